@@ -1,0 +1,44 @@
+# Two commands: make study, make test. Each sets up .venv once; see README.md for the
+# same as plain commands.
+
+PYTHON ?= python3
+CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/ready
+SOURCES := Snakefile workflow src tests
+
+.PHONY: study test lint format setup clean
+
+study: $(READY)
+	@echo "[2/2] running the embedded study on $(CORES) cores"
+	@$(BIN)/snakemake --cores $(CORES) --workflow-profile workflow/profiles/local
+	@$(BIN)/cdspp summary results/embedded
+
+test: $(READY)
+	@echo "[2/2] running the tests"
+	@$(BIN)/python -m pytest
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check Snakefile workflow
+	$(BIN)/mypy
+	$(BIN)/snakemake --lint
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/snakefmt Snakefile workflow
+
+setup: $(READY)
+
+$(READY): envs/requirements.txt pyproject.toml
+	@echo "[1/2] installing into $(VENV), once: about 2 GB, a minute or two"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement envs/requirements.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $(READY)
+
+clean:
+	rm -rf results logs benchmarks .snakemake

@@ -1,0 +1,35 @@
+import sys
+
+from snakemake.utils import min_version
+
+min_version("9.14.8")
+
+configfile: "config.yaml"
+
+try:
+    from cdspp.config import load_study
+except ImportError as error:
+    sys.exit(f"{error}. Install the library first: make setup, or pip install -e '.[workflow]'")
+
+
+report: "workflow/report/workflow.rst"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/data.smk"
+include: "workflow/rules/features.smk"
+include: "workflow/rules/splits.smk"
+include: "workflow/rules/fit.smk"
+include: "workflow/rules/score.smk"
+include: "workflow/rules/tables.smk"
+include: "workflow/rules/figures.smk"
+include: "workflow/rules/report.smk"
+
+
+localrules:
+    all,
+
+
+rule all:
+    input:
+        f"results/{study.name}/report/index.html",

@@ -1,0 +1,27 @@
+"""Heterogeneous domain adaptation with CDSPP and the methods it is compared with."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from cdspp.base import SourceDomain
+
+__all__ = ["SourceDomain", "__version__", "available", "make"]
+__version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """Import estimators on first use, so that the package itself loads quickly."""
+    methods = import_module("cdspp.methods")
+    if name in {"available", "make"}:
+        return getattr(methods, name)
+    identifier = methods.estimators().get(name)
+    if identifier is not None:
+        return methods.method_class(identifier)
+    raise AttributeError(f"module 'cdspp' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    methods = import_module("cdspp.methods")
+    return sorted([*__all__, *methods.estimators()])

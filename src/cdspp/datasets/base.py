@@ -1,0 +1,270 @@
+"""What every data set offers, and the index that says which files it holds."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cdspp.artifacts import read_json, write_json
+from cdspp.errors import DataError
+
+__all__ = [
+    "INDEX_NAME",
+    "KINDS",
+    "Dataset",
+    "Index",
+    "Sample",
+    "check_index",
+    "opaque_id",
+    "read_index",
+]
+
+INDEX_NAME = "index.json"
+KINDS = ("images", "texts")
+
+
+class Sample(NamedTuple):
+    """One file: identity, path (relative to the data set's folder) and class."""
+
+    id: str
+    path: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Index:
+    """Which files a data set holds.
+
+    Parameters
+    ----------
+    dataset : str
+        Identifier of the data set.
+    kind : {"images", "texts"}
+        What the files are.
+    classes : tuple of str
+        Names of the classes, in order.
+    domains : mapping
+        Samples of each domain, in the order of the rows of its features.
+    root : Path
+        Folder to which relative paths refer.
+    versions : mapping
+        Versions of the packages that generated the files.
+    """
+
+    dataset: str
+    kind: str
+    classes: tuple[str, ...]
+    domains: Mapping[str, tuple[Sample, ...]]
+    root: Path
+    versions: Mapping[str, str]
+
+    def samples(self, domain: str) -> tuple[Sample, ...]:
+        """Return the samples of `domain`; DataError when there is no such domain."""
+        if domain not in self.domains:
+            known = ", ".join(self.domains)
+            message = (
+                f"data set {self.dataset} has no domain {domain!r}; it has {known}."
+            )
+            raise DataError(message)
+        return self.domains[domain]
+
+    def ids(self, domain: str) -> list[str]:
+        """Return the ids of `domain`, in order."""
+        return [sample.id for sample in self.samples(domain)]
+
+    def files(self, domain: str) -> list[Path]:
+        """Return the paths of the files of `domain`, in order."""
+        return [self.root / sample.path for sample in self.samples(domain)]
+
+    def labels(self, domain: str) -> list[str]:
+        """Return the class names of the samples of `domain`, in order."""
+        return [sample.label for sample in self.samples(domain)]
+
+    def class_sizes(self, domain: str) -> list[int]:
+        """Return how many samples of each class `domain` has, in class order."""
+        counts = Counter(self.labels(domain))
+        return [counts[name] for name in self.classes]
+
+
+class Dataset(ABC):
+    """A data set that can put its files into a folder.
+
+    A subclass sets the class attributes and writes its files in `generate`.
+
+    Attributes
+    ----------
+    identifier : str
+        Name in configuration and paths.
+    kind : {"images", "texts"}
+        What the files are.
+    domains : tuple of str
+        Names of the domains.
+    classes : tuple of str
+        Names of the classes, in order.
+    packages : tuple of str
+        Distributions whose version changes the content.
+    """
+
+    identifier: str
+    kind: str
+    domains: tuple[str, ...]
+    classes: tuple[str, ...]
+    packages: tuple[str, ...] = ()
+
+    @abstractmethod
+    def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:
+        """Write the files below ``folder/<domain>`` and return the samples."""
+
+    def versions(self) -> dict[str, str]:
+        """Return the versions of the packages on which the content depends."""
+        return {name: metadata.version(name) for name in self.packages}
+
+    def prepare(self, folder: str | Path) -> Index:
+        """Write all files, and last ``index.json``, into `folder`.
+
+        The files are made in a temporary folder beside it and moved when all are
+        there. An index, where there is one, therefore describes whole domains.
+
+        Returns
+        -------
+        Index
+            What was written.
+        """
+        target = Path(folder)
+        target.mkdir(parents=True, exist_ok=True)
+        temporary = target.parent / f".{target.name}.partial"
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir()
+        try:
+            index = self.index(temporary, self.generate(temporary))
+            check_index(index)
+            content = _as_json(index)
+            (target / INDEX_NAME).unlink(missing_ok=True)
+            for made in sorted(temporary.iterdir()):
+                shutil.rmtree(target / made.name, ignore_errors=True)
+                made.rename(target / made.name)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+        write_json(target / INDEX_NAME, content)
+        return read_index(target)
+
+    def index(self, root: Path, samples: Mapping[str, Sequence[Sample]]) -> Index:
+        """Return the index of `samples`, whose paths refer to `root`."""
+        # Ordered by id: neither an id nor a row number tells the class.
+        domains = {name: tuple(sorted(samples[name])) for name in self.domains}
+        return Index(
+            self.identifier, self.kind, self.classes, domains, root, self.versions()
+        )
+
+
+def opaque_id(text: str) -> str:
+    """Return a short stable id that does not show `text`, for instance a class name.
+
+    Examples
+    --------
+    >>> from cdspp.datasets.base import opaque_id
+    >>> opaque_id("photo/mug/frame_0001.jpg")
+    '43a1e5961b31'
+    """
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def read_index(path: str | Path) -> Index:
+    """Read and check an index.
+
+    Parameters
+    ----------
+    path : path
+        The index file or the folder that holds it.
+
+    Raises
+    ------
+    DataError
+        There is no index, it is damaged, or it contradicts itself or its files.
+    """
+    file = Path(path)
+    file = file / INDEX_NAME if file.is_dir() else file
+    try:
+        content = read_json(file)
+        domains = {
+            domain["name"]: tuple(Sample(**row) for row in domain["samples"])
+            for domain in content["domains"]
+        }
+        index = Index(
+            str(content["dataset"]),
+            str(content["kind"]),
+            tuple(content["classes"]),
+            domains,
+            file.parent,
+            content["versions"],
+        )
+    except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
+        message = f"{file}: not a data set's index ({error!r}). Prepare it again."
+        raise DataError(message) from error
+    check_index(index)
+    return index
+
+
+def check_index(index: Index) -> None:
+    """Check that an index is whole and that its files exist.
+
+    Raises
+    ------
+    DataError
+        Naming the first thing that is wrong.
+    """
+    name = f"data set {index.dataset}"
+    if index.kind not in KINDS:
+        raise DataError(f"{name}: kind must be images or texts, got {index.kind!r}.")
+    for what, found in (("classes", index.classes), ("domains", index.domains)):
+        if not found or len(set(found)) != len(found):
+            raise DataError(f"{name}: {what} must be distinct names, got {found}.")
+    for domain, samples in index.domains.items():
+        _check_domain(f"{name}, domain {domain}", index, samples)
+
+
+def _check_domain(name: str, index: Index, samples: Sequence[Sample]) -> None:
+    labels = {sample.label for sample in samples}
+    if missing := [label for label in index.classes if label not in labels]:
+        message = f"{name} has no sample of {', '.join(missing)}: every domain"
+        raise DataError(f"{message} needs every class.")
+    if unknown := sorted(labels - set(index.classes)):
+        raise DataError(f"{name} has samples of unknown classes: {', '.join(unknown)}.")
+    repeated = [i for i, n in Counter(s.id for s in samples).items() if n > 1]
+    if repeated:
+        raise DataError(f"{name} has the id {repeated[0]!r} more than once.")
+    for sample in samples:
+        if not (index.root / sample.path).is_file():
+            message = f"{name}: the file {index.root / sample.path} is missing."
+            raise DataError(f"{message} Prepare the data set again.")
+
+
+def _as_json(index: Index) -> dict[str, Any]:
+    # A list, because the order of the keys of a JSON object is not kept.
+    domains = []
+    for name, samples in index.domains.items():
+        rows = [sample._asdict() for sample in samples]
+        digest = _content_digest(index, name)
+        domains.append({"name": name, "samples": rows, "sha256": digest})
+    return {
+        "dataset": index.dataset,
+        "kind": index.kind,
+        "classes": list(index.classes),
+        "domains": domains,
+        "versions": dict(index.versions),
+    }
+
+
+def _content_digest(index: Index, domain: str) -> str:
+    digest = hashlib.sha256()
+    for sample, file in zip(index.samples(domain), index.files(domain), strict=True):
+        content = hashlib.sha256(file.read_bytes()).hexdigest()
+        digest.update(f"{sample.id} {sample.label} {content}\n".encode())
+    return digest.hexdigest()

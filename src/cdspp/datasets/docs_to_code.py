@@ -1,0 +1,122 @@
+"""Functions of the installed SciPy: documentation of the ones, code of the others."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+from cdspp.datasets.base import Dataset, Sample, opaque_id
+from cdspp.errors import DataError
+
+__all__ = ["DocsToCode"]
+
+SHORTEST_DOCSTRING = 200
+FEWEST_STATEMENTS = 3
+FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
+NAMED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+class DocsToCode(Dataset):
+    """Docstrings (``docs``) and bodies (``code``) of SciPy functions, by subpackage.
+
+    A function or method counts if its docstring, without indentation, has 200
+    characters or more and at least three statements follow it; private and nested
+    ones are in, tests are out. In the order of qualified names, the first of each
+    class gives its docstring, the second its body without docstring, and so on:
+    none gives both.
+    """
+
+    identifier = "docs-to-code"
+    kind = "texts"
+    domains = ("docs", "code")
+    classes = (
+        "interpolate",
+        "linalg",
+        "optimize",
+        "signal",
+        "sparse",
+        "spatial",
+        "special",
+        "stats",
+    )
+    packages = ("scipy",)
+
+    def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:
+        """Write ``<domain>/<class>/<qualified name>.txt`` or ``.py``."""
+        samples: dict[str, list[Sample]] = {name: [] for name in self.domains}
+        for label in self.classes:
+            found = sorted(_functions(_scipy_folder() / label, f"scipy.{label}"))
+            for number, function in enumerate(found):
+                domain = self.domains[number % 2]
+                text = function.code if number % 2 else function.docstring
+                suffix = ".py" if number % 2 else ".txt"
+                path = Path(domain, label, function.name + suffix)
+                (folder / path).parent.mkdir(parents=True, exist_ok=True)
+                (folder / path).write_text(text + "\n", encoding="utf-8")
+                sample = Sample(opaque_id(function.name), path.as_posix(), label)
+                samples[domain].append(sample)
+        return samples
+
+
+class _Function(NamedTuple):
+    name: str
+    docstring: str
+    code: str
+
+
+def _scipy_folder() -> Path:
+    spec = find_spec("scipy")
+    if spec is None or spec.origin is None:
+        raise DataError("docs-to-code: the sources of SciPy are not installed.")
+    return Path(spec.origin).parent
+
+
+def _functions(folder: Path, package: str) -> Iterator[_Function]:
+    for path in sorted(folder.rglob("*.py")):
+        relative = path.relative_to(folder)
+        if "tests" in relative.parts:
+            continue
+        source = path.read_text(encoding="utf-8")
+        module = ".".join([package, *relative.with_suffix("").parts])
+        yield from _in_node(ast.parse(source), module, source.splitlines())
+
+
+def _in_node(node: ast.AST, prefix: str, lines: Sequence[str]) -> Iterator[_Function]:
+    for child in ast.iter_child_nodes(node):
+        name = f"{prefix}.{child.name}" if isinstance(child, NAMED) else prefix
+        if isinstance(child, FUNCTION) and _counts(child):
+            yield _Function(name, ast.get_docstring(child) or "", _body(child, lines))
+        yield from _in_node(child, name, lines)
+
+
+def _counts(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    docstring = ast.get_docstring(function) or ""
+    n_statements = len(function.body) - 1
+    return len(docstring) >= SHORTEST_DOCSTRING and n_statements >= FEWEST_STATEMENTS
+
+
+def _body(
+    function: ast.FunctionDef | ast.AsyncFunctionDef, lines: Sequence[str]
+) -> str:
+    """Return the lines after the docstring, less what nested functions give."""
+    first, *statements = function.body
+    dropped: set[int] = set()
+    for node in (n for statement in statements for n in ast.walk(statement)):
+        if isinstance(node, FUNCTION) and _counts(node):
+            dropped.update(_lines_of(node))
+        elif isinstance(node, NAMED) and ast.get_docstring(node) is not None:
+            dropped.update(_lines_of(node.body[0]))
+    kept = [
+        lines[number - 1]
+        for number in range(_lines_of(first).stop, _lines_of(function).stop)
+        if number not in dropped
+    ]
+    return inspect.cleandoc("\n" + "\n".join(kept))
+
+
+def _lines_of(node: ast.stmt) -> range:
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)

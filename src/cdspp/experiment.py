@@ -1,0 +1,256 @@
+"""One method on one task for one block of trials: the fit stage, and its subspace."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cdspp.artifacts import (
+    FIT_COLUMNS,
+    SPLIT_COLUMNS,
+    read_features,
+    read_rows,
+    write_json,
+    write_rows,
+)
+from cdspp.base import UNLABELLED, HeterogeneousClassifier, Round, SourceDomain
+from cdspp.errors import DataError, MethodFailed
+from cdspp.methods import make, option_defaults
+from cdspp.provenance import (
+    cpu_seconds,
+    hardware,
+    limit_threads,
+    measured,
+    peak_memory_mb,
+    versions,
+)
+from cdspp.seeding import generator, integer_seed
+from cdspp.splits import LABELLED
+
+__all__ = ["SOURCE_CHANGES", "Trial", "fit_block", "read_trials"]
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One trial of a task: what a fit may see.
+
+    Attributes
+    ----------
+    number : int
+        Number of the trial, from 1.
+    X : ndarray of shape (n_target, d_t)
+        Target rows.
+    y : object ndarray of shape (n_target,)
+        Their labels, -1 where unlabelled.
+    test_ids : ndarray of str
+        Ids of the unlabelled rows, in their order.
+    source : SourceDomain
+        Labelled source rows.
+    source_ids, labelled_ids : ndarray of str
+        Ids of the source rows and the labelled target rows.
+    """
+
+    number: int
+    X: NDArray[Any]
+    y: NDArray[Any]
+    test_ids: NDArray[Any]
+    source: SourceDomain
+    source_ids: NDArray[Any]
+    labelled_ids: NDArray[Any]
+
+
+def _unchanged(source: SourceDomain, rng: np.random.Generator) -> SourceDomain:
+    return source
+
+
+def _permuted_labels(source: SourceDomain, rng: np.random.Generator) -> SourceDomain:
+    return SourceDomain(source.X, rng.permutation(np.asarray(source.y)))
+
+
+def _noise(source: SourceDomain, rng: np.random.Generator) -> SourceDomain:
+    shape = np.shape(source.X)
+    return SourceDomain(np.abs(rng.standard_normal(shape)), source.y)
+
+
+SOURCE_CHANGES: Mapping[
+    str, Callable[[SourceDomain, np.random.Generator], SourceDomain]
+] = {"as-is": _unchanged, "permuted-labels": _permuted_labels, "noise": _noise}
+
+
+def read_trials(
+    *,
+    source_features: str | os.PathLike[str],
+    target_features: str | os.PathLike[str],
+    source_split: str | os.PathLike[str],
+    target_split: str | os.PathLike[str],
+    same_domain: bool,
+) -> Iterator[Trial]:
+    """Yield the trials of a block.
+
+    With `same_domain`, where source and target are views of the same images, samples
+    that serve as labelled source in a trial are no test samples of it.
+    """
+    source, target = read_features(source_features), read_features(target_features)
+    drawn = read_rows(source_split, SPLIT_COLUMNS)
+    given = read_rows(target_split, SPLIT_COLUMNS)
+    for split, features, path in (
+        (drawn, source, source_features),
+        (given, target, target_features),
+    ):
+        _check_ids(split, features.ids, path)
+    X_source, X_target = _dense(source.X), _dense(target.X)
+    for number in np.unique(given["trial"]):
+        left = {k: v[drawn["trial"] == number] for k, v in drawn.items()}
+        right = {k: v[given["trial"] == number] for k, v in given.items()}
+        labelled = right["role"] == LABELLED
+        if same_domain:
+            kept = labelled | ~np.isin(right["id"].astype(str), left["id"].astype(str))
+            right = {k: v[kept] for k, v in right.items()}
+            labelled = labelled[kept]
+        y = right["label"].copy()
+        y[~labelled] = UNLABELLED
+        yield Trial(
+            number=int(number),
+            X=X_target[right["row"]],
+            y=y,
+            test_ids=right["id"][~labelled],
+            source=SourceDomain(X_source[left["row"]], left["label"]),
+            source_ids=left["id"],
+            labelled_ids=right["id"][labelled],
+        )
+
+
+def fit_block(
+    *,
+    method: str,
+    options: Mapping[str, Any],
+    source_change: str,
+    source_features: str | os.PathLike[str],
+    target_features: str | os.PathLike[str],
+    source_split: str | os.PathLike[str],
+    target_split: str | os.PathLike[str],
+    predictions: str | os.PathLike[str],
+    record: str | os.PathLike[str],
+    benchmark: str,
+    task: str,
+    block: str,
+    seed: int,
+    numeric_threads: int,
+) -> None:
+    """Fit a method on every trial of a block and write predictions and a record.
+
+    Parameters
+    ----------
+    method : str
+        Identifier of the method.
+    options : mapping
+        Options in place of the method's defaults.
+    source_change : {"as-is", "permuted-labels", "noise"}
+        What is done to the source before the fit, for the controls.
+    source_features, target_features : path
+        NPZ files of the two views; neither holds a label.
+    source_split, target_split : path
+        Parquet files of the block's splits; test samples have no label there.
+    predictions : path
+        Parquet file with `cdspp.artifacts.FIT_COLUMNS`, one row a test sample, round
+        and trial.
+    record : path
+        JSON file: seconds, memory, versions, seed, and status and reason per trial.
+    benchmark, task, block : str
+        Names; they seed the random numbers together with the trial.
+    seed : int
+        The study's seed.
+    numeric_threads : int
+        Threads of the linear algebra libraries.
+    """
+    rows: dict[str, list[Any]] = {name: [] for name in FIT_COLUMNS}
+    outcomes: list[dict[str, Any]] = []
+    seeded = "random_state" in option_defaults(method)
+    source_domain, target_domain = task.split("_")
+    start_up = cpu_seconds()
+    with limit_threads(numeric_threads):
+        for trial in read_trials(
+            source_features=source_features,
+            target_features=target_features,
+            source_split=source_split,
+            target_split=target_split,
+            same_domain=source_domain == target_domain,
+        ):
+            axes = (seed, benchmark, task, trial.number)
+            source = SOURCE_CHANGES[source_change](
+                trial.source, generator(source_change, *axes)
+            )
+            given = {"random_state": integer_seed(method, *axes)} if seeded else {}
+            estimator = make(method, **{**given, **options})
+            outcome, rounds = _fit_trial(estimator, trial, source)
+            outcomes.append(outcome)
+            _append(rows, trial, rounds)
+    write_rows(predictions, FIT_COLUMNS, rows)
+    write_json(
+        record,
+        {
+            "method": method,
+            "block": block,
+            "seed": seed,
+            "numeric_threads": numeric_threads,
+            "versions": versions(),
+            "platform": hardware(),
+            "cpu_start_up": round(start_up, 4),
+            "cpu_total": round(cpu_seconds(), 4),
+            "peak_memory_mb": round(peak_memory_mb(), 1),
+            "trials": outcomes,
+        },
+    )
+
+
+def _fit_trial(
+    estimator: HeterogeneousClassifier, trial: Trial, source: SourceDomain
+) -> tuple[dict[str, Any], Sequence[Round]]:
+    status, reason = "ok", ""
+    rounds: Sequence[Round] = []
+    with measured() as usage:
+        try:
+            rounds = estimator.fit(trial.X, trial.y, source=source).history_
+        except MethodFailed as failure:
+            status, reason = "failed", str(failure)
+    log.info("trial %d: %s %s (%.2f s)", trial.number, status, reason, usage.seconds)
+    outcome = {"trial": trial.number, "status": status, "reason": reason}
+    return {**outcome, **usage.as_dict()}, rounds
+
+
+def _append(
+    rows: dict[str, list[Any]], trial: Trial, rounds: Sequence[Round]
+) -> None:
+    n = len(trial.test_ids)
+    for entry in rounds:
+        confidence = np.full(n, np.nan) if entry.confidence is None else entry.confidence
+        rows["trial"] += [trial.number] * n
+        rows["iteration"] += [entry.iteration] * n
+        rows["id"] += trial.test_ids.tolist()
+        rows["predicted"] += entry.prediction.tolist()
+        rows["confidence"] += confidence.tolist()
+
+
+def _dense(X: Any) -> NDArray[Any]:
+    return np.asarray(X.toarray() if hasattr(X, "toarray") else X)
+
+
+def _check_ids(
+    split: Mapping[str, NDArray[Any]],
+    ids: NDArray[Any],
+    path: str | os.PathLike[str],
+) -> None:
+    rows = split["row"]
+    if rows.max(initial=-1) >= len(ids) or np.any(ids[rows] != split["id"].astype(str)):
+        raise DataError(
+            f"{path}: its rows are not those that the splits were drawn from. Delete "
+            "the features of this domain and run again."
+        )

@@ -1,0 +1,91 @@
+"""Feature extractors, one module each; importing this loads none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from cdspp.discovery import did_you_mean, find_identifiers, load_named_class
+from cdspp.errors import ConfigError
+from cdspp.features.base import Extractor, WordExtractor
+
+__all__ = [
+    "Extractor",
+    "available_extractors",
+    "extractor_kind",
+    "extractor_module",
+    "extractor_options",
+    "make_extractor",
+    "needs_codebook",
+]
+
+
+def available_extractors() -> tuple[str, ...]:
+    """List the identifiers of the extractors.
+
+    Examples
+    --------
+    >>> from cdspp.features import available_extractors
+    >>> available_extractors()
+    ('cnn', 'pca', 'text', 'visual-words')
+    """
+    return tuple(_modules())
+
+
+def extractor_options(name: str) -> Mapping[str, Any]:
+    """Return the options of the extractor `name` and their defaults.
+
+    Raises
+    ------
+    ConfigError
+        There is no such extractor; the message names the nearest one.
+    """
+    return _find(name).defaults()
+
+
+def extractor_kind(name: str) -> str:
+    """Return what the extractor `name` reads: images, texts or a view."""
+    return _find(name).kind
+
+
+def extractor_module(name: str) -> str:
+    """Return the module of the extractor `name`."""
+    return _find(name).__module__
+
+
+def needs_codebook(name: str) -> bool:
+    """Return whether the extractor `name` needs a codebook learned beforehand."""
+    return issubclass(_find(name), WordExtractor)
+
+
+def make_extractor(name: str, **options: Any) -> Extractor:
+    """Build the extractor `name` with `options`.
+
+    Raises
+    ------
+    ConfigError
+        There is no such extractor or option, or a value is out of range.
+
+    Examples
+    --------
+    >>> from cdspp.features import make_extractor
+    >>> make_extractor("pca", energy=0.6).energy
+    0.6
+    """
+    extractor = _find(name)
+    known = extractor.defaults()
+    for option in options:
+        if option not in known:
+            hint = did_you_mean(option, known)
+            message = f"extractor {name} has no option {option!r}{hint}"
+            raise ConfigError(f"{message} Known: {', '.join(known)}.")
+    return extractor(**options)
+
+
+def _find(name: str) -> type[Extractor]:
+    return load_named_class(__name__, _modules(), name, "extractor")
+
+
+def _modules() -> dict[str, str]:
+    return find_identifiers(Path(__file__).parent)

@@ -1,0 +1,124 @@
+"""What every feature extractor offers: checked options and a record of itself."""
+
+from __future__ import annotations
+
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from importlib import import_module
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from cdspp.discovery import did_you_mean
+from cdspp.errors import ConfigError
+
+__all__ = ["Extractor", "FileExtractor", "ViewExtractor", "WordExtractor"]
+
+
+@dataclass(frozen=True)
+class Extractor(ABC):
+    """An extractor: a frozen record of options that turns inputs into features.
+
+    Attributes
+    ----------
+    identifier : str
+        Name in configuration and paths.
+    kind : {"images", "texts", "view"}
+        What it reads: files of this kind, or another view.
+    modules : tuple of str
+        Modules that do the work; loaded on use, their versions are recorded.
+    """
+
+    identifier: ClassVar[str]
+    kind: ClassVar[str]
+    modules: ClassVar[tuple[str, ...]] = ("numpy",)
+
+    def load(self) -> None:
+        """Import the modules that do the work."""
+        for name in self.modules:
+            import_module(name)
+
+    def recorded_options(self) -> dict[str, Any]:
+        """Return the options on which the result depends."""
+        return asdict(self)
+
+    def versions(self) -> dict[str, str]:
+        """Return the versions of the packages that do the work."""
+        self.load()
+        packages = sorted({name.partition(".")[0] for name in self.modules})
+        return {name: str(sys.modules[name].__version__) for name in packages}
+
+    def refuse(self, option: str, expected: str) -> ConfigError:
+        """Return the error for a wrong value of `option`."""
+        value = getattr(self, option)
+        message = f"extractor {self.identifier}: {option} must be {expected}"
+        return ConfigError(f"{message}, got {value!r}.")
+
+    def check_choice(self, option: str, choices: Iterable[str]) -> None:
+        """Raise ConfigError unless the value of `option` is one of `choices`."""
+        value, known = getattr(self, option), tuple(choices)
+        if value not in known:
+            message = f"extractor {self.identifier}: {option} must be one of"
+            hint = did_you_mean(value, known)
+            raise ConfigError(f"{message} {', '.join(known)}, got {value!r}{hint}")
+
+    def check_integer(
+        self, option: str, minimum: int, *, optional: bool = False
+    ) -> None:
+        """Raise ConfigError unless the value is an integer of at least `minimum`."""
+        value = getattr(self, option)
+        if value is None and optional:
+            return
+        if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
+            end = " or null" if optional else ""
+            raise self.refuse(option, f"an integer of {minimum} or more{end}")
+
+    def check_switch(self, option: str) -> None:
+        """Raise ConfigError unless the value of `option` is true or false."""
+        if not isinstance(getattr(self, option), bool):
+            raise self.refuse(option, "true or false")
+
+    def check_share(self, option: str) -> None:
+        """Raise ConfigError unless the value is a number in (0, 1]."""
+        value = getattr(self, option)
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not 0 < value <= 1:
+            raise self.refuse(option, "a number above 0, at most 1")
+
+    @classmethod
+    def defaults(cls) -> Mapping[str, Any]:
+        """Return the options and their default values."""
+        return {field.name: field.default for field in fields(cls)}
+
+
+class FileExtractor(Extractor):
+    """An extractor that reads the files of one domain."""
+
+    @abstractmethod
+    def extract(self, files: Sequence[Path]) -> Any:
+        """Return the features of `files`, one row a file, dense or CSR."""
+
+
+class WordExtractor(Extractor):
+    """An extractor that needs a codebook learned beforehand from one domain."""
+
+    codebook_domain: str | None
+
+    @abstractmethod
+    def fit_codebook(self, files: Sequence[Path]) -> np.ndarray:
+        """Learn the words, one a row."""
+
+    @abstractmethod
+    def extract(self, files: Sequence[Path], codebook: np.ndarray) -> Any:
+        """Return the features of `files`, one row a file."""
+
+
+class ViewExtractor(Extractor):
+    """An extractor that turns one view of a domain into another."""
+
+    @abstractmethod
+    def reduce(self, X: Any) -> tuple[np.ndarray, Mapping[str, Any]]:
+        """Return the new features and what to record about them."""

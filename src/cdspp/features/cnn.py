@@ -1,0 +1,244 @@
+"""Activations of a convolutional network, pretrained or with random weights."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import pickle
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+import numpy as np
+
+from cdspp.errors import DataError
+from cdspp.features._images import read_image
+from cdspp.features._torchvision import load_torchvision
+from cdspp.features.base import FileExtractor
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["Cnn"]
+
+logger = logging.getLogger(__name__)
+
+LAYERS: Mapping[str, Mapping[str, int | None]] = {
+    "alexnet": {"fc6": 3, "fc7": 6, "pool": 0},
+    "vgg16": {"fc6": 2, "fc7": 5, "pool": 0},
+    "resnet50": {"pool": None},
+}
+MEAN = (0.485, 0.456, 0.406)
+DEVIATION = (0.229, 0.224, 0.225)
+SIDE = 224
+CROP_FROM = 256
+IMAGES_PER_PASS = 8
+PROGRESS_EVERY = 128
+
+
+@dataclass(frozen=True)
+class Cnn(FileExtractor):
+    """Activations of one layer of a torchvision network.
+
+    Parameters
+    ----------
+    network : {'alexnet', 'vgg16', 'resnet50'}, default='alexnet'
+        Architecture.
+    layer : {'fc6', 'fc7', 'pool'}, default='fc6'
+        ``fc6`` and ``fc7`` are the first and second fully connected layer after
+        their ReLU (4096 values; not in resnet50). ``pool`` is what enters the
+        classifier: the global average of resnet50 (2048 values), the flattened
+        last pooling of the others (9216 and 25088 values).
+    weights : str, default='random'
+        ``random``: drawn with `seed` as the network's constructor draws them;
+        ``IMAGENET1K_V1``: torchvision's, downloaded once by torch.hub; otherwise
+        the path of a file with the network's state dict.
+    seed : int, default=0
+        Seed of random weights.
+    resize : {'square', 'crop'}, default='square'
+        ``square`` scales to 224 x 224; ``crop`` scales the shorter side to 256 and
+        takes the 224 x 224 pixels in the middle.
+    device : str, default='auto'
+        A torch device; ``auto`` takes CUDA where there is one.
+
+    Notes
+    -----
+    Layers after the one wanted are not run. Images pass in fixed numbers (the last
+    pass is filled up with black ones): the last bits depend on how many pass at once.
+
+    Examples
+    --------
+    >>> from cdspp.features.cnn import Cnn
+    >>> Cnn(network="resnet50", layer="pool").weights
+    'random'
+    """
+
+    identifier: ClassVar[str] = "cnn"
+    kind: ClassVar[str] = "images"
+    modules: ClassVar[tuple[str, ...]] = ("numpy", "PIL", "torch", "torchvision")
+
+    network: str = "alexnet"
+    layer: str = "fc6"
+    weights: str = "random"
+    seed: int = 0
+    resize: str = "square"
+    device: str = "auto"
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        self.check_choice("network", LAYERS)
+        if self.layer not in LAYERS[self.network]:
+            known = ", ".join(LAYERS[self.network])
+            raise self.refuse("layer", f"one of {known} for {self.network}")
+        self.check_choice("resize", ("square", "crop"))
+        self.check_integer("seed", 0)
+        for option in ("weights", "device"):
+            if not isinstance(getattr(self, option), str):
+                raise self.refuse(option, "a text")
+
+    def load(self) -> None:
+        """Import torch and torchvision."""
+        load_torchvision()
+        super().load()
+
+    def recorded_options(self) -> dict[str, Any]:
+        """Return the options; a file of weights by its checksum, not its path."""
+        options = super().recorded_options() | {"device": str(self._device())}
+        if self._is_file():
+            content = _existing(Path(self.weights)).read_bytes()
+            options["weights"] = f"sha256:{hashlib.sha256(content).hexdigest()}"
+        return options
+
+    def extract(self, files: Sequence[Path]) -> np.ndarray:
+        """Return the activations for `files`, one row an image, float32.
+
+        Raises
+        ------
+        DataError
+            An image cannot be read, or the weights are missing or do not fit.
+        """
+        import torch
+
+        device = self._device()
+        model = self._network().to(device).eval()
+        rows = []
+        deterministic = torch.backends.cudnn.flags(
+            enabled=True, benchmark=False, deterministic=True, allow_tf32=False
+        )
+        with torch.inference_mode(), deterministic:
+            for start in range(0, len(files), IMAGES_PER_PASS):
+                chosen = files[start : start + IMAGES_PER_PASS]
+                pixels = np.zeros((IMAGES_PER_PASS, 3, SIDE, SIDE), dtype=np.float32)
+                pixels[: len(chosen)] = [self._pixels(path) for path in chosen]
+                output = model(torch.from_numpy(pixels).to(device))
+                rows.append(output[: len(chosen)].cpu().numpy())
+                done = start + len(chosen)
+                if done % PROGRESS_EVERY == 0 or done == len(files):
+                    logger.info("extracted %d of %d images", done, len(files))
+        return np.concatenate(rows)
+
+    def _device(self) -> torch.device:
+        import torch
+
+        if self.device == "auto":
+            return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        try:
+            torch.empty(0, device=self.device)
+        except (RuntimeError, AssertionError) as error:
+            message = "auto or a device that this torch has"
+            raise self.refuse("device", message) from error
+        return torch.device(self.device)
+
+    def _is_file(self) -> bool:
+        return self.weights not in ("random", "IMAGENET1K_V1")
+
+    def _pixels(self, path: Path) -> np.ndarray:
+        """Return a normalised image, channels first."""
+        from PIL import Image
+
+        image = read_image(path, "RGB")
+        if self.resize == "square":
+            image = image.resize((SIDE, SIDE), Image.Resampling.BILINEAR)
+        else:
+            scale = CROP_FROM / min(image.size)
+            width, height = (max(CROP_FROM, round(scale * n)) for n in image.size)
+            image = image.resize((width, height), Image.Resampling.BILINEAR)
+            left, top = (width - SIDE) // 2, (height - SIDE) // 2
+            image = image.crop((left, top, left + SIDE, top + SIDE))
+        mean, deviation = np.array([MEAN, DEVIATION], dtype=np.float32)
+        values = (np.asarray(image, dtype=np.float32) / 255 - mean) / deviation
+        return np.ascontiguousarray(values.transpose(2, 0, 1))
+
+    def _network(self) -> torch.nn.Sequential:
+        """Return the network up to the wanted layer, with its weights."""
+        import torch
+
+        build = getattr(load_torchvision().models, self.network)
+        if self.weights == "random":
+            with torch.random.fork_rng(devices=[]):
+                torch.default_generator.manual_seed(self.seed)
+                return self._truncate(build(weights=None))
+        with torch.device("meta"):
+            model = build(weights=None)
+        return self._fill(model, self._stored_weights())
+
+    def _stored_weights(self) -> Mapping[str, torch.Tensor]:
+        import torch
+
+        try:
+            if not self._is_file():
+                models = load_torchvision().models
+                weights = models.get_model_weights(self.network)[self.weights]
+                return cast(
+                    "Mapping[str, torch.Tensor]",
+                    weights.get_state_dict(progress=False, check_hash=True),
+                )
+            path = _existing(Path(self.weights))
+            stored = torch.load(path, map_location="cpu", weights_only=True)
+        except (OSError, RuntimeError, pickle.UnpicklingError, EOFError) as error:
+            message = f"extractor cnn: cannot load weights {self.weights} ({error})."
+            raise DataError(
+                f"{message} Give the path of a state dict of {self.network}, or random."
+            ) from error
+        if not isinstance(stored, Mapping):
+            message = f"{path}: expected a state dict, got {type(stored).__name__}."
+            raise DataError(message)
+        return stored
+
+    def _fill(
+        self, model: torch.nn.Module, stored: Mapping[str, torch.Tensor]
+    ) -> torch.nn.Sequential:
+        """Assign stored weights and insist that no wanted layer is left without."""
+        expected = model.state_dict()
+        fitting = {
+            name: stored[name].to(value.dtype)
+            for name, value in expected.items()
+            if name in stored and stored[name].shape == value.shape
+        }
+        model.load_state_dict(fitting, strict=False, assign=True)
+        truncated = self._truncate(model)
+        wanted = {id(value) for value in truncated.state_dict(keep_vars=True).values()}
+        for name, value in model.state_dict(keep_vars=True).items():
+            if id(value) in wanted and value.is_meta:
+                found = tuple(stored[name].shape) if name in stored else "nothing"
+                message = f"weights {self.weights} do not fit {self.network}: {name}"
+                raise DataError(f"{message} needs {tuple(value.shape)}, got {found}.")
+        return truncated
+
+    def _truncate(self, model: torch.nn.Module) -> torch.nn.Sequential:
+        import torch
+
+        end = LAYERS[self.network][self.layer]
+        *body, classifier = model.children()
+        head = [] if end is None else list(classifier.children())[:end]
+        return torch.nn.Sequential(*body, torch.nn.Flatten(), *head)
+
+
+def _existing(path: Path) -> Path:
+    if path.is_file():
+        return path
+    message = f"extractor cnn: there is no file of weights {path}."
+    raise DataError(
+        f"{message} Give random, IMAGENET1K_V1 or the path of a state dict."
+    )

@@ -1,0 +1,74 @@
+"""A view reduced to its principal components."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from cdspp.errors import ConfigError, DataError
+from cdspp.features.base import ViewExtractor
+from cdspp.features.components import principal_components
+
+__all__ = ["Pca", "principal_components"]
+
+
+@dataclass(frozen=True)
+class Pca(ViewExtractor):
+    """A view reduced to its principal components, per domain and without labels.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        How many components.
+    energy : float or None, default=None
+        Share of the variance to keep, in (0, 1]. Give one of the two.
+    center : bool, default=True
+        Whether to subtract the mean first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cdspp.features.pca import Pca
+    >>> X, record = Pca(energy=0.9).reduce(np.eye(3)[[0, 1, 1, 1]])
+    >>> X.shape, record["energy"]
+    ((4, 1), 1.0)
+    """
+
+    identifier: ClassVar[str] = "pca"
+    kind: ClassVar[str] = "view"
+    modules: ClassVar[tuple[str, ...]] = ("numpy", "scipy.linalg")
+
+    n_components: int | None = None
+    energy: float | None = None
+    center: bool = True
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        self.check_integer("n_components", 1, optional=True)
+        self.check_switch("center")
+        if self.energy is not None:
+            self.check_share("energy")
+        if (self.n_components is None) == (self.energy is None):
+            message = "extractor pca: give exactly one of n_components and energy"
+            given = f"n_components={self.n_components}, energy={self.energy}"
+            raise ConfigError(f"{message}, got {given}.")
+
+    def reduce(self, X: Any) -> tuple[np.ndarray, Mapping[str, Any]]:
+        """Return the coordinates, float32, and how much variance they hold.
+
+        Raises
+        ------
+        DataError
+            `X` cannot have so many components, or its rows are all equal.
+        """
+        if self.n_components is not None and self.n_components > min(X.shape):
+            message = f"extractor pca: n_components {self.n_components} is more than"
+            raise DataError(f"{message} features of shape {X.shape} can have.")
+        fitted = principal_components(
+            X, self.n_components, self.energy, center=self.center
+        )
+        record = {"energy": fitted.energy, "components": len(fitted.components)}
+        return fitted.transform(X).astype(np.float32), record

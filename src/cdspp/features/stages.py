@@ -1,0 +1,191 @@
+"""What the workflow calls: paths in, NPZ files out. No labels pass through here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cdspp.artifacts import Features, read_features, write_features
+from cdspp.datasets.base import Index, read_index
+from cdspp.errors import ConfigError
+from cdspp.features import make_extractor
+from cdspp.features._matrix import require_finite
+from cdspp.features.base import (
+    Extractor,
+    FileExtractor,
+    ViewExtractor,
+    WordExtractor,
+)
+from cdspp.provenance import limit_threads
+
+__all__ = ["build_codebook", "extract_view"]
+
+AnyPath = str | Path
+
+
+def build_codebook(
+    *,
+    index: AnyPath,
+    extractor: str,
+    options: Mapping[str, Any],
+    output: AnyPath,
+    numeric_threads: int,
+) -> None:
+    """Learn the codebook of `extractor` from the domain that its options name.
+
+    Parameters
+    ----------
+    index : path
+        Index of the data set.
+    extractor : str
+        Identifier of the extractor.
+    options : mapping
+        Its options, ``codebook_domain`` among them.
+    output : path
+        NPZ file to write, one word a row.
+    numeric_threads : int
+        How many threads compute.
+
+    Raises
+    ------
+    ConfigError
+        The extractor has no codebook, or its options name no domain.
+    DataError
+        The files cannot be read or are too few.
+    """
+    made = make_extractor(extractor, **options)
+    if not isinstance(made, WordExtractor):
+        raise ConfigError(f"extractor {extractor} has no codebook.")
+    if made.codebook_domain is None:
+        raise made.refuse("codebook_domain", "the name of a domain")
+    content = _matching_index(index, made)
+    domain = made.codebook_domain
+    with _numeric_threads(made, numeric_threads):
+        words = made.fit_codebook(content.files(domain))
+    names = [f"word-{number}" for number in range(len(words))]
+    record = _record(made, dataset=content.dataset, domain=domain)
+    _write(output, words, names, record)
+
+
+def extract_view(
+    *,
+    extractor: str,
+    options: Mapping[str, Any],
+    domain: str,
+    output: AnyPath,
+    numeric_threads: int,
+    index: AnyPath | None = None,
+    codebook: AnyPath | None = None,
+    view: AnyPath | None = None,
+) -> None:
+    """Extract the features of one domain.
+
+    Parameters
+    ----------
+    extractor : str
+        Identifier of the extractor.
+    options : mapping
+        Its options.
+    domain : str
+        Domain whose files or view to read.
+    output : path
+        NPZ file to write (`cdspp.artifacts.Features`).
+    numeric_threads : int
+        How many threads compute.
+    index : path, optional
+        Index of the data set, for an extractor of files.
+    codebook : path, optional
+        What `build_codebook` wrote, for an extractor that needs one.
+    view : path, optional
+        Features of the same domain, for an extractor of views.
+
+    Raises
+    ------
+    ConfigError
+        The extractor or an option does not exist, or what it reads is not given.
+    DataError
+        What it reads is damaged, or the features are not finite.
+    """
+    made = make_extractor(extractor, **options)
+    with _numeric_threads(made, numeric_threads):
+        if isinstance(made, ViewExtractor):
+            X, ids, record = _from_view(made, view)
+        else:
+            content = _matching_index(index, made)
+            X, more = _from_files(made, content.files(domain), codebook)
+            ids = content.ids(domain)
+            record = _record(made, dataset=content.dataset, domain=domain, **more)
+    _write(output, X, ids, record)
+
+
+def _from_view(
+    extractor: ViewExtractor, view: AnyPath | None
+) -> tuple[Any, Sequence[str], dict[str, Any]]:
+    features = read_features(_given(extractor, "view", view))
+    require_finite(features.X, features.ids, str(view))
+    X, found = extractor.reduce(features.X)
+    record = _record(extractor, **found, view=dict(features.provenance))
+    return X, features.ids.tolist(), record
+
+
+def _from_files(
+    extractor: Extractor, files: Sequence[Path], codebook: AnyPath | None
+) -> tuple[Any, dict[str, Any]]:
+    if isinstance(extractor, WordExtractor):
+        words = read_features(_given(extractor, "codebook", codebook))
+        return extractor.extract(files, words.X), {"codebook": dict(words.provenance)}
+    assert isinstance(extractor, FileExtractor)
+    return extractor.extract(files), {}
+
+
+def _matching_index(path: AnyPath | None, extractor: Extractor) -> Index:
+    index = read_index(_given(extractor, "index", path))
+    if index.kind != extractor.kind:
+        message = f"extractor {extractor.identifier} reads {extractor.kind}, but the"
+        raise ConfigError(f"{message} data set {index.dataset} holds {index.kind}.")
+    return index
+
+
+def _given(extractor: Extractor, what: str, path: AnyPath | None) -> AnyPath:
+    if path is None:
+        raise ConfigError(f"extractor {extractor.identifier} needs a file: {what}.")
+    return path
+
+
+def _record(extractor: Extractor, **found: Any) -> dict[str, Any]:
+    return found | {
+        "extractor": extractor.identifier,
+        "options": extractor.recorded_options(),
+        "versions": extractor.versions(),
+    }
+
+
+def _write(
+    output: AnyPath, X: Any, ids: Sequence[str], record: Mapping[str, Any]
+) -> None:
+    require_finite(X, ids, str(output))
+    write_features(output, Features(X, np.asarray(ids, dtype=np.str_), record))
+
+
+@contextmanager
+def _numeric_threads(extractor: Extractor, count: int) -> Iterator[None]:
+    """Let `count` threads compute within the block, and as many as before after it."""
+    # First: only libraries that are loaded can be limited.
+    extractor.load()
+    with ExitStack() as stack:
+        if "torch" in extractor.modules:
+            import torch
+
+            stack.callback(torch.set_num_threads, torch.get_num_threads())
+            torch.set_num_threads(count)
+        if "cv2" in extractor.modules:
+            import cv2
+
+            stack.callback(cv2.setNumThreads, cv2.getNumThreads())
+            cv2.setNumThreads(count)
+        stack.enter_context(limit_threads(count))
+        yield

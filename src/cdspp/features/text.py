@@ -1,0 +1,137 @@
+"""TF-IDF of text files, documents and code alike."""
+
+from __future__ import annotations
+
+import codecs
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from cdspp.errors import DataError
+from cdspp.features.base import FileExtractor
+
+__all__ = ["Text"]
+
+logger = logging.getLogger(__name__)
+
+TOKEN_PATTERNS = {"letters": r"[^\W\d_]{2,}", "words": r"[^\W\d]\w+"}
+
+
+@dataclass(frozen=True)
+class Text(FileExtractor):
+    """TF-IDF of the files of one domain, fitted on all of them without labels.
+
+    Parameters
+    ----------
+    tokens : {'letters', 'words'}, default='letters'
+        ``letters``: runs of two letters or more, so that ``snake_case`` is two
+        tokens; ``words``: digits and underscores join.
+    lowercase : bool, default=True
+        Whether capital and small letters are the same.
+    stop_words : {'english'} or None, default=None
+        Words to leave out.
+    ngram : int, default=1
+        Up to how many tokens in a row make a term.
+    min_df : int, default=2
+        Terms in fewer documents are left out.
+    max_df : float, default=1.0
+        Terms in more than this share of the documents are left out.
+    max_features : int or None, default=None
+        Keep only so many of the most frequent terms.
+    sublinear_tf : bool, default=True
+        Whether counts become 1 + their logarithm.
+    encoding : str, default='utf-8'
+        Encoding of the files.
+
+    Notes
+    -----
+    Rows have length one, save those of documents without a term, which are zero.
+
+    Examples
+    --------
+    >>> from cdspp.features.text import Text
+    >>> Text(max_features=5000).tokens
+    'letters'
+    """
+
+    identifier: ClassVar[str] = "text"
+    kind: ClassVar[str] = "texts"
+    modules: ClassVar[tuple[str, ...]] = (
+        "numpy",
+        "scipy.sparse",
+        "sklearn.feature_extraction.text",
+    )
+
+    tokens: str = "letters"
+    lowercase: bool = True
+    stop_words: str | None = None
+    ngram: int = 1
+    min_df: int = 2
+    max_df: float = 1.0
+    max_features: int | None = None
+    sublinear_tf: bool = True
+    encoding: str = "utf-8"
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        self.check_choice("tokens", TOKEN_PATTERNS)
+        for option in ("lowercase", "sublinear_tf"):
+            self.check_switch(option)
+        if self.stop_words is not None:
+            self.check_choice("stop_words", ("english",))
+        for option in ("ngram", "min_df"):
+            self.check_integer(option, 1)
+        self.check_integer("max_features", 1, optional=True)
+        self.check_share("max_df")
+        try:
+            codecs.lookup(self.encoding)
+        except (LookupError, TypeError) as error:
+            raise self.refuse("encoding", "the name of an encoding") from error
+
+    def extract(self, files: Sequence[Path]) -> sparse.csr_array:
+        """Return the weights of the terms, one row a file, CSR float32.
+
+        Raises
+        ------
+        DataError
+            A file cannot be decoded, or no term is left.
+        """
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        vectorizer = TfidfVectorizer(
+            lowercase=self.lowercase,
+            stop_words=self.stop_words,
+            token_pattern=TOKEN_PATTERNS[self.tokens],
+            ngram_range=(1, self.ngram),
+            min_df=self.min_df,
+            max_df=float(self.max_df),
+            max_features=self.max_features,
+            sublinear_tf=self.sublinear_tf,
+        )
+        texts = [self._read(path) for path in files]
+        try:
+            X: Any = sparse.csr_array(vectorizer.fit_transform(texts))
+        except ValueError as error:
+            message = f"{len(files)} documents leave no term ({error})"
+            raise DataError(f"{message}; lower min_df or raise max_df.") from error
+        X.sort_indices()
+        if n_empty := int((np.diff(X.indptr) == 0).sum()):
+            logger.warning(
+                "%d of %d documents have no term: their rows are zero",
+                n_empty,
+                len(files),
+            )
+        logger.info("weighted %d terms in %d documents", X.shape[1], len(files))
+        return sparse.csr_array(X.astype(np.float32))
+
+    def _read(self, path: Path) -> str:
+        try:
+            return path.read_text(encoding=self.encoding)
+        except (OSError, UnicodeError) as error:
+            message = f"{path}: cannot be read as {self.encoding} ({error})."
+            raise DataError(f"{message} Convert the file or set encoding.") from error

@@ -1,0 +1,174 @@
+"""Histograms of SIFT visual words: counts of the nearest words of a codebook."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from cdspp.errors import DataError
+from cdspp.features._images import read_image
+from cdspp.features.base import WordExtractor
+
+__all__ = ["VisualWords"]
+
+logger = logging.getLogger(__name__)
+
+PROGRESS_EVERY = 128
+DESCRIPTOR_LENGTH = 128
+
+
+@dataclass(frozen=True)
+class VisualWords(WordExtractor):
+    """Counts of SIFT visual words in grey images.
+
+    Parameters
+    ----------
+    n_words : int, default=200
+        Size of the codebook.
+    codebook_domain : str or None, default=None
+        Domain from whose images the words are learned (by the workflow).
+    sampling : {'dense', 'detected'}, default='dense'
+        Keypoints on a regular grid, or where SIFT finds them.
+    step, size, margin : int, default=6, 12, 8
+        Grid: distance of the centres, diameter of a keypoint, distance of the
+        first and last centres from the border, in pixels. Only for ``dense``.
+    max_side : int or None, default=256
+        Images whose longer side exceeds this are shrunk to it first.
+    max_descriptors : int, default=100000
+        The codebook is learned from about so many descriptors at most: each image
+        gives an equal share of them at most, drawn at random.
+    seed : int, default=0
+        Seed of that draw and of the clustering.
+
+    Notes
+    -----
+    The words are the centres of mini-batch k-means. An image without keypoints has
+    a row of zeros.
+
+    Examples
+    --------
+    >>> from cdspp.features.visual_words import VisualWords
+    >>> VisualWords(codebook_domain="print").n_words
+    200
+    """
+
+    identifier: ClassVar[str] = "visual-words"
+    kind: ClassVar[str] = "images"
+    modules: ClassVar[tuple[str, ...]] = ("numpy", "PIL", "cv2", "sklearn.cluster")
+
+    n_words: int = 200
+    codebook_domain: str | None = None
+    sampling: str = "dense"
+    step: int = 6
+    size: int = 12
+    margin: int = 8
+    max_side: int | None = 256
+    max_descriptors: int = 100_000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        for option in ("n_words", "step", "size", "max_descriptors"):
+            self.check_integer(option, 1)
+        for option in ("margin", "seed"):
+            self.check_integer(option, 0)
+        self.check_integer("max_side", 1, optional=True)
+        self.check_choice("sampling", ("dense", "detected"))
+        if not isinstance(self.codebook_domain, str | None):
+            raise self.refuse("codebook_domain", "the name of a domain")
+
+    def fit_codebook(self, files: Sequence[Path]) -> np.ndarray:
+        """Learn the words, (n_words, 128) float32, from the images of one domain.
+
+        Raises
+        ------
+        DataError
+            The images give fewer descriptors than there are to be words.
+        """
+        from sklearn.cluster import MiniBatchKMeans
+
+        rng = np.random.default_rng(self.seed)
+        share = -(-self.max_descriptors // max(len(files), 1))
+        drawn = [_draw(found, share, rng) for found in self._all_descriptors(files)]
+        descriptors = np.concatenate([np.empty((0, DESCRIPTOR_LENGTH)), *drawn])
+        if len(descriptors) < self.n_words:
+            message = (
+                f"{len(files)} images give {len(descriptors)} descriptors, too few"
+            )
+            raise DataError(
+                f"{message} for n_words {self.n_words}. Lower n_words or step, or take"
+                " another codebook_domain."
+            )
+        clusters = MiniBatchKMeans(
+            self.n_words, batch_size=4096, n_init=3, random_state=self.seed
+        )
+        return np.asarray(clusters.fit(descriptors).cluster_centers_, dtype=np.float32)
+
+    def extract(self, files: Sequence[Path], codebook: np.ndarray) -> np.ndarray:
+        """Return the counts of the words in `files`, one row an image, float32."""
+        if codebook.shape != (self.n_words, DESCRIPTOR_LENGTH):
+            expected = f"({self.n_words}, {DESCRIPTOR_LENGTH})"
+            message = f"the codebook has shape {codebook.shape}, expected {expected}"
+            raise DataError(f"{message}. Build it with the same n_words.")
+        words = codebook.astype(np.float64)
+        half_norms = (words**2).sum(axis=1) / 2
+        counts = np.zeros((len(files), self.n_words), dtype=np.float32)
+        for row, descriptors in enumerate(self._all_descriptors(files)):
+            nearest = np.argmax(descriptors @ words.T - half_norms, axis=1)
+            counts[row] = np.bincount(nearest, minlength=self.n_words)
+        if n_empty := int((counts.sum(axis=1) == 0).sum()):
+            logger.warning(
+                "%d of %d images have no keypoints: their rows are zero",
+                n_empty,
+                len(files),
+            )
+        return counts
+
+    def _all_descriptors(self, files: Sequence[Path]) -> Iterator[np.ndarray]:
+        import cv2
+
+        sift = cv2.SIFT.create()
+        for done, path in enumerate(files, start=1):
+            yield self._descriptors(sift, self._pixels(path))
+            if done % PROGRESS_EVERY == 0 or done == len(files):
+                logger.info("described %d of %d images", done, len(files))
+
+    def _pixels(self, path: Path) -> np.ndarray:
+        image = read_image(path, "L")
+        if self.max_side is not None:
+            image.thumbnail((self.max_side, self.max_side))
+        return np.asarray(image)
+
+    def _descriptors(self, sift: Any, pixels: np.ndarray) -> np.ndarray:
+        if self.sampling == "dense":
+            keypoints = self._grid(pixels.shape)
+            found = sift.compute(pixels, keypoints)[1] if keypoints else None
+        else:
+            found = sift.detectAndCompute(pixels, None)[1]
+        if found is None:
+            return np.empty((0, DESCRIPTOR_LENGTH))
+        return np.asarray(found, dtype=np.float64)
+
+    def _grid(self, shape: tuple[int, ...]) -> list[Any]:
+        import cv2
+
+        rows, columns = (
+            range(self.margin, side - self.margin + 1, self.step) for side in shape
+        )
+        return [
+            cv2.KeyPoint(float(x), float(y), float(self.size), 0.0)
+            for y in rows
+            for x in columns
+        ]
+
+
+def _draw(rows: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+    if len(rows) <= count:
+        return rows
+    drawn = rng.choice(len(rows), count, replace=False)
+    return np.asarray(rows[np.sort(drawn)])

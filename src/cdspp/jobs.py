@@ -1,0 +1,76 @@
+"""What surrounds a job of the workflow: its log, its errors, its processor time."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from cdspp.errors import ConfigError, DataError
+from cdspp.provenance import cpu_seconds
+
+__all__ = ["ProcessorTime", "job", "log_ready", "processor_time"]
+
+log = logging.getLogger(__name__)
+
+READY = re.compile(r"ready after ([0-9.]+) s of processor time")
+FINISHED = re.compile(r"finished after ([0-9.]+) s of processor time")
+
+
+class ProcessorTime(NamedTuple):
+    """Processor seconds of jobs: until they were ready to compute, and in all."""
+
+    start_up: float
+    total: float
+
+
+@contextmanager
+def job(log_file: str | os.PathLike[str]) -> Iterator[None]:
+    """Log to a file; turn faults of the input into one line for the user.
+
+    Parameters
+    ----------
+    log_file : path
+        Log of the job. It ends with the processor time until the job was ready to
+        compute (interpreter, imports) and in all.
+    """
+    handler = logging.FileHandler(log_file, mode="w", encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(message)s"))
+    root = logging.getLogger("cdspp")
+    root.setLevel(logging.INFO)
+    root.addHandler(handler)
+    logging.captureWarnings(True)
+    logging.getLogger("py.warnings").addHandler(handler)
+    log_ready()
+    try:
+        yield
+    except (ConfigError, DataError) as error:
+        log.error("%s", error)
+        sys.exit(f"{type(error).__name__}: {error}")
+    except BaseException:
+        log.exception("failed")
+        raise
+    log.info("finished after %.3f s of processor time", cpu_seconds())
+
+
+def log_ready() -> None:
+    """Log that imports are done and the work begins; the last such line counts."""
+    log.info("ready after %.3f s of processor time", cpu_seconds())
+
+
+def processor_time(folders: Iterable[str | os.PathLike[str]]) -> ProcessorTime:
+    """Add up the processor time of the finished jobs whose logs lie below `folders`."""
+    start_up = total = 0.0
+    for folder in folders:
+        for file in sorted(Path(folder).rglob("*.log")):
+            text = file.read_text(encoding="utf-8", errors="replace")
+            ready, finished = READY.findall(text), FINISHED.findall(text)
+            if ready and finished:
+                start_up += float(ready[-1])
+                total += float(finished[-1])
+    return ProcessorTime(start_up, total)

@@ -1,0 +1,66 @@
+"""Numerical kernels that several methods share."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+__all__ = [
+    "class_sums",
+    "counts",
+    "one_hot",
+    "psd_factor",
+    "row_normalise",
+    "softmax",
+    "symmetric_product",
+]
+
+Float = NDArray[np.float64]
+Int = NDArray[np.intp]
+
+
+def row_normalise(X: Float) -> Float:
+    """Return `X` with rows of unit 2-norm; a zero row stays zero."""
+    norms = np.sqrt(np.einsum("ij,ij->i", X, X))
+    norms[norms == 0] = 1.0
+    return np.asarray(X / norms[:, None])
+
+
+def counts(codes: Int, n_classes: int) -> Float:
+    """Return the number of samples of each class, as floats."""
+    return np.bincount(codes, minlength=n_classes).astype(np.float64)
+
+
+def one_hot(codes: Int, n_classes: int) -> Float:
+    """Return the class indicator matrix of shape (n, n_classes)."""
+    indicator = np.zeros((len(codes), n_classes))
+    indicator[np.arange(len(codes)), codes] = 1.0
+    return indicator
+
+
+def class_sums(X: Float, codes: Int, n_classes: int) -> Float:
+    """Return the sum of the rows of each class, shape (n_classes, d), by one product."""
+    return np.asarray(one_hot(codes, n_classes).T @ X)
+
+
+def softmax(scores: Float) -> Float:
+    """Return the softmax of each row."""
+    exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.asarray(exponentials / exponentials.sum(axis=1, keepdims=True))
+
+
+def symmetric_product(X: Float, *, of_rows: bool) -> Float:
+    """Return ``X @ X.T`` (`of_rows`) or ``X.T @ X``; only the upper triangle is valid.
+
+    One symmetric rank-k update: half the work of a general product, and no copy of `X`.
+    """
+    transposed = np.ascontiguousarray(X).T
+    product: Float = linalg.blas.dsyrk(1.0, transposed, trans=1 if of_rows else 0)
+    return product
+
+
+def psd_factor(A: Float) -> Float:
+    """Return `F` with ``F @ F.T = A`` for a symmetric positive semidefinite `A`."""
+    values, vectors = linalg.eigh(A, check_finite=False)
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))

@@ -1,0 +1,89 @@
+"""All methods, found by listing this folder; importing this loads none of them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from cdspp.base import HeterogeneousClassifier
+from cdspp.discovery import Found, did_you_mean, find_identifiers, load_named_class
+from cdspp.errors import ConfigError
+
+__all__ = [
+    "available",
+    "estimators",
+    "make",
+    "method_class",
+    "method_module",
+    "option_defaults",
+]
+
+
+@cache
+def _found() -> Mapping[str, Found]:
+    return find_identifiers(Path(__file__).parent)
+
+
+def available() -> tuple[str, ...]:
+    """Return the identifiers of all methods, sorted.
+
+    Examples
+    --------
+    >>> from cdspp.methods import available
+    >>> "cdspp" in available()
+    True
+    """
+    return tuple(_found())
+
+
+def estimators() -> Mapping[str, str]:
+    """Return the identifier of each method by the name of its class."""
+    return {place.class_name: name for name, place in _found().items()}
+
+
+def method_class(name: str) -> type[HeterogeneousClassifier]:
+    """Return the class of the method `name`.
+
+    Raises
+    ------
+    ConfigError
+        There is no such method.
+    """
+    return load_named_class(__name__, _found(), name, "method")
+
+
+def method_module(name: str) -> str:
+    """Return the module of the method `name`."""
+    return method_class(name).__module__
+
+
+def option_defaults(name: str) -> Mapping[str, Any]:
+    """Return the options of the method `name` with their defaults."""
+    parameters = inspect.signature(method_class(name)).parameters
+    return {key: parameter.default for key, parameter in parameters.items()}
+
+
+def make(name: str, **options: Any) -> HeterogeneousClassifier:
+    """Return the method `name` with `options` in place of its defaults.
+
+    Raises
+    ------
+    ConfigError
+        There is no such method, or it has no such option.
+
+    Examples
+    --------
+    >>> from cdspp.methods import make
+    >>> make("cdspp", alpha=1.0).alpha
+    1.0
+    """
+    known = option_defaults(name)
+    for option in options:
+        if option not in known:
+            hint = did_you_mean(option, known)
+            message = f"method {name} has no option {option!r}{hint}"
+            raise ConfigError(f"{message} Known: {', '.join(known)}.")
+    return method_class(name)(**options)

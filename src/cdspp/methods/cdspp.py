@@ -1,0 +1,462 @@
+"""CDSPP, its two variants, and CDSPP without a source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import TransformerMixin
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from cdspp.base import (
+    ConfidenceMixin,
+    Float,
+    HeterogeneousClassifier,
+    Int,
+    Problem,
+    Round,
+)
+from cdspp.features.components import principal_components
+from cdspp.linalg import row_normalise
+from cdspp.methods.pseudo_labelling import selective_pseudo_labelling
+from cdspp.methods.structure_preserving import Projection, Side, solve_projection
+from cdspp.methods.subspace_classifier import SubspaceClassifier
+
+__all__ = ["CDSPP", "CDSPPPCA", "CDSPPSup", "TargetOnly"]
+
+
+class CDSPPSup(TransformerMixin, ConfidenceMixin, HeterogeneousClassifier):
+    r"""Supervised cross-domain structure preserving projection (CDSPP_sup).
+
+    Finds projections of both domains in which samples of one class lie close together,
+    whatever their domain:
+
+    .. math::
+
+        \max_{P_s, P_t} \operatorname{tr} \bigl(P_s^T X_s^T Y_s Y_t^T X_t P_t\bigr)
+        \quad \text{s.t.} \quad
+        P_s^T (X_s^T L_s X_s + \alpha I) P_s + P_t^T (X_t^T L_t X_t + \alpha I) P_t = I
+
+    with ``L_s = diag(s_c + t_c / 2) - Y_s Y_s^T``, ``L_t`` likewise, and `s_c`, `t_c`
+    the class sizes. Rows are scaled to unit length first. Unlabelled rows are ignored.
+
+    Parameters
+    ----------
+    alpha : float, default=10.0
+        Weight of the regulariser.
+    n_components : int, default=None
+        Dimension of the subspace; the number of classes by default, and never more than
+        there are positive eigenvalues.
+    center : bool, default=True
+        Subtract the mean of the projected labelled rows before classification.
+    normalize_means : bool, default=True
+        Scale class means to unit length.
+    eigenvector_scaling : {"metric", "unit"}, default="metric"
+        Scale ``p^T (B + alpha I) p = 1`` or unit length. It matters, since projected
+        rows are normalised afterwards.
+    classifier : estimator, default=None
+        scikit-learn classifier with `predict_proba` or `decision_function` for the
+        subspace; the nearest class mean by default.
+
+    Attributes
+    ----------
+    projection_source_ : ndarray of shape (n_features_source, n_components)
+        Projection of the source features.
+    projection_ : ndarray of shape (n_features_in_, n_components)
+        Projection of the target features.
+    eigenvalues_ : ndarray of shape (n_components,)
+        Positive eigenvalues, descending.
+    classes_ : ndarray of shape (n_classes,)
+        Classes of the labelled target rows and the source.
+    transduction_ : ndarray of shape (n_target,)
+        Labels of all target rows given to `fit`.
+    history_ : list of Round
+        One entry a round.
+    n_iter_ : int
+        Number of rounds.
+    n_features_in_ : int
+        Number of target features.
+
+    See Also
+    --------
+    CDSPP : Semi-supervised, with selective pseudo-labelling.
+
+    Notes
+    -----
+    Cost O(n d min(n, d) + min(n, d)^3) a domain and O(C^3) for the eigenproblem; no
+    matrix of size ``d_s + d_t``. The paper's text mentions neither the centring nor the
+    scaled means; the released code does both, and so do the defaults.
+
+    References
+    ----------
+    .. [1] Wang, Q., Breckon, T. P., "Cross-Domain Structure Preserving Projection for
+       Heterogeneous Domain Adaptation", Pattern Recognition 123, 2022.
+       :doi:`10.1016/j.patcog.2021.108362`
+
+    Examples
+    --------
+    >>> from cdspp import CDSPPSup, SourceDomain
+    >>> source = SourceDomain([[1.0, 0.0, 0.2], [0.0, 1.0, 0.1]], ["cat", "dog"])
+    >>> model = CDSPPSup().fit([[0.9, 0.1], [0.2, 1.0]], ["cat", "dog"], source=source)
+    >>> model.predict([[1.0, 0.3]])
+    array(['cat'], dtype='<U3')
+    """
+
+    identifier = "cdspp-sup"
+    printed = "CDSPP_sup"
+    supervised = True
+
+    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
+        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "n_components": [None, Interval(Integral, 1, None, closed="left")],
+        "center": ["boolean"],
+        "normalize_means": ["boolean"],
+        "eigenvector_scaling": [StrOptions({"metric", "unit"})],
+        "classifier": [
+            None,
+            HasMethods(["fit", "predict_proba"]),
+            HasMethods(["fit", "decision_function"]),
+        ],
+    }
+
+    def __init__(
+        self,
+        alpha: float = 10.0,
+        n_components: int | None = None,
+        center: bool = True,
+        normalize_means: bool = True,
+        eigenvector_scaling: str = "metric",
+        classifier: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.n_components = n_components
+        self.center = center
+        self.normalize_means = normalize_means
+        self.eigenvector_scaling = eigenvector_scaling
+        self.classifier = classifier
+
+    def transform(self, X: ArrayLike) -> Float:
+        """Return target rows in the common subspace, as the classifier sees them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Target rows.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_components)
+            Projected, centred rows of unit length.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return self._recogniser.embed(self._prepare_target(X) @ self.projection_)
+
+    def transform_source(self, X: ArrayLike) -> Float:
+        """Return source rows in the common subspace.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features_source)
+            Source rows.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_components)
+            Projected, centred rows of unit length.
+        """
+        check_is_fitted(self)
+        X = check_array(X, dtype=np.float64, input_name="X")
+        prepared = self._prepare_source(X)
+        if prepared.shape[1] != len(self.projection_source_):
+            raise ValueError(
+                f"X has {X.shape[1]} features, but {type(self).__name__} was fitted on "
+                f"a source with {len(self.projection_source_)}."
+            )
+        return self._recogniser.embed(prepared @ self.projection_source_)
+
+    def _prepare_source(self, X: Float) -> Float:
+        return row_normalise(X)
+
+    def _prepare_target(self, X: Float) -> Float:
+        return row_normalise(X)
+
+    def _fit_problem(self, problem: Problem) -> list[Round]:
+        prepared = problem.map_rows(self._prepare_source, self._prepare_target)
+        n_classes, alpha = problem.n_classes, float(self.alpha)
+        source = Side(prepared.X_source, prepared.y_source, n_classes, alpha)
+        return self._fit_prepared(source, prepared)
+
+    def _fit_prepared(self, source: Side, problem: Problem) -> list[Round]:
+        self._fit_target(source, problem.X_labelled, problem.y_labelled)
+        return []
+
+    def _fit_target(self, source: Side, X: Float, codes: Int) -> None:
+        """Fit projection and classifier on the source and labelled target rows."""
+        target = Side(X, codes, source.n_classes, source.alpha)
+        projection: Projection = solve_projection(
+            source, target, self.n_components, scaling=self.eigenvector_scaling
+        )
+        self.projection_source_ = projection.source
+        self.projection_ = projection.target
+        self.eigenvalues_ = projection.eigenvalues
+        self._recogniser = SubspaceClassifier.fit(
+            np.vstack([source.X @ projection.source, X @ projection.target]),
+            np.concatenate([source.codes, codes]),
+            source.n_classes,
+            center=self.center,
+            normalize_means=self.normalize_means,
+            classifier=self.classifier,
+        )
+
+    def _predict_prepared(self, X: Float) -> tuple[Int, Float]:
+        probabilities = self._recogniser.probabilities(X @ self.projection_)
+        return probabilities.argmax(axis=1), probabilities.max(axis=1)
+
+    def _predict_codes(self, X: Float) -> tuple[Int, Float]:
+        return self._predict_prepared(self._prepare_target(X))
+
+    def _probabilities(self, X: Float) -> Float:
+        return self._recogniser.probabilities(
+            self._prepare_target(X) @ self.projection_
+        )
+
+
+class CDSPP(CDSPPSup):
+    """Semi-supervised CDSPP: the projection with selective pseudo-labelling.
+
+    Fits `CDSPPSup` on the labelled rows, predicts the unlabelled ones, takes the most
+    confident predictions of each class as labels, and fits again; the share grows from
+    ``1 / max_iter`` to one.
+
+    Parameters
+    ----------
+    alpha : float, default=10.0
+        Weight of the regulariser.
+    n_components : int, default=None
+        Dimension of the subspace; the number of classes by default.
+    max_iter : int, default=5
+        Number of rounds T. Each T is another fit, since the shares depend on it.
+    selection : {"class", "all"}, default="class"
+        Take the share within each predicted class, as the released code does, or over
+        all unlabelled rows together, as the paper's text says.
+    final_fit : bool, default=False
+        One more fit on all pseudo-labels: T + 1 fits as in Algorithm 2 of the paper.
+        The released code reports round T, made before the last selection is used.
+    center : bool, default=True
+        Subtract the mean of the projected labelled rows before classification.
+    normalize_means : bool, default=True
+        Scale class means to unit length.
+    eigenvector_scaling : {"metric", "unit"}, default="metric"
+        Scale ``p^T (B + alpha I) p = 1`` or unit length.
+    classifier : estimator, default=None
+        scikit-learn classifier with `predict_proba` or `decision_function` for the
+        subspace; the nearest class mean by default.
+    keep_projections : bool, default=False
+        Keep the projections of each round in `history_`.
+
+    Attributes
+    ----------
+    projection_source_, projection_, eigenvalues_, classes_, transduction_, history_
+        As in `CDSPPSup`; `history_` has one `Round` for each fit.
+
+    See Also
+    --------
+    CDSPPSup : Its first round alone.
+    TargetOnly : The same without a source.
+
+    Notes
+    -----
+    The source's Gram matrix and class sums are computed once; each round costs one
+    symmetric product of the target rows in use and one Cholesky factor a domain.
+
+    References
+    ----------
+    .. [1] Wang, Q., Breckon, T. P., "Cross-Domain Structure Preserving Projection for
+       Heterogeneous Domain Adaptation", Pattern Recognition 123, 2022.
+       :doi:`10.1016/j.patcog.2021.108362`
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cdspp import CDSPP, SourceDomain
+    >>> source = SourceDomain([[1.0, 0.0, 0.2], [0.0, 1.0, 0.1]], [0, 1])
+    >>> X = np.array([[0.9, 0.1], [0.2, 1.0], [0.8, 0.3], [0.1, 0.7]])
+    >>> CDSPP().fit(X, [0, 1, -1, -1], source=source).transduction_
+    array([0, 1, 0, 1])
+    """
+
+    identifier = "cdspp"
+    printed = "CDSPP"
+    supervised = False
+
+    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
+        **CDSPPSup._parameter_constraints,
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "selection": [StrOptions({"class", "all"})],
+        "final_fit": ["boolean"],
+        "keep_projections": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        alpha: float = 10.0,
+        n_components: int | None = None,
+        max_iter: int = 5,
+        selection: str = "class",
+        final_fit: bool = False,
+        center: bool = True,
+        normalize_means: bool = True,
+        eigenvector_scaling: str = "metric",
+        classifier: Any = None,
+        keep_projections: bool = False,
+    ) -> None:
+        super().__init__(
+            alpha, n_components, center, normalize_means, eigenvector_scaling, classifier
+        )
+        self.max_iter = max_iter
+        self.selection = selection
+        self.final_fit = final_fit
+        self.keep_projections = keep_projections
+
+    def _fit_prepared(self, source: Side, problem: Problem) -> list[Round]:
+        X_unlabelled, n_labelled = problem.X_unlabelled, len(problem.X_labelled)
+        # One buffer for all rounds: fresh memory a round costs more than the copy.
+        rows = np.empty((n_labelled + len(X_unlabelled), problem.X_labelled.shape[1]))
+        rows[:n_labelled] = problem.X_labelled
+
+        def fit_predict(selected: Int, codes: Int) -> Round:
+            X = rows[: n_labelled + len(selected)]
+            np.take(X_unlabelled, selected, axis=0, out=X[n_labelled:], mode="clip")
+            self._fit_target(source, X, np.concatenate([problem.y_labelled, codes]))
+            prediction, confidence = self._predict_prepared(X_unlabelled)
+            kept = (self.projection_source_, self.projection_)
+            return Round(
+                iteration=0,
+                prediction=prediction,
+                confidence=confidence,
+                projections=kept if self.keep_projections else None,
+            )
+
+        return selective_pseudo_labelling(
+            fit_predict,
+            self.max_iter if len(X_unlabelled) else 1,
+            per_class=self.selection == "class",
+            final_fit=self.final_fit and len(X_unlabelled) > 0,
+        )
+
+
+class CDSPPPCA(CDSPP):
+    """CDSPP on principal components of both feature sets (CDSPP+PCA).
+
+    Reduces each domain to its leading principal components, fitted without labels on
+    all rows of the domain, before rows are scaled to unit length; all else as `CDSPP`.
+
+    Parameters
+    ----------
+    pca_components : int, default=50
+        Number of principal components; capped at the rank of a domain.
+    alpha : float, default=10.0
+        Weight of the regulariser.
+    n_components : int, default=None
+        Dimension of the subspace; the number of classes by default.
+    max_iter : int, default=5
+        Number of rounds.
+    selection : {"class", "all"}, default="class"
+        How the most confident rows are chosen, see `CDSPP`.
+    final_fit : bool, default=False
+        One more fit on all pseudo-labels, see `CDSPP`.
+    center : bool, default=True
+        Subtract the mean of the projected labelled rows before classification.
+    normalize_means : bool, default=True
+        Scale class means to unit length.
+    eigenvector_scaling : {"metric", "unit"}, default="metric"
+        Scale ``p^T (B + alpha I) p = 1`` or unit length.
+    classifier : estimator, default=None
+        scikit-learn classifier for the subspace.
+    keep_projections : bool, default=False
+        Keep the projections of each round in `history_`.
+
+    See Also
+    --------
+    CDSPP : Without the reduction.
+
+    References
+    ----------
+    .. [1] Wang, Q., Breckon, T. P., "Cross-Domain Structure Preserving Projection for
+       Heterogeneous Domain Adaptation", Pattern Recognition 123, 2022.
+       :doi:`10.1016/j.patcog.2021.108362`
+    """
+
+    identifier = "cdspp-pca"
+    printed = "CDSPP+PCA"
+
+    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
+        **CDSPP._parameter_constraints,
+        "pca_components": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        pca_components: int = 50,
+        alpha: float = 10.0,
+        n_components: int | None = None,
+        max_iter: int = 5,
+        selection: str = "class",
+        final_fit: bool = False,
+        center: bool = True,
+        normalize_means: bool = True,
+        eigenvector_scaling: str = "metric",
+        classifier: Any = None,
+        keep_projections: bool = False,
+    ) -> None:
+        super().__init__(
+            alpha,
+            n_components,
+            max_iter,
+            selection,
+            final_fit,
+            center,
+            normalize_means,
+            eigenvector_scaling,
+            classifier,
+            keep_projections,
+        )
+        self.pca_components = pca_components
+
+    def _prepare_source(self, X: Float) -> Float:
+        return row_normalise(self._pca_source.transform(X))
+
+    def _prepare_target(self, X: Float) -> Float:
+        return row_normalise(self._pca_target.transform(X))
+
+    def _fit_problem(self, problem: Problem) -> list[Round]:
+        X_target = np.vstack([problem.X_labelled, problem.X_unlabelled])
+        self._pca_source = principal_components(problem.X_source, self.pca_components)
+        self._pca_target = principal_components(X_target, self.pca_components)
+        return super()._fit_problem(problem)
+
+
+class TargetOnly(CDSPP):
+    """CDSPP that is never shown the source: the control of every transfer result.
+
+    The labelled target rows serve as the source; what it gains over a supervised method
+    comes from the unlabelled target rows. Parameters and attributes are those of
+    `CDSPP`.
+
+    See Also
+    --------
+    CDSPP : With a source.
+    """
+
+    identifier = "target-only"
+    printed = "target-only"
+
+    def _fit_problem(self, problem: Problem) -> list[Round]:
+        return super()._fit_problem(
+            problem.replace_source(problem.X_labelled, problem.y_labelled)
+        )

@@ -1,0 +1,74 @@
+"""Platt scaling: a sigmoid from decision values to probabilities."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["fit_sigmoid"]
+
+MAX_STEPS = 100
+GRADIENT_STOP = 1e-5
+RIDGE = 1e-12
+SMALLEST_STEP = 1e-10
+
+
+def _loss(z: NDArray[np.float64], targets: NDArray[np.float64]) -> float:
+    """Return the cross-entropy of ``1 / (1 + exp(z))``, safe for large `z`."""
+    return float(np.sum(targets * z + np.logaddexp(0.0, -z)))
+
+
+def fit_sigmoid(
+    values: NDArray[np.float64], positive: NDArray[np.bool_]
+) -> tuple[float, float]:
+    r"""Fit ``p(f) = 1 / (1 + exp(A f + B))`` by regularised maximum likelihood.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Decision values of rows that did not take part in the fit.
+    positive : boolean ndarray of shape (n,)
+        Rows of the positive class.
+
+    Returns
+    -------
+    A, B : float
+        Slope and offset. The slope is negative where larger values mean the positive
+        class; uninformative values may invert it, which is kept.
+
+    Notes
+    -----
+    Newton's method with backtracking on the targets ``(N_+ + 1) / (N_+ + 2)`` and
+    ``1 / (N_- + 2)``, in O(n) a step.
+
+    References
+    ----------
+    .. [1] Lin, H.-T., Lin, C.-J., Weng, R. C., "A note on Platt's probabilistic outputs
+       for support vector machines", Machine Learning 68, 2007.
+       :doi:`10.1007/s10994-007-5018-6`
+    """
+    n_positive = float(positive.sum())
+    n_negative = len(positive) - n_positive
+    high, low = (n_positive + 1.0) / (n_positive + 2.0), 1.0 / (n_negative + 2.0)
+    targets = np.where(positive, high, low)
+    theta = np.array([0.0, np.log((n_negative + 1.0) / (n_positive + 1.0))])
+    design = np.column_stack([values, np.ones_like(values)])
+    loss = _loss(design @ theta, targets)
+    for _ in range(MAX_STEPS):
+        p = 1.0 / (1.0 + np.exp(np.clip(design @ theta, -700.0, 700.0)))
+        gradient = design.T @ (targets - p)
+        if np.abs(gradient).max() < GRADIENT_STOP:
+            break
+        hessian = (design.T * (p * (1.0 - p))) @ design + RIDGE * np.eye(2)
+        direction = -np.linalg.solve(hessian, gradient)
+        slope, step = float(gradient @ direction), 1.0
+        while step >= SMALLEST_STEP:
+            trial = theta + step * direction
+            trial_loss = _loss(design @ trial, targets)
+            if trial_loss < loss + 1e-4 * step * slope:
+                theta, loss = trial, trial_loss
+                break
+            step /= 2.0
+        else:
+            break
+    return float(theta[0]), float(theta[1])

@@ -1,0 +1,221 @@
+"""The structure preserving projection: a generalised eigenproblem in closed form.
+
+The problem of size ``d_s + d_t`` has rank at most 2C, so two Cholesky solves and one
+singular value decomposition of size C x C give every direction with a nonzero
+eigenvalue; no matrix of size ``d_s + d_t`` is formed.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from cdspp.linalg import counts, one_hot, psd_factor, symmetric_product
+
+__all__ = ["Projection", "Side", "solve_projection"]
+
+Float = NDArray[np.float64]
+Int = NDArray[np.intp]
+
+# An eigenvalue below this share of the largest one is rounding error of a zero.
+RELATIVE_TOLERANCE = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """Solution of the eigenproblem, largest eigenvalue first.
+
+    Attributes
+    ----------
+    source : ndarray of shape (n_features_source, n_components)
+        Projection of the source features.
+    target : ndarray of shape (n_features, n_components)
+        Projection of the target features.
+    eigenvalues : ndarray of shape (n_components,)
+        Positive eigenvalues, descending.
+    """
+
+    source: Float
+    target: Float
+    eigenvalues: Float
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """Rows of one domain in a fit, with what does not depend on the other domain.
+
+    Answers ``K^{-1} M`` for ``K = X^T L X + alpha I`` and the class sums
+    ``M = X^T Y``, where ``L = diag(own + other / 2) - Y Y^T`` and `own`, `other` are the
+    class sizes of this domain and half of what the other one adds.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Rows of unit length.
+    codes : ndarray of shape (n,)
+        Class codes.
+    n_classes : int
+        Number of classes.
+    alpha : float
+        Weight of the regulariser.
+    """
+
+    X: Float
+    codes: Int
+    n_classes: int
+    alpha: float
+    indicator: Float = field(init=False)
+    class_counts: Float = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Derive the class indicator matrix and the class sizes."""
+        object.__setattr__(self, "indicator", one_hot(self.codes, self.n_classes))
+        object.__setattr__(self, "class_counts", counts(self.codes, self.n_classes))
+
+    @cached_property
+    def gram(self) -> Float:
+        """Upper triangle of ``X X^T``, for a domain with fewer rows than features."""
+        return symmetric_product(self.X, of_rows=True)
+
+    @cached_property
+    def gram_sums(self) -> Float:
+        """``X M = X X^T Y`` of shape (n, n_classes)."""
+        return np.asarray(linalg.blas.dsymm(1.0, self.gram, self.indicator))
+
+    @cached_property
+    def sums(self) -> Float:
+        """Class sums ``M`` of shape (d, n_classes)."""
+        return np.asarray(self.X.T @ self.indicator)
+
+    def solve(self, other: Float, shared: NDArray[np.bool_]) -> tuple[Float, Float]:
+        """Return ``Q = K^{-1} M`` and ``G = M^T Q`` for the `shared` classes.
+
+        Parameters
+        ----------
+        other : ndarray of shape (n_classes,)
+            Class sizes of the other domain.
+        shared : boolean ndarray of shape (n_classes,)
+            Classes with samples in both domains; only these couple the domains.
+        """
+        n, d = self.X.shape
+        solve = self._solve_by_rows if n < d else self._solve_by_features
+        return solve(self.class_counts, other / 2.0, shared)
+
+    def _solve_by_features(
+        self, own: Float, extra: Float, shared: NDArray[np.bool_]
+    ) -> tuple[Float, Float]:
+        """d x d Cholesky of ``X^T W X - M M^T + alpha I``."""
+        weights = np.sqrt(own + extra)[self.codes]
+        K = symmetric_product(self.X * weights[:, None], of_rows=False)
+        K = linalg.blas.dsyrk(-1.0, self.sums, beta=1.0, c=K, overwrite_c=True)
+        K[np.diag_indices_from(K)] += self.alpha
+        factor = linalg.cho_factor(K, overwrite_a=True, check_finite=False)
+        M = self.sums[:, shared]
+        Q = linalg.cho_solve(factor, M, check_finite=False)
+        return Q, M.T @ Q
+
+    def _solve_by_rows(
+        self, own: Float, extra: Float, shared: NDArray[np.bool_]
+    ) -> tuple[Float, Float]:
+        """n x n Cholesky of ``F X X^T F + alpha I`` with ``F = L^{1/2}``.
+
+        `F` is diagonal plus one rank-one term a class. ``Y = F Y / sqrt(extra)`` for
+        shared classes, hence ``K^{-1} M = X^T F (F X X^T F + alpha I)^{-1} Y`` scaled.
+        """
+        root = np.sqrt(own + extra)
+        shift = (np.sqrt(extra) - root) / np.maximum(own, 1.0)
+        scale = root[self.codes]
+        between = self.indicator.T @ self.gram_sums
+        coupling = scale[:, None] * self.gram_sums * shift
+        coupling += (0.5 * shift[:, None] * between * shift)[self.codes]
+        S = self.gram * scale[:, None]
+        S *= scale
+        S = linalg.blas.dsyr2k(
+            1.0, coupling.T, self.indicator.T, trans=1, beta=1.0, c=S, overwrite_c=True
+        )
+        S[np.diag_indices_from(S)] += self.alpha
+        factor = linalg.cho_factor(S, overwrite_a=True, check_finite=False)
+        Y = self.indicator[:, shared]
+        B = linalg.cho_solve(factor, Y, check_finite=False) / np.sqrt(extra[shared])
+        B = scale[:, None] * B + (shift[:, None] * (self.indicator.T @ B))[self.codes]
+        return self.X.T @ B, self.gram_sums[:, shared].T @ B
+
+
+def solve_projection(
+    source: Side,
+    target: Side,
+    n_components: int | None = None,
+    *,
+    scaling: str = "metric",
+) -> Projection:
+    r"""Solve the eigenproblem of CDSPP.
+
+    .. math::
+
+        \begin{pmatrix} 0 & S_c \\ S_c^T & 0 \end{pmatrix} p = \lambda
+        \left( \begin{pmatrix} S_s & 0 \\ 0 & S_t \end{pmatrix} + \alpha I \right) p
+
+    Parameters
+    ----------
+    source, target : Side
+        Labelled rows of both domains.
+    n_components : int, default=None
+        Number of directions; all with a positive eigenvalue by default, which are at
+        most C, the number of classes.
+    scaling : {"metric", "unit"}, default="metric"
+        ``p^T (B + alpha I) p = 1``, or vectors of unit length.
+
+    Returns
+    -------
+    projection : Projection
+        The leading directions.
+
+    Notes
+    -----
+    With ``G_s = A A^T`` and ``G_t = B B^T`` the eigenvalues are the singular values of
+    ``A^T B = W diag(sigma) Z^T``; ``u = B z`` and ``v = A w`` give ``p_s = Q_s u`` and
+    ``p_t = Q_t v`` without any inverse. Cost a side: one symmetric product and one
+    Cholesky factor of the smaller of n and d; O(C^3) for the rest.
+    """
+    shared = (source.class_counts > 0) & (target.class_counts > 0)
+    Q_source, G_source = source.solve(target.class_counts, shared)
+    Q_target, G_target = target.solve(source.class_counts, shared)
+    A, B = psd_factor(G_source), psd_factor(G_target)
+    W, sigma, Zt = linalg.svd(A.T @ B, check_finite=False)
+    positive = int(np.sum(sigma > RELATIVE_TOLERANCE * sigma[0])) if len(sigma) else 0
+    rank = _useful(n_components, positive)
+    sigma = sigma[:rank]
+    norms = np.sqrt(2.0) * sigma
+    P_source = Q_source @ (B @ Zt[:rank].T / norms)
+    P_target = Q_target @ (A @ W[:, :rank] / norms)
+    if scaling == "unit":
+        lengths = np.sqrt((P_source**2).sum(axis=0) + (P_target**2).sum(axis=0))
+        P_source, P_target = P_source / lengths, P_target / lengths
+    signs = _signs(P_target)
+    return Projection(P_source * signs, P_target * signs, sigma)
+
+
+def _useful(n_components: int | None, positive: int) -> int:
+    if n_components is None:
+        return positive
+    if n_components > positive:
+        warnings.warn(
+            f"n_components={n_components}, but only {positive} directions have a "
+            "positive eigenvalue (at most one a class); the others would be arbitrary. "
+            f"Using {positive}.",
+            stacklevel=2,
+        )
+    return min(n_components, positive)
+
+
+def _signs(P: Float) -> Float:
+    """Return the signs that make the largest entry of each column positive."""
+    if not P.size:
+        return np.ones(P.shape[1])
+    largest = np.abs(P).argmax(axis=0)
+    return np.where(P[largest, np.arange(P.shape[1])] < 0, -1.0, 1.0)

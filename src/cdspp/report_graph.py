@@ -1,0 +1,141 @@
+"""The job graph of a study as data, and its picture: where the test labels go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+
+__all__ = ["EDGES", "STAGES", "Edge", "Stage", "graph_svg", "reached_by_test_labels"]
+
+Point = tuple[int, int]
+
+ALL_LABELS = "all labels"
+KNOWN_LABELS = "known labels"
+_WIDTH, _HEIGHT = 116, 56
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage: its corner in the picture and what it makes."""
+
+    corner: Point
+    makes: str
+
+
+@dataclass(frozen=True)
+class Edge:
+    """What one stage hands to another, and the way its line takes.
+
+    Attributes
+    ----------
+    tail, head : str
+        Stages.
+    carries : str
+        What is handed over; "all labels" means that test labels are among it.
+    route : tuple of point
+        Corners of the line.
+    """
+
+    tail: str
+    head: str
+    carries: str
+    route: tuple[Point, ...]
+
+
+STAGES: Mapping[str, Stage] = {
+    "data": Stage((16, 164), "files"),
+    "features": Stage((190, 56), "vectors"),
+    "labels": Stage((190, 272), "class names"),
+    "splits": Stage((364, 164), "roles by trial"),
+    "fit": Stage((538, 56), "predictions"),
+    "score": Stage((712, 164), "accuracies"),
+    "figures": Stage((886, 56), "svg, png"),
+    "tables": Stage((886, 164), "csv, md, tex"),
+    "report": Stage((1060, 110), "this page"),
+}
+
+EDGES: tuple[Edge, ...] = (
+    Edge("data", "features", "images, texts", ((74, 164), (74, 84), (190, 84))),
+    Edge("data", "labels", ALL_LABELS, ((74, 220), (74, 300), (190, 300))),
+    Edge("features", "fit", "vectors", ((306, 84), (538, 84))),
+    Edge("labels", "splits", ALL_LABELS, ((248, 272), (248, 192), (364, 192))),
+    Edge("splits", "fit", KNOWN_LABELS, ((480, 192), (596, 192), (596, 112))),
+    Edge("labels", "score", ALL_LABELS, ((306, 292), (770, 292), (770, 220))),
+    Edge("fit", "score", "predictions", ((654, 94), (742, 94), (742, 164))),
+    Edge("score", "tables", "accuracies", ((828, 202), (886, 202))),
+    Edge("score", "figures", "accuracies", ((794, 164), (794, 90), (886, 90))),
+    Edge("fit", "figures", "predictions", ((654, 72), (886, 72))),
+    Edge(
+        "labels",
+        "figures",
+        ALL_LABELS,
+        ((306, 312), (857, 312), (857, 102), (886, 102)),
+    ),
+    Edge("figures", "report", "figures", ((1002, 84), (1118, 84), (1118, 110))),
+    Edge("tables", "report", "tables", ((1002, 192), (1118, 192), (1118, 166))),
+)
+
+_CLASSES = {ALL_LABELS: "secret", KNOWN_LABELS: "known"}
+_NOTES = (
+    ((430, 78), "middle", "", "vectors, no labels"),
+    ((492, 213), "start", "known", "labels of source and"),
+    ((492, 231), "start", "known", "labelled target rows only"),
+    ((540, 286), "middle", "secret", "test labels"),
+)
+
+
+def reached_by_test_labels() -> set[str]:
+    """Return the stages that are handed test labels."""
+    return {edge.head for edge in EDGES if edge.carries == ALL_LABELS}
+
+
+def graph_svg() -> str:
+    """Draw the job graph as an SVG element for an HTML page."""
+    parts = [
+        '<svg class="graph" viewBox="0 0 1192 340" role="img" '
+        'aria-labelledby="graph-title">',
+        '<title id="graph-title">Job graph: test labels reach the splits, the scores '
+        "and the figures, never a fit.</title>",
+        "<defs>",
+        *(
+            f'<marker id="arrow-{kind}" viewBox="0 0 8 8" refX="7" refY="4" '
+            'markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" '
+            f'orient="auto"><path class="head {kind}" d="M0 0L8 4L0 8z"/></marker>'
+            for kind in ("plain", "known", "secret")
+        ),
+        "</defs>",
+        '<rect class="fence" x="172" y="16" width="500" height="112" rx="14"/>',
+        '<text class="fence-text" x="186" y="38">no test label gets in here</text>',
+        *(_draw_edge(edge) for edge in EDGES),
+        *(_draw_stage(name, stage) for name, stage in STAGES.items()),
+        *(
+            f'<text class="remark {kind}" x="{x}" y="{y}" text-anchor="{anchor}">'
+            f"{escape(text)}</text>"
+            for (x, y), anchor, kind, text in _NOTES
+        ),
+        "</svg>",
+    ]
+    return "\n".join(parts)
+
+
+def _draw_edge(edge: Edge) -> str:
+    kind = _CLASSES.get(edge.carries, "plain")
+    path = "M" + "L".join(f"{x} {y}" for x, y in edge.route)
+    title = f"{edge.tail} to {edge.head}: {edge.carries}"
+    return (
+        f'<g><title>{escape(title)}</title><path class="halo" d="{path}"/>'
+        f'<path class="edge {kind}" marker-end="url(#arrow-{kind})" d="{path}"/></g>'
+    )
+
+
+def _draw_stage(name: str, stage: Stage) -> str:
+    x, y = stage.corner
+    centre = x + _WIDTH // 2
+    box = f'x="{x}" y="{y}" width="{_WIDTH}" height="{_HEIGHT}" rx="9"'
+    return (
+        f'<g class="stage stage-{name}"><rect {box}/>'
+        f'<text class="name" x="{centre}" y="{y + 25}">{escape(name)}</text>'
+        f'<text class="makes" x="{centre}" y="{y + 43}">{escape(stage.makes)}</text>'
+        "</g>"
+    )

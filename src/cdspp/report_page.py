@@ -1,0 +1,173 @@
+"""Building blocks of the report page: sections, figures, downloads, the page itself."""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+
+from cdspp.table_formats import Table, to_html
+
+__all__ = [
+    "Section",
+    "details",
+    "figure_html",
+    "inline_svg",
+    "page_html",
+    "pairs_html",
+    "table_html",
+]
+
+PathLike = str | os.PathLike[str]
+
+_MIME = {".csv": "text/csv", ".md": "text/markdown", ".tex": "application/x-tex"}
+# Screen pixels a point: 9 pt labels show at the size of the page's small print.
+_SCALE = 1.6
+_POLICY = (
+    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
+    "script-src 'unsafe-inline'"
+)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page: anchor, heading, and HTML content."""
+
+    anchor: str
+    heading: str
+    content: str
+
+
+def page_html(
+    *, title: str, header: str, sections: Sequence[Section], footer: str
+) -> str:
+    """Assemble the page; styles and script come with the package, nothing from afar."""
+    templates = files("cdspp") / "templates"
+    style = (templates / "report.css").read_text(encoding="utf-8")
+    script = (templates / "report.js").read_text(encoding="utf-8")
+    entries = "\n".join(
+        f'<li><a href="#{escape(section.anchor)}">{escape(section.heading)}</a></li>'
+        for section in sections
+    )
+    body = "\n".join(
+        f'<section id="{escape(section.anchor)}">\n<h2>{escape(section.heading)}</h2>\n'
+        f"{section.content}\n</section>"
+        for section in sections
+    )
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        f"<title>{escape(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
+        f'<div class="page">\n<nav aria-label="Contents">\n<ol>\n{entries}\n</ol>\n'
+        f"</nav>\n<main>\n<header>\n{header}\n</header>\n{body}\n"
+        f"<footer>{footer}</footer>\n</main>\n</div>\n<script>\n{script}</script>\n"
+        "</body>\n</html>\n"
+    )
+
+
+def figure_html(
+    name: str, caption: str, *, figures_dir: PathLike, max_bytes: int
+) -> str:
+    """Embed a figure: its SVG if small enough, else its PNG; nothing if it is absent.
+
+    Parameters
+    ----------
+    name : str
+        File stem.
+    caption : str
+        HTML of the caption.
+    figures_dir : path
+        Where the files are.
+    max_bytes : int
+        Largest SVG to embed where there is a PNG.
+    """
+    svg, png = (Path(figures_dir, f"{name}.{kind}") for kind in ("svg", "png"))
+    alt = escape(re.sub(r"<[^>]+>", "", caption))
+    if svg.is_file() and (svg.stat().st_size <= max_bytes or not png.is_file()):
+        picture = inline_svg(svg.read_text(encoding="utf-8"), prefix=name, label=alt)
+    elif png.is_file():
+        data = base64.b64encode(png.read_bytes()).decode()
+        picture = (
+            f'<img alt="{alt}" style="--width:860px" '
+            f'src="data:image/png;base64,{data}">'
+        )
+    else:
+        return ""
+    return (
+        f'<figure id="figure-{escape(name)}">\n<div class="plot scroll" tabindex="0">'
+        f"{picture}</div>\n<figcaption>{caption}</figcaption>\n</figure>"
+    )
+
+
+def inline_svg(text: str, *, prefix: str, label: str) -> str:
+    """Make an SVG file part of a page: own identifiers, own styles, no addresses.
+
+    Parameters
+    ----------
+    text : str
+        The file.
+    prefix : str
+        Put before each identifier, so that several figures do not clash.
+    label : str
+        Escaped text that stands for the picture.
+    """
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r"<style[^>]*>.*?</style>", "", text, flags=re.DOTALL)
+    text = re.sub(r'\s(?:xmlns(?::\w+)?|version)="[^"]*"', "", text)
+    text = text.replace("xlink:href=", "href=")
+    text = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", text)
+    head, rest = text.split(">", 1)
+    size = re.search(r'viewBox="0 0 ([\d.]+)', head)
+    wide = round(_SCALE * float(size.group(1))) if size else 900
+    head = re.sub(r'\s(?:width|height)="[^"]*"', "", head)
+    return (
+        f'{head} role="img" aria-label="{label}" '
+        f'style="--width:{wide}px;stroke-linejoin:round;stroke-linecap:butt">{rest}'
+    )
+
+
+def table_html(table: Table, *, tables_dir: PathLike) -> str:
+    """Show a table with its caption and its files as downloads."""
+    links = []
+    for suffix, mime in _MIME.items():
+        path = Path(tables_dir, f"{table.name}{suffix}")
+        if path.is_file():
+            data = base64.b64encode(path.read_bytes()).decode()
+            links.append(
+                f'<a download="{escape(path.name)}" '
+                f'href="data:{mime};base64,{data}">{suffix[1:]}</a>'
+            )
+    download = f'<p class="files">{" ".join(links)}</p>' if links else ""
+    empty = "" if table.lines else '<p class="empty">Nothing to show yet.</p>'
+    return (
+        f'<figure class="table" id="table-{escape(table.name)}">\n'
+        f"<figcaption><strong>{escape(table.heading)}</strong> "
+        f"{escape(table.caption)}</figcaption>\n"
+        f'<div class="scroll" tabindex="0">{to_html(table)}</div>\n'
+        f"{empty}{download}\n</figure>"
+    )
+
+
+def details(summary: str, content: str, *, opened: bool = False) -> str:
+    """Fold `content` (HTML) away behind a line of text."""
+    state = " open" if opened else ""
+    return (
+        f"<details{state}><summary>{escape(summary)}</summary>\n{content}\n</details>"
+    )
+
+
+def pairs_html(pairs: Sequence[tuple[str, str]]) -> str:
+    """List names and values (text) side by side."""
+    rows = "".join(
+        f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>"
+        for name, value in pairs
+    )
+    return f'<dl class="facts">{rows}</dl>'

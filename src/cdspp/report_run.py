@@ -1,0 +1,183 @@
+"""The part of the report that says what was run: records of fits, versions, time."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from cdspp.artifacts import read_json
+from cdspp.table_formats import DASH, Cell, Line, Table
+
+__all__ = [
+    "FitRecord",
+    "failed_trials",
+    "read_fit_records",
+    "run_facts",
+    "time_table",
+]
+
+
+@dataclass(frozen=True)
+class FitRecord:
+    """What one fit job left behind, and which cell it belongs to."""
+
+    benchmark: str
+    setting: str
+    task: str
+    method: str
+    content: Mapping[str, Any]
+
+    @property
+    def trials(self) -> list[Mapping[str, Any]]:
+        """The trials of the job's block."""
+        return list(self.content.get("trials", ()))
+
+
+def read_fit_records(paths: Iterable[str | os.PathLike[str]]) -> list[FitRecord]:
+    """Read fit records; the cell is read from the path.
+
+    Parameters
+    ----------
+    paths : iterable of path
+        ``.../<benchmark>/<setting>/<task>/<method>/<block>.json``.
+    """
+    records = []
+    for path in map(Path, paths):
+        benchmark, setting, task, method = path.parts[-5:-1]
+        cell = (benchmark, setting, task, method)
+        records.append(FitRecord(*cell, read_json(path)))
+    return records
+
+
+def run_facts(
+    records: Sequence[FitRecord], study: Mapping[str, Any]
+) -> list[tuple[str, str]]:
+    """State the run as pairs of a name and a value; unknown ones are left out."""
+    trials = [trial for record in records for trial in record.trials]
+    failed = sum(trial.get("status") != "ok" for trial in trials)
+    facts = [
+        ("Study", study.get("study")),
+        ("Seed", study.get("seed", _common(records, "seed"))),
+        ("Trials", study.get("trials")),
+        (
+            "Numeric threads",
+            study.get("numeric_threads", _common(records, "numeric_threads")),
+        ),
+        (
+            "Fits",
+            f"{len(trials)} in {len(records)} jobs, {failed} failed"
+            if trials
+            else None,
+        ),
+        ("Time in fits", _duration(sum(_number(t, "seconds") for t in trials))),
+        ("Start-up", _start_up(records)),
+        ("Versions", _listed(study.get("versions") or _common(records, "versions"))),
+        ("Hardware", _listed(study.get("hardware") or _common(records, "platform"))),
+    ]
+    return [(name, str(value)) for name, value in facts if value not in (None, "")]
+
+
+def failed_trials(records: Sequence[FitRecord]) -> list[str]:
+    """List failed trials with their reasons."""
+    return [
+        f"{record.benchmark}, {record.setting}, {record.task}, "
+        f"{record.content.get('printed', record.method)}, trial {trial.get('trial')}: "
+        f"{trial.get('reason') or 'no reason recorded'}"
+        for record in records
+        for trial in record.trials
+        if trial.get("status") != "ok"
+    ]
+
+
+def time_table(records: Sequence[FitRecord]) -> Table:
+    """Build the table of time and memory by method and setting."""
+    groups: dict[tuple[str, str], list[FitRecord]] = {}
+    for record in records:
+        groups.setdefault((record.method, record.setting), []).append(record)
+    lines = []
+    for (method, setting), members in groups.items():
+        trials = [trial for record in members for trial in record.trials]
+        seconds = [_number(trial, "seconds") for trial in trials]
+        memory = max((_number(t, "peak_memory_mb") for t in trials), default=math.nan)
+        failed = sum(trial.get("status") != "ok" for trial in trials)
+        printed = str(members[0].content.get("printed", method))
+        lines.append(
+            Line(
+                (
+                    Cell(printed, name=True),
+                    Cell(setting),
+                    Cell(str(len(trials)), value=len(trials)),
+                    Cell(str(failed), value=failed),
+                    _cell(median(seconds) if seconds else math.nan, "{:.2f}"),
+                    _cell(sum(seconds), "{:.1f}"),
+                    _cell(memory, "{:.0f}"),
+                ),
+            )
+        )
+    return Table(
+        name="time",
+        title="Time and memory of the fits",
+        caption="Start-up of the jobs not included; memory: the highest of any trial.",
+        columns=(
+            "Method",
+            "Setting",
+            "Fits",
+            "Failed",
+            "Median s",
+            "Total s",
+            "Peak MB",
+        ),
+        lines=tuple(lines),
+        fields=(),
+        text_columns=2,
+        headings=True,
+    )
+
+
+def _start_up(records: Sequence[FitRecord]) -> str | None:
+    start = sum(_number(record.content, "cpu_start_up") for record in records)
+    total = sum(_number(record.content, "cpu_total") for record in records)
+    if not total > 0 or math.isnan(start):
+        return None
+    share = f"{100 * start / total:.0f} % of the jobs' CPU time"
+    return f"{share} ({_duration(start)} of {_duration(total)})"
+
+
+def _common(records: Sequence[FitRecord], key: str) -> Any:
+    """Return the value of `key` in the records, all values where they differ."""
+    values: list[Any] = []
+    for record in records:
+        value = record.content.get(key)
+        if value is not None and value not in values:
+            values.append(value)
+    return values[0] if len(values) == 1 else values or None
+
+
+def _listed(value: Any) -> str | None:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_listed(item)}" for name, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return "; ".join(str(_listed(item)) for item in value)
+    return None if value is None else str(value)
+
+
+def _number(record: Mapping[str, Any], key: str) -> float:
+    value = record.get(key)
+    return float(value) if isinstance(value, (int, float)) else 0.0
+
+
+def _cell(value: float, form: str) -> Cell:
+    return Cell(DASH if math.isnan(value) else form.format(value), value=value)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    if seconds < 7200:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

@@ -1,0 +1,270 @@
+"""The parts of the report: answer, benchmarks, order found, how it was made, run."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from cdspp.answer import (
+    AVERAGE,
+    RULE,
+    answer,
+    by_task,
+    compare,
+    overall_answer,
+    task_title,
+    verdict,
+)
+from cdspp.figures import benchmark_figures
+from cdspp.report_graph import graph_svg
+from cdspp.report_page import (
+    Section,
+    details,
+    figure_html,
+    pairs_html,
+    table_html,
+)
+from cdspp.report_run import (
+    FitRecord,
+    failed_trials,
+    run_facts,
+    time_table,
+)
+from cdspp.statistics import RESAMPLES, Summary, mean_sd
+from cdspp.table_formats import html_name
+from cdspp.tables import build_benchmark_tables
+
+__all__ = [
+    "benchmark_section",
+    "graph_section",
+    "header_html",
+    "numbers_section",
+    "order_section",
+    "rerun_section",
+    "run_section",
+]
+
+PathLike = str | os.PathLike[str]
+
+_CAPTIONS = {
+    "methods": (
+        "Accuracy of every method on every task: mean over trials and 95 % bootstrap "
+        "interval. Hollow markers and stars: supervised methods. Every panel has the "
+        "same scale, none starts at zero."
+    ),
+    "iterations": (
+        "Accuracy by iteration: mean over trials, band: 95 % bootstrap interval. "
+        "Dashed: the baseline, which does not iterate."
+    ),
+    "confusion": (
+        "Who is mistaken for whom: {method} on {task}, last iteration, summed over "
+        "trials. Colour: share of the true class; numbers: samples."
+    ),
+    "subspace": (
+        "The common subspace of {method} on {task}, trial {trial}, in one fixed "
+        "two-dimensional view for all iterations. Colour: true class (used for the "
+        "picture only)."
+    ),
+}
+
+
+def header_html(summaries: Sequence[Summary], study: Mapping[str, Any]) -> str:
+    """Ask the question and answer it, for all benchmarks and for each."""
+    groups = {_title(summary): compare(summary) for summary in summaries}
+    cards = []
+    for title, comparisons in groups.items():
+        tasks = by_task(comparisons)
+        tasks.pop(AVERAGE, None)
+        found = [verdict(group) for group in tasks.values()]
+        kind = "helps" if "helps" in found else "hurts" if "hurts" in found else "open"
+        cards.append(
+            f'<li class="{kind}"><b>{escape(title)}</b> '
+            f"{escape(answer(comparisons))}</li>"
+        )
+    name = study.get("title") or study.get("study") or "study"
+    return (
+        f'<p class="kicker">Heterogeneous domain adaptation: {escape(str(name))}</p>\n'
+        "<h1>Did the source help?</h1>\n"
+        f'<p class="lead">{escape(overall_answer(groups))}</p>\n'
+        f'<ul class="answers">{"".join(cards)}</ul>\n'
+        f'<p class="rule">{escape(RULE)} The controls are the same learner without a '
+        "source (target-only), with permuted source labels (placebo), or with noise "
+        "in place of the source rows (noise). A gain that they share comes from the "
+        "target samples, not from the source.</p>"
+    )
+
+
+def benchmark_section(
+    summary: Summary, *, tables_dir: PathLike, figures_dir: PathLike, max_bytes: int
+) -> Section:
+    """Show the tables and figures of one benchmark."""
+    tables = {
+        table.name.partition("_")[0]: table_html(table, tables_dir=tables_dir)
+        for table in build_benchmark_tables(summary)
+    }
+    figures = {
+        name.partition("_")[0]: figure_html(
+            name,
+            _caption(name.partition("_")[0], summary),
+            figures_dir=figures_dir,
+            max_bytes=max_bytes,
+        )
+        for name in benchmark_figures(summary.layout)
+    }
+    facts = str(summary.layout.get("summary", ""))
+    parts = [
+        f"<p>{escape(facts)}</p>" if facts else "",
+        f"<p>{escape(answer(compare(summary)))}</p>",
+        tables["accuracy"],
+        figures["methods"],
+        tables.get("source-help", ""),
+        figures["iterations"],
+        figures.get("subspace", ""),
+        figures.get("confusion", ""),
+        details("Mean accuracy per class", tables["class-accuracy"]),
+        details("Accuracy by iteration, as a table", tables["iterations"]),
+    ]
+    anchor = f"benchmark-{summary.layout['benchmark']}"
+    return Section(anchor, _title(summary), "\n".join(filter(None, parts)))
+
+
+def order_section(summaries: Sequence[Summary]) -> Section:
+    """Order the baseline, the supervised variant and the reference on each task."""
+    lines = []
+    for summary in summaries:
+        layout = summary.layout
+        reference = layout.get("reference")
+        keys = (layout.get("baseline"), f"{reference}-sup", reference)
+        rows = [row for key in keys if (row := summary.find(key)) is not None]
+        for place, task in enumerate(summary.tasks):
+            chain, share = _order(summary, rows, place)
+            lines.append(
+                f'<tr><th scope="row">{escape(_title(summary))}</th>'
+                f'<td class="text">{escape(task_title(task))}</td>'
+                f'<td class="text chain">{chain}</td><td>{share}</td></tr>'
+            )
+    content = (
+        "<p>In the paper the baseline comes last, the supervised variant in the "
+        "middle, the full method first. Here, in percent, by mean over trials:</p>\n"
+        '<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Benchmark'
+        '</th><th scope="col" class="text">Task</th><th scope="col" class="text">Order '
+        'found</th><th scope="col">Trials in the paper\'s order</th></tr></thead>'
+        f"<tbody>{''.join(lines)}</tbody></table></div>"
+    )
+    return Section("order", "The order found", content)
+
+
+def numbers_section() -> Section:
+    """Say how the numbers are made."""
+    points = (
+        "A trial is one draw of labelled samples. All methods see the same draws, so "
+        "differences are taken trial by trial (paired).",
+        "Accuracy is measured on the unlabelled target samples. They are both what a "
+        "semi-supervised method learns from (without labels) and what it is tested on: "
+        "the transductive protocol of the paper.",
+        "The result of a trial is its last iteration; no iteration is picked by its "
+        "accuracy.",
+        "A number in parentheses is the standard deviation over trials, divided by "
+        "n − 1. A deviation of a single trial is a dash.",
+        "An average over tasks is taken within each trial first, then over trials. A "
+        "trial counts only if every task has it.",
+        f"Intervals are 95 % percentile bootstrap intervals over trials "
+        f"({RESAMPLES:,} resamples, fixed seed). With ten trials they are a little too "
+        "short. They speak of other draws of labelled samples from the same data, not "
+        "of other data, and are not corrected for the number of tasks.",
+        "A dash is a cell that did not run or failed; where only some trials ran, the "
+        "cell says how many. Such cells and shortened rows take no part in bold.",
+    )
+    items = "".join(f"<li>{escape(point)}</li>" for point in points)
+    return Section("numbers", "How the numbers are made", f"<ul>{items}</ul>")
+
+
+def graph_section() -> Section:
+    """Draw the job graph and say what it proves."""
+    content = (
+        "<p>The labels of test samples are kept out of every fit by the job graph, not "
+        "by trust. No input of a fit holds one: features have no labels at all, and "
+        "the splits keep only those of source samples and of the few labelled target "
+        "samples.</p>\n"
+        f'<figure><div class="scroll" tabindex="0">{graph_svg()}</div>\n'
+        '<figcaption class="key"><i class="secret"></i>with test labels'
+        '<i class="known"></i>labels of source and labelled target rows only'
+        "<i></i>no labels</figcaption></figure>"
+    )
+    return Section("graph", "Where the test labels go", content)
+
+
+def run_section(
+    records: Sequence[FitRecord], study: Mapping[str, Any], *, tables_dir: PathLike
+) -> Section:
+    """Say what was run, where, for how long, and what failed."""
+    parts = [pairs_html(run_facts(records, study))]
+    if failed := failed_trials(records):
+        items = "".join(f"<li>{escape(text)}</li>" for text in failed)
+        heading = f"Failed trials ({len(failed)})"
+        parts.append(details(heading, f"<ul>{items}</ul>", opened=len(failed) <= 10))
+    if records:
+        parts.append(table_html(time_table(records), tables_dir=tables_dir))
+    if features := study.get("features"):
+        pairs = [(str(name), str(digest)) for name, digest in features.items()]
+        parts.append(details("Digests of the features", pairs_html(pairs)))
+    if config := study.get("config"):
+        text = json.dumps(config, indent=2, ensure_ascii=False, default=str)
+        parts.append(details("The configuration as run", f"<pre>{escape(text)}</pre>"))
+    return Section("run", "What was run", "\n".join(parts))
+
+
+def rerun_section(study: Mapping[str, Any]) -> Section:
+    """Say how to run it again."""
+    name = shlex.quote(str(study.get("study", "embedded")))
+    commands = study.get("commands") or ["make study", "snakemake --cores 8"]
+    text = "\n".join(map(str, commands))
+    content = (
+        f"<pre><code>{escape(text)}</code></pre>\n"
+        "<p>Finished jobs are not repeated: more trials, a new task or a new method "
+        "add only what is missing. Equal configuration, versions and machine type give "
+        "equal predictions, byte for byte. "
+        f"<code>{escape(f'cdspp summary results/{name}')}</code> prints the headline "
+        "again.</p>"
+    )
+    return Section("rerun", "How to run it again", content)
+
+
+def _order(summary: Summary, rows: Sequence[int], task: int) -> tuple[str, str]:
+    values = summary.accuracy[list(rows), task]
+    means = [mean_sd(trials)[0] for trials in values]
+    known = sorted(
+        (mean, row) for mean, row in zip(means, rows, strict=True) if np.isfinite(mean)
+    )
+    chain = " &lt; ".join(
+        f"<span>{html_name(summary.rows[row].printed)} {100 * mean:.1f}</span>"
+        for mean, row in known
+    )
+    both = values[:, np.isfinite(values).all(axis=0)] if len(values) else values
+    if len(rows) < 2 or not both.shape[1]:
+        return chain or "–", "–"
+    kept = int((np.diff(both, axis=0) > 0).all(axis=0).sum())
+    return chain, f"{kept} of {both.shape[1]}"
+
+
+def _caption(kind: str, summary: Summary) -> str:
+    showcase = summary.layout.get("showcase") or {}
+    row = summary.find(showcase.get("method"))
+    method = (
+        str(showcase.get("method", "")) if row is None else summary.rows[row].printed
+    )
+    return escape(_CAPTIONS[kind]).format(
+        method=html_name(method),
+        task=escape(task_title(str(showcase.get("task", "")))),
+        trial=escape(str(showcase.get("trial", ""))),
+    )
+
+
+def _title(summary: Summary) -> str:
+    return str(summary.layout.get("title", summary.layout["benchmark"]))

@@ -1,0 +1,153 @@
+"""Which samples are labelled in each trial: seeded splits, per domain, nested.
+
+A domain's splits do not depend on the task, so that a target has the same labelled
+samples for every source and every method. Source and target roles live in files of
+their own: the file of a target holds no label of a test sample.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cdspp.artifacts import LABEL_COLUMNS, SPLIT_COLUMNS, read_rows, write_rows
+from cdspp.errors import DataError
+from cdspp.seeding import generator
+
+__all__ = [
+    "LABELLED",
+    "SOURCE",
+    "UNLABELLED_ROLE",
+    "draw_labelled",
+    "trials_of_block",
+    "write_split",
+]
+
+SOURCE, LABELLED, UNLABELLED_ROLE = "source", "labelled", "unlabelled"
+
+
+def trials_of_block(block: str) -> range:
+    """Return the trials of a block, for instance 6 to 10 of ``6-10``.
+
+    Examples
+    --------
+    >>> from cdspp.splits import trials_of_block
+    >>> list(trials_of_block("6-10"))
+    [6, 7, 8, 9, 10]
+    """
+    first, last = (int(part) for part in block.split("-"))
+    return range(first, last + 1)
+
+
+def draw_labelled(
+    labels: NDArray[Any], per_class: int, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Return the rows drawn from each class, ascending.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+        Class of each row.
+    per_class : int
+        Rows a class; a smaller class gives all it has.
+    rng : numpy.random.Generator
+        Random stream. One permutation a class is drawn whatever `per_class` is, so the
+        rows for a smaller number are among those for a larger one.
+
+    Returns
+    -------
+    rows : ndarray
+        Indices of the rows drawn.
+    """
+    chosen = [
+        rng.permutation(np.flatnonzero(labels == label))[:per_class]
+        for label in np.unique(labels)
+    ]
+    return np.sort(np.concatenate(chosen))
+
+
+def write_split(
+    *,
+    labels: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    dataset: str,
+    domain: str,
+    role: str,
+    per_class: int,
+    block: str,
+    seed: int,
+) -> None:
+    """Draw and write the splits of one domain, role and block of trials.
+
+    Parameters
+    ----------
+    labels : path
+        Parquet file of ids and labels of the domain.
+    output : path
+        Parquet file with `cdspp.artifacts.SPLIT_COLUMNS`; the label is null where a
+        sample is unlabelled. A source file holds the labelled source samples only.
+    dataset, domain : str
+        Names, which seed the draw together with role and trial.
+    role : {"source", "target"}
+        What the domain serves as.
+    per_class : int
+        Labelled samples per class.
+    block : str
+        Trials, as in ``1-5``.
+    seed : int
+        The study's seed.
+
+    Raises
+    ------
+    DataError
+        A target class would be left without a test sample.
+    """
+    columns = read_rows(labels, LABEL_COLUMNS)
+    ids, classes = columns["id"], columns["label"]
+    if role == "target":
+        _check_sizes(classes, per_class, f"{dataset}, domain {domain}")
+    rows: dict[str, list[Any]] = {name: [] for name in SPLIT_COLUMNS}
+    for trial in trials_of_block(block):
+        rng = generator(seed, "split", dataset, domain, role, trial)
+        drawn = draw_labelled(classes, per_class, rng)
+        taken = _source_rows if role == "source" else _target_rows
+        for values in taken(trial, ids, classes, drawn):
+            for name, value in zip(SPLIT_COLUMNS, values, strict=True):
+                rows[name].append(value)
+    write_rows(output, SPLIT_COLUMNS, rows)
+
+
+Row = tuple[int, str, int, str, str | None]
+
+
+def _source_rows(
+    trial: int, ids: NDArray[Any], classes: NDArray[Any], drawn: NDArray[np.intp]
+) -> Iterable[Row]:
+    return ((trial, ids[row], int(row), SOURCE, classes[row]) for row in drawn)
+
+
+def _target_rows(
+    trial: int, ids: NDArray[Any], classes: NDArray[Any], drawn: NDArray[np.intp]
+) -> Iterable[Row]:
+    labelled = set(drawn.tolist())
+    for row in range(len(ids)):
+        if row in labelled:
+            yield trial, ids[row], row, LABELLED, classes[row]
+        else:
+            yield trial, ids[row], row, UNLABELLED_ROLE, None
+
+
+def _check_sizes(classes: NDArray[Any], per_class: int, where: str) -> None:
+    sizes: Mapping[str, int] = dict(zip(*np.unique(classes, return_counts=True), strict=True))
+    small: Sequence[str] = [
+        f"{name} ({size})" for name, size in sizes.items() if size <= per_class
+    ]
+    if small:
+        raise DataError(
+            f"{where}: {per_class} labelled target samples per class leave no test "
+            f"sample in {', '.join(small)}. Lower labels.target."
+        )

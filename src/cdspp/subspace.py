@@ -1,0 +1,119 @@
+"""The common subspace of one trial in two dimensions, in one view for all rounds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from cdspp.artifacts import atomic
+from cdspp.experiment import read_trials
+from cdspp.linalg import row_normalise
+from cdspp.methods import make
+from cdspp.provenance import limit_threads
+
+__all__ = ["fixed_view", "write_subspace"]
+
+Float = NDArray[np.float64]
+
+
+def fixed_view(rounds: list[Float], anchors: int) -> list[Float]:
+    """Return plane coordinates of the rows of every round, in one fixed view.
+
+    The subspace of each round is rotated onto that of the last one, as well as the
+    first `anchors` rows (the labelled ones, present in all rounds) allow; all are then
+    seen along the two leading principal axes of the last round.
+
+    Parameters
+    ----------
+    rounds : list of ndarray of shape (n, n_components)
+        The same rows in the subspace of each round; narrower ones are padded by zeros.
+    anchors : int
+        Number of leading rows that fix the rotation.
+
+    Returns
+    -------
+    views : list of ndarray of shape (n, 2)
+        Coordinates.
+    """
+    width = max(2, *(Z.shape[1] for Z in rounds))
+    padded = [np.pad(Z, ((0, 0), (0, width - Z.shape[1]))) for Z in rounds]
+    last = padded[-1]
+    centre = last.mean(axis=0)
+    axes = linalg.svd(last - centre, full_matrices=False)[2][:2]
+    axes *= np.sign(axes[[0, 1], np.abs(axes).argmax(axis=1)])[:, None]
+    views = []
+    for Z in padded:
+        rotation = linalg.orthogonal_procrustes(Z[:anchors], last[:anchors])[0]
+        views.append((Z @ rotation - centre) @ axes.T)
+    return views
+
+
+def write_subspace(
+    *,
+    method: str,
+    options: Mapping[str, Any],
+    source_features: str | os.PathLike[str],
+    target_features: str | os.PathLike[str],
+    source_split: str | os.PathLike[str],
+    target_split: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    task: str,
+    numeric_threads: int,
+) -> None:
+    """Fit the first trial of a block once more and write its subspace, round by round.
+
+    Parameters
+    ----------
+    method : str
+        A method that has projections.
+    options : mapping
+        Its options.
+    source_features, target_features, source_split, target_split : path
+        What a fit reads; no label of a test sample is among it.
+    output : path
+        NPZ file with `iteration`, `group` (source, labelled, unlabelled), `id` and the
+        plane coordinates `xy`.
+    task : str
+        The task, ``<source domain>_<target domain>``.
+    numeric_threads : int
+        Threads of the linear algebra libraries.
+    """
+    model = make(method, **{**options, "keep_projections": True})
+    source_domain, target_domain = task.split("_")
+    with limit_threads(numeric_threads):
+        trial = next(
+            read_trials(
+                source_features=source_features,
+                target_features=target_features,
+                source_split=source_split,
+                target_split=target_split,
+                same_domain=source_domain == target_domain,
+            )
+        )
+        model.fit(trial.X, trial.y, source=trial.source)
+        labelled = np.array([label != -1 for label in trial.y])
+        X_source = row_normalise(np.asarray(trial.source.X, dtype=np.float64))
+        X_target = row_normalise(trial.X.astype(np.float64))
+        rounds = []
+        for entry in model.history_:
+            P_source, P_target = entry.projections
+            given = np.vstack([X_source @ P_source, X_target[labelled] @ P_target])
+            every = np.vstack([given, X_target[~labelled] @ P_target])
+            rounds.append(row_normalise(every - given.mean(axis=0)))
+        views = fixed_view(rounds, anchors=len(trial.source_ids) + int(labelled.sum()))
+    groups = ["source", "labelled", "unlabelled"]
+    ids = [trial.source_ids, trial.labelled_ids, trial.test_ids]
+    group = np.repeat(groups, [len(part) for part in ids])
+    with atomic(output) as temporary, temporary.open("wb") as stream:
+        np.savez(
+            stream,
+            iteration=np.repeat(np.arange(1, len(views) + 1), len(group)),
+            group=np.tile(group, len(views)),
+            id=np.tile(np.concatenate(ids).astype(np.str_), len(views)),
+            xy=np.vstack(views),
+        )

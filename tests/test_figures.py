@@ -1,0 +1,251 @@
+"""What the figures show, and that equal data give equal bytes."""
+
+from __future__ import annotations
+
+import re
+import struct
+
+import numpy as np
+import pytest
+from report_data import (
+    CONTROLS,
+    DIGIT_TASKS,
+    METHODS,
+    make_layout,
+    write_labels,
+    write_scores,
+    write_showcase,
+)
+
+from cdspp.artifacts import FIT_COLUMNS, write_rows
+from cdspp.errors import DataError
+from cdspp.figure_samples import count_confusions
+from cdspp.figure_style import CLASS_COLOURS, STYLES, equal_windows, figure_name
+from cdspp.figures import (
+    benchmark_figures,
+    draw_confusion,
+    draw_iterations,
+    draw_methods,
+    draw_source_help,
+    draw_subspace,
+    overall_figures,
+)
+
+
+@pytest.fixture
+def draw(tmp_path):
+    """Return a function that draws one kind of figure and reads its SVG."""
+
+    def make(kind, layout, outputs=None, **options):
+        scores = write_scores(tmp_path / "scores.parquet", layout, **options)
+        outputs = outputs or [tmp_path / f"{kind.__name__}.svg"]
+        if kind is draw_source_help:
+            kind(scores=[scores], layouts=[layout], outputs=outputs)
+        else:
+            kind(scores=scores, layout=layout, outputs=outputs)
+        return outputs[0].read_text(encoding="utf-8")
+
+    return make
+
+
+def texts(svg):
+    found = re.findall(r"<text[^>]*>(.*?)</text>", svg, flags=re.DOTALL)
+    return [re.sub(r"<[^>]+>|\s*\n\s*", "", text) for text in found]
+
+
+def test_every_method_and_control_has_its_own_colour_and_marker():
+    assert set(STYLES) == {*METHODS, *CONTROLS}
+    looks = {(style.colour, style.marker, style.filled) for style in STYLES.values()}
+    assert len(looks) == len(STYLES)
+    opening = [STYLES[key] for key in ("svm-t", *CONTROLS, "cdspp")]
+    assert len({style.marker for style in opening}) == 5
+    assert len({style.colour for style in opening}) == 5
+
+
+def test_supervised_methods_are_hollow():
+    hollow = {key for key, style in STYLES.items() if not style.filled}
+    assert hollow == {key for key, entry in METHODS.items() if entry[1]}
+
+
+def test_names_with_a_subscript_are_typeset():
+    assert figure_name("CDSPP_sup") == r"CDSPP$_\mathrm{sup}$"
+    assert figure_name("CDSPP+PCA") == "CDSPP+PCA"
+    assert figure_name("cost $") == r"cost \$"
+
+
+def test_windows_have_equal_spans_around_their_own_data():
+    from matplotlib.figure import Figure
+
+    panels = list(Figure().subplots(1, 3))
+    panels[0].plot([50, 60], [0, 0])
+    panels[1].plot([90, 92], [0, 0])
+    equal_windows(panels)
+    spans = [np.diff(axes.get_xlim())[0] for axes in panels[:2]]
+    assert spans[0] == pytest.approx(spans[1])
+    assert spans[0] > 10
+    assert sum(panels[1].get_xlim()) / 2 == pytest.approx(91)
+
+
+def test_the_opening_figure_names_tasks_rows_and_the_gain_over_a_control(draw):
+    shown = texts(draw(draw_source_help, make_layout(), source_helps=0.06))
+    for task in DIGIT_TASKS:
+        assert task.replace("_", " → ") in shown
+    assert {"target-only", "placebo", "noise", "CDSPP", "Digits"} <= set(shown)
+    gains = [text for text in shown if re.match(r"\+\d\.\d +\[\d\.\d, \d\.\d\]$", text)]
+    assert len(gains) == 4
+    assert sum(text.startswith("over ") for text in shown) == 4
+
+
+def test_many_tasks_are_spread_over_columns(draw):
+    domains = ("print", "sketch", "photo", "tilted")
+    layout = make_layout(tasks=[f"{a}_{b}" for a in domains for b in domains])
+    svg = draw(draw_source_help, layout)
+    assert len(re.findall(r'<g id="axes_\d+">', svg)) == 2
+    heights = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
+    assert float(heights.group(2)) < 1.4 * float(heights.group(1))
+
+
+def test_all_methods_and_the_average_are_drawn(draw):
+    shown = texts(draw(draw_methods, make_layout(methods=tuple(METHODS))))
+    assert {"Average", "DDACL", "DAMA+", "STN", "noise"} <= set(shown)
+    assert any(text.startswith("SVM") for text in shown)
+
+
+def test_iterations_have_a_panel_a_task_and_no_line_for_what_does_not_iterate(draw):
+    svg = draw(draw_iterations, make_layout())
+    assert len(re.findall(r'<g id="axes_\d+">', svg)) == len(DIGIT_TASKS)
+    shown = texts(svg)
+    assert "CDSPP" in shown
+    assert not any("sup" in text for text in shown)
+
+
+@pytest.mark.parametrize("kind", [draw_source_help, draw_methods, draw_iterations])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"controls": ()},
+        {"methods": ("cdspp",), "controls": ()},
+        {"methods": ("svm-t",), "controls": ()},
+        {"methods": (), "controls": ()},
+        {"trials": 1, "tasks": ("docs_code",)},
+    ],
+)
+def test_shorter_studies_are_drawn_without_a_crash(draw, kind, change):
+    assert "<svg" in draw(kind, make_layout(**change))
+
+
+@pytest.mark.parametrize("kind", [draw_source_help, draw_methods, draw_iterations])
+def test_missing_cells_are_left_out(draw, kind):
+    layout = make_layout(tasks=DIGIT_TASKS[:2], trials=2)
+    keys = ("cdspp", "noise", "svm-t")
+    missing = [(key, DIGIT_TASKS[0], trial) for key in keys for trial in (1, 2)]
+    svg = draw(kind, layout, missing=missing)
+    assert "nan" not in svg.lower()
+
+
+@pytest.mark.parametrize("kind", [draw_source_help, draw_methods, draw_iterations])
+def test_equal_scores_give_equal_bytes(draw, tmp_path, kind):
+    layout = make_layout(tasks=DIGIT_TASKS[:1])
+    first = [tmp_path / "one.svg", tmp_path / "one.png"]
+    second = [tmp_path / "two.svg", tmp_path / "two.png"]
+    draw(kind, layout, outputs=first)
+    draw(kind, layout, outputs=second)
+    for one, two in zip(first, second, strict=True):
+        assert one.read_bytes() == two.read_bytes()
+    width = struct.unpack(">I", first[1].read_bytes()[16:20])[0]
+    assert width <= 1000
+    assert "<dc:date>" not in first[0].read_text()
+
+
+def test_confusions_count_the_last_iteration_of_every_trial(tmp_path):
+    labels = write_labels(tmp_path / "labels.parquet", "t", ("a", "b"), 2)
+    rows = [
+        (1, 1, "t-a-0", "b"),
+        (1, 2, "t-a-0", "a"),
+        (1, 2, "t-b-0", "a"),
+        (2, 1, "t-b-1", "b"),
+    ]
+    columns = dict(zip(FIT_COLUMNS, zip(*rows, strict=True), strict=False))
+    fit = tmp_path / "1-2.parquet"
+    write_rows(fit, FIT_COLUMNS, {**columns, "confidence": [1.0] * 4})
+    classes, counts = count_confusions([fit], labels)
+    assert classes == ["a", "b"]
+    assert counts.tolist() == [[1, 0], [1, 1]]
+
+
+def test_labels_of_another_domain_are_refused(tmp_path):
+    paths = write_showcase(tmp_path, classes=("a", "b"), each=5)
+    with pytest.raises(DataError, match="no label for the sample t-a-3"):
+        count_confusions(paths["fits"], paths["source_labels"])
+
+
+@pytest.mark.parametrize(("n_classes", "counted"), [(4, True), (25, False)])
+def test_counts_are_written_only_where_there_is_room(tmp_path, n_classes, counted):
+    classes = [f"class{i}" for i in range(n_classes)]
+    paths = write_showcase(tmp_path, classes=classes, each=13, steps=1)
+    output = tmp_path / "confusion.svg"
+    draw_confusion(
+        fits=paths["fits"],
+        labels=paths["target_labels"],
+        layout=make_layout(),
+        outputs=[output],
+    )
+    shown = texts(output.read_text())
+    assert {"CDSPP, print → sketch", "class3", "true class"} <= set(shown)
+    _, counts = count_confusions(paths["fits"], paths["target_labels"])
+    diagonal = {str(n) for n in np.diag(counts)} - {"0", "20"}
+    assert bool(diagonal & set(shown)) == counted
+
+
+def test_the_subspace_has_a_panel_an_iteration_with_its_accuracy(tmp_path):
+    layout = make_layout()
+    scores = write_scores(tmp_path / "scores.parquet", layout)
+    paths = write_showcase(tmp_path, classes=("a", "b", "c"), each=8, steps=3)
+    outputs = [tmp_path / "subspace.svg", tmp_path / "again.svg"]
+    for output in outputs:
+        draw_subspace(
+            subspace=paths["subspace"],
+            source_labels=paths["source_labels"],
+            target_labels=paths["target_labels"],
+            layout=layout,
+            outputs=[output],
+            scores=scores,
+        )
+    svg = outputs[0].read_text()
+    assert svg == outputs[1].read_text()
+    shown = texts(svg)
+    titles = [text for text in shown if text.startswith("Iteration")]
+    assert len(titles) == 3
+    assert all(re.fullmatch(r"Iteration \d: \d\d\.\d %", title) for title in titles)
+    assert {"source", "labelled target", "unlabelled target", "a", "c"} <= set(shown)
+
+
+def test_many_iterations_and_classes_still_fit(tmp_path):
+    classes = [f"c{i}" for i in range(len(CLASS_COLOURS) + 3)]
+    paths = write_showcase(tmp_path, classes=classes, each=4, steps=12)
+    output = tmp_path / "subspace.svg"
+    draw_subspace(
+        subspace=paths["subspace"],
+        source_labels=paths["source_labels"],
+        target_labels=paths["target_labels"],
+        layout=make_layout(),
+        outputs=[output],
+    )
+    shown = texts(output.read_text())
+    steps = [text for text in shown if text.startswith("Iteration")]
+    assert (steps[0], steps[-1], len(steps)) == ("Iteration 1", "Iteration 12", 6)
+    assert "c0" not in shown
+
+
+def test_figure_names_are_known_before_any_score():
+    layout = make_layout()
+    kinds = ["methods", "iterations", "confusion", "subspace"]
+    assert benchmark_figures(layout) == [f"{kind}_digits" for kind in kinds]
+    bare = {**layout, "showcase": None}
+    assert benchmark_figures(bare) == [f"{kind}_digits" for kind in kinds[:2]]
+    assert overall_figures([layout]) == ["source-help"]
+
+
+def test_another_suffix_is_refused(draw, tmp_path):
+    with pytest.raises(DataError, match=r"figure\.pdf: expected the suffix"):
+        draw(draw_methods, make_layout(), outputs=[tmp_path / "figure.pdf"])

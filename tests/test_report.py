@@ -1,0 +1,305 @@
+"""What the page says, that it needs nothing from outside, and the headline."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import pytest
+from report_data import (
+    make_layout,
+    write_fit_records,
+    write_scores,
+    write_showcase,
+)
+
+from cdspp.errors import DataError
+from cdspp.figures import draw_confusion, draw_methods, draw_source_help
+from cdspp.report import headline, write_report
+from cdspp.report_graph import EDGES, STAGES, graph_svg, reached_by_test_labels
+from cdspp.report_page import inline_svg
+from cdspp.tables import benchmark_tables, write_benchmark_tables, write_overview
+
+VOID = {"meta", "br", "img", "link", "input", "hr"}
+
+
+class Reader(HTMLParser):
+    """Collect tags, identifiers and addresses; note tags that do not match."""
+
+    def __init__(self):
+        super().__init__()
+        self.ids, self.addresses, self.open, self.faults = [], [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        """Remember an element."""
+        values = dict(attrs)
+        if "id" in values:
+            self.ids.append(values["id"])
+        self.addresses += [values[k] for k in ("src", "href") if values.get(k)]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        """Remember an element without content."""
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        """Compare with the element opened last."""
+        if not self.open or self.open.pop() != tag:
+            self.faults.append(tag)
+
+
+def read_page(path):
+    text = path.read_text(encoding="utf-8")
+    reader = Reader()
+    reader.feed(text)
+    assert reader.faults == reader.open == []
+    return text, reader
+
+
+@pytest.fixture
+def study(tmp_path):
+    """Return a function that writes a study of two benchmarks and its page."""
+
+    def make(layouts=None, *, records=True, figures=True, failed="", **study):
+        folder = tmp_path / "results" / "embedded"
+        layouts = layouts or [
+            make_layout(),
+            make_layout(
+                benchmark="docs-to-code", title="Docs to code", tasks=["docs_code"]
+            ),
+        ]
+        helps = iter((0.06, 0.0))
+        scores = [
+            write_scores(
+                folder / f"{layout['benchmark']}.parquet",
+                layout,
+                source_helps=next(helps),
+            )
+            for layout in layouts
+        ]
+        for path, layout in zip(scores, layouts, strict=True):
+            names = benchmark_tables(layout)
+            outputs = [folder / "tables" / f"{name}.csv" for name in names]
+            write_benchmark_tables(scores=path, layout=layout, outputs=outputs)
+        overview = [folder / "tables" / "overview.csv"]
+        write_overview(scores=scores, layouts=layouts, outputs=overview)
+        if figures:
+            draw_all(folder, layouts, scores)
+        fits = [write_fit_records(folder, x, failed=failed) for x in layouts]
+        output = folder / "report" / "index.html"
+        write_report(
+            layouts=layouts,
+            tables_dir=folder / "tables",
+            figures_dir=folder / "figures",
+            scores=scores,
+            fit_records=sum(fits, []) if records else [],
+            study={"study": "embedded", "seed": 7, **study},
+            output=output,
+        )
+        return output
+
+    return make
+
+
+def draw_all(folder, layouts, scores):
+    pictures = folder / "figures"
+    outputs = [pictures / "source-help.svg"]
+    draw_source_help(scores=scores, layouts=layouts, outputs=outputs)
+    for path, layout in zip(scores, layouts, strict=True):
+        name = layout["benchmark"]
+        outputs = [pictures / f"methods_{name}.svg"]
+        draw_methods(scores=path, layout=layout, outputs=outputs)
+        room = folder / name
+        room.mkdir()
+        paths = write_showcase(room, classes=("a", "b"), each=6)
+        draw_confusion(
+            fits=paths["fits"],
+            labels=paths["target_labels"],
+            layout=layout,
+            outputs=[pictures / f"confusion_{name}.png"],
+        )
+
+
+def test_the_page_asks_answers_and_then_shows(study):
+    text, reader = read_page(study())
+    assert "<h1>Did the source help?</h1>" in text
+    assert (
+        "It helps on 4 of 4 tasks of Digits; no evidence that it helps on Docs to code."
+        in text
+    )
+    order = ["Did the source help?</h1>", "It helps on", 'id="chart"', 'id="overview"']
+    order += ['id="benchmark-digits"', 'id="benchmark-docs-to-code"', 'id="order"']
+    order += ['id="numbers"', 'id="graph"', 'id="run"', 'id="rerun"']
+    places = [text.index(part) for part in order]
+    assert places == sorted(places)
+    assert len(reader.ids) == len(set(reader.ids))
+
+
+def test_the_page_needs_nothing_from_outside(study):
+    text, reader = read_page(study())
+    assert not re.search(r"https?://|//cdn|@import|url\((?!#)", text)
+    for address in reader.addresses:
+        assert address.startswith(("#", "data:"))
+    anchors = {address[1:] for address in reader.addresses if address[0] == "#"}
+    assert anchors <= set(reader.ids)
+    assert "default-src 'none'" in text
+    assert len(text) < 5_000_000
+
+
+def test_every_identifier_used_inside_a_figure_exists_once(study):
+    text, reader = read_page(study())
+    used = set(re.findall(r"url\(#([^)]+)\)", text))
+    assert used <= set(reader.ids)
+    assert "figure-source-help" in reader.ids
+    assert "source-help-figure_1" in reader.ids
+    assert "methods_digits-figure_1" in reader.ids
+
+
+def test_texts_of_the_configuration_are_escaped(study):
+    layout = make_layout(title="<script>alert(1)</script>", tasks=["a_b"])
+    layout["summary"] = 'quoted " & <i>set</i>'
+    layout["methods"][0]["printed"] = "<u>SVM_t</u>"
+    layout["showcase"]["task"] = "<s>_b"
+    config = {"note": "</pre><script>alert(2)</script>"}
+    page = study([layout], config=config, commands=["make <study>"], title="<em>")
+    text, _ = read_page(page)
+    assert len(re.findall(r"<script>", text)) == 1
+    for part in ("<i>set", "<u>", "<s>", "<em>", "make <study>"):
+        assert part not in text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
+    assert "make &lt;study&gt;" in text
+
+
+def test_the_page_says_what_was_run_and_what_failed(study):
+    page = study(failed="svm-t", features={"digits/print": "abc123"}, trials=10)
+    text, _ = read_page(page)
+    assert "<dt>Seed</dt><dd>7</dd>" in text
+    assert "<dt>Fits</dt><dd>100 in 20 jobs, 5 failed</dd>" in text
+    assert "38 % of the jobs&#x27; CPU time" in text
+    assert "python 3.11.9" in text
+    assert "x86_64" in text
+    assert "abc123" in text
+    assert "digits, main, print_sketch, SVM_t, trial 2: no &lt;pairs&gt; left" in text
+
+
+def test_the_order_of_the_paper_is_checked_trial_by_trial(study):
+    text, _ = read_page(study())
+    rows = re.findall(r'<td class="text chain">(.*?)</td><td>(.*?)</td>', text)
+    assert len(rows) == 5
+    for chain, share in rows:
+        names = re.findall(r"<span>(\S+) [\d.]+</span>", chain)
+        assert names == ["SVM<sub>t</sub>", "CDSPP<sub>sup</sub>", "CDSPP"]
+        assert re.fullmatch(r"\d+ of 10", share)
+
+
+def test_equal_studies_give_equal_pages(study, tmp_path):
+    first = study(figures=False).read_bytes()
+    assert study(figures=False).read_bytes() == first
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"controls": ()},
+        {"methods": ("cdspp",), "controls": ()},
+        {"methods": ("svm-t",)},
+        {"methods": (), "controls": ()},
+        {"trials": 1, "tasks": ("a_b",)},
+    ],
+)
+def test_shorter_studies_have_a_page_too(study, change):
+    text, _ = read_page(study([make_layout(**change)], records=False, figures=False))
+    assert "nan" not in re.sub(r"data:[^\"]+", "", text)
+    assert "Did the source help?" in text
+
+
+def test_a_figure_too_big_as_svg_is_shown_as_png(study):
+    text, _ = read_page(study())
+    figure = re.search(r'id="figure-confusion_digits">.*?</figure>', text, re.DOTALL)
+    assert "data:image/png;base64," in figure.group()
+    assert "CDSPP on print → sketch" in figure.group()
+    assert "figure-subspace_digits" not in text
+
+
+def test_an_inlined_svg_keeps_its_references_and_loses_its_addresses():
+    svg = (
+        '<?xml version="1.0"?><!DOCTYPE svg PUBLIC "x" "http://www.w3.org/dtd">'
+        '<svg xmlns="http://www.w3.org/2000/svg" width="100pt" viewBox="0 0 100 50">'
+        "<metadata><a>http://purl.org</a></metadata><style>*{fill:red}</style>"
+        '<defs><clipPath id="p1"/></defs><g clip-path="url(#p1)"/>'
+        '<use xlink:href="#p1"/></svg>'
+    )
+    text = inline_svg(svg, prefix="a", label="picture")
+    assert 'id="a-p1"' in text
+    assert 'url(#a-p1)"' in text
+    assert 'href="#a-p1"' in text
+    assert 'aria-label="picture"' in text
+    assert "http" not in text
+    assert "style>" not in text
+
+
+def test_no_fit_is_handed_a_test_label():
+    assert reached_by_test_labels() == {"labels", "splits", "score", "figures"}
+    into_fit = {edge.tail: edge.carries for edge in EDGES if edge.head == "fit"}
+    assert into_fit == {"features": "vectors", "splits": "known labels"}
+    into_features = {edge.tail for edge in EDGES if edge.head == "features"}
+    assert into_features == {"data"}
+
+
+def test_the_graph_leads_from_the_data_to_the_report():
+    edges = {(edge.tail, edge.head) for edge in EDGES}
+    for pair in [
+        ("data", "features"),
+        ("data", "labels"),
+        ("labels", "splits"),
+        ("labels", "score"),
+        ("fit", "score"),
+        ("score", "tables"),
+        ("score", "figures"),
+        ("tables", "report"),
+        ("figures", "report"),
+    ]:
+        assert pair in edges
+    assert {name for pair in edges for name in pair} == set(STAGES)
+
+
+def test_the_picture_of_the_graph_has_every_stage_and_colours_test_labels():
+    root = ElementTree.fromstring(graph_svg())
+    names = {text.text for text in root.iter("text")}
+    assert set(STAGES) <= names
+    secret = [
+        edge.find("title").text
+        for edge in root.iter("g")
+        if (paths := edge.findall("path")) and "secret" in paths[-1].get("class")
+    ]
+    expected = [f"{e.tail} to {e.head}: {e.carries}" for e in EDGES]
+    assert secret == [text for text in expected if text.endswith("all labels")]
+    for edge in EDGES:
+        x, y = STAGES[edge.head].corner
+        end = edge.route[-1]
+        assert x <= end[0] <= x + 116
+        assert y <= end[1] <= y + 56
+
+
+def test_the_headline_is_aligned_and_says_where_the_page_is(study):
+    page = study(figures=False)
+    text = headline(page.parents[1])
+    lines = text.splitlines()
+    grid = lines[: lines.index("")]
+    assert grid[0].split("  ")[0] == "accuracy, percent (sd)"
+    assert grid[1].startswith("SVM_t*")
+    assert len({len(line) for line in grid}) == 1
+    assert "Digits: The source helps on 4 of 4 tasks." in text
+    assert "Docs to code: No evidence that the source helps." in text
+    assert lines[-1] == f"Report: {page}"
+    page.unlink()
+    assert headline(page.parents[1]).endswith("The report is not written yet.")
+
+
+def test_a_headline_without_tables_says_what_to_do(tmp_path):
+    with pytest.raises(DataError, match="make study"):
+        headline(tmp_path)

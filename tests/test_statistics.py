@@ -1,0 +1,146 @@
+"""Known values and properties of the statistics over trials."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from report_data import make_layout, score_rows, write_scores
+
+from cdspp.statistics import (
+    Summary,
+    bootstrap_interval,
+    mean_sd,
+    paired_gain,
+    read_summary,
+    summarise,
+)
+
+
+def columns(rows):
+    return {name: np.asarray(values) for name, values in rows.items()}
+
+
+def test_the_deviation_divides_by_n_minus_one():
+    mean, sd = mean_sd([0.90, 0.92, 0.94, 0.96])
+    assert mean == pytest.approx(0.93)
+    assert sd == pytest.approx(math.sqrt(0.002 / 3))
+
+
+def test_missing_trials_are_left_out_and_one_trial_has_no_deviation():
+    mean, sd = mean_sd([0.5, float("nan")])
+    assert mean == 0.5
+    assert math.isnan(sd)
+    assert all(math.isnan(value) for value in mean_sd([]))
+
+
+def test_the_bootstrap_interval_of_two_values_ends_at_them():
+    # Half of all resamples of (0, 1) mix both; a quarter each are (0, 0) and (1, 1).
+    assert bootstrap_interval([0.0, 1.0]) == (0.0, 1.0)
+
+
+def test_the_bootstrap_interval_is_near_the_normal_one_for_many_trials():
+    values = np.random.default_rng(1).normal(0.8, 0.05, size=400)
+    low, high = bootstrap_interval(values)
+    half = 1.96 * values.std(ddof=1) / math.sqrt(400)
+    assert low == pytest.approx(values.mean() - half, abs=3e-4)
+    assert high == pytest.approx(values.mean() + half, abs=3e-4)
+
+
+def test_the_bootstrap_interval_is_the_same_each_time_and_moves_with_the_seed():
+    values = [0.1, 0.4, 0.35, 0.8, 0.7]
+    assert bootstrap_interval(values) == bootstrap_interval(values)
+    assert bootstrap_interval(values, seed=1) != bootstrap_interval(values, seed=2)
+    wide, narrow = bootstrap_interval(values), bootstrap_interval(values, level=0.5)
+    assert wide[0] < narrow[0] < narrow[1] < wide[1]
+
+
+def test_a_single_trial_has_no_interval():
+    assert all(math.isnan(end) for end in bootstrap_interval([0.5]))
+
+
+def test_a_gain_pairs_equal_trials_and_counts_losses():
+    gain = paired_gain([0.9, 0.8, float("nan"), 0.7], [0.8, 0.9, 0.1, 0.5])
+    assert gain.mean == pytest.approx(0.2 / 3)
+    assert (gain.losses, gain.trials) == (1, 3)
+
+
+def test_pairing_removes_what_the_trials_share():
+    luck = np.random.default_rng(2).normal(0, 0.2, size=10)
+    gain = paired_gain(0.55 + luck, 0.5 + luck)
+    assert gain.mean == pytest.approx(0.05)
+    assert gain.high - gain.low < 1e-9
+
+
+def test_a_summary_takes_the_last_iteration_whatever_the_order_of_rows():
+    layout = make_layout(tasks=["print_sketch"], trials=2)
+    rows = columns(score_rows(layout))
+    order = np.random.default_rng(0).permutation(len(rows["trial"]))
+    shuffled = {name: values[order] for name, values in rows.items()}
+    summary, other = summarise(rows, layout), summarise(shuffled, layout)
+    np.testing.assert_array_equal(summary.accuracy, other.accuracy)
+    row = summary.find("cdspp")
+    chosen = (rows["method"] == "cdspp") & (rows["setting"] == "main")
+    last = chosen & (rows["iteration"] == 5)
+    np.testing.assert_array_equal(summary.accuracy[row, 0], rows["accuracy"][last])
+    np.testing.assert_array_equal(
+        summary.curves[row, 0, :, -1], summary.accuracy[row, 0]
+    )
+
+
+def test_a_control_is_the_same_method_in_another_setting():
+    layout = make_layout(tasks=["print_sketch"], trials=2)
+    rows = columns(score_rows(layout))
+    summary = summarise(rows, layout)
+    chosen = (rows["setting"] == "placebo") & (rows["iteration"] == 5)
+    found = summary.accuracy[summary.find("placebo"), 0]
+    np.testing.assert_array_equal(found, rows["accuracy"][chosen])
+
+
+def test_failed_and_missing_cells_are_nan_and_unknown_ones_ignored():
+    layout = make_layout(trials=3)
+    task = layout["tasks"][1]
+    rows = columns(
+        score_rows(layout, failed=[("cdspp", task, 2)], missing=[("svm-t", task, 1)])
+    )
+    summary = summarise(rows, {**layout, "tasks": layout["tasks"][:2]})
+    assert summary.tasks == tuple(layout["tasks"][:2])
+    lost = np.argwhere(np.isnan(summary.accuracy)).tolist()
+    assert lost == [[summary.find("svm-t"), 1, 0], [summary.find("cdspp"), 1, 1]]
+
+
+def test_an_average_needs_every_task_of_a_trial():
+    layout = make_layout(tasks=["a_b", "b_a"], trials=2)
+    rows = columns(score_rows(layout, missing=[("cdspp", "b_a", 2)]))
+    summary = summarise(rows, layout)
+    row = summary.find("cdspp")
+    average = summary.with_average(summary.accuracy)[row, -1]
+    assert average[0] == pytest.approx(summary.accuracy[row, :, 0].mean())
+    assert np.isnan(average[1])
+
+
+def test_only_methods_with_several_iterations_iterate(tmp_path):
+    layout = make_layout()
+    summary = read_summary(write_scores(tmp_path / "digits.parquet", layout), layout)
+    keys = [summary.rows[row].key for row in summary.iterative()]
+    assert keys == ["cdspp", "cdspp-pca", "target-only", "placebo", "noise"]
+
+
+def test_a_method_that_is_also_a_control_stands_with_the_controls_only():
+    layout = make_layout()
+    own = {"id": "target-only", "printed": "target-only", "trials": 10}
+    layout["methods"].append(own)
+    summary = summarise(columns(score_rows(make_layout())), layout)
+    assert [row.key for row in summary.rows].count("target-only") == 1
+    assert summary.rows[summary.find("target-only")].control
+    assert np.isfinite(summary.accuracy).all()
+
+
+def test_no_scores_at_all_give_an_empty_summary():
+    layout = make_layout()
+    nothing = columns(score_rows({**layout, "tasks": []}))
+    summary = summarise(nothing, layout)
+    assert isinstance(summary, Summary)
+    assert np.isnan(summary.accuracy).all()
+    assert summary.iterative() == []

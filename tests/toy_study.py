@@ -1,0 +1,119 @@
+"""A tiny study on text files of its own, run in a copy of the project."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+WORDS = {
+    "fruit": "apple pear plum cherry grape lemon melon fig".split(),
+    "metal": "iron copper zinc silver gold nickel tin lead".split(),
+    "river": "rhine danube volga nile congo amazon ganges tiber".split(),
+}
+COMMON = "the of and to in is that it for on with as was at by".split()
+
+CONFIG: dict[str, Any] = {
+    "study": "toy",
+    "seed": 0,
+    "trials": 4,
+    "block_size": 2,
+    "numeric_threads": 1,
+    "datasets": [{"id": "words", "folder": "texts"}],
+    "views": [
+        {"id": "tfidf", "extractor": "text"},
+        {
+            "id": "tfidf-pca",
+            "extractor": "pca",
+            "view": "tfidf",
+            "options": {"energy": 0.9},
+        },
+    ],
+    "benchmarks": [
+        {
+            "id": "words",
+            "dataset": "words",
+            "source_view": "tfidf-pca",
+            "target_view": "tfidf-pca",
+            "tasks": ["left_right", "right_right"],
+            "labels": {"source": 4, "target": 2},
+        }
+    ],
+    "methods": [
+        {"id": "svm-t", "options": {"strategy": "ovo", "l2": True}},
+        {"id": "cdspp"},
+        {"id": "target-only"},
+    ],
+    "settings": [
+        {"id": "placebo", "source": "permuted-labels", "methods": ["cdspp"]}
+    ],
+}
+
+
+def write_texts(folder: Path, per_class: int = 10) -> None:
+    """Write short texts of three classes in two domains."""
+    rng = np.random.default_rng(0)
+    for domain in ("left", "right"):
+        for name, words in WORDS.items():
+            target = folder / domain / name
+            target.mkdir(parents=True)
+            for i in range(per_class):
+                text = [*rng.choice(words, 6), *rng.choice(COMMON, 12)]
+                (target / f"{i}.txt").write_text(" ".join(rng.permutation(text)))
+
+
+class Project:
+    """A copy of the workflow and the library with a toy study."""
+
+    def __init__(self, repository: Path, folder: Path) -> None:
+        self.folder = folder
+        for name in ("workflow", "resources", "envs", "src"):
+            ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+            shutil.copytree(repository / name, folder / name, ignore=ignored)
+        for name in ("Snakefile", "config.yaml"):
+            shutil.copy(repository / name, folder / name)
+        write_texts(folder / "texts")
+        self.write_config()
+
+    def write_config(self, **changes: Any) -> None:
+        """Write the study file, with top-level keys replaced."""
+        (self.folder / "toy.yaml").write_text(yaml.safe_dump({**CONFIG, **changes}))
+
+    def snakemake(self, *arguments: str, ok: bool = True) -> str:
+        """Run Snakemake on the toy study and return what it printed."""
+        command = [sys.executable, "-m", "snakemake", "--configfile", "toy.yaml"]
+        environment = {**os.environ, "PYTHONPATH": str(self.folder / "src")}
+        done = subprocess.run(
+            [*command, *arguments],
+            cwd=self.folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode == 0) == ok, done.stdout
+        return done.stdout
+
+    def planned(self, *arguments: str) -> Plan:
+        """Return the jobs that a run would do now."""
+        return Plan(self.snakemake("-n", "--cores", "2", *arguments))
+
+
+class Plan:
+    """Jobs that a dry run lists."""
+
+    def __init__(self, output: str) -> None:
+        self.output = output
+        self.rules = Counter(re.findall(r"^(?:local)?rule (\w+):", output, re.M))
+        self.fits = sorted(
+            re.findall(r"output: results/toy/fits/words/(\S+?)\.parquet", output)
+        )

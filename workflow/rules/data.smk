@@ -1,0 +1,56 @@
+# Data: from a data set's name to its files in data/, and to the labels of a domain.
+# Labels go to splits, scores and figures; no fit reads them.
+
+
+localrules:
+    prepare_dataset,
+
+
+def dataset_params(wildcards):
+    return dataset_recipe(wildcards.dataset, study.datasets[wildcards.dataset].folder)
+
+
+def dataset_digest(wildcards):
+    return code_digest("cdspp.datasets.stages", dataset_params(wildcards)["module"])
+
+
+rule prepare_dataset:
+    output:
+        "data/{dataset}/index.json",
+    log:
+        "logs/data/{dataset}.log",
+    benchmark:
+        "benchmarks/data/{dataset}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=60,
+    params:
+        recipe=dataset_params,
+        catalogue=CATALOGUE,
+        code=dataset_digest,
+    script:
+        "../scripts/prepare_dataset.py"
+
+
+rule labels:
+    input:
+        "data/{dataset}/index.json",
+    output:
+        "results/labels/{dataset}/{domain}.parquet",
+    log:
+        "logs/labels/{dataset}/{domain}.log",
+    benchmark:
+        "benchmarks/labels/{dataset}/{domain}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    params:
+        code=code_digest("cdspp.datasets.stages"),
+    script:
+        "../scripts/labels.py"

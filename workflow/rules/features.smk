@@ -1,0 +1,77 @@
+# Features: from files, or from another view, to one matrix a domain and view.
+# A view that counts visual words first learns its words from one domain.
+
+
+def view_of(wildcards):
+    return study.views[wildcards.view]
+
+
+def feature_input(wildcards):
+    view = view_of(wildcards)
+    if view.view is not None:
+        return {"view": features_of(wildcards.dataset, wildcards.domain, view.view)}
+    files = {"index": index_of(wildcards.dataset)}
+    if needs_codebook(view.extractor):
+        files["codebook"] = f"results/codebooks/{wildcards.dataset}/{view.identifier}.npz"
+    return files
+
+
+def extractor_digest(wildcards):
+    name = view_of(wildcards).extractor
+    return code_digest("cdspp.features.stages", extractor_module(name))
+
+
+def extractor_name(wildcards):
+    return view_of(wildcards).extractor
+
+
+def extractor_options(wildcards):
+    return dict(view_of(wildcards).options)
+
+
+rule codebook:
+    input:
+        index="data/{dataset}/index.json",
+    output:
+        "results/codebooks/{dataset}/{view}.npz",
+    log:
+        "logs/codebooks/{dataset}/{view}.log",
+    benchmark:
+        "benchmarks/codebooks/{dataset}/{view}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        mem_mb=4000,
+        runtime=120,
+    params:
+        extractor=extractor_name,
+        options=extractor_options,
+        numeric_threads=numeric_threads,
+        code=extractor_digest,
+    script:
+        "../scripts/codebook.py"
+
+
+rule features:
+    input:
+        unpack(feature_input),
+    output:
+        "results/features/{dataset}/{domain}.{view}.npz",
+    log:
+        "logs/features/{dataset}/{domain}.{view}.log",
+    benchmark:
+        "benchmarks/features/{dataset}/{domain}.{view}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        mem_mb=4000,
+        runtime=240,
+    params:
+        extractor=extractor_name,
+        options=extractor_options,
+        numeric_threads=numeric_threads,
+        code=extractor_digest,
+    script:
+        "../scripts/features.py"

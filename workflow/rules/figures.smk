@@ -1,0 +1,104 @@
+# Figures: from scores, and for one task from predictions and subspace, to SVG and PNG.
+# Labels of test samples colour the figures; they come after every fit.
+
+
+def figure(name, caption):
+    path = f"results/{{study}}/figures/{name}.svg"
+    return report(path, caption=caption, category="Figures", labels={"figure": name})
+
+
+def plain_figures(*names):
+    return expand("results/{{study}}/figures/{name}.png", name=names)
+
+
+def showcase_fits(wildcards):
+    task = showcase(wildcards)
+    folder = f"{RESULTS}/fits/{wildcards.benchmark}/{MAIN}/{task}/{REFERENCE}"
+    return [f"{folder}/{block}.parquet" for block in study.showcase_blocks()]
+
+
+def showcase_subspace(wildcards):
+    return f"{RESULTS}/subspace/{wildcards.benchmark}/{showcase(wildcards)}.npz"
+
+
+def showcase_labels(wildcards):
+    dataset = study.benchmarks[wildcards.benchmark].dataset
+    source, target = showcase(wildcards).split("_")
+    return {
+        "source_labels": labels_of(dataset, source),
+        "target_labels": labels_of(dataset, target),
+    }
+
+
+rule source_help_figure:
+    input:
+        scores=all_scores,
+    output:
+        figure("source-help", "../report/figure-source-help.rst"),
+        plain_figures("source-help"),
+    log:
+        "logs/{study}/figures/source-help.log",
+    benchmark:
+        "benchmarks/{study}/figures/source-help.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        layouts=all_layouts,
+        code=code_digest("cdspp.figures"),
+    script:
+        "../scripts/source_help_figure.py"
+
+
+rule benchmark_figures:
+    input:
+        scores="results/{study}/scores/{benchmark}.parquet",
+    output:
+        figure("methods_{benchmark}", "../report/figure-methods.rst"),
+        figure("iterations_{benchmark}", "../report/figure-iterations.rst"),
+        plain_figures("methods_{{benchmark}}", "iterations_{{benchmark}}"),
+    log:
+        "logs/{study}/figures/{benchmark}.log",
+    benchmark:
+        "benchmarks/{study}/figures/{benchmark}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        layout=layout_of,
+        code=code_digest("cdspp.figures"),
+    script:
+        "../scripts/benchmark_figures.py"
+
+
+rule showcase_figures:
+    input:
+        unpack(showcase_labels),
+        scores="results/{study}/scores/{benchmark}.parquet",
+        fits=showcase_fits,
+        subspace=showcase_subspace,
+    output:
+        figure("confusion_{benchmark}", "../report/figure-confusion.rst"),
+        figure("subspace_{benchmark}", "../report/figure-subspace.rst"),
+        plain_figures("confusion_{{benchmark}}", "subspace_{{benchmark}}"),
+    log:
+        "logs/{study}/figures/showcase_{benchmark}.log",
+    benchmark:
+        "benchmarks/{study}/figures/showcase_{benchmark}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        layout=layout_of,
+        code=code_digest("cdspp.figures"),
+    script:
+        "../scripts/showcase_figures.py"

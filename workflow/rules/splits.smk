@@ -1,0 +1,39 @@
+# Splits: which samples are labelled in each trial of a block, per domain and role.
+# The file of a target holds no label of a test sample.
+
+
+def split_labels(wildcards):
+    dataset = study.benchmarks[wildcards.benchmark].dataset
+    return labels_of(dataset, wildcards.domain)
+
+
+def split_dataset(wildcards):
+    return study.benchmarks[wildcards.benchmark].dataset
+
+
+def labels_per_class(wildcards):
+    return study.label_count(wildcards.benchmark, wildcards.setting, wildcards.role)
+
+
+rule split:
+    input:
+        split_labels,
+    output:
+        "results/{study}/splits/{benchmark}/{setting}/{role}/{domain}/{block}.parquet",
+    log:
+        "logs/{study}/splits/{benchmark}/{setting}/{role}/{domain}/{block}.log",
+    benchmark:
+        "benchmarks/{study}/splits/{benchmark}/{setting}/{role}/{domain}/{block}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    params:
+        dataset=split_dataset,
+        per_class=labels_per_class,
+        seed=study.seed,
+        code=code_digest("cdspp.splits"),
+    script:
+        "../scripts/split.py"

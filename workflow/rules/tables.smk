@@ -1,0 +1,66 @@
+# Tables: from scores to CSV, Markdown and LaTeX, per benchmark and over all of them.
+
+TABLE_FORMATS = ["md", "tex"]
+
+
+def table(name, caption, **labels):
+    path = f"results/{{study}}/tables/{name}.csv"
+    return report(path, caption=caption, category="Tables", labels={"table": name})
+
+
+def plain_tables(*names):
+    return expand("results/{{study}}/tables/{name}.{ext}", name=names, ext=TABLE_FORMATS)
+
+
+rule benchmark_tables:
+    input:
+        scores="results/{study}/scores/{benchmark}.parquet",
+    output:
+        table("accuracy_{benchmark}", "../report/accuracy.rst"),
+        table("class-accuracy_{benchmark}", "../report/class-accuracy.rst"),
+        table("iterations_{benchmark}", "../report/iterations.rst"),
+        table("source-help_{benchmark}", "../report/source-help.rst"),
+        plain_tables(
+            "accuracy_{{benchmark}}",
+            "class-accuracy_{{benchmark}}",
+            "iterations_{{benchmark}}",
+            "source-help_{{benchmark}}",
+        ),
+    log:
+        "logs/{study}/tables/{benchmark}.log",
+    benchmark:
+        "benchmarks/{study}/tables/{benchmark}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        layout=layout_of,
+        code=code_digest("cdspp.tables"),
+    script:
+        "../scripts/benchmark_tables.py"
+
+
+rule overview:
+    input:
+        scores=all_scores,
+    output:
+        table("overview", "../report/overview.rst"),
+        plain_tables("overview"),
+    log:
+        "logs/{study}/tables/overview.log",
+    benchmark:
+        "benchmarks/{study}/tables/overview.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        layouts=all_layouts,
+        code=code_digest("cdspp.tables"),
+    script:
+        "../scripts/overview.py"

@@ -1,0 +1,16 @@
+"""Fit a method on a task for a block of trials."""
+
+from cdspp.experiment import fit_block
+from cdspp.jobs import job
+
+with job(snakemake.log[0]):
+    fit_block(
+        **snakemake.input,
+        predictions=snakemake.output.predictions,
+        record=snakemake.output.record,
+        benchmark=snakemake.wildcards.benchmark,
+        task=snakemake.wildcards.task,
+        method=snakemake.wildcards.method,
+        block=snakemake.wildcards.block,
+        **snakemake.params.fit,
+    )

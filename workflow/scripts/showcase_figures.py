@@ -1,0 +1,15 @@
+"""Draw one task in detail."""
+
+from cdspp.figures import draw_showcase
+from cdspp.jobs import job
+
+with job(snakemake.log[0]):
+    draw_showcase(
+        scores=snakemake.input.scores,
+        fits=snakemake.input.fits,
+        subspace=snakemake.input.subspace,
+        source_labels=snakemake.input.source_labels,
+        target_labels=snakemake.input.target_labels,
+        layout=snakemake.params.layout,
+        outputs=list(snakemake.output),
+    )

@@ -1,0 +1,16 @@
+"""Draw the labelled samples of a block of trials."""
+
+from cdspp.jobs import job
+from cdspp.splits import write_split
+
+with job(snakemake.log[0]):
+    write_split(
+        labels=snakemake.input[0],
+        output=snakemake.output[0],
+        dataset=snakemake.params.dataset,
+        domain=snakemake.wildcards.domain,
+        role=snakemake.wildcards.role,
+        per_class=snakemake.params.per_class,
+        block=snakemake.wildcards.block,
+        seed=snakemake.params.seed,
+    )

@@ -1,0 +1,14 @@
+"""Project one trial round by round."""
+
+from cdspp.jobs import job
+from cdspp.subspace import write_subspace
+
+with job(snakemake.log[0]):
+    write_subspace(
+        **snakemake.input,
+        output=snakemake.output[0],
+        task=snakemake.wildcards.task,
+        method=snakemake.params.method,
+        options=snakemake.params.options,
+        numeric_threads=snakemake.params.numeric_threads,
+    )
