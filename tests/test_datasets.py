@@ -6,15 +6,20 @@ import ast
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
+
 from cdspp.artifacts import LABEL_COLUMNS, read_json, read_rows, write_json
 from cdspp.datasets import (
     Dataset,
     FolderDataset,
     Index,
+    Sample,
     available_datasets,
     dataset_recipe,
     make_dataset,
@@ -23,7 +28,6 @@ from cdspp.datasets import (
 from cdspp.datasets.catalogue import check_catalogued, load_catalogue
 from cdspp.datasets.stages import prepare_dataset, write_labels
 from cdspp.errors import ConfigError, DataError
-from PIL import Image
 
 CATALOGUE = Path(__file__).parent.parent / "resources" / "datasets.yaml"
 
@@ -31,7 +35,9 @@ CATALOGUE = Path(__file__).parent.parent / "resources" / "datasets.yaml"
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Index]:
     root = tmp_path_factory.mktemp("data")
-    return {name: make_dataset(name).prepare(root / name) for name in available_datasets()}
+    return {
+        name: make_dataset(name).prepare(root / name) for name in available_datasets()
+    }
 
 
 @pytest.fixture
@@ -90,7 +96,9 @@ def test_rows_are_in_the_order_of_ids_which_do_not_show_the_class(
     for domain in index.domains:
         ids, labels = index.ids(domain), np.array(index.labels(domain))
         assert ids == sorted(ids)
-        assert not any(label in i for label in index.classes if len(label) > 1 for i in ids)
+        assert not any(
+            label in i for label in index.classes if len(label) > 1 for i in ids
+        )
         changes = np.count_nonzero(labels[1:] != labels[:-1])
         assert changes > len(labels) / 2
 
@@ -101,7 +109,9 @@ def test_an_index_read_back_is_the_one_written(prepared: dict[str, Index]) -> No
     assert read_index(index.root / "index.json") == index
 
 
-def test_no_digit_is_in_two_domains_and_none_is_lost(prepared: dict[str, Index]) -> None:
+def test_no_digit_is_in_two_domains_and_none_is_lost(
+    prepared: dict[str, Index],
+) -> None:
     index = prepared["digits"]
     ids = [i for domain in index.domains for i in index.ids(domain)]
     assert sorted(ids) == [f"{number:04d}" for number in range(1797)]
@@ -109,7 +119,9 @@ def test_no_digit_is_in_two_domains_and_none_is_lost(prepared: dict[str, Index])
         assert (image.size, image.mode) == ((64, 64), "L")
 
 
-def test_the_digits_are_dark_on_light_in_every_domain(prepared: dict[str, Index]) -> None:
+def test_the_digits_are_dark_on_light_in_every_domain(
+    prepared: dict[str, Index],
+) -> None:
     index = prepared["digits"]
     for domain in index.domains:
         pixels = np.stack([np.asarray(Image.open(p)) for p in index.files(domain)[:50]])
@@ -157,38 +169,43 @@ def test_the_recipe_names_module_and_versions() -> None:
     assert set(recipe["versions"]) == {"scipy"}
 
 
-def test_a_failed_preparation_leaves_the_old_files_and_no_debris(tmp_path: Path) -> None:
-    class Broken(Dataset):
-        identifier, kind, domains, classes = "broken", "texts", ("one",), ("a",)
-        fails = False
+class Tiny(Dataset):
+    identifier, kind, domains, classes = "tiny", "texts", ("one",), ("a",)
+    fails = False
 
-        def generate(self, folder: Path):  # type: ignore[no-untyped-def]
-            from cdspp.datasets import Sample
+    def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:
+        (folder / "one").mkdir()
+        (folder / "one" / "x.txt").write_text("x")
+        if self.fails:
+            raise RuntimeError("the disk is full")
+        return {"one": [Sample("x", "one/x.txt", "a")]}
 
-            (folder / "one").mkdir()
-            (folder / "one" / "x.txt").write_text("x")
-            if self.fails:
-                raise RuntimeError("the disk is full")
-            return {"one": [Sample("x", "one/x.txt", "a")]}
 
-    dataset = Broken()
-    dataset.prepare(tmp_path / "broken")
+def test_a_failed_preparation_leaves_the_old_files_and_no_debris(
+    tmp_path: Path,
+) -> None:
+    dataset = Tiny()
+    dataset.prepare(tmp_path / "tiny")
     before = contents(tmp_path)
     dataset.fails = True
     with pytest.raises(RuntimeError, match="disk"):
-        dataset.prepare(tmp_path / "broken")
+        dataset.prepare(tmp_path / "tiny")
     assert contents(tmp_path) == before
 
 
-def test_preparing_replaces_a_domain_that_was_tampered_with(
-    prepared: dict[str, Index], tmp_path: Path
-) -> None:
-    target = tmp_path / "docs-to-code"
-    shutil.copytree(prepared["docs-to-code"].root, target)
-    (target / "docs" / "stats" / "stray.txt").write_text("left over")
-    next((target / "code" / "stats").iterdir()).unlink()
-    make_dataset("docs-to-code").prepare(target)
-    assert contents(target) == contents(prepared["docs-to-code"].root)
+def test_a_killed_preparation_is_cleared_by_the_next(tmp_path: Path) -> None:
+    (tmp_path / ".tiny.partial" / "one").mkdir(parents=True)
+    Tiny().prepare(tmp_path / "tiny")
+    assert [path.name for path in tmp_path.iterdir()] == ["tiny"]
+
+
+def test_preparing_again_restores_a_domain_that_was_changed(tmp_path: Path) -> None:
+    Tiny().prepare(tmp_path / "tiny")
+    before = contents(tmp_path)
+    (tmp_path / "tiny" / "one" / "stray.txt").write_text("left over")
+    (tmp_path / "tiny" / "one" / "x.txt").unlink()
+    Tiny().prepare(tmp_path / "tiny")
+    assert contents(tmp_path) == before
 
 
 def test_labels_are_written_as_parquet(
@@ -240,7 +257,9 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_domains_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"no domain folder \(<domain>/<class>/<file>\)"):
+    with pytest.raises(
+        DataError, match=r"no domain folder \(<domain>/<class>/<file>\)"
+    ):
         FolderDataset("mine", tmp_path)
 
 
@@ -297,7 +316,7 @@ def test_a_file_that_disappeared_is_named(folder: Path, tmp_path: Path) -> None:
     ],
 )
 def test_an_index_that_contradicts_itself_is_refused(
-    folder: Path, tmp_path: Path, change, message: str
+    folder: Path, tmp_path: Path, change: Callable[[Any], None], message: str
 ) -> None:
     FolderDataset("mine", folder).prepare(tmp_path / "data")
     content = read_json(tmp_path / "data" / "index.json")
@@ -347,9 +366,9 @@ def test_the_stage_prepares_generated_data_and_folders(
     own = tmp_path / "data" / "mine" / "index.json"
     prepare_dataset(name="mine", folder=folder, output=own)
     assert read_index(own).dataset == "mine"
-    made = tmp_path / "data" / "docs-to-code" / "index.json"
-    prepare_dataset(name="docs-to-code", output=made, catalogue=CATALOGUE)
-    assert read_index(made).kind == "texts"
+    made = tmp_path / "data" / "digits" / "index.json"
+    prepare_dataset(name="digits", output=made, catalogue=CATALOGUE)
+    assert read_index(made).kind == "images"
     with pytest.raises(ConfigError, match=r"must be called index\.json"):
         prepare_dataset(name="mine", folder=folder, output=tmp_path / "list.json")
 

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
+
 from cdspp.errors import ConfigError, DataError
 from cdspp.features._images import read_image
 from cdspp.features._torchvision import load_torchvision
 from cdspp.features.cnn import IMAGES_PER_PASS, Cnn
 from cdspp.features.visual_words import VisualWords
-from PIL import Image
 
 
 @pytest.fixture(scope="module")
@@ -171,9 +172,7 @@ def test_weights_from_a_file_replace_the_random_ones(
     body = {k: v for k, v in whole.state_dict().items() if k.startswith("features")}
     torch.save(body, path)
     stored = Cnn(layer="pool", weights=str(path), seed=9)
-    np.testing.assert_array_equal(
-        stored.extract(photos[:2]), cnn.extract(photos[:2])
-    )
+    np.testing.assert_array_equal(stored.extract(photos[:2]), cnn.extract(photos[:2]))
     assert stored.recorded_options()["weights"].startswith("sha256:")
     message = r"classifier\.1\.weight needs \(4096, 9216\), got nothing"
     with pytest.raises(DataError, match=message):
@@ -183,7 +182,9 @@ def test_weights_from_a_file_replace_the_random_ones(
         stored.extract(photos[:1])
 
 
-def test_unusable_files_of_weights_are_named(photos: list[Path], tmp_path: Path) -> None:
+def test_unusable_files_of_weights_are_named(
+    photos: list[Path], tmp_path: Path
+) -> None:
     torch = pytest.importorskip("torch")
     path = tmp_path / "weights.pth"
     cnn = Cnn(weights=str(path))
@@ -201,8 +202,14 @@ def test_unusable_files_of_weights_are_named(photos: list[Path], tmp_path: Path)
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"network": "vgg"}, r"one of alexnet, vgg16, resnet50, got 'vgg': did you mean"),
-        ({"layer": "fc8"}, "layer must be one of fc6, fc7, pool for alexnet, got 'fc8'"),
+        (
+            {"network": "vgg"},
+            r"one of alexnet, vgg16, resnet50, got 'vgg': did you mean",
+        ),
+        (
+            {"layer": "fc8"},
+            "layer must be one of fc6, fc7, pool for alexnet, got 'fc8'",
+        ),
         ({"network": "resnet50"}, "layer must be one of pool for resnet50, got 'fc6'"),
         ({"resize": "squared"}, "got 'squared': did you mean 'square'"),
         ({"seed": -1}, "seed must be an integer of 0 or more, got -1"),
@@ -218,7 +225,9 @@ def test_wrong_options_of_a_network_are_named(
 
 
 def test_a_device_that_is_not_there_is_named(photos: list[Path]) -> None:
-    with pytest.raises(ConfigError, match="device must be auto or a device .* 'abacus'"):
+    with pytest.raises(
+        ConfigError, match="device must be auto or a device .* 'abacus'"
+    ):
         Cnn(device="abacus").extract(photos[:1])
 
 
@@ -299,7 +308,10 @@ def test_a_codebook_of_another_size_is_refused(photos: list[Path]) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"sampling": "sparse"}, "sampling must be one of dense, detected, got 'sparse'"),
+        (
+            {"sampling": "sparse"},
+            "sampling must be one of dense, detected, got 'sparse'",
+        ),
         ({"n_words": 0}, "n_words must be an integer of 1 or more, got 0"),
         ({"max_side": 0}, "max_side must be an integer of 1 or more or null, got 0"),
         ({"codebook_domain": 3}, "codebook_domain must be the name of a domain, got 3"),

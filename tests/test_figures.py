@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,9 +26,11 @@ from cdspp.figure_samples import count_confusions
 from cdspp.figure_style import CLASS_COLOURS, STYLES, equal_windows, figure_name
 from cdspp.figures import (
     benchmark_figures,
+    draw_benchmark,
     draw_confusion,
     draw_iterations,
     draw_methods,
+    draw_showcase,
     draw_source_help,
     draw_subspace,
     overall_figures,
@@ -33,7 +38,7 @@ from cdspp.figures import (
 
 
 @pytest.fixture
-def draw(tmp_path):
+def draw(tmp_path: Path) -> Callable[..., str]:
     """Return a function that draws one kind of figure and reads its SVG."""
 
     def make(kind, layout, outputs=None, **options):
@@ -48,12 +53,13 @@ def draw(tmp_path):
     return make
 
 
-def texts(svg):
+def texts(svg: str) -> list[str]:
+    """Return the texts of an SVG file."""
     found = re.findall(r"<text[^>]*>(.*?)</text>", svg, flags=re.DOTALL)
     return [re.sub(r"<[^>]+>|\s*\n\s*", "", text) for text in found]
 
 
-def test_every_method_and_control_has_its_own_colour_and_marker():
+def test_every_method_and_control_has_its_own_colour_and_marker() -> None:
     assert set(STYLES) == {*METHODS, *CONTROLS}
     looks = {(style.colour, style.marker, style.filled) for style in STYLES.values()}
     assert len(looks) == len(STYLES)
@@ -62,18 +68,18 @@ def test_every_method_and_control_has_its_own_colour_and_marker():
     assert len({style.colour for style in opening}) == 5
 
 
-def test_supervised_methods_are_hollow():
+def test_supervised_methods_are_hollow() -> None:
     hollow = {key for key, style in STYLES.items() if not style.filled}
     assert hollow == {key for key, entry in METHODS.items() if entry[1]}
 
 
-def test_names_with_a_subscript_are_typeset():
+def test_names_with_a_subscript_are_typeset() -> None:
     assert figure_name("CDSPP_sup") == r"CDSPP$_\mathrm{sup}$"
     assert figure_name("CDSPP+PCA") == "CDSPP+PCA"
     assert figure_name("cost $") == r"cost \$"
 
 
-def test_windows_have_equal_spans_around_their_own_data():
+def test_windows_have_equal_spans_around_their_own_data() -> None:
     from matplotlib.figure import Figure
 
     panels = list(Figure().subplots(1, 3))
@@ -86,7 +92,9 @@ def test_windows_have_equal_spans_around_their_own_data():
     assert sum(panels[1].get_xlim()) / 2 == pytest.approx(91)
 
 
-def test_the_opening_figure_names_tasks_rows_and_the_gain_over_a_control(draw):
+def test_the_opening_figure_names_tasks_rows_and_the_gain_over_a_control(
+    draw: Callable[..., str],
+) -> None:
     shown = texts(draw(draw_source_help, make_layout(), source_helps=0.06))
     for task in DIGIT_TASKS:
         assert task.replace("_", " → ") in shown
@@ -96,7 +104,7 @@ def test_the_opening_figure_names_tasks_rows_and_the_gain_over_a_control(draw):
     assert sum(text.startswith("over ") for text in shown) == 4
 
 
-def test_many_tasks_are_spread_over_columns(draw):
+def test_many_tasks_are_spread_over_columns(draw: Callable[..., str]) -> None:
     domains = ("print", "sketch", "photo", "tilted")
     layout = make_layout(tasks=[f"{a}_{b}" for a in domains for b in domains])
     svg = draw(draw_source_help, layout)
@@ -105,13 +113,15 @@ def test_many_tasks_are_spread_over_columns(draw):
     assert float(heights.group(2)) < 1.4 * float(heights.group(1))
 
 
-def test_all_methods_and_the_average_are_drawn(draw):
+def test_all_methods_and_the_average_are_drawn(draw: Callable[..., str]) -> None:
     shown = texts(draw(draw_methods, make_layout(methods=tuple(METHODS))))
     assert {"Average", "DDACL", "DAMA+", "STN", "noise"} <= set(shown)
     assert any(text.startswith("SVM") for text in shown)
 
 
-def test_iterations_have_a_panel_a_task_and_no_line_for_what_does_not_iterate(draw):
+def test_iterations_have_a_panel_a_task_and_no_line_for_what_does_not_iterate(
+    draw: Callable[..., str],
+) -> None:
     svg = draw(draw_iterations, make_layout())
     assert len(re.findall(r'<g id="axes_\d+">', svg)) == len(DIGIT_TASKS)
     shown = texts(svg)
@@ -130,12 +140,16 @@ def test_iterations_have_a_panel_a_task_and_no_line_for_what_does_not_iterate(dr
         {"trials": 1, "tasks": ("docs_code",)},
     ],
 )
-def test_shorter_studies_are_drawn_without_a_crash(draw, kind, change):
+def test_shorter_studies_are_drawn_without_a_crash(
+    draw: Callable[..., str], kind: Callable[..., None], change: dict[str, Any]
+) -> None:
     assert "<svg" in draw(kind, make_layout(**change))
 
 
 @pytest.mark.parametrize("kind", [draw_source_help, draw_methods, draw_iterations])
-def test_missing_cells_are_left_out(draw, kind):
+def test_missing_cells_are_left_out(
+    draw: Callable[..., str], kind: Callable[..., None]
+) -> None:
     layout = make_layout(tasks=DIGIT_TASKS[:2], trials=2)
     keys = ("cdspp", "noise", "svm-t")
     missing = [(key, DIGIT_TASKS[0], trial) for key in keys for trial in (1, 2)]
@@ -144,7 +158,9 @@ def test_missing_cells_are_left_out(draw, kind):
 
 
 @pytest.mark.parametrize("kind", [draw_source_help, draw_methods, draw_iterations])
-def test_equal_scores_give_equal_bytes(draw, tmp_path, kind):
+def test_equal_scores_give_equal_bytes(
+    draw: Callable[..., str], tmp_path: Path, kind: Callable[..., None]
+) -> None:
     layout = make_layout(tasks=DIGIT_TASKS[:1])
     first = [tmp_path / "one.svg", tmp_path / "one.png"]
     second = [tmp_path / "two.svg", tmp_path / "two.png"]
@@ -157,7 +173,7 @@ def test_equal_scores_give_equal_bytes(draw, tmp_path, kind):
     assert "<dc:date>" not in first[0].read_text()
 
 
-def test_confusions_count_the_last_iteration_of_every_trial(tmp_path):
+def test_confusions_count_the_last_iteration_of_every_trial(tmp_path: Path) -> None:
     labels = write_labels(tmp_path / "labels.parquet", "t", ("a", "b"), 2)
     rows = [
         (1, 1, "t-a-0", "b"),
@@ -173,14 +189,16 @@ def test_confusions_count_the_last_iteration_of_every_trial(tmp_path):
     assert counts.tolist() == [[1, 0], [1, 1]]
 
 
-def test_labels_of_another_domain_are_refused(tmp_path):
+def test_labels_of_another_domain_are_refused(tmp_path: Path) -> None:
     paths = write_showcase(tmp_path, classes=("a", "b"), each=5)
     with pytest.raises(DataError, match="no label for the sample t-a-3"):
         count_confusions(paths["fits"], paths["source_labels"])
 
 
 @pytest.mark.parametrize(("n_classes", "counted"), [(4, True), (25, False)])
-def test_counts_are_written_only_where_there_is_room(tmp_path, n_classes, counted):
+def test_counts_are_written_only_where_there_is_room(
+    tmp_path: Path, n_classes: int, counted: bool
+) -> None:
     classes = [f"class{i}" for i in range(n_classes)]
     paths = write_showcase(tmp_path, classes=classes, each=13, steps=1)
     output = tmp_path / "confusion.svg"
@@ -197,7 +215,9 @@ def test_counts_are_written_only_where_there_is_room(tmp_path, n_classes, counte
     assert bool(diagonal & set(shown)) == counted
 
 
-def test_the_subspace_has_a_panel_an_iteration_with_its_accuracy(tmp_path):
+def test_the_subspace_has_a_panel_an_iteration_with_its_accuracy(
+    tmp_path: Path,
+) -> None:
     layout = make_layout()
     scores = write_scores(tmp_path / "scores.parquet", layout)
     paths = write_showcase(tmp_path, classes=("a", "b", "c"), each=8, steps=3)
@@ -220,7 +240,7 @@ def test_the_subspace_has_a_panel_an_iteration_with_its_accuracy(tmp_path):
     assert {"source", "labelled target", "unlabelled target", "a", "c"} <= set(shown)
 
 
-def test_many_iterations_and_classes_still_fit(tmp_path):
+def test_many_iterations_and_classes_still_fit(tmp_path: Path) -> None:
     classes = [f"c{i}" for i in range(len(CLASS_COLOURS) + 3)]
     paths = write_showcase(tmp_path, classes=classes, each=4, steps=12)
     output = tmp_path / "subspace.svg"
@@ -237,7 +257,7 @@ def test_many_iterations_and_classes_still_fit(tmp_path):
     assert "c0" not in shown
 
 
-def test_figure_names_are_known_before_any_score():
+def test_figure_names_are_known_before_any_score() -> None:
     layout = make_layout()
     kinds = ["methods", "iterations", "confusion", "subspace"]
     assert benchmark_figures(layout) == [f"{kind}_digits" for kind in kinds]
@@ -246,6 +266,31 @@ def test_figure_names_are_known_before_any_score():
     assert overall_figures([layout]) == ["source-help"]
 
 
-def test_another_suffix_is_refused(draw, tmp_path):
+def test_a_figure_of_another_kind_is_refused(tmp_path: Path) -> None:
+    layout = make_layout(tasks=DIGIT_TASKS[:1])
+    scores = write_scores(tmp_path / "scores.parquet", layout)
+    output = tmp_path / "method_digits.svg"
+    with pytest.raises(DataError, match="methods_<benchmark> or iterations_"):
+        draw_benchmark(scores=scores, layout=layout, outputs=[output])
+
+
+def test_the_figures_of_a_benchmark_and_its_showcase_go_by_their_names(
+    tmp_path: Path,
+) -> None:
+    layout = make_layout(tasks=DIGIT_TASKS[:1])
+    scores = write_scores(tmp_path / "scores.parquet", layout)
+    names = benchmark_figures(layout)
+    outputs = [tmp_path / f"{name}.svg" for name in names]
+    draw_benchmark(scores=scores, layout=layout, outputs=outputs[:2])
+    paths = write_showcase(tmp_path, classes=("a", "b"), each=6, steps=2)
+    draw_showcase(scores=scores, layout=layout, outputs=outputs[2:], **paths)
+    telling = ["iteration", "true class", "labelled target"]
+    shown = [texts(output.read_text()) for output in outputs]
+    assert "CDSPP+PCA" in shown[0]
+    for part, found in zip(telling, shown[1:], strict=True):
+        assert part in found
+
+
+def test_another_suffix_is_refused(draw: Callable[..., str], tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"figure\.pdf: expected the suffix"):
         draw(draw_methods, make_layout(), outputs=[tmp_path / "figure.pdf"])

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
+from collections.abc import Callable
 from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from report_data import (
     make_layout,
@@ -19,19 +24,22 @@ from cdspp.figures import draw_confusion, draw_methods, draw_source_help
 from cdspp.report import headline, write_report
 from cdspp.report_graph import EDGES, STAGES, graph_svg, reached_by_test_labels
 from cdspp.report_page import inline_svg
+from cdspp.report_sections import order_section
+from cdspp.statistics import read_summary
 from cdspp.tables import benchmark_tables, write_benchmark_tables, write_overview
 
+Attributes = list[tuple[str, str | None]]
 VOID = {"meta", "br", "img", "link", "input", "hr"}
 
 
 class Reader(HTMLParser):
     """Collect tags, identifiers and addresses; note tags that do not match."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.ids, self.addresses, self.open, self.faults = [], [], [], []
 
-    def handle_starttag(self, tag, attrs):
+    def handle_starttag(self, tag: str, attrs: Attributes) -> None:
         """Remember an element."""
         values = dict(attrs)
         if "id" in values:
@@ -40,19 +48,20 @@ class Reader(HTMLParser):
         if tag not in VOID:
             self.open.append(tag)
 
-    def handle_startendtag(self, tag, attrs):
+    def handle_startendtag(self, tag: str, attrs: Attributes) -> None:
         """Remember an element without content."""
         self.handle_starttag(tag, attrs)
         if tag not in VOID:
             self.open.pop()
 
-    def handle_endtag(self, tag):
+    def handle_endtag(self, tag: str) -> None:
         """Compare with the element opened last."""
         if not self.open or self.open.pop() != tag:
             self.faults.append(tag)
 
 
-def read_page(path):
+def read_page(path: Path) -> tuple[str, Reader]:
+    """Read a page, whose elements must all be closed."""
     text = path.read_text(encoding="utf-8")
     reader = Reader()
     reader.feed(text)
@@ -61,10 +70,12 @@ def read_page(path):
 
 
 @pytest.fixture
-def study(tmp_path):
+def study(tmp_path: Path) -> Callable[..., Path]:
     """Return a function that writes a study of two benchmarks and its page."""
 
-    def make(layouts=None, *, records=True, figures=True, failed="", **study):
+    def make(
+        layouts=None, *, records=True, figures=True, failed="", features=(), **study
+    ):
         folder = tmp_path / "results" / "embedded"
         layouts = layouts or [
             make_layout(),
@@ -93,19 +104,21 @@ def study(tmp_path):
         output = folder / "report" / "index.html"
         write_report(
             layouts=layouts,
-            tables_dir=folder / "tables",
-            figures_dir=folder / "figures",
+            tables=sorted((folder / "tables").glob("*.csv")),
+            figures=sorted((folder / "figures").glob("*")),
             scores=scores,
             fit_records=sum(fits, []) if records else [],
             study={"study": "embedded", "seed": 7, **study},
             output=output,
+            features=features,
         )
         return output
 
     return make
 
 
-def draw_all(folder, layouts, scores):
+def draw_all(folder: Path, layouts: list[dict[str, Any]], scores: list[Path]) -> None:
+    """Draw some figures, one of them as PNG alone."""
     pictures = folder / "figures"
     outputs = [pictures / "source-help.svg"]
     draw_source_help(scores=scores, layouts=layouts, outputs=outputs)
@@ -124,7 +137,7 @@ def draw_all(folder, layouts, scores):
         )
 
 
-def test_the_page_asks_answers_and_then_shows(study):
+def test_the_page_asks_answers_and_then_shows(study: Callable[..., Path]) -> None:
     text, reader = read_page(study())
     assert "<h1>Did the source help?</h1>" in text
     assert (
@@ -139,7 +152,7 @@ def test_the_page_asks_answers_and_then_shows(study):
     assert len(reader.ids) == len(set(reader.ids))
 
 
-def test_the_page_needs_nothing_from_outside(study):
+def test_the_page_needs_nothing_from_outside(study: Callable[..., Path]) -> None:
     text, reader = read_page(study())
     assert not re.search(r"https?://|//cdn|@import|url\((?!#)", text)
     for address in reader.addresses:
@@ -150,7 +163,9 @@ def test_the_page_needs_nothing_from_outside(study):
     assert len(text) < 5_000_000
 
 
-def test_every_identifier_used_inside_a_figure_exists_once(study):
+def test_every_identifier_used_inside_a_figure_exists_once(
+    study: Callable[..., Path],
+) -> None:
     text, reader = read_page(study())
     used = set(re.findall(r"url\(#([^)]+)\)", text))
     assert used <= set(reader.ids)
@@ -159,7 +174,7 @@ def test_every_identifier_used_inside_a_figure_exists_once(study):
     assert "methods_digits-figure_1" in reader.ids
 
 
-def test_texts_of_the_configuration_are_escaped(study):
+def test_texts_of_the_configuration_are_escaped(study: Callable[..., Path]) -> None:
     layout = make_layout(title="<script>alert(1)</script>", tasks=["a_b"])
     layout["summary"] = 'quoted " & <i>set</i>'
     layout["methods"][0]["printed"] = "<u>SVM_t</u>"
@@ -174,19 +189,27 @@ def test_texts_of_the_configuration_are_escaped(study):
     assert "make &lt;study&gt;" in text
 
 
-def test_the_page_says_what_was_run_and_what_failed(study):
-    page = study(failed="svm-t", features={"digits/print": "abc123"}, trials=10)
+def test_the_page_says_what_was_run_and_what_failed(
+    study: Callable[..., Path], tmp_path: Path
+) -> None:
+    features = tmp_path / "digits" / "print.sift-words.npz"
+    features.parent.mkdir()
+    features.write_bytes(b"vectors")
+    page = study(failed="svm-t", features=[features], trials=10)
     text, _ = read_page(page)
     assert "<dt>Seed</dt><dd>7</dd>" in text
     assert "<dt>Fits</dt><dd>100 in 20 jobs, 5 failed</dd>" in text
     assert "38 % of the jobs&#x27; CPU time" in text
     assert "python 3.11.9" in text
     assert "x86_64" in text
-    assert "abc123" in text
+    digest = hashlib.sha256(b"vectors").hexdigest()
+    assert f"<dt>digits/print.sift-words</dt><dd>{digest}</dd>" in text
     assert "digits, main, print_sketch, SVM_t, trial 2: no &lt;pairs&gt; left" in text
 
 
-def test_the_order_of_the_paper_is_checked_trial_by_trial(study):
+def test_the_order_of_the_paper_is_checked_trial_by_trial(
+    study: Callable[..., Path],
+) -> None:
     text, _ = read_page(study())
     rows = re.findall(r'<td class="text chain">(.*?)</td><td>(.*?)</td>', text)
     assert len(rows) == 5
@@ -196,7 +219,22 @@ def test_the_order_of_the_paper_is_checked_trial_by_trial(study):
         assert re.fullmatch(r"\d+ of 10", share)
 
 
-def test_equal_studies_give_equal_pages(study, tmp_path):
+def test_only_trials_in_the_order_of_the_paper_are_counted(tmp_path: Path) -> None:
+    layout = make_layout(tasks=["a_b"], trials=3)
+    scores = write_scores(tmp_path / "scores.parquet", layout)
+    summary = read_summary(scores, layout)
+    keys = ("svm-t", "cdspp-sup", "cdspp")
+    rising, tied, falling = (0.1, 0.2, 0.3), (0.2, 0.2, 0.3), (0.3, 0.2, 0.1)
+    summary.accuracy[[summary.find(key) for key in keys], 0] = np.transpose(
+        [rising, tied, falling]
+    )
+    content = order_section([summary]).content
+    assert "<td>1 of 3</td>" in content
+
+
+def test_equal_studies_give_equal_pages(
+    study: Callable[..., Path], tmp_path: Path
+) -> None:
     first = study(figures=False).read_bytes()
     assert study(figures=False).read_bytes() == first
 
@@ -211,13 +249,15 @@ def test_equal_studies_give_equal_pages(study, tmp_path):
         {"trials": 1, "tasks": ("a_b",)},
     ],
 )
-def test_shorter_studies_have_a_page_too(study, change):
+def test_shorter_studies_have_a_page_too(
+    study: Callable[..., Path], change: dict[str, Any]
+) -> None:
     text, _ = read_page(study([make_layout(**change)], records=False, figures=False))
     assert "nan" not in re.sub(r"data:[^\"]+", "", text)
     assert "Did the source help?" in text
 
 
-def test_a_figure_too_big_as_svg_is_shown_as_png(study):
+def test_a_figure_too_big_as_svg_is_shown_as_png(study: Callable[..., Path]) -> None:
     text, _ = read_page(study())
     figure = re.search(r'id="figure-confusion_digits">.*?</figure>', text, re.DOTALL)
     assert "data:image/png;base64," in figure.group()
@@ -225,7 +265,7 @@ def test_a_figure_too_big_as_svg_is_shown_as_png(study):
     assert "figure-subspace_digits" not in text
 
 
-def test_an_inlined_svg_keeps_its_references_and_loses_its_addresses():
+def test_an_inlined_svg_keeps_its_references_and_loses_its_addresses() -> None:
     svg = (
         '<?xml version="1.0"?><!DOCTYPE svg PUBLIC "x" "http://www.w3.org/dtd">'
         '<svg xmlns="http://www.w3.org/2000/svg" width="100pt" viewBox="0 0 100 50">'
@@ -242,7 +282,7 @@ def test_an_inlined_svg_keeps_its_references_and_loses_its_addresses():
     assert "style>" not in text
 
 
-def test_no_fit_is_handed_a_test_label():
+def test_no_fit_is_handed_a_test_label() -> None:
     assert reached_by_test_labels() == {"labels", "splits", "score", "figures"}
     into_fit = {edge.tail: edge.carries for edge in EDGES if edge.head == "fit"}
     assert into_fit == {"features": "vectors", "splits": "known labels"}
@@ -250,7 +290,7 @@ def test_no_fit_is_handed_a_test_label():
     assert into_features == {"data"}
 
 
-def test_the_graph_leads_from_the_data_to_the_report():
+def test_the_graph_leads_from_the_data_to_the_report() -> None:
     edges = {(edge.tail, edge.head) for edge in EDGES}
     for pair in [
         ("data", "features"),
@@ -267,7 +307,7 @@ def test_the_graph_leads_from_the_data_to_the_report():
     assert {name for pair in edges for name in pair} == set(STAGES)
 
 
-def test_the_picture_of_the_graph_has_every_stage_and_colours_test_labels():
+def test_the_picture_of_the_graph_has_every_stage_and_colours_test_labels() -> None:
     root = ElementTree.fromstring(graph_svg())
     names = {text.text for text in root.iter("text")}
     assert set(STAGES) <= names
@@ -285,7 +325,9 @@ def test_the_picture_of_the_graph_has_every_stage_and_colours_test_labels():
         assert y <= end[1] <= y + 56
 
 
-def test_the_headline_is_aligned_and_says_where_the_page_is(study):
+def test_the_headline_is_aligned_and_says_where_the_page_is(
+    study: Callable[..., Path],
+) -> None:
     page = study(figures=False)
     text = headline(page.parents[1])
     lines = text.splitlines()
@@ -300,6 +342,6 @@ def test_the_headline_is_aligned_and_says_where_the_page_is(study):
     assert headline(page.parents[1]).endswith("The report is not written yet.")
 
 
-def test_a_headline_without_tables_says_what_to_do(tmp_path):
+def test_a_headline_without_tables_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="make study"):
         headline(tmp_path)

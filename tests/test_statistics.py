@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,29 +20,30 @@ from cdspp.statistics import (
 )
 
 
-def columns(rows):
+def columns(rows: dict[str, list[Any]]) -> dict[str, np.ndarray]:
+    """Turn lists into the arrays that a score file gives."""
     return {name: np.asarray(values) for name, values in rows.items()}
 
 
-def test_the_deviation_divides_by_n_minus_one():
+def test_the_deviation_divides_by_n_minus_one() -> None:
     mean, sd = mean_sd([0.90, 0.92, 0.94, 0.96])
     assert mean == pytest.approx(0.93)
     assert sd == pytest.approx(math.sqrt(0.002 / 3))
 
 
-def test_missing_trials_are_left_out_and_one_trial_has_no_deviation():
+def test_missing_trials_are_left_out_and_one_trial_has_no_deviation() -> None:
     mean, sd = mean_sd([0.5, float("nan")])
     assert mean == 0.5
     assert math.isnan(sd)
     assert all(math.isnan(value) for value in mean_sd([]))
 
 
-def test_the_bootstrap_interval_of_two_values_ends_at_them():
+def test_the_bootstrap_interval_of_two_values_ends_at_them() -> None:
     # Half of all resamples of (0, 1) mix both; a quarter each are (0, 0) and (1, 1).
     assert bootstrap_interval([0.0, 1.0]) == (0.0, 1.0)
 
 
-def test_the_bootstrap_interval_is_near_the_normal_one_for_many_trials():
+def test_the_bootstrap_interval_is_near_the_normal_one_for_many_trials() -> None:
     values = np.random.default_rng(1).normal(0.8, 0.05, size=400)
     low, high = bootstrap_interval(values)
     half = 1.96 * values.std(ddof=1) / math.sqrt(400)
@@ -48,7 +51,7 @@ def test_the_bootstrap_interval_is_near_the_normal_one_for_many_trials():
     assert high == pytest.approx(values.mean() + half, abs=3e-4)
 
 
-def test_the_bootstrap_interval_is_the_same_each_time_and_moves_with_the_seed():
+def test_the_bootstrap_interval_is_the_same_each_time_and_moves_with_the_seed() -> None:
     values = [0.1, 0.4, 0.35, 0.8, 0.7]
     assert bootstrap_interval(values) == bootstrap_interval(values)
     assert bootstrap_interval(values, seed=1) != bootstrap_interval(values, seed=2)
@@ -56,24 +59,25 @@ def test_the_bootstrap_interval_is_the_same_each_time_and_moves_with_the_seed():
     assert wide[0] < narrow[0] < narrow[1] < wide[1]
 
 
-def test_a_single_trial_has_no_interval():
+def test_a_single_trial_has_no_interval() -> None:
     assert all(math.isnan(end) for end in bootstrap_interval([0.5]))
 
 
-def test_a_gain_pairs_equal_trials_and_counts_losses():
-    gain = paired_gain([0.9, 0.8, float("nan"), 0.7], [0.8, 0.9, 0.1, 0.5])
-    assert gain.mean == pytest.approx(0.2 / 3)
-    assert (gain.losses, gain.trials) == (1, 3)
+def test_a_gain_pairs_equal_trials_and_counts_losses() -> None:
+    nan = float("nan")
+    gain = paired_gain([0.9, 0.8, nan, 0.7, 0.5], [0.8, 0.9, 0.1, 0.5, 0.5])
+    assert gain.mean == pytest.approx(0.2 / 4)
+    assert (gain.losses, gain.trials) == (1, 4)
 
 
-def test_pairing_removes_what_the_trials_share():
+def test_pairing_removes_what_the_trials_share() -> None:
     luck = np.random.default_rng(2).normal(0, 0.2, size=10)
     gain = paired_gain(0.55 + luck, 0.5 + luck)
     assert gain.mean == pytest.approx(0.05)
     assert gain.high - gain.low < 1e-9
 
 
-def test_a_summary_takes_the_last_iteration_whatever_the_order_of_rows():
+def test_a_summary_takes_the_last_iteration_whatever_the_order_of_rows() -> None:
     layout = make_layout(tasks=["print_sketch"], trials=2)
     rows = columns(score_rows(layout))
     order = np.random.default_rng(0).permutation(len(rows["trial"]))
@@ -89,7 +93,7 @@ def test_a_summary_takes_the_last_iteration_whatever_the_order_of_rows():
     )
 
 
-def test_a_control_is_the_same_method_in_another_setting():
+def test_a_control_is_the_same_method_in_another_setting() -> None:
     layout = make_layout(tasks=["print_sketch"], trials=2)
     rows = columns(score_rows(layout))
     summary = summarise(rows, layout)
@@ -98,7 +102,7 @@ def test_a_control_is_the_same_method_in_another_setting():
     np.testing.assert_array_equal(found, rows["accuracy"][chosen])
 
 
-def test_failed_and_missing_cells_are_nan_and_unknown_ones_ignored():
+def test_failed_and_missing_cells_are_nan_and_unknown_ones_ignored() -> None:
     layout = make_layout(trials=3)
     task = layout["tasks"][1]
     rows = columns(
@@ -110,7 +114,7 @@ def test_failed_and_missing_cells_are_nan_and_unknown_ones_ignored():
     assert lost == [[summary.find("svm-t"), 1, 0], [summary.find("cdspp"), 1, 1]]
 
 
-def test_an_average_needs_every_task_of_a_trial():
+def test_an_average_needs_every_task_of_a_trial() -> None:
     layout = make_layout(tasks=["a_b", "b_a"], trials=2)
     rows = columns(score_rows(layout, missing=[("cdspp", "b_a", 2)]))
     summary = summarise(rows, layout)
@@ -120,14 +124,14 @@ def test_an_average_needs_every_task_of_a_trial():
     assert np.isnan(average[1])
 
 
-def test_only_methods_with_several_iterations_iterate(tmp_path):
+def test_only_methods_with_several_iterations_iterate(tmp_path: Path) -> None:
     layout = make_layout()
     summary = read_summary(write_scores(tmp_path / "digits.parquet", layout), layout)
     keys = [summary.rows[row].key for row in summary.iterative()]
     assert keys == ["cdspp", "cdspp-pca", "target-only", "placebo", "noise"]
 
 
-def test_a_method_that_is_also_a_control_stands_with_the_controls_only():
+def test_a_method_that_is_also_a_control_stands_with_the_controls_only() -> None:
     layout = make_layout()
     own = {"id": "target-only", "printed": "target-only", "trials": 10}
     layout["methods"].append(own)
@@ -137,7 +141,7 @@ def test_a_method_that_is_also_a_control_stands_with_the_controls_only():
     assert np.isfinite(summary.accuracy).all()
 
 
-def test_no_scores_at_all_give_an_empty_summary():
+def test_no_scores_at_all_give_an_empty_summary() -> None:
     layout = make_layout()
     nothing = columns(score_rows({**layout, "tasks": []}))
     summary = summarise(nothing, layout)

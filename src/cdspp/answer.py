@@ -209,10 +209,10 @@ def answer(comparisons: Sequence[Comparison]) -> str:
     rival = strongest(average)
     if rival is None:
         return f"{_finding(found)}."
-    scope = "on average over tasks " if len(groups) > 1 else ""
+    opening = "On average over tasks, the" if len(groups) > 1 else "The"
     return (
-        f"{_finding(found)}. The gain of {rival.reference} over {rival.rival}, the "
-        f"strongest control, is {scope}{interval_text(rival.gain)}."
+        f"{_finding(found)}. {opening} gain of {rival.reference} over {rival.rival}, "
+        f"the strongest control, is {interval_text(rival.gain)}."
     )
 
 

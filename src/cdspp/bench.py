@@ -23,7 +23,7 @@ import numpy as np
 from scipy import linalg
 
 from cdspp.base import UNLABELLED, Float, Int, SourceDomain
-from cdspp.linalg import counts, one_hot, row_normalise, symmetric_product
+from cdspp.linalg import row_normalise, symmetric_product
 from cdspp.methods.structure_preserving import Projection, Side, solve_projection
 
 __all__ = [
@@ -80,7 +80,7 @@ SIZES: Mapping[str, Size] = {
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Synthetic rows of both domains; the first `n_labelled` target rows are labelled."""
+    """Synthetic rows of both domains, the labelled target rows first."""
 
     X_source: Float
     y_source: Int
@@ -106,7 +106,8 @@ def synthetic_rows(size: Size, seed: int = 0) -> Rows:
 
     def draw(codes: Int, d: int) -> Float:
         centres = rng.standard_normal((size.n_classes, d)) * (3.0 / np.sqrt(d)) ** 0.5
-        return np.maximum(centres[codes] + rng.standard_normal((len(codes), d)), 0.0)
+        rows = centres[codes] + rng.standard_normal((len(codes), d))
+        return np.maximum(rows, 0.0, out=rows)
 
     X_source, X_target = draw(y_source, size.d_source), draw(y_target, size.d_target)
     y_target[size.n_labelled :] = UNLABELLED
@@ -145,7 +146,14 @@ def dense_projection(
         check_finite=False,
     )
     vectors = vectors[:, ::-1]
-    return Projection(vectors[:d_source], vectors[d_source:], values[::-1])
+    P_source, P_target = vectors[:d_source], vectors[d_source:]
+    return Projection(
+        source=P_source,
+        target=P_target,
+        eigenvalues=values[::-1],
+        rows_source=source.X @ P_source,
+        rows_target=target.X @ P_target,
+    )
 
 
 def unavoidable_products(

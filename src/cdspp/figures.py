@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cdspp.answer import AVERAGE, task_title
+from cdspp.errors import DataError
 from cdspp.figure_samples import draw_confusion, draw_subspace
 from cdspp.figure_source import draw_source_help
 from cdspp.figure_style import (
@@ -39,9 +41,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "benchmark_figures",
+    "draw_benchmark",
     "draw_confusion",
     "draw_iterations",
     "draw_methods",
+    "draw_showcase",
     "draw_source_help",
     "draw_subspace",
     "overall_figures",
@@ -63,6 +67,52 @@ def benchmark_figures(layout: Layout) -> list[str]:
 def overall_figures(layouts: Sequence[Layout]) -> list[str]:
     """Names of the figures over all benchmarks of a study."""
     return ["source-help"] if layouts else []
+
+
+def draw_benchmark(
+    *, scores: PathLike, layout: Layout, outputs: Sequence[PathLike]
+) -> None:
+    """Draw the figures of one benchmark that need its scores alone.
+
+    Parameters
+    ----------
+    scores : path
+        The benchmark's score file.
+    layout : mapping
+        The benchmark.
+    outputs : sequence of path
+        Files to write: the stem is one of `benchmark_figures`, the suffix svg or png.
+    """
+    kinds = {"methods": draw_methods, "iterations": draw_iterations}
+    for kind, paths in _by_kind(outputs, kinds).items():
+        kinds[kind](scores=scores, layout=layout, outputs=paths)
+
+
+def draw_showcase(
+    *,
+    scores: PathLike,
+    fits: Sequence[PathLike],
+    subspace: PathLike,
+    source_labels: PathLike,
+    target_labels: PathLike,
+    layout: Layout,
+    outputs: Sequence[PathLike],
+) -> None:
+    """Draw the figures of the showcase task; parameters as of those it calls."""
+    for kind, paths in _by_kind(outputs, ("confusion", "subspace")).items():
+        if kind == "confusion":
+            draw_confusion(
+                fits=fits, labels=target_labels, layout=layout, outputs=paths
+            )
+        else:
+            draw_subspace(
+                subspace=subspace,
+                source_labels=source_labels,
+                target_labels=target_labels,
+                layout=layout,
+                outputs=paths,
+                scores=scores,
+            )
 
 
 def draw_methods(
@@ -118,6 +168,20 @@ def draw_iterations(
             lines = math.ceil(len(labels) / int(width / 1.45))
             columns = math.ceil(len(labels) / lines)
             figure.legend(handles, labels, loc="outside upper center", ncols=columns)
+
+
+def _by_kind(
+    outputs: Sequence[PathLike], kinds: Iterable[str]
+) -> dict[str, list[PathLike]]:
+    known = tuple(kinds)
+    groups: dict[str, list[PathLike]] = {}
+    for output in outputs:
+        kind = Path(output).stem.partition("_")[0]
+        if kind not in known:
+            names = " or ".join(f"{name}_<benchmark>" for name in known)
+            raise DataError(f"{output}: expected a figure named {names}.")
+        groups.setdefault(kind, []).append(output)
+    return groups
 
 
 def _method_panel(axes: Axes, summary: Summary, values: Floats) -> None:

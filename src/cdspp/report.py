@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import math
 import os
 from collections.abc import Mapping, Sequence
@@ -12,8 +13,7 @@ from typing import Any
 from cdspp.answer import answer, read_comparisons
 from cdspp.artifacts import atomic
 from cdspp.errors import DataError
-from cdspp.figures import benchmark_figures
-from cdspp.report_page import Section, figure_html, page_html, table_html
+from cdspp.report_page import Files, Section, figure_html, page_html, table_html
 from cdspp.report_run import read_fit_records
 from cdspp.report_sections import (
     benchmark_section,
@@ -33,6 +33,7 @@ __all__ = ["headline", "write_report"]
 PathLike = str | os.PathLike[str]
 
 _SVG_BUDGET = 3_000_000
+_MAX_SVG = 800_000
 _OPENING = (
     "Accuracy of the baseline, of the controls and of the method with its real source, "
     "task by task: mean over trials and 95 % bootstrap interval. Right: the paired "
@@ -45,12 +46,13 @@ _OPENING = (
 def write_report(
     *,
     layouts: Sequence[Layout],
-    tables_dir: PathLike,
-    figures_dir: PathLike,
     scores: Sequence[PathLike],
+    tables: Sequence[PathLike],
+    figures: Sequence[PathLike],
     fit_records: Sequence[PathLike],
     study: Mapping[str, Any],
     output: PathLike,
+    features: Sequence[PathLike] = (),
 ) -> None:
     """Write the report: a single HTML file that needs nothing else.
 
@@ -58,43 +60,39 @@ def write_report(
     ----------
     layouts : sequence of mapping
         The benchmarks.
-    tables_dir, figures_dir : path
-        Folders of the study's tables and figures; absent ones are left out.
     scores : sequence of path
         Score files, in the order of `layouts`.
+    tables, figures : sequence of path
+        Any form of the study's tables and figures; other forms of the same name are
+        looked for beside it, absent ones are left out.
     fit_records : sequence of path
         The JSON files beside the predictions.
     study : mapping
         What was run; all keys are optional: study, title, seed, trials,
-        numeric_threads, versions, hardware, features (digest by name), config,
-        commands.
+        numeric_threads, versions, hardware, config, commands.
     output : path
         File to write.
+    features : sequence of path
+        Feature files (``<dataset>/<domain>.<view>.npz``) whose digests are stated.
     """
     summaries = [read_summary(*pair) for pair in zip(scores, layouts, strict=True)]
     records = read_fit_records(fit_records)
-    n_figures = 1 + sum(len(benchmark_figures(layout)) for layout in layouts)
-    max_bytes = min(800_000, _SVG_BUDGET // n_figures)
-    opening = figure_html(
-        "source-help", _OPENING, figures_dir=figures_dir, max_bytes=max_bytes
-    )
-    overview = table_html(build_overview(summaries), tables_dir=tables_dir)
+    max_bytes = min(_MAX_SVG, _SVG_BUDGET // max(1, len(figures)))
+    files = Files.of([*tables, *figures], max_bytes=max_bytes)
+    digests = [
+        (f"{path.parent.name}/{path.stem}", _digest(path))
+        for path in map(Path, features)
+    ]
+    opening = figure_html("source-help", _OPENING, files)
+    overview = table_html(build_overview(summaries), files)
     sections = [
         Section("chart", "With the source, and without", opening),
         Section("overview", "All methods at a glance", overview),
-        *(
-            benchmark_section(
-                summary,
-                tables_dir=tables_dir,
-                figures_dir=figures_dir,
-                max_bytes=max_bytes,
-            )
-            for summary in summaries
-        ),
+        *(benchmark_section(summary, files) for summary in summaries),
         order_section(summaries),
         numbers_section(),
         graph_section(),
-        run_section(records, study, tables_dir=tables_dir),
+        run_section(records, study, digests, files),
         rerun_section(study),
     ]
     page = page_html(
@@ -144,6 +142,11 @@ def headline(results_dir: PathLike) -> str:
     return "\n".join([*lines, "", where])
 
 
+def _digest(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
 def _aligned(records: Sequence[Mapping[str, str]]) -> list[str]:
     titles = {record["benchmark"]: record["title"] for record in records}
     rows: dict[str, dict[str, str]] = {}
@@ -152,7 +155,7 @@ def _aligned(records: Sequence[Mapping[str, str]]) -> list[str]:
         mean, sd = (float(record[key] or math.nan) for key in ("mean", "sd"))
         marks = "*" if record["kind"] == "supervised" else ""
         marks += "†" if record["shortened"] == "true" else ""
-        names[record["row"]] = names.get(record["row"]) or record["printed"] + marks
+        names.setdefault(record["row"], record["printed"] + marks)
         rows.setdefault(record["row"], {})[record["benchmark"]] = percent(mean, sd)
     grid = [["accuracy, percent (sd)", *titles.values()]]
     grid += [

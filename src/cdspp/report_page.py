@@ -5,15 +5,16 @@ from __future__ import annotations
 import base64
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from importlib.resources import files
+from importlib import resources
 from pathlib import Path
 
 from cdspp.table_formats import Table, to_html
 
 __all__ = [
+    "Files",
     "Section",
     "details",
     "figure_html",
@@ -47,7 +48,7 @@ def page_html(
     *, title: str, header: str, sections: Sequence[Section], footer: str
 ) -> str:
     """Assemble the page; styles and script come with the package, nothing from afar."""
-    templates = files("cdspp") / "templates"
+    templates = resources.files("cdspp") / "templates"
     style = (templates / "report.css").read_text(encoding="utf-8")
     script = (templates / "report.js").read_text(encoding="utf-8")
     entries = "\n".join(
@@ -72,9 +73,33 @@ def page_html(
     )
 
 
-def figure_html(
-    name: str, caption: str, *, figures_dir: PathLike, max_bytes: int
-) -> str:
+@dataclass(frozen=True)
+class Files:
+    """Tables and figures of a study by their names.
+
+    Attributes
+    ----------
+    folders : mapping of str to path
+        Where the files of each name are.
+    max_bytes : int
+        Largest SVG to embed where there is a PNG.
+    """
+
+    folders: Mapping[str, Path]
+    max_bytes: int
+
+    @classmethod
+    def of(cls, paths: Iterable[PathLike], *, max_bytes: int) -> Files:
+        """Take any form of a table or figure; the others are looked for beside it."""
+        return cls({Path(p).stem: Path(p).parent for p in paths}, max_bytes)
+
+    def find(self, name: str, suffix: str) -> Path | None:
+        """Return the file of this name and form, if it exists."""
+        path = self.folders.get(name, Path()) / f"{name}{suffix}"
+        return path if name in self.folders and path.is_file() else None
+
+
+def figure_html(name: str, caption: str, files: Files) -> str:
     """Embed a figure: its SVG if small enough, else its PNG; nothing if it is absent.
 
     Parameters
@@ -83,16 +108,14 @@ def figure_html(
         File stem.
     caption : str
         HTML of the caption.
-    figures_dir : path
-        Where the files are.
-    max_bytes : int
-        Largest SVG to embed where there is a PNG.
+    files : Files
+        Where to look.
     """
-    svg, png = (Path(figures_dir, f"{name}.{kind}") for kind in ("svg", "png"))
+    svg, png = files.find(name, ".svg"), files.find(name, ".png")
     alt = escape(re.sub(r"<[^>]+>", "", caption))
-    if svg.is_file() and (svg.stat().st_size <= max_bytes or not png.is_file()):
+    if svg and (svg.stat().st_size <= files.max_bytes or not png):
         picture = inline_svg(svg.read_text(encoding="utf-8"), prefix=name, label=alt)
-    elif png.is_file():
+    elif png:
         data = base64.b64encode(png.read_bytes()).decode()
         picture = (
             f'<img alt="{alt}" style="--width:860px" '
@@ -134,12 +157,11 @@ def inline_svg(text: str, *, prefix: str, label: str) -> str:
     )
 
 
-def table_html(table: Table, *, tables_dir: PathLike) -> str:
+def table_html(table: Table, files: Files) -> str:
     """Show a table with its caption and its files as downloads."""
     links = []
     for suffix, mime in _MIME.items():
-        path = Path(tables_dir, f"{table.name}{suffix}")
-        if path.is_file():
+        if path := files.find(table.name, suffix):
             data = base64.b64encode(path.read_bytes()).decode()
             links.append(
                 f'<a download="{escape(path.name)}" '

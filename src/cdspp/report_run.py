@@ -99,26 +99,7 @@ def time_table(records: Sequence[FitRecord]) -> Table:
     groups: dict[tuple[str, str], list[FitRecord]] = {}
     for record in records:
         groups.setdefault((record.method, record.setting), []).append(record)
-    lines = []
-    for (method, setting), members in groups.items():
-        trials = [trial for record in members for trial in record.trials]
-        seconds = [_number(trial, "seconds") for trial in trials]
-        memory = max((_number(t, "peak_memory_mb") for t in trials), default=math.nan)
-        failed = sum(trial.get("status") != "ok" for trial in trials)
-        printed = str(members[0].content.get("printed", method))
-        lines.append(
-            Line(
-                (
-                    Cell(printed, name=True),
-                    Cell(setting),
-                    Cell(str(len(trials)), value=len(trials)),
-                    Cell(str(failed), value=failed),
-                    _cell(median(seconds) if seconds else math.nan, "{:.2f}"),
-                    _cell(sum(seconds), "{:.1f}"),
-                    _cell(memory, "{:.0f}"),
-                ),
-            )
-        )
+    lines = [_time_line(setting, members) for (_, setting), members in groups.items()]
     return Table(
         name="time",
         title="Time and memory of the fits",
@@ -137,6 +118,23 @@ def time_table(records: Sequence[FitRecord]) -> Table:
         text_columns=2,
         headings=True,
     )
+
+
+def _time_line(setting: str, members: Sequence[FitRecord]) -> Line:
+    trials = [trial for record in members for trial in record.trials]
+    seconds = [_number(trial, "seconds") for trial in trials]
+    memory = max((_number(t, "peak_memory_mb") for t in trials), default=math.nan)
+    failed = sum(trial.get("status") != "ok" for trial in trials)
+    cells = (
+        Cell(str(members[0].content.get("printed", members[0].method)), name=True),
+        Cell(setting),
+        Cell(str(len(trials)), value=len(trials)),
+        Cell(str(failed), value=failed),
+        _cell(median(seconds) if seconds else math.nan, "{:.2f}"),
+        _cell(sum(seconds), "{:.1f}"),
+        _cell(memory, "{:.0f}"),
+    )
+    return Line(cells)
 
 
 def _start_up(records: Sequence[FitRecord]) -> str | None:

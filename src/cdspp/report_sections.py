@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -24,6 +23,7 @@ from cdspp.answer import (
 from cdspp.figures import benchmark_figures
 from cdspp.report_graph import graph_svg
 from cdspp.report_page import (
+    Files,
     Section,
     details,
     figure_html,
@@ -49,8 +49,6 @@ __all__ = [
     "rerun_section",
     "run_section",
 ]
-
-PathLike = str | os.PathLike[str]
 
 _CAPTIONS = {
     "methods": (
@@ -100,22 +98,16 @@ def header_html(summaries: Sequence[Summary], study: Mapping[str, Any]) -> str:
     )
 
 
-def benchmark_section(
-    summary: Summary, *, tables_dir: PathLike, figures_dir: PathLike, max_bytes: int
-) -> Section:
+def benchmark_section(summary: Summary, files: Files) -> Section:
     """Show the tables and figures of one benchmark."""
     tables = {
-        table.name.partition("_")[0]: table_html(table, tables_dir=tables_dir)
+        table.name.partition("_")[0]: table_html(table, files)
         for table in build_benchmark_tables(summary)
     }
     figures = {
-        name.partition("_")[0]: figure_html(
-            name,
-            _caption(name.partition("_")[0], summary),
-            figures_dir=figures_dir,
-            max_bytes=max_bytes,
-        )
+        kind: figure_html(name, _caption(kind, summary), files)
         for name in benchmark_figures(summary.layout)
+        if (kind := name.partition("_")[0])
     }
     facts = str(summary.layout.get("summary", ""))
     parts = [
@@ -123,7 +115,7 @@ def benchmark_section(
         f"<p>{escape(answer(compare(summary)))}</p>",
         tables["accuracy"],
         figures["methods"],
-        tables.get("source-help", ""),
+        tables["source-help"],
         figures["iterations"],
         figures.get("subspace", ""),
         figures.get("confusion", ""),
@@ -191,7 +183,8 @@ def graph_section() -> Section:
         "<p>The labels of test samples are kept out of every fit by the job graph, not "
         "by trust. No input of a fit holds one: features have no labels at all, and "
         "the splits keep only those of source samples and of the few labelled target "
-        "samples.</p>\n"
+        "samples. The subspace that a figure shows is computed from the same inputs as "
+        "the fit.</p>\n"
         f'<figure><div class="scroll" tabindex="0">{graph_svg()}</div>\n'
         '<figcaption class="key"><i class="secret"></i>with test labels'
         '<i class="known"></i>labels of source and labelled target rows only'
@@ -201,7 +194,10 @@ def graph_section() -> Section:
 
 
 def run_section(
-    records: Sequence[FitRecord], study: Mapping[str, Any], *, tables_dir: PathLike
+    records: Sequence[FitRecord],
+    study: Mapping[str, Any],
+    digests: Sequence[tuple[str, str]],
+    files: Files,
 ) -> Section:
     """Say what was run, where, for how long, and what failed."""
     parts = [pairs_html(run_facts(records, study))]
@@ -210,10 +206,9 @@ def run_section(
         heading = f"Failed trials ({len(failed)})"
         parts.append(details(heading, f"<ul>{items}</ul>", opened=len(failed) <= 10))
     if records:
-        parts.append(table_html(time_table(records), tables_dir=tables_dir))
-    if features := study.get("features"):
-        pairs = [(str(name), str(digest)) for name, digest in features.items()]
-        parts.append(details("Digests of the features", pairs_html(pairs)))
+        parts.append(table_html(time_table(records), files))
+    if digests:
+        parts.append(details("Digests of the features (SHA-256)", pairs_html(digests)))
     if config := study.get("config"):
         text = json.dumps(config, indent=2, ensure_ascii=False, default=str)
         parts.append(details("The configuration as run", f"<pre>{escape(text)}</pre>"))

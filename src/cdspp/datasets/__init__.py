@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from cdspp.datasets.base import Dataset, Index, Sample, check_index, read_index
 from cdspp.datasets.folder import FolderDataset
-from cdspp.discovery import find_identifiers, load_named_class
+from cdspp.discovery import Found, find_identifiers, load_named_class
 
 __all__ = [
     "Dataset",
@@ -31,7 +31,7 @@ def available_datasets() -> tuple[str, ...]:
     >>> available_datasets()
     ('digits', 'docs-to-code')
     """
-    return tuple(_modules())
+    return tuple(_classes())
 
 
 def make_dataset(name: str) -> Dataset:
@@ -48,7 +48,7 @@ def make_dataset(name: str) -> Dataset:
     >>> make_dataset("digits").domains
     ('print', 'sketch', 'photo', 'tilted')
     """
-    made = load_named_class(__name__, _modules(), name, "data set")()
+    made = load_named_class(__name__, _classes(), name, "data set")()
     return cast(Dataset, made)
 
 
@@ -78,5 +78,5 @@ def dataset_recipe(name: str, folder: str | None = None) -> dict[str, Any]:
     return {"folder": None, "module": module, "versions": made.versions()}
 
 
-def _modules() -> dict[str, str]:
+def _classes() -> dict[str, Found]:
     return find_identifiers(Path(__file__).parent)

@@ -90,7 +90,8 @@ def _in_node(node: ast.AST, prefix: str, lines: Sequence[str]) -> Iterator[_Func
         name = f"{prefix}.{child.name}" if isinstance(child, NAMED) else prefix
         if isinstance(child, FUNCTION) and _counts(child):
             yield _Function(name, ast.get_docstring(child) or "", _body(child, lines))
-        yield from _in_node(child, name, lines)
+        if not isinstance(child, ast.expr):  # expressions define nothing
+            yield from _in_node(child, name, lines)
 
 
 def _counts(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

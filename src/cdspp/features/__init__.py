@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cdspp.discovery import did_you_mean, find_identifiers, load_named_class
+from cdspp.discovery import Found, did_you_mean, find_identifiers, load_named_class
 from cdspp.errors import ConfigError
 from cdspp.features.base import Extractor, WordExtractor
 
@@ -30,7 +30,7 @@ def available_extractors() -> tuple[str, ...]:
     >>> available_extractors()
     ('cnn', 'pca', 'text', 'visual-words')
     """
-    return tuple(_modules())
+    return tuple(_classes())
 
 
 def extractor_options(name: str) -> Mapping[str, Any]:
@@ -84,8 +84,8 @@ def make_extractor(name: str, **options: Any) -> Extractor:
 
 
 def _find(name: str) -> type[Extractor]:
-    return load_named_class(__name__, _modules(), name, "extractor")
+    return load_named_class(__name__, _classes(), name, "extractor")
 
 
-def _modules() -> dict[str, str]:
+def _classes() -> dict[str, Found]:
     return find_identifiers(Path(__file__).parent)

@@ -205,7 +205,7 @@ class CDSPPSup(TransformerMixin, ConfidenceMixin, HeterogeneousClassifier):
         self.projection_ = projection.target
         self.eigenvalues_ = projection.eigenvalues
         self._recogniser = SubspaceClassifier.fit(
-            np.vstack([source.X @ projection.source, X @ projection.target]),
+            np.vstack([projection.rows_source, projection.rows_target]),
             np.concatenate([source.codes, codes]),
             source.n_classes,
             center=self.center,

@@ -38,11 +38,17 @@ class Projection:
         Projection of the target features.
     eigenvalues : ndarray of shape (n_components,)
         Positive eigenvalues, descending.
+    rows_source : ndarray of shape (n_source, n_components)
+        Projected source rows.
+    rows_target : ndarray of shape (n_target, n_components)
+        Projected target rows.
     """
 
     source: Float
     target: Float
     eigenvalues: Float
+    rows_source: Float
+    rows_target: Float
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +99,7 @@ class Side:
         return np.asarray(self.X.T @ self.indicator)
 
     def solve(self, other: Float, shared: NDArray[np.bool_]) -> tuple[Float, Float]:
-        """Return ``Q = K^{-1} M`` and ``G = M^T Q`` for the `shared` classes.
+        """Return ``Q = K^{-1} M`` and ``X Q`` for the `shared` classes.
 
         Parameters
         ----------
@@ -117,7 +123,7 @@ class Side:
         factor = linalg.cho_factor(K, overwrite_a=True, check_finite=False)
         M = self.sums[:, shared]
         Q = linalg.cho_solve(factor, M, check_finite=False)
-        return Q, M.T @ Q
+        return Q, self.X @ Q
 
     def _solve_by_rows(
         self, own: Float, extra: Float, shared: NDArray[np.bool_]
@@ -143,7 +149,7 @@ class Side:
         Y = self.indicator[:, shared]
         B = linalg.cho_solve(factor, Y, check_finite=False) / np.sqrt(extra[shared])
         B = scale[:, None] * B + (shift[:, None] * (self.indicator.T @ B))[self.codes]
-        return self.X.T @ B, self.gram_sums[:, shared].T @ B
+        return self.X.T @ B, linalg.blas.dsymm(1.0, self.gram, B)
 
 
 def solve_projection(
@@ -177,27 +183,34 @@ def solve_projection(
 
     Notes
     -----
-    With ``G_s = A A^T`` and ``G_t = B B^T`` the eigenvalues are the singular values of
-    ``A^T B = W diag(sigma) Z^T``; ``u = B z`` and ``v = A w`` give ``p_s = Q_s u`` and
-    ``p_t = Q_t v`` without any inverse. Cost a side: one symmetric product and one
+    With ``G = M^T Q = Y^T X Q`` a side, ``G_s = A A^T`` and ``G_t = B B^T``, the
+    eigenvalues are the singular values of ``A^T B = W diag(sigma) Z^T``; ``u = B z``
+    and ``v = A w`` give ``p_s = Q_s u`` and ``p_t = Q_t v`` without any inverse. Cost a side: one symmetric product and one
     Cholesky factor of the smaller of n and d; O(C^3) for the rest.
     """
     shared = (source.class_counts > 0) & (target.class_counts > 0)
-    Q_source, G_source = source.solve(target.class_counts, shared)
-    Q_target, G_target = target.solve(source.class_counts, shared)
-    A, B = psd_factor(G_source), psd_factor(G_target)
+    Q_source, Z_source = source.solve(target.class_counts, shared)
+    Q_target, Z_target = target.solve(source.class_counts, shared)
+    A = psd_factor(source.indicator[:, shared].T @ Z_source)
+    B = psd_factor(target.indicator[:, shared].T @ Z_target)
     W, sigma, Zt = linalg.svd(A.T @ B, check_finite=False)
     positive = int(np.sum(sigma > RELATIVE_TOLERANCE * sigma[0])) if len(sigma) else 0
     rank = _useful(n_components, positive)
     sigma = sigma[:rank]
     norms = np.sqrt(2.0) * sigma
-    P_source = Q_source @ (B @ Zt[:rank].T / norms)
-    P_target = Q_target @ (A @ W[:, :rank] / norms)
+    U, V = B @ Zt[:rank].T / norms, A @ W[:, :rank] / norms
+    P_source, P_target = Q_source @ U, Q_target @ V
+    factors = _signs(P_target)
     if scaling == "unit":
-        lengths = np.sqrt((P_source**2).sum(axis=0) + (P_target**2).sum(axis=0))
-        P_source, P_target = P_source / lengths, P_target / lengths
-    signs = _signs(P_target)
-    return Projection(P_source * signs, P_target * signs, sigma)
+        squares = (P_source**2).sum(axis=0) + (P_target**2).sum(axis=0)
+        factors /= np.sqrt(squares)
+    return Projection(
+        source=P_source * factors,
+        target=P_target * factors,
+        eigenvalues=sigma,
+        rows_source=Z_source @ (U * factors),
+        rows_target=Z_target @ (V * factors),
+    )
 
 
 def _useful(n_components: int | None, positive: int) -> int:

@@ -1,0 +1,68 @@
+"""Small synthetic problems with two feature spaces, for tests of methods."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cdspp import SourceDomain
+
+__all__ = ["ToyProblem", "toy_problem"]
+
+
+@dataclass(frozen=True, eq=False)
+class ToyProblem:
+    """Target rows with labels (-1 where unlabelled), their truth, and the source."""
+
+    X: np.ndarray
+    y: np.ndarray
+    truth: np.ndarray
+    source: SourceDomain
+
+    @property
+    def unlabelled(self) -> np.ndarray:
+        """Which target rows are unlabelled."""
+        return self.y == -1
+
+    def fit(self, model: Any) -> Any:
+        """Fit a method on the problem."""
+        return model.fit(self.X, self.y, source=self.source)
+
+    def accuracy(self, model: Any) -> float:
+        """Return the accuracy of a fitted method on the unlabelled rows."""
+        right = model.transduction_ == self.truth
+        return float(right[self.unlabelled].mean())
+
+
+def toy_problem(
+    *,
+    n_classes: int = 4,
+    d_source: int = 9,
+    d_target: int = 7,
+    source_per_class: int = 8,
+    labelled_per_class: int = 3,
+    unlabelled_per_class: int = 10,
+    spread: float = 0.6,
+    seed: int = 0,
+) -> ToyProblem:
+    """Draw rows around one centre a class and domain."""
+    rng = np.random.default_rng(seed)
+
+    def draw(per_class: int, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        codes = np.repeat(np.arange(n_classes), per_class)
+        noise = rng.standard_normal((len(codes), centres.shape[1]))
+        return centres[codes] + spread * noise, codes
+
+    source_centres = rng.standard_normal((n_classes, d_source))
+    target_centres = rng.standard_normal((n_classes, d_target))
+    X_source, y_source = draw(source_per_class, source_centres)
+    X_labelled, y_labelled = draw(labelled_per_class, target_centres)
+    X_unlabelled, truth = draw(unlabelled_per_class, target_centres)
+    return ToyProblem(
+        X=np.vstack([X_labelled, X_unlabelled]),
+        y=np.concatenate([y_labelled, np.full(len(truth), -1)]),
+        truth=np.concatenate([y_labelled, truth]),
+        source=SourceDomain(X_source, y_source),
+    )
