@@ -4,12 +4,16 @@ from snakemake.utils import min_version
 
 min_version("9.14.8")
 
+
 configfile: "config.yaml"
+
 
 try:
     from cdspp.config import load_study
 except ImportError as error:
-    sys.exit(f"{error}. Install the library first: make setup, or pip install -e '.[workflow]'")
+    sys.exit(
+        f"{error}. Install the library first: make setup, or pip install -e '.[workflow]'"
+    )
 
 
 report: "workflow/report/workflow.rst"

@@ -236,7 +236,6 @@ def write_fit_records(
             ]
             record = {
                 "method": name,
-                "printed": entry["printed"],
                 "block": "1-5",
                 "versions": {"python": "3.11.9", "numpy": "2.4.6"},
                 "platform": {"machine": "x86_64", "cpus": 8, "system": "Linux"},

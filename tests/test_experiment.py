@@ -97,7 +97,7 @@ class Room:
         return read_rows(output, SCORE_COLUMNS)
 
 
-@pytest.fixture()
+@pytest.fixture
 def room(tmp_path: Path) -> Room:
     return Room(tmp_path)
 
@@ -118,7 +118,9 @@ def test_scores_agree_with_a_count_by_hand(room: Room) -> None:
     last = (rows["trial"] == 2) & (rows["iteration"] == 5)
     hits = [
         truth[key] == predicted
-        for key, predicted in zip(rows["id"][last], rows["predicted"][last], strict=True)
+        for key, predicted in zip(
+            rows["id"][last], rows["predicted"][last], strict=True
+        )
     ]
     found = (scores["trial"] == 2) & (scores["iteration"] == 5)
     assert scores["accuracy"][found].tolist() == [pytest.approx(np.mean(hits))]

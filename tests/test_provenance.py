@@ -14,7 +14,7 @@ from cdspp.errors import DataError
 from cdspp.jobs import job, processor_time
 
 
-@pytest.fixture()
+@pytest.fixture
 def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Return a copy of the library that digests are taken of."""
     copy = tmp_path / "cdspp"
@@ -65,7 +65,7 @@ def test_a_module_that_does_not_exist_is_refused() -> None:
         provenance.code_digest("cdspp.nothing")
 
 
-@pytest.fixture()
+@pytest.fixture
 def _quiet_logger() -> Iterator[None]:
     logger = logging.getLogger("cdspp")
     handlers = list(logger.handlers)

@@ -202,6 +202,8 @@ def test_the_page_says_what_was_run_and_what_failed(
     assert "38 % of the jobs&#x27; CPU time" in text
     assert "python 3.11.9" in text
     assert "x86_64" in text
+    time = text[text.index('id="table-time"') :]
+    assert '<th scope="row">CDSPP<sub>sup</sub></th><td class="text">main</td>' in time
     digest = hashlib.sha256(b"vectors").hexdigest()
     assert f"<dt>digits/print.sift-words</dt><dd>{digest}</dd>" in text
     assert "digits, main, print_sketch, SVM_t, trial 2: no &lt;pairs&gt; left" in text

@@ -13,7 +13,7 @@ from cdspp.errors import DataError
 from cdspp.splits import write_split
 
 
-@pytest.fixture()
+@pytest.fixture
 def labels(tmp_path: Path) -> Path:
     classes = np.repeat(["a", "b", "c"], [8, 5, 12])
     ids = [f"id{i:02d}" for i in range(len(classes))]
@@ -31,7 +31,9 @@ def draw(labels: Path, **changes: Any) -> dict[str, np.ndarray]:
 
 
 def labelled(split: dict[str, np.ndarray], trial: int) -> set[str]:
-    given = (split["trial"] == trial) & np.array([label is not None for label in split["label"]])
+    given = (split["trial"] == trial) & np.array(
+        [label is not None for label in split["label"]]
+    )
     return set(split["id"][given])
 
 
@@ -77,5 +79,7 @@ def test_a_source_class_that_is_too_small_gives_all_it_has(labels: Path) -> None
 
 
 def test_a_target_class_without_test_samples_is_refused(labels: Path) -> None:
-    with pytest.raises(DataError, match=r"5 labelled .* leave no test sample in b \(5\)"):
+    with pytest.raises(
+        DataError, match=r"5 labelled .* leave no test sample in b \(5\)"
+    ):
         draw(labels, per_class=5)

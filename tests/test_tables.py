@@ -145,6 +145,16 @@ def test_a_tie_in_print_is_bold_twice(summarised: Callable[..., Summary]) -> Non
     assert [line.cells[1].bold for line in table.lines] == [True, True] + 3 * [False]
 
 
+def test_fewer_trials_are_never_bold_even_if_not_called_shortened(
+    summarised: Callable[..., Summary],
+) -> None:
+    layout = make_layout(shortened={"cdspp": 4})
+    layout["methods"][2]["shortened"] = False
+    table = table_of(summarised(layout, source_helps=0.2), "accuracy")
+    assert cells(table, "CDSPP+PCA")[1].bold
+    assert not cells(table, "CDSPP")[1].bold
+
+
 def test_failed_trials_are_counted_in_the_cell_and_keep_it_out_of_bold(
     summarised: Callable[..., Summary],
 ) -> None:
@@ -199,7 +209,7 @@ def test_titles_are_escaped_in_every_form(summarised: Callable[..., Summary]) ->
     cells = (Cell("<i>", note="<u>"), Cell("<s>_t", name=True), Cell("<q>"))
     text = to_html(replace(table, lines=(Line(cells),)))
     assert not re.search("<[iusq]>", text)
-    assert text.count("&lt;") == 5
+    assert text.count("&lt;") == 6
     assert "50% &lt;b&gt;|Office_&amp; co|" in to_html(table)
     assert r"50\% <b>|Office\_\& co|" in to_latex(table)
     assert r"50% <b>\|Office_& co\|</b>" in to_markdown(table)

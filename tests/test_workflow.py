@@ -33,7 +33,7 @@ def finished(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Proj
     return project
 
 
-@pytest.fixture()
+@pytest.fixture
 def project(finished: Project) -> Iterator[Project]:
     """Return the finished project; its study file is restored afterwards."""
     yield finished
@@ -225,5 +225,7 @@ def test_the_report_of_snakemake_can_be_made(project: Project) -> None:
 
 
 def test_labels_of_the_tests_are_read_from_the_folders(project: Project) -> None:
-    labels = read_rows(project.folder / "results/labels/words/left.parquet", LABEL_COLUMNS)
+    labels = read_rows(
+        project.folder / "results/labels/words/left.parquet", LABEL_COLUMNS
+    )
     assert sorted(set(labels["label"])) == ["fruit", "metal", "river"]

@@ -15,11 +15,27 @@ import numpy as np
 import yaml
 
 WORDS = {
-    "fruit": "apple pear plum cherry grape lemon melon fig".split(),
-    "metal": "iron copper zinc silver gold nickel tin lead".split(),
-    "river": "rhine danube volga nile congo amazon ganges tiber".split(),
+    "fruit": ["apple", "pear", "plum", "cherry", "grape", "lemon", "melon", "fig"],
+    "metal": ["iron", "copper", "zinc", "silver", "gold", "nickel", "tin", "lead"],
+    "river": ["rhine", "danube", "volga", "nile", "congo", "amazon", "ganges", "tiber"],
 }
-COMMON = "the of and to in is that it for on with as was at by".split()
+COMMON = [
+    "the",
+    "of",
+    "and",
+    "to",
+    "in",
+    "is",
+    "that",
+    "it",
+    "for",
+    "on",
+    "with",
+    "as",
+    "was",
+    "at",
+    "by",
+]
 
 CONFIG: dict[str, Any] = {
     "study": "toy",
@@ -52,9 +68,7 @@ CONFIG: dict[str, Any] = {
         {"id": "cdspp"},
         {"id": "target-only"},
     ],
-    "settings": [
-        {"id": "placebo", "source": "permuted-labels", "methods": ["cdspp"]}
-    ],
+    "settings": [{"id": "placebo", "source": "permuted-labels", "methods": ["cdspp"]}],
 }
 
 

@@ -95,7 +95,7 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
 def write_features(path: str | os.PathLike[str], features: Features) -> None:
     """Write a view as NPZ (float32, no pickles; a sparse matrix by its CSR parts)."""
     X = features.X
-    parts: dict[str, np.ndarray]
+    parts: dict[str, Any]
     if sparse.issparse(X):
         X = sparse.csr_array(X).astype(np.float32)
         parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr}
@@ -140,14 +140,14 @@ def write_rows(
     types = {"string": pa.string(), "int32": pa.int32(), "float32": pa.float32()}
     types["float64"] = pa.float64()
     schema = pa.schema([(name, types[kind]) for name, kind in columns.items()])
-    arrays = [pa.array(values[name], type=types[kind]) for name, kind in columns.items()]
+    arrays = [
+        pa.array(values[name], type=types[kind]) for name, kind in columns.items()
+    ]
     with atomic(path) as temporary:
         pq.write_table(pa.table(arrays, schema=schema), temporary)
 
 
-def read_rows(
-    path: str | os.PathLike[str], columns: Columns
-) -> dict[str, np.ndarray]:
+def read_rows(path: str | os.PathLike[str], columns: Columns) -> dict[str, np.ndarray]:
     """Read the named columns; strings come as object arrays, nulls as None or NaN.
 
     Raises
@@ -163,7 +163,9 @@ def read_rows(
         return {name: table[name].to_numpy() for name in columns}
     except (OSError, KeyError, pyarrow.lib.ArrowException) as error:
         expected = ", ".join(columns)
-        message = f"{path}: expected a Parquet file with the columns {expected} ({error})"
+        message = (
+            f"{path}: expected a Parquet file with the columns {expected} ({error})"
+        )
         raise DataError(message) from error
 
 

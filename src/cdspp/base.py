@@ -26,7 +26,7 @@ from sklearn.utils.validation import (
 
 __all__ = [
     "UNLABELLED",
-    "ConfidenceMixin",
+    "ConfidentClassifier",
     "Float",
     "HeterogeneousClassifier",
     "Int",
@@ -122,7 +122,7 @@ class Round:
     projections: tuple[Float, Float] | None = None
 
 
-class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     """Base class of all methods: validation, label codes, transduction, prediction.
 
     A subclass names itself by `identifier` and `printed` and gives `_fit_problem` and
@@ -211,9 +211,13 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             Predicted labels.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        labels: NDArray[Any] = self.classes_[self._predict_codes(X)[0]]
+        labels: NDArray[Any] = self.classes_[self._predict_codes(self._new_rows(X))[0]]
         return labels
+
+    def _new_rows(self, X: ArrayLike) -> Float:
+        """Return target rows given after `fit`, validated."""
+        rows: Float = validate_data(self, X, dtype=np.float64, reset=False)
+        return rows
 
     def _finish(self, problem: Problem, labelled: NDArray[np.bool_]) -> None:
         """Fit, and turn the rounds' class codes into labels."""
@@ -244,17 +248,17 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
                 f"{type(self).__name__} requires y to be passed, but the target y is "
                 "None"
             )
-        X = validate_data(self, X, dtype=np.float64)
-        y = column_or_1d(y, warn=True)
-        check_consistent_length(X, y)
-        labelled = _find_labelled(y)
+        rows: Float = validate_data(self, X, dtype=np.float64)
+        labels: NDArray[Any] = column_or_1d(y, warn=True)
+        check_consistent_length(rows, labels)
+        labelled = _find_labelled(labels)
         if not labelled.any():
             raise ValueError(
                 f"{type(self).__name__} needs at least one labelled target row, got "
-                f"{len(y)} rows with y = -1. Label some target rows."
+                f"{len(labels)} rows with y = -1. Label some target rows."
             )
-        check_classification_targets(_plain(y[labelled]))
-        return X, y, labelled
+        check_classification_targets(_plain(labels[labelled]))
+        return rows, labels, labelled
 
     def _validate_source(
         self, source: SourceDomain | None, X: Float, y: NDArray[Any]
@@ -278,8 +282,8 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         return X_source, y_source
 
 
-class ConfidenceMixin:
-    """`predict_proba` for methods that have confidences (`_probabilities`)."""
+class ConfidentClassifier(HeterogeneousClassifier):
+    """A method that has confidences: `predict_proba` from `_probabilities`."""
 
     @abstractmethod
     def _probabilities(self, X: Float) -> Float:
@@ -299,9 +303,7 @@ class ConfidenceMixin:
             One column a class, in the order of `classes_`; rows sum to one.
         """
         check_is_fitted(self)
-        return self._probabilities(
-            validate_data(self, X, dtype=np.float64, reset=False)
-        )
+        return self._probabilities(self._new_rows(X))
 
 
 def _find_labelled(y: NDArray[Any]) -> NDArray[np.bool_]:
@@ -330,5 +332,3 @@ def _check_same_kind(y_target: NDArray[Any], y_source: NDArray[Any]) -> None:
             f"Target labels have type {y_target.dtype} and source labels "
             f"{y_source.dtype}. Use text for both or numbers for both."
         )
-
-

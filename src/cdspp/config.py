@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,8 +30,8 @@ Config = Mapping[str, Any]
 def load_study(
     config: Config,
     *,
-    schema: str | os.PathLike[str],
-    catalogue: str | os.PathLike[str],
+    schema: str | Path,
+    catalogue: str | Path,
 ) -> Study:
     """Check a configuration and return the study it describes.
 
@@ -61,7 +60,7 @@ def load_study(
     return _build(config, facts)
 
 
-def check_schema(config: Config, schema: str | os.PathLike[str]) -> Iterator[str]:
+def check_schema(config: Config, schema: str | Path) -> Iterator[str]:
     """Yield one sentence for each way in which `config` breaks the schema."""
     import yaml
     from jsonschema import Draft202012Validator
@@ -94,7 +93,7 @@ def _place(path: Iterable[str | int]) -> str:
 
 
 def _dataset_facts(
-    config: Config, catalogue: str | os.PathLike[str]
+    config: Config, catalogue: str | Path
 ) -> tuple[dict[str, DatasetFacts], list[str]]:
     """Return the facts of the data sets in use, and faults of the user's folders."""
     faults: list[str] = []
@@ -229,7 +228,9 @@ class _CrossCheck:
         asked = labels.get("target", 0)
         for domain in dict.fromkeys(t.split("_")[1] for t in _tasks(entry, domains)):
             sizes = domains.get(domain, {})
-            small = [f"{name} ({size})" for name, size in sizes.items() if size <= asked]
+            small = [
+                f"{name} ({size})" for name, size in sizes.items() if size <= asked
+            ]
             if small:
                 yield (
                     f"{where}.target: {asked} labelled samples per class leave no test "
@@ -242,7 +243,9 @@ class _CrossCheck:
             if name not in available():
                 yield _unknown(f"{where}.id", name, available())
                 continue
-            yield from _option_faults(f"{where}.options", name, method.get("options", {}))
+            yield from _option_faults(
+                f"{where}.options", name, method.get("options", {})
+            )
             if method.get("trials", 1) > self.config["trials"]:
                 yield (
                     f"{where}.trials: {method['trials']} is more than the study's "

@@ -80,7 +80,9 @@ def load_named_class(
     """
     if name not in classes:
         known = ", ".join(classes)
-        message = f"unknown {what} {name!r}{did_you_mean(name, classes)} Known: {known}."
+        message = (
+            f"unknown {what} {name!r}{did_you_mean(name, classes)} Known: {known}."
+        )
         raise ConfigError(message)
     module, class_name = classes[name]
     found: type[Any]

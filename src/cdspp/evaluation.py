@@ -46,12 +46,11 @@ def cell_of(path: str | os.PathLike[str]) -> Cell:
     'cdspp'
     """
     path = Path(path)
-    return Cell(*path.parent.parts[-4:], path.stem)
+    benchmark, setting, task, method = path.parent.parts[-4:]
+    return Cell(benchmark, setting, task, method, path.stem)
 
 
-def accuracies(
-    truth: NDArray[Any], predicted: NDArray[Any]
-) -> tuple[float, float]:
+def accuracies(truth: NDArray[Any], predicted: NDArray[Any]) -> tuple[float, float]:
     """Return the share of samples that are right, and its mean over the classes.
 
     Parameters
@@ -110,7 +109,9 @@ def _truth(path: str | os.PathLike[str]) -> dict[str, str]:
     return dict(zip(columns["id"], columns["label"], strict=True))
 
 
-def _score_block(path: Path, cell: Cell, truth: Mapping[str, str]) -> list[tuple[Any, ...]]:
+def _score_block(
+    path: Path, cell: Cell, truth: Mapping[str, str]
+) -> list[tuple[Any, ...]]:
     columns = read_rows(path, FIT_COLUMNS)
     unknown = [key for key in columns["id"] if key not in truth]
     if unknown:

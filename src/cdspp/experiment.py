@@ -226,12 +226,12 @@ def _fit_trial(
     return {**outcome, **usage.as_dict()}, rounds
 
 
-def _append(
-    rows: dict[str, list[Any]], trial: Trial, rounds: Sequence[Round]
-) -> None:
+def _append(rows: dict[str, list[Any]], trial: Trial, rounds: Sequence[Round]) -> None:
     n = len(trial.test_ids)
     for entry in rounds:
-        confidence = np.full(n, np.nan) if entry.confidence is None else entry.confidence
+        confidence = (
+            np.full(n, np.nan) if entry.confidence is None else entry.confidence
+        )
         rows["trial"] += [trial.number] * n
         rows["iteration"] += [entry.iteration] * n
         rows["id"] += trial.test_ids.tolist()

@@ -120,6 +120,7 @@ _SETTINGS: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "cdspp",
     "figure.facecolor": "white",
+    "figure.constrained_layout.wspace": 0.04,
     "axes.facecolor": "white",
 }
 

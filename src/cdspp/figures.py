@@ -185,6 +185,8 @@ def _by_kind(
 
 
 def _method_panel(axes: Axes, summary: Summary, values: Floats) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     for place, row in enumerate(summary.rows):
         dots(axes, row.key, values[place], place)
     names = [
@@ -197,7 +199,7 @@ def _method_panel(axes: Axes, summary: Summary, values: Floats) -> None:
     for place, (kind, before) in enumerate(zip(kinds[1:], kinds, strict=False)):
         if kind != before:
             axes.axhline(place + 0.5, color=MUTED, lw=0.8, ls=(0, (2, 2)))
-    axes.locator_params(axis="x", nbins=4)
+    axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
     quiet(axes)
 
 

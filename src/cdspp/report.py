@@ -92,7 +92,7 @@ def write_report(
         order_section(summaries),
         numbers_section(),
         graph_section(),
-        run_section(records, study, digests, files),
+        run_section(summaries, records, study, digests, files),
         rerun_section(study),
     ]
     page = page_html(

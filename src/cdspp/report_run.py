@@ -82,11 +82,11 @@ def run_facts(
     return [(name, str(value)) for name, value in facts if value not in (None, "")]
 
 
-def failed_trials(records: Sequence[FitRecord]) -> list[str]:
-    """List failed trials with their reasons."""
+def failed_trials(records: Sequence[FitRecord], names: Mapping[str, str]) -> list[str]:
+    """List failed trials with their reasons; `names` as for `time_table`."""
     return [
         f"{record.benchmark}, {record.setting}, {record.task}, "
-        f"{record.content.get('printed', record.method)}, trial {trial.get('trial')}: "
+        f"{names.get(record.method, record.method)}, trial {trial.get('trial')}: "
         f"{trial.get('reason') or 'no reason recorded'}"
         for record in records
         for trial in record.trials
@@ -94,12 +94,23 @@ def failed_trials(records: Sequence[FitRecord]) -> list[str]:
     ]
 
 
-def time_table(records: Sequence[FitRecord]) -> Table:
-    """Build the table of time and memory by method and setting."""
+def time_table(records: Sequence[FitRecord], names: Mapping[str, str]) -> Table:
+    """Build the table of time and memory by method and setting.
+
+    Parameters
+    ----------
+    records : sequence of FitRecord
+        The fits.
+    names : mapping of str to str
+        Printed names by method.
+    """
     groups: dict[tuple[str, str], list[FitRecord]] = {}
     for record in records:
         groups.setdefault((record.method, record.setting), []).append(record)
-    lines = [_time_line(setting, members) for (_, setting), members in groups.items()]
+    lines = [
+        _time_line(names.get(method, method), setting, members)
+        for (method, setting), members in groups.items()
+    ]
     return Table(
         name="time",
         title="Time and memory of the fits",
@@ -120,13 +131,13 @@ def time_table(records: Sequence[FitRecord]) -> Table:
     )
 
 
-def _time_line(setting: str, members: Sequence[FitRecord]) -> Line:
+def _time_line(printed: str, setting: str, members: Sequence[FitRecord]) -> Line:
     trials = [trial for record in members for trial in record.trials]
     seconds = [_number(trial, "seconds") for trial in trials]
     memory = max((_number(t, "peak_memory_mb") for t in trials), default=math.nan)
     failed = sum(trial.get("status") != "ok" for trial in trials)
     cells = (
-        Cell(str(members[0].content.get("printed", members[0].method)), name=True),
+        Cell(printed, name=True),
         Cell(setting),
         Cell(str(len(trials)), value=len(trials)),
         Cell(str(failed), value=failed),

@@ -78,11 +78,9 @@ def header_html(summaries: Sequence[Summary], study: Mapping[str, Any]) -> str:
     cards = []
     for title, comparisons in groups.items():
         tasks = by_task(comparisons)
-        tasks.pop(AVERAGE, None)
-        found = [verdict(group) for group in tasks.values()]
-        kind = "helps" if "helps" in found else "hurts" if "hurts" in found else "open"
+        overall = tasks.get(AVERAGE) or next(iter(tasks.values()), [])
         cards.append(
-            f'<li class="{kind}"><b>{escape(title)}</b> '
+            f'<li class="{verdict(overall)}"><b>{escape(title)}</b> '
             f"{escape(answer(comparisons))}</li>"
         )
     name = study.get("title") or study.get("study") or "study"
@@ -194,19 +192,22 @@ def graph_section() -> Section:
 
 
 def run_section(
+    summaries: Sequence[Summary],
     records: Sequence[FitRecord],
     study: Mapping[str, Any],
     digests: Sequence[tuple[str, str]],
     files: Files,
 ) -> Section:
     """Say what was run, where, for how long, and what failed."""
+    rows = [row for summary in summaries for row in summary.rows]
+    names = {row.method: row.printed for row in rows if row.setting == "main"}
     parts = [pairs_html(run_facts(records, study))]
-    if failed := failed_trials(records):
+    if failed := failed_trials(records, names):
         items = "".join(f"<li>{escape(text)}</li>" for text in failed)
         heading = f"Failed trials ({len(failed)})"
         parts.append(details(heading, f"<ul>{items}</ul>", opened=len(failed) <= 10))
     if records:
-        parts.append(table_html(time_table(records), files))
+        parts.append(table_html(time_table(records, names), files))
     if digests:
         parts.append(details("Digests of the features (SHA-256)", pairs_html(digests)))
     if config := study.get("config"):

@@ -142,7 +142,9 @@ def _target_rows(
 
 
 def _check_sizes(classes: NDArray[Any], per_class: int, where: str) -> None:
-    sizes: Mapping[str, int] = dict(zip(*np.unique(classes, return_counts=True), strict=True))
+    sizes: Mapping[str, int] = dict(
+        zip(*np.unique(classes, return_counts=True), strict=True)
+    )
     small: Sequence[str] = [
         f"{name} ({size})" for name, size in sizes.items() if size <= per_class
     ]

@@ -175,10 +175,10 @@ class Study:
         rows = []
         for method in self.methods.values():
             cls = method_class(method.identifier)
-            row = {"id": method.identifier, "printed": cls.printed}
+            row: dict[str, Any] = {"id": method.identifier, "printed": cls.printed}
             row |= {"supervised": cls.supervised, "shortened": method.shortened}
             if method.identifier != TARGET_ONLY:
-                rows.append({**row, "trials": method.trials})
+                rows.append(row | {"trials": method.trials})
         layout: dict[str, Any] = {
             "study": self.name,
             "benchmark": benchmark,

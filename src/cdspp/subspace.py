@@ -100,8 +100,7 @@ def write_subspace(
         X_source = row_normalise(np.asarray(trial.source.X, dtype=np.float64))
         X_target = row_normalise(trial.X.astype(np.float64))
         rounds = []
-        for entry in model.history_:
-            P_source, P_target = entry.projections
+        for P_source, P_target in filter(None, (r.projections for r in model.history_)):
             given = np.vstack([X_source @ P_source, X_target[labelled] @ P_target])
             every = np.vstack([given, X_target[~labelled] @ P_target])
             rounds.append(row_normalise(every - given.mean(axis=0)))

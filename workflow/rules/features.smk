@@ -12,7 +12,9 @@ def feature_input(wildcards):
         return {"view": features_of(wildcards.dataset, wildcards.domain, view.view)}
     files = {"index": index_of(wildcards.dataset)}
     if needs_codebook(view.extractor):
-        files["codebook"] = f"results/codebooks/{wildcards.dataset}/{view.identifier}.npz"
+        files["codebook"] = (
+            f"results/codebooks/{wildcards.dataset}/{view.identifier}.npz"
+        )
     return files
 
 

@@ -2,7 +2,9 @@
 
 
 def cell_files(benchmark):
-    files = [f"{RESULTS}/fits/{'/'.join(cell)}.parquet" for cell in study.cells(benchmark)]
+    files = [
+        f"{RESULTS}/fits/{'/'.join(cell)}.parquet" for cell in study.cells(benchmark)
+    ]
     return [file for file in files if Path(file).exists()] if study.partial else files
 
 

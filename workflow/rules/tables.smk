@@ -9,7 +9,9 @@ def table(name, caption, **labels):
 
 
 def plain_tables(*names):
-    return expand("results/{{study}}/tables/{name}.{ext}", name=names, ext=TABLE_FORMATS)
+    return expand(
+        "results/{{study}}/tables/{name}.{ext}", name=names, ext=TABLE_FORMATS
+    )
 
 
 rule benchmark_tables:

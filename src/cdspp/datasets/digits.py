@@ -12,11 +12,11 @@ from cdspp.datasets.base import Dataset, Sample
 __all__ = ["Digits"]
 
 SIDE = 64
-SCALE = 6
 LINE_HALF_WIDTH = 1.5
 GRAIN = 2.0
 TEXTURE = 0.08
 NOISE = 0.1
+CONTRAST = 0.5
 TILT_DEGREES = 25
 SHEAR = 0.25
 
@@ -25,9 +25,9 @@ class Digits(Dataset):
     """1797 handwritten digits, dealt out to four domains of disjoint images.
 
     Within each class, image number i in scikit-learn's order goes to domain i mod 4:
-    ``print`` (dark ink on white), ``sketch`` (outlines on white), ``photo`` (on a
-    textured, noisy background) or ``tilted`` (rotated and sheared). What is random
-    about an image is seeded by its id.
+    ``print`` (as is: bright on black), ``sketch`` (dark outlines on white), ``photo``
+    (on a textured, noisy background) or ``tilted`` (rotated and sheared). What is
+    random about an image is seeded by its number.
     """
 
     identifier = "digits"
@@ -61,17 +61,18 @@ class Digits(Dataset):
 
 
 def _ink(pixels: np.ndarray) -> np.ndarray:
-    """Enlarge an 8 x 8 digit smoothly; 1 is ink, 0 is paper."""
+    """Enlarge an 8 x 8 digit smoothly to the whole image; 1 is ink."""
     from scipy import ndimage
 
-    paper = np.pad(pixels / 16, 1)
-    enlarged = ndimage.zoom(paper, SCALE, order=1, mode="grid-constant", grid_mode=True)
-    margin = (SIDE - len(enlarged)) // 2
-    return np.asarray(np.pad(np.clip(enlarged, 0, 1), margin))
+    factor = SIDE // len(pixels)
+    enlarged = ndimage.zoom(
+        pixels / 16, factor, order=1, mode="nearest", grid_mode=True
+    )
+    return np.asarray(np.clip(enlarged, 0, 1))
 
 
 def _print(ink: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    return 1 - ink
+    return ink
 
 
 def _sketch(ink: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -87,8 +88,8 @@ def _photo(ink: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     from scipy import ndimage
 
     blotches = ndimage.gaussian_filter(rng.standard_normal((SIDE, SIDE)), GRAIN)
-    background = 0.7 + TEXTURE * blotches / blotches.std()
-    grey = background * (1 - 0.7 * ink)
+    background = 0.3 + TEXTURE * blotches / blotches.std()
+    grey = background + CONTRAST * ink
     grey += NOISE * rng.standard_normal((SIDE, SIDE))
     return np.asarray(np.clip(grey, 0, 1))
 
@@ -103,7 +104,7 @@ def _tilted(ink: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     centre = np.full(2, (SIDE - 1) / 2)
     offset = centre - matrix @ centre
     tilted = ndimage.affine_transform(ink, matrix, offset, order=1)
-    return np.asarray(np.clip(1 - tilted, 0, 1))
+    return np.asarray(np.clip(tilted, 0, 1))
 
 
 LOOKS: Mapping[str, Callable[[np.ndarray, np.random.Generator], np.ndarray]] = {

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import TransformerMixin
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from cdspp.base import (
-    ConfidenceMixin,
+    ConfidentClassifier,
     Float,
-    HeterogeneousClassifier,
     Int,
     Problem,
     Round,
@@ -29,7 +28,7 @@ from cdspp.methods.subspace_classifier import SubspaceClassifier
 __all__ = ["CDSPP", "CDSPPPCA", "CDSPPSup", "TargetOnly"]
 
 
-class CDSPPSup(TransformerMixin, ConfidenceMixin, HeterogeneousClassifier):
+class CDSPPSup(TransformerMixin, ConfidentClassifier):
     r"""Supervised cross-domain structure preserving projection (CDSPP_sup).
 
     Finds projections of both domains in which samples of one class lie close together,
@@ -78,8 +77,8 @@ class CDSPPSup(TransformerMixin, ConfidenceMixin, HeterogeneousClassifier):
         One entry a round.
     n_iter_ : int
         Number of rounds.
-    n_features_in_ : int
-        Number of target features.
+    n_features_in_, n_features_source_ : int
+        Number of target and of source features.
 
     See Also
     --------
@@ -153,8 +152,8 @@ class CDSPPSup(TransformerMixin, ConfidenceMixin, HeterogeneousClassifier):
             Projected, centred rows of unit length.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return self._recogniser.embed(self._prepare_target(X) @ self.projection_)
+        rows = self._prepare_target(self._new_rows(X))
+        return self._recogniser.embed(rows @ self.projection_)
 
     def transform_source(self, X: ArrayLike) -> Float:
         """Return source rows in the common subspace.
@@ -170,13 +169,13 @@ class CDSPPSup(TransformerMixin, ConfidenceMixin, HeterogeneousClassifier):
             Projected, centred rows of unit length.
         """
         check_is_fitted(self)
-        X = check_array(X, dtype=np.float64, input_name="X")
-        prepared = self._prepare_source(X)
-        if prepared.shape[1] != len(self.projection_source_):
+        rows: Float = check_array(X, dtype=np.float64, input_name="X")
+        if rows.shape[1] != self.n_features_source_:
             raise ValueError(
-                f"X has {X.shape[1]} features, but {type(self).__name__} was fitted on "
-                f"a source with {len(self.projection_source_)}."
+                f"X has {rows.shape[1]} features, but {type(self).__name__} was fitted "
+                f"on a source with {self.n_features_source_}."
             )
+        prepared = self._prepare_source(rows)
         return self._recogniser.embed(prepared @ self.projection_source_)
 
     def _prepare_source(self, X: Float) -> Float:
@@ -186,6 +185,7 @@ class CDSPPSup(TransformerMixin, ConfidenceMixin, HeterogeneousClassifier):
         return row_normalise(X)
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
+        self.n_features_source_ = problem.X_source.shape[1]
         prepared = problem.map_rows(self._prepare_source, self._prepare_target)
         n_classes, alpha = problem.n_classes, float(self.alpha)
         source = Side(prepared.X_source, prepared.y_source, n_classes, alpha)
@@ -316,7 +316,12 @@ class CDSPP(CDSPPSup):
         keep_projections: bool = False,
     ) -> None:
         super().__init__(
-            alpha, n_components, center, normalize_means, eigenvector_scaling, classifier
+            alpha,
+            n_components,
+            center,
+            normalize_means,
+            eigenvector_scaling,
+            classifier,
         )
         self.max_iter = max_iter
         self.selection = selection
@@ -436,6 +441,11 @@ class CDSPPPCA(CDSPP):
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
         X_target = np.vstack([problem.X_labelled, problem.X_unlabelled])
+        if min(len(X_target), len(problem.X_source)) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least two rows in each domain for its "
+                "principal components, got n_samples = 1."
+            )
         self._pca_source = principal_components(problem.X_source, self.pca_components)
         self._pca_target = principal_components(X_target, self.pca_components)
         return super()._fit_problem(problem)

@@ -33,7 +33,9 @@ class NearestMean:
     n_classes: int
 
     @classmethod
-    def fit(cls, Z: Float, codes: Int, n_classes: int, *, normalize: bool) -> NearestMean:
+    def fit(
+        cls, Z: Float, codes: Int, n_classes: int, *, normalize: bool
+    ) -> NearestMean:
         """Average the rows of each class."""
         sizes = counts(codes, n_classes)
         present = np.flatnonzero(sizes)

@@ -1,0 +1,67 @@
+"""The shared kernels against what they replace."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cdspp.linalg import (
+    class_sums,
+    counts,
+    one_hot,
+    psd_factor,
+    row_normalise,
+    softmax,
+    symmetric_product,
+)
+
+rng = np.random.default_rng(0)
+CODES = np.array([2, 0, 2, 2, 0])
+
+
+def test_rows_have_unit_length_and_zero_rows_stay_zero() -> None:
+    X = rng.standard_normal((6, 4))
+    X[3] = 0.0
+    before = X.copy()
+    norms = np.linalg.norm(row_normalise(X), axis=1)
+    np.testing.assert_allclose(norms, [1, 1, 1, 0, 1, 1])
+    np.testing.assert_array_equal(X, before)
+
+
+def test_counts_include_classes_without_samples() -> None:
+    assert counts(CODES, 4).tolist() == [2.0, 0.0, 3.0, 0.0]
+
+
+def test_one_hot_has_a_one_in_the_column_of_the_class() -> None:
+    expected = [[0, 0, 1], [1, 0, 0], [0, 0, 1], [0, 0, 1], [1, 0, 0]]
+    assert one_hot(CODES, 3).tolist() == expected
+
+
+def test_class_sums_add_the_rows_of_each_class() -> None:
+    X = rng.standard_normal((5, 3))
+    expected = [X[CODES == c].sum(axis=0) for c in range(3)]
+    np.testing.assert_allclose(class_sums(X, CODES, 3), expected, atol=1e-15)
+
+
+def test_softmax_is_the_normalised_exponential_and_does_not_overflow() -> None:
+    scores = rng.standard_normal((4, 3))
+    expected = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(softmax(scores), expected)
+    np.testing.assert_allclose(softmax(scores + 1e4), expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("order", ["C", "F", "strided"])
+@pytest.mark.parametrize("of_rows", [True, False])
+def test_the_upper_triangle_is_the_symmetric_product(order: str, of_rows: bool) -> None:
+    X = rng.standard_normal((7, 10))
+    given = X.repeat(2, axis=0)[::2] if order == "strided" else np.asarray(X, order=order)
+    expected = X @ X.T if of_rows else X.T @ X
+    found = symmetric_product(given, of_rows=of_rows)
+    np.testing.assert_allclose(np.triu(found), np.triu(expected), atol=1e-13)
+
+
+@pytest.mark.parametrize("rank", [1, 3, 6])
+def test_the_factor_gives_the_matrix_back_whatever_its_rank(rank: int) -> None:
+    F = rng.standard_normal((6, rank))
+    found = psd_factor(F @ F.T)
+    np.testing.assert_allclose(found @ found.T, F @ F.T, atol=1e-12)
