@@ -241,8 +241,6 @@ def write_fit_records(
                 "platform": {"machine": "x86_64", "cpus": 8, "system": "Linux"},
                 "seed": 7,
                 "numeric_threads": 1,
-                "cpu_start_up": 1.5,
-                "cpu_total": 4.0,
                 "trials": trials,
             }
             write_json(folder / "fits" / cell, record)

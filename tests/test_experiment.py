@@ -213,7 +213,7 @@ def test_the_record_says_what_ran(room: Room) -> None:
     record = read_json(room.fit().with_suffix(".json"))
     assert record["versions"]["numpy"] == np.__version__
     assert [outcome["trial"] for outcome in record["trials"]] == [1, 2]
-    assert 0 < record["cpu_start_up"] <= record["cpu_total"]
+    assert all(outcome["seconds"] > 0 for outcome in record["trials"])
 
 
 def test_the_subspace_holds_every_row_in_every_round(room: Room) -> None:

@@ -197,5 +197,3 @@ def test_the_digits_case_equals_the_one_the_authors_code_was_run_on(
     np.testing.assert_allclose(digits().X_source, stored["Xs"], rtol=0, atol=1e-12)
     np.testing.assert_allclose(digits().X_labelled, stored["Xt"], rtol=0, atol=1e-12)
     np.testing.assert_allclose(digits().X_unlabelled, stored["Xu"], rtol=0, atol=1e-12)
-
-

@@ -39,7 +39,7 @@ def test_one_hot_has_a_one_in_the_column_of_the_class() -> None:
 
 def test_class_sums_add_the_rows_of_each_class() -> None:
     X = rng.standard_normal((5, 3))
-    expected = [X[CODES == c].sum(axis=0) for c in range(3)]
+    expected = [X[c == CODES].sum(axis=0) for c in range(3)]
     np.testing.assert_allclose(class_sums(X, CODES, 3), expected, atol=1e-15)
 
 
@@ -54,7 +54,9 @@ def test_softmax_is_the_normalised_exponential_and_does_not_overflow() -> None:
 @pytest.mark.parametrize("of_rows", [True, False])
 def test_the_upper_triangle_is_the_symmetric_product(order: str, of_rows: bool) -> None:
     X = rng.standard_normal((7, 10))
-    given = X.repeat(2, axis=0)[::2] if order == "strided" else np.asarray(X, order=order)
+    given = (
+        X.repeat(2, axis=0)[::2] if order == "strided" else np.asarray(X, order=order)
+    )
     expected = X @ X.T if of_rows else X.T @ X
     found = symmetric_product(given, of_rows=of_rows)
     np.testing.assert_allclose(np.triu(found), np.triu(expected), atol=1e-13)

@@ -25,7 +25,9 @@ def test_every_size_and_share_selects_as_the_scalar_rule_says(rounds: int) -> No
     for m in range(1, 201):
         confidences = rng.random(m)
         for k in range(1, rounds + 1):
-            found = select_confident(np.zeros(m, dtype=np.intp), confidences, k / rounds)
+            found = select_confident(
+                np.zeros(m, dtype=np.intp), confidences, k / rounds
+            )
             assert found.tolist() == oracle(confidences.tolist(), k, rounds)
 
 
@@ -65,7 +67,9 @@ def test_ties_at_the_threshold_are_all_taken() -> None:
 
 
 def test_the_least_share_still_takes_one_sample_of_a_class() -> None:
-    found = select_confident(np.array([0, 1, 1, 1]), np.array([0.1, 0.2, 0.4, 0.3]), 0.0)
+    found = select_confident(
+        np.array([0, 1, 1, 1]), np.array([0.1, 0.2, 0.4, 0.3]), 0.0
+    )
     assert found.tolist() == [0, 2]
 
 

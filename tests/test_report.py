@@ -195,11 +195,15 @@ def test_the_page_says_what_was_run_and_what_failed(
     features = tmp_path / "digits" / "print.sift-words.npz"
     features.parent.mkdir()
     features.write_bytes(b"vectors")
-    page = study(failed="svm-t", features=[features], trials=10)
+    log = tmp_path / "job.log"
+    log.write_text(
+        "ready after 1.5 s of processor time\nfinished after 4.0 s of processor time\n"
+    )
+    page = study(failed="svm-t", features=[features], trials=10, logs=[str(log)])
     text, _ = read_page(page)
     assert "<dt>Seed</dt><dd>7</dd>" in text
     assert "<dt>Fits</dt><dd>100 in 20 jobs, 5 failed</dd>" in text
-    assert "38 % of the jobs&#x27; CPU time" in text
+    assert "38 % of the CPU time of all jobs (2 s of 4 s)" in text
     assert "python 3.11.9" in text
     assert "x86_64" in text
     time = text[text.index('id="table-time"') :]

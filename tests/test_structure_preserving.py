@@ -20,7 +20,9 @@ BALANCED = {
 }
 
 
-def side(codes: list[int], n_classes: int, d: int, seed: int, alpha: float = 10.0) -> Side:
+def side(
+    codes: list[int], n_classes: int, d: int, seed: int, alpha: float = 10.0
+) -> Side:
     """Return random rows of unit length with the given class codes."""
     rng = np.random.default_rng(seed)
     X = row_normalise(rng.standard_normal((len(codes), d)) + 0.3)
@@ -103,7 +105,9 @@ def test_classes_missing_on_one_side_equal_the_dense_eigensolver(
     assert_same_directions(found, dense_projection(source, target))
 
 
-@pytest.mark.parametrize("name", ["more rows than features", "fewer rows than features"])
+@pytest.mark.parametrize(
+    "name", ["more rows than features", "fewer rows than features"]
+)
 def test_fewer_components_than_classes_keep_the_leading_ones(name: str) -> None:
     source, target = balanced(name)
     found = solve_projection(source, target, 2)
@@ -169,14 +173,19 @@ def test_signs_do_not_depend_on_the_order_of_the_samples() -> None:
     source, target = balanced("fewer rows than features")
     order = np.random.default_rng(0).permutation(len(target.X))
     shuffled = Side(target.X[order], target.codes[order], 3, target.alpha)
-    found, expected = solve_projection(source, shuffled), solve_projection(source, target)
+    found, expected = (
+        solve_projection(source, shuffled),
+        solve_projection(source, target),
+    )
     np.testing.assert_allclose(found.target, expected.target, atol=1e-10)
     np.testing.assert_allclose(found.source, expected.source, atol=1e-10)
 
 
 def test_more_components_than_positive_eigenvalues_warn_and_are_capped() -> None:
     source, target = balanced("more rows than features")
-    with pytest.warns(UserWarning, match="only 3 directions have a positive eigenvalue"):
+    with pytest.warns(
+        UserWarning, match="only 3 directions have a positive eigenvalue"
+    ):
         found = solve_projection(source, target, 5)
     assert found.eigenvalues.shape == (3,)
 

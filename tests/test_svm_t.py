@@ -58,7 +58,9 @@ def test_rotating_or_lifting_the_features_changes_nothing(
     strategy: str, width: int
 ) -> None:
     problem = toy_problem(spread=1.0)
-    basis = np.linalg.qr(np.random.default_rng(3).standard_normal((width, width)))[0][:7]
+    basis = np.linalg.qr(np.random.default_rng(3).standard_normal((width, width)))[0][
+        :7
+    ]
     model = SVMT(strategy=strategy)
     expected = model.fit(problem.X, problem.y).transduction_
     found = model.fit(problem.X @ basis, problem.y).transduction_
@@ -158,9 +160,7 @@ def scalar_loss(theta: Any, values: list[float], positive: list[bool]) -> float:
     total = 0.0
     for value, is_positive in zip(values, positive, strict=True):
         target = (
-            (n_positive + 1) / (n_positive + 2)
-            if is_positive
-            else 1 / (n_negative + 2)
+            (n_positive + 1) / (n_positive + 2) if is_positive else 1 / (n_negative + 2)
         )
         p = 1.0 / (1.0 + math.exp(theta[0] * value + theta[1]))
         total -= target * math.log(p) + (1 - target) * math.log(1 - p)

@@ -107,7 +107,8 @@ def synthetic_rows(size: Size, seed: int = 0) -> Rows:
     def draw(codes: Int, d: int) -> Float:
         centres = rng.standard_normal((size.n_classes, d)) * (3.0 / np.sqrt(d)) ** 0.5
         rows = centres[codes] + rng.standard_normal((len(codes), d))
-        return np.maximum(rows, 0.0, out=rows)
+        rectified: Float = np.maximum(rows, 0.0, out=rows)
+        return rectified
 
     X_source, X_target = draw(y_source, size.d_source), draw(y_target, size.d_target)
     y_target[size.n_labelled :] = UNLABELLED

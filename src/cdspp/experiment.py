@@ -21,9 +21,9 @@ from cdspp.artifacts import (
 )
 from cdspp.base import UNLABELLED, HeterogeneousClassifier, Round, SourceDomain
 from cdspp.errors import DataError, MethodFailed
+from cdspp.jobs import log_ready
 from cdspp.methods import make, option_defaults
 from cdspp.provenance import (
-    cpu_seconds,
     hardware,
     limit_threads,
     measured,
@@ -175,7 +175,7 @@ def fit_block(
     outcomes: list[dict[str, Any]] = []
     seeded = "random_state" in option_defaults(method)
     source_domain, target_domain = task.split("_")
-    start_up = cpu_seconds()
+    log_ready()
     with limit_threads(numeric_threads):
         for trial in read_trials(
             source_features=source_features,
@@ -203,8 +203,6 @@ def fit_block(
             "numeric_threads": numeric_threads,
             "versions": versions(),
             "platform": hardware(),
-            "cpu_start_up": round(start_up, 4),
-            "cpu_total": round(cpu_seconds(), 4),
             "peak_memory_mb": round(peak_memory_mb(), 1),
             "trials": outcomes,
         },

@@ -63,11 +63,11 @@ def log_ready() -> None:
     log.info("ready after %.3f s of processor time", cpu_seconds())
 
 
-def processor_time(folders: Iterable[str | os.PathLike[str]]) -> ProcessorTime:
-    """Add up the processor time of the finished jobs whose logs lie below `folders`."""
+def processor_time(logs: Iterable[str | os.PathLike[str]]) -> ProcessorTime:
+    """Add up the processor time of finished jobs, from logs and folders of logs."""
     start_up = total = 0.0
-    for folder in folders:
-        for file in sorted(Path(folder).rglob("*.log")):
+    for path in map(Path, logs):
+        for file in [path] if path.is_file() else sorted(path.rglob("*.log")):
             text = file.read_text(encoding="utf-8", errors="replace")
             ready, finished = READY.findall(text), FINISHED.findall(text)
             if ready and finished:

@@ -69,7 +69,8 @@ def write_report(
         The JSON files beside the predictions.
     study : mapping
         What was run; all keys are optional: study, title, seed, trials,
-        numeric_threads, versions, hardware, config, commands.
+        numeric_threads, versions, hardware, config, commands, and
+        logs, the files and folders that tell the processor time of the jobs.
     output : path
         File to write.
     features : sequence of path

@@ -11,6 +11,7 @@ from statistics import median
 from typing import Any
 
 from cdspp.artifacts import read_json
+from cdspp.jobs import processor_time
 from cdspp.table_formats import DASH, Cell, Line, Table
 
 __all__ = [
@@ -75,7 +76,7 @@ def run_facts(
             else None,
         ),
         ("Time in fits", _duration(sum(_number(t, "seconds") for t in trials))),
-        ("Start-up", _start_up(records)),
+        ("Start-up", _start_up(study.get("logs", ()))),
         ("Versions", _listed(study.get("versions") or _common(records, "versions"))),
         ("Hardware", _listed(study.get("hardware") or _common(records, "platform"))),
     ]
@@ -148,13 +149,12 @@ def _time_line(printed: str, setting: str, members: Sequence[FitRecord]) -> Line
     return Line(cells)
 
 
-def _start_up(records: Sequence[FitRecord]) -> str | None:
-    start = sum(_number(record.content, "cpu_start_up") for record in records)
-    total = sum(_number(record.content, "cpu_total") for record in records)
-    if not total > 0 or math.isnan(start):
+def _start_up(logs: Sequence[str]) -> str | None:
+    spent = processor_time(logs)
+    if not spent.total:
         return None
-    share = f"{100 * start / total:.0f} % of the jobs' CPU time"
-    return f"{share} ({_duration(start)} of {_duration(total)})"
+    share = f"{100 * spent.start_up / spent.total:.0f} % of the CPU time of all jobs"
+    return f"{share} ({_duration(spent.start_up)} of {_duration(spent.total)})"
 
 
 def _common(records: Sequence[FitRecord], key: str) -> Any:

@@ -150,6 +150,14 @@ class Study:
                 names[facts.dataset, target, facts.target_view] = None
         return tuple(names)
 
+    def logs(self) -> list[str]:
+        """Return the logs of the study's jobs: its own, and those of shared data."""
+        own = f"logs/{self.name}"
+        names = dict.fromkeys(facts.dataset for facts in self.benchmarks.values())
+        rooms = ("labels", "codebooks", "features")
+        shared = [f"logs/{room}/{name}" for name in names for room in rooms]
+        return [own, *(f"logs/data/{name}.log" for name in names), *shared]
+
     def facts(self) -> dict[str, Any]:
         """Return what the report says of the run itself."""
         return {

@@ -23,7 +23,7 @@ CELL = 4
 
 @dataclass(frozen=True, eq=False)
 class DigitsCase:
-    """200 source rows, 30 labelled target rows, 300 unlabelled ones with their truth."""
+    """200 source rows, 30 labelled and 300 unlabelled target rows, with the truth."""
 
     X_source: np.ndarray
     y_source: np.ndarray
@@ -85,7 +85,10 @@ def digits_case() -> DigitsCase:
     source = rows(index < SOURCE_HALF, 0, N_SOURCE)
     labelled = rows(index >= SOURCE_HALF, 0, N_LABELLED)
     unlabelled = rows(index >= SOURCE_HALF, N_LABELLED, N_LABELLED + N_UNLABELLED)
-    pixels, histograms = images.reshape(len(images), -1), _orientation_histograms(images)
+    pixels, histograms = (
+        images.reshape(len(images), -1),
+        _orientation_histograms(images),
+    )
     return DigitsCase(
         pixels[source],
         labels[source],

@@ -59,7 +59,7 @@ def feature_files(wildcards):
 
 
 def study_facts(wildcards):
-    return {"config": dict(config), **study.facts()}
+    return {"config": dict(config), "logs": study.logs(), **study.facts()}
 
 
 def layout_of(wildcards):

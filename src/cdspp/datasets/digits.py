@@ -12,13 +12,13 @@ from cdspp.datasets.base import Dataset, Sample
 __all__ = ["Digits"]
 
 SIDE = 64
-LINE_HALF_WIDTH = 1.5
+LINE_HALF_WIDTH = 2.5
 GRAIN = 2.0
 TEXTURE = 0.08
 NOISE = 0.1
 CONTRAST = 0.5
 TILT_DEGREES = 25
-SHEAR = 0.25
+SHEAR = 0.3
 
 
 class Digits(Dataset):

@@ -20,6 +20,7 @@ from cdspp.features.base import (
     ViewExtractor,
     WordExtractor,
 )
+from cdspp.jobs import log_ready
 from cdspp.provenance import limit_threads
 
 __all__ = ["build_codebook", "extract_view"]
@@ -176,6 +177,7 @@ def _numeric_threads(extractor: Extractor, count: int) -> Iterator[None]:
     """Let `count` threads compute within the block, and as many as before after it."""
     # First: only libraries that are loaded can be limited.
     extractor.load()
+    log_ready()
     with ExitStack() as stack:
         if "torch" in extractor.modules:
             import torch

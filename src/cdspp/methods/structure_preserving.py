@@ -56,8 +56,8 @@ class Side:
     """Rows of one domain in a fit, with what does not depend on the other domain.
 
     Answers ``K^{-1} M`` for ``K = X^T L X + alpha I`` and the class sums
-    ``M = X^T Y``, where ``L = diag(own + other / 2) - Y Y^T`` and `own`, `other` are the
-    class sizes of this domain and half of what the other one adds.
+    ``M = X^T Y``, where ``L = diag(own + other / 2) - Y Y^T`` and `own`, `other` are
+    the class sizes of this domain and of the other one.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ class Side:
     def _solve_by_features(
         self, own: Float, extra: Float, shared: NDArray[np.bool_]
     ) -> tuple[Float, Float]:
-        """d x d Cholesky of ``X^T W X - M M^T + alpha I``."""
+        """D x d Cholesky of ``X^T W X - M M^T + alpha I``."""
         weights = np.sqrt(own + extra)[self.codes]
         K = symmetric_product(self.X * weights[:, None], of_rows=False)
         K = linalg.blas.dsyrk(-1.0, self.sums, beta=1.0, c=K, overwrite_c=True)
@@ -128,7 +128,7 @@ class Side:
     def _solve_by_rows(
         self, own: Float, extra: Float, shared: NDArray[np.bool_]
     ) -> tuple[Float, Float]:
-        """n x n Cholesky of ``F X X^T F + alpha I`` with ``F = L^{1/2}``.
+        """N x n Cholesky of ``F X X^T F + alpha I`` with ``F = L^{1/2}``.
 
         `F` is diagonal plus one rank-one term a class. ``Y = F Y / sqrt(extra)`` for
         shared classes, hence ``K^{-1} M = X^T F (F X X^T F + alpha I)^{-1} Y`` scaled.
@@ -185,8 +185,9 @@ def solve_projection(
     -----
     With ``G = M^T Q = Y^T X Q`` a side, ``G_s = A A^T`` and ``G_t = B B^T``, the
     eigenvalues are the singular values of ``A^T B = W diag(sigma) Z^T``; ``u = B z``
-    and ``v = A w`` give ``p_s = Q_s u`` and ``p_t = Q_t v`` without any inverse. Cost a side: one symmetric product and one
-    Cholesky factor of the smaller of n and d; O(C^3) for the rest.
+    and ``v = A w`` give ``p_s = Q_s u`` and ``p_t = Q_t v`` without any inverse. Cost
+    a side: one symmetric product and one Cholesky factor of the smaller of n and d;
+    O(C^3) for the rest.
     """
     shared = (source.class_counts > 0) & (target.class_counts > 0)
     Q_source, Z_source = source.solve(target.class_counts, shared)
