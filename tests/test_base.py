@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from cdspp.base import (
-    ConfidenceMixin,
+    ConfidentClassifier,
     Float,
-    HeterogeneousClassifier,
     Int,
     Problem,
     Round,
@@ -19,7 +18,7 @@ from cdspp.base import (
 )
 
 
-class Majority(ConfidenceMixin, HeterogeneousClassifier):
+class Majority(ConfidentClassifier):
     """Predicts the most frequent source class; records the problem it is given."""
 
     identifier = "majority"

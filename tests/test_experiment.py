@@ -21,7 +21,7 @@ from cdspp.artifacts import (
 )
 from cdspp.errors import DataError, MethodFailed
 from cdspp.evaluation import write_scores
-from cdspp.experiment import fit_block, read_trials
+from cdspp.experiment import TaskFiles, fit_block, read_trials
 from cdspp.splits import write_split
 from cdspp.subspace import fixed_view, write_subspace
 
@@ -63,14 +63,14 @@ class Room:
     def split(self, role: str, domain: str) -> Path:
         return self.folder / role / f"{domain}.parquet"
 
-    def inputs(self, task: str) -> dict[str, Path]:
+    def files(self, task: str) -> TaskFiles:
         source, target = task.split("_")
-        return {
-            "source_features": self.features(source),
-            "target_features": self.features(target),
-            "source_split": self.split("source", source),
-            "target_split": self.split("target", target),
-        }
+        return TaskFiles(
+            source_features=self.features(source),
+            target_features=self.features(target),
+            source_split=self.split("source", source),
+            target_split=self.split("target", target),
+        )
 
     def fit(self, task: str = "left_right", **changes: Any) -> Path:
         method = changes.get("method", "cdspp")
@@ -87,7 +87,7 @@ class Room:
             "seed": 0,
             "numeric_threads": 1,
         }
-        fit_block(**self.inputs(task), **{**options, **changes})
+        fit_block(files=self.files(task), **{**options, **changes})
         return output
 
     def score(self, *fits: Path) -> dict[str, np.ndarray]:
@@ -128,16 +128,16 @@ def test_scores_agree_with_a_count_by_hand(room: Room) -> None:
 
 
 def test_in_a_task_within_one_domain_source_samples_are_not_tested(room: Room) -> None:
-    inputs = room.inputs("right_right")
-    for trial in read_trials(**inputs, same_domain=True):
+    files = room.files("right_right")
+    for trial in read_trials(files, "right_right"):
         assert not set(trial.source_ids) & set(trial.test_ids)
         assert len(trial.X) == len(trial.test_ids) + len(trial.labelled_ids)
-    outside = read_trials(**inputs, same_domain=False)
+    outside = read_trials(files, "left_right")
     assert any(set(trial.source_ids) & set(trial.test_ids) for trial in outside)
 
 
 def test_the_placebo_permutes_the_source_labels_alone(room: Room) -> None:
-    trial = next(read_trials(**room.inputs("left_right"), same_domain=False))
+    trial = next(read_trials(room.files("left_right"), "left_right"))
     rng = np.random.default_rng(0)
     changed = experiment.SOURCE_CHANGES["permuted-labels"](trial.source, rng)
     assert changed.X is trial.source.X
@@ -146,7 +146,7 @@ def test_the_placebo_permutes_the_source_labels_alone(room: Room) -> None:
 
 
 def test_the_noise_keeps_shape_and_labels_of_the_source(room: Room) -> None:
-    trial = next(read_trials(**room.inputs("left_right"), same_domain=False))
+    trial = next(read_trials(room.files("left_right"), "left_right"))
     changed = experiment.SOURCE_CHANGES["noise"](trial.source, np.random.default_rng(0))
     assert np.shape(changed.X) == np.shape(trial.source.X)
     assert np.min(changed.X) >= 0
@@ -219,7 +219,7 @@ def test_the_record_says_what_ran(room: Room) -> None:
 def test_the_subspace_holds_every_row_in_every_round(room: Room) -> None:
     output = room.folder / "subspace.npz"
     write_subspace(
-        **room.inputs("left_right"),
+        files=room.files("left_right"),
         method="cdspp",
         options={},
         output=output,

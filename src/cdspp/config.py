@@ -82,7 +82,8 @@ def _sentences(error: Any) -> Iterator[str]:
         missing = [key for key in error.validator_value if key not in error.instance]
         yield f"{where}missing {', '.join(missing)}."
     elif error.validator == "oneOf":
-        yield f"{where}expected all or a list of <source>_<target>, got {error.instance!r}."
+        expected = "expected all or a list of <source>_<target>"
+        yield f"{where}{expected}, got {error.instance!r}."
     else:
         yield f"{where}{error.message}."
 
@@ -127,7 +128,7 @@ def _named_sizes(entry: Mapping[str, Any]) -> dict[str, dict[str, int]]:
 
 
 class _CrossCheck:
-    """Checks of what a schema cannot know: names that must exist, sizes that must fit."""
+    """Checks of what a schema cannot know: names that exist, sizes that fit."""
 
     def __init__(self, config: Config, facts: Mapping[str, DatasetFacts]) -> None:
         self.config = config
@@ -166,7 +167,7 @@ class _CrossCheck:
             if needs_view and "view" not in view:
                 yield f"{where}: {extractor} needs the key view, the view it reduces."
             elif not needs_view and "view" in view:
-                yield f"{where}.view: {extractor} reads files, not a view; remove the key."
+                yield f"{where}.view: {extractor} reads files, not a view; remove it."
             elif needs_view and view["view"] not in self.views:
                 yield _unknown(f"{where}.view", view["view"], self.views)
             elif needs_view and self._root(view["id"]) is None:

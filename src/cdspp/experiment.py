@@ -27,13 +27,14 @@ from cdspp.provenance import (
     hardware,
     limit_threads,
     measured,
-    peak_memory_mb,
     versions,
 )
 from cdspp.seeding import generator, integer_seed
 from cdspp.splits import LABELLED
 
-__all__ = ["SOURCE_CHANGES", "Trial", "fit_block", "read_trials"]
+__all__ = ["SOURCE_CHANGES", "TaskFiles", "Trial", "fit_block", "read_trials"]
+
+PathLike = str | os.PathLike[str]
 
 log = logging.getLogger(__name__)
 
@@ -85,33 +86,55 @@ SOURCE_CHANGES: Mapping[
 ] = {"as-is": _unchanged, "permuted-labels": _permuted_labels, "noise": _noise}
 
 
-def read_trials(
-    *,
-    source_features: str | os.PathLike[str],
-    target_features: str | os.PathLike[str],
-    source_split: str | os.PathLike[str],
-    target_split: str | os.PathLike[str],
-    same_domain: bool,
-) -> Iterator[Trial]:
+@dataclass(frozen=True)
+class TaskFiles:
+    """What a fit reads of a task: two views and two splits, and no test label.
+
+    Attributes
+    ----------
+    source_features, target_features : path
+        NPZ files of the views; neither holds a label.
+    source_split, target_split : path
+        Parquet files of a block's splits; test samples have no label there.
+    """
+
+    source_features: PathLike
+    target_features: PathLike
+    source_split: PathLike
+    target_split: PathLike
+
+
+def read_trials(files: TaskFiles, task: str) -> Iterator[Trial]:
     """Yield the trials of a block.
 
-    With `same_domain`, where source and target are views of the same images, samples
-    that serve as labelled source in a trial are no test samples of it.
+    In a task within one domain, where source and target are views of the same samples,
+    those that serve as labelled source in a trial are no test samples of it.
+
+    Parameters
+    ----------
+    files : TaskFiles
+        What to read.
+    task : str
+        The task, ``<source domain>_<target domain>``.
+
+    Raises
+    ------
+    DataError
+        A file is damaged, or features and splits are not of the same samples.
     """
-    source, target = read_features(source_features), read_features(target_features)
-    drawn = read_rows(source_split, SPLIT_COLUMNS)
-    given = read_rows(target_split, SPLIT_COLUMNS)
-    for split, features, path in (
-        (drawn, source, source_features),
-        (given, target, target_features),
-    ):
-        _check_ids(split, features.ids, path)
+    source_domain, target_domain = task.split("_")
+    source = read_features(files.source_features)
+    target = read_features(files.target_features)
+    drawn = read_rows(files.source_split, SPLIT_COLUMNS)
+    given = read_rows(files.target_split, SPLIT_COLUMNS)
+    _check_ids(drawn, source.ids, files.source_features)
+    _check_ids(given, target.ids, files.target_features)
     X_source, X_target = _dense(source.X), _dense(target.X)
     for number in np.unique(given["trial"]):
         left = {k: v[drawn["trial"] == number] for k, v in drawn.items()}
         right = {k: v[given["trial"] == number] for k, v in given.items()}
         labelled = right["role"] == LABELLED
-        if same_domain:
+        if source_domain == target_domain:
             kept = labelled | ~np.isin(right["id"].astype(str), left["id"].astype(str))
             right = {k: v[kept] for k, v in right.items()}
             labelled = labelled[kept]
@@ -133,12 +156,9 @@ def fit_block(
     method: str,
     options: Mapping[str, Any],
     source_change: str,
-    source_features: str | os.PathLike[str],
-    target_features: str | os.PathLike[str],
-    source_split: str | os.PathLike[str],
-    target_split: str | os.PathLike[str],
-    predictions: str | os.PathLike[str],
-    record: str | os.PathLike[str],
+    files: TaskFiles,
+    predictions: PathLike,
+    record: PathLike,
     benchmark: str,
     task: str,
     block: str,
@@ -155,10 +175,8 @@ def fit_block(
         Options in place of the method's defaults.
     source_change : {"as-is", "permuted-labels", "noise"}
         What is done to the source before the fit, for the controls.
-    source_features, target_features : path
-        NPZ files of the two views; neither holds a label.
-    source_split, target_split : path
-        Parquet files of the block's splits; test samples have no label there.
+    files : TaskFiles
+        What to read.
     predictions : path
         Parquet file with `cdspp.artifacts.FIT_COLUMNS`, one row a test sample, round
         and trial.
@@ -174,16 +192,9 @@ def fit_block(
     rows: dict[str, list[Any]] = {name: [] for name in FIT_COLUMNS}
     outcomes: list[dict[str, Any]] = []
     seeded = "random_state" in option_defaults(method)
-    source_domain, target_domain = task.split("_")
     log_ready()
     with limit_threads(numeric_threads):
-        for trial in read_trials(
-            source_features=source_features,
-            target_features=target_features,
-            source_split=source_split,
-            target_split=target_split,
-            same_domain=source_domain == target_domain,
-        ):
+        for trial in read_trials(files, task):
             axes = (seed, benchmark, task, trial.number)
             source = SOURCE_CHANGES[source_change](
                 trial.source, generator(source_change, *axes)
@@ -194,19 +205,10 @@ def fit_block(
             outcomes.append(outcome)
             _append(rows, trial, rounds)
     write_rows(predictions, FIT_COLUMNS, rows)
-    write_json(
-        record,
-        {
-            "method": method,
-            "block": block,
-            "seed": seed,
-            "numeric_threads": numeric_threads,
-            "versions": versions(),
-            "platform": hardware(),
-            "peak_memory_mb": round(peak_memory_mb(), 1),
-            "trials": outcomes,
-        },
-    )
+    facts = {"method": method, "block": block, "seed": seed}
+    facts |= {"numeric_threads": numeric_threads, "trials": outcomes}
+    environment = {"versions": versions(), "platform": hardware()}
+    write_json(record, facts | environment)
 
 
 def _fit_trial(
@@ -244,7 +246,7 @@ def _dense(X: Any) -> NDArray[Any]:
 def _check_ids(
     split: Mapping[str, NDArray[Any]],
     ids: NDArray[Any],
-    path: str | os.PathLike[str],
+    path: PathLike,
 ) -> None:
     rows = split["row"]
     if rows.max(initial=-1) >= len(ids) or np.any(ids[rows] != split["id"].astype(str)):

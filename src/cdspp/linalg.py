@@ -40,7 +40,7 @@ def one_hot(codes: Int, n_classes: int) -> Float:
 
 
 def class_sums(X: Float, codes: Int, n_classes: int) -> Float:
-    """Return the sum of the rows of each class, shape (n_classes, d), by one product."""
+    """Return the sum of the rows of each class, (n_classes, d), by one product."""
     return np.asarray(one_hot(codes, n_classes).T @ X)
 
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from cdspp.artifacts import atomic
-from cdspp.experiment import read_trials
+from cdspp.base import UNLABELLED, HeterogeneousClassifier
+from cdspp.experiment import TaskFiles, Trial, read_trials
 from cdspp.linalg import row_normalise
 from cdspp.methods import make
 from cdspp.provenance import limit_threads
@@ -57,10 +58,7 @@ def write_subspace(
     *,
     method: str,
     options: Mapping[str, Any],
-    source_features: str | os.PathLike[str],
-    target_features: str | os.PathLike[str],
-    source_split: str | os.PathLike[str],
-    target_split: str | os.PathLike[str],
+    files: TaskFiles,
     output: str | os.PathLike[str],
     task: str,
     numeric_threads: int,
@@ -73,7 +71,7 @@ def write_subspace(
         A method that has projections.
     options : mapping
         Its options.
-    source_features, target_features, source_split, target_split : path
+    files : TaskFiles
         What a fit reads; no label of a test sample is among it.
     output : path
         NPZ file with `iteration`, `group` (source, labelled, unlabelled), `id` and the
@@ -84,27 +82,11 @@ def write_subspace(
         Threads of the linear algebra libraries.
     """
     model = make(method, **{**options, "keep_projections": True})
-    source_domain, target_domain = task.split("_")
     with limit_threads(numeric_threads):
-        trial = next(
-            read_trials(
-                source_features=source_features,
-                target_features=target_features,
-                source_split=source_split,
-                target_split=target_split,
-                same_domain=source_domain == target_domain,
-            )
-        )
+        trial = next(read_trials(files, task))
         model.fit(trial.X, trial.y, source=trial.source)
-        labelled = np.array([label != -1 for label in trial.y])
-        X_source = row_normalise(np.asarray(trial.source.X, dtype=np.float64))
-        X_target = row_normalise(trial.X.astype(np.float64))
-        rounds = []
-        for P_source, P_target in filter(None, (r.projections for r in model.history_)):
-            given = np.vstack([X_source @ P_source, X_target[labelled] @ P_target])
-            every = np.vstack([given, X_target[~labelled] @ P_target])
-            rounds.append(row_normalise(every - given.mean(axis=0)))
-        views = fixed_view(rounds, anchors=len(trial.source_ids) + int(labelled.sum()))
+        n_given = len(trial.source_ids) + len(trial.labelled_ids)
+        views = fixed_view(_projected(model, trial), anchors=n_given)
     groups = ["source", "labelled", "unlabelled"]
     ids = [trial.source_ids, trial.labelled_ids, trial.test_ids]
     group = np.repeat(groups, [len(part) for part in ids])
@@ -116,3 +98,16 @@ def write_subspace(
             id=np.tile(np.concatenate(ids).astype(np.str_), len(views)),
             xy=np.vstack(views),
         )
+
+
+def _projected(model: HeterogeneousClassifier, trial: Trial) -> list[Float]:
+    """Return source, labelled and unlabelled rows in the subspace of each round."""
+    labelled = np.array([label != UNLABELLED for label in trial.y])
+    X_source = row_normalise(np.asarray(trial.source.X, dtype=np.float64))
+    X_target = row_normalise(trial.X.astype(np.float64))
+    rounds = []
+    for P_source, P_target in filter(None, (r.projections for r in model.history_)):
+        given = np.vstack([X_source @ P_source, X_target[labelled] @ P_target])
+        every = np.vstack([given, X_target[~labelled] @ P_target])
+        rounds.append(row_normalise(every - given.mean(axis=0)))
+    return rounds

@@ -1,11 +1,11 @@
 """Fit a method on a task for a block of trials."""
 
-from cdspp.experiment import fit_block
+from cdspp.experiment import TaskFiles, fit_block
 from cdspp.jobs import job
 
 with job(snakemake.log[0]):
     fit_block(
-        **snakemake.input,
+        files=TaskFiles(**snakemake.input),
         predictions=snakemake.output.predictions,
         record=snakemake.output.record,
         benchmark=snakemake.wildcards.benchmark,

@@ -1,11 +1,12 @@
 """Project one trial round by round."""
 
+from cdspp.experiment import TaskFiles
 from cdspp.jobs import job
 from cdspp.subspace import write_subspace
 
 with job(snakemake.log[0]):
     write_subspace(
-        **snakemake.input,
+        files=TaskFiles(**snakemake.input),
         output=snakemake.output[0],
         task=snakemake.wildcards.task,
         method=snakemake.params.method,

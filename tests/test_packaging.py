@@ -1,0 +1,77 @@
+"""What ships: pins, the conda environment, the shape of the tree."""
+
+from __future__ import annotations
+
+import ast
+import runpy
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import cdspp
+
+ROOT = Path(__file__).parents[1]
+
+
+def python_files() -> Iterator[Path]:
+    for folder in ("src", "workflow", "tests", "envs"):
+        yield from (ROOT / folder).rglob("*.py")
+
+
+def test_the_conda_environment_is_generated_from_the_pins() -> None:
+    generate = runpy.run_path(str(ROOT / "envs" / "generate.py"))
+    requirements = (ROOT / "envs" / "requirements.txt").read_text()
+    environment = (ROOT / "envs" / "environment.yaml").read_text()
+    assert environment == generate["environment"](requirements)
+
+
+def test_every_package_is_pinned_and_every_dependency_is_among_them() -> None:
+    lines = (ROOT / "envs" / "requirements.txt").read_text().splitlines()
+    pins = [line for line in lines if line and not line.startswith("#")]
+    assert all("==" in pin for pin in pins)
+    pinned = {pin.split("==")[0].lower() for pin in pins}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"].values()
+    named = {
+        requirement.split(">=")[0].lower()
+        for group in (project["dependencies"], *extras)
+        for requirement in group
+        if not requirement.startswith("cdspp[")
+    }
+    assert named <= pinned
+
+
+def test_version_and_citation_agree() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    citation = (ROOT / "CITATION.cff").read_text()
+    assert project["version"] == cdspp.__version__
+    assert f"version: {cdspp.__version__}" in citation
+
+
+def test_the_library_does_not_import_snakemake() -> None:
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [alias.name for alias in getattr(node, "names", [])]
+            module = getattr(node, "module", None) or ""
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                assert not any("snakemake" in name for name in [*names, module]), path
+
+
+def test_files_and_functions_are_small() -> None:
+    for path in python_files():
+        text = path.read_text()
+        assert text.count("\n") <= 400, path
+        if "tests" in path.parts:
+            continue
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef):
+                documentation = ast.get_docstring(node, clean=False) or ""
+                length = node.end_lineno - node.lineno + 1 - documentation.count("\n")
+                assert length <= 40, f"{path}: {node.name} has {length} lines"
+
+
+def test_rule_files_and_scripts_are_small() -> None:
+    for path in (ROOT / "workflow" / "rules").glob("*.smk"):
+        assert path.read_text().count("\n") <= 150, path
+    for path in (ROOT / "workflow" / "scripts").glob("*.py"):
+        assert path.read_text().count("\n") <= 22, path
