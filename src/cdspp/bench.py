@@ -149,11 +149,11 @@ def dense_projection(
     vectors = vectors[:, ::-1]
     P_source, P_target = vectors[:d_source], vectors[d_source:]
     return Projection(
-        source=P_source,
         target=P_target,
         eigenvalues=values[::-1],
         rows_source=source.X @ P_source,
         rows_target=target.X @ P_target,
+        expand_source=lambda: P_source,
     )
 
 
@@ -177,17 +177,25 @@ Work = Callable[[], Mapping[str, Any]]
 
 
 def _closed_form(size: Size, rows: Rows, rows_in_use: Sequence[int]) -> Work:
-    source, target = rows.sides(size.n_classes)
-    return lambda: {
-        "eigenvalues": solve_projection(source, target).eigenvalues.tolist()
-    }
+    return _supervised(solve_projection, size, rows)
 
 
 def _dense(size: Size, rows: Rows, rows_in_use: Sequence[int]) -> Work:
+    return _supervised(dense_projection, size, rows)
+
+
+def _supervised(
+    solver: Callable[[Side, Side], Projection], size: Size, rows: Rows
+) -> Work:
     source, target = rows.sides(size.n_classes)
-    return lambda: {
-        "eigenvalues": dense_projection(source, target).eigenvalues.tolist()
-    }
+
+    def work() -> Mapping[str, Any]:
+        found = solver(source, target)
+        # The source's projection is computed on first use.
+        shapes = [found.source.shape, found.target.shape]
+        return {"eigenvalues": found.eigenvalues.tolist(), "shapes": shapes}
+
+    return work
 
 
 def _rounds(size: Size, rows: Rows, rows_in_use: Sequence[int]) -> Work:

@@ -59,7 +59,7 @@ rule benchmark_figures:
     output:
         figure("methods_{benchmark}", "../report/figure-methods.rst"),
         figure("iterations_{benchmark}", "../report/figure-iterations.rst"),
-        plain_figures("methods_{{benchmark}}", "iterations_{{benchmark}}"),
+        plain_figures("methods_{benchmark}", "iterations_{benchmark}"),
     log:
         "logs/{study}/figures/{benchmark}.log",
     benchmark:
@@ -86,7 +86,7 @@ rule showcase_figures:
     output:
         figure("confusion_{benchmark}", "../report/figure-confusion.rst"),
         figure("subspace_{benchmark}", "../report/figure-subspace.rst"),
-        plain_figures("confusion_{{benchmark}}", "subspace_{{benchmark}}"),
+        plain_figures("confusion_{benchmark}", "subspace_{benchmark}"),
     log:
         "logs/{study}/figures/showcase_{benchmark}.log",
     benchmark:

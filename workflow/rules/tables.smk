@@ -3,7 +3,7 @@
 TABLE_FORMATS = ["md", "tex"]
 
 
-def table(name, caption, **labels):
+def table(name, caption):
     path = f"results/{{study}}/tables/{name}.csv"
     return report(path, caption=caption, category="Tables", labels={"table": name})
 
@@ -23,10 +23,10 @@ rule benchmark_tables:
         table("iterations_{benchmark}", "../report/iterations.rst"),
         table("source-help_{benchmark}", "../report/source-help.rst"),
         plain_tables(
-            "accuracy_{{benchmark}}",
-            "class-accuracy_{{benchmark}}",
-            "iterations_{{benchmark}}",
-            "source-help_{{benchmark}}",
+            "accuracy_{benchmark}",
+            "class-accuracy_{benchmark}",
+            "iterations_{benchmark}",
+            "source-help_{benchmark}",
         ),
     log:
         "logs/{study}/tables/{benchmark}.log",

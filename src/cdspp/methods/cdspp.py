@@ -191,16 +191,16 @@ class CDSPPSup(TransformerMixin, ConfidentClassifier):
         return self._fit_prepared(source, prepared)
 
     def _fit_prepared(self, source: Side, problem: Problem) -> list[Round]:
-        self._fit_target(source, problem.X_labelled, problem.y_labelled)
+        projection = self._fit_target(source, problem.X_labelled, problem.y_labelled)
+        self.projection_source_ = projection.source
         return []
 
-    def _fit_target(self, source: Side, X: Float, codes: Int) -> None:
+    def _fit_target(self, source: Side, X: Float, codes: Int) -> Projection:
         """Fit projection and classifier on the source and labelled target rows."""
         target = Side(X, codes, source.n_classes, source.alpha)
-        projection: Projection = solve_projection(
+        projection = solve_projection(
             source, target, self.n_components, scaling=self.eigenvector_scaling
         )
-        self.projection_source_ = projection.source
         self.projection_ = projection.target
         self.eigenvalues_ = projection.eigenvalues
         self._recogniser = SubspaceClassifier.fit(
@@ -211,6 +211,7 @@ class CDSPPSup(TransformerMixin, ConfidentClassifier):
             normalize_means=self.normalize_means,
             classifier=self.classifier,
         )
+        return projection
 
     def _predict_prepared(self, X: Float) -> tuple[Int, Float]:
         probabilities = self._recogniser.probabilities(X @ self.projection_)
@@ -332,23 +333,25 @@ class CDSPP(CDSPPSup):
         # One buffer for all rounds: fresh memory a round costs more than the copy.
         rows = np.empty((n_labelled + len(X_unlabelled), problem.X_labelled.shape[1]))
         rows[:n_labelled] = problem.X_labelled
+        projection: Projection
 
         def fit_predict(selected: Int, codes: Int) -> Round:
+            nonlocal projection
             X = rows[: n_labelled + len(selected)]
             np.take(X_unlabelled, selected, axis=0, out=X[n_labelled:], mode="clip")
-            self._fit_target(source, X, np.concatenate([problem.y_labelled, codes]))
+            y = np.concatenate([problem.y_labelled, codes])
+            projection = self._fit_target(source, X, y)
             prediction, confidence = self._predict_prepared(X_unlabelled)
-            kept = (self.projection_source_, self.projection_)
-            return Round(
-                iteration=0,
-                prediction=prediction,
-                confidence=confidence,
-                projections=kept if self.keep_projections else None,
-            )
+            kept = None
+            if self.keep_projections:
+                kept = (projection.source, projection.target)
+            return Round(0, prediction, confidence, projections=kept)
 
-        return selective_pseudo_labelling(
+        rounds = selective_pseudo_labelling(
             fit_predict,
             self.max_iter if len(X_unlabelled) else 1,
             per_class=self.selection == "class",
             final_fit=self.final_fit and len(X_unlabelled) > 0,
         )
+        self.projection_source_ = projection.source
+        return rounds

@@ -8,8 +8,9 @@ eigenvalue; no matrix of size ``d_s + d_t`` is formed.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ __all__ = ["Projection", "Side", "solve_projection"]
 
 Float = NDArray[np.float64]
 Int = NDArray[np.intp]
+Expand = Callable[[Float], Float]
 
 # An eigenvalue below this share of the largest one is rounding error of a zero.
 RELATIVE_TOLERANCE = 1e-10
@@ -32,8 +34,6 @@ class Projection:
 
     Attributes
     ----------
-    source : ndarray of shape (n_features_source, n_components)
-        Projection of the source features.
     target : ndarray of shape (n_features, n_components)
         Projection of the target features.
     eigenvalues : ndarray of shape (n_components,)
@@ -42,13 +42,20 @@ class Projection:
         Projected source rows.
     rows_target : ndarray of shape (n_target, n_components)
         Projected target rows.
+    expand_source : callable
+        Computes `source`, which the rounds of pseudo-labelling do without.
     """
 
-    source: Float
     target: Float
     eigenvalues: Float
     rows_source: Float
     rows_target: Float
+    expand_source: Callable[[], Float]
+
+    @cached_property
+    def source(self) -> Float:
+        """Projection of the source features, (n_features_source, n_components)."""
+        return self.expand_source()
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,8 +105,8 @@ class Side:
         """Class sums ``M`` of shape (d, n_classes)."""
         return np.asarray(self.X.T @ self.indicator)
 
-    def solve(self, other: Float, shared: NDArray[np.bool_]) -> tuple[Float, Float]:
-        """Return ``Q = K^{-1} M`` and ``X Q`` for the `shared` classes.
+    def solve(self, other: Float, shared: NDArray[np.bool_]) -> tuple[Float, Expand]:
+        """Solve ``Q = K^{-1} M`` for the `shared` classes.
 
         Parameters
         ----------
@@ -107,6 +114,13 @@ class Side:
             Class sizes of the other domain.
         shared : boolean ndarray of shape (n_classes,)
             Classes with samples in both domains; only these couple the domains.
+
+        Returns
+        -------
+        Z : ndarray of shape (n, n_shared)
+            ``X Q``.
+        expand : callable
+            ``expand(U)`` is ``Q U``.
         """
         n, d = self.X.shape
         solve = self._solve_by_rows if n < d else self._solve_by_features
@@ -114,8 +128,8 @@ class Side:
 
     def _solve_by_features(
         self, own: Float, extra: Float, shared: NDArray[np.bool_]
-    ) -> tuple[Float, Float]:
-        """D x d Cholesky of ``X^T W X - M M^T + alpha I``."""
+    ) -> tuple[Float, Expand]:
+        """Factorise ``X^T W X - M M^T + alpha I`` of size d x d."""
         weights = np.sqrt(own + extra)[self.codes]
         K = symmetric_product(self.X * weights[:, None], of_rows=False)
         K = linalg.blas.dsyrk(-1.0, self.sums, beta=1.0, c=K, overwrite_c=True)
@@ -123,12 +137,12 @@ class Side:
         factor = linalg.cho_factor(K, overwrite_a=True, check_finite=False)
         M = self.sums[:, shared]
         Q = linalg.cho_solve(factor, M, check_finite=False)
-        return Q, self.X @ Q
+        return self.X @ Q, lambda U: Q @ U
 
     def _solve_by_rows(
         self, own: Float, extra: Float, shared: NDArray[np.bool_]
-    ) -> tuple[Float, Float]:
-        """N x n Cholesky of ``F X X^T F + alpha I`` with ``F = L^{1/2}``.
+    ) -> tuple[Float, Expand]:
+        """Factorise ``F X X^T F + alpha I`` of size n x n, with ``F = L^{1/2}``.
 
         `F` is diagonal plus one rank-one term a class. ``Y = F Y / sqrt(extra)`` for
         shared classes, hence ``K^{-1} M = X^T F (F X X^T F + alpha I)^{-1} Y`` scaled.
@@ -149,7 +163,8 @@ class Side:
         Y = self.indicator[:, shared]
         B = linalg.cho_solve(factor, Y, check_finite=False) / np.sqrt(extra[shared])
         B = scale[:, None] * B + (shift[:, None] * (self.indicator.T @ B))[self.codes]
-        return self.X.T @ B, linalg.blas.dsymm(1.0, self.gram, B)
+        Z = linalg.blas.dsymm(1.0, self.gram, B)
+        return Z, lambda U: self.X.T @ (B @ U)
 
 
 def solve_projection(
@@ -190,8 +205,8 @@ def solve_projection(
     O(C^3) for the rest.
     """
     shared = (source.class_counts > 0) & (target.class_counts > 0)
-    Q_source, Z_source = source.solve(target.class_counts, shared)
-    Q_target, Z_target = target.solve(source.class_counts, shared)
+    Z_source, expand_source = source.solve(target.class_counts, shared)
+    Z_target, expand_target = target.solve(source.class_counts, shared)
     A = psd_factor(source.indicator[:, shared].T @ Z_source)
     B = psd_factor(target.indicator[:, shared].T @ Z_target)
     W, sigma, Zt = linalg.svd(A.T @ B, check_finite=False)
@@ -200,17 +215,17 @@ def solve_projection(
     sigma = sigma[:rank]
     norms = np.sqrt(2.0) * sigma
     U, V = B @ Zt[:rank].T / norms, A @ W[:, :rank] / norms
-    P_source, P_target = Q_source @ U, Q_target @ V
+    P_target = expand_target(V)
     factors = _signs(P_target)
     if scaling == "unit":
-        squares = (P_source**2).sum(axis=0) + (P_target**2).sum(axis=0)
+        squares = (expand_source(U) ** 2).sum(axis=0) + (P_target**2).sum(axis=0)
         factors /= np.sqrt(squares)
     return Projection(
-        source=P_source * factors,
         target=P_target * factors,
         eigenvalues=sigma,
         rows_source=Z_source @ (U * factors),
         rows_target=Z_target @ (V * factors),
+        expand_source=partial(expand_source, U * factors),
     )
 
 
