@@ -20,6 +20,9 @@ report: "workflow/report/workflow.rst"
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/paths.smk"
+include: "workflow/rules/inputs.smk"
+include: "workflow/rules/params.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/features.smk"
 include: "workflow/rules/splits.smk"

@@ -66,8 +66,13 @@ def test_a_missing_column_is_named(tmp_path: Path) -> None:
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     target = tmp_path / "out.txt"
     target.write_text("old")
-    with pytest.raises(RuntimeError), atomic(target) as temporary:
-        temporary.write_text("half")
-        raise RuntimeError
+
+    def fail() -> None:
+        with atomic(target) as temporary:
+            temporary.write_text("half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
     assert target.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["out.txt"]

@@ -185,7 +185,7 @@ def test_scores_do_not_depend_on_cores_or_trials_per_job(project: Project) -> No
     before = (project.folder / SCORES).read_bytes()
     project.write_config(study="toy-again", block_size=4)
     again = "results/toy-again/scores/words.parquet"
-    project.snakemake("--cores", "1", "--quiet", "all", again)
+    project.snakemake("--cores", "1", "--", again)
     assert (project.folder / again).read_bytes() == before
 
 

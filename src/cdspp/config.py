@@ -49,6 +49,7 @@ def load_study(
     ConfigError
         The message lists every fault found, one a line.
     """
+    config = _with_switches(config)
     faults = list(check_schema(config, schema))
     if not faults:
         facts, faults = _dataset_facts(config, catalogue)
@@ -58,6 +59,17 @@ def load_study(
         noun = "fault" if len(faults) == 1 else "faults"
         raise ConfigError(f"{len(faults)} {noun} in the configuration:\n{lines}")
     return _build(config, facts)
+
+
+def _with_switches(config: Config) -> Config:
+    """Return the configuration with ``--config partial=true`` read as a switch."""
+    switches = {"true": True, "false": False}
+    given = config.get("partial")
+    return (
+        {**config, "partial": switches[given]}
+        if isinstance(given, str) and given in switches
+        else config
+    )
 
 
 def check_schema(config: Config, schema: str | Path) -> Iterator[str]:

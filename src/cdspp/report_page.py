@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,6 +23,7 @@ __all__ = [
     "page_html",
     "pairs_html",
     "table_html",
+    "template_digest",
 ]
 
 PathLike = str | os.PathLike[str]
@@ -44,13 +46,22 @@ class Section:
     content: str
 
 
+def template_digest() -> str:
+    """Return a digest of the page's style and script, which are no Python code."""
+    return hashlib.sha256("".join(_templates()).encode()).hexdigest()[:16]
+
+
+def _templates() -> tuple[str, str]:
+    folder = resources.files("cdspp") / "templates"
+    style = (folder / "report.css").read_text(encoding="utf-8")
+    return style, (folder / "report.js").read_text(encoding="utf-8")
+
+
 def page_html(
     *, title: str, header: str, sections: Sequence[Section], footer: str
 ) -> str:
     """Assemble the page; styles and script come with the package, nothing from afar."""
-    templates = resources.files("cdspp") / "templates"
-    style = (templates / "report.css").read_text(encoding="utf-8")
-    script = (templates / "report.js").read_text(encoding="utf-8")
+    style, script = _templates()
     entries = "\n".join(
         f'<li><a href="#{escape(section.anchor)}">{escape(section.heading)}</a></li>'
         for section in sections

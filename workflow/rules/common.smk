@@ -1,5 +1,5 @@
-# The validated study, and what the rules ask of it: constraints of wildcards, and
-# inputs and parameters named after their value. Each helper asks the library.
+# The validated study, and the constraints that it puts on wildcards. The functions of
+# paths.smk, inputs.smk and params.smk, named after their value, ask it for the rest.
 
 from pathlib import Path
 
@@ -9,6 +9,7 @@ from cdspp.errors import ConfigError
 from cdspp.features import extractor_module, needs_codebook
 from cdspp.methods import method_module
 from cdspp.provenance import code_digest
+from cdspp.report_page import template_digest
 from cdspp.study import MAIN, REFERENCE
 
 CATALOGUE = str(Path(workflow.basedir, "resources/datasets.yaml"))
@@ -31,6 +32,7 @@ def one_of(names):
 
 
 wildcard_constraints:
+    study=study.name,
     dataset=one_of(study.datasets),
     domain=IDENTIFIER,
     view=one_of(study.views),
@@ -40,43 +42,3 @@ wildcard_constraints:
     task=f"{IDENTIFIER}_{IDENTIFIER}",
     method=one_of(study.methods),
     block="[0-9]+-[0-9]+",
-
-
-def index_of(dataset):
-    return f"data/{dataset}/index.json"
-
-
-def features_of(dataset, domain, view):
-    return f"results/features/{dataset}/{domain}.{view}.npz"
-
-
-def labels_of(dataset, domain):
-    return f"results/labels/{dataset}/{domain}.parquet"
-
-
-def feature_files(wildcards):
-    return [features_of(*names) for names in study.feature_names()]
-
-
-def study_facts(wildcards):
-    return {"config": dict(config), "logs": study.logs(), **study.facts()}
-
-
-def layout_of(wildcards):
-    return study.layout(wildcards.benchmark)
-
-
-def all_layouts(wildcards):
-    return [study.layout(benchmark) for benchmark in study.benchmarks]
-
-
-def all_scores(wildcards):
-    return [f"{RESULTS}/scores/{benchmark}.parquet" for benchmark in study.benchmarks]
-
-
-def showcase(wildcards):
-    return study.benchmarks[wildcards.benchmark].showcase
-
-
-def numeric_threads(wildcards):
-    return study.numeric_threads

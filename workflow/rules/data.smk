@@ -6,14 +6,6 @@ localrules:
     prepare_dataset,
 
 
-def dataset_params(wildcards):
-    return dataset_recipe(wildcards.dataset, study.datasets[wildcards.dataset].folder)
-
-
-def dataset_digest(wildcards):
-    return code_digest("cdspp.datasets.stages", dataset_params(wildcards)["module"])
-
-
 rule prepare_dataset:
     output:
         "data/{dataset}/index.json",

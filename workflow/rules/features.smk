@@ -2,35 +2,6 @@
 # A view that counts visual words first learns its words from one domain.
 
 
-def view_of(wildcards):
-    return study.views[wildcards.view]
-
-
-def feature_input(wildcards):
-    view = view_of(wildcards)
-    if view.view is not None:
-        return {"view": features_of(wildcards.dataset, wildcards.domain, view.view)}
-    files = {"index": index_of(wildcards.dataset)}
-    if needs_codebook(view.extractor):
-        files["codebook"] = (
-            f"results/codebooks/{wildcards.dataset}/{view.identifier}.npz"
-        )
-    return files
-
-
-def extractor_digest(wildcards):
-    name = view_of(wildcards).extractor
-    return code_digest("cdspp.features.stages", extractor_module(name))
-
-
-def extractor_name(wildcards):
-    return view_of(wildcards).extractor
-
-
-def extractor_options(wildcards):
-    return dict(view_of(wildcards).options)
-
-
 rule codebook:
     input:
         index="data/{dataset}/index.json",

@@ -2,34 +2,6 @@
 # Labels of test samples colour the figures; they come after every fit.
 
 
-def figure(name, caption):
-    path = f"results/{{study}}/figures/{name}.svg"
-    return report(path, caption=caption, category="Figures", labels={"figure": name})
-
-
-def plain_figures(*names):
-    return expand("results/{{study}}/figures/{name}.png", name=names)
-
-
-def showcase_fits(wildcards):
-    task = showcase(wildcards)
-    folder = f"{RESULTS}/fits/{wildcards.benchmark}/{MAIN}/{task}/{REFERENCE}"
-    return [f"{folder}/{block}.parquet" for block in study.showcase_blocks()]
-
-
-def showcase_subspace(wildcards):
-    return f"{RESULTS}/subspace/{wildcards.benchmark}/{showcase(wildcards)}.npz"
-
-
-def showcase_labels(wildcards):
-    dataset = study.benchmarks[wildcards.benchmark].dataset
-    source, target = showcase(wildcards).split("_")
-    return {
-        "source_labels": labels_of(dataset, source),
-        "target_labels": labels_of(dataset, target),
-    }
-
-
 rule source_help_figure:
     input:
         scores=all_scores,

@@ -2,41 +2,6 @@
 # Inputs are two views without labels and two splits without a test label.
 
 
-def fit_input(wildcards):
-    facts = study.benchmarks[wildcards.benchmark]
-    source, target = wildcards.task.split("_")
-    setting = study.split_setting(getattr(wildcards, "setting", MAIN))
-    block = getattr(wildcards, "block", study.showcase_blocks()[0])
-    splits = f"results/{wildcards.study}/splits/{wildcards.benchmark}/{setting}"
-    return {
-        "source_features": features_of(facts.dataset, source, facts.source_view),
-        "target_features": features_of(facts.dataset, target, facts.target_view),
-        "source_split": f"{splits}/source/{source}/{block}.parquet",
-        "target_split": f"{splits}/target/{target}/{block}.parquet",
-    }
-
-
-def fit_params(wildcards):
-    return {
-        "options": study.method_options(wildcards.method, wildcards.setting),
-        "source_change": study.settings[wildcards.setting].source,
-        "seed": study.seed,
-        "numeric_threads": study.numeric_threads,
-    }
-
-
-def method_digest(wildcards):
-    return code_digest("cdspp.experiment", method_module(wildcards.method))
-
-
-def showcase_options(wildcards):
-    return study.method_options(REFERENCE, MAIN)
-
-
-def showcase_digest(wildcards):
-    return code_digest("cdspp.subspace", method_module(REFERENCE))
-
-
 rule fit:
     input:
         unpack(fit_input),

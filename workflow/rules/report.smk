@@ -1,24 +1,6 @@
 # Report: one self-contained page from the tables, figures and records of a study.
 
 
-def report_tables(wildcards):
-    kinds = ["accuracy", "class-accuracy", "iterations", "source-help"]
-    names = [f"{kind}_{name}" for name in study.benchmarks for kind in kinds]
-    return [f"{RESULTS}/tables/{name}.csv" for name in ["overview", *names]]
-
-
-def report_figures(wildcards):
-    kinds = ["methods", "iterations"]
-    kinds += ["confusion", "subspace"] if study.has_showcase() else []
-    names = [f"{kind}_{name}" for name in study.benchmarks for kind in kinds]
-    return [f"{RESULTS}/figures/{name}.svg" for name in ["source-help", *names]]
-
-
-def report_records(wildcards):
-    files = [file for name in study.benchmarks for file in cell_files(name)]
-    return [str(Path(file).with_suffix(".json")) for file in files]
-
-
 rule report_page:
     input:
         scores=all_scores,
@@ -46,5 +28,6 @@ rule report_page:
         layouts=all_layouts,
         study=study_facts,
         code=code_digest("cdspp.report"),
+        templates=template_digest(),
     script:
         "../scripts/report_page.py"

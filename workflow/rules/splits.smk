@@ -2,19 +2,6 @@
 # The file of a target holds no label of a test sample.
 
 
-def split_labels(wildcards):
-    dataset = study.benchmarks[wildcards.benchmark].dataset
-    return labels_of(dataset, wildcards.domain)
-
-
-def split_dataset(wildcards):
-    return study.benchmarks[wildcards.benchmark].dataset
-
-
-def labels_per_class(wildcards):
-    return study.label_count(wildcards.benchmark, wildcards.setting, wildcards.role)
-
-
 rule split:
     input:
         split_labels,

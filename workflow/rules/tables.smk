@@ -1,18 +1,5 @@
 # Tables: from scores to CSV, Markdown and LaTeX, per benchmark and over all of them.
 
-TABLE_FORMATS = ["md", "tex"]
-
-
-def table(name, caption):
-    path = f"results/{{study}}/tables/{name}.csv"
-    return report(path, caption=caption, category="Tables", labels={"table": name})
-
-
-def plain_tables(*names):
-    return expand(
-        "results/{{study}}/tables/{name}.{ext}", name=names, ext=TABLE_FORMATS
-    )
-
 
 rule benchmark_tables:
     input:

@@ -1,0 +1,94 @@
+# Inputs of rules, each function named after what it returns.
+
+
+def feature_input(wildcards):
+    view = view_of(wildcards)
+    if view.view is not None:
+        return {"view": features_of(wildcards.dataset, wildcards.domain, view.view)}
+    files = {"index": index_of(wildcards.dataset)}
+    if needs_codebook(view.extractor):
+        files["codebook"] = (
+            f"results/codebooks/{wildcards.dataset}/{view.identifier}.npz"
+        )
+    return files
+
+
+def split_labels(wildcards):
+    dataset = study.benchmarks[wildcards.benchmark].dataset
+    return labels_of(dataset, wildcards.domain)
+
+
+def fit_input(wildcards):
+    facts = study.benchmarks[wildcards.benchmark]
+    source, target = wildcards.task.split("_")
+    setting = study.split_setting(getattr(wildcards, "setting", MAIN))
+    block = getattr(wildcards, "block", study.showcase_blocks()[0])
+    splits = f"results/{wildcards.study}/splits/{wildcards.benchmark}/{setting}"
+    return {
+        "source_features": features_of(facts.dataset, source, facts.source_view),
+        "target_features": features_of(facts.dataset, target, facts.target_view),
+        "source_split": f"{splits}/source/{source}/{block}.parquet",
+        "target_split": f"{splits}/target/{target}/{block}.parquet",
+    }
+
+
+def cell_files(benchmark):
+    files = [
+        f"{RESULTS}/fits/{'/'.join(cell)}.parquet" for cell in study.cells(benchmark)
+    ]
+    return [file for file in files if Path(file).exists()] if study.partial else files
+
+
+def fit_files(wildcards):
+    return cell_files(wildcards.benchmark)
+
+
+def target_labels(wildcards):
+    dataset = study.benchmarks[wildcards.benchmark].dataset
+    domains = study.target_domains(wildcards.benchmark)
+    return [labels_of(dataset, domain) for domain in domains]
+
+
+def showcase_fits(wildcards):
+    task = showcase(wildcards)
+    folder = f"{RESULTS}/fits/{wildcards.benchmark}/{MAIN}/{task}/{REFERENCE}"
+    return [f"{folder}/{block}.parquet" for block in study.showcase_blocks()]
+
+
+def showcase_subspace(wildcards):
+    return f"{RESULTS}/subspace/{wildcards.benchmark}/{showcase(wildcards)}.npz"
+
+
+def showcase_labels(wildcards):
+    dataset = study.benchmarks[wildcards.benchmark].dataset
+    source, target = showcase(wildcards).split("_")
+    return {
+        "source_labels": labels_of(dataset, source),
+        "target_labels": labels_of(dataset, target),
+    }
+
+
+def report_tables(wildcards):
+    kinds = ["accuracy", "class-accuracy", "iterations", "source-help"]
+    names = [f"{kind}_{name}" for name in study.benchmarks for kind in kinds]
+    return [f"{RESULTS}/tables/{name}.csv" for name in ["overview", *names]]
+
+
+def report_figures(wildcards):
+    kinds = ["methods", "iterations"]
+    kinds += ["confusion", "subspace"] if study.has_showcase() else []
+    names = [f"{kind}_{name}" for name in study.benchmarks for kind in kinds]
+    return [f"{RESULTS}/figures/{name}.svg" for name in ["source-help", *names]]
+
+
+def report_records(wildcards):
+    files = [file for name in study.benchmarks for file in cell_files(name)]
+    return [str(Path(file).with_suffix(".json")) for file in files]
+
+
+def all_scores(wildcards):
+    return [f"{RESULTS}/scores/{benchmark}.parquet" for benchmark in study.benchmarks]
+
+
+def feature_files(wildcards):
+    return [features_of(*names) for names in study.feature_names()]

@@ -1,0 +1,33 @@
+# Where files lie, and how tables and figures enter Snakemake's own report.
+
+
+def index_of(dataset):
+    return f"data/{dataset}/index.json"
+
+
+def features_of(dataset, domain, view):
+    return f"results/features/{dataset}/{domain}.{view}.npz"
+
+
+def labels_of(dataset, domain):
+    return f"results/labels/{dataset}/{domain}.parquet"
+
+
+def table(name, caption):
+    path = f"results/{{study}}/tables/{name}.csv"
+    return report(path, caption=caption, category="Tables", labels={"table": name})
+
+
+def plain_tables(*names):
+    return expand(
+        "results/{{study}}/tables/{name}.{ext}", name=names, ext=["md", "tex"]
+    )
+
+
+def figure(name, caption):
+    path = f"results/{{study}}/figures/{name}.svg"
+    return report(path, caption=caption, category="Figures", labels={"figure": name})
+
+
+def plain_figures(*names):
+    return expand("results/{{study}}/figures/{name}.png", name=names)
