@@ -17,7 +17,7 @@ study: $(READY)
 
 test: $(READY)
 	@echo "[2/2] running the tests"
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+# Test processes share the cores; workers and their children inherit this.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 
 @pytest.fixture(scope="session")
 def repository() -> Path:

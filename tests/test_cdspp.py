@@ -9,22 +9,15 @@ import pytest
 from sklearn.neighbors import NearestCentroid
 from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
-from toy_problem import ToyProblem, toy_problem
+from toy_problem import WIDE, toy_problem, variant
 
 from cdspp import CDSPP, CDSPPPCA, CDSPPSup, SourceDomain, TargetOnly
 
 FAMILY = [CDSPPSup, CDSPP, CDSPPPCA, TargetOnly]
-WIDE = {"d_source": 60, "d_target": 90}
 TALL: dict[str, Any] = {}
 
 family = pytest.mark.parametrize("method", FAMILY)
 shapes = pytest.mark.parametrize("shape", [WIDE, TALL], ids=["wide", "tall"])
-
-
-def variant(problem: ToyProblem, **changes: Any) -> ToyProblem:
-    """Return the problem with other rows, labels or source."""
-    fields = {"X": problem.X, "y": problem.y, "truth": problem.truth}
-    return ToyProblem(**{**fields, "source": problem.source, **changes})
 
 
 def random_rotation(d: int) -> np.ndarray:
@@ -374,59 +367,3 @@ def test_without_unlabelled_rows_one_round_is_enough(method: Any) -> None:
     assert len(model.history_) == 1
     assert len(model.history_[0].prediction) == 0
     np.testing.assert_array_equal(model.transduction_, problem.y[labelled])
-
-
-def test_target_only_never_looks_at_the_source() -> None:
-    problem = toy_problem()
-    noise = np.random.default_rng(5).standard_normal(problem.source.X.shape)
-    other = variant(problem, source=SourceDomain(noise, problem.source.y))
-    expected, found = problem.fit(TargetOnly()), other.fit(TargetOnly())
-    np.testing.assert_array_equal(found.projection_, expected.projection_)
-    np.testing.assert_array_equal(found.transduction_, expected.transduction_)
-    alone = CDSPP().fit(problem.X, problem.y)
-    np.testing.assert_array_equal(alone.transduction_, expected.transduction_)
-
-
-def test_principal_components_are_fitted_without_labels_on_each_domain() -> None:
-    problem = toy_problem(**WIDE)
-    model = problem.fit(CDSPPPCA(pca_components=5))
-    assert model.projection_.shape == (5, 4)
-    assert model.projection_source_.shape == (5, 4)
-
-    def reduce(X: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        centred = X - rows.mean(axis=0)
-        axes = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)[2][:5]
-        return centred @ axes.T
-
-    source = SourceDomain(reduce(problem.source.X, problem.source.X), problem.source.y)
-    by_hand = variant(problem, X=reduce(problem.X, problem.X), source=source)
-    expected = by_hand.fit(CDSPP())
-    np.testing.assert_array_equal(model.transduction_, expected.transduction_)
-    np.testing.assert_allclose(model.eigenvalues_, expected.eigenvalues_, rtol=1e-8)
-
-
-def test_source_rows_of_another_width_are_refused_in_transform_source() -> None:
-    problem = toy_problem()
-    model = problem.fit(CDSPPSup())
-    with pytest.raises(
-        ValueError, match="X has 7 features, but CDSPPSup was fitted on"
-    ):
-        model.transform_source(problem.X)
-
-
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [
-        ("alpha", 0.0),
-        ("n_components", 0),
-        ("max_iter", 0),
-        ("selection", "none"),
-        ("eigenvector_scaling", "two"),
-        ("center", "yes"),
-        ("classifier", object()),
-    ],
-)
-def test_an_option_out_of_range_is_named(option: str, value: Any) -> None:
-    problem = toy_problem()
-    with pytest.raises(ValueError, match=f"'{option}' parameter of CDSPP must be"):
-        problem.fit(CDSPP(**{option: value}))

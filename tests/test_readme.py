@@ -23,7 +23,7 @@ def test_the_python_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     exec(compile(example, "README.md", "exec"), {})
     accuracy, shapes = capsys.readouterr().out.splitlines()
     assert float(accuracy) > 0.9
-    assert shapes == "[0 0 0] (3, 3)"
+    assert shapes == "[0 0 0] (60, 3)"
 
 
 def test_the_configuration_of_ones_own_run_fits_the_schema() -> None:

@@ -9,7 +9,10 @@ import numpy as np
 
 from cdspp import SourceDomain
 
-__all__ = ["ToyProblem", "toy_problem"]
+__all__ = ["WIDE", "ToyProblem", "toy_problem", "variant"]
+
+# More features than rows, so that the solver works on rows.
+WIDE: dict[str, Any] = {"d_source": 60, "d_target": 90}
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +37,12 @@ class ToyProblem:
         """Return the accuracy of a fitted method on the unlabelled rows."""
         right = model.transduction_ == self.truth
         return float(right[self.unlabelled].mean())
+
+
+def variant(problem: ToyProblem, **changes: Any) -> ToyProblem:
+    """Return the problem with other rows, labels or source."""
+    fields = {"X": problem.X, "y": problem.y, "truth": problem.truth}
+    return ToyProblem(**{**fields, "source": problem.source, **changes})
 
 
 def toy_problem(

@@ -122,6 +122,13 @@ def count_confusions(
     return classes, counts
 
 
+def _shown_steps(iterations: NDArray[Any]) -> NDArray[Any]:
+    """Return the iterations that get a panel, the first and the last among them."""
+    steps = np.unique(iterations)
+    places = np.linspace(0, len(steps) - 1, min(len(steps), _MAX_PANELS))
+    return np.asarray(steps[places.round().astype(int)])
+
+
 def draw_subspace(
     *,
     subspace: PathLike,
@@ -156,10 +163,7 @@ def draw_subspace(
             for group, name in zip(points["group"], points["id"], strict=True)
         ]
     )
-    steps = np.unique(points["iteration"])
-    if len(steps) > _MAX_PANELS:
-        places = np.linspace(0, len(steps) - 1, _MAX_PANELS).round().astype(int)
-        steps = steps[places]
+    steps = _shown_steps(points["iteration"])
     accuracies = _showcase_accuracies(scores, layout)
     n_columns = min(3, len(steps)) or 1
     n_lines = math.ceil(len(steps) / n_columns) or 1
