@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cdspp.base import SourceDomain
+if TYPE_CHECKING:
+    from cdspp.base import SourceDomain
+    from cdspp.methods import available, make
 
 __all__ = ["SourceDomain", "__version__", "available", "make"]
 __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """Import estimators on first use, so that the package itself loads quickly."""
+    """Import names on first use: most jobs of a study need no estimator."""
+    if name == "SourceDomain":
+        return import_module("cdspp.base").SourceDomain
     methods = import_module("cdspp.methods")
     if name in {"available", "make"}:
         return getattr(methods, name)

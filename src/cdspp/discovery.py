@@ -11,7 +11,13 @@ from typing import Any, NamedTuple
 
 from cdspp.errors import ConfigError
 
-__all__ = ["Found", "did_you_mean", "find_identifiers", "load_named_class"]
+__all__ = [
+    "Found",
+    "check_options",
+    "did_you_mean",
+    "find_identifiers",
+    "load_named_class",
+]
 
 
 class Found(NamedTuple):
@@ -88,6 +94,20 @@ def load_named_class(
     found: type[Any]
     found = getattr(importlib.import_module(f"{package}.{module}"), class_name)
     return found
+
+
+def check_options(what: str, options: Iterable[str], known: Iterable[str]) -> None:
+    """Raise ConfigError when `what` has no option of a name in `options`.
+
+    Examples
+    --------
+    >>> check_options("method x", ["alpha"], ["alpha", "beta"])
+    """
+    names = list(known)
+    for option in options:
+        if option not in names:
+            message = f"{what} has no option {option!r}{did_you_mean(option, names)}"
+            raise ConfigError(f"{message} Known: {', '.join(names)}.")
 
 
 def did_you_mean(name: object, choices: Iterable[str]) -> str:

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cdspp.discovery import Found, did_you_mean, find_identifiers, load_named_class
-from cdspp.errors import ConfigError
+from cdspp.discovery import Found, check_options, find_identifiers, load_named_class
 from cdspp.features.base import Extractor, WordExtractor
 
 __all__ = [
@@ -74,12 +73,7 @@ def make_extractor(name: str, **options: Any) -> Extractor:
     0.6
     """
     extractor = _find(name)
-    known = extractor.defaults()
-    for option in options:
-        if option not in known:
-            hint = did_you_mean(option, known)
-            message = f"extractor {name} has no option {option!r}{hint}"
-            raise ConfigError(f"{message} Known: {', '.join(known)}.")
+    check_options(f"extractor {name}", options, extractor.defaults())
     return extractor(**options)
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cdspp.base import HeterogeneousClassifier
-from cdspp.discovery import Found, did_you_mean, find_identifiers, load_named_class
-from cdspp.errors import ConfigError
+from cdspp.discovery import Found, check_options, find_identifiers, load_named_class
 
 __all__ = [
     "available",
@@ -80,10 +79,5 @@ def make(name: str, **options: Any) -> HeterogeneousClassifier:
     >>> make("cdspp", alpha=1.0).alpha
     1.0
     """
-    known = option_defaults(name)
-    for option in options:
-        if option not in known:
-            hint = did_you_mean(option, known)
-            message = f"method {name} has no option {option!r}{hint}"
-            raise ConfigError(f"{message} Known: {', '.join(known)}.")
+    check_options(f"method {name}", options, option_defaults(name))
     return method_class(name)(**options)

@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from cdspp.base import Float, Int
 from cdspp.linalg import counts, one_hot, psd_factor, symmetric_product
 
 __all__ = ["Projection", "Side", "solve_projection"]
 
-Float = NDArray[np.float64]
-Int = NDArray[np.intp]
 Expand = Callable[[Float], Float]
 
 # An eigenvalue below this share of the largest one is rounding error of a zero.
