@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import csv
+import os
 import re
+import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -230,3 +233,25 @@ def test_labels_of_the_tests_are_read_from_the_folders(project: Project) -> None
         project.folder / "results/labels/words/left.parquet", LABEL_COLUMNS
     )
     assert sorted(set(labels["label"])) == ["fruit", "metal", "river"]
+
+
+def test_a_killed_run_resumes_where_it_stopped(project: Project) -> None:
+    project.write_config(study="toy-killed")
+    running = project.start("--cores", "1")
+    fits = project.folder / "results/toy-killed/fits"
+    while len(list(fits.rglob("*.parquet"))) < 2:
+        assert running.poll() is None, "the run ended before it could be killed"
+        time.sleep(0.1)
+    os.killpg(running.pid, signal.SIGKILL)
+    running.wait()
+    kept = {path: path.stat().st_mtime_ns for path in fits.rglob("[!.]*.parquet")}
+    scores = "results/toy-killed/scores/words.parquet"
+    project.snakemake("--unlock")
+    project.snakemake("--cores", "2", "--rerun-incomplete", "--", scores)
+    assert (project.folder / scores).read_bytes() == (
+        project.folder / SCORES
+    ).read_bytes()
+    again = [
+        path for path, time_ns in kept.items() if path.stat().st_mtime_ns != time_ns
+    ]
+    assert len(again) <= 1, "only the fit that was running is done again"

@@ -101,21 +101,25 @@ class Project:
         """Write the study file, with top-level keys replaced."""
         (self.folder / "toy.yaml").write_text(yaml.safe_dump({**CONFIG, **changes}))
 
-    def snakemake(self, *arguments: str, ok: bool = True) -> str:
-        """Run Snakemake on the toy study and return what it printed."""
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start Snakemake on the toy study, in a process group of its own."""
         command = [sys.executable, "-m", "snakemake", "--configfile", "toy.yaml"]
-        environment = {**os.environ, "PYTHONPATH": str(self.folder / "src")}
-        done = subprocess.run(
+        return subprocess.Popen(
             [*command, *arguments],
             cwd=self.folder,
-            env=environment,
+            env={**os.environ, "PYTHONPATH": str(self.folder / "src")},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            check=False,
+            start_new_session=True,
         )
-        assert (done.returncode == 0) == ok, done.stdout
-        return done.stdout
+
+    def snakemake(self, *arguments: str, ok: bool = True) -> str:
+        """Run Snakemake on the toy study and return what it printed."""
+        running = self.start(*arguments)
+        output, _ = running.communicate()
+        assert (running.returncode == 0) == ok, output
+        return output
 
     def planned(self, *arguments: str) -> Plan:
         """Return the jobs that a run would do now."""

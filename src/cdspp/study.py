@@ -20,6 +20,7 @@ __all__ = [
 ]
 
 MAIN = "main"
+EMBEDDED = "embedded"
 BASELINE, REFERENCE, TARGET_ONLY = "svm-t", "cdspp", "target-only"
 
 
@@ -165,7 +166,13 @@ class Study:
             "seed": self.seed,
             "trials": self.trials,
             "numeric_threads": self.numeric_threads,
+            "commands": self._commands(),
         }
+
+    def _commands(self) -> list[str]:
+        if self.name == EMBEDDED:
+            return ["make study", "snakemake --cores 8"]
+        return [f"snakemake --cores 8 --configfile {self.name}.yaml"]
 
     def showcase_blocks(self) -> tuple[str, ...]:
         """Return the blocks of the method that is shown in detail."""
