@@ -69,6 +69,21 @@ def test_a_setting_overrides_options_and_labels(config: dict[str, Any]) -> None:
     assert study.label_count("digits", "labels-1", "source") == 20
 
 
+def test_the_order_of_options_does_not_matter(config: dict[str, Any]) -> None:
+    before = load(config)
+    for entry in (*config["views"], *config["methods"]):
+        if "options" in entry:
+            entry["options"] = dict(reversed(entry["options"].items()))
+    config["benchmarks"][0]["labels"] = {"target": 3, "source": 20}
+    after = load(config)
+    for name, view in before.views.items():
+        assert list(view.options.items()) == list(after.views[name].options.items())
+    for name in before.methods:
+        options = [study.method_options(name, "main") for study in (before, after)]
+        assert list(options[0].items()) == list(options[1].items())
+    assert str(before.layout("digits")) == str(after.layout("digits"))
+
+
 def test_the_layout_tells_methods_from_controls(config: dict[str, Any]) -> None:
     layout = load(config).layout("digits")
     methods = [row["id"] for row in layout["methods"]]

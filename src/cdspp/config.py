@@ -319,7 +319,7 @@ def _build(config: Config, facts: Mapping[str, DatasetFacts]) -> Study:
     methods = [
         Method(
             entry["id"],
-            entry.get("options", {}),
+            _options(entry),
             entry.get("trials", trials),
             entry.get("shortened", False),
         )
@@ -336,7 +336,7 @@ def _build(config: Config, facts: Mapping[str, DatasetFacts]) -> Study:
         partial=config.get("partial", False),
         datasets=facts,
         views={
-            v["id"]: View(v["id"], v["extractor"], v.get("options", {}), v.get("view"))
+            v["id"]: View(v["id"], v["extractor"], _options(v), v.get("view"))
             for v in config["views"]
         },
         benchmarks={benchmark.identifier: benchmark for benchmark in benchmarks},
@@ -344,6 +344,11 @@ def _build(config: Config, facts: Mapping[str, DatasetFacts]) -> Study:
         settings={MAIN: main}
         | {s["id"]: _setting(s, everything) for s in config.get("settings", [])},
     )
+
+
+def _options(entry: Config) -> dict[str, Any]:
+    """Return the options of an entry; their order in the file is not to matter."""
+    return dict(sorted(entry.get("options", {}).items()))
 
 
 def _benchmark(entry: Config, facts: Mapping[str, DatasetFacts]) -> Benchmark:
@@ -367,6 +372,6 @@ def _setting(entry: Config, benchmarks: tuple[str, ...]) -> Setting:
         methods=tuple(entry["methods"]),
         benchmarks=tuple(entry.get("benchmarks", benchmarks)),
         source=entry.get("source", "as-is"),
-        options=entry.get("options", {}),
+        options=_options(entry),
         labels=entry.get("labels", {}),
     )

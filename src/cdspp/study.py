@@ -134,7 +134,8 @@ class Study:
 
     def method_options(self, method: str, setting: str) -> dict[str, Any]:
         """Return the options of a method in a setting."""
-        return {**self.methods[method].options, **self.settings[setting].options}
+        options = {**self.methods[method].options, **self.settings[setting].options}
+        return dict(sorted(options.items()))
 
     def target_domains(self, benchmark: str) -> tuple[str, ...]:
         """Return the domains that serve as target, each once."""
@@ -206,7 +207,7 @@ class Study:
             "baseline": BASELINE,
             "reference": REFERENCE,
             "trials": self.trials,
-            "labels": dict(facts.labels),
+            "labels": dict(sorted(facts.labels.items())),
         }
         if self.has_showcase():
             showcase = {"task": facts.showcase, "method": REFERENCE, "trial": 1}
