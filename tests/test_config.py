@@ -63,8 +63,9 @@ def test_a_setting_overrides_options_and_labels(config: dict[str, Any]) -> None:
     study = load(config)
     assert study.method_options("cdspp", "alpha-1") == {"alpha": 1, "max_iter": 5}
     assert study.method_options("cdspp", "main")["alpha"] == 10
-    assert study.split_setting("alpha-1") == "main"
-    assert study.split_setting("labels-1") == "labels-1"
+    assert study.split_setting("alpha-1", "target") == "main"
+    assert study.split_setting("labels-1", "target") == "labels-1"
+    assert study.split_setting("labels-1", "source") == "main"
     assert study.label_count("digits", "labels-1", "target") == 1
     assert study.label_count("digits", "labels-1", "source") == 20
 

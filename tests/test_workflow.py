@@ -137,7 +137,7 @@ def test_a_setting_with_other_label_counts_draws_its_own_splits(
     labels = {"id": "labels-1", "labels": {"target": 1}, "methods": ["cdspp"]}
     project.write_config(settings=[*CONFIG["settings"], labels])
     plan = project.planned()
-    assert plan.rules["split"] == 6
+    assert plan.rules["split"] == 2
     assert {fit.split("/")[0] for fit in plan.fits} == {"labels-1"}
 
 

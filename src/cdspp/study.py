@@ -123,9 +123,9 @@ class Study:
                     for block in self.blocks(self.methods[method].trials):
                         yield Cell(benchmark, setting.identifier, task, method, block)
 
-    def split_setting(self, setting: str) -> str:
-        """Return the setting whose splits a setting uses: its own or the main one's."""
-        return setting if self.settings[setting].labels else MAIN
+    def split_setting(self, setting: str, role: str) -> str:
+        """Return the setting whose splits of a role a setting uses: its own or main."""
+        return setting if role in self.settings[setting].labels else MAIN
 
     def label_count(self, benchmark: str, setting: str, role: str) -> int:
         """Return the labelled samples per class of a role, source or target."""

@@ -21,14 +21,14 @@ def split_labels(wildcards):
 def fit_input(wildcards):
     facts = study.benchmarks[wildcards.benchmark]
     source, target = wildcards.task.split("_")
-    setting = study.split_setting(getattr(wildcards, "setting", MAIN))
-    block = getattr(wildcards, "block", study.showcase_blocks()[0])
-    splits = f"results/{wildcards.study}/splits/{wildcards.benchmark}/{setting}"
+    names = {"study": wildcards.study, "benchmark": wildcards.benchmark}
+    names["setting"] = getattr(wildcards, "setting", MAIN)
+    names["block"] = getattr(wildcards, "block", study.showcase_blocks()[0])
     return {
         "source_features": features_of(facts.dataset, source, facts.source_view),
         "target_features": features_of(facts.dataset, target, facts.target_view),
-        "source_split": f"{splits}/source/{source}/{block}.parquet",
-        "target_split": f"{splits}/target/{target}/{block}.parquet",
+        "source_split": split_of(names, "source", source),
+        "target_split": split_of(names, "target", target),
     }
 
 

@@ -13,6 +13,12 @@ def labels_of(dataset, domain):
     return f"results/labels/{dataset}/{domain}.parquet"
 
 
+def split_of(names, role, domain):
+    setting = study.split_setting(names["setting"], role)
+    folder = f"results/{names['study']}/splits/{names['benchmark']}/{setting}"
+    return f"{folder}/{role}/{domain}/{names['block']}.parquet"
+
+
 def table(name, caption):
     path = f"results/{{study}}/tables/{name}.csv"
     return report(path, caption=caption, category="Tables", labels={"table": name})
