@@ -6,7 +6,6 @@ CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
-SOURCES := Snakefile workflow src tests
 
 .PHONY: study test lint format setup clean
 
