@@ -29,6 +29,7 @@ __all__ = [
     "atomic",
     "read_features",
     "read_json",
+    "read_labels",
     "read_rows",
     "write_features",
     "write_json",
@@ -167,6 +168,12 @@ def read_rows(path: str | os.PathLike[str], columns: Columns) -> dict[str, np.nd
             f"{path}: expected a Parquet file with the columns {expected} ({error})"
         )
         raise DataError(message) from error
+
+
+def read_labels(path: str | os.PathLike[str]) -> dict[str, str]:
+    """Read a file of labels as the label of each id."""
+    columns = read_rows(path, LABEL_COLUMNS)
+    return dict(zip(columns["id"], columns["label"], strict=True))
 
 
 def write_json(path: str | os.PathLike[str], value: Any) -> None:

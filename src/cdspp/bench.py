@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -25,6 +24,7 @@ from scipy import linalg
 from cdspp.base import UNLABELLED, Float, Int, SourceDomain
 from cdspp.linalg import row_normalise, symmetric_product
 from cdspp.methods.structure_preserving import Projection, Side, solve_projection
+from cdspp.provenance import peak_memory_mb
 
 __all__ = [
     "SIZES",
@@ -239,8 +239,7 @@ def _resident_mb(field: str) -> float:
     try:
         lines = Path("/proc/self/status").read_text().splitlines()
     except OSError:
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak / (1e6 if sys.platform == "darwin" else 1e3)
+        return peak_memory_mb()
     entry = next(line for line in lines if line.startswith(field))
     return float(entry.split()[1]) / 1e3
 

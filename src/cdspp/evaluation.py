@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from cdspp.artifacts import (
     FIT_COLUMNS,
-    LABEL_COLUMNS,
     SCORE_COLUMNS,
     read_json,
+    read_labels,
     read_rows,
     write_rows,
 )
@@ -92,7 +92,7 @@ def write_scores(
     DataError
         A predicted sample has no label.
     """
-    truth = {Path(path).stem: _truth(path) for path in labels}
+    truth = {Path(path).stem: read_labels(path) for path in labels}
     rows: list[tuple[Any, ...]] = []
     for path in fits:
         cell = cell_of(path)
@@ -102,11 +102,6 @@ def write_scores(
     log.info("scored %d rows", len(rows))
     values = zip(*rows, strict=True) if rows else [()] * len(SCORE_COLUMNS)
     write_rows(output, SCORE_COLUMNS, dict(zip(SCORE_COLUMNS, values, strict=True)))
-
-
-def _truth(path: str | os.PathLike[str]) -> dict[str, str]:
-    columns = read_rows(path, LABEL_COLUMNS)
-    return dict(zip(columns["id"], columns["label"], strict=True))
 
 
 def _score_block(

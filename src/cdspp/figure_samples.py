@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.answer import task_title
-from cdspp.artifacts import FIT_COLUMNS, LABEL_COLUMNS, read_rows
+from cdspp.artifacts import FIT_COLUMNS, read_labels, read_rows
 from cdspp.errors import DataError
 from cdspp.figure_style import CLASS_COLOURS, INK, MUTED, WIDTH, canvas, figure_name
 from cdspp.statistics import Layout, read_summary
@@ -99,7 +99,7 @@ def count_confusions(
     counts : ndarray of shape (n_classes, n_classes)
         ``counts[i, j]``: samples of class i predicted as class j, over all trials.
     """
-    truth = _read_labels(labels)
+    truth = read_labels(labels)
     pairs: list[tuple[str, str]] = []
     for path in fits:
         rows = read_rows(path, FIT_COLUMNS)
@@ -155,8 +155,8 @@ def draw_subspace(
     """
     with np.load(subspace, allow_pickle=False) as archive:
         points = {name: archive[name] for name in ("iteration", "group", "id", "xy")}
-    labels = {"source": _read_labels(source_labels)}
-    labels["unlabelled"] = labels["labelled"] = _read_labels(target_labels)
+    labels = {"source": read_labels(source_labels)}
+    labels["unlabelled"] = labels["labelled"] = read_labels(target_labels)
     points["class"] = np.asarray(
         [
             labels.get(str(group), {}).get(str(name), "")
@@ -289,8 +289,3 @@ def _showcase_accuracies(scores: PathLike | None, layout: Layout) -> dict[int, f
     curve = summary.curves[row, summary.tasks.index(showcase["task"]), trial]
     found = zip(summary.iterations, curve, strict=True)
     return {int(step): float(value) for step, value in found if np.isfinite(value)}
-
-
-def _read_labels(path: PathLike) -> dict[str, str]:
-    rows = read_rows(path, LABEL_COLUMNS)
-    return dict(zip(rows["id"], rows["label"], strict=True))

@@ -8,6 +8,7 @@ from scipy import linalg
 
 __all__ = [
     "class_sums",
+    "column_signs",
     "counts",
     "one_hot",
     "psd_factor",
@@ -42,6 +43,14 @@ def one_hot(codes: Int, n_classes: int) -> Float:
 def class_sums(X: Float, codes: Int, n_classes: int) -> Float:
     """Return the sum of the rows of each class, (n_classes, d), by one product."""
     return np.asarray(one_hot(codes, n_classes).T @ X)
+
+
+def column_signs(P: Float) -> Float:
+    """Return the signs that make the largest entry of each column positive."""
+    if not P.size:
+        return np.ones(P.shape[1])
+    largest = np.abs(P).argmax(axis=0)
+    return np.where(P[largest, np.arange(P.shape[1])] < 0, -1.0, 1.0)
 
 
 def softmax(scores: Float) -> Float:

@@ -130,10 +130,10 @@ def code_digest(*modules: str) -> str:
     while waiting:
         name = waiting.pop()
         reached.add(name)
-        waiting |= _imports(name) - reached
+        waiting |= _module(name)[0] - reached
     digest = hashlib.sha256()
     for name in sorted(reached):
-        digest.update(f"{name}\n{_essence(name)}\n".encode())
+        digest.update(f"{name}\n{_module(name)[1]}\n".encode())
     return digest.hexdigest()[:16]
 
 
@@ -149,32 +149,29 @@ def _source_file(module: str) -> Path | None:
     return None
 
 
-def _tree(module: str) -> ast.Module:
-    file = _source_file(module)
+def _module(name: str) -> tuple[frozenset[str], str]:
+    """Return what a module imports of this package, and its code without docstrings."""
+    file = _source_file(name)
     if file is None:
-        raise ModuleNotFoundError(f"{PACKAGE} has no module {module!r}")
-    return ast.parse(file.read_text())
+        raise ModuleNotFoundError(f"{PACKAGE} has no module {name!r}")
+    return _parsed(file, file.stat().st_mtime_ns)
 
 
-def _imports(module: str) -> frozenset[str]:
+@cache
+def _parsed(file: Path, changed: int) -> tuple[frozenset[str], str]:
+    """Parse a file once for every state of it, since most digests share most files."""
+    tree = ast.parse(file.read_text())
     found: set[str] = set()
-    for node in ast.walk(_tree(module)):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             found.add(node.module)
             found |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return frozenset(name for name in found if _source_file(name))
-
-
-def _essence(module: str) -> str:
-    """Return the syntax tree as text, without docstrings."""
-    tree = _tree(module)
-    for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list) and body and _is_docstring(body[0]):
             del body[0]
-    return ast.dump(tree)
+    return frozenset(name for name in found if _source_file(name)), ast.dump(tree)
 
 
 def _is_docstring(node: ast.AST) -> bool:

@@ -179,10 +179,6 @@ class Study:
         """Return the blocks of the method that is shown in detail."""
         return self.blocks(self.methods[REFERENCE].trials)
 
-    def has_showcase(self) -> bool:
-        """Return whether the method that is shown in detail takes part."""
-        return REFERENCE in self.settings[MAIN].methods
-
     def layout(self, benchmark: str) -> dict[str, Any]:
         """Return what tables, figures and report must know of a benchmark, as JSON."""
         from cdspp.methods import method_class
@@ -209,7 +205,7 @@ class Study:
             "trials": self.trials,
             "labels": dict(sorted(facts.labels.items())),
         }
-        if self.has_showcase():
+        if REFERENCE in self.settings[MAIN].methods:
             showcase = {"task": facts.showcase, "method": REFERENCE, "trial": 1}
             layout["showcase"] = showcase
         return layout

@@ -13,7 +13,7 @@ from scipy import linalg
 from cdspp.artifacts import atomic
 from cdspp.base import UNLABELLED, HeterogeneousClassifier
 from cdspp.experiment import TaskFiles, Trial, read_trials
-from cdspp.linalg import row_normalise
+from cdspp.linalg import column_signs, row_normalise
 from cdspp.methods import make
 from cdspp.provenance import limit_threads
 
@@ -45,12 +45,12 @@ def fixed_view(rounds: list[Float], anchors: int) -> list[Float]:
     padded = [np.pad(Z, ((0, 0), (0, width - Z.shape[1]))) for Z in rounds]
     last = padded[-1]
     centre = last.mean(axis=0)
-    axes = linalg.svd(last - centre, full_matrices=False)[2][:2]
-    axes *= np.sign(axes[[0, 1], np.abs(axes).argmax(axis=1)])[:, None]
+    axes = linalg.svd(last - centre, full_matrices=False)[2][:2].T
+    axes *= column_signs(axes)
     views = []
     for Z in padded:
         rotation = linalg.orthogonal_procrustes(Z[:anchors], last[:anchors])[0]
-        views.append((Z @ rotation - centre) @ axes.T)
+        views.append((Z @ rotation - centre) @ axes)
     return views
 
 

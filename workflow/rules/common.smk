@@ -7,10 +7,12 @@ from cdspp.config import load_study
 from cdspp.datasets import dataset_recipe
 from cdspp.errors import ConfigError
 from cdspp.features import extractor_module, needs_codebook
+from cdspp.figures import benchmark_figures, overall_figures
 from cdspp.methods import method_module
 from cdspp.provenance import code_digest
 from cdspp.report_page import template_digest
 from cdspp.study import MAIN, REFERENCE
+from cdspp.tables import benchmark_tables, overall_tables
 
 CATALOGUE = str(Path(workflow.basedir, "resources/datasets.yaml"))
 

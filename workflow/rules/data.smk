@@ -22,7 +22,6 @@ rule prepare_dataset:
     params:
         recipe=dataset_params,
         catalogue=CATALOGUE,
-        code=dataset_digest,
     script:
         "../scripts/prepare_dataset.py"
 

@@ -14,8 +14,7 @@ def feature_input(wildcards):
 
 
 def split_labels(wildcards):
-    dataset = study.benchmarks[wildcards.benchmark].dataset
-    return labels_of(dataset, wildcards.domain)
+    return labels_of(dataset_of(wildcards), wildcards.domain)
 
 
 def fit_input(wildcards):
@@ -44,7 +43,7 @@ def fit_files(wildcards):
 
 
 def target_labels(wildcards):
-    dataset = study.benchmarks[wildcards.benchmark].dataset
+    dataset = dataset_of(wildcards)
     domains = study.target_domains(wildcards.benchmark)
     return [labels_of(dataset, domain) for domain in domains]
 
@@ -60,7 +59,7 @@ def showcase_subspace(wildcards):
 
 
 def showcase_labels(wildcards):
-    dataset = study.benchmarks[wildcards.benchmark].dataset
+    dataset = dataset_of(wildcards)
     source, target = showcase(wildcards).split("_")
     return {
         "source_labels": labels_of(dataset, source),
@@ -69,16 +68,17 @@ def showcase_labels(wildcards):
 
 
 def report_tables(wildcards):
-    kinds = ["accuracy", "class-accuracy", "iterations", "source-help"]
-    names = [f"{kind}_{name}" for name in study.benchmarks for kind in kinds]
-    return [f"{RESULTS}/tables/{name}.csv" for name in ["overview", *names]]
+    layouts = all_layouts(wildcards)
+    names = [name for layout in layouts for name in benchmark_tables(layout)]
+    names += overall_tables(layouts)
+    return [f"{RESULTS}/tables/{name}.csv" for name in names]
 
 
 def report_figures(wildcards):
-    kinds = ["methods", "iterations"]
-    kinds += ["confusion", "subspace"] if study.has_showcase() else []
-    names = [f"{kind}_{name}" for name in study.benchmarks for kind in kinds]
-    return [f"{RESULTS}/figures/{name}.svg" for name in ["source-help", *names]]
+    layouts = all_layouts(wildcards)
+    names = [name for layout in layouts for name in benchmark_figures(layout)]
+    names += overall_figures(layouts)
+    return [f"{RESULTS}/figures/{name}.svg" for name in names]
 
 
 def report_records(wildcards):

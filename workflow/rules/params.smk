@@ -22,11 +22,10 @@ def study_facts(wildcards):
 
 
 def dataset_params(wildcards):
-    return dataset_recipe(wildcards.dataset, study.datasets[wildcards.dataset].folder)
-
-
-def dataset_digest(wildcards):
-    return code_digest("cdspp.datasets.stages", dataset_params(wildcards)["module"])
+    name = wildcards.dataset
+    recipe = dataset_recipe(name, study.datasets[name].folder)
+    code = code_digest("cdspp.datasets.stages", recipe["module"])
+    return {**recipe, "code": code}
 
 
 def view_of(wildcards):
@@ -46,7 +45,7 @@ def extractor_options(wildcards):
     return dict(view_of(wildcards).options)
 
 
-def split_dataset(wildcards):
+def dataset_of(wildcards):
     return study.benchmarks[wildcards.benchmark].dataset
 
 

@@ -18,7 +18,7 @@ rule split:
         mem_mb=1000,
         runtime=5,
     params:
-        dataset=split_dataset,
+        dataset=dataset_of,
         per_class=labels_per_class,
         seed=study.seed,
         code=code_digest("cdspp.splits"),

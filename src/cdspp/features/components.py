@@ -11,6 +11,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from cdspp.errors import DataError
 from cdspp.features._matrix import is_sparse, require_finite
+from cdspp.linalg import column_signs
 
 __all__ = ["PrincipalComponents", "principal_components"]
 
@@ -108,7 +109,7 @@ def principal_components(
     values, vectors = _leading(centred, n_components, energy)
     if centred.wide:
         vectors = centred.left(vectors) / np.sqrt(values)
-    components = _with_sign(vectors.T)
+    components = (vectors * column_signs(vectors)).T
     share = min(1.0, float(values.sum() / centred.total))
     return PrincipalComponents(mean, components, values / X.shape[0], share)
 
@@ -195,9 +196,3 @@ def _lanczos(
         if enough or count == centred.side - 1:
             return values, vectors
         count *= 2
-
-
-def _with_sign(components: np.ndarray) -> np.ndarray:
-    largest = np.argmax(np.abs(components), axis=1)
-    signs = np.sign(components[np.arange(len(components)), largest])
-    return np.asarray(components * signs[:, None])

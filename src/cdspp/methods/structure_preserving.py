@@ -17,7 +17,13 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from cdspp.base import Float, Int
-from cdspp.linalg import counts, one_hot, psd_factor, symmetric_product
+from cdspp.linalg import (
+    column_signs,
+    counts,
+    one_hot,
+    psd_factor,
+    symmetric_product,
+)
 
 __all__ = ["Projection", "Side", "solve_projection"]
 
@@ -215,7 +221,7 @@ def solve_projection(
     norms = np.sqrt(2.0) * sigma
     U, V = B @ Zt[:rank].T / norms, A @ W[:, :rank] / norms
     P_target = expand_target(V)
-    factors = _signs(P_target)
+    factors = column_signs(P_target)
     if scaling == "unit":
         squares = (expand_source(U) ** 2).sum(axis=0) + (P_target**2).sum(axis=0)
         factors /= np.sqrt(squares)
@@ -239,11 +245,3 @@ def _useful(n_components: int | None, positive: int) -> int:
             stacklevel=2,
         )
     return min(n_components, positive)
-
-
-def _signs(P: Float) -> Float:
-    """Return the signs that make the largest entry of each column positive."""
-    if not P.size:
-        return np.ones(P.shape[1])
-    largest = np.abs(P).argmax(axis=0)
-    return np.where(P[largest, np.arange(P.shape[1])] < 0, -1.0, 1.0)
