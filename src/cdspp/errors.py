@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-__all__ = ["ConfigError", "DataError", "MethodFailed"]
+__all__ = [
+    "ChecksumError",
+    "ConfigError",
+    "DataError",
+    "DiskFullError",
+    "MethodFailed",
+]
 
 
 class ConfigError(ValueError):
@@ -11,6 +17,14 @@ class ConfigError(ValueError):
 
 class DataError(ValueError):
     """A file or table of data is missing, unreadable or not what it should be."""
+
+
+class ChecksumError(DataError):
+    """A file's content is not the published one."""
+
+
+class DiskFullError(Exception):
+    """The disk is full. No fault of the data: nothing else is worth trying."""
 
 
 class MethodFailed(RuntimeError):

@@ -1,0 +1,288 @@
+"""Published images as files: ``images/<domain>/<class>/<file>``, complete or refused.
+
+They come from an archive of folders, or from Parquet files as Hugging Face has them,
+and are compared with a manifest or, where there is none, counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+
+from cdspp.archives import matches
+from cdspp.datasets.folder import SUFFIXES
+from cdspp.errors import DataError
+from cdspp.fetch import RemoteFile, verify
+from cdspp.transfer import tell_disk_full
+
+__all__ = [
+    "ImageSet",
+    "ManifestRow",
+    "check_parquet",
+    "manifest_rows",
+    "write_parquet_images",
+]
+
+FOLDER = "images"
+HEADER = ["path", "size", "git_blob"]
+COLUMNS = ("image.bytes", "image.path", "domain", "label")
+NUMBERED = re.compile(r"\d{5}\.jpg")
+IMAGE_BYTES = 20_000_000  # more than any photograph of a benchmark has
+BATCH_ROWS = 64
+
+
+class ManifestRow(NamedTuple):
+    """One file: its path relative to the data set's folder, and its content."""
+
+    path: str
+    size: int
+    git_blob: str
+
+
+def manifest_rows(path: str | Path) -> list[ManifestRow]:
+    """Read a manifest: tab-separated columns path, size, git_blob, one header line.
+
+    Raises
+    ------
+    DataError
+        There is no such file, or a line is none of a manifest.
+    """
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: cannot be read as a manifest ({error}).") from error
+    if not lines or lines[0].split("\t") != HEADER:
+        expected = ", ".join(HEADER)
+        raise DataError(f"{path}: expected a header line {expected}, tab-separated.")
+    rows = []
+    for number, line in enumerate(lines[1:], start=2):
+        cells = line.split("\t")
+        if len(cells) != len(HEADER) or not cells[1].isdecimal():
+            message = f"{path}: line {number}: expected path, size and git blob id"
+            raise DataError(f"{message}, got {line!r}.")
+        rows.append(ManifestRow(cells[0], int(cells[1]), cells[2]))
+    return rows
+
+
+@dataclass(frozen=True)
+class ImageSet:
+    """Which images a data set must have, and how its places call the domains.
+
+    Parameters
+    ----------
+    classes : sequence of str
+        Names of the classes, in order, which are the names of the folders, too.
+    class_sizes : mapping
+        Number of images of each class, by domain.
+    manifest : sequence of ManifestRow
+        All files with their content; empty where it is not known.
+    """
+
+    classes: Sequence[str]
+    class_sizes: Mapping[str, Sequence[int]]
+    manifest: Sequence[ManifestRow] = ()
+
+    @property
+    def most_bytes(self) -> int:
+        """What all images together cannot exceed."""
+        if self.manifest:
+            return sum(row.size for row in self.manifest)
+        return IMAGE_BYTES * sum(map(sum, self.class_sizes.values()))
+
+    def domains_by(self, folders: Mapping[str, str]) -> dict[str, str]:
+        """Return the domains by the names, in small letters, that a place gives them.
+
+        Raises
+        ------
+        DataError
+            `folders` names a domain that the data set does not have.
+        """
+        if unknown := sorted(set(folders) - set(self.class_sizes)):
+            message = f"folders: unknown domain {unknown[0]!r}"
+            raise DataError(f"{message}; known are {', '.join(self.class_sizes)}.")
+        return {folders.get(name, name).casefold(): name for name in self.class_sizes}
+
+    def wanted(
+        self, tree: str, folders: Mapping[str, str]
+    ) -> Callable[[str], str | None]:
+        """Return what tells `cdspp.archives.unpack` the images among the members.
+
+        Parameters
+        ----------
+        tree : str
+            Pattern of the folder that holds ``<domain>/<class>/<file>``.
+        folders : mapping
+            Names of the folders of domains where they differ from the domains'.
+        """
+        domains = self.domains_by(folders)
+        listed = {row.path for row in self.manifest}
+
+        def place(member: str) -> str | None:
+            path = PurePosixPath(member)
+            if len(path.parts) < 3 or not matches("/".join(path.parts[:-3]), tree):
+                return None
+            domain, label = domains.get(path.parts[-3].casefold()), path.parts[-2]
+            inside = f"{FOLDER}/{domain}/{label}/{path.name}"
+            if self.manifest:
+                return inside if inside in listed else None
+            is_image = path.suffix.lower() in SUFFIXES["images"]
+            known = domain is not None and label in self.classes
+            return inside if known and is_image else None
+
+        return place
+
+    def check(self, root: Path) -> dict[str, list[str]]:
+        """Check the images below `root`; return their paths in the published order.
+
+        Returns
+        -------
+        dict
+            By domain: paths relative to `root`, class by class, then by file name.
+
+        Raises
+        ------
+        ChecksumError
+            An image has not the content that the manifest names.
+        DataError
+            There are too few images, or too many.
+        """
+        found = set(_visible_files(root))
+        if self.manifest:
+            self._compare(root, found)
+        by_folder = defaultdict(list)
+        for path in sorted(found):  # the order of code points, as that of UTF-8 bytes
+            by_folder[str(PurePosixPath(path).parent)].append(path)
+        ordered: dict[str, list[str]] = {}
+        for domain, sizes in self.class_sizes.items():
+            ordered[domain] = []
+            for label, size in zip(self.classes, sizes, strict=True):
+                paths = by_folder.pop(f"{FOLDER}/{domain}/{label}", [])
+                if len(paths) != size:
+                    message = f"domain {domain}, class {label}: expected {size} images"
+                    raise DataError(f"{message}, found {len(paths)}.")
+                ordered[domain] += paths
+        for folder in by_folder:
+            raise DataError(f"{folder}: no folder of a class of the data set.")
+        return ordered
+
+    def _compare(self, root: Path, found: set[str]) -> None:
+        listed = [row.path for row in self.manifest]
+        if missing := [path for path in listed if path not in found]:
+            message = f"{len(missing)} of {len(listed)} images are missing"
+            raise DataError(f"{message}, the first is {missing[0]}.")
+        for row in self.manifest:
+            file = RemoteFile(row.path, size=row.size, git_blob=row.git_blob)
+            verify(root / row.path, file)
+
+
+def _visible_files(root: Path) -> Iterator[str]:
+    for path in (root / FOLDER).rglob("*"):
+        if path.is_file() and not path.name.startswith("."):
+            yield path.relative_to(root).as_posix()
+
+
+def check_parquet(path: Path, name: str) -> None:
+    """Check that `path` is a Parquet file of images.
+
+    Raises
+    ------
+    DataError
+        It is not, or lacks a column; the message calls the file `name`.
+    """
+    import pyarrow.parquet as pq
+
+    with _parquet_told(name, path), pq.ParquetFile(path) as file:
+        columns = [file.schema.column(k).path for k in range(len(file.schema))]
+    if missing := [column for column in COLUMNS if column not in columns]:
+        message = f"{name}: no column {', '.join(missing)}"
+        raise DataError(f"{message}; there are {', '.join(columns)}.")
+
+
+def write_parquet_images(
+    paths: Sequence[Path], root: Path, images: ImageSet, folders: Mapping[str, str]
+) -> None:
+    """Write the images of Parquet files as ``images/<domain>/<class>/<file>``.
+
+    Rows of a class keep their order: files are called as ``image.path`` says where that
+    is five digits and ``.jpg``, once in its class, and ``00001.jpg``, ... otherwise.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        The files in the order of their rows: columns `image` (bytes, path), `domain`
+        and `label` (position in the order of the classes, or a name).
+    root : Path
+        Folder of the data set.
+    images : ImageSet
+        Classes and domains there are.
+    folders : mapping
+        How the column `domain` calls a domain, where that is not its name.
+
+    Raises
+    ------
+    DataError
+        A file is damaged, or a row has an unknown domain or class, or no image.
+    """
+    import pyarrow.parquet as pq
+
+    rows = [row for path in paths for row in _rows(path, images, folders)]
+    names = iter(_file_names(rows))
+    for path in paths:
+        with _parquet_told(path.name, root), pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(BATCH_ROWS, columns=["image.bytes"]):
+                for image in batch.column("image").to_pylist():
+                    if not image or not image["bytes"]:
+                        raise DataError(f"{path.name}: a row has no image.")
+                    target = root / next(names)
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    target.write_bytes(image["bytes"])
+
+
+def _rows(
+    path: Path, images: ImageSet, folders: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """Give the folder of each row's image, and the name it had where it was made."""
+    import pyarrow.parquet as pq
+
+    domains = images.domains_by(folders)
+    with _parquet_told(path.name, path), pq.ParquetFile(path) as file:
+        table = file.read(columns=list(COLUMNS[1:])).to_pylist()
+    for row in table:
+        label: Any = row["label"]
+        if isinstance(label, int) and 0 <= label < len(images.classes):
+            label = images.classes[label]
+        domain = domains.get(str(row["domain"]).casefold())
+        if domain is None or label not in images.classes:
+            found = f"domain {row['domain']!r}, label {row['label']!r}"
+            message = f"{path.name}: unknown {found}; expected the domains"
+            raise DataError(f"{message} {', '.join(domains)} and a class or its place.")
+        name = PurePosixPath((row["image"] or {}).get("path") or "").name
+        yield f"{FOLDER}/{domain}/{label}", name
+
+
+def _file_names(rows: Sequence[tuple[str, str]]) -> list[str]:
+    by_folder = defaultdict(list)
+    for folder, name in rows:
+        by_folder[folder].append(name)
+    for folder, names in by_folder.items():
+        if len(set(names)) < len(names) or not all(map(NUMBERED.fullmatch, names)):
+            by_folder[folder] = [f"{k:05d}.jpg" for k in range(1, len(names) + 1)]
+    given = {folder: iter(names) for folder, names in by_folder.items()}
+    return [f"{folder}/{next(given[folder])}" for folder, _ in rows]
+
+
+@contextmanager
+def _parquet_told(name: str, path: Path) -> Iterator[None]:
+    import pyarrow.lib
+
+    try:
+        yield
+    except (OSError, pyarrow.lib.ArrowException) as error:
+        if isinstance(error, OSError):
+            tell_disk_full(error, path)
+        raise DataError(f"{name}: damaged, or no Parquet file ({error}).") from error
