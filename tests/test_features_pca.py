@@ -60,6 +60,53 @@ def test_the_iteration_for_large_matrices_finds_the_same(
         assert a.energy == pytest.approx(b.energy)
 
 
+def words(shape: tuple[int, int], seed: int = 0) -> sparse.csr_array:
+    """Return rows of few words each, frequent and rare ones, of about unit length."""
+    rng = np.random.default_rng(seed)
+    X = sparse.random_array(shape, density=0.05, format="csr", rng=rng)
+    X.data *= 1 / np.sqrt(1 + X.indices)
+    return X
+
+
+def test_the_iteration_gives_the_same_bits_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(components, "LARGEST_GRAM", 0)
+    X = words((150, 260))
+    first, second = (principal_components(X, 15).components for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize("shape", [(80, 120), (120, 80)])
+@pytest.mark.parametrize("rank", [2, 11])
+def test_the_iteration_leaves_out_directions_without_variance(
+    shape: tuple[int, int], rank: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(components, "LARGEST_GRAM", 0)
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((shape[0], rank)) @ rng.standard_normal((rank, shape[1]))
+    fitted = principal_components(X, 30)
+    assert fitted.components.shape == (rank, shape[1])
+    np.testing.assert_allclose(
+        fitted.components @ fitted.components.T, np.eye(rank), atol=1e-9
+    )
+    assert fitted.energy == pytest.approx(1.0)
+
+
+def test_a_sparse_matrix_of_thousands_of_rows_and_columns_stays_sparse(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Sparse(sparse.csr_array):
+        def toarray(self, *args, **kwargs):
+            raise AssertionError("made dense")
+
+        todense = toarray
+
+    monkeypatch.setattr(components, "LARGEST_GRAM", 1000)
+    X = Sparse(words((2000, 3000)))
+    assert principal_components(X, 3).transform(X).shape == (2000, 3)
+
+
 def test_energy_takes_the_fewest_components_that_hold_it() -> None:
     X = data((40, 10))
     whole = principal_components(X, 10)
@@ -145,6 +192,15 @@ def test_a_view_is_reduced_to_float32_with_its_energy_recorded() -> None:
     assert reduced.dtype == np.float32
     assert record["components"] == reduced.shape[1]
     assert 0.6 <= record["energy"] < 0.8
+
+
+def test_with_a_number_of_components_their_energy_is_recorded() -> None:
+    X = data((30, 12))
+    reduced, record = Pca(n_components=7).reduce(X)
+    values = np.linalg.eigvalsh(np.cov(X.T))[::-1]
+    assert reduced.shape == (30, 7)
+    assert record["components"] == 7
+    assert record["energy"] == pytest.approx(values[:7].sum() / values.sum())
 
 
 def test_more_components_than_a_view_can_have_are_refused() -> None:

@@ -20,7 +20,12 @@ def is_sparse(X: Any) -> bool:
     return bool(sparse.issparse(X))
 
 
-def require_finite(X: Any, names: Sequence[object] | np.ndarray, what: str) -> None:
+def require_finite(
+    X: Any,
+    names: Sequence[object] | np.ndarray,
+    what: str,
+    remedy: str = "Correct or remove these samples.",
+) -> None:
     """Raise DataError naming the rows of `X` that hold a NaN or an infinity.
 
     Parameters
@@ -31,6 +36,8 @@ def require_finite(X: Any, names: Sequence[object] | np.ndarray, what: str) -> N
         Name of each row.
     what : str
         What the features are called in the message.
+    remedy : str
+        How the message ends.
     """
     if is_sparse(X):
         parts = X.tocoo()
@@ -42,4 +49,4 @@ def require_finite(X: Any, names: Sequence[object] | np.ndarray, what: str) -> N
     shown = ", ".join(str(names[row]) for row in wrong[:SHOWN])
     more = f" and {len(wrong) - SHOWN} more" if len(wrong) > SHOWN else ""
     message = f"{what}: NaN or infinite values in {len(wrong)} of {len(names)} rows"
-    raise DataError(f"{message}: {shown}{more}. Correct or remove these samples.")
+    raise DataError(f"{message}: {shown}{more}. {remedy}")

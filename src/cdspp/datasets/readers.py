@@ -1,0 +1,355 @@
+"""Readers of published feature matrices, in the forms in which they are found.
+
+A *layout* says how one view of one domain is stored: an entry of `published` in the
+catalogue, with the values of that domain (`cdspp.datasets.catalogue.published_layout`).
+"""
+
+from __future__ import annotations
+
+import csv
+import zlib
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from cdspp.discovery import did_you_mean
+from cdspp.errors import DataError
+from cdspp.features._matrix import is_sparse, require_finite
+
+__all__ = ["Published", "check_layout", "read_matrix"]
+
+Layout = Mapping[str, Any]
+Content = tuple[Any, np.ndarray]
+
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "mat": ("file", "X", "labels", "label_base", "width"),
+    "triplets": ("file", "X", "labels", "label_base", "width", "rows"),
+    "words": ("file", "width"),
+    "csv": ("file", "domain", "label_base", "width"),
+}
+OPTIONAL: Mapping[str, tuple[str, ...]] = {"mat": ("orientation",)}
+ALWAYS_OPTIONAL = ("resource", "rows")
+ORIENTATIONS = ("rows", "columns")
+REMEDY = "Delete it, so that it is fetched again, or correct its catalogue entry."
+SHOWN = 5
+SHOWN_CHARACTERS = 40
+
+
+class Published(NamedTuple):
+    """A published view: ``X`` (n, d) float32, dense or CSR, and n class names."""
+
+    X: Any
+    labels: np.ndarray
+
+
+def check_layout(where: str, layout: Layout) -> None:
+    """Check that a layout has a known format and the keys of this format.
+
+    Parameters
+    ----------
+    where : str
+        What the layout is called in messages.
+    layout : mapping
+        The layout; whether its values are given by domain does not matter.
+
+    Raises
+    ------
+    DataError
+        The format or a key is unknown, or a key is missing.
+    """
+    kind = str(layout.get("format"))
+    if kind not in KEYS:
+        hint = did_you_mean(kind, KEYS)
+        message = f"{where}: format must be one of {', '.join(KEYS)}"
+        raise DataError(f"{message}, got {kind!r}{hint}")
+    if missing := [key for key in KEYS[kind] if key not in layout]:
+        raise DataError(f"{where}: format {kind} needs {', '.join(missing)} as well.")
+    known = ("format", *KEYS[kind], *OPTIONAL.get(kind, ()), *ALWAYS_OPTIONAL)
+    for key in layout:
+        if key not in known:
+            hint = did_you_mean(key, known)
+            raise DataError(f"{where}: format {kind} knows no key {key!r}{hint}")
+
+
+def read_matrix(
+    path: str | Path, layout: Mapping[str, Any], classes: Sequence[str]
+) -> Published:
+    r"""Read a published view and check that it is what its layout says.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    layout : mapping
+        How it is stored. ``format`` is one of
+
+        ``mat``
+            MATLAB 5: variable `X` (n, d), with ``orientation: columns`` (d, n), dense
+            or sparse, perhaps with further axes of length one; variable `labels`, a
+            row or a column of codes.
+        ``triplets``
+            MATLAB 5: variable `X` (k, 3), rows document, word, value, numbered from 1;
+            `rows` says how many documents; variable `labels` as above.
+        ``words``
+            Text, a document a line: ``<class> <word>:<value> <word>:<value> ...``,
+            words numbered from 1. A line without words is a row of zeros.
+        ``csv``
+            A header; then d values, a label (code or class name) and a domain a line.
+            Only lines of the domain `domain` are taken, letter case aside.
+
+        `width` is the number of columns d, `label_base` the code of the first class,
+        `rows` (optional but for ``triplets``) the number of rows n.
+    classes : sequence of str
+        Names of the classes, in the order of the codes.
+
+    Returns
+    -------
+    Published
+        In the order of the file: `X` float32, an ndarray or (``triplets``, ``words``,
+        sparse variables) a CSR array, and `labels`, an object array of class names.
+
+    Raises
+    ------
+    DataError
+        The file is missing, damaged, or not what the layout says.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from cdspp.datasets.readers import read_matrix
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "Index_EN-EN")
+    ...     _ = path.write_text("ECAT 1:0.5 3:-2.0\nC15\n")
+    ...     layout = {"format": "words", "file": path.name, "width": 3}
+    ...     found = read_matrix(path, layout, ["C15", "ECAT"])
+    >>> found.X.toarray().tolist()
+    [[0.5, 0.0, -2.0], [0.0, 0.0, 0.0]]
+    >>> found.labels.tolist()
+    ['ECAT', 'C15']
+    """
+    file = Path(path)
+    check_layout(f"layout of {file}", layout)
+    if not file.is_file():
+        message = f"{file}: no such file. Fetch the data set's resource"
+        raise DataError(f"{message} {layout.get('resource', 'that holds it')} first.")
+    # What is too large for float32 becomes infinite, which is checked below.
+    with np.errstate(over="ignore"):
+        X, labels = READERS[layout["format"]](file, layout, classes)
+    _check_size(file, layout, X, labels)
+    rows = [f"row {n + 1}" for n in range(X.shape[0])]
+    require_finite(X, rows, str(file), REMEDY)
+    return Published(X, labels)
+
+
+def _fault(file: Path, found: str) -> DataError:
+    return DataError(f"{file}: {found}. {REMEDY}")
+
+
+def _check_size(file: Path, layout: Layout, X: Any, labels: np.ndarray) -> None:
+    n_rows, width = X.shape
+    if width != layout["width"]:
+        found = f"{width} columns ({n_rows} rows), but its width is {layout['width']}"
+        if n_rows == layout["width"] and layout["format"] == "mat":
+            found += "; it seems to be stored the other way, see orientation"
+        raise _fault(file, found)
+    if layout.get("rows", n_rows) != n_rows:
+        raise _fault(file, f"{n_rows} rows, but it should have {layout['rows']}")
+    if len(labels) != n_rows:
+        raise _fault(file, f"{len(labels)} labels for {n_rows} rows")
+
+
+def _read_mat(file: Path, layout: Layout, classes: Sequence[str]) -> Content:
+    orientation = layout.get("orientation", "rows")
+    if orientation not in ORIENTATIONS:
+        message = f"layout of {file}: orientation must be rows or columns"
+        raise DataError(f"{message}, got {orientation!r}.")
+    value, codes = _load_variables(file, layout["X"], layout["labels"])
+    X = _as_matrix(file, layout["X"], value)
+    X = X.T if orientation == "columns" else X
+    X = sparse.csr_array(X) if is_sparse(X) else np.ascontiguousarray(X)
+    return X, _class_names(file, codes, layout["label_base"], classes)
+
+
+def _read_triplets(file: Path, layout: Layout, classes: Sequence[str]) -> Content:
+    value, codes = _load_variables(file, layout["X"], layout["labels"])
+    if is_sparse(value) or value.dtype.kind not in "iuf" or value.shape[1:] != (3,):
+        message = f"variable {layout['X']} must be a k x 3 matrix of numbers"
+        raise _fault(file, f"{message}, got {_kind(value)}")
+    shape = (layout["rows"], layout["width"])
+    places, weights = value[:, :2].astype(np.float64), value[:, 2].astype(np.float32)
+    inside = (places >= 1) & (places <= shape) & (places == np.rint(places))
+    if not inside.all():
+        row = int(np.argmin(inside.all(axis=1)))
+        found = "document {:g}, word {:g}".format(*places[row])
+        expected = f"documents are 1 to {shape[0]}, words 1 to {shape[1]}"
+        raise _fault(file, f"row {row + 1} of {layout['X']} is {found}, but {expected}")
+    rows, columns = places.astype(np.intp).T - 1
+    X = sparse.csr_array((weights, (rows, columns)), shape=shape)
+    if repeated := len(value) - X.nnz:
+        raise _fault(file, f"{repeated} words stand more than once in a document")
+    return X, _class_names(file, codes, layout["label_base"], classes)
+
+
+def _load_variables(file: Path, *names: str) -> list[Any]:
+    from scipy.io import loadmat, whosmat
+    from scipy.io.matlab import MatReadError
+
+    # What SciPy was seen to raise on files with bytes changed or missing.
+    damage = (MatReadError, zlib.error, MemoryError, ArithmeticError, UnboundLocalError)
+    try:
+        content = loadmat(file, variable_names=names, appendmat=False)
+        missing = [name for name in names if name not in content]
+        present = [name for name, *_ in whosmat(file, appendmat=False)]
+    except NotImplementedError as error:
+        message = f"{file}: a MATLAB 7.3 (HDF5) file; only older versions are read. In"
+        raise DataError(f"{message} MATLAB, save its variables with '-v7'.") from error
+    except (OSError, ValueError, TypeError, LookupError, *damage) as error:
+        raise _fault(file, f"not a MATLAB file, or a damaged one ({error})") from error
+    if missing:
+        found = ", ".join(present) or "none"
+        raise _fault(file, f"no variable {', '.join(missing)}; it has {found}")
+    return [content[name] for name in names]
+
+
+def _as_matrix(file: Path, name: str, value: Any) -> Any:
+    numeric = value.dtype.kind in "biuf"
+    if not numeric or value.ndim < 2 or any(length != 1 for length in value.shape[2:]):
+        message = f"variable {name} must be a matrix of numbers"
+        raise _fault(file, f"{message}, got {_kind(value)}")
+    value = value if is_sparse(value) else value.reshape(value.shape[:2])
+    return value.astype(np.float32)
+
+
+def _kind(value: Any) -> str:
+    return f"{value.dtype.name} of shape {' x '.join(map(str, value.shape))}"
+
+
+def _class_names(
+    file: Path, codes: np.ndarray, base: int, classes: Sequence[str]
+) -> np.ndarray:
+    """Return the names of the classes with these codes, a row or a column of them."""
+    numeric = not is_sparse(codes) and codes.dtype.kind in "biuf"
+    if not numeric or codes.size != max(codes.shape):
+        message = "labels must be a row or a column of numbers"
+        raise _fault(file, f"{message}, got {_kind(codes)}")
+    codes = codes.ravel()
+    unknown = codes[~np.isin(codes, np.arange(len(classes)) + base)]
+    if len(unknown):
+        shown = ", ".join(f"{code:g}" for code in np.unique(unknown)[:SHOWN])
+        message = f"{len(unknown)} labels are no class (codes {shown})"
+        last = base + len(classes) - 1
+        raise _fault(file, f"{message}; codes are {base} to {last}")
+    return np.array(classes, dtype=object)[codes.astype(np.intp) - base]
+
+
+def _read_words(file: Path, layout: Layout, classes: Sequence[str]) -> Content:
+    known = {name.encode(): name for name in classes}
+    labels: list[str] = []
+    columns, weights, ends = array("i"), array("d"), array("q", [0])
+    blank = 0
+    with file.open("rb") as stream:
+        for number, line in enumerate(stream, 1):
+            category, *pairs = line.split() or [b""]
+            if not category:
+                blank = blank or number
+                continue
+            if blank:
+                raise _fault(file, f"line {blank} is empty, but documents follow")
+            if category not in known:
+                found = f"line {number}: unknown class {_shown(category)}"
+                raise _fault(file, f"{found}; classes are {', '.join(classes)}")
+            labels.append(known[category])
+            _append_words(file, number, pairs, columns, weights)
+            ends.append(len(columns))
+            _check_words(file, number, columns[ends[-2] :], layout["width"])
+    parts = np.asarray(weights, dtype=np.float32), np.asarray(columns) - 1
+    X = sparse.csr_array((*parts, np.asarray(ends)), (len(labels), layout["width"]))
+    X.sort_indices()
+    return X, np.array(labels, dtype=object)
+
+
+def _append_words(
+    file: Path, number: int, pairs: list[bytes], columns: Any, weights: Any
+) -> None:
+    for pair in pairs:
+        try:
+            word, weight = pair.split(b":")
+            columns.append(int(word))
+            weights.append(float(weight))
+        except (ValueError, OverflowError) as error:
+            found = f"line {number}: expected <word>:<value>, got {_shown(pair)}"
+            raise _fault(file, found) from error
+
+
+def _check_words(file: Path, number: int, words: Any, width: int) -> None:
+    if not words:
+        return
+    if not 1 <= min(words) <= max(words) <= width:
+        wrong = next(word for word in words if not 1 <= word <= width)
+        raise _fault(file, f"line {number}: word {wrong}, but words are 1 to {width}")
+    if len(set(words)) < len(words):
+        raise _fault(file, f"line {number}: a word stands there more than once")
+
+
+def _read_csv(file: Path, layout: Layout, classes: Sequence[str]) -> Content:
+    width, wanted = layout["width"], str(layout["domain"]).casefold()
+    rows, labels, domains = [], [], set()
+    try:
+        with file.open(newline="", encoding="utf-8") as stream:
+            lines = csv.reader(stream)
+            header = next(lines, [""])
+            if header[-1].casefold() == wanted:
+                raise _fault(file, "the first line must be a header, not a sample")
+            for fields in lines:
+                if len(fields) != width + 2:
+                    found = f"line {lines.line_num}: {len(fields)} fields"
+                    raise _fault(file, f"{found} instead of {width} + 2")
+                domains.add(fields[-1])
+                if fields[-1].casefold() == wanted:
+                    rows.append(_floats(file, lines.line_num, fields[:width]))
+                    labels.append(fields[-2])
+    except (OSError, UnicodeError, csv.Error) as error:
+        raise _fault(file, f"cannot be read as CSV ({error})") from error
+    if not rows:
+        found = ", ".join(sorted(domains)) or "none"
+        raise _fault(file, f"no line of domain {layout['domain']}; it has {found}")
+    names = _named_or_coded(file, labels, layout["label_base"], classes)
+    return np.array(rows, dtype=np.float32), names
+
+
+def _floats(file: Path, number: int, fields: list[str]) -> np.ndarray:
+    try:
+        return np.array(fields, dtype=np.float32)
+    except ValueError as error:
+        raise _fault(file, f"line {number}: not a number ({error})") from error
+
+
+def _named_or_coded(
+    file: Path, labels: list[str], base: int, classes: Sequence[str]
+) -> np.ndarray:
+    if set(labels) <= set(classes):
+        return np.array(labels, dtype=object)
+    try:
+        codes = np.array(labels, dtype=np.float64)
+    except ValueError as error:
+        unknown = next(label for label in labels if label not in classes)
+        hint = did_you_mean(unknown, classes)
+        raise _fault(file, f"unknown class {unknown!r}{hint[:-1]}") from error
+    return _class_names(file, codes, base, classes)
+
+
+def _shown(text: bytes) -> str:
+    return repr(text[:SHOWN_CHARACTERS].decode(errors="replace"))
+
+
+READERS: Mapping[str, Callable[[Path, Layout, Sequence[str]], Content]] = {
+    "mat": _read_mat,
+    "triplets": _read_triplets,
+    "words": _read_words,
+    "csv": _read_csv,
+}

@@ -1,0 +1,131 @@
+"""Features as somebody published them, in the order of the index of the data set."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from cdspp.datasets.readers import read_matrix
+from cdspp.errors import DataError
+from cdspp.features.base import Extractor
+
+__all__ = ["Published"]
+
+SHOWN_RUNS = 8
+MISMATCH = (
+    "this copy is ordered or labelled differently, its results cannot be paired with "
+    "the published trials. Fetch it from another source of the catalogue."
+)
+
+
+@dataclass(frozen=True)
+class Published(Extractor):
+    """Features that were published ready-made; nothing is computed.
+
+    Parameters
+    ----------
+    name : str
+        Name of the published view in the catalogue.
+
+    Examples
+    --------
+    >>> from cdspp.features.published import Published
+    >>> Published(name="surf").recorded_options()
+    {'name': 'surf'}
+    """
+
+    identifier: ClassVar[str] = "published"
+    kind: ClassVar[str] = "features"
+    modules: ClassVar[tuple[str, ...]] = ("numpy", "scipy.io")
+
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        if not isinstance(self.name, str) or not self.name:
+            raise self.refuse("name", "the name of a published view")
+
+    def read(
+        self,
+        folder: str | Path,
+        layout: Mapping[str, Any],
+        classes: Sequence[str],
+        labels: Sequence[str],
+        positions: Sequence[int],
+    ) -> Any:
+        """Return the rows of the samples of one domain.
+
+        Parameters
+        ----------
+        folder : path
+            Folder of the data set, to which ``layout["file"]`` refers.
+        layout : mapping
+            How this view of the domain is stored (`cdspp.datasets.readers`).
+        classes : sequence of str
+            Names of the classes, in the order of their codes.
+        labels : sequence of str, length n
+            Classes of the samples.
+        positions : sequence of int, length n
+            Rows of the samples in the file, counted from 0. Together they are all
+            rows, unless the layout says how many rows there are.
+
+        Returns
+        -------
+        ndarray or csr_array of shape (n, width)
+            float32, the i-th row being the one at ``positions[i]``.
+
+        Raises
+        ------
+        DataError
+            The file is missing, damaged or not what its layout says, or its rows are
+            in number, order or classes not the samples of the data set.
+        """
+        path = Path(folder) / layout["file"]
+        X, found = read_matrix(path, layout, classes)
+        rows = np.asarray(positions, dtype=np.intp)
+        expected = layout.get("rows", rows.max() + 1)
+        if X.shape[0] != expected:
+            message = f"{path}: {X.shape[0]} rows for {expected} samples; {MISMATCH}"
+            raise DataError(message)
+        in_order = np.argsort(rows)
+        _compare(
+            path,
+            rows[in_order],
+            found[rows[in_order]],
+            np.array(labels, dtype=object)[in_order],
+        )
+        return X[rows]
+
+    def record(self, folder: str | Path, layout: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what to record of the file: its name, layout and sha256 digest."""
+        path = Path(folder) / layout["file"]
+        with path.open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        return {"layout": dict(layout), "sha256": digest}
+
+
+def _compare(
+    path: Path, rows: np.ndarray, found: np.ndarray, expected: np.ndarray
+) -> None:
+    """Raise DataError at the first row whose class is not the expected one."""
+    wrong = np.flatnonzero(found != expected)
+    if not len(wrong):
+        return
+    first = wrong[0]
+    raise DataError(
+        f"{path}: {len(wrong)} of {len(rows)} labels differ, the first in row "
+        f"{rows[first] + 1}: {found[first]}, expected {expected[first]}. "
+        f"Found {_runs(found)}; expected {_runs(expected)}: {MISMATCH}"
+    )
+
+
+def _runs(labels: np.ndarray) -> str:
+    runs = [f"{len(list(run))} x {label}" for label, run in groupby(labels)]
+    more = f", and {len(runs) - SHOWN_RUNS} more runs" if len(runs) > SHOWN_RUNS else ""
+    return ", ".join(runs[:SHOWN_RUNS]) + more
