@@ -22,7 +22,9 @@ from report_data import (
 
 from cdspp.artifacts import FIT_COLUMNS, write_rows
 from cdspp.errors import DataError
+from cdspp.figure_gains import VERDICT_COLOURS
 from cdspp.figure_samples import count_confusions
+from cdspp.figure_source import source_help_caption
 from cdspp.figure_style import CLASS_COLOURS, STYLES, equal_windows, figure_name
 from cdspp.figures import (
     benchmark_figures,
@@ -104,13 +106,20 @@ def test_the_opening_figure_names_tasks_rows_and_the_gain_over_a_control(
     assert sum(text.startswith("over ") for text in shown) == 4
 
 
-def test_many_tasks_are_spread_over_columns(draw: Callable[..., str]) -> None:
+def test_of_many_tasks_the_opening_figure_shows_the_gains_alone(
+    draw: Callable[..., str],
+) -> None:
     domains = ("print", "sketch", "photo", "tilted")
     layout = make_layout(tasks=[f"{a}_{b}" for a in domains for b in domains])
-    svg = draw(draw_source_help, layout)
-    assert len(re.findall(r'<g id="axes_\d+">', svg)) == 2
+    svg = draw(draw_source_help, layout, source_helps=0.06)
+    shown = texts(svg)
+    assert sum(" → " in text for text in shown) == 16
+    assert {"Average", "gain, points"} <= set(shown)
+    assert "target-only" not in shown
+    assert VERDICT_COLOURS["helps"] in svg
     heights = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
     assert float(heights.group(2)) < 1.4 * float(heights.group(1))
+    assert source_help_caption([layout]) != source_help_caption([make_layout()])
 
 
 def test_all_methods_and_the_average_are_drawn(draw: Callable[..., str]) -> None:

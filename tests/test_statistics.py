@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from report_data import make_layout, score_rows, write_scores
+from report_data import DIGIT_TASKS, make_layout, score_rows, write_scores
 
 from cdspp.statistics import (
     Summary,
@@ -148,3 +148,21 @@ def test_no_scores_at_all_give_an_empty_summary() -> None:
     assert isinstance(summary, Summary)
     assert np.isnan(summary.accuracy).all()
     assert summary.iterative() == []
+
+
+def test_a_setting_of_some_tasks_can_be_left_out() -> None:
+    layout = make_layout()
+    extra = {"key": "few", "printed": "CDSPP, few", "setting": "few", "method": "cdspp"}
+    layout["variants"] = [extra]
+    rows = columns(score_rows(make_layout()))
+    chosen = (rows["method"] == "cdspp") & (rows["task"] == DIGIT_TASKS[0])
+    chosen &= rows["setting"] == "main"
+    more = {name: values[chosen] for name, values in rows.items()}
+    more["setting"] = np.full(chosen.sum(), "few")
+    both = {name: np.concatenate([rows[name], more[name]]) for name in rows}
+    summary = summarise(both, layout)
+    few = summary.find("few")
+    assert few is not None
+    assert np.isfinite(summary.accuracy[few, 0]).all()
+    assert summary.of_all_tasks().find("few") is None
+    assert len(summary.of_all_tasks().curves) == len(summary.curves) - 1

@@ -14,6 +14,7 @@ import numpy as np
 from cdspp.artifacts import atomic
 from cdspp.errors import DataError
 from cdspp.statistics import Floats, Row, bootstrap_interval, mean_sd
+from cdspp.table_formats import split_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -138,8 +139,9 @@ def figure_name(printed: str) -> str:
     >>> print(figure_name("SVM_t"))
     SVM$_\mathrm{t}$
     """
-    base, _, subscript = printed.replace("$", r"\$").partition("_")
-    return rf"{base}$_\mathrm{{{subscript}}}$" if subscript else base
+    base, subscript, rest = split_name(printed.replace("$", r"\$"))
+    tail = rf"$_\mathrm{{{subscript}}}$" if subscript else ""
+    return base + tail + rest
 
 
 def quiet(axes: Axes, *, grid: str = "x") -> None:

@@ -119,7 +119,7 @@ def draw_methods(
     *, scores: PathLike, layout: Layout, outputs: Sequence[PathLike]
 ) -> None:
     """Draw all rows of one benchmark, a panel a task and one for their average."""
-    summary = read_summary(scores, layout)
+    summary = read_summary(scores, layout).of_all_tasks()
     values = summary.with_average(summary.accuracy)
     titles = [task_title(task) for task in (*summary.tasks, AVERAGE)][: values.shape[1]]
     longest = max(map(len, titles), default=1)
@@ -145,7 +145,7 @@ def draw_iterations(
     *, scores: PathLike, layout: Layout, outputs: Sequence[PathLike]
 ) -> None:
     """Draw accuracy by iteration, a panel a task, a line a row that iterates."""
-    summary = read_summary(scores, layout)
+    summary = read_summary(scores, layout).of_all_tasks()
     crowded = len(summary.iterative()) > _MAX_BANDS
     n_columns = max(1, min(len(summary.tasks), 2 if crowded else 4))
     n_lines = max(1, math.ceil(len(summary.tasks) / n_columns))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -222,6 +222,21 @@ class Summary:
         if len(self.tasks) < 2:
             return values
         return np.concatenate([values, values.mean(axis=1, keepdims=True)], axis=1)
+
+    def of_all_tasks(self) -> Summary:
+        """Leave out settings that run some of the tasks only."""
+        kept = [
+            i
+            for i, row in enumerate(self.rows)
+            if row.kind != "variant" or not np.isnan(self.accuracy[i]).all(axis=1).any()
+        ]
+        return replace(
+            self,
+            rows=tuple(self.rows[i] for i in kept),
+            accuracy=self.accuracy[kept],
+            class_accuracy=self.class_accuracy[kept],
+            curves=self.curves[kept],
+        )
 
     def iterative(self) -> list[int]:
         """Positions of the rows with more than one iteration somewhere."""

@@ -19,6 +19,7 @@ __all__ = [
     "latex_escape",
     "latex_name",
     "percent",
+    "split_name",
     "to_csv",
     "to_html",
     "to_latex",
@@ -235,7 +236,7 @@ def latex_name(printed: str) -> str:
     >>> print(latex_name("SVM_t*"))
     SVM\textsubscript{t}*
     """
-    base, subscript, rest = _split_name(printed)
+    base, subscript, rest = split_name(printed)
     tail = rf"\textsubscript{{{latex_escape(subscript)}}}" if subscript else ""
     return latex_escape(base) + tail + latex_escape(rest)
 
@@ -248,12 +249,13 @@ def html_name(printed: str) -> str:
     >>> html_name("CDSPP_sup*")
     'CDSPP<sub>sup</sub>*'
     """
-    base, subscript, rest = _split_name(printed)
+    base, subscript, rest = split_name(printed)
     tail = f"<sub>{escape(subscript)}</sub>" if subscript else ""
     return escape(base) + tail + escape(rest)
 
 
-def _split_name(printed: str) -> tuple[str, str, str]:
+def split_name(printed: str) -> tuple[str, str, str]:
+    """Return what stands before, in and after the subscript of a method's name."""
     base, _, tail = printed.partition("_")
     end = next((i for i, c in enumerate(tail) if not c.isalnum()), len(tail))
     return base, tail[:end], tail[end:]

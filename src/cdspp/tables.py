@@ -43,6 +43,7 @@ __all__ = [
     "overall_tables",
     "write_benchmark_tables",
     "write_overview",
+    "write_tables",
 ]
 
 PathLike = str | os.PathLike[str]
@@ -95,7 +96,7 @@ def write_benchmark_tables(
         Files to write: the stem names a table of `benchmark_tables`, the suffix
         (csv, md, tex) its form.
     """
-    _write(build_benchmark_tables(read_summary(scores, layout)), outputs)
+    write_tables(build_benchmark_tables(read_summary(scores, layout)), outputs)
 
 
 def write_overview(
@@ -106,7 +107,7 @@ def write_overview(
 ) -> None:
     """Write the table of all benchmarks' averages; as `write_benchmark_tables`."""
     pairs = zip(scores, layouts, strict=True)
-    _write([build_overview([read_summary(*pair) for pair in pairs])], outputs)
+    write_tables([build_overview([read_summary(*pair) for pair in pairs])], outputs)
 
 
 def build_benchmark_tables(summary: Summary) -> list[Table]:
@@ -136,9 +137,10 @@ def _title(summary: Summary) -> str:
 
 def build_overview(summaries: Sequence[Summary]) -> Table:
     """Build the table of averages: rows and controls by benchmark."""
+    chosen = [summary.of_all_tasks() for summary in summaries]
     titled = [
         replace(make_columns(summary, summary.accuracy)[-1], heading=_title(summary))
-        for summary in summaries
+        for summary in chosen
     ]
     caption = f"Average accuracy over the tasks of each benchmark. {_NUMBERS}"
     return grid_table("overview", "Overview", caption, titled)
@@ -252,7 +254,22 @@ def _spread(count: int, most: int) -> list[int]:
     return sorted({int(i) for i in np.linspace(0, count - 1, min(count, most)).round()})
 
 
-def _write(tables: Sequence[Table], outputs: Sequence[PathLike]) -> None:
+def write_tables(tables: Sequence[Table], outputs: Sequence[PathLike]) -> None:
+    """Write tables to the files that are named after them.
+
+    Parameters
+    ----------
+    tables : sequence of Table
+        What may be written.
+    outputs : sequence of path
+        Files to write: the stem is the name of a table, the suffix (csv, md, tex) its
+        form.
+
+    Raises
+    ------
+    DataError
+        A file has another name.
+    """
     known = {table.name: table for table in tables}
     for output in map(Path, outputs):
         if output.stem not in known or output.suffix not in _FORMATS:
