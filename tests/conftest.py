@@ -24,3 +24,12 @@ def reference_folder() -> Path:
     if not folder:
         pytest.skip("CDSPP_REFERENCE names no folder of reference cases")
     return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def mirror_folder() -> Path:
+    """Return the folder of published files, or skip where there is none."""
+    folder = os.environ.get("CDSPP_MIRROR")
+    if not folder:
+        pytest.skip("CDSPP_MIRROR names no folder of published files")
+    return Path(folder)

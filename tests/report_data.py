@@ -155,6 +155,7 @@ def write_labels(path: Path, prefix: str, classes: Sequence[str], each: int) -> 
     """Write `each` samples a class as a labels file."""
     pairs = [(f"{prefix}-{c}-{i}", c) for c in classes for i in range(each)]
     values = {"id": [p[0] for p in pairs], "label": [p[1] for p in pairs]}
+    values["position"] = range(len(pairs))
     write_rows(path, LABEL_COLUMNS, values)
     return path
 

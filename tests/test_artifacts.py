@@ -53,7 +53,8 @@ def test_a_damaged_feature_file_is_named(tmp_path: Path) -> None:
 
 
 def test_rows_come_back_with_nulls(tmp_path: Path) -> None:
-    write_rows(tmp_path / "r.parquet", LABEL_COLUMNS, {"id": ["a"], "label": [None]})
+    row = {"id": ["a"], "label": [None], "position": [0]}
+    write_rows(tmp_path / "r.parquet", LABEL_COLUMNS, row)
     assert read_rows(tmp_path / "r.parquet", LABEL_COLUMNS)["label"].tolist() == [None]
 
 

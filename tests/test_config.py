@@ -8,20 +8,9 @@ from typing import Any
 
 import pytest
 import yaml
+from study_files import ROOT, load
 
-from cdspp.config import load_study
 from cdspp.errors import ConfigError
-from cdspp.study import Study
-
-ROOT = Path(__file__).parents[1]
-
-
-def load(config: dict[str, Any]) -> Study:
-    return load_study(
-        config,
-        schema=ROOT / "workflow/schemas/config.schema.yaml",
-        catalogue=ROOT / "resources/datasets.yaml",
-    )
 
 
 @pytest.fixture
@@ -66,8 +55,8 @@ def test_a_setting_overrides_options_and_labels(config: dict[str, Any]) -> None:
     assert study.split_setting("alpha-1", "target") == "main"
     assert study.split_setting("labels-1", "target") == "labels-1"
     assert study.split_setting("labels-1", "source") == "main"
-    assert study.label_count("digits", "labels-1", "target") == 1
-    assert study.label_count("digits", "labels-1", "source") == 20
+    assert study.split_counts("digits", "labels-1", "target") == (1, None)
+    assert study.split_counts("digits", "labels-1", "source") == (20, None)
 
 
 def test_the_order_of_options_does_not_matter(config: dict[str, Any]) -> None:

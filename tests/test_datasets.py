@@ -352,7 +352,7 @@ def test_sizes_of_another_version_of_a_package_are_only_logged(
         ("[", "cannot be read as a catalogue"),
         ("- digits", "expected one entry for each data set"),
         ("digits: {titel: x}", "digits: unknown key 'titel': did you mean 'title'"),
-        ("digits: {title: x}", "digits: missing kind, classes"),
+        ("digits: {title: x}", "digits: missing kind, licence"),
     ],
 )
 def test_a_faulty_catalogue_is_named(tmp_path: Path, text: str, message: str) -> None:
@@ -380,7 +380,7 @@ def test_listing_data_sets_and_extractors_loads_none_of_their_libraries() -> Non
         "from cdspp.datasets import available_datasets, make_dataset, stages\n"
         "from cdspp.features import available_extractors, make_extractor, stages\n"
         "[make_dataset(name).versions() for name in available_datasets()]\n"
-        "options = {'pca': {'energy': 0.5}}\n"
+        "options = {'pca': {'energy': 0.5}, 'published': {'name': 'surf'}}\n"
         "[make_extractor(n, **options.get(n, {})) for n in available_extractors()]\n"
         "heavy = {'torch', 'cv2', 'PIL', 'matplotlib', 'yaml', 'sklearn', 'pandas'}\n"
         "print(sorted(heavy & (set(sys.modules) - before)))\n"

@@ -40,7 +40,7 @@ class Room:
             X = rng.random((len(means), width)) + means
             ids = np.array([f"{domain}{i:02d}" for i in range(len(X))])
             write_features(self.features(domain), Features(X, ids, {}))
-            rows = {"id": ids, "label": self.classes}
+            rows = {"id": ids, "label": self.classes, "position": range(len(X))}
             write_rows(self.labels(domain), LABEL_COLUMNS, rows)
             for role in ("source", "target"):
                 write_split(
@@ -49,7 +49,10 @@ class Room:
                     dataset="toy",
                     domain=domain,
                     role=role,
+                    protocol="seeded",
                     per_class=3,
+                    unlabelled=None,
+                    classes=["a", "b", "c"],
                     block="1-2",
                     seed=0,
                 )
@@ -79,6 +82,7 @@ class Room:
             "method": "cdspp",
             "options": {},
             "source_change": "as-is",
+            "overlap": "exclude",
             "predictions": output,
             "record": output.with_suffix(".json"),
             "benchmark": "toy",
@@ -127,17 +131,18 @@ def test_scores_agree_with_a_count_by_hand(room: Room) -> None:
     assert scores["accuracy"][found][0] > 0.8
 
 
-def test_in_a_task_within_one_domain_source_samples_are_not_tested(room: Room) -> None:
+def test_samples_on_both_sides_are_tested_only_where_they_are_kept(room: Room) -> None:
     files = room.files("right_right")
-    for trial in read_trials(files, "right_right"):
+    for trial in read_trials(files):
         assert not set(trial.source_ids) & set(trial.test_ids)
         assert len(trial.X) == len(trial.test_ids) + len(trial.labelled_ids)
-    outside = read_trials(files, "left_right")
-    assert any(set(trial.source_ids) & set(trial.test_ids) for trial in outside)
+    for trial in read_trials(files, overlap="keep"):
+        assert len(trial.test_ids) == 3 * (N_PER_CLASS - 3)
+        assert set(trial.source_ids) & set(trial.test_ids)
 
 
 def test_the_placebo_permutes_the_source_labels_alone(room: Room) -> None:
-    trial = next(read_trials(room.files("left_right"), "left_right"))
+    trial = next(read_trials(room.files("left_right")))
     rng = np.random.default_rng(0)
     changed = experiment.SOURCE_CHANGES["permuted-labels"](trial.source, rng)
     assert changed.X is trial.source.X
@@ -146,7 +151,7 @@ def test_the_placebo_permutes_the_source_labels_alone(room: Room) -> None:
 
 
 def test_the_noise_keeps_shape_and_labels_of_the_source(room: Room) -> None:
-    trial = next(read_trials(room.files("left_right"), "left_right"))
+    trial = next(read_trials(room.files("left_right")))
     changed = experiment.SOURCE_CHANGES["noise"](trial.source, np.random.default_rng(0))
     assert np.shape(changed.X) == np.shape(trial.source.X)
     assert np.min(changed.X) >= 0
@@ -203,7 +208,7 @@ def test_features_that_do_not_belong_to_the_splits_are_refused(room: Room) -> No
 
 def test_a_prediction_without_a_label_is_refused(room: Room) -> None:
     fit = room.fit()
-    rows = {"id": ["right00"], "label": ["a"]}
+    rows = {"id": ["right00"], "label": ["a"], "position": [0]}
     write_rows(room.labels("right"), LABEL_COLUMNS, rows)
     with pytest.raises(DataError, match="predicted samples have no label"):
         room.score(fit)
@@ -224,6 +229,7 @@ def test_the_subspace_holds_every_row_in_every_round(room: Room) -> None:
         options={},
         output=output,
         task="left_right",
+        overlap="exclude",
         numeric_threads=1,
     )
     with np.load(output) as content:

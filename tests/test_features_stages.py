@@ -216,11 +216,11 @@ def test_features_that_are_not_finite_are_not_written(
 
 @pytest.mark.parametrize("name", available_extractors())
 def test_each_extractor_tells_about_itself(name: str) -> None:
-    assert extractor_kind(name) in {"images", "texts", "view"}
+    assert extractor_kind(name) in {"images", "texts", "features", "view"}
     assert extractor_module(name).startswith("cdspp.features.")
     assert needs_codebook(name) == (name == "visual-words")
-    given = {"energy": 0.5} if name == "pca" else {}
-    made = make_extractor(name, **given)
+    needed = {"pca": {"energy": 0.5}, "published": {"name": "surf"}}
+    made = make_extractor(name, **needed.get(name, {}))
     assert set(made.recorded_options()) == set(extractor_options(name))
     assert set(made.versions()) >= {"numpy"}
 

@@ -41,5 +41,5 @@ def test_every_make_target_and_file_that_it_names_exists() -> None:
         assert f"\n{target}:" in makefile
     for name in re.findall(r"\]\(([\w./-]+\.png)\)", text):
         assert (ROOT / name).is_file()
-    for name in re.findall(r"(?:workflow|envs)/[\w./-]*\w", text):
+    for name in re.findall(r"(?:workflow|envs|resources)/[\w./-]*\w", text):
         assert (ROOT / name).exists(), name

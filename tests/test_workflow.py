@@ -93,6 +93,8 @@ def _fit_files(project: Project) -> list[Path]:
 # The stage of the report's picture that a rule belongs to, where names differ.
 STAGE_OF = {
     "prepare_dataset": "data",
+    "fetch": "data",
+    "overlap": "tables",
     "codebook": "features",
     "split": "splits",
     "subspace": "fit",
@@ -130,7 +132,7 @@ def test_more_trials_only_add_blocks(project: Project) -> None:
     project.write_config(trials=6)
     plan = project.planned()
     assert {fit.split("/")[-1] for fit in plan.fits} == {"5-6"}
-    assert set(plan.rules) == FOLLOWERS | {"fit", "split"}
+    assert set(plan.rules) == FOLLOWERS | {"fit", "split", "overlap"}
 
 
 def test_a_further_method_runs_alone(project: Project) -> None:

@@ -133,5 +133,5 @@ class Plan:
         self.output = output
         self.rules = Counter(re.findall(r"^(?:local)?rule (\w+):", output, re.M))
         self.fits = sorted(
-            re.findall(r"output: results/toy/fits/words/(\S+?)\.parquet", output)
+            re.findall(r"output: results/toy/fits/[\w-]+/(\S+?)\.parquet", output)
         )

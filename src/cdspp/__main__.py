@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from cdspp import __version__
-from cdspp.errors import DataError, MethodFailed
+from cdspp.errors import DataError, DiskFullError, MethodFailed
 
 __all__ = ["main"]
 
@@ -44,6 +44,18 @@ examples:
 A model file is a pickle: load only files that you trust.
 """
 
+FETCH_HELP = """\
+Downloads and verifies what a published data set consists of, for instance on a login
+node; a study that runs later finds everything in place. Without a name it lists what
+there is. Files that are there and whole are kept. A folder or address given as mirror,
+or in the environment variable CDSPP_MIRROR, is tried before the published places.
+
+examples:
+  cdspp fetch
+  cdspp fetch office-caltech-10 surf googlenet-webcam
+  cdspp fetch mrc --mirror /media/datasets
+"""
+
 BENCH_HELP = """\
 Times the closed form against a dense generalised eigensolver, and the rounds of
 semi-supervised CDSPP against the matrix products that no implementation can avoid.
@@ -52,7 +64,7 @@ solver takes most of the time: about half a minute and 1 GB for each size and ru
 """
 
 # ConfigError and DataError are ValueErrors, like scikit-learn's own.
-USER_ERRORS = (MethodFailed, OSError, ValueError)
+USER_ERRORS = (DiskFullError, MethodFailed, OSError, ValueError)
 
 
 def _methods(arguments: argparse.Namespace) -> str:
@@ -171,6 +183,43 @@ def _bench_solver(arguments: argparse.Namespace) -> str:
     return solver_table(results)
 
 
+def _fetch(arguments: argparse.Namespace) -> str:
+    from cdspp.datasets.base import record_path
+    from cdspp.datasets.catalogue import load_catalogue
+    from cdspp.datasets.resources import fetch_resource
+    from cdspp.discovery import did_you_mean
+
+    entries = load_catalogue(arguments.catalogue)
+    known = {name: entry.get("resources", {}) for name, entry in entries.items()}
+    known = {name: resources for name, resources in known.items() if resources}
+    name = arguments.dataset
+    if name is None:
+        return "\n".join(f"{key:20}{' '.join(found)}" for key, found in known.items())
+    if name not in known:
+        hint = did_you_mean(name, known)
+        raise DataError(f"nothing is published as {name!r}{hint} See cdspp fetch.")
+    lines, faults = [], []
+    for resource in arguments.resource or known[name]:
+        output = record_path(arguments.data, name, resource)
+        try:
+            fetch_resource(
+                dataset=name,
+                resource=resource,
+                catalogue=arguments.catalogue,
+                mirror=arguments.mirror,
+                output=output,
+            )
+            lines.append(f"{name}, {resource}: {output}")
+        except DataError as error:
+            logging.getLogger(__name__).error("%s", error)
+            faults.append(resource)
+    if faults:
+        count = f"{len(faults)} of {len(faults) + len(lines)} resources"
+        message = f"{name}: {count} could not be had: {', '.join(faults)}"
+        raise DataError(f"{message}. The reasons stand above.")
+    return "\n".join(lines)
+
+
 def _summary(arguments: argparse.Namespace) -> str:
     from cdspp.report import headline
 
@@ -207,6 +256,7 @@ def _parser() -> argparse.ArgumentParser:
     _add(commands, "methods", _methods, "list the methods")
     _add_fit(commands)
     _add_predict(commands)
+    _add_fetch(commands)
     _add_bench(commands)
     summary = _add(commands, "summary", _summary, "print the headline of a study")
     summary.add_argument(
@@ -247,6 +297,29 @@ def _add_predict(commands: Any) -> None:
     predict.add_argument("--model", required=True, metavar="FILE", help="the model")
     predict.add_argument("--target", required=True, metavar="FILE", help="target rows")
     predict.add_argument("--output", required=True, metavar="FILE", help="CSV to write")
+
+
+def _add_fetch(commands: Any) -> None:
+    fetch = _add(commands, "fetch", _fetch, "download published data", FETCH_HELP)
+    fetch.add_argument("dataset", nargs="?", metavar="DATASET")
+    fetch.add_argument(
+        "resource", nargs="*", metavar="RESOURCE", help="all of them by default"
+    )
+    fetch.add_argument(
+        "--data",
+        default="data",
+        metavar="FOLDER",
+        help="where to put the files (%(default)s, as the study expects)",
+    )
+    fetch.add_argument(
+        "--mirror", metavar="PLACE", help="folder or address to try first"
+    )
+    fetch.add_argument(
+        "--catalogue",
+        default="resources/datasets.yaml",
+        metavar="FILE",
+        help="what is where (%(default)s)",
+    )
 
 
 def _add_bench(commands: Any) -> None:

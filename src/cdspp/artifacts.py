@@ -38,7 +38,7 @@ __all__ = [
 
 Columns = Mapping[str, str]
 
-LABEL_COLUMNS: Columns = {"id": "string", "label": "string"}
+LABEL_COLUMNS: Columns = {"id": "string", "label": "string", "position": "int32"}
 SPLIT_COLUMNS: Columns = {
     "trial": "int32",
     "id": "string",

@@ -104,25 +104,24 @@ class TaskFiles:
     target_split: PathLike
 
 
-def read_trials(files: TaskFiles, task: str) -> Iterator[Trial]:
+def read_trials(files: TaskFiles, *, overlap: str = "exclude") -> Iterator[Trial]:
     """Yield the trials of a block.
 
-    In a task within one domain, where source and target are views of the same samples,
-    those that serve as labelled source in a trial are no test samples of it.
+    Source and target may be views of the same samples, as in a task within one domain.
 
     Parameters
     ----------
     files : TaskFiles
         What to read.
-    task : str
-        The task, ``<source domain>_<target domain>``.
+    overlap : {"exclude", "keep"}, default="exclude"
+        Whether unlabelled target samples that are labelled source samples of the same
+        trial, under the same id, are left out.
 
     Raises
     ------
     DataError
         A file is damaged, or features and splits are not of the same samples.
     """
-    source_domain, target_domain = task.split("_")
     source = read_features(files.source_features)
     target = read_features(files.target_features)
     drawn = read_rows(files.source_split, SPLIT_COLUMNS)
@@ -134,7 +133,7 @@ def read_trials(files: TaskFiles, task: str) -> Iterator[Trial]:
         left = {k: v[drawn["trial"] == number] for k, v in drawn.items()}
         right = {k: v[given["trial"] == number] for k, v in given.items()}
         labelled = right["role"] == LABELLED
-        if source_domain == target_domain:
+        if overlap == "exclude":
             kept = labelled | ~np.isin(right["id"].astype(str), left["id"].astype(str))
             right = {k: v[kept] for k, v in right.items()}
             labelled = labelled[kept]
@@ -156,6 +155,7 @@ def fit_block(
     method: str,
     options: Mapping[str, Any],
     source_change: str,
+    overlap: str,
     files: TaskFiles,
     predictions: PathLike,
     record: PathLike,
@@ -175,6 +175,8 @@ def fit_block(
         Options in place of the method's defaults.
     source_change : {"as-is", "permuted-labels", "noise"}
         What is done to the source before the fit, for the controls.
+    overlap : {"exclude", "keep"}
+        As for `read_trials`.
     files : TaskFiles
         What to read.
     predictions : path
@@ -194,7 +196,7 @@ def fit_block(
     seeded = "random_state" in option_defaults(method)
     log_ready()
     with limit_threads(numeric_threads):
-        for trial in read_trials(files, task):
+        for trial in read_trials(files, overlap=overlap):
             axes = (seed, benchmark, task, trial.number)
             source = SOURCE_CHANGES[source_change](
                 trial.source, generator(source_change, *axes)

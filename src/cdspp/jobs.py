@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from cdspp.errors import ConfigError, DataError
+from cdspp.errors import ConfigError, DataError, DiskFullError
 from cdspp.provenance import cpu_seconds
 
 __all__ = ["ProcessorTime", "job", "log_ready", "processor_time"]
@@ -49,7 +49,7 @@ def job(log_file: str | os.PathLike[str]) -> Iterator[None]:
     log_ready()
     try:
         yield
-    except (ConfigError, DataError) as error:
+    except (ConfigError, DataError, DiskFullError) as error:
         log.error("%s", error)
         sys.exit(f"{type(error).__name__}: {error}")
     except BaseException:

@@ -7,16 +7,20 @@ import hashlib
 import math
 import os
 from collections.abc import Mapping, Sequence
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
 from cdspp.answer import answer, read_comparisons
 from cdspp.artifacts import atomic
 from cdspp.errors import DataError
+from cdspp.figure_source import source_help_caption
+from cdspp.overlap import Overlap, read_overlap
 from cdspp.report_page import Files, Section, figure_html, page_html, table_html
 from cdspp.report_run import read_fit_records
 from cdspp.report_sections import (
     benchmark_section,
+    data_section,
     graph_section,
     header_html,
     numbers_section,
@@ -24,7 +28,7 @@ from cdspp.report_sections import (
     rerun_section,
     run_section,
 )
-from cdspp.statistics import Layout, read_summary
+from cdspp.statistics import Layout, Summary, read_summary
 from cdspp.table_formats import percent
 from cdspp.tables import build_overview
 
@@ -34,13 +38,6 @@ PathLike = str | os.PathLike[str]
 
 _SVG_BUDGET = 3_000_000
 _MAX_SVG = 800_000
-_OPENING = (
-    "Accuracy of the baseline, of the controls and of the method with its real source, "
-    "task by task: mean over trials and 95 % bootstrap interval. Right: the paired "
-    "gain over the strongest control, in points, with its interval; blue where the "
-    "source helps, red where it hurts, grey where there is no evidence. All panels "
-    "have the same scale; none starts at zero."
-)
 
 
 def write_report(
@@ -69,8 +66,9 @@ def write_report(
         The JSON files beside the predictions.
     study : mapping
         What was run; all keys are optional: study, title, seed, trials,
-        numeric_threads, versions, hardware, config, commands, and
-        logs, the files and folders that tell the processor time of the jobs.
+        numeric_threads, versions, hardware, config, commands, data (entries of the
+        catalogue), and logs, the files and folders that tell the processor time of
+        the jobs.
     output : path
         File to write.
     features : sequence of path
@@ -80,19 +78,18 @@ def write_report(
     records = read_fit_records(fit_records)
     max_bytes = min(_MAX_SVG, _SVG_BUDGET // max(1, len(figures)))
     files = Files.of([*tables, *figures], max_bytes=max_bytes)
-    digests = [
-        (f"{path.parent.name}/{path.stem}", _digest(path))
-        for path in map(Path, features)
-    ]
-    opening = figure_html("source-help", _OPENING, files)
+    digests = [_named_digest(path) for path in map(Path, features)]
+    opening = figure_html("source-help", source_help_caption(layouts), files)
     overview = table_html(build_overview(summaries), files)
+    overlaps = [_overlaps(summary, tables) for summary in summaries]
     sections = [
         Section("chart", "With the source, and without", opening),
         Section("overview", "All methods at a glance", overview),
-        *(benchmark_section(summary, files) for summary in summaries),
+        *map(benchmark_section, summaries, repeat(files), overlaps),
         order_section(summaries),
         numbers_section(),
-        graph_section(),
+        graph_section(summaries),
+        data_section(study),
         run_section(summaries, records, study, digests, files),
         rerun_section(study),
     ]
@@ -143,9 +140,16 @@ def headline(results_dir: PathLike) -> str:
     return "\n".join([*lines, "", where])
 
 
-def _digest(path: Path) -> str:
+def _overlaps(summary: Summary, tables: Sequence[PathLike]) -> list[Overlap]:
+    name = f"overlap_{summary.layout['benchmark']}.csv"
+    found = (path for path in map(Path, tables) if path.name == name)
+    return [overlap for path in found for overlap in read_overlap(path)]
+
+
+def _named_digest(path: Path) -> tuple[str, str]:
     with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    return f"{path.parent.name}/{path.stem}", digest
 
 
 def _aligned(records: Sequence[Mapping[str, str]]) -> list[str]:

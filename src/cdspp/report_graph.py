@@ -65,6 +65,12 @@ EDGES: tuple[Edge, ...] = (
     Edge("fit", "score", "predictions", ((654, 94), (742, 94), (742, 164))),
     Edge("score", "tables", "accuracies", ((828, 202), (886, 202))),
     Edge("score", "figures", "accuracies", ((794, 164), (794, 90), (886, 90))),
+    Edge(
+        "splits",
+        "tables",
+        KNOWN_LABELS,
+        ((422, 220), (422, 256), (944, 256), (944, 220)),
+    ),
     Edge("fit", "figures", "predictions", ((654, 72), (886, 72))),
     Edge(
         "labels",

@@ -21,6 +21,7 @@ from cdspp.answer import (
     verdict,
 )
 from cdspp.figures import benchmark_figures
+from cdspp.overlap import Overlap, overlap_table
 from cdspp.report_graph import graph_svg
 from cdspp.report_page import (
     Files,
@@ -42,6 +43,7 @@ from cdspp.tables import build_benchmark_tables
 
 __all__ = [
     "benchmark_section",
+    "data_section",
     "graph_section",
     "header_html",
     "numbers_section",
@@ -72,6 +74,9 @@ _CAPTIONS = {
 }
 
 
+_MOST_TASKS = 6  # whose comparisons are shown at once
+
+
 def header_html(summaries: Sequence[Summary], study: Mapping[str, Any]) -> str:
     """Ask the question and answer it, for all benchmarks and for each."""
     groups = {_title(summary): compare(summary) for summary in summaries}
@@ -96,8 +101,10 @@ def header_html(summaries: Sequence[Summary], study: Mapping[str, Any]) -> str:
     )
 
 
-def benchmark_section(summary: Summary, files: Files) -> Section:
-    """Show the tables and figures of one benchmark."""
+def benchmark_section(
+    summary: Summary, files: Files, overlaps: Sequence[Overlap] = ()
+) -> Section:
+    """Show the tables and figures of one benchmark, and what is on both sides."""
     tables = {
         table.name.partition("_")[0]: table_html(table, files)
         for table in build_benchmark_tables(summary)
@@ -108,20 +115,36 @@ def benchmark_section(summary: Summary, files: Files) -> Section:
         if (kind := name.partition("_")[0])
     }
     facts = str(summary.layout.get("summary", ""))
+    helped, few = tables["source-help"], len(summary.tasks) <= _MOST_TASKS
     parts = [
         f"<p>{escape(facts)}</p>" if facts else "",
         f"<p>{escape(answer(compare(summary)))}</p>",
         tables["accuracy"],
         figures["methods"],
-        tables["source-help"],
+        helped if few else details("Did the source help, task by task", helped),
         figures["iterations"],
         figures.get("subspace", ""),
         figures.get("confusion", ""),
+        _overlap_html(summary, files, overlaps),
         details("Mean accuracy per class", tables["class-accuracy"]),
         details("Accuracy by iteration, as a table", tables["iterations"]),
     ]
     anchor = f"benchmark-{summary.layout['benchmark']}"
     return Section(anchor, _title(summary), "\n".join(filter(None, parts)))
+
+
+def _overlap_html(summary: Summary, files: Files, overlaps: Sequence[Overlap]) -> str:
+    """Show the audit: the tasks that share samples, and that the others share none."""
+    if not overlaps:
+        return ""
+    if shared := [overlap for overlap in overlaps if overlap.shared_samples]:
+        table = table_html(overlap_table(shared, summary.layout), files)
+        none = "<p>No other task shares a sample in any trial.</p>"
+        return table + (none if len(shared) < len(overlaps) else "")
+    return (
+        "<p>Overlap audit: no test sample of any task and trial is a labelled source "
+        "sample.</p>"
+    )
 
 
 def order_section(summaries: Sequence[Summary]) -> Section:
@@ -175,14 +198,36 @@ def numbers_section() -> Section:
     return Section("numbers", "How the numbers are made", f"<ul>{items}</ul>")
 
 
-def graph_section() -> Section:
+def data_section(study: Mapping[str, Any]) -> Section:
+    """Say what the data are, where they come from and how to cite them."""
+    items = []
+    for entry in study.get("data", ()):
+        cites = "".join(f"<li>{escape(text)}</li>" for text in entry.get("cite", ()))
+        items.append(
+            f"<p><b>{escape(entry['title'])}.</b> {escape(entry['content'])} Source: "
+            f"{escape(entry['source'])} Licence: {escape(entry['licence'])}</p>"
+            + (f"<ul>{cites}</ul>" if cites else "")
+        )
+    return Section("data", "The data", "\n".join(items))
+
+
+def graph_section(summaries: Sequence[Summary]) -> Section:
     """Draw the job graph and say what it proves."""
+    kept = [s for s in summaries if s.layout.get("overlap") == "keep"]
+    exception = (
+        "<p>One exception is the protocol's own: in a task within one domain the "
+        "published splits draw source and target samples from the same files, and "
+        f"{escape(', '.join(map(_title, kept)))} keeps those on both sides among the "
+        "test samples, where the source names their class. The overlap table counts "
+        "them.</p>\n"
+    )
     content = (
         "<p>The labels of test samples are kept out of every fit by the job graph, not "
         "by trust. No input of a fit holds one: features have no labels at all, and "
         "the splits keep only those of source samples and of the few labelled target "
         "samples. The subspace that a figure shows is computed from the same inputs as "
         "the fit.</p>\n"
+        f"{exception if kept else ''}"
         f'<figure><div class="scroll" tabindex="0">{graph_svg()}</div>\n'
         '<figcaption class="key"><i class="secret"></i>with test labels'
         '<i class="known"></i>labels of source and labelled target rows only'

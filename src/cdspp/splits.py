@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 
 from cdspp.artifacts import LABEL_COLUMNS, SPLIT_COLUMNS, read_rows, write_rows
 from cdspp.errors import DataError
+from cdspp.published_splits import draw_published
 from cdspp.seeding import generator
 
 __all__ = [
     "LABELLED",
     "SOURCE",
     "UNLABELLED_ROLE",
-    "draw_labelled",
+    "draw_seeded",
     "trials_of_block",
     "write_split",
 ]
@@ -43,31 +44,39 @@ def trials_of_block(block: str) -> range:
     return range(first, last + 1)
 
 
-def draw_labelled(
-    labels: NDArray[Any], per_class: int, rng: np.random.Generator
-) -> NDArray[np.intp]:
-    """Return the rows drawn from each class, ascending.
+def draw_seeded(
+    labels: NDArray[Any],
+    per_class: int,
+    rng: np.random.Generator,
+    *,
+    unlabelled: int | None = None,
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the rows drawn as labelled and those left as unlabelled, ascending.
 
     Parameters
     ----------
     labels : ndarray of shape (n,)
         Class of each row.
     per_class : int
-        Rows a class; a smaller class gives all it has.
+        Labelled rows a class; a smaller class gives all it has.
     rng : numpy.random.Generator
-        Random stream. One permutation a class is drawn whatever `per_class` is, so the
-        rows for a smaller number are among those for a larger one.
+        Random stream. One permutation a class is drawn whatever the numbers are, so
+        the rows for a smaller number are among those for a larger one.
+    unlabelled : int, optional
+        Unlabelled rows a class, all others by default.
 
     Returns
     -------
-    rows : ndarray
-        Indices of the rows drawn.
+    labelled, unlabelled : ndarray
+        Indices of the rows.
     """
-    chosen = [
-        rng.permutation(np.flatnonzero(labels == label))[:per_class]
-        for label in np.unique(labels)
-    ]
-    return np.sort(np.concatenate(chosen))
+    drawn, rest = [], []
+    for label in np.unique(labels):
+        order = rng.permutation(np.flatnonzero(labels == label))
+        drawn.append(order[:per_class])
+        # From the far end, so that more labelled rows leave the same unlabelled ones.
+        rest.append(order[per_class:][::-1][:unlabelled])
+    return np.sort(np.concatenate(drawn)), np.sort(np.concatenate(rest))
 
 
 def write_split(
@@ -77,7 +86,10 @@ def write_split(
     dataset: str,
     domain: str,
     role: str,
+    protocol: str,
     per_class: int,
+    unlabelled: int | None,
+    classes: Sequence[str],
     block: str,
     seed: int,
 ) -> None:
@@ -94,12 +106,17 @@ def write_split(
         Names, which seed the draw together with role and trial.
     role : {"source", "target"}
         What the domain serves as.
-    per_class : int
-        Labelled samples per class.
+    protocol : {"seeded", "published"}
+        `draw_seeded`, or `draw_published` (cdspp.published_splits), which looks at the
+        samples in their published order.
+    per_class, unlabelled : int
+        Labelled samples per class, and unlabelled ones (None: all others).
+    classes : sequence of str
+        The classes in their order, by which the published rule walks.
     block : str
         Trials, as in ``1-5``.
     seed : int
-        The study's seed.
+        The study's seed; the published rule has none.
 
     Raises
     ------
@@ -107,15 +124,24 @@ def write_split(
         A target class would be left without a test sample.
     """
     columns = read_rows(labels, LABEL_COLUMNS)
-    ids, classes = columns["id"], columns["label"]
+    ids, found = columns["id"], columns["label"]
     if role == "target":
-        _check_sizes(classes, per_class, f"{dataset}, domain {domain}")
+        _check_sizes(found, per_class, f"{dataset}, domain {domain}")
+    order = np.argsort(columns["position"], kind="stable")
+
+    def draw(trial: int) -> Iterable[NDArray[np.intp]]:
+        if protocol == "seeded":
+            rng = generator(seed, "split", dataset, domain, role, trial)
+            return draw_seeded(found, per_class, rng, unlabelled=unlabelled)
+        parts = draw_published(
+            found[order], per_class, trial, class_order=classes, unlabelled=unlabelled
+        )
+        return (np.sort(order[part]) for part in parts)
+
     rows: dict[str, list[Any]] = {name: [] for name in SPLIT_COLUMNS}
+    taken = _source_rows if role == "source" else _target_rows
     for trial in trials_of_block(block):
-        rng = generator(seed, "split", dataset, domain, role, trial)
-        drawn = draw_labelled(classes, per_class, rng)
-        taken = _source_rows if role == "source" else _target_rows
-        for values in taken(trial, ids, classes, drawn):
+        for values in taken(trial, ids, found, *draw(trial)):
             for name, value in zip(SPLIT_COLUMNS, values, strict=True):
                 rows[name].append(value)
     write_rows(output, SPLIT_COLUMNS, rows)
@@ -125,16 +151,24 @@ Row = tuple[int, str, int, str, str | None]
 
 
 def _source_rows(
-    trial: int, ids: NDArray[Any], classes: NDArray[Any], drawn: NDArray[np.intp]
+    trial: int,
+    ids: NDArray[Any],
+    classes: NDArray[Any],
+    drawn: NDArray[np.intp],
+    rest: NDArray[np.intp],
 ) -> Iterable[Row]:
     return ((trial, ids[row], int(row), SOURCE, classes[row]) for row in drawn)
 
 
 def _target_rows(
-    trial: int, ids: NDArray[Any], classes: NDArray[Any], drawn: NDArray[np.intp]
+    trial: int,
+    ids: NDArray[Any],
+    classes: NDArray[Any],
+    drawn: NDArray[np.intp],
+    rest: NDArray[np.intp],
 ) -> Iterable[Row]:
     labelled = set(drawn.tolist())
-    for row in range(len(ids)):
+    for row in np.sort(np.concatenate([drawn, rest])).tolist():
         if row in labelled:
             yield trial, ids[row], row, LABELLED, classes[row]
         else:

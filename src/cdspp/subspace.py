@@ -61,6 +61,7 @@ def write_subspace(
     files: TaskFiles,
     output: str | os.PathLike[str],
     task: str,
+    overlap: str,
     numeric_threads: int,
 ) -> None:
     """Fit the first trial of a block once more and write its subspace, round by round.
@@ -78,12 +79,14 @@ def write_subspace(
         plane coordinates `xy`.
     task : str
         The task, ``<source domain>_<target domain>``.
+    overlap : {"exclude", "keep"}
+        As for `cdspp.experiment.read_trials`.
     numeric_threads : int
         Threads of the linear algebra libraries.
     """
     model = make(method, **{**options, "keep_projections": True})
     with limit_threads(numeric_threads):
-        trial = next(read_trials(files, task))
+        trial = next(read_trials(files, overlap=overlap))
         model.fit(trial.X, trial.y, source=trial.source)
         n_given = len(trial.source_ids) + len(trial.labelled_ids)
         views = fixed_view(_projected(model, trial), anchors=n_given)

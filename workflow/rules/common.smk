@@ -1,12 +1,15 @@
 # The validated study, and the constraints that it puts on wildcards. The functions of
 # paths.smk, inputs.smk and params.smk, named after their value, ask it for the rest.
 
+import os
 from pathlib import Path
 
 from cdspp.config import load_study
 from cdspp.datasets import dataset_recipe
+from cdspp.datasets.base import record_path
+from cdspp.datasets.catalogue import checks_of
 from cdspp.errors import ConfigError
-from cdspp.features import extractor_module, needs_codebook
+from cdspp.features import extractor_module, needs_codebook, pretrained_network
 from cdspp.figures import benchmark_figures, overall_figures
 from cdspp.methods import method_module
 from cdspp.provenance import code_digest
@@ -14,7 +17,9 @@ from cdspp.report_page import template_digest
 from cdspp.study import MAIN, REFERENCE
 from cdspp.tables import benchmark_tables, overall_tables
 
-CATALOGUE = str(Path(workflow.basedir, "resources/datasets.yaml"))
+# Relative where possible: the path is a parameter, and moving the folder no change.
+CATALOGUE = os.path.relpath(Path(workflow.basedir, "resources/datasets.yaml"))
+STUDY_FILES = [os.path.relpath(file) for file in workflow.config_settings.configfiles]
 
 try:
     study = load_study(
@@ -35,7 +40,8 @@ def one_of(names):
 
 wildcard_constraints:
     study=study.name,
-    dataset=one_of(study.datasets),
+    dataset=one_of([*study.datasets, "backbones"]),
+    resource=IDENTIFIER,
     domain=IDENTIFIER,
     view=one_of(study.views),
     benchmark=one_of(study.benchmarks),

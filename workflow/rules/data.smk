@@ -3,7 +3,29 @@
 
 
 localrules:
+    fetch,
     prepare_dataset,
+
+
+rule fetch:
+    output:
+        "data/{dataset}/{resource}.fetched.json",
+    log:
+        "logs/fetch/{dataset}/{resource}.log",
+    benchmark:
+        "benchmarks/fetch/{dataset}/{resource}.tsv"
+    retries: 1
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=240,
+    params:
+        checks=resource_checks,
+        catalogue=CATALOGUE,
+    script:
+        "../scripts/fetch.py"
 
 
 rule prepare_dataset:

@@ -4,7 +4,7 @@
 
 rule codebook:
     input:
-        index="data/{dataset}/index.json",
+        unpack(codebook_input),
     output:
         "results/codebooks/{dataset}/{view}.npz",
     log:
@@ -19,7 +19,7 @@ rule codebook:
         runtime=120,
     params:
         extractor=extractor_name,
-        options=extractor_options,
+        options=codebook_options,
         numeric_threads=numeric_threads,
         code=extractor_digest,
     script:
@@ -44,6 +44,7 @@ rule features:
     params:
         extractor=extractor_name,
         options=extractor_options,
+        layout=published_layout,
         numeric_threads=numeric_threads,
         code=extractor_digest,
     script:

@@ -42,6 +42,7 @@ rule subspace:
         runtime=30,
     params:
         method=REFERENCE,
+        overlap=showcase_overlap,
         options=showcase_options,
         numeric_threads=numeric_threads,
         code=showcase_digest,

@@ -1,15 +1,28 @@
 # Inputs of rules, each function named after what it returns.
 
 
+def file_input(dataset, view, domain=None):
+    files = {"index": index_of(dataset)}
+    resource = study.datasets[dataset].resource(view, domain)
+    if resource is not None:
+        files["fetched"] = record_of(dataset, resource)
+    network = pretrained_network(view.extractor, view.options)
+    if network is not None:
+        files["weights"] = record_of("backbones", network)
+    return files
+
+
+def codebook_input(wildcards):
+    return file_input(wildcards.dataset, view_of(wildcards))
+
+
 def feature_input(wildcards):
-    view = view_of(wildcards)
+    dataset, domain, view = wildcards.dataset, wildcards.domain, view_of(wildcards)
     if view.view is not None:
-        return {"view": features_of(wildcards.dataset, wildcards.domain, view.view)}
-    files = {"index": index_of(wildcards.dataset)}
+        return {"view": features_of(dataset, domain, view.view)}
+    files = file_input(dataset, view, domain)
     if needs_codebook(view.extractor):
-        files["codebook"] = (
-            f"results/codebooks/{wildcards.dataset}/{view.identifier}.npz"
-        )
+        files["codebook"] = codebook_of(dataset, view.identifier)
     return files
 
 
@@ -42,9 +55,18 @@ def fit_files(wildcards):
     return cell_files(wildcards.benchmark)
 
 
+def main_splits(wildcards):
+    return [
+        split_of({**wildcards, "setting": MAIN, "block": block}, role, domain)
+        for role, domains in study.roles(wildcards.benchmark).items()
+        for domain in domains
+        for block in study.blocks(study.trials)
+    ]
+
+
 def target_labels(wildcards):
     dataset = dataset_of(wildcards)
-    domains = study.target_domains(wildcards.benchmark)
+    domains = study.roles(wildcards.benchmark)["target"]
     return [labels_of(dataset, domain) for domain in domains]
 
 
@@ -70,6 +92,7 @@ def showcase_labels(wildcards):
 def report_tables(wildcards):
     layouts = all_layouts(wildcards)
     names = [name for layout in layouts for name in benchmark_tables(layout)]
+    names += [f"overlap_{benchmark}" for benchmark in study.benchmarks]
     names += overall_tables(layouts)
     return [f"{RESULTS}/tables/{name}.csv" for name in names]
 

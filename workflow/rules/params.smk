@@ -17,13 +17,19 @@ def layout_of(wildcards):
     return study.layout(wildcards.benchmark)
 
 
+def overlap_layout(wildcards):
+    names = ("benchmark", "title", "tasks", "overlap")
+    return {name: layout_of(wildcards)[name] for name in names}
+
+
 def study_facts(wildcards):
-    return {"config": dict(config), "logs": study.logs(), **study.facts()}
+    told = {key: value for key, value in config.items() if key != "mirror"}
+    return {"config": told, "logs": study.logs(), **study.facts(STUDY_FILES)}
 
 
 def dataset_params(wildcards):
-    name = wildcards.dataset
-    recipe = dataset_recipe(name, study.datasets[name].folder)
+    facts = study.datasets[wildcards.dataset]
+    recipe = dataset_recipe(facts.identifier, facts.folder, facts.entry)
     code = code_digest("cdspp.datasets.stages", recipe["module"])
     return {**recipe, "code": code}
 
@@ -41,22 +47,52 @@ def extractor_name(wildcards):
     return view_of(wildcards).extractor
 
 
+def codebook_options(wildcards):
+    view = view_of(wildcards)
+    return view.domain_options(view.options.get("codebook_domain"))
+
+
 def extractor_options(wildcards):
-    return dict(view_of(wildcards).options)
+    return view_of(wildcards).domain_options(wildcards.domain)
+
+
+def published_layout(wildcards):
+    return study.datasets[wildcards.dataset].layout(
+        view_of(wildcards), wildcards.domain
+    )
+
+
+def resource_checks(wildcards):
+    return checks_of(CATALOGUE, wildcards.dataset, wildcards.resource)
+
+
+def showcase_overlap(wildcards):
+    return study.overlap(wildcards.benchmark, MAIN)
 
 
 def dataset_of(wildcards):
     return study.benchmarks[wildcards.benchmark].dataset
 
 
-def labels_per_class(wildcards):
-    return study.label_count(wildcards.benchmark, wildcards.setting, wildcards.role)
+def draw_params(wildcards):
+    facts = study.benchmarks[wildcards.benchmark]
+    labelled, unlabelled = study.split_counts(
+        wildcards.benchmark, wildcards.setting, wildcards.role
+    )
+    return {
+        "protocol": facts.protocol,
+        "per_class": labelled,
+        "unlabelled": unlabelled,
+        "classes": list(study.datasets[facts.dataset].class_sizes[wildcards.domain]),
+        "seed": study.seed,
+    }
 
 
 def fit_params(wildcards):
     return {
         "options": study.method_options(wildcards.method, wildcards.setting),
         "source_change": study.settings[wildcards.setting].source,
+        "overlap": study.overlap(wildcards.benchmark, wildcards.setting),
         "seed": study.seed,
         "numeric_threads": study.numeric_threads,
     }

@@ -5,6 +5,14 @@ def index_of(dataset):
     return f"data/{dataset}/index.json"
 
 
+def record_of(dataset, resource):
+    return str(record_path("data", dataset, resource))
+
+
+def codebook_of(dataset, view):
+    return f"results/codebooks/{dataset}/{view}.npz"
+
+
 def features_of(dataset, domain, view):
     return f"results/features/{dataset}/{domain}.{view}.npz"
 

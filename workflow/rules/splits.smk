@@ -19,8 +19,7 @@ rule split:
         runtime=5,
     params:
         dataset=dataset_of,
-        per_class=labels_per_class,
-        seed=study.seed,
+        draw=draw_params,
         code=code_digest("cdspp.splits"),
     script:
         "../scripts/split.py"

@@ -1,4 +1,5 @@
-# Tables: from scores to CSV, Markdown and LaTeX, per benchmark and over all of them.
+# Tables: from scores to CSV, Markdown and LaTeX, per benchmark and over all of them;
+# and from splits, which samples of a task are on both sides.
 
 
 rule benchmark_tables:
@@ -30,6 +31,29 @@ rule benchmark_tables:
         code=code_digest("cdspp.tables"),
     script:
         "../scripts/benchmark_tables.py"
+
+
+rule overlap:
+    input:
+        main_splits,
+    output:
+        table("overlap_{benchmark}", "../report/overlap.rst"),
+        plain_tables("overlap_{benchmark}"),
+    log:
+        "logs/{study}/tables/overlap_{benchmark}.log",
+    benchmark:
+        "benchmarks/{study}/tables/overlap_{benchmark}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        layout=overlap_layout,
+        code=code_digest("cdspp.overlap"),
+    script:
+        "../scripts/overlap.py"
 
 
 rule overview:

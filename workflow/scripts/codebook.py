@@ -5,7 +5,7 @@ from cdspp.jobs import job
 
 with job(snakemake.log[0]):
     build_codebook(
-        index=snakemake.input.index,
+        **snakemake.input,
         extractor=snakemake.params.extractor,
         options=snakemake.params.options,
         output=snakemake.output[0],

@@ -8,6 +8,7 @@ with job(snakemake.log[0]):
         **snakemake.input,
         extractor=snakemake.params.extractor,
         options=snakemake.params.options,
+        layout=snakemake.params.layout,
         domain=snakemake.wildcards.domain,
         output=snakemake.output[0],
         numeric_threads=snakemake.params.numeric_threads,

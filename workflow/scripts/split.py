@@ -10,7 +10,6 @@ with job(snakemake.log[0]):
         dataset=snakemake.params.dataset,
         domain=snakemake.wildcards.domain,
         role=snakemake.wildcards.role,
-        per_class=snakemake.params.per_class,
         block=snakemake.wildcards.block,
-        seed=snakemake.params.seed,
+        **snakemake.params.draw,
     )

@@ -9,6 +9,7 @@ with job(snakemake.log[0]):
         files=TaskFiles(**snakemake.input),
         output=snakemake.output[0],
         task=snakemake.wildcards.task,
+        overlap=snakemake.params.overlap,
         method=snakemake.params.method,
         options=snakemake.params.options,
         numeric_threads=snakemake.params.numeric_threads,

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
 from cdspp.datasets.base import Dataset, Index, Sample, check_index, read_index
 from cdspp.datasets.folder import FolderDataset
+from cdspp.datasets.published import PublishedDataset
 from cdspp.discovery import Found, find_identifiers, load_named_class
 
 __all__ = [
     "Dataset",
     "FolderDataset",
     "Index",
+    "PublishedDataset",
     "Sample",
     "available_datasets",
     "check_index",
     "dataset_recipe",
     "make_dataset",
+    "open_dataset",
     "read_index",
 ]
 
@@ -52,8 +56,10 @@ def make_dataset(name: str) -> Dataset:
     return cast(Dataset, made)
 
 
-def dataset_recipe(name: str, folder: str | None = None) -> dict[str, Any]:
-    """Return what decides the content of a data set, for a workflow to compare.
+def dataset_recipe(
+    name: str, folder: str | None = None, entry: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return what decides the samples of a data set, for a workflow to compare.
 
     Parameters
     ----------
@@ -61,21 +67,42 @@ def dataset_recipe(name: str, folder: str | None = None) -> dict[str, Any]:
         Identifier of the data set.
     folder : str, optional
         The user's folder, if it is one.
+    entry : mapping, optional
+        The entry of the catalogue, where it has one.
 
     Returns
     -------
     dict
-        `folder`, the `module` that lists or makes the files, the `versions` of the
-        packages that decide the content, the `fingerprint` of a user's files.
+        `folder`, the `module` that lists or makes the samples, the `versions` of the
+        packages that decide the content, the `fingerprint` of what is not code.
+    """
+    made = open_dataset(name, folder, entry)
+    recipe = {"folder": folder, "module": type(made).__module__}
+    return {**recipe, "versions": made.versions(), "fingerprint": made.fingerprint()}
+
+
+def open_dataset(
+    name: str, folder: str | Path | None, entry: Mapping[str, Any] | None
+) -> Dataset:
+    """Return a data set: a user's folder, a published one, or one that is generated.
+
+    Parameters
+    ----------
+    name, folder, entry
+        As for `dataset_recipe`.
+
+    Raises
+    ------
+    ConfigError
+        There is no such data set; the message names the nearest one.
+    DataError
+        The folder is not laid out as a data set.
     """
     if folder is not None:
-        own = FolderDataset(name, folder)
-        module = FolderDataset.__module__
-        mark = own.fingerprint()
-        return {"folder": folder, "module": module, "versions": {}, "fingerprint": mark}
-    made = make_dataset(name)
-    module = type(made).__module__
-    return {"folder": None, "module": module, "versions": made.versions()}
+        return FolderDataset(name, folder)
+    if entry is not None and "resources" in entry:
+        return PublishedDataset(name, entry)
+    return make_dataset(name)
 
 
 def _classes() -> dict[str, Found]:

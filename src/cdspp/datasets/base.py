@@ -6,7 +6,7 @@ import hashlib
 import shutil
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -24,18 +24,34 @@ __all__ = [
     "check_index",
     "opaque_id",
     "read_index",
+    "read_record",
+    "record_path",
 ]
 
 INDEX_NAME = "index.json"
-KINDS = ("images", "texts")
+KINDS = ("images", "texts", "features")
 
 
 class Sample(NamedTuple):
-    """One file: identity, path (relative to the data set's folder) and class."""
+    """One sample of a domain.
+
+    Attributes
+    ----------
+    id : str
+        What it is called; the same id is the same thing, in other domains too.
+    path : str
+        Its file, relative to the data set's folder; empty where it is a row of a
+        published matrix, or a file that is fetched.
+    label : str
+        Its class.
+    position : int
+        Its place in the published order of its domain, or in that of the folder.
+    """
 
     id: str
     path: str
     label: str
+    position: int = 0
 
 
 @dataclass(frozen=True)
@@ -46,8 +62,8 @@ class Index:
     ----------
     dataset : str
         Identifier of the data set.
-    kind : {"images", "texts"}
-        What the files are.
+    kind : {"images", "texts", "features"}
+        What the files are; features where there are published matrices alone.
     classes : tuple of str
         Names of the classes, in order.
     domains : mapping
@@ -87,6 +103,10 @@ class Index:
         """Return the class names of the samples of `domain`, in order."""
         return [sample.label for sample in self.samples(domain)]
 
+    def positions(self, domain: str) -> list[int]:
+        """Return the places of the samples of `domain` in its published order."""
+        return [sample.position for sample in self.samples(domain)]
+
     def class_sizes(self, domain: str) -> list[int]:
         """Return how many samples of each class `domain` has, in class order."""
         counts = Counter(self.labels(domain))
@@ -102,7 +122,7 @@ class Dataset(ABC):
     ----------
     identifier : str
         Name in configuration and paths.
-    kind : {"images", "texts"}
+    kind : {"images", "texts", "features"}
         What the files are.
     domains : tuple of str
         Names of the domains.
@@ -125,6 +145,10 @@ class Dataset(ABC):
     def versions(self) -> dict[str, str]:
         """Return the versions of the packages on which the content depends."""
         return {name: metadata.version(name) for name in self.packages}
+
+    def fingerprint(self) -> str:
+        """Return a digest of what decides the samples and is no code; maybe empty."""
+        return ""
 
     def prepare(self, folder: str | Path) -> Index:
         """Write all files, and last ``index.json``, into `folder`.
@@ -158,10 +182,14 @@ class Dataset(ABC):
     def index(self, root: Path, samples: Mapping[str, Sequence[Sample]]) -> Index:
         """Return the index of `samples`, whose paths refer to `root`."""
         # Ordered by id: neither an id nor a row number tells the class.
-        domains = {name: tuple(sorted(samples[name])) for name in self.domains}
+        domains = {n: tuple(sorted(self.placed(samples[n]))) for n in self.domains}
         return Index(
             self.identifier, self.kind, self.classes, domains, root, self.versions()
         )
+
+    def placed(self, samples: Sequence[Sample]) -> Iterable[Sample]:
+        """Return the samples of a domain with their positions: as they come."""
+        return (s._replace(position=i) for i, s in enumerate(samples))
 
 
 def opaque_id(text: str) -> str:
@@ -212,6 +240,33 @@ def read_index(path: str | Path) -> Index:
     return index
 
 
+def record_path(data: str | Path, dataset: str, resource: str) -> Path:
+    """Return where the record of a fetched resource lies, below the folder `data`."""
+    return Path(data) / dataset / f"{resource}.fetched.json"
+
+
+def read_record(path: str | Path) -> Mapping[str, Any]:
+    """Read the record of a fetched resource: its `files`, and its `images` by domain.
+
+    Raises
+    ------
+    DataError
+        There is no record, it is damaged, or a file that it names is missing.
+    """
+    file = Path(path)
+    try:
+        record: Mapping[str, Any] = read_json(file)
+        names = list(record["files"])
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        message = f"{file}: not the record of fetched files ({error!r})."
+        raise DataError(f"{message} Delete it and fetch again.") from error
+    for name in names:
+        if not (file.parent / name).is_file():
+            message = f"{file.parent / name}: the fetched file is missing."
+            raise DataError(f"{message} Delete {file} and fetch again.")
+    return record
+
+
 def check_index(index: Index) -> None:
     """Check that an index is whole and that its files exist.
 
@@ -241,7 +296,7 @@ def _check_domain(name: str, index: Index, samples: Sequence[Sample]) -> None:
     if repeated:
         raise DataError(f"{name} has the id {repeated[0]!r} more than once.")
     for sample in samples:
-        if not (index.root / sample.path).is_file():
+        if sample.path and not (index.root / sample.path).is_file():
             message = f"{name}: the file {index.root / sample.path} is missing."
             raise DataError(f"{message} Prepare the data set again.")
 
@@ -264,7 +319,12 @@ def _as_json(index: Index) -> dict[str, Any]:
 
 def _content_digest(index: Index, domain: str) -> str:
     digest = hashlib.sha256()
-    for sample, file in zip(index.samples(domain), index.files(domain), strict=True):
-        content = hashlib.sha256(file.read_bytes()).hexdigest()
-        digest.update(f"{sample.id} {sample.label} {content}\n".encode())
+    for sample in index.samples(domain):
+        content = ""
+        if sample.path:
+            content = hashlib.sha256(
+                (index.root / sample.path).read_bytes()
+            ).hexdigest()
+        line = f"{sample.id} {sample.label} {sample.position} {content}\n"
+        digest.update(line.encode())
     return digest.hexdigest()

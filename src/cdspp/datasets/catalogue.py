@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +13,21 @@ from cdspp.datasets.base import KINDS, Index
 from cdspp.discovery import did_you_mean
 from cdspp.errors import DataError
 
-__all__ = ["check_catalogued", "load_catalogue"]
+__all__ = [
+    "check_catalogued",
+    "checks_of",
+    "holds_data",
+    "load_catalogue",
+    "published_layout",
+]
 
 log = logging.getLogger(__name__)
 
-REQUIRED = ("title", "kind", "classes", "class_sizes", "licence", "source", "content")
-OPTIONAL = ("versions",)
+REQUIRED = ("title", "kind", "licence", "source", "content")
+OF_DATA = ("classes", "class_sizes")
+OF_FILES = ("resources",)
+OPTIONAL = ("versions", "cite", "order", "protocol", "published")
+OTHER_KINDS = ("weights", "splits")
 
 
 def load_catalogue(path: str | Path) -> dict[str, dict[str, Any]]:
@@ -30,9 +41,12 @@ def load_catalogue(path: str | Path) -> dict[str, dict[str, Any]]:
     Returns
     -------
     dict
-        By identifier: `title`, `kind`, `classes` (ordered), `class_sizes` (by domain,
-        in the order of the classes), `licence`, `source`, `content` (on what it
-        depends) and, where sizes depend on packages, their `versions`.
+        By identifier: `title`, `kind`, `licence`, `source`, `content` (on what it
+        depends) and, for data, `classes` (ordered) and `class_sizes` (by domain, in
+        the order of the classes). Where sizes depend on packages, their `versions`.
+        For what is downloaded: `resources` (what is where, and how it is recognised),
+        `published` (ready-made views), `order` of the samples in them, `protocol`
+        (labelled samples per class of the published splits) and `cite`.
 
     Raises
     ------
@@ -42,7 +56,8 @@ def load_catalogue(path: str | Path) -> dict[str, dict[str, Any]]:
     import yaml
 
     try:
-        entries = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        text = Path(path).read_text(encoding="utf-8")
+        entries = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except (OSError, yaml.YAMLError) as error:
         raise DataError(f"{path}: cannot be read as a catalogue ({error}).") from error
     if not isinstance(entries, dict):
@@ -52,22 +67,87 @@ def load_catalogue(path: str | Path) -> dict[str, dict[str, Any]]:
     return entries
 
 
+def holds_data(entry: Mapping[str, Any]) -> bool:
+    """Return whether an entry is a data set, and not weights or splits of others."""
+    return entry["kind"] in KINDS
+
+
 def _check_entry(where: str, entry: Any) -> None:
     if not isinstance(entry, dict):
         raise DataError(f"{where}: expected keys {', '.join(REQUIRED)}, got {entry!r}.")
     for key in entry:
-        if key not in (known := (*REQUIRED, *OPTIONAL)):
+        if key not in (known := (*REQUIRED, *OF_DATA, *OF_FILES, *OPTIONAL)):
             raise DataError(f"{where}: unknown key {key!r}{did_you_mean(key, known)}")
-    if missing := [key for key in REQUIRED if key not in entry]:
+    kinds = (*KINDS, *OTHER_KINDS)
+    if "kind" in entry and entry["kind"] not in kinds:
+        found = f"got {entry['kind']!r}"
+        raise DataError(f"{where}: kind must be one of {', '.join(kinds)}, {found}.")
+    more = OF_FILES if entry.get("kind") in OTHER_KINDS else OF_DATA
+    if missing := [key for key in (*REQUIRED, *more) if key not in entry]:
         raise DataError(f"{where}: missing {', '.join(missing)}.")
-    if entry["kind"] not in KINDS:
-        raise DataError(
-            f"{where}: kind must be images or texts, got {entry['kind']!r}."
-        )
-    for domain, sizes in entry["class_sizes"].items():
+    for domain, sizes in entry.get("class_sizes", {}).items():
         if len(sizes) != len(entry["classes"]):
             message = f"{where}: domain {domain} has {len(sizes)} sizes for"
             raise DataError(f"{message} {len(entry['classes'])} classes.")
+    known = entry.get("resources", {})
+    for view, layout in entry.get("published", {}).items():
+        given = layout.get("resource")
+        for name in given.values() if isinstance(given, Mapping) else [given]:
+            if name not in known:
+                message = f"{where}, published view {view}: resource must be one of"
+                raise DataError(f"{message} {', '.join(known)}, got {name!r}.")
+
+
+def published_layout(
+    entry: Mapping[str, Any], view: str, domain: str
+) -> dict[str, Any] | None:
+    """Return how a published view of a domain is stored, None where there is none.
+
+    Parameters
+    ----------
+    entry : mapping
+        Entry of the catalogue.
+    view : str
+        Name of the published view.
+    domain : str
+        Name of the domain; values given by domain are replaced by its own.
+    """
+    layout = {}
+    for key, value in entry.get("published", {}).get(view, {}).items():
+        by_domain = isinstance(value, Mapping)
+        if by_domain and domain not in value:
+            return None
+        layout[key] = value[domain] if by_domain else value
+    return layout or None
+
+
+@cache
+def _known(path: str) -> dict[str, dict[str, Any]]:
+    return load_catalogue(path)
+
+
+def checks_of(path: str, name: str, resource: str) -> dict[str, Any]:
+    """Return by what a fetched resource is recognised, for a workflow to compare.
+
+    Addresses are no part of it: a new one is no reason to fetch again.
+
+    Parameters
+    ----------
+    path, name, resource : str
+        The catalogue, the entry and the name of the resource.
+    """
+    facts = _known(path)[name]["resources"][resource]
+    checks: dict[str, Any] = {}
+    for way in facts["ways"]:
+        for file in way.get("files", []):
+            kept = {
+                k: v for k, v in file.items() if k not in ("name", "urls", "mirror")
+            }
+            checks[file["name"]] = kept
+    if "manifest" in facts:
+        content = Path(path).parent.joinpath(facts["manifest"]).read_bytes()
+        checks["manifest"] = hashlib.sha256(content).hexdigest()
+    return checks
 
 
 def check_catalogued(index: Index, catalogue: Mapping[str, Mapping[str, Any]]) -> None:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from cdspp.artifacts import LABEL_COLUMNS, write_rows
-from cdspp.datasets import FolderDataset, make_dataset
+from cdspp.artifacts import LABEL_COLUMNS, read_json, write_rows
+from cdspp.datasets import PublishedDataset, open_dataset
 from cdspp.datasets.base import INDEX_NAME, read_index
 from cdspp.datasets.catalogue import check_catalogued, load_catalogue
+from cdspp.datasets.published import published_labels
 from cdspp.errors import ConfigError
+from cdspp.published_splits import check_published_splits
 
 __all__ = ["prepare_dataset", "write_labels"]
+
+PUBLISHED_SPLITS = "published-splits.json"
 
 
 def prepare_dataset(
@@ -43,10 +49,28 @@ def prepare_dataset(
     target = Path(output)
     if target.name != INDEX_NAME:
         raise ConfigError(f"{target}: the index must be called {INDEX_NAME}.")
-    dataset = make_dataset(name) if folder is None else FolderDataset(name, folder)
+    entries = {} if catalogue is None else load_catalogue(catalogue)
+    dataset = open_dataset(name, folder, entries.get(name))
+    if catalogue is not None and isinstance(dataset, PublishedDataset):
+        _check_published(dataset, Path(catalogue).with_name(PUBLISHED_SPLITS))
     index = dataset.prepare(target.parent)
-    if catalogue is not None and folder is None:
-        check_catalogued(index, load_catalogue(catalogue))
+    if folder is None:
+        check_catalogued(index, entries)
+
+
+def _check_published(dataset: PublishedDataset, digests: Path) -> None:
+    """Regenerate the published splits and compare; the features must fit them later."""
+    expected = read_json(digests)
+    for role, domains in expected.get(dataset.identifier, {}).items():
+        for domain in domains:
+            check_published_splits(
+                dataset=dataset.identifier,
+                domain=domain,
+                role=role,
+                labels=published_labels(dataset.entry, domain),
+                class_order=dataset.classes,
+                expected=expected,
+            )
 
 
 def write_labels(index_path: str | Path, domain: str, output: str | Path) -> None:
@@ -62,5 +86,6 @@ def write_labels(index_path: str | Path, domain: str, output: str | Path) -> Non
         Parquet file with `cdspp.artifacts.LABEL_COLUMNS`.
     """
     index = read_index(index_path)
-    values = {"id": index.ids(domain), "label": index.labels(domain)}
+    values: dict[str, Sequence[Any]] = {"id": index.ids(domain)}
+    values |= {"label": index.labels(domain), "position": index.positions(domain)}
     write_rows(output, LABEL_COLUMNS, values)

@@ -17,6 +17,7 @@ __all__ = [
     "extractor_options",
     "make_extractor",
     "needs_codebook",
+    "pretrained_network",
 ]
 
 
@@ -27,7 +28,7 @@ def available_extractors() -> tuple[str, ...]:
     --------
     >>> from cdspp.features import available_extractors
     >>> available_extractors()
-    ('cnn', 'pca', 'text', 'visual-words')
+    ('cnn', 'pca', 'published', 'text', 'visual-words')
     """
     return tuple(_classes())
 
@@ -58,7 +59,12 @@ def needs_codebook(name: str) -> bool:
     return issubclass(_find(name), WordExtractor)
 
 
-def make_extractor(name: str, **options: Any) -> Extractor:
+def pretrained_network(name: str, options: Mapping[str, Any]) -> str | None:
+    """Return the network whose published weights the extractor `name` needs, if any."""
+    return _find(name).pretrained({**_find(name).defaults(), **options})
+
+
+def make_extractor(name: str, /, **options: Any) -> Extractor:
     """Build the extractor `name` with `options`.
 
     Raises

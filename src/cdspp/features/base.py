@@ -89,6 +89,11 @@ class Extractor(ABC):
             raise self.refuse(option, "a number above 0, at most 1")
 
     @classmethod
+    def pretrained(cls, options: Mapping[str, Any]) -> str | None:
+        """Return the network whose published weights are needed, if any."""
+        return None
+
+    @classmethod
     def defaults(cls) -> Mapping[str, Any]:
         """Return the options and their default values."""
         return {field.name: field.default for field in fields(cls)}

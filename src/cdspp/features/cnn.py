@@ -8,7 +8,7 @@ import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -29,6 +29,7 @@ LAYERS: Mapping[str, Mapping[str, int | None]] = {
     "vgg16": {"fc6": 2, "fc7": 5, "pool": 0},
     "resnet50": {"pool": None},
 }
+RANDOM, PRETRAINED = "random", "IMAGENET1K_V1"
 MEAN = (0.485, 0.456, 0.406)
 DEVIATION = (0.229, 0.224, 0.225)
 SIDE = 224
@@ -52,8 +53,8 @@ class Cnn(FileExtractor):
         last pooling of the others (9216 and 25088 values).
     weights : str, default='random'
         ``random``: drawn with `seed` as the network's constructor draws them;
-        ``IMAGENET1K_V1``: torchvision's, downloaded once by torch.hub; otherwise
-        the path of a file with the network's state dict.
+        ``IMAGENET1K_V1``: torchvision's, which the workflow fetches; otherwise the
+        path of a file with the network's state dict (``cdspp fetch backbones``).
     seed : int, default=0
         Seed of random weights.
     resize : {'square', 'crop'}, default='square'
@@ -80,7 +81,7 @@ class Cnn(FileExtractor):
 
     network: str = "alexnet"
     layer: str = "fc6"
-    weights: str = "random"
+    weights: str = RANDOM
     seed: int = 0
     resize: str = "square"
     device: str = "auto"
@@ -96,6 +97,11 @@ class Cnn(FileExtractor):
         for option in ("weights", "device"):
             if not isinstance(getattr(self, option), str):
                 raise self.refuse(option, "a text")
+
+    @classmethod
+    def pretrained(cls, options: Mapping[str, Any]) -> str | None:
+        """Return the network where the options ask for its published weights."""
+        return options["network"] if options["weights"] == PRETRAINED else None
 
     def load(self) -> None:
         """Import torch and torchvision."""
@@ -151,7 +157,7 @@ class Cnn(FileExtractor):
         return torch.device(self.device)
 
     def _is_file(self) -> bool:
-        return self.weights not in ("random", "IMAGENET1K_V1")
+        return self.weights != RANDOM
 
     def _pixels(self, path: Path) -> np.ndarray:
         """Return a normalised image, channels first."""
@@ -175,7 +181,7 @@ class Cnn(FileExtractor):
         import torch
 
         build = getattr(load_torchvision().models, self.network)
-        if self.weights == "random":
+        if self.weights == RANDOM:
             with torch.random.fork_rng(devices=[]):
                 torch.default_generator.manual_seed(self.seed)
                 return self._truncate(build(weights=None))
@@ -186,15 +192,8 @@ class Cnn(FileExtractor):
     def _stored_weights(self) -> Mapping[str, torch.Tensor]:
         import torch
 
+        path = _existing(Path(self.weights))
         try:
-            if not self._is_file():
-                models = load_torchvision().models
-                weights = models.get_model_weights(self.network)[self.weights]
-                return cast(
-                    "Mapping[str, torch.Tensor]",
-                    weights.get_state_dict(progress=False, check_hash=True),
-                )
-            path = _existing(Path(self.weights))
             stored = torch.load(path, map_location="cpu", weights_only=True)
         except (OSError, RuntimeError, pickle.UnpicklingError, EOFError) as error:
             message = f"extractor cnn: cannot load weights {self.weights} ({error})."
@@ -239,6 +238,6 @@ def _existing(path: Path) -> Path:
     if path.is_file():
         return path
     message = f"extractor cnn: there is no file of weights {path}."
-    raise DataError(
-        f"{message} Give random, IMAGENET1K_V1 or the path of a state dict."
-    )
+    if str(path) == PRETRAINED:
+        message += " Fetch it (cdspp fetch backbones) and give the path of the file."
+    raise DataError(f"{message} Give random, or the path of a state dict.")

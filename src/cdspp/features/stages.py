@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cdspp.artifacts import Features, read_features, write_features
-from cdspp.datasets.base import Index, read_index
+from cdspp.datasets.base import Index, read_index, read_record
 from cdspp.errors import ConfigError
 from cdspp.features import make_extractor
 from cdspp.features._matrix import require_finite
@@ -20,6 +20,7 @@ from cdspp.features.base import (
     ViewExtractor,
     WordExtractor,
 )
+from cdspp.features.published import Published
 from cdspp.jobs import log_ready
 from cdspp.provenance import limit_threads
 
@@ -35,6 +36,7 @@ def build_codebook(
     options: Mapping[str, Any],
     output: AnyPath,
     numeric_threads: int,
+    fetched: AnyPath | None = None,
 ) -> None:
     """Learn the codebook of `extractor` from the domain that its options name.
 
@@ -50,6 +52,8 @@ def build_codebook(
         NPZ file to write, one word a row.
     numeric_threads : int
         How many threads compute.
+    fetched : path, optional
+        Record of the fetched files, for a data set that is downloaded.
 
     Raises
     ------
@@ -66,7 +70,7 @@ def build_codebook(
     content = _matching_index(index, made)
     domain = made.codebook_domain
     with _numeric_threads(made, numeric_threads):
-        words = made.fit_codebook(content.files(domain))
+        words = made.fit_codebook(_files(content, domain, fetched))
     names = [f"word-{number}" for number in range(len(words))]
     record = _record(made, dataset=content.dataset, domain=domain)
     _write(output, words, names, record)
@@ -80,6 +84,9 @@ def extract_view(
     output: AnyPath,
     numeric_threads: int,
     index: AnyPath | None = None,
+    fetched: AnyPath | None = None,
+    layout: Mapping[str, Any] | None = None,
+    weights: AnyPath | None = None,
     codebook: AnyPath | None = None,
     view: AnyPath | None = None,
 ) -> None:
@@ -99,6 +106,12 @@ def extract_view(
         How many threads compute.
     index : path, optional
         Index of the data set, for an extractor of files.
+    fetched : path, optional
+        Record of the fetched files, for a data set that is downloaded.
+    layout : mapping, optional
+        How the view of the domain is stored, for an extractor of published features.
+    weights : path, optional
+        Record of the fetched weights, for a network with published ones.
     codebook : path, optional
         What `build_codebook` wrote, for an extractor that needs one.
     view : path, optional
@@ -111,16 +124,46 @@ def extract_view(
     DataError
         What it reads is damaged, or the features are not finite.
     """
+    if weights is not None:
+        options = {**options, "weights": str(_only_file(weights))}
     made = make_extractor(extractor, **options)
     with _numeric_threads(made, numeric_threads):
         if isinstance(made, ViewExtractor):
             X, ids, record = _from_view(made, view)
         else:
             content = _matching_index(index, made)
-            X, more = _from_files(made, content.files(domain), codebook)
+            if isinstance(made, Published):
+                X, more = _from_published(made, content, domain, layout)
+            else:
+                X, more = _from_files(made, _files(content, domain, fetched), codebook)
             ids = content.ids(domain)
             record = _record(made, dataset=content.dataset, domain=domain, **more)
     _write(output, X, ids, record)
+
+
+def _files(index: Index, domain: str, fetched: AnyPath | None) -> list[Path]:
+    """Return the files of the samples: those of the index, or those fetched."""
+    if fetched is None:
+        return index.files(domain)
+    paths = read_record(fetched)["images"][domain]
+    return [index.root / paths[position] for position in index.positions(domain)]
+
+
+def _only_file(record: AnyPath) -> Path:
+    """Return the one file of a fetched resource."""
+    (name,) = read_record(record)["files"]
+    return Path(record).parent / str(name)
+
+
+def _from_published(
+    extractor: Published, index: Index, domain: str, layout: Mapping[str, Any] | None
+) -> tuple[Any, dict[str, Any]]:
+    if layout is None:
+        message = f"extractor published: {extractor.name} is not published for"
+        raise ConfigError(f"{message} {index.dataset}, domain {domain}.")
+    labels, positions = index.labels(domain), index.positions(domain)
+    X = extractor.read(index.root, layout, index.classes, labels, positions)
+    return X, extractor.record(index.root, layout)
 
 
 def _from_view(
@@ -145,7 +188,7 @@ def _from_files(
 
 def _matching_index(path: AnyPath | None, extractor: Extractor) -> Index:
     index = read_index(_given(extractor, "index", path))
-    if index.kind != extractor.kind:
+    if extractor.kind not in (index.kind, Published.kind):
         message = f"extractor {extractor.identifier} reads {extractor.kind}, but the"
         raise ConfigError(f"{message} data set {index.dataset} holds {index.kind}.")
     return index

@@ -1,0 +1,13 @@
+"""Fetch a resource of a data set from where it is published."""
+
+from cdspp.datasets.resources import fetch_resource
+from cdspp.jobs import job
+
+with job(snakemake.log[0]):
+    fetch_resource(
+        dataset=snakemake.wildcards.dataset,
+        resource=snakemake.wildcards.resource,
+        catalogue=snakemake.params.catalogue,
+        mirror=snakemake.config.get("mirror"),
+        output=snakemake.output[0],
+    )
