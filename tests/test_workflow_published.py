@@ -20,12 +20,13 @@ from cdspp.published_splits import draw_published
 
 CLASSES = ["cup", "hat", "pen"]
 SIZES = {"shop": [9, 6, 8], "web": [10, 9, 7]}
-WIDTHS = {"colours": 6, "shapes": 9}
+N_WORDS, N_SHAPES = 12, 9
+COMPONENTS = {"shop": 3, "web": 4}
 
 BENCHMARK: dict[str, Any] = {
     "id": "things",
     "dataset": "things",
-    "source_view": "colours",
+    "source_view": "words-pca",
     "target_view": "shapes",
     "tasks": ["shop_web", "web_web"],
     "labels": {"source": 4, "target": 2},
@@ -35,8 +36,14 @@ BENCHMARK: dict[str, Any] = {
 STUDY: dict[str, Any] = {
     "datasets": [],
     "views": [
-        {"id": name, "extractor": "published", "options": {"name": name}}
-        for name in WIDTHS
+        {"id": "shapes", "extractor": "published", "options": {"name": "shapes"}},
+        {"id": "words", "extractor": "published", "options": {"name": "words"}},
+        {
+            "id": "words-pca",
+            "extractor": "pca",
+            "view": "words",
+            "options": {"n_components": COMPONENTS},
+        },
     ],
     "benchmarks": [BENCHMARK],
     "methods": [{"id": "svm-t", "options": {"strategy": "ovo"}}, {"id": "cdspp"}],
@@ -56,37 +63,39 @@ def labels_of(domain: str) -> np.ndarray:
 
 
 def write_mirror(folder: Path) -> None:
-    """Write the published files of the toy data set."""
+    """Write the published files of the toy data set: a matrix and bags of words."""
     rng = np.random.default_rng(0)
-    for view, width in WIDTHS.items():
-        for domain in SIZES:
-            codes = labels_of(domain)
-            X = rng.random((len(codes), width)) + 3 * np.eye(3, width)[codes - 1]
-            (folder / view).mkdir(parents=True, exist_ok=True)
-            content = {"fts": X, "labels": codes[:, None]}
-            savemat(folder / view / f"{domain}.mat", content)
+    for name in ("shapes", "words"):
+        (folder / name).mkdir(parents=True)
+    for domain in SIZES:
+        codes = labels_of(domain)
+        X = rng.random((len(codes), N_SHAPES)) + 3 * np.eye(3, N_SHAPES)[codes - 1]
+        content = {"fts": X, "labels": codes[:, None]}
+        savemat(folder / "shapes" / f"{domain}.mat", content)
+        weights = rng.standard_normal((len(codes), N_WORDS))
+        weights[np.arange(len(codes)), codes] += 4
+        lines = [
+            " ".join(
+                [CLASSES[code - 1], *(f"{k + 1}:{w:.4f}" for k, w in enumerate(row))]
+            )
+            for code, row in zip(codes, weights, strict=True)
+        ]
+        (folder / "words" / domain).write_text("\n".join(lines) + "\n")
 
 
 def catalogue_entry() -> dict[str, Any]:
-    published = {
-        view: {
-            "resource": view,
-            "format": "mat",
-            "file": {domain: f"{view}/{domain}.mat" for domain in SIZES},
-            "X": "fts",
-            "labels": "labels",
-            "orientation": "rows",
-            "label_base": 1,
-            "width": width,
-        }
-        for view, width in WIDTHS.items()
-    }
+    shapes: dict[str, Any] = {"resource": "shapes", "format": "mat", "X": "fts"}
+    shapes |= {"labels": "labels", "label_base": 1, "width": N_SHAPES}
+    shapes["file"] = {domain: f"shapes/{domain}.mat" for domain in SIZES}
+    words: dict[str, Any] = {"resource": "words", "format": "words", "width": N_WORDS}
+    words["file"] = {domain: f"words/{domain}" for domain in SIZES}
     resources = {
-        view: {"ways": [{"files": [{"name": f"{view}/{d}.mat"} for d in SIZES]}]}
-        for view in WIDTHS
+        name: {"ways": [{"files": [{"name": f} for f in view["file"].values()]}]}
+        for name, view in (("shapes", shapes), ("words", words))
     }
     facts = dict.fromkeys(("title", "licence", "source", "content"), "toy")
     facts |= {"kind": "features", "classes": CLASSES, "class_sizes": SIZES}
+    published = {"shapes": shapes, "words": words}
     return facts | {"published": published, "resources": resources}
 
 
@@ -117,9 +126,18 @@ def scores_of(project: Project) -> dict[str, np.ndarray]:
 
 def test_rows_of_features_are_those_of_the_published_file(project: Project) -> None:
     features = read_features(project.folder / "results/features/things/web.shapes.npz")
-    assert features.X.shape == (26, 9)
+    assert features.X.shape == (26, N_SHAPES)
     assert features.provenance["sha256"]
     assert sorted(features.X.argmax(axis=1)) == sorted(labels_of("web") - 1)
+
+
+def test_a_number_of_components_may_differ_by_domain(project: Project) -> None:
+    for domain, number in COMPONENTS.items():
+        path = project.folder / f"results/features/things/{domain}.words-pca.npz"
+        features = read_features(path)
+        assert features.X.shape == (sum(SIZES[domain]), number)
+        assert 0 < features.provenance["energy"] < 1
+        assert features.provenance["view"]["layout"]["format"] == "words"
 
 
 def test_the_splits_are_the_published_ones(project: Project) -> None:
@@ -172,7 +190,7 @@ def test_a_copy_in_another_order_stops_the_run(project: Project) -> None:
     path = project.folder / "data/things/shapes/web.mat"
     whole = path.read_bytes()
     codes = labels_of("web")[::-1]
-    savemat(path, {"fts": np.eye(26, 9) + 1, "labels": codes[:, None]})
+    savemat(path, {"fts": np.eye(26, N_SHAPES) + 1, "labels": codes[:, None]})
     try:
         output = project.snakemake(
             "--force",

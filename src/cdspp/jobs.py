@@ -30,7 +30,7 @@ class ProcessorTime(NamedTuple):
 
 
 @contextmanager
-def job(log_file: str | os.PathLike[str]) -> Iterator[None]:
+def job(log_file: str | os.PathLike[str], *, echo: bool = False) -> Iterator[None]:
     """Log to a file; turn faults of the input into one line for the user.
 
     Parameters
@@ -38,12 +38,19 @@ def job(log_file: str | os.PathLike[str]) -> Iterator[None]:
     log_file : path
         Log of the job. It ends with the processor time until the job was ready to
         compute (interpreter, imports) and in all.
+    echo : bool, default=False
+        Whether to show the log in the terminal too, for jobs that people wait for.
     """
     handler = logging.FileHandler(log_file, mode="w", encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(message)s"))
     root = logging.getLogger("cdspp")
     root.setLevel(logging.INFO)
     root.addHandler(handler)
+    if echo:
+        screen = logging.StreamHandler()
+        # An error is shown where the job ends.
+        screen.addFilter(lambda record: record.levelno < logging.ERROR)
+        root.addHandler(screen)
     logging.captureWarnings(True)
     logging.getLogger("py.warnings").addHandler(handler)
     log_ready()

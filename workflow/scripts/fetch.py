@@ -3,7 +3,7 @@
 from cdspp.datasets.resources import fetch_resource
 from cdspp.jobs import job
 
-with job(snakemake.log[0]):
+with job(snakemake.log[0], echo=True):
     fetch_resource(
         dataset=snakemake.wildcards.dataset,
         resource=snakemake.wildcards.resource,
