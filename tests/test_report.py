@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from page_reader import read_page
 from report_data import (
     make_layout,
     write_fit_records,
@@ -21,52 +21,18 @@ from report_data import (
 
 from cdspp.errors import DataError
 from cdspp.figures import draw_confusion, draw_methods, draw_source_help
+from cdspp.overlap import Overlap, overlap_table
 from cdspp.report import headline, write_report
 from cdspp.report_graph import EDGES, STAGES, graph_svg, reached_by_test_labels
 from cdspp.report_page import inline_svg
 from cdspp.report_sections import order_section
 from cdspp.statistics import read_summary
-from cdspp.tables import benchmark_tables, write_benchmark_tables, write_overview
-
-Attributes = list[tuple[str, str | None]]
-VOID = {"meta", "br", "img", "link", "input", "hr"}
-
-
-class Reader(HTMLParser):
-    """Collect tags, identifiers and addresses; note tags that do not match."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.ids, self.addresses, self.open, self.faults = [], [], [], []
-
-    def handle_starttag(self, tag: str, attrs: Attributes) -> None:
-        """Remember an element."""
-        values = dict(attrs)
-        if "id" in values:
-            self.ids.append(values["id"])
-        self.addresses += [values[k] for k in ("src", "href") if values.get(k)]
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: Attributes) -> None:
-        """Remember an element without content."""
-        self.handle_starttag(tag, attrs)
-        if tag not in VOID:
-            self.open.pop()
-
-    def handle_endtag(self, tag: str) -> None:
-        """Compare with the element opened last."""
-        if not self.open or self.open.pop() != tag:
-            self.faults.append(tag)
-
-
-def read_page(path: Path) -> tuple[str, Reader]:
-    """Read a page, whose elements must all be closed."""
-    text = path.read_text(encoding="utf-8")
-    reader = Reader()
-    reader.feed(text)
-    assert reader.faults == reader.open == []
-    return text, reader
+from cdspp.tables import (
+    benchmark_tables,
+    write_benchmark_tables,
+    write_overview,
+    write_tables,
+)
 
 
 @pytest.fixture
@@ -74,7 +40,14 @@ def study(tmp_path: Path) -> Callable[..., Path]:
     """Return a function that writes a study of two benchmarks and its page."""
 
     def make(
-        layouts=None, *, records=True, figures=True, failed="", features=(), **study
+        layouts=None,
+        *,
+        records=True,
+        figures=True,
+        failed="",
+        features=(),
+        shared=None,
+        **study,
     ):
         folder = tmp_path / "results" / "embedded"
         layouts = layouts or [
@@ -96,6 +69,13 @@ def study(tmp_path: Path) -> Callable[..., Path]:
             names = benchmark_tables(layout)
             outputs = [folder / "tables" / f"{name}.csv" for name in names]
             write_benchmark_tables(scores=path, layout=layout, outputs=outputs)
+        if shared is not None:
+            overlaps = [
+                Overlap("print_print", 10, 40, 40 * shared, shared, 0.0, shared)
+            ]
+            overlaps.append(Overlap("print_sketch", 10, 40, 0.0, 0.0, 0.0, 0.0))
+            table = overlap_table(overlaps, layouts[0])
+            write_tables([table], [folder / "tables" / "overlap_digits.csv"])
         overview = [folder / "tables" / "overview.csv"]
         write_overview(scores=scores, layouts=layouts, outputs=overview)
         if figures:
@@ -351,3 +331,43 @@ def test_the_headline_is_aligned_and_says_where_the_page_is(
 def test_a_headline_without_tables_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="make study"):
         headline(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [
+        (0.5, "No other task shares a sample in any trial"),
+        (0.0, "no test sample of any task and trial is a labelled source sample"),
+    ],
+)
+def test_the_overlap_audit_shows_the_tasks_that_share_samples(
+    study: Callable[..., Path], share: float, said: str
+) -> None:
+    layouts = [{**make_layout(), "overlap": "keep"}]
+    text, _ = read_page(study(layouts, figures=False, shared=share))
+    assert said in text
+    assert ("within one domain</small>" in text) == (share > 0)
+    assert "are kept in Digits; the overlap table counts them" in text
+
+
+def test_without_kept_samples_the_job_graph_has_no_exception(
+    study: Callable[..., Path],
+) -> None:
+    text, _ = read_page(study([{**make_layout(), "overlap": "exclude"}]))
+    assert "One exception is the protocol" not in text
+    assert "Overlap audit" not in text
+
+
+def test_the_data_are_told_with_source_licence_and_citations(
+    study: Callable[..., Path],
+) -> None:
+    entry = {"title": "Cups & hats", "content": "Many.", "source": "A shop."}
+    entry |= {"licence": "None stated.", "cite": ["A. Author. Cups. 2001"]}
+    text, reader = read_page(study(figures=False, data=[entry]))
+    assert "data" in reader.ids
+    for part in (
+        "Cups &amp; hats",
+        "Source: A shop.",
+        "<li>A. Author. Cups. 2001</li>",
+    ):
+        assert part in text

@@ -216,10 +216,10 @@ def graph_section(summaries: Sequence[Summary]) -> Section:
     kept = [s for s in summaries if s.layout.get("overlap") == "keep"]
     exception = (
         "<p>One exception is the protocol's own: in a task within one domain the "
-        "published splits draw source and target samples from the same files, and "
-        f"{escape(', '.join(map(_title, kept)))} keeps those on both sides among the "
-        "test samples, where the source names their class. The overlap table counts "
-        "them.</p>\n"
+        "published splits draw source and target samples from the same files. Those on "
+        "both sides, where the source names the class of a test sample, are kept in "
+        f"{escape(' and '.join(map(_title, kept)))}; the overlap table counts them."
+        "</p>\n"
     )
     content = (
         "<p>The labels of test samples are kept out of every fit by the job graph, not "

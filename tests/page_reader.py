@@ -1,0 +1,46 @@
+"""A reader of HTML pages that notes what is not closed, and the ids."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from pathlib import Path
+
+Attributes = list[tuple[str, str | None]]
+VOID = {"meta", "br", "img", "link", "input", "hr"}
+
+
+class Reader(HTMLParser):
+    """Collect tags, identifiers and addresses; note tags that do not match."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ids, self.addresses, self.open, self.faults = [], [], [], []
+
+    def handle_starttag(self, tag: str, attrs: Attributes) -> None:
+        """Remember an element."""
+        values = dict(attrs)
+        if "id" in values:
+            self.ids.append(values["id"])
+        self.addresses += [values[k] for k in ("src", "href") if values.get(k)]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: Attributes) -> None:
+        """Remember an element without content."""
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        """Compare with the element opened last."""
+        if not self.open or self.open.pop() != tag:
+            self.faults.append(tag)
+
+
+def read_page(path: Path) -> tuple[str, Reader]:
+    """Read a page, whose elements must all be closed."""
+    text = path.read_text(encoding="utf-8")
+    reader = Reader()
+    reader.feed(text)
+    assert reader.faults == reader.open == []
+    return text, reader
