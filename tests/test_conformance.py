@@ -41,10 +41,14 @@ NAMES = np.array(["ant", "bee", "cat", "dog"])
 every_method = pytest.mark.parametrize("name", available())
 
 
+# Fewer iterations where the authors' number would take minutes in all.
+QUICK: Mapping[str, Mapping[str, Any]] = {}
+
+
 def quick(name: str) -> Any:
-    """Return a method with a fixed seed where it has one."""
-    options = option_defaults(name)
-    return make(name, **({"random_state": 0} if "random_state" in options else {}))
+    """Return a method with a fixed seed where it has one, and few iterations."""
+    seed = {"random_state": 0} if "random_state" in option_defaults(name) else {}
+    return make(name, **seed, **QUICK.get(name, {}))
 
 
 def expected_failures(estimator: Any) -> Mapping[str, str]:

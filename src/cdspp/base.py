@@ -33,6 +33,7 @@ __all__ = [
     "Problem",
     "Round",
     "SourceDomain",
+    "TransductiveClassifier",
 ]
 
 Float = NDArray[np.float64]
@@ -304,6 +305,48 @@ class ConfidentClassifier(HeterogeneousClassifier):
         """
         check_is_fitted(self)
         return self._probabilities(self._new_rows(X))
+
+
+class TransductiveClassifier(HeterogeneousClassifier):
+    """A method that labels the rows it was fitted on and no others.
+
+    `predict` looks rows up: a row is known by its exact values.
+    """
+
+    transductive = True
+
+    def _finish(self, problem: Problem, labelled: NDArray[np.bool_]) -> None:
+        super()._finish(problem, labelled)
+        codes = np.searchsorted(self.classes_, self.history_[-1].prediction)
+        self._codes = {
+            _key(row): int(code)
+            for rows, known in (
+                (problem.X_unlabelled, codes),
+                (problem.X_labelled, problem.y_labelled),
+            )
+            for row, code in zip(rows, known, strict=True)
+        }
+
+    def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
+        """Return the codes of rows given to `fit`.
+
+        Raises
+        ------
+        ValueError
+            A row was not among them.
+        """
+        found = [self._codes.get(_key(row)) for row in X]
+        if unknown := sum(code is None for code in found):
+            raise ValueError(
+                f"{type(self).__name__} is transductive and {unknown} of {len(X)} rows "
+                "were not given to fit. Fit again with these rows as unlabelled ones."
+            )
+        return np.array(found, dtype=np.intp), None
+
+
+def _key(row: Float) -> bytes:
+    # Adding zero turns -0.0 into 0.0, which is the same value.
+    return (row + 0.0).tobytes()
 
 
 def _find_labelled(y: NDArray[Any]) -> NDArray[np.bool_]:

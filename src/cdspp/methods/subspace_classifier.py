@@ -9,7 +9,13 @@ import numpy as np
 from sklearn.base import clone
 
 from cdspp.base import Float, Int
-from cdspp.linalg import class_sums, counts, row_normalise, softmax
+from cdspp.linalg import (
+    class_sums,
+    counts,
+    row_normalise,
+    softmax,
+    squared_distances,
+)
 
 __all__ = ["NearestMean", "SubspaceClassifier"]
 
@@ -44,8 +50,7 @@ class NearestMean:
 
     def probabilities(self, Z: Float) -> Float:
         """Return class probabilities, zero for a class without a mean."""
-        squares = (Z**2).sum(axis=1)[:, None] + (self.means**2).sum(axis=1)
-        distances = np.sqrt(np.maximum(squares - 2.0 * Z @ self.means.T, 0.0))
+        distances = np.sqrt(squared_distances(Z, self.means))
         probabilities = np.zeros((len(Z), self.n_classes))
         probabilities[:, self.present] = softmax(-distances)
         return probabilities

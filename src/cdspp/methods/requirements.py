@@ -1,0 +1,43 @@
+"""What methods require of a problem: one reason each where they cannot run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cdspp.base import Problem
+from cdspp.errors import MethodFailed
+from cdspp.linalg import counts
+
+__all__ = ["require_every_class"]
+
+
+def require_every_class(
+    problem: Problem, classes: NDArray[Any], *, source: bool = True, target: bool = True
+) -> None:
+    """Check that the classes have labelled rows where the method needs them.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    classes : ndarray of shape (n_classes,)
+        Labels of the class codes, for the message.
+    source, target : bool, default=True
+        Whether every class needs a source row, a labelled target row.
+
+    Raises
+    ------
+    MethodFailed
+        Naming the first class without one.
+    """
+    sides = (
+        (source, problem.y_source, "source"),
+        (target, problem.y_labelled, "labelled target"),
+    )
+    for needed, codes, side in sides:
+        missing = np.flatnonzero(counts(codes, problem.n_classes) == 0)
+        if needed and len(missing):
+            raise MethodFailed(f"class {classes[missing[0]]} has no {side} row")
