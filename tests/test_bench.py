@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from cdspp.bench import (
+from cdspp import bench_solver as solver
+from cdspp.bench import SIZES, Size, measure, run_measurement, synthetic_rows
+from cdspp.bench_methods import bench_methods, methods_table, paper_seconds
+from cdspp.bench_solver import (
     MEASUREMENTS,
-    SIZES,
-    Size,
     bench_solver,
     dense_projection,
-    measure,
-    run_measurement,
+    sides,
     solver_table,
-    synthetic_rows,
     unavoidable_products,
 )
+from cdspp.cost import fit_cost
+from cdspp.errors import DataError
+from cdspp.methods import available, method_class
 from cdspp.methods.structure_preserving import solve_projection
 
+HOME = SIZES["office-home"]
 TINY = Size("tiny", 3, 30, 12, 6, 15, 40)
 
 
@@ -36,7 +40,7 @@ def test_rows_have_the_size_asked_for_and_are_drawn_by_the_seed() -> None:
 
 
 def test_both_solvers_agree_on_the_benchmark_rows() -> None:
-    source, target = synthetic_rows(TINY).sides(TINY.n_classes)
+    source, target = sides(synthetic_rows(TINY), TINY.n_classes)
     closed, dense = solve_projection(source, target), dense_projection(source, target)
     np.testing.assert_allclose(closed.eigenvalues, dense.eigenvalues, rtol=1e-10)
     signs = np.sign((closed.target * dense.target).sum(axis=0))
@@ -46,7 +50,7 @@ def test_both_solvers_agree_on_the_benchmark_rows() -> None:
 
 
 def test_the_dense_solver_returns_as_many_directions_as_asked() -> None:
-    source, target = synthetic_rows(TINY).sides(TINY.n_classes)
+    source, target = sides(synthetic_rows(TINY), TINY.n_classes)
     found = dense_projection(source, target, 2)
     assert found.source.shape == (12, 2)
     assert found.eigenvalues[0] > found.eigenvalues[1] > 0
@@ -61,14 +65,14 @@ def test_the_products_leave_the_rows_as_they_are() -> None:
 
 @pytest.mark.parametrize("what", MEASUREMENTS)
 def test_each_measurement_gives_seconds_and_memory(what: str) -> None:
-    found = run_measurement(what, TINY, [6, 9])
+    found = run_measurement(f"{solver.__name__}:{what}", TINY, [6, 9])
     assert found["seconds"] > 0
     assert found["peak_memory_mb"] >= 0
     json.dumps(found)
 
 
 def test_the_rounds_tell_how_many_target_rows_they_used() -> None:
-    in_use = run_measurement("rounds", TINY)["rows_in_use"]
+    in_use = run_measurement(f"{solver.__name__}:rounds", TINY)["rows_in_use"]
     assert len(in_use) == 5
     assert in_use[0] == 6
     assert in_use == sorted(in_use)
@@ -76,8 +80,8 @@ def test_the_rounds_tell_how_many_target_rows_they_used() -> None:
 
 
 def test_a_failed_process_is_reported_with_its_reason() -> None:
-    with pytest.raises(RuntimeError, match="of tiny failed with exit code 1: KeyError"):
-        measure("nothing", TINY)
+    with pytest.raises(RuntimeError, match="failed with exit code 1: KeyError"):
+        measure(f"{solver.__name__}:nothing", TINY)
 
 
 def test_the_benchmark_compares_the_solvers_in_one_run() -> None:
@@ -104,3 +108,36 @@ def test_the_sizes_are_those_of_the_benchmarks() -> None:
     assert (home.n_labelled, home.n_unlabelled, home.d_target) == (195, 4200, 2048)
     assert (caltech.n_source, caltech.n_labelled) == (200, 30)
     assert (caltech.d_source, caltech.d_target) == (800, 4096)
+
+
+def test_methods_are_measured_beside_cdspp_and_the_papers_times(
+    repository: Path,
+) -> None:
+    results = bench_methods([TINY], methods=["svm-t"], limit=60)
+    assert list(results[0]["methods"]) == ["cdspp", "svm-t"]
+    assert all(entry["seconds"] > 0 for entry in results[0]["methods"].values())
+    json.dumps(results)
+    paper = paper_seconds(repository / "resources/paper/computation_time.csv")
+    lines = methods_table(results, {"tiny": paper["mrc"]}).splitlines()
+    assert lines[2].split()[2] == "1.00"
+    assert lines[2].split()[-1] == "1.00"
+    assert lines[3].split()[-1] == "–"
+
+
+def test_a_fit_that_takes_too_long_is_given_up() -> None:
+    results = bench_methods([TINY], methods=["cdspp"], limit=0.01)
+    assert results[0]["methods"]["cdspp"]["seconds"] is None
+    assert "> 0" in methods_table(results)
+
+
+@pytest.mark.parametrize("name", available())
+def test_the_cost_of_a_fit_grows_with_the_problem(name: str) -> None:
+    small, large = (fit_cost(method_class(name), size) for size in (TINY, HOME))
+    assert 0 < small.seconds <= large.seconds
+    assert 0 < small.megabytes < large.megabytes
+
+
+def test_a_table_of_times_that_is_none_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "times.csv").write_text("method,seconds\nTIT,1\n")
+    with pytest.raises(DataError, match="no table of computation times"):
+        paper_seconds(tmp_path / "times.csv")

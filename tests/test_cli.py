@@ -301,7 +301,7 @@ def test_bench_writes_the_numbers_as_json(
 ) -> None:
     import json
 
-    from cdspp import bench
+    from cdspp import bench, bench_solver
 
     tiny = bench.Size("office-caltech", 3, 12, 6, 6, 9, 40)
 
@@ -309,7 +309,7 @@ def test_bench_writes_the_numbers_as_json(
         return bench.run_measurement(what, size, in_use)
 
     monkeypatch.setattr(bench, "SIZES", {"office-caltech": tiny})
-    monkeypatch.setattr(bench, "measure", here)
+    monkeypatch.setattr(bench_solver, "measure", here)
     path = tmp_path / "bench.json"
     arguments = ["--size", "office-caltech", "--repeat", "1", "--json", str(path)]
     assert main(["bench", "solver", *arguments]) == 0

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from cdspp import __version__
+from cdspp.bench_command import add_bench
 from cdspp.errors import DataError, DiskFullError, MethodFailed
 
 __all__ = ["main"]
@@ -54,13 +55,6 @@ examples:
   cdspp fetch
   cdspp fetch office-caltech-10 surf googlenet-webcam
   cdspp fetch mrc --mirror /media/datasets
-"""
-
-BENCH_HELP = """\
-Times the closed form against a dense generalised eigensolver, and the rounds of
-semi-supervised CDSPP against the matrix products that no implementation can avoid.
-Synthetic rows; each measurement in a process of its own with one BLAS thread. The dense
-solver takes most of the time: about half a minute and 1 GB for each size and run.
 """
 
 # ConfigError and DataError are ValueErrors, like scikit-learn's own.
@@ -169,20 +163,6 @@ def _predict(arguments: argparse.Namespace) -> str:
     return f"{len(predicted)} predictions: {arguments.output}"
 
 
-def _bench_solver(arguments: argparse.Namespace) -> str:
-    from cdspp.artifacts import write_json
-    from cdspp.bench import SIZES, bench_solver, solver_table
-
-    log = logging.getLogger(__name__)
-    names = list(SIZES) if arguments.size == "all" else [arguments.size]
-    results = bench_solver(
-        [SIZES[name] for name in names], repeat=arguments.repeat, progress=log.info
-    )
-    if arguments.json:
-        write_json(arguments.json, results)
-    return solver_table(results)
-
-
 def _fetch(arguments: argparse.Namespace) -> str:
     from cdspp.datasets.base import record_path
     from cdspp.datasets.catalogue import load_catalogue
@@ -226,12 +206,6 @@ def _summary(arguments: argparse.Namespace) -> str:
     return headline(arguments.folder)
 
 
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a positive integer, got {text!r}")
-    return int(text)
-
-
 def _add(commands: Any, name: str, run: Any, text: str, epilog: str = "") -> Any:
     parser = commands.add_parser(
         name,
@@ -257,7 +231,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_fit(commands)
     _add_predict(commands)
     _add_fetch(commands)
-    _add_bench(commands)
+    add_bench(commands, _add)
     summary = _add(commands, "summary", _summary, "print the headline of a study")
     summary.add_argument(
         "folder", metavar="RESULTS_FOLDER", help="for instance results/embedded"
@@ -320,27 +294,6 @@ def _add_fetch(commands: Any) -> None:
         metavar="FILE",
         help="what is where (%(default)s)",
     )
-
-
-def _add_bench(commands: Any) -> None:
-    bench = commands.add_parser("bench", help="measure speed and memory")
-    what = bench.add_subparsers(metavar="WHAT", required=True)
-    text = "closed form against a dense eigensolver"
-    solver = _add(what, "solver", _bench_solver, text, BENCH_HELP)
-    solver.add_argument(
-        "--size",
-        choices=["office-caltech", "office-home", "all"],
-        default="all",
-        help="size of the problem (%(default)s)",
-    )
-    solver.add_argument(
-        "--repeat",
-        type=_positive,
-        default=3,
-        metavar="N",
-        help="runs of each measurement; the median counts (%(default)s)",
-    )
-    solver.add_argument("--json", metavar="FILE", help="also write all numbers as JSON")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -143,6 +143,17 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     transduction_: NDArray[Any]
     n_iter_: int
 
+    @classmethod
+    def work(cls, size: Any) -> tuple[float, float]:
+        """Return about how many seconds a fit takes on one thread, and MB beside data.
+
+        Parameters
+        ----------
+        size : cdspp.cost.Size
+            Size of the problem.
+        """
+        return 0.5, 50.0
+
     @abstractmethod
     def _fit_problem(self, problem: Problem) -> list[Round]:
         """Fit on class codes; return the rounds (codes), the last one being the result.

@@ -12,8 +12,10 @@ from cdspp.errors import ConfigError
 from cdspp.features import extractor_module, needs_codebook, pretrained_network
 from cdspp.figures import benchmark_figures, overall_figures
 from cdspp.methods import method_module
+from cdspp.plan import job_cost
 from cdspp.provenance import code_digest
 from cdspp.report_page import template_digest
+from cdspp.splits import trials_of_block
 from cdspp.study import MAIN, REFERENCE
 from cdspp.tables import benchmark_tables, overall_tables
 

@@ -16,8 +16,8 @@ rule fit:
         "../../envs/environment.yaml"
     threads: study.numeric_threads
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=fit_memory,
+        runtime=fit_minutes,
     params:
         fit=fit_params,
         code=method_digest,

@@ -98,6 +98,19 @@ def fit_params(wildcards):
     }
 
 
+def fit_cost(wildcards):
+    cell = (wildcards.benchmark, wildcards.setting, wildcards.task, wildcards.method)
+    return job_cost(study, *cell, len(trials_of_block(wildcards.block)))
+
+
+def fit_memory(wildcards):
+    return fit_cost(wildcards).megabytes
+
+
+def fit_minutes(wildcards):
+    return fit_cost(wildcards).minutes
+
+
 def method_digest(wildcards):
     return code_digest("cdspp.experiment", method_module(wildcards.method))
 

@@ -93,6 +93,10 @@ class Extractor(ABC):
         """Return the network whose published weights are needed, if any."""
         return None
 
+    def width(self) -> int | None:
+        """Return how many features there will be, None where the data decide."""
+        return None
+
     @classmethod
     def defaults(cls) -> Mapping[str, Any]:
         """Return the options and their default values."""

@@ -29,6 +29,8 @@ LAYERS: Mapping[str, Mapping[str, int | None]] = {
     "vgg16": {"fc6": 2, "fc7": 5, "pool": 0},
     "resnet50": {"pool": None},
 }
+FULLY_CONNECTED = 4096
+POOLED: Mapping[str, int] = {"alexnet": 9216, "vgg16": 25088, "resnet50": 2048}
 RANDOM, PRETRAINED = "random", "IMAGENET1K_V1"
 MEAN = (0.485, 0.456, 0.406)
 DEVIATION = (0.229, 0.224, 0.225)
@@ -102,6 +104,10 @@ class Cnn(FileExtractor):
     def pretrained(cls, options: Mapping[str, Any]) -> str | None:
         """Return the network where the options ask for its published weights."""
         return options["network"] if options["weights"] == PRETRAINED else None
+
+    def width(self) -> int:
+        """Return how many features there will be."""
+        return POOLED[self.network] if self.layer == "pool" else FULLY_CONNECTED
 
     def load(self) -> None:
         """Import torch and torchvision."""

@@ -56,6 +56,10 @@ class Pca(ViewExtractor):
             given = f"n_components={self.n_components}, energy={self.energy}"
             raise ConfigError(f"{message}, got {given}.")
 
+    def width(self) -> int | None:
+        """Return how many features there will be, None for a share of the energy."""
+        return self.n_components
+
     def reduce(self, X: Any) -> tuple[np.ndarray, Mapping[str, Any]]:
         """Return the coordinates, float32, and how much variance they hold.
 

@@ -93,6 +93,10 @@ class Text(FileExtractor):
         except (LookupError, TypeError) as error:
             raise self.refuse("encoding", "the name of an encoding") from error
 
+    def width(self) -> int | None:
+        """Return how many features there will be at most, None without a limit."""
+        return self.max_features
+
     def extract(self, files: Sequence[Path]) -> sparse.csr_array:
         """Return the weights of the terms, one row a file, CSR float32.
 

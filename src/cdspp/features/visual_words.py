@@ -82,6 +82,10 @@ class VisualWords(WordExtractor):
         if not isinstance(self.codebook_domain, str | None):
             raise self.refuse("codebook_domain", "the name of a domain")
 
+    def width(self) -> int:
+        """Return how many features there will be."""
+        return self.n_words
+
     def fit_codebook(self, files: Sequence[Path]) -> np.ndarray:
         """Learn the words, (n_words, 128) float32, from the images of one domain.
 

@@ -1,0 +1,50 @@
+"""Sizes and costs of a study, known before anything runs."""
+
+from __future__ import annotations
+
+import pytest
+from study_files import load, read_study
+
+from cdspp.plan import FEWEST_MB, FEWEST_MINUTES, job_cost, problem_size
+from cdspp.study import Study
+
+
+@pytest.fixture(scope="module")
+def paper() -> Study:
+    return load(read_study("paper"))
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "task", "source", "target"),
+    [
+        ("office-caltech", "caltech_amazon", (200, 800), (30, 928, 4096)),
+        ("office-caltech", "dslr_webcam", (147, 800), (30, 265, 4096)),
+        ("mrc", "en_sp", (600, 1131), (60, 3000, 807)),
+        ("nus-imagenet", "tags_images", (800, 64), (24, 800, 4096)),
+        ("office-home-vgg16-resnet50", "art_clipart", (1271, 4096), (195, 4170, 2048)),
+    ],
+)
+def test_the_sizes_of_the_paper_are_known_without_data(
+    paper: Study,
+    benchmark: str,
+    task: str,
+    source: tuple[int, int],
+    target: tuple[int, int, int],
+) -> None:
+    size = problem_size(paper, benchmark, "main", task)
+    assert (size.n_source, size.d_source) == source
+    assert (size.n_labelled, size.n_unlabelled, size.d_target) == target
+
+
+def test_widths_follow_from_the_options_of_extractors() -> None:
+    size = problem_size(
+        load(read_study("office-caltech")), "photographs", "main", "amazon_webcam"
+    )
+    assert (size.d_source, size.d_target) == (800, 4096)
+
+
+def test_more_trials_ask_for_more_time_and_no_more_memory(paper: Study) -> None:
+    cell = ("office-home-vgg16-resnet50", "main", "art_clipart", "cdspp")
+    one, many = (job_cost(paper, *cell, trials) for trials in (1, 500))
+    assert many.minutes > one.minutes >= FEWEST_MINUTES
+    assert many.megabytes == one.megabytes >= FEWEST_MB
