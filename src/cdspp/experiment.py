@@ -6,6 +6,7 @@ import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from cdspp.artifacts import (
 from cdspp.base import UNLABELLED, HeterogeneousClassifier, Round, SourceDomain
 from cdspp.errors import DataError, MethodFailed
 from cdspp.jobs import log_ready
-from cdspp.methods import make, option_defaults
+from cdspp.methods import make, method_class, option_defaults
 from cdspp.provenance import (
     hardware,
     limit_threads,
@@ -194,6 +195,8 @@ def fit_block(
     rows: dict[str, list[Any]] = {name: [] for name in FIT_COLUMNS}
     outcomes: list[dict[str, Any]] = []
     seeded = "random_state" in option_defaults(method)
+    if method_class(method).needs_torch:
+        import_module("torch")  # before the limit, which only loaded libraries obey
     log_ready()
     with limit_threads(numeric_threads):
         for trial in read_trials(files, overlap=overlap):

@@ -10,7 +10,7 @@ import resource
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import metadata
@@ -71,10 +71,19 @@ def measured() -> Iterator[Usage]:
 
 @contextmanager
 def limit_threads(n_threads: int) -> Iterator[None]:
-    """Set the number of numeric threads, since results depend on it bit by bit."""
+    """Set the number of numeric threads, since results depend on it bit by bit.
+
+    Only libraries that are loaded can be limited: import them first, torch among them.
+    """
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(limits=n_threads):
+    with ExitStack() as stack:
+        if "torch" in sys.modules:
+            import torch
+
+            stack.callback(torch.set_num_threads, torch.get_num_threads())
+            torch.set_num_threads(n_threads)
+        stack.enter_context(threadpool_limits(limits=n_threads))
         yield
 
 

@@ -222,11 +222,6 @@ def _numeric_threads(extractor: Extractor, count: int) -> Iterator[None]:
     extractor.load()
     log_ready()
     with ExitStack() as stack:
-        if "torch" in extractor.modules:
-            import torch
-
-            stack.callback(torch.set_num_threads, torch.get_num_threads())
-            torch.set_num_threads(count)
         if "cv2" in extractor.modules:
             import cv2
 
