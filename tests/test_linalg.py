@@ -9,9 +9,11 @@ from cdspp.linalg import (
     class_sums,
     counts,
     one_hot,
+    principal_axes,
     psd_factor,
     row_normalise,
     softmax,
+    squared_distances,
     symmetric_product,
 )
 
@@ -67,3 +69,33 @@ def test_the_factor_gives_the_matrix_back_whatever_its_rank(rank: int) -> None:
     F = rng.standard_normal((6, rank))
     found = psd_factor(F @ F.T)
     np.testing.assert_allclose(found @ found.T, F @ F.T, atol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-320, 1e-300, 1e-160, 1e160, 1e300])
+def test_rows_of_any_scale_get_unit_length(scale: float) -> None:
+    X = np.array([[3.0, 4.0], [0.0, 0.0], [-1.0, 0.0]])
+    expected = [[0.6, 0.8], [0.0, 0.0], [-1.0, 0.0]]
+    np.testing.assert_allclose(row_normalise(X * scale), expected, rtol=1e-3)
+
+
+def test_squared_distances_are_those_of_the_rows_and_never_negative() -> None:
+    A, B = rng.standard_normal((5, 3)), rng.standard_normal((4, 3))
+    expected = [[((a - b) ** 2).sum() for b in B] for a in A]
+    np.testing.assert_allclose(squared_distances(A, B), expected)
+    assert (squared_distances(1e6 + A, 1e6 + A) >= 0).all()
+
+
+@pytest.mark.parametrize("shape", [(30, 8), (8, 30)])
+def test_principal_axes_are_those_of_the_singular_value_decomposition(
+    shape: tuple[int, int],
+) -> None:
+    X = rng.standard_normal(shape)
+    axes = principal_axes(X, 5)
+    _, _, expected = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+    np.testing.assert_allclose(np.abs(axes.T @ expected[:5].T), np.eye(5), atol=1e-10)
+    assert (axes[np.abs(axes).argmax(axis=0), range(5)] > 0).all()
+
+
+def test_axes_without_variance_are_left_out() -> None:
+    X = rng.standard_normal((9, 2)) @ rng.standard_normal((2, 6))
+    assert principal_axes(X, 4).shape == (6, 2)

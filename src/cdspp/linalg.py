@@ -25,7 +25,16 @@ Int = NDArray[np.intp]
 
 def row_normalise(X: Float) -> Float:
     """Return `X` with rows of unit 2-norm; a zero row stays zero."""
-    norms = np.sqrt(np.einsum("ij,ij->i", X, X))
+    with np.errstate(over="ignore", under="ignore"):
+        norms = np.sqrt(np.einsum("ij,ij->i", X, X))
+    # Squares of very large or small numbers are infinite or zero.
+    extreme = ~((norms > 1e-140) & (norms < 1e140))
+    if extreme.any():
+        largest = np.abs(X).max(axis=1, initial=0.0)
+        extreme &= largest > 0
+        X = X.copy()
+        X[extreme] /= largest[extreme, None]
+        norms[extreme] = np.sqrt(np.einsum("ij,ij->i", X[extreme], X[extreme]))
     norms[norms == 0] = 1.0
     return np.asarray(X / norms[:, None])
 
