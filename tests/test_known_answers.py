@@ -26,21 +26,33 @@ class Answer(NamedTuple):
     tolerance: int = 0
 
 
+UNIT = {"eigenvector_scaling": "unit"}
+
 EXACT = [
     Answer("cdspp", {}),
-    Answer("cdspp", {"eigenvector_scaling": "unit"}, "unit_two_norm"),
+    Answer("cdspp", UNIT, "unit_two_norm"),
     Answer("cdspp-sup", {}),
-    Answer("cdspp-sup", {"eigenvector_scaling": "unit"}, "unit_two_norm"),
+    Answer("cdspp-sup", UNIT, "unit_two_norm"),
     Answer("svm-t", {"strategy": "ovo"}, "one_vs_one_raw"),
     Answer("svm-t", {"strategy": "ovo", "l2": True}, "one_vs_one_l2"),
     Answer("svm-t", {"strategy": "decision"}, "one_vs_rest_raw"),
     Answer("svm-t", {"strategy": "decision", "l2": True}, "one_vs_rest_l2"),
+    *(
+        Answer(method, options, variant)
+        for method in ("dama-sup", "dama", "dama-plus")
+        for options, variant in (({}, ""), (UNIT, "unit_two_norm"))
+    ),
+    Answer("cdls-sup", {}),
+    Answer("cdls", {}),
+    Answer("tit", {}),
+    Answer("ddacl", {"random_state": 7}, "fixed_start"),
 ]
 
 # Where random initial values or folds matter: (method, options, band, seeds).
 BANDS = [
     ("svm-t", {}, "raw", 20),
     ("svm-t", {"l2": True}, "l2", 20),
+    ("ddacl", {}, "default", 3),
 ]
 
 REFERENCE = [
@@ -49,6 +61,12 @@ REFERENCE = [
     Answer("svm-t", {"strategy": "ovo", "l2": True}, "one_vs_one_l2", 2),
     Answer("svm-t", {"strategy": "decision"}, "one_vs_rest_raw", 2),
     Answer("svm-t", {"strategy": "decision", "l2": True}, "one_vs_rest_l2", 2),
+    Answer("dama-sup", {}, "accuracy"),
+    Answer("dama", {}, "accuracy"),
+    Answer("dama-plus", {}, "accuracy"),
+    Answer("cdls-sup", {}, "accuracy"),
+    Answer("cdls", {}, "accuracy"),
+    Answer("tit", {}, "accuracy"),
 ]
 
 # methods/svm_t.md, section 5: raw features, 20 seeds of the folds: smallest, largest.
@@ -117,9 +135,10 @@ def test_every_predicted_label_of_the_digits_case_is_met(answer: Answer) -> None
     differing = model.history_[-1].prediction != labels_of(known["predictions"])
     assert differing.sum() <= answer.tolerance
     found = accuracies(model, digits().y_unlabelled)
-    assert found[-1] == pytest.approx(known["accuracy"], abs=1e-6)
+    within = answer.tolerance / len(differing) + 1e-6
+    assert found[-1] == pytest.approx(known["accuracy"], abs=within)
     if "per_iteration" in known:
-        assert found == pytest.approx(known["per_iteration"], abs=1e-6)
+        assert found == pytest.approx(known["per_iteration"], abs=within)
 
 
 def test_every_label_of_every_round_of_cdspp_is_met() -> None:
@@ -174,6 +193,25 @@ def test_the_authors_accuracy_is_met_on_their_case(
     assert found[-1] == pytest.approx(known[answer.variant], abs=tolerance)
     if "per_iteration" in known:
         assert found == pytest.approx(known["per_iteration"], abs=tolerance)
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize("case", CASES)
+def test_ddacl_has_the_mean_over_the_seeds_of_the_port(
+    case: str, reference_folder: Path
+) -> None:
+    known = reference_answers(reference_folder)["ddacl"]["results"][case]
+    if "mean_over_seeds" not in known:
+        pytest.skip("one run only")
+    seeds = range(1, 11 if case.endswith("trial1") else 4)
+    found = [
+        fit_case(reference_folder, case, "ddacl", random_state=seed)[-1]
+        for seed in seeds
+    ]
+    # Unbounded below on this pair of domains: rounding alone moves the accuracy.
+    unbounded = "surf-amazon" in case
+    within = 2 * known["sd_over_seeds"] if unbounded else 1e-4
+    assert np.mean(found) == pytest.approx(known["mean_over_seeds"], abs=within)
 
 
 @pytest.mark.reference

@@ -7,10 +7,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.base import TransformerMixin
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.validation import check_array, check_is_fitted
 
 from cdspp.base import (
     ConfidentClassifier,
@@ -19,7 +16,7 @@ from cdspp.base import (
     Problem,
     Round,
 )
-from cdspp.linalg import row_normalise
+from cdspp.methods.common_subspace import SubspaceMethod
 from cdspp.methods.pseudo_labelling import selective_pseudo_labelling
 from cdspp.methods.structure_preserving import Projection, Side, solve_projection
 from cdspp.methods.subspace_classifier import SubspaceClassifier
@@ -27,7 +24,7 @@ from cdspp.methods.subspace_classifier import SubspaceClassifier
 __all__ = ["CDSPP", "CDSPPSup"]
 
 
-class CDSPPSup(TransformerMixin, ConfidentClassifier):
+class CDSPPSup(SubspaceMethod, ConfidentClassifier):
     r"""Supervised cross-domain structure preserving projection (CDSPP_sup).
 
     Finds projections of both domains in which samples of one class lie close together,
@@ -137,51 +134,8 @@ class CDSPPSup(TransformerMixin, ConfidentClassifier):
         self.eigenvector_scaling = eigenvector_scaling
         self.classifier = classifier
 
-    def transform(self, X: ArrayLike) -> Float:
-        """Return target rows in the common subspace, as the classifier sees them.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Target rows.
-
-        Returns
-        -------
-        Z : ndarray of shape (n_samples, n_components)
-            Projected, centred rows of unit length.
-        """
-        check_is_fitted(self)
-        rows = self._prepare_target(self._new_rows(X))
-        return self._recogniser.embed(rows @ self.projection_)
-
-    def transform_source(self, X: ArrayLike) -> Float:
-        """Return source rows in the common subspace.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features_source)
-            Source rows.
-
-        Returns
-        -------
-        Z : ndarray of shape (n_samples, n_components)
-            Projected, centred rows of unit length.
-        """
-        check_is_fitted(self)
-        rows: Float = check_array(X, dtype=np.float64, input_name="X")
-        if rows.shape[1] != self.n_features_source_:
-            raise ValueError(
-                f"X has {rows.shape[1]} features, but {type(self).__name__} was fitted "
-                f"on a source with {self.n_features_source_}."
-            )
-        prepared = self._prepare_source(rows)
-        return self._recogniser.embed(prepared @ self.projection_source_)
-
-    def _prepare_source(self, X: Float) -> Float:
-        return row_normalise(X)
-
-    def _prepare_target(self, X: Float) -> Float:
-        return row_normalise(X)
+    def _embed(self, Z: Float) -> Float:
+        return self._recogniser.embed(Z)
 
     @classmethod
     def work(cls, size: Any) -> tuple[float, float]:

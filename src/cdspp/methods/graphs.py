@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from cdspp.base import Float
 from cdspp.linalg import squared_distances
 
 __all__ = ["heat_kernel_graph", "laplacian"]
+
+# Rows whose distances are held at a time.
+BLOCK = 512
 
 
 def heat_kernel_graph(X: Float, n_neighbors: int = 5) -> sparse.csr_array:
@@ -34,20 +38,35 @@ def heat_kernel_graph(X: Float, n_neighbors: int = 5) -> sparse.csr_array:
 
     Notes
     -----
-    O(n^2 d) time and O(n^2) memory for the distances.
+    O(n^2 d) time and O(n d) memory: distances are computed for a block of rows.
     """
     n = len(X)
-    distances = np.sqrt(squared_distances(X, X))
-    np.fill_diagonal(distances, 0.0)
-    bandwidth = distances.mean()
-    nearest = np.argsort(distances, axis=1, kind="stable")[:, : n_neighbors + 1]
-    rows = np.repeat(np.arange(n), nearest.shape[1])
-    columns = nearest.ravel()
+    total, pairs = 0.0, []
+    for start in range(0, n, BLOCK):
+        distances = np.sqrt(squared_distances(X[start : start + BLOCK], X))
+        own = np.arange(len(distances))
+        distances[own, start + own] = 0.0
+        total += distances.sum()
+        rows, columns = np.nonzero(_nearest(distances, min(n_neighbors + 1, n)))
+        pairs.append((start + rows, columns, distances[rows, columns]))
+    rows, columns, lengths = (
+        np.concatenate(parts) for parts in zip(*pairs, strict=True)
+    )
+    bandwidth = total / n**2
     scale = 2.0 * bandwidth**2 or 1.0
-    weights = np.exp(-(distances[rows, columns] ** 2) / scale)
     kept = rows != columns
-    graph = sparse.csr_array((weights[kept], (rows[kept], columns[kept])), shape=(n, n))
+    weights = np.exp(-(lengths[kept] ** 2) / scale)
+    graph = sparse.csr_array((weights, (rows[kept], columns[kept])), shape=(n, n))
     return sparse.csr_array(graph.maximum(graph.T))
+
+
+def _nearest(distances: Float, k: int) -> NDArray[np.bool_]:
+    """Return the `k` smallest of each row, of equal ones the first."""
+    last = np.partition(distances, k - 1, axis=1)[:, k - 1, None]
+    nearest = distances < last
+    equal = distances == last
+    equal &= equal.cumsum(axis=1) <= k - nearest.sum(axis=1, keepdims=True)
+    return np.asarray(nearest | equal)
 
 
 def laplacian(W: sparse.csr_array) -> sparse.csr_array:
