@@ -42,7 +42,10 @@ every_method = pytest.mark.parametrize("name", available())
 
 
 # Fewer iterations where the authors' number would take minutes in all.
-QUICK: Mapping[str, Mapping[str, Any]] = {}
+QUICK: Mapping[str, Mapping[str, Any]] = {
+    "stn": {"max_iter": 10},
+    "ssan": {"max_iter": 20},
+}
 
 
 def quick(name: str) -> Any:

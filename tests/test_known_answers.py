@@ -53,6 +53,7 @@ BANDS = [
     ("svm-t", {}, "raw", 20),
     ("svm-t", {"l2": True}, "l2", 20),
     ("ddacl", {}, "default", 3),
+    ("stn", {}, "default", 3),
 ]
 
 REFERENCE = [

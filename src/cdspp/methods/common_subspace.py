@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import TransformerMixin
@@ -10,7 +12,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from cdspp.base import Float, HeterogeneousClassifier
 from cdspp.linalg import row_normalise
 
-__all__ = ["SubspaceMethod"]
+__all__ = ["SubspaceMethod", "source_rows"]
 
 
 class SubspaceMethod(TransformerMixin, HeterogeneousClassifier):
@@ -58,14 +60,8 @@ class SubspaceMethod(TransformerMixin, HeterogeneousClassifier):
         ValueError
             The rows have another number of features than the source had.
         """
-        check_is_fitted(self)
-        rows: Float = check_array(X, dtype=np.float64, input_name="X")
-        if rows.shape[1] != self.n_features_source_:
-            raise ValueError(
-                f"X has {rows.shape[1]} features, but {type(self).__name__} was fitted "
-                f"on a source with {self.n_features_source_}."
-            )
-        return self._embed(self._prepare_source(rows) @ self.projection_source_)
+        rows = self._prepare_source(source_rows(self, X))
+        return self._embed(rows @ self.projection_source_)
 
     def _prepare_source(self, X: Float) -> Float:
         return row_normalise(X)
@@ -76,3 +72,28 @@ class SubspaceMethod(TransformerMixin, HeterogeneousClassifier):
     def _embed(self, Z: Float) -> Float:
         """Return projected rows as the classifier sees them."""
         return np.asarray(Z)
+
+
+def source_rows(model: Any, X: ArrayLike) -> Float:
+    """Return source rows given to a fitted model, validated.
+
+    Parameters
+    ----------
+    model : estimator
+        It has `n_features_source_`.
+    X : array-like of shape (n_samples, n_features_source)
+        The rows.
+
+    Raises
+    ------
+    ValueError
+        They are malformed, or have another number of features than the source had.
+    """
+    check_is_fitted(model)
+    rows: Float = check_array(X, dtype=np.float64, input_name="X")
+    if rows.shape[1] != model.n_features_source_:
+        raise ValueError(
+            f"X has {rows.shape[1]} features, but {type(model).__name__} was fitted on "
+            f"a source with {model.n_features_source_}."
+        )
+    return rows

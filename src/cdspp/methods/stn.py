@@ -1,0 +1,265 @@
+"""STN: a network whose class means meet those of softly labelled target rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sklearn.utils._param_validation import Interval
+
+from cdspp.base import Problem
+from cdspp.methods.networks import (
+    FIRST_SCALE,
+    NETWORK_CONSTRAINTS,
+    Batch,
+    Encoder,
+    Layer,
+    NetworkClassifier,
+    Site,
+    train,
+)
+from cdspp.methods.trained_network import Trained
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+__all__ = ["STN", "SoftTransferNetwork"]
+
+LENGTH_FLOOR = 1e-6
+DECAY_RATES = (0.9, 0.999)
+EPSILON = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class SoftTransferNetwork:
+    """The encoders of both domains and the common classifier."""
+
+    source: Encoder
+    target: Encoder
+    classifier: Layer
+
+    @classmethod
+    def draw(
+        cls, d_source: int, d_target: int, n_components: int, n_classes: int, site: Site
+    ) -> SoftTransferNetwork:
+        """Draw all weights, then all biases, in the order of the released code."""
+        h_source, h_target = ((d + n_components) // 2 for d in (d_source, d_target))
+        shapes = [
+            (d_source, h_source),
+            (h_source, n_components),
+            (d_target, h_target),
+            (h_target, n_components),
+            (n_components, n_classes),
+        ]
+        weights = [site.parameter(_cut_normal(site, *shape).T) for shape in shapes]
+        biases = [site.parameter(_cut_normal(site, n_out)) for _, n_out in shapes]
+        layers = [Layer(w, b) for w, b in zip(weights, biases, strict=True)]
+        source = Encoder(layers[0], layers[1], LENGTH_FLOOR)
+        target = Encoder(layers[2], layers[3], LENGTH_FLOOR)
+        return cls(source, target, layers[4])
+
+    @property
+    def layers(self) -> list[Layer]:
+        """All layers."""
+        return [*self.source.layers, *self.target.layers, self.classifier]
+
+    def loss(self, batch: Batch, share: float, beta: float) -> Tensor:
+        """Return the loss without the regulariser.
+
+        Parameters
+        ----------
+        batch : Batch
+            All rows.
+        share : float
+            Weight of an unlabelled row in the class means.
+        beta : float
+            Weight of the distances between the domains.
+        """
+        import torch
+
+        known = torch.cat([batch.Y_source, batch.Y_labelled])
+        Z_source, Z_target = self.source(batch.X_source), self.target(batch.X_target)
+        logits = self.classifier(torch.cat([Z_source, Z_target]))
+        log_probabilities = logits.log_softmax(dim=1)
+        fit = -(known * log_probabilities[: len(known)]).sum() / len(known)
+        marginal = (Z_source.mean(dim=0) - Z_target.mean(dim=0)).square().sum()
+        P = log_probabilities[len(known) :].exp()
+        conditional = _conditional(Z_source, Z_target, share * P, batch)
+        return fit + beta * (marginal + conditional)
+
+    def penalty(self) -> Tensor:
+        """Return half the sum of all squared weights, without a gradient."""
+        import torch
+
+        with torch.no_grad():
+            norms = [torch.linalg.vector_norm(layer.weight) for layer in self.layers]
+            return torch.stack(norms).square().sum() / 2
+
+
+def _conditional(
+    Z_source: Tensor, Z_target: Tensor, softly: Tensor, batch: Batch
+) -> Tensor:
+    """Return the squared distances of class means; `softly` labels unlabelled rows."""
+    Y_source, Y_labelled = batch.Y_source, batch.Y_labelled
+    n_labelled = len(Y_labelled)
+    sums = Y_labelled.T @ Z_target[:n_labelled] + softly.T @ Z_target[n_labelled:]
+    sizes = Y_labelled.sum(dim=0) + softly.sum(dim=0)
+    source_means = Y_source.T @ Z_source / Y_source.sum(dim=0)[:, None]
+    return (source_means - sums / sizes[:, None]).square().sum()
+
+
+def _cut_normal(site: Site, *shape: int) -> Tensor:
+    """Draw from the normal distribution, values beyond two deviations again."""
+    values = site.normal(*shape)
+    while (outside := values.abs() > 2 * FIRST_SCALE).any():
+        values = site.normal(*shape).where(outside, values)
+    return values
+
+
+class STN(NetworkClassifier):
+    r"""Soft transfer network (STN).
+
+    An encoder for each domain and one classifier, trained together on all rows:
+
+    .. math::
+
+        \text{cross entropy} + \beta \Bigl( \lVert \bar z_s - \bar z_t \rVert^2
+        + \sum_c \lVert \mu_{s,c} - \mu_{t,c} \rVert^2 \Bigr)
+        + \tfrac{\tau}{2} \lVert W \rVert^2
+
+    with the cross entropy over the labelled rows of both domains together, the means of
+    all codes of a domain, and those of each class. In the target's class means each
+    unlabelled row takes part with its current probability of the class times
+    ``t / max_iter``, so that soft labels weigh more as they get better.
+
+    Parameters
+    ----------
+    n_components : int, default=256
+        Dimension of the common space.
+    beta : float, default=0.001
+        Weight of the distances between the domains.
+    tau : float, default=0.001
+        Weight of the regulariser.
+    learning_rate : float, default=0.001
+        Step of Adam, constant.
+    max_iter : int, default=300
+        Number of iterations, each one step on all rows. The weight of the soft labels
+        is scaled to it.
+    device : str, default="auto"
+        A torch device; ``auto`` takes CUDA where there is one.
+    random_state : int, RandomState or None, default=None
+        Draws the first weights; nothing else is random.
+
+    Attributes
+    ----------
+    loss_curve_ : list of float
+        Loss before each iteration.
+    classes_ : ndarray of shape (n_classes,)
+        Classes; each needs a source row and a labelled target row.
+    transduction_ : ndarray of shape (n_target,)
+        Labels of all target rows given to `fit`.
+    history_ : list of Round
+        One entry: the result of the last iteration.
+    n_iter_ : int
+        Number of iterations.
+    n_features_in_, n_features_source_ : int
+        Number of target and of source features.
+
+    See Also
+    --------
+    SSAN : Hard pseudo-labels and an adversarial discriminator.
+
+    Notes
+    -----
+    Rows are scaled to unit length. An encoder has the widths ``d``, ``(d + k) // 2``
+    and ``k`` for `n_components` k, leaky rectifiers of slope 0.2, and codes of unit
+    length; the classifier's outputs pass a leaky rectifier, too. Cost O(n d^2 + n d k)
+    an iteration and domain, and O(d^2 + d k) memory for weights and moments. As
+    released, Adam's epsilon is added to the second moment's root before its correction,
+    and the soft labels weigh ``(T - 1) / T`` at most.
+
+    References
+    ----------
+    .. [1] Yao, Y., Zhang, Y., Li, X., Ye, Y., "Heterogeneous domain adaptation via soft
+       transfer network", ACM Multimedia 2019. :doi:`10.1145/3343031.3350955`
+
+    Examples
+    --------
+    >>> from cdspp import STN, SourceDomain
+    >>> source = SourceDomain([[1.0, 0.0, 0.2], [0.0, 1.0, 0.1]], ["cat", "dog"])
+    >>> model = STN(n_components=8, max_iter=100, device="cpu", random_state=0)
+    >>> model = model.fit([[0.9, 0.1], [0.2, 1.0]], ["cat", "dog"], source=source)
+    >>> model.predict([[1.0, 0.3]])
+    array(['cat'], dtype='<U3')
+    """
+
+    identifier = "stn"
+    printed = "STN"
+
+    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
+        **NETWORK_CONSTRAINTS,
+        "beta": [Interval(Real, 0, None, closed="left")],
+        "tau": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 256,
+        beta: float = 0.001,
+        tau: float = 0.001,
+        learning_rate: float = 0.001,
+        max_iter: int = 300,
+        device: str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.beta = beta
+        self.tau = tau
+        self.learning_rate = learning_rate
+        self.max_iter = max_iter
+        self.device = device
+        self.random_state = random_state
+
+    def _train(self, problem: Problem, site: Site) -> Trained:
+        network = SoftTransferNetwork.draw(
+            problem.X_source.shape[1],
+            problem.X_labelled.shape[1],
+            self.n_components,
+            problem.n_classes,
+            site,
+        )
+        batch = Batch.of(problem, site)
+        optimiser = self._optimiser(network, site)
+
+        def loss(iteration: int) -> Tensor:
+            # TensorFlow adds epsilon before it corrects the second moment, torch after.
+            correction = math.sqrt(1.0 - DECAY_RATES[1] ** (iteration + 1))
+            for group in optimiser.param_groups:
+                group["eps"] = EPSILON / correction
+            differentiated = network.loss(batch, iteration / self.max_iter, self.beta)
+            return differentiated + self.tau * network.penalty()
+
+        losses = train(loss, optimiser, self.max_iter)
+        return Trained(
+            network.source.trained(),
+            network.target.trained(),
+            network.classifier.trained(),
+            losses,
+        )
+
+    def _optimiser(self, network: SoftTransferNetwork, site: Site) -> torch.optim.Adam:
+        """Return the optimiser, which adds the gradient of the regulariser itself."""
+        import torch
+
+        weights: dict[str, Any] = {"params": [layer.weight for layer in network.layers]}
+        biases: dict[str, Any] = {"params": [layer.bias for layer in network.layers]}
+        return torch.optim.Adam(
+            [weights | {"weight_decay": self.tau}, biases],
+            lr=self.learning_rate,
+            betas=DECAY_RATES,
+            fused=site.fuses,
+        )
