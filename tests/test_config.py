@@ -11,12 +11,17 @@ import yaml
 from study_files import ROOT, load
 
 from cdspp.errors import ConfigError
+from cdspp.methods import available
+
+FEW = ("svm-t", "cdspp-sup", "cdspp", "cdspp-pca", "target-only")
 
 
 @pytest.fixture
 def config() -> dict[str, Any]:
-    """Return the configuration of the embedded study."""
-    return yaml.safe_load((ROOT / "config.yaml").read_text())
+    """Return the configuration of the embedded study with few methods."""
+    whole = yaml.safe_load((ROOT / "config.yaml").read_text())
+    whole["methods"] = [m for m in whole["methods"] if m["id"] in FEW]
+    return whole
 
 
 def faults(config: dict[str, Any]) -> str:
@@ -30,6 +35,13 @@ def test_the_embedded_study_is_valid(config: dict[str, Any]) -> None:
     assert set(study.benchmarks) == {"digits", "docs-to-code"}
     assert study.blocks(10) == ("1-5", "6-10")
     assert len(list(study.cells("digits"))) == 4 * (5 + 2) * 2
+
+
+def test_the_embedded_study_has_every_method_of_the_paper() -> None:
+    study = load(yaml.safe_load((ROOT / "config.yaml").read_text()))
+    assert set(study.methods) == set(available())
+    shortened = [m.identifier for m in study.methods.values() if m.shortened]
+    assert shortened == ["stn", "ssan"]
 
 
 def test_an_unfinished_block_ends_at_the_last_trial(config: dict[str, Any]) -> None:

@@ -46,6 +46,9 @@ EXACT = [
     Answer("cdls", {}),
     Answer("tit", {}),
     Answer("ddacl", {"random_state": 7}, "fixed_start"),
+    Answer("pa", {"random_state": 0}, tolerance=1),
+    Answer("hfa", {}, tolerance=2),
+    Answer("shfa", {}, "uniform_prior", tolerance=9),
 ]
 
 # Where random initial values or folds matter: (method, options, band, seeds).
@@ -68,6 +71,8 @@ REFERENCE = [
     Answer("cdls-sup", {}, "accuracy"),
     Answer("cdls", {}, "accuracy"),
     Answer("tit", {}, "accuracy"),
+    Answer("pa", {"random_state": 0}, "accuracy", 1),
+    Answer("hfa", {}, "accuracy", 2),
 ]
 
 # methods/svm_t.md, section 5: raw features, 20 seeds of the folds: smallest, largest.
@@ -213,6 +218,18 @@ def test_ddacl_has_the_mean_over_the_seeds_of_the_port(
     unbounded = "surf-amazon" in case
     within = 2 * known["sd_over_seeds"] if unbounded else 1e-4
     assert np.mean(found) == pytest.approx(known["mean_over_seeds"], abs=within)
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize("case", CASES)
+def test_shfa_with_the_true_shares_is_the_released_code(
+    case: str, reference_folder: Path
+) -> None:
+    known = reference_answers(reference_folder)["shfa"]["results"][case]
+    truth = loadmat(reference_folder / "cases" / f"{case}.mat")["yu"].ravel()
+    shares = np.unique(truth, return_counts=True)[1] / len(truth)
+    found = fit_case(reference_folder, case, "shfa", prior=shares)
+    assert abs(found[-1] - known["accuracy"]) <= 3 / len(truth) + 1e-6
 
 
 @pytest.mark.reference

@@ -1,0 +1,80 @@
+"""What the tests of HFA and SHFA share: scalar kernels and degenerate problems."""
+
+from __future__ import annotations
+
+import numpy as np
+from toy_problem import ToyProblem, toy_problem, variant
+
+from cdspp import SourceDomain
+
+__all__ = ["DEGENERATE", "missing", "rotation", "scalar_kernel"]
+
+
+def rotation(d: int, seed: int = 0) -> np.ndarray:
+    """Return a random rotation."""
+    return np.linalg.qr(np.random.default_rng(seed).standard_normal((d, d)))[0]
+
+
+def scalar_kernel(A: np.ndarray, B: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return the Gaussian kernel of the page, one pair after another."""
+    mean = np.mean([np.sum((a - b) ** 2) for a in rows for b in rows])
+    return np.array([[np.exp(-np.sum((a - b) ** 2) / mean) for b in B] for a in A])
+
+
+def missing(problem: ToyProblem, code: int, *, source: bool) -> ToyProblem:
+    """Return the problem without a class in one of the domains."""
+    if source:
+        kept = np.asarray(problem.source.y) != code
+        rest = SourceDomain(
+            np.asarray(problem.source.X)[kept], np.asarray(problem.source.y)[kept]
+        )
+        return variant(problem, source=rest)
+    kept = (problem.y != code) | problem.unlabelled
+    return ToyProblem(
+        problem.X[kept], problem.y[kept], problem.truth[kept], problem.source
+    )
+
+
+def scaled(factor: float) -> ToyProblem:
+    """Return a problem with another unit of length."""
+    problem = toy_problem()
+    source = SourceDomain(np.asarray(problem.source.X) * factor, problem.source.y)
+    return variant(problem, X=problem.X * factor, source=source)
+
+
+def same_rows() -> ToyProblem:
+    """Return a problem whose rows are all equal."""
+    problem = toy_problem()
+    source = SourceDomain(np.ones_like(problem.source.X), problem.source.y)
+    return variant(problem, X=np.full_like(problem.X, 0.3), source=source)
+
+
+def duplicated() -> ToyProblem:
+    """Return a problem with every row twice."""
+    problem = toy_problem()
+    source = SourceDomain(
+        np.repeat(problem.source.X, 2, axis=0), np.repeat(problem.source.y, 2)
+    )
+    return ToyProblem(
+        *(np.repeat(v, 2, axis=0) for v in (problem.X, problem.y, problem.truth)),
+        source,
+    )
+
+
+DEGENERATE = {
+    "one label a class": lambda: toy_problem(labelled_per_class=1),
+    "one source row a class": lambda: toy_problem(source_per_class=1),
+    "no unlabelled row": lambda: toy_problem(unlabelled_per_class=0),
+    "one feature each": lambda: toy_problem(d_source=1, d_target=1),
+    "more features than rows": lambda: toy_problem(d_source=90, d_target=120),
+    "a class without target row": lambda: missing(toy_problem(), 1, source=False),
+    "a class without source row": lambda: missing(toy_problem(), 1, source=True),
+    "equal rows": same_rows,
+    "every row twice": duplicated,
+    "huge": lambda: scaled(1e100),
+    "tiny": lambda: scaled(1e-100),
+    "one class": lambda: toy_problem(n_classes=1),
+    "one target row a class, no other": lambda: toy_problem(
+        n_classes=2, labelled_per_class=1, unlabelled_per_class=0, source_per_class=1
+    ),
+}
