@@ -71,8 +71,10 @@ REFERENCE = [
     Answer("cdls-sup", {}, "accuracy"),
     Answer("cdls", {}, "accuracy"),
     Answer("tit", {}, "accuracy"),
-    Answer("pa", {"random_state": 0}, "accuracy", 1),
-    Answer("hfa", {}, "accuracy", 2),
+    pytest.param(
+        Answer("pa", {"random_state": 0}, "accuracy", 1), marks=pytest.mark.slow
+    ),
+    pytest.param(Answer("hfa", {}, "accuracy", 2), marks=pytest.mark.slow),
 ]
 
 # methods/svm_t.md, section 5: raw features, 20 seeds of the folds: smallest, largest.
@@ -220,6 +222,7 @@ def test_ddacl_has_the_mean_over_the_seeds_of_the_port(
     assert np.mean(found) == pytest.approx(known["mean_over_seeds"], abs=within)
 
 
+@pytest.mark.slow
 @pytest.mark.reference
 @pytest.mark.parametrize("case", CASES)
 def test_shfa_with_the_true_shares_is_the_released_code(

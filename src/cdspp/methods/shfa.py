@@ -96,9 +96,10 @@ class SHFA(HeterogeneousClassifier):
     -----
     For n rows of both domains in all, O(n^3) once for roots of the kernels; a class
     takes some three hundred quadratic problems with matrices of size n x n, each
-    O(n^2 m) to form with m labellings, and O(n^2 log n) for each new labelling. Five
-    matrices of size n x n are held. Rows are scaled to unit length; the width of each
-    Gaussian is the mean squared distance of the rows of its domain.
+    O(n^2 m) to form with m labellings, and O(n^2) for each new labelling: minutes a
+    class for thousands of rows. Up to five matrices of size n x n are held at once.
+    Rows are scaled to unit length; the width of each Gaussian is the mean squared
+    distance of the rows of its domain.
 
     The authors' code takes `prior` from the labels to be predicted; here it never sees
     them. The labelling that is violated most is searched among single coordinates of a
