@@ -37,11 +37,9 @@ def test_the_embedded_study_is_valid(config: dict[str, Any]) -> None:
     assert len(list(study.cells("digits"))) == 4 * (5 + 2) * 2
 
 
-def test_the_embedded_study_has_every_method_of_the_paper() -> None:
-    study = load(yaml.safe_load((ROOT / "config.yaml").read_text()))
-    assert set(study.methods) == set(available())
-    shortened = [m.identifier for m in study.methods.values() if m.shortened]
-    assert shortened == ["stn", "ssan"]
+def test_a_study_of_every_method_is_valid(config: dict[str, Any]) -> None:
+    config["methods"] = [{"id": name} for name in available()]
+    assert set(load(config).methods) == set(available())
 
 
 def test_an_unfinished_block_ends_at_the_last_trial(config: dict[str, Any]) -> None:
