@@ -50,7 +50,7 @@ def test_estimators_are_listed_and_unknown_names_refused() -> None:
     [
         ("cdsp", {}, "unknown method 'cdsp': did you mean 'cdspp'?"),
         ("cdspp", {"alhpa": 1}, "no option 'alhpa': did you mean 'alpha'?"),
-        ("zzz", {}, "unknown method 'zzz'. Known: cdspp"),
+        ("zzz", {}, "unknown method 'zzz'. Known: cdls"),
     ],
 )
 def test_a_misspelt_method_or_option_is_corrected(

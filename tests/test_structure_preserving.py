@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cdspp.bench import dense_projection
+from cdspp.bench_solver import dense_projection
 from cdspp.linalg import row_normalise
 from cdspp.methods.structure_preserving import Projection, Side, solve_projection
 
