@@ -7,7 +7,14 @@ from toy_problem import ToyProblem, toy_problem, variant
 
 from cdspp import SourceDomain
 
-__all__ = ["DEGENERATE", "missing", "rotation", "scalar_kernel"]
+__all__ = [
+    "DEGENERATE",
+    "missing",
+    "rotation",
+    "scalar_blocks",
+    "scalar_kernel",
+    "settled",
+]
 
 
 def rotation(d: int, seed: int = 0) -> np.ndarray:
@@ -19,6 +26,19 @@ def scalar_kernel(A: np.ndarray, B: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Return the Gaussian kernel of the page, one pair after another."""
     mean = np.mean([np.sum((a - b) ** 2) for a in rows for b in rows])
     return np.array([[np.exp(-np.sum((a - b) ** 2) / mean) for b in B] for a in A])
+
+
+def scalar_blocks(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """Return the block diagonal kernel of the rows of two domains."""
+    K = np.zeros((len(A) + len(B),) * 2)
+    K[: len(A), : len(A)] = scalar_kernel(A, A, A)
+    K[len(A) :, len(A) :] = scalar_kernel(B, B, B)
+    return K
+
+
+def settled(trace: list[float]) -> bool:
+    """Return whether the last value differs from the one before by under 0.1 %."""
+    return len(trace) > 1 and abs(trace[-1] - trace[-2]) <= 1e-3 * abs(trace[-1])
 
 
 def missing(problem: ToyProblem, code: int, *, source: bool) -> ToyProblem:

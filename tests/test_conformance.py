@@ -47,6 +47,8 @@ every_method = pytest.mark.parametrize("name", available())
 
 # Fewer iterations where the authors' number would take minutes in all.
 QUICK: Mapping[str, Mapping[str, Any]] = {
+    "hfa": {"max_iter": 5},
+    "shfa": {"max_iter": 5},
     "stn": {"max_iter": 10},
     "ssan": {"max_iter": 20},
 }

@@ -6,7 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from augmented_problems import DEGENERATE, missing, rotation, scalar_kernel
+from augmented_problems import (
+    DEGENERATE,
+    missing,
+    rotation,
+    scalar_blocks,
+    scalar_kernel,
+    settled,
+)
 from scipy.linalg import pinv, sqrtm
 from sklearn.svm import SVC
 from toy_problem import ToyProblem, toy_problem, variant
@@ -28,53 +35,51 @@ from cdspp.methods.augmented_kernels import (
 QUICK: dict[str, Any] = {"max_iter": 4}
 
 
+def literal_weights(
+    R: np.ndarray, H: list[np.ndarray], y: np.ndarray, costs: np.ndarray, p: float
+) -> tuple[np.ndarray, np.ndarray, float, float]:
+    """Return weights, signed dual variables, intercept, objective of directions H."""
+    d = np.full(len(H), (1.0 / len(H)) ** (1.0 / p))
+    trace: list[float] = []
+    while True:
+        inside = np.eye(len(R)) + 100.0 * sum(
+            w * np.outer(h, h) for w, h in zip(d, H, strict=True)
+        )
+        machine = SVC(kernel="precomputed", tol=1e-9)
+        machine.fit(R @ inside @ R, -y, sample_weight=costs)
+        ya = np.zeros(len(R))
+        ya[machine.support_] = -machine.dual_coef_[0]
+        q = np.array([100.0 * (h @ R @ ya) ** 2 for h in H])
+        trace.append(np.abs(ya).sum() - 0.5 * (d @ q + ya @ R @ R @ ya))
+        if settled(trace) or len(trace) == 30:
+            return d, ya, -machine.intercept_[0], trace[-1]
+        u = d * np.sqrt(q)
+        d = u ** (2 / (p + 1)) / np.sum(u ** (2 * p / (p + 1))) ** (1 / p)
+
+
 def literal_values(problem: ToyProblem, new: np.ndarray, p: float) -> np.ndarray:
     """Return decision values by matrix roots and directions, formula by formula."""
     Xs = row_normalise(np.asarray(problem.source.X))
     Xt = row_normalise(problem.X[~problem.unlabelled])
-    n_s, n_t = len(Xs), len(Xt)
-    n = n_s + n_t
-    K = np.zeros((n, n))
-    K[:n_s, :n_s] = scalar_kernel(Xs, Xs, Xs)
-    K[n_s:, n_s:] = scalar_kernel(Xt, Xt, Xt)
-    R = np.real(sqrtm(K))
+    R = np.real(sqrtm(scalar_blocks(Xs, Xt)))
     k_new = scalar_kernel(row_normalise(new), Xt, Xt)
-    lam, costs = 100.0, np.repeat([1.0, 0.5], [n_s, n_t])
+    t, costs = slice(len(Xs), None), np.repeat([1.0, 0.5], [len(Xs), len(Xt)])
+    root = pinv(R[t, t])
     codes = np.concatenate([problem.source.y, problem.y[~problem.unlabelled]])
     values = []
     for code in range(codes.max() + 1):
         y = np.where(codes == code, 1.0, -1.0)
-        H = [np.ones(n) / np.sqrt(n)]
-        outer: list[float] = []
+        H = [np.ones(len(R)) / np.sqrt(len(R))]
+        trace: list[float] = []
         while True:
-            d = np.full(len(H), (1.0 / len(H)) ** (1.0 / p))
-            inner: list[float] = []
-            for j in range(1, 31):
-                inside = np.eye(n) + lam * sum(
-                    w * np.outer(h, h) for w, h in zip(d, H, strict=True)
-                )
-                machine = SVC(kernel="precomputed", tol=1e-9)
-                machine.fit(R @ inside @ R, -y, sample_weight=costs)
-                ya = np.zeros(n)
-                ya[machine.support_] = -machine.dual_coef_[0]
-                q = np.array([lam * (h @ R @ ya) ** 2 for h in H])
-                inner.append(np.abs(ya).sum() - 0.5 * (d @ q + ya @ K @ ya))
-                if j > 1 and abs(inner[-1] - inner[-2]) <= 1e-3 * abs(inner[-1]):
-                    break
-                if j < 30:
-                    u = d * np.sqrt(q)
-                    d = u ** (2 / (p + 1)) / np.sum(u ** (2 * p / (p + 1))) ** (1 / p)
-            outer.append(inner[-1])
-            settled = len(outer) > 1 and (
-                abs(outer[-1] - outer[-2]) <= 1e-3 * abs(outer[-1])
-            )
-            if settled or len(outer) == 5:
+            d, ya, intercept, objective = literal_weights(R, H, y, costs, p)
+            trace.append(objective)
+            if settled(trace) or len(trace) == 5:
                 break
             H.append(R @ ya / np.linalg.norm(R @ ya))
-        root = pinv(R[n_s:, n_s:])
-        f = k_new @ ya[n_s:] - machine.intercept_[0]
+        f = k_new @ ya[t] + intercept
         for w, h in zip(d, H, strict=True):
-            f = f + w * lam * (k_new @ root @ h[n_s:]) * (h @ R @ ya)
+            f = f + w * 100.0 * (k_new @ root @ h[t]) * (h @ R @ ya)
         values.append(f)
     return np.column_stack(values)
 

@@ -194,7 +194,9 @@ def reference_answers(folder: Path) -> Mapping[str, Any]:
 def test_the_authors_accuracy_is_met_on_their_case(
     answer: Answer, case: str, reference_folder: Path
 ) -> None:
-    known = reference_answers(reference_folder)[answer.method]["results"][case]
+    known = reference_answers(reference_folder)[answer.method]["results"].get(case)
+    if known is None:
+        pytest.skip("no answer for this case")
     found = fit_case(reference_folder, case, answer.method, **answer.options)
     n = loadmat(reference_folder / "cases" / f"{case}.mat")["yu"].size
     tolerance = answer.tolerance / n + 1e-6
@@ -228,10 +230,13 @@ def test_ddacl_has_the_mean_over_the_seeds_of_the_port(
 def test_shfa_with_the_true_shares_is_the_released_code(
     case: str, reference_folder: Path
 ) -> None:
-    known = reference_answers(reference_folder)["shfa"]["results"][case]
+    known = reference_answers(reference_folder)["shfa"]["results"].get(case)
+    if known is None:
+        pytest.skip("no answer for this case")
+    solver = "exact" if "exact" in known["source"] else "libsvm"
     truth = loadmat(reference_folder / "cases" / f"{case}.mat")["yu"].ravel()
     shares = np.unique(truth, return_counts=True)[1] / len(truth)
-    found = fit_case(reference_folder, case, "shfa", prior=shares)
+    found = fit_case(reference_folder, case, "shfa", prior=shares, solver=solver)
     assert abs(found[-1] - known["accuracy"]) <= 3 / len(truth) + 1e-6
 
 

@@ -8,7 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from augmented_problems import DEGENERATE, missing, rotation, scalar_kernel
+from augmented_problems import (
+    DEGENERATE,
+    missing,
+    rotation,
+    scalar_blocks,
+    scalar_kernel,
+    settled,
+)
 from scipy.io import loadmat
 from scipy.linalg import cholesky, pinv, solve_triangular, sqrtm
 from scipy.optimize import nnls
@@ -49,70 +56,69 @@ def literal_labels(values: np.ndarray, expected: float) -> np.ndarray:
     return np.array([1.0 if i in chosen else -1.0 for i in range(len(values))])
 
 
+def literal_weights(
+    B: list[np.ndarray], W: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return weights of base kernels, dual variables and margin."""
+    d, trace = np.full(len(B), len(B) ** (-1.0 / 1.5)), [math.inf]
+    while True:
+        Q = sum(w * b for w, b in zip(d, B, strict=True)) + W
+        a = simplex_minimum(Q)
+        q = np.array([a @ b @ a for b in B])
+        trace.append(-0.5 * (d @ q + a @ W @ a))
+        if settled(trace):
+            return d, a, float(np.mean((Q @ a)[a > 0]))
+        u = (d * np.sqrt(q)) ** (2 / 2.5)
+        d = u / np.sum(u**1.5) ** (1 / 1.5)
+
+
+def literal_labelling(
+    A: np.ndarray, a: np.ndarray, known: np.ndarray, expected: float
+) -> np.ndarray:
+    """Return the labelling with the largest score among all candidates."""
+    best = -1.0
+    for z in [s * a * A[:, j] for s in (1.0, -1.0) for j in range(len(a))]:
+        y = np.concatenate([known, literal_labels(z[len(known) :], expected)])
+        if abs(y @ z) > best + 1e-12:
+            best, chosen = abs(y @ z), y
+    return chosen
+
+
 def literal_values(
     problem: ToyProblem, new: np.ndarray, shares: list[float], n_columns: int
 ) -> np.ndarray:
     """Return decision values by matrix roots, directions and all candidates."""
-    lam, p = 50.0, 1.5
+    lam, labelled = 50.0, ~problem.unlabelled
     Xs = row_normalise(np.asarray(problem.source.X))
-    T = row_normalise(
-        np.vstack([problem.X[~problem.unlabelled], problem.X[problem.unlabelled]])
-    )
-    known_codes = np.concatenate([problem.source.y, problem.y[~problem.unlabelled]])
-    n_s, n_known, n = len(Xs), len(known_codes), len(Xs) + len(T)
-    K = np.zeros((n, n))
-    K[:n_s, :n_s] = scalar_kernel(Xs, Xs, Xs)
-    K[n_s:, n_s:] = scalar_kernel(T, T, T)
-    R, one = np.real(sqrtm(K)), np.ones((n, n))
-    A = np.real(sqrtm((1.0 + lam) * K + one))
+    T = row_normalise(np.vstack([problem.X[labelled], problem.X[~labelled]]))
+    codes = np.concatenate([problem.source.y, problem.y[labelled]])
+    n_s, n_known, K = len(Xs), len(codes), scalar_blocks(Xs, T)
+    n, R, K1 = len(K), np.real(sqrtm(K)), K + 1.0
+    A = np.real(sqrtm(K1 + lam * K))
     W = np.diag(np.repeat([1.0, 0.5, 100.0], [n_s, n_known - n_s, n - n_known]))
-    k_new = scalar_kernel(row_normalise(new), T, T)
-    columns = []
+    k_new, t = scalar_kernel(row_normalise(new), T, T), slice(n_s, n_known)
+    s_new = np.sqrt(lam) * k_new @ pinv(R[n_s:, n_s:])
+    values = []
     for code, share in enumerate(shares):
-        expected = share * (n - n_known)
-        known = np.where(known_codes == code, 1.0, -1.0)
-        t = slice(n_s, n_known)
-        a = simplex_minimum((K + one)[t, t] * np.outer(known[t], known[t]) + W[t, t])
-        guess = literal_labels((K + one)[n_known:, t] @ (known[t] * a), expected)
-        Y, H = [np.concatenate([known, guess])], [np.ones(n) / np.sqrt(n)]
+        known = np.where(codes == code, 1.0, -1.0)
+        a = simplex_minimum(K1[t, t] * np.outer(known[t], known[t]) + W[t, t])
+        v = K1[n_known:, t] @ (known[t] * a)
+        Y = [np.concatenate([known, literal_labels(v, share * (n - n_known))])]
+        H, B = [np.ones(n) / np.sqrt(n)], []
         while True:
-            S = [np.sqrt(lam) * R @ h for h in H]
-            B = [
-                (K + one + np.outer(s, s)) * np.outer(y, y)
-                for s, y in zip(S, Y, strict=True)
-            ]
-            d = np.full(len(Y), len(Y) ** (-1.0 / p))
-            trace: list[float] = []
-            while True:
-                Q = sum(w * b for w, b in zip(d, B, strict=True)) + W
-                a = simplex_minimum(Q)
-                q = np.array([a @ b @ a for b in B])
-                trace.append(-0.5 * (d @ q + a @ W @ a))
-                if len(trace) > 1 and (
-                    abs(trace[-1] - trace[-2]) <= 1e-3 * abs(trace[-1])
-                ):
-                    break
-                u = (d * np.sqrt(q)) ** (2 / (p + 1))
-                d = u / np.sum(u**p) ** (1 / p)
+            s = np.sqrt(lam) * R @ H[-1]
+            B.append((K1 + np.outer(s, s)) * np.outer(Y[-1], Y[-1]))
+            d, a, rho = literal_weights(B, W)
             if len(Y) == n_columns:
                 break
-            best = -1.0
-            candidates = [s * a * A[:, j] for s in (1.0, -1.0) for j in range(n)]
-            for z in candidates:
-                y = np.concatenate([known, literal_labels(z[n_known:], expected)])
-                if abs(y @ z) > best + 1e-12:
-                    best, chosen = abs(y @ z), y
-            Y.append(chosen)
-            direction = R @ (chosen * a)
-            H.append(direction / np.linalg.norm(direction))
-        rho = np.mean((Q @ a)[a > 0])
-        root, f = pinv(R[n_s:, n_s:]), np.zeros(len(new))
-        for w, y, s, h in zip(d, Y, S, H, strict=True):
-            beta = y * a
-            s_new = np.sqrt(lam) * k_new @ root @ h[n_s:]
-            f += w * (s_new * (s @ beta) + k_new @ beta[n_s:] + beta.sum())
-        columns.append(f / rho)
-    return np.column_stack(columns)
+            Y.append(literal_labelling(A, a, known, share * (n - n_known)))
+            H.append(R @ (Y[-1] * a) / np.linalg.norm(R @ (Y[-1] * a)))
+        f = np.zeros(len(new))
+        for w, y, h in zip(d, Y, H, strict=True):
+            alignment = np.sqrt(lam) * (R @ h) @ (y * a)
+            f += w * (s_new @ h[n_s:] * alignment + k_new @ (y * a)[n_s:] + y @ a)
+        values.append(f / rho)
+    return np.column_stack(values)
 
 
 def decision_values(model: SHFA, X: np.ndarray) -> np.ndarray:
