@@ -49,6 +49,7 @@ EXACT = [
     Answer("pa", {"random_state": 0}, tolerance=1),
     Answer("hfa", {}, tolerance=2),
     Answer("shfa", {}, "uniform_prior", tolerance=9),
+    Answer("shfa", {"solver": "exact"}, "exact_qp_uniform_prior", tolerance=1),
 ]
 
 # Where random initial values or folds matter: (method, options, band, seeds).

@@ -167,6 +167,16 @@ class SHFA(HeterogeneousClassifier):
         self.solver = solver
         self.svm_tol = svm_tol
 
+    @classmethod
+    def work(cls, size: Any) -> tuple[float, float]:
+        """Return about how many seconds a fit takes, and MB beside the data.
+
+        Roots of the kernels; then some three hundred solves a class on all rows.
+        """
+        n = float(size.n_source + size.n_target)
+        seconds = 3e-10 * n**3 + size.n_classes * (0.5 + 7e-6 * n**2)
+        return seconds, 170.0 + 40e-6 * n**2
+
     def _fit_problem(self, problem: Problem) -> list[Round]:
         expected = self._expected_counts(problem)
         rows = np.vstack([problem.X_labelled, problem.X_unlabelled])
