@@ -96,6 +96,25 @@ def test_the_layout_tells_methods_from_controls(config: dict[str, Any]) -> None:
     assert layout["variants"] == []
 
 
+def test_a_method_runs_on_the_benchmarks_that_it_names(config: dict[str, Any]) -> None:
+    config["methods"][2]["benchmarks"] = ["digits"]
+    study = load(config)
+    ran = {cell.method for cell in study.cells("docs-to-code")}
+    assert ran == {"svm-t", "cdspp-sup", "cdspp-pca", "target-only"}
+    layout = study.layout("docs-to-code")
+    kept = ["svm-t", "cdspp-sup", "cdspp-pca"]
+    assert [row["id"] for row in layout["methods"]] == kept
+    assert [row["key"] for row in layout["controls"]] == ["target-only"]
+    assert "showcase" not in layout
+    assert "cdspp" in {row["id"] for row in study.layout("digits")["methods"]}
+
+
+def test_a_setting_whose_methods_never_run_is_refused(config: dict[str, Any]) -> None:
+    config["methods"][2]["benchmarks"] = ["digits"]
+    config["settings"][0]["benchmarks"] = ["docs-to-code"]
+    assert "cdspp runs on digits alone, the setting on docs-to-code" in faults(config)
+
+
 CHANGES: list[tuple[str, list[Any], Any, str]] = [
     ("a type", ["trials"], "ten", r"trials: 'ten' is not of type 'integer'"),
     ("a range", ["seed"], -1, r"seed: -1 is less than the minimum of 0"),
@@ -129,6 +148,7 @@ CHANGES: list[tuple[str, list[Any], Any, str]] = [
         r"'alpha' parameter of CDSPP",
     ),
     ("trials", ["methods", 2, "trials"], 11, r"11 is more than the study's 10 trials"),
+    ("its place", ["methods", 2, "benchmarks"], ["digit"], r"did you mean 'digits'"),
     (
         "a repeated id",
         ["methods", 1, "id"],

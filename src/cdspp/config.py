@@ -141,17 +141,18 @@ def _named_sizes(entry: Mapping[str, Any]) -> dict[str, dict[str, int]]:
 
 def _build(config: Config, facts: Mapping[str, DatasetFacts]) -> Study:
     benchmarks = [_benchmark(entry, facts) for entry in config["benchmarks"]]
+    everything = tuple(benchmark.identifier for benchmark in benchmarks)
     trials = config["trials"]
     methods = [
         Method(
-            entry["id"],
-            _options(entry),
-            entry.get("trials", trials),
-            entry.get("shortened", False),
+            identifier=entry["id"],
+            options=_options(entry),
+            trials=entry.get("trials", trials),
+            benchmarks=tuple(entry.get("benchmarks", everything)),
+            shortened=entry.get("shortened", False),
         )
         for entry in config["methods"]
     ]
-    everything = tuple(benchmark.identifier for benchmark in benchmarks)
     main = Setting(MAIN, tuple(method.identifier for method in methods), everything)
     return Study(
         name=config["study"],

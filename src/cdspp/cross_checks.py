@@ -179,6 +179,9 @@ class CrossCheck:
                     f"{where}.trials: {method['trials']} is more than the study's "
                     f"{self.config['trials']} trials."
                 )
+            for benchmark in method.get("benchmarks", []):
+                if benchmark not in self.benchmarks:
+                    yield _unknown(f"{where}.benchmarks", benchmark, self.benchmarks)
 
     def _setting_faults(self) -> Iterator[str]:
         for i, setting in enumerate(self.config.get("settings", [])):
@@ -194,7 +197,8 @@ class CrossCheck:
                 elif name in available():
                     options = setting.get("options", {})
                     yield from _option_faults(f"{where}.options", name, options)
-            chosen = setting.get("benchmarks", self.benchmarks)
+            chosen = setting.get("benchmarks", list(self.benchmarks))
+            yield from self._idle_faults(f"{where}.methods", setting["methods"], chosen)
             yield from self._setting_task_faults(where, setting, chosen)
             for name in chosen:
                 if name not in self.benchmarks:
@@ -202,6 +206,18 @@ class CrossCheck:
                 elif self.benchmarks[name]["dataset"] in self.facts:
                     entry, labels = self.benchmarks[name], setting.get("labels", {})
                     yield from self._size_faults(f"{where}.labels", entry, labels)
+
+    def _idle_faults(
+        self, where: str, methods: Iterable[str], benchmarks: Iterable[str]
+    ) -> Iterator[str]:
+        """Yield the methods that run on none of the benchmarks."""
+        for name in methods:
+            runs_on = self.methods.get(name, {}).get("benchmarks", benchmarks)
+            if not set(runs_on) & set(benchmarks):
+                yield (
+                    f"{where}: {name} runs on {', '.join(runs_on)} alone, the setting "
+                    f"on {', '.join(benchmarks)}."
+                )
 
     def _setting_task_faults(
         self, where: str, setting: Config, benchmarks: Iterable[str]

@@ -107,6 +107,7 @@ class Method:
     identifier: str
     options: Mapping[str, Any]
     trials: int
+    benchmarks: tuple[str, ...]
     shortened: bool = False
 
 
@@ -152,7 +153,7 @@ class Study:
             if benchmark not in setting.benchmarks:
                 continue
             for task in self.setting_tasks(benchmark, setting.identifier):
-                for method in setting.methods:
+                for method in self.setting_methods(benchmark, setting.identifier):
                     for block in self.blocks(self.methods[method].trials):
                         yield Cell(benchmark, setting.identifier, task, method, block)
 
@@ -161,6 +162,14 @@ class Study:
         chosen = self.settings[setting].tasks
         tasks = self.benchmarks[benchmark].tasks
         return tasks if chosen is None else tuple(t for t in tasks if t in chosen)
+
+    def setting_methods(self, benchmark: str, setting: str) -> tuple[str, ...]:
+        """Return the methods that a setting runs on a benchmark."""
+        return tuple(
+            name
+            for name in self.settings[setting].methods
+            if benchmark in self.methods[name].benchmarks
+        )
 
     def split_setting(self, setting: str, role: str) -> str:
         """Return the setting whose splits of a role a setting uses: its own or main."""
@@ -249,13 +258,12 @@ class Study:
         from cdspp.methods import method_class
 
         facts = self.benchmarks[benchmark]
-        rows = []
-        for method in self.methods.values():
+        ran, rows = self.setting_methods(benchmark, MAIN), []
+        for method in (self.methods[name] for name in ran if name != TARGET_ONLY):
             cls = method_class(method.identifier)
             row: dict[str, Any] = {"id": method.identifier, "printed": cls.printed}
             row |= {"supervised": cls.supervised, "shortened": method.shortened}
-            if method.identifier != TARGET_ONLY:
-                rows.append(row | {"trials": method.trials})
+            rows.append(row | {"trials": method.trials})
         layout: dict[str, Any] = {
             "study": self.name,
             "benchmark": benchmark,
@@ -272,7 +280,7 @@ class Study:
             "protocol": facts.protocol,
             "overlap": facts.overlap,
         }
-        if REFERENCE in self.settings[MAIN].methods:
+        if REFERENCE in ran:
             showcase = {"task": facts.showcase, "method": REFERENCE, "trial": 1}
             layout["showcase"] = showcase
         return layout
@@ -280,10 +288,11 @@ class Study:
     def _controls(self, benchmark: str) -> list[dict[str, Any]]:
         """Return the controls: without the source, and with a changed one."""
         rows = []
-        if TARGET_ONLY in self.methods:
+        if TARGET_ONLY in self.setting_methods(benchmark, MAIN):
             rows.append(_row(TARGET_ONLY, MAIN, TARGET_ONLY))
         for setting in self._other_settings(benchmark):
-            if setting.source != "as-is" and REFERENCE in setting.methods:
+            methods = self.setting_methods(benchmark, setting.identifier)
+            if setting.source != "as-is" and REFERENCE in methods:
                 rows.append(_row(setting.identifier, setting.identifier, REFERENCE))
         return rows
 
@@ -294,7 +303,7 @@ class Study:
             _row(f"{method}, {setting.identifier}", setting.identifier, method)
             | _as_printed(method, setting.identifier)
             for setting in self._other_settings(benchmark)
-            for method in setting.methods
+            for method in self.setting_methods(benchmark, setting.identifier)
             if (setting.identifier, method) not in shown
         ]
 

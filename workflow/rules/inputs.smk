@@ -35,7 +35,8 @@ def fit_input(wildcards):
     source, target = wildcards.task.split("_")
     names = {"study": wildcards.study, "benchmark": wildcards.benchmark}
     names["setting"] = getattr(wildcards, "setting", MAIN)
-    names["block"] = getattr(wildcards, "block", study.showcase_blocks()[0])
+    block = getattr(wildcards, "block", None)
+    names["block"] = block or study.showcase_blocks()[0]
     return {
         "source_features": features_of(facts.dataset, source, facts.source_view),
         "target_features": features_of(facts.dataset, target, facts.target_view),
