@@ -128,6 +128,17 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
 
     A subclass names itself by `identifier` and `printed` and gives `_fit_problem` and
     `_predict_codes`. Labels are encoded once, here; methods only see class codes.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Classes of the labelled target rows and the source, sorted.
+    transduction_ : ndarray of shape (n_target,)
+        Labels of all target rows given to `fit`, the given ones among them.
+    history_ : list of Round
+        One entry a round, the last being the result; one in all without rounds.
+    n_iter_, n_features_in_ : int
+        Number of rounds; number of target features.
     """
 
     identifier: ClassVar[str]
@@ -147,10 +158,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     def work(cls, size: Any) -> tuple[float, float]:
         """Return about how many seconds a fit takes on one thread, and MB beside data.
 
-        Parameters
-        ----------
-        size : cdspp.cost.Size
-            Size of the problem.
+        The problem is given by its `cdspp.cost.Size`.
         """
         return 0.5, 50.0
 
@@ -302,12 +310,7 @@ class ConfidentClassifier(HeterogeneousClassifier):
         """Return class probabilities (n, n_classes) of validated target rows."""
 
     def predict_proba(self, X: ArrayLike) -> Float:
-        """Return class probabilities of target rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Target rows, seen in `fit` or new.
+        """Return class probabilities of target rows, given as to `predict`.
 
         Returns
         -------
@@ -316,6 +319,13 @@ class ConfidentClassifier(HeterogeneousClassifier):
         """
         check_is_fitted(self)
         return self._probabilities(self._new_rows(X))
+
+    def _predict_codes(self, X: Float) -> tuple[Int, Float]:
+        return self._most_probable(self._probabilities(X))
+
+    @staticmethod
+    def _most_probable(probabilities: Float) -> tuple[Int, Float]:
+        return probabilities.argmax(axis=1), probabilities.max(axis=1)
 
 
 class TransductiveClassifier(HeterogeneousClassifier):

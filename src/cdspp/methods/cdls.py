@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +16,7 @@ from cdspp.base import Float, Int, Problem, Round
 from cdspp.errors import MethodFailed
 from cdspp.linalg import principal_axes, row_normalise
 from cdspp.methods.common_subspace import SubspaceMethod
+from cdspp.methods.constraints import COUNT, POSITIVE
 from cdspp.methods.interior_point import solve_landmarks
 from cdspp.methods.landmarks import LandmarkProgram
 from cdspp.methods.requirements import require_every_class
@@ -100,22 +101,13 @@ class CDLSSup(SubspaceMethod):
 
     Attributes
     ----------
-    projection_ : ndarray of shape (n_features_in_, n_components)
-        Principal axes of the target. The projected rows are not centred.
-    projection_source_ : ndarray of shape (n_features_source, n_components)
-        The map A.
     nu_ : float
         The nu in use in the last round.
-    classes_ : ndarray of shape (n_classes,)
-        Classes of the labelled target rows and the source; each must be in both.
-    transduction_ : ndarray of shape (n_target,)
-        Labels of all target rows given to `fit`.
-    history_ : list of Round
-        One entry a round.
-    n_iter_ : int
-        Number of rounds.
-    n_features_in_, n_features_source_ : int
-        Number of target and of source features.
+    projection_, projection_source_, n_features_source_
+        As in `cdspp.methods.common_subspace.SubspaceMethod`: the principal axes
+        of the target, whose projected rows are not centred, and the map A.
+    classes_, transduction_, history_, n_iter_, n_features_in_
+        As in every method: see `cdspp.base.HeterogeneousClassifier`.
 
     See Also
     --------
@@ -129,7 +121,8 @@ class CDLSSup(SubspaceMethod):
     program; this one is put together from its parts: the projection is not centred, and
     the machine is a nu-SVC in which a source row weighs ``n_labelled / n_source``.
     Where the rows leave no margin between two classes that machine does not exist, and
-    `fit` raises `MethodFailed`.
+    `fit` raises `MethodFailed`, as it does where a class lacks a source row or a
+    labelled target row.
 
     References
     ----------
@@ -151,8 +144,8 @@ class CDLSSup(SubspaceMethod):
     supervised = True
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "ridge": [Interval(Real, 0, None, closed="neither")],
+        "n_components": [COUNT],
+        "ridge": [POSITIVE],
         "nu": [Interval(Real, 0, 1, closed="right")],
     }
 
@@ -237,16 +230,12 @@ class CDLS(CDLSSup):
 
     Parameters
     ----------
-    n_components : int, default=100
-        Number of principal axes of the target, never more than there are.
-    ridge : float, default=0.5
-        Weight :math:`\lambda` of the squared norm of the map.
+    n_components, ridge, nu
+        As in `CDLSSup`.
     delta : float, default=0.5
         Share of the weight of each class; 1 selects nothing.
     max_iter : int, default=5
         Number of rounds; each predicts all unlabelled rows afresh.
-    nu : float, default=0.5
-        Parameter of the nu-SVC.
     mixed_normaliser : bool, default=True
         In the marginal term of the weights' program, weigh inner products of unlabelled
         rows by the product of both domains' normalisers, as the released code does;
@@ -283,9 +272,7 @@ class CDLS(CDLSSup):
 
     References
     ----------
-    .. [1] Tsai, Y.-H. H., Yeh, Y.-R., Wang, Y.-C. F., "Learning Cross-Domain Landmarks
-       for Heterogeneous Domain Adaptation", CVPR 2016, pp. 5081-5090.
-       :doi:`10.1109/CVPR.2016.549`
+    See `CDLSSup`.
 
     Examples
     --------
@@ -304,7 +291,7 @@ class CDLS(CDLSSup):
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
         **CDLSSup._parameter_constraints,
         "delta": [Interval(Real, 0, 1, closed="right")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [COUNT],
         "mixed_normaliser": ["boolean"],
         "norms_of_all_classes": ["boolean"],
     }

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, StrOptions
 
-from cdspp.base import (
-    ConfidentClassifier,
-    Float,
-    Int,
-    Problem,
-    Round,
-)
-from cdspp.methods.common_subspace import SubspaceMethod
+from cdspp.base import Float, Int, Problem, Round
+from cdspp.methods.constraints import COUNT
 from cdspp.methods.pseudo_labelling import selective_pseudo_labelling
 from cdspp.methods.structure_preserving import Projection, Side, solve_projection
-from cdspp.methods.subspace_classifier import SubspaceClassifier
+from cdspp.methods.subspace_classifier import (
+    SUBSPACE_CONSTRAINTS,
+    SubspaceClassifier,
+    SubspaceRecogniser,
+)
 
 __all__ = ["CDSPP", "CDSPPSup"]
 
 
-class CDSPPSup(SubspaceMethod, ConfidentClassifier):
+class CDSPPSup(SubspaceRecogniser):
     r"""Supervised cross-domain structure preserving projection (CDSPP_sup).
 
     Finds projections of both domains in which samples of one class lie close together,
@@ -59,22 +56,12 @@ class CDSPPSup(SubspaceMethod, ConfidentClassifier):
 
     Attributes
     ----------
-    projection_source_ : ndarray of shape (n_features_source, n_components)
-        Projection of the source features.
-    projection_ : ndarray of shape (n_features_in_, n_components)
-        Projection of the target features.
     eigenvalues_ : ndarray of shape (n_components,)
-        Positive eigenvalues, descending.
-    classes_ : ndarray of shape (n_classes,)
-        Classes of the labelled target rows and the source.
-    transduction_ : ndarray of shape (n_target,)
-        Labels of all target rows given to `fit`.
-    history_ : list of Round
-        One entry a round.
-    n_iter_ : int
-        Number of rounds.
-    n_features_in_, n_features_source_ : int
-        Number of target and of source features.
+        Eigenvalues of the directions, all positive, descending.
+    projection_, projection_source_, n_features_source_
+        As in `cdspp.methods.common_subspace.SubspaceMethod`.
+    classes_, transduction_, history_, n_iter_, n_features_in_
+        As in every method: see `cdspp.base.HeterogeneousClassifier`.
 
     See Also
     --------
@@ -106,11 +93,9 @@ class CDSPPSup(SubspaceMethod, ConfidentClassifier):
     supervised = True
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
-        "alpha": [Interval(Real, 0, None, closed="neither")],
-        "n_components": [None, Interval(Integral, 1, None, closed="left")],
+        **SUBSPACE_CONSTRAINTS,
         "center": ["boolean"],
         "normalize_means": ["boolean"],
-        "eigenvector_scaling": [StrOptions({"metric", "unit"})],
         "classifier": [
             None,
             HasMethods(["fit", "predict_proba"]),
@@ -134,9 +119,6 @@ class CDSPPSup(SubspaceMethod, ConfidentClassifier):
         self.eigenvector_scaling = eigenvector_scaling
         self.classifier = classifier
 
-    def _embed(self, Z: Float) -> Float:
-        return self._recogniser.embed(Z)
-
     @classmethod
     def work(cls, size: Any) -> tuple[float, float]:
         """Return about how many seconds a fit takes on one thread, and MB beside data.
@@ -154,8 +136,7 @@ class CDSPPSup(SubspaceMethod, ConfidentClassifier):
         return 0.02 + 2.5e-11 * products, 24e-6 * squares
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
-        self.n_features_source_ = problem.X_source.shape[1]
-        prepared = problem.map_rows(self._prepare_source, self._prepare_target)
+        prepared = self._prepare(problem)
         n_classes, alpha = problem.n_classes, float(self.alpha)
         source = Side(prepared.X_source, prepared.y_source, n_classes, alpha)
         return self._fit_prepared(source, prepared)
@@ -182,18 +163,6 @@ class CDSPPSup(SubspaceMethod, ConfidentClassifier):
             classifier=self.classifier,
         )
         return projection
-
-    def _predict_prepared(self, X: Float) -> tuple[Int, Float]:
-        probabilities = self._recogniser.probabilities(X @ self.projection_)
-        return probabilities.argmax(axis=1), probabilities.max(axis=1)
-
-    def _predict_codes(self, X: Float) -> tuple[Int, Float]:
-        return self._predict_prepared(self._prepare_target(X))
-
-    def _probabilities(self, X: Float) -> Float:
-        return self._recogniser.probabilities(
-            self._prepare_target(X) @ self.projection_
-        )
 
 
 class CDSPP(CDSPPSup):
@@ -246,9 +215,7 @@ class CDSPP(CDSPPSup):
 
     References
     ----------
-    .. [1] Wang, Q., Breckon, T. P., "Cross-Domain Structure Preserving Projection for
-       Heterogeneous Domain Adaptation", Pattern Recognition 123, 2022.
-       :doi:`10.1016/j.patcog.2021.108362`
+    See `CDSPPSup`.
 
     Examples
     --------
@@ -266,7 +233,7 @@ class CDSPP(CDSPPSup):
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
         **CDSPPSup._parameter_constraints,
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [COUNT],
         "selection": [StrOptions({"class", "all"})],
         "final_fit": ["boolean"],
         "keep_projections": ["boolean"],
@@ -311,11 +278,11 @@ class CDSPP(CDSPPSup):
             np.take(X_unlabelled, selected, axis=0, out=X[n_labelled:], mode="clip")
             y = np.concatenate([problem.y_labelled, codes])
             projection = self._fit_target(source, X, y)
-            prediction, confidence = self._predict_prepared(X_unlabelled)
+            probable = self._most_probable(self._recognise(X_unlabelled))
             kept = None
             if self.keep_projections:
                 kept = (projection.source, projection.target)
-            return Round(0, prediction, confidence, projections=kept)
+            return Round(0, *probable, projections=kept)
 
         rounds = selective_pseudo_labelling(
             fit_predict,

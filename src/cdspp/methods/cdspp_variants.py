@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
 from cdspp.base import Float, Problem, Round
 from cdspp.features.components import principal_components
 from cdspp.linalg import row_normalise
 from cdspp.methods.cdspp import CDSPP
+from cdspp.methods.constraints import COUNT
 
 __all__ = ["CDSPPPCA", "TargetOnly"]
 
@@ -27,26 +26,17 @@ class CDSPPPCA(CDSPP):
     ----------
     pca_components : int, default=50
         Number of principal components; capped at the rank of a domain.
-    alpha : float, default=10.0
-        Weight of the regulariser.
-    n_components : int, default=None
-        Dimension of the subspace; the number of classes by default.
-    max_iter : int, default=5
-        Number of rounds.
-    selection : {"class", "all"}, default="class"
-        How the most confident rows are chosen, see `CDSPP`.
-    final_fit : bool, default=False
-        One more fit on all pseudo-labels, see `CDSPP`.
-    center : bool, default=True
-        Subtract the mean of the projected labelled rows before classification.
-    normalize_means : bool, default=True
-        Scale class means to unit length.
-    eigenvector_scaling : {"metric", "unit"}, default="metric"
-        Scale ``p^T (B + alpha I) p = 1`` or unit length.
-    classifier : estimator, default=None
-        scikit-learn classifier for the subspace.
-    keep_projections : bool, default=False
-        Keep the projections of each round in `history_`.
+    alpha, n_components, max_iter, selection, final_fit, center, normalize_means
+        As in `CDSPP`.
+    eigenvector_scaling, classifier, keep_projections
+        Likewise.
+
+    Attributes
+    ----------
+    projection_, projection_source_
+        Projections of the principal components of both domains.
+    eigenvalues_, classes_, transduction_, history_, n_iter_
+        As in `CDSPP`.
 
     See Also
     --------
@@ -54,9 +44,7 @@ class CDSPPPCA(CDSPP):
 
     References
     ----------
-    .. [1] Wang, Q., Breckon, T. P., "Cross-Domain Structure Preserving Projection for
-       Heterogeneous Domain Adaptation", Pattern Recognition 123, 2022.
-       :doi:`10.1016/j.patcog.2021.108362`
+    See `CDSPPSup`.
     """
 
     identifier = "cdspp-pca"
@@ -64,7 +52,7 @@ class CDSPPPCA(CDSPP):
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
         **CDSPP._parameter_constraints,
-        "pca_components": [Interval(Integral, 1, None, closed="left")],
+        "pca_components": [COUNT],
     }
 
     def __init__(

@@ -1,33 +1,44 @@
-"""What methods share that project both domains into one space."""
+"""What methods share that bring both domains into one space."""
 
 from __future__ import annotations
 
-from typing import Any
+from abc import abstractmethod
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from cdspp.base import Float, HeterogeneousClassifier
+from cdspp.base import Float, HeterogeneousClassifier, Problem
 from cdspp.linalg import row_normalise
 
-__all__ = ["SubspaceMethod", "source_rows"]
+__all__ = ["CommonSpaceMethod", "SubspaceMethod"]
 
 
-class SubspaceMethod(TransformerMixin, HeterogeneousClassifier):
-    """A method with a linear projection a domain, and the transforms that follow.
+class CommonSpaceMethod(TransformerMixin, HeterogeneousClassifier):
+    """A method with one space for the rows of both domains: the transforms into it.
 
-    A subclass sets `projection_`, `projection_source_` and `n_features_source_`; rows
-    are scaled to unit length first, unless it prepares them otherwise.
+    A subclass gives `_place_target` and `_place_source`; rows are scaled to unit length
+    first, unless it prepares them otherwise.
+
+    Attributes
+    ----------
+    n_features_source_ : int
+        Number of source features.
     """
 
-    projection_: Float
-    projection_source_: Float
     n_features_source_: int
 
+    @abstractmethod
+    def _place_target(self, X: Float) -> Float:
+        """Return prepared target rows in the common space."""
+
+    @abstractmethod
+    def _place_source(self, X: Float) -> Float:
+        """Return prepared source rows in the common space."""
+
     def transform(self, X: ArrayLike) -> Float:
-        """Return target rows in the common subspace, as the classifier sees them.
+        """Return target rows in the common space, as the classifier sees them.
 
         Parameters
         ----------
@@ -37,31 +48,37 @@ class SubspaceMethod(TransformerMixin, HeterogeneousClassifier):
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components)
-            Projected rows.
+            The rows in the common space.
         """
         check_is_fitted(self)
-        return self._embed(self._prepare_target(self._new_rows(X)) @ self.projection_)
+        return self._place_target(self._prepare_target(self._new_rows(X)))
 
     def transform_source(self, X: ArrayLike) -> Float:
-        """Return source rows in the common subspace, as the classifier sees them.
+        """Return source rows in the common space, as `transform` does target rows.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features_source)
+        X : array-like of shape (n_samples, n_features_source_)
             Source rows.
-
-        Returns
-        -------
-        Z : ndarray of shape (n_samples, n_components)
-            Projected rows.
 
         Raises
         ------
         ValueError
-            The rows have another number of features than the source had.
+            They are malformed, or have another number of features than the source had.
         """
-        rows = self._prepare_source(source_rows(self, X))
-        return self._embed(rows @ self.projection_source_)
+        check_is_fitted(self)
+        rows: Float = check_array(X, dtype=np.float64, input_name="X")
+        if rows.shape[1] != self.n_features_source_:
+            raise ValueError(
+                f"X has {rows.shape[1]} features, but {type(self).__name__} was fitted "
+                f"on a source with {self.n_features_source_}."
+            )
+        return self._place_source(self._prepare_source(rows))
+
+    def _prepare(self, problem: Problem) -> Problem:
+        """Return the problem with prepared rows; note the width of its source."""
+        self.n_features_source_ = problem.X_source.shape[1]
+        return problem.map_rows(self._prepare_source, self._prepare_target)
 
     def _prepare_source(self, X: Float) -> Float:
         return row_normalise(X)
@@ -69,31 +86,31 @@ class SubspaceMethod(TransformerMixin, HeterogeneousClassifier):
     def _prepare_target(self, X: Float) -> Float:
         return row_normalise(X)
 
+
+class SubspaceMethod(CommonSpaceMethod):
+    """A method with a linear projection a domain.
+
+    A subclass sets both projections.
+
+    Attributes
+    ----------
+    projection_ : ndarray of shape (n_features_in_, n_components)
+        Projection of the target features.
+    projection_source_ : ndarray of shape (n_features_source_, n_components)
+        Projection of the source features.
+    n_features_source_ : int
+        Number of source features.
+    """
+
+    projection_: Float
+    projection_source_: Float
+
+    def _place_target(self, X: Float) -> Float:
+        return self._embed(X @ self.projection_)
+
+    def _place_source(self, X: Float) -> Float:
+        return self._embed(X @ self.projection_source_)
+
     def _embed(self, Z: Float) -> Float:
         """Return projected rows as the classifier sees them."""
         return np.asarray(Z)
-
-
-def source_rows(model: Any, X: ArrayLike) -> Float:
-    """Return source rows given to a fitted model, validated.
-
-    Parameters
-    ----------
-    model : estimator
-        It has `n_features_source_`.
-    X : array-like of shape (n_samples, n_features_source)
-        The rows.
-
-    Raises
-    ------
-    ValueError
-        They are malformed, or have another number of features than the source had.
-    """
-    check_is_fitted(model)
-    rows: Float = check_array(X, dtype=np.float64, input_name="X")
-    if rows.shape[1] != model.n_features_source_:
-        raise ValueError(
-            f"X has {rows.shape[1]} features, but {type(model).__name__} was fitted on "
-            f"a source with {model.n_features_source_}."
-        )
-    return rows

@@ -4,30 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from cdspp.base import (
-    UNLABELLED,
-    ConfidentClassifier,
-    Float,
-    Int,
-    Problem,
-    Round,
-)
-from cdspp.linalg import row_normalise
-from cdspp.methods.common_subspace import SubspaceMethod
+from cdspp.base import UNLABELLED, Float, Int, Problem, Round
+from cdspp.methods.constraints import COUNT, NON_NEGATIVE
 from cdspp.methods.manifold_alignment import Domain, align
 from cdspp.methods.pseudo_labelling import selective_pseudo_labelling
-from cdspp.methods.subspace_classifier import SubspaceClassifier
+from cdspp.methods.subspace_classifier import (
+    SUBSPACE_CONSTRAINTS,
+    SubspaceClassifier,
+    SubspaceRecogniser,
+)
 
 __all__ = ["DAMA", "DAMAPlus", "DAMASup"]
 
 
-class DAMASup(SubspaceMethod, ConfidentClassifier):
+class DAMASup(SubspaceRecogniser):
     r"""Supervised domain adaptation by manifold alignment (DAMA_sup).
 
     Finds projections of both domains in which rows of one class lie close together and
@@ -61,22 +55,12 @@ class DAMASup(SubspaceMethod, ConfidentClassifier):
 
     Attributes
     ----------
-    projection_source_ : ndarray of shape (n_features_source, n_components)
-        Projection of the source features.
-    projection_ : ndarray of shape (n_features_in_, n_components)
-        Projection of the target features.
     eigenvalues_ : ndarray of shape (n_components,)
-        Eigenvalues, descending.
-    classes_ : ndarray of shape (n_classes,)
-        Classes of the labelled target rows and the source.
-    transduction_ : ndarray of shape (n_target,)
-        Labels of all target rows given to `fit`.
-    history_ : list of Round
-        One entry a round.
-    n_iter_ : int
-        Number of rounds.
-    n_features_in_, n_features_source_ : int
-        Number of target and of source features.
+        Eigenvalues of the directions, descending.
+    projection_, projection_source_, n_features_source_
+        Both projections, see `cdspp.methods.common_subspace.SubspaceMethod`.
+    classes_, transduction_, history_, n_iter_, n_features_in_
+        As in every method: see `cdspp.base.HeterogeneousClassifier`.
 
     See Also
     --------
@@ -99,9 +83,7 @@ class DAMASup(SubspaceMethod, ConfidentClassifier):
     ----------
     .. [1] Wang, C., Mahadevan, S., "Heterogeneous domain adaptation using manifold
        alignment", IJCAI 2011. :doi:`10.5591/978-1-57735-516-8/IJCAI11-259`
-    .. [2] Wang, Q., Breckon, T. P., "Cross-Domain Structure Preserving Projection for
-       Heterogeneous Domain Adaptation", Pattern Recognition 123, 2022.
-       :doi:`10.1016/j.patcog.2021.108362`
+    .. [2] Wang and Breckon, 2022: see `CDSPPSup`.
 
     Examples
     --------
@@ -117,11 +99,9 @@ class DAMASup(SubspaceMethod, ConfidentClassifier):
     supervised = True
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
-        "alpha": [Interval(Real, 0, None, closed="neither")],
-        "mu": [Interval(Real, 0, None, closed="left")],
-        "n_components": [None, Interval(Integral, 1, None, closed="left")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "eigenvector_scaling": [StrOptions({"metric", "unit"})],
+        **SUBSPACE_CONSTRAINTS,
+        "mu": [NON_NEGATIVE],
+        "n_neighbors": [COUNT],
     }
 
     def __init__(
@@ -137,9 +117,6 @@ class DAMASup(SubspaceMethod, ConfidentClassifier):
         self.n_components = n_components
         self.n_neighbors = n_neighbors
         self.eigenvector_scaling = eigenvector_scaling
-
-    def _embed(self, Z: Float) -> Float:
-        return self._recogniser.embed(Z)
 
     @classmethod
     def work(cls, size: Any) -> tuple[float, float]:
@@ -164,8 +141,7 @@ class DAMASup(SubspaceMethod, ConfidentClassifier):
         return [size.n_labelled]
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
-        self.n_features_source_ = problem.X_source.shape[1]
-        prepared = problem.map_rows(row_normalise, row_normalise)
+        prepared = self._prepare(problem)
         source = self._domain(prepared.X_source, prepared.y_source)
         return self._fit_prepared(source, prepared)
 
@@ -200,13 +176,6 @@ class DAMASup(SubspaceMethod, ConfidentClassifier):
             normalize_means=True,
         )
 
-    def _predict_codes(self, X: Float) -> tuple[Int, Float]:
-        probabilities = self._probabilities(X)
-        return probabilities.argmax(axis=1), probabilities.max(axis=1)
-
-    def _probabilities(self, X: Float) -> Float:
-        return self._recogniser.probabilities(row_normalise(X) @ self.projection_)
-
 
 class DAMA(DAMASup):
     """Semi-supervised manifold alignment (DAMA).
@@ -226,8 +195,7 @@ class DAMA(DAMASup):
 
     References
     ----------
-    .. [1] Wang, C., Mahadevan, S., "Heterogeneous domain adaptation using manifold
-       alignment", IJCAI 2011. :doi:`10.5591/978-1-57735-516-8/IJCAI11-259`
+    Wang and Mahadevan, 2011: see `DAMASup`.
 
     Examples
     --------
@@ -265,18 +233,10 @@ class DAMAPlus(DAMASup):
 
     Parameters
     ----------
-    alpha : float, default=10.0
-        Weight of the regulariser.
-    mu : float, default=0.1
-        Weight of the neighbour graphs.
-    n_components : int, default=None
-        Dimension of the subspace; the number of classes by default.
+    alpha, mu, n_components, n_neighbors, eigenvector_scaling
+        As in `DAMASup`.
     max_iter : int, default=5
         Number of rounds. The selection after the last one is not used.
-    n_neighbors : int, default=5
-        Neighbours of a row in the graph of its domain.
-    eigenvector_scaling : {"metric", "unit"}, default="metric"
-        Scale directions by the constraint or to unit length.
     keep_projections : bool, default=False
         Keep the projections of each round in `history_`.
 
@@ -296,9 +256,7 @@ class DAMAPlus(DAMASup):
 
     References
     ----------
-    .. [1] Wang, Q., Breckon, T. P., "Cross-Domain Structure Preserving Projection for
-       Heterogeneous Domain Adaptation", Pattern Recognition 123, 2022.
-       :doi:`10.1016/j.patcog.2021.108362`
+    Wang and Breckon, 2022: see `CDSPPSup`.
 
     Examples
     --------
@@ -315,7 +273,7 @@ class DAMAPlus(DAMASup):
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
         **DAMASup._parameter_constraints,
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [COUNT],
         "keep_projections": ["boolean"],
     }
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
 from cdspp.base import ConfidentClassifier, Float, Int, Problem, Round
-from cdspp.linalg import row_normalise, softmax
+from cdspp.linalg import softmax
 from cdspp.methods.common_subspace import SubspaceMethod
+from cdspp.methods.constraints import COUNT, NON_NEGATIVE, POSITIVE
 from cdspp.methods.distribution_alignment import (
     Alignment,
     AlignmentObjective,
@@ -71,23 +70,13 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
         Weights of the classifier.
     intercept_ : ndarray of shape (n_classes,)
         Its intercepts.
-    projection_source_ : ndarray of shape (n_features_source, n_components)
-        Projection of the source features.
-    projection_ : ndarray of shape (n_features_in_, n_components)
-        Projection of the target features.
     objective_ : ndarray of shape (max_iter + 1,)
         Objective at the end of the first fit, which sees the labelled target rows
         alone, and of each round. Negative where it is unbounded below.
-    classes_ : ndarray of shape (n_classes,)
-        Classes of the labelled target rows and the source.
-    transduction_ : ndarray of shape (n_target,)
-        Labels of all target rows given to `fit`.
-    history_ : list of Round
-        One entry a round.
-    n_iter_ : int
-        Number of rounds.
-    n_features_in_, n_features_source_ : int
-        Number of target and of source features.
+    projection_, projection_source_, n_features_source_
+        See `cdspp.methods.common_subspace.SubspaceMethod`.
+    classes_, transduction_, history_, n_iter_, n_features_in_
+        As in every method: see `cdspp.base.HeterogeneousClassifier`.
 
     Raises
     ------
@@ -125,12 +114,12 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
     printed = "DDACL"
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
-        "beta": [Interval(Real, 0, None, closed="left")],
-        "tau": [Interval(Real, 0, None, closed="left")],
-        "ridge": [Interval(Real, 0, None, closed="neither")],
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "n_line_searches": [Interval(Integral, 1, None, closed="left")],
+        "beta": [NON_NEGATIVE],
+        "tau": [NON_NEGATIVE],
+        "ridge": [POSITIVE],
+        "n_components": [COUNT],
+        "max_iter": [COUNT],
+        "n_line_searches": [COUNT],
         "random_state": ["random_state"],
     }
 
@@ -168,8 +157,7 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
         require_every_class(problem, self.classes_)
-        self.n_features_source_ = problem.X_source.shape[1]
-        prepared = problem.map_rows(row_normalise, row_normalise)
+        prepared = self._prepare(problem)
         source = Reduced(prepared.X_source, self._draw(problem))
         prepared = prepared.replace_source(source.rows, prepared.y_source)
         self._placed = source.projection
@@ -257,7 +245,7 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
         return scores.argmax(axis=1), softmax(scores).max(axis=1)
 
     def _predict_codes(self, X: Float) -> tuple[Int, Float]:
-        return self._label(row_normalise(X))
+        return self._label(self._prepare_target(X))
 
     def _probabilities(self, X: Float) -> Float:
-        return softmax(self._scores(row_normalise(X)))
+        return softmax(self._scores(self._prepare_target(X)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import Interval
 from cdspp.base import Float, Int, Problem, Round, TransductiveClassifier
 from cdspp.errors import MethodFailed
 from cdspp.linalg import principal_axes, row_normalise
+from cdspp.methods.constraints import COUNT, NON_NEGATIVE, POSITIVE
 from cdspp.methods.graphs import heat_kernel_graph
 from cdspp.methods.sparse_coding import (
     CodingProblem,
@@ -66,17 +67,9 @@ class PA(TransductiveClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        Classes of the labelled target rows and the source. A class without a labelled
-        target row is never predicted.
-    transduction_ : ndarray of shape (n_target,)
-        Labels of all target rows given to `fit`.
-    history_ : list of Round
-        One entry for each coding but the first, none with confidences.
-    n_iter_ : int
-        Number of entries of `history_`.
-    n_features_in_ : int
-        Number of target features.
+    classes_, transduction_, history_, n_iter_, n_features_in_
+        As in every method: see `cdspp.base.HeterogeneousClassifier`. `history_` has an
+        entry for each coding but the first, none with confidences.
 
     Notes
     -----
@@ -94,7 +87,8 @@ class PA(TransductiveClassifier):
     more: a dictionary of centred atoms has none otherwise. With barely more than ten
     directions the codes have next to no coefficients and the labels are poor.
 
-    Without unlabelled rows there is nothing to code and nothing is.
+    Without unlabelled rows there is nothing to code and nothing is. A class without a
+    labelled target row is never predicted.
 
     References
     ----------
@@ -122,13 +116,13 @@ class PA(TransductiveClassifier):
     printed = "PA"
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "n_atoms": [Interval(Integral, 1, None, closed="left")],
-        "alpha": [Interval(Real, 0, None, closed="left")],
-        "mu": [Interval(Real, 0, None, closed="neither")],
-        "gamma": [Interval(Real, 0, None, closed="neither")],
+        "n_components": [COUNT],
+        "n_atoms": [COUNT],
+        "alpha": [NON_NEGATIVE],
+        "mu": [POSITIVE],
+        "gamma": [POSITIVE],
         "max_iter": [Interval(Integral, 2, None, closed="left")],
-        "C": [Interval(Real, 0, None, closed="neither")],
+        "C": [POSITIVE],
         "random_state": ["random_state"],
     }
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils._param_validation import StrOptions
 
-from cdspp.base import Float, Int
+from cdspp.base import ConfidentClassifier, Float, Int
 from cdspp.linalg import (
     class_sums,
     counts,
@@ -16,8 +18,21 @@ from cdspp.linalg import (
     softmax,
     squared_distances,
 )
+from cdspp.methods.common_subspace import SubspaceMethod
+from cdspp.methods.constraints import COUNT, POSITIVE
 
-__all__ = ["NearestMean", "SubspaceClassifier"]
+__all__ = [
+    "SUBSPACE_CONSTRAINTS",
+    "NearestMean",
+    "SubspaceClassifier",
+    "SubspaceRecogniser",
+]
+
+SUBSPACE_CONSTRAINTS: Mapping[str, list[Any]] = {
+    "alpha": [POSITIVE],
+    "n_components": [None, COUNT],
+    "eigenvector_scaling": [StrOptions({"metric", "unit"})],
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,3 +131,30 @@ class SubspaceClassifier:
     def probabilities(self, Z: Float) -> Float:
         """Return class probabilities of projected rows."""
         return self.inner.probabilities(self.embed(Z))
+
+
+class SubspaceRecogniser(SubspaceMethod, ConfidentClassifier):
+    """A subspace method that recognises rows by a `SubspaceClassifier`.
+
+    A subclass sets `_recogniser` beside the projections.
+
+    Attributes
+    ----------
+    eigenvalues_ : ndarray of shape (n_components,)
+        Eigenvalues of the directions, descending.
+    projection_, projection_source_, n_features_source_
+        As in `SubspaceMethod`.
+    """
+
+    eigenvalues_: Float
+    _recogniser: SubspaceClassifier
+
+    def _embed(self, Z: Float) -> Float:
+        return self._recogniser.embed(Z)
+
+    def _recognise(self, X: Float) -> Float:
+        """Return class probabilities of prepared target rows."""
+        return self._recogniser.probabilities(X @ self.projection_)
+
+    def _probabilities(self, X: Float) -> Float:
+        return self._recognise(self._prepare_target(X))

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import SVC
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from cdspp.base import Float, HeterogeneousClassifier, Int, Problem, Round
 from cdspp.linalg import row_normalise
+from cdspp.methods.constraints import POSITIVE
 from cdspp.methods.platt import fit_sigmoid
 
 __all__ = ["SVMT"]
@@ -47,15 +47,8 @@ class SVMT(HeterogeneousClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        Classes of the labelled target rows and the source. A class without a labelled
-        target row is never predicted.
-    transduction_ : ndarray of shape (n_target,)
-        Labels of all target rows given to `fit`.
-    history_ : list of Round
-        One entry.
-    n_features_in_ : int
-        Number of target features.
+    classes_, transduction_, history_, n_iter_, n_features_in_
+        As in every method: see `cdspp.base.HeterogeneousClassifier`.
 
     Notes
     -----
@@ -64,7 +57,8 @@ class SVMT(HeterogeneousClassifier):
     noisy: the folds alone move the accuracy by points. As LIBSVM's interface re-seeds
     its generator for each binary problem and groups the rows by class, one shuffle of
     the grouped rows serves all classes: a fold then loses the rows of every class or of
-    none, which keeps the probabilities comparable.
+    none, which keeps the probabilities comparable. A class without a labelled target
+    row is never predicted.
 
     References
     ----------
@@ -85,7 +79,7 @@ class SVMT(HeterogeneousClassifier):
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
         "strategy": [StrOptions({"platt", "decision", "ovo"})],
         "l2": ["boolean"],
-        "C": [Interval(Real, 0, None, closed="neither")],
+        "C": [POSITIVE],
         "random_state": ["random_state"],
     }
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils._param_validation import Interval
 
 from cdspp.base import Float, Int, Problem, Round
 from cdspp.linalg import counts, row_normalise
 from cdspp.methods.common_subspace import SubspaceMethod
+from cdspp.methods.constraints import COUNT, NON_NEGATIVE, POSITIVE
 from cdspp.methods.kernel_alignment import (
     KernelBlock,
     class_graph,
@@ -62,20 +61,11 @@ class TIT(SubspaceMethod):
 
     Attributes
     ----------
-    projection_source_ : ndarray of shape (n_features_source, n_components)
-        Map of source rows of unit length to the new features.
-    projection_ : ndarray of shape (n_features_in_, n_components)
-        Likewise for target rows.
-    classes_ : ndarray of shape (n_classes,)
-        Classes of the labelled target rows and the source.
-    transduction_ : ndarray of shape (n_target,)
-        Labels of all target rows given to `fit`.
-    history_ : list of Round
-        One entry a round.
-    n_iter_ : int
-        Number of rounds.
-    n_features_in_, n_features_source_ : int
-        Number of target and of source features.
+    projection_, projection_source_, n_features_source_
+        Maps of rows of unit length to the new features, the transposed rows times A;
+        see `cdspp.methods.common_subspace.SubspaceMethod`.
+    classes_, transduction_, history_, n_iter_, n_features_in_
+        As in every method: see `cdspp.base.HeterogeneousClassifier`.
 
     Notes
     -----
@@ -108,13 +98,13 @@ class TIT(SubspaceMethod):
     printed = "TIT"
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "alpha": [Interval(Real, 0, None, closed="neither")],
-        "beta": [Interval(Real, 0, None, closed="left")],
-        "delta": [Interval(Real, 0, None, closed="left")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "C": [Interval(Real, 0, None, closed="neither")],
+        "n_components": [COUNT],
+        "alpha": [POSITIVE],
+        "beta": [NON_NEGATIVE],
+        "delta": [NON_NEGATIVE],
+        "n_neighbors": [COUNT],
+        "max_iter": [COUNT],
+        "C": [POSITIVE],
     }
 
     def __init__(
