@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.svm import SVC
-from sklearn.utils._param_validation import Interval
 
-from cdspp.base import Float, HeterogeneousClassifier, Int, Problem, Round
+from cdspp.base import Float, Problem, Round
 from cdspp.linalg import row_normalise
 from cdspp.methods.augmented_kernels import (
     GaussianKernel,
-    Schedule,
     Solution,
     TargetExpansion,
     add_columns,
     block_diagonal,
     generate_columns,
-    root_sums,
 )
+from cdspp.methods.feature_augmentation import FeatureAugmentation
 
 __all__ = ["HFA"]
 
@@ -99,7 +95,7 @@ class _Machine:
         return np.asarray(self._expansions @ shares + dual[-len(self._expansions) :])
 
 
-class HFA(HeterogeneousClassifier):
+class HFA(FeatureAugmentation):
     r"""Heterogeneous feature augmentation (HFA).
 
     Source rows become :math:`(P x; x; 0)` and target rows :math:`(Q x; 0; x)`; a
@@ -137,16 +133,10 @@ class HFA(HeterogeneousClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        Classes of the labelled target rows and the source.
     n_columns_ : ndarray of shape (n_classes,)
         Number of directions of each class.
-    transduction_ : ndarray of shape (n_target,)
-        Labels of all target rows given to `fit`.
-    history_ : list of Round
-        One entry.
-    n_features_in_ : int
-        Number of target features.
+    classes_, transduction_, history_, n_iter_, n_features_in_
+        As in every method: see `cdspp.base.HeterogeneousClassifier`.
 
     Notes
     -----
@@ -182,19 +172,6 @@ class HFA(HeterogeneousClassifier):
     printed = "HFA"
     supervised = True
 
-    n_columns_: Int
-
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
-        "trace_bound": [Interval(Real, 0, None, closed="neither")],
-        "C_source": [Interval(Real, 0, None, closed="neither")],
-        "C_target": [Interval(Real, 0, None, closed="neither")],
-        "p": [Interval(Real, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "max_inner_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "svm_tol": [Interval(Real, 0, None, closed="neither")],
-    }
-
     def __init__(
         self,
         trace_bound: float = 100.0,
@@ -206,14 +183,9 @@ class HFA(HeterogeneousClassifier):
         tol: float = 1e-3,
         svm_tol: float = 1e-3,
     ) -> None:
-        self.trace_bound = trace_bound
-        self.C_source = C_source
-        self.C_target = C_target
-        self.p = p
-        self.max_iter = max_iter
-        self.max_inner_iter = max_inner_iter
-        self.tol = tol
-        self.svm_tol = svm_tol
+        super().__init__(
+            trace_bound, C_source, C_target, p, max_iter, max_inner_iter, tol, svm_tol
+        )
 
     @classmethod
     def work(cls, size: Any) -> tuple[float, float]:
@@ -237,25 +209,13 @@ class HFA(HeterogeneousClassifier):
             [self.C_source, self.C_target], [len(source.X), len(target.X)]
         )
         scale = np.sqrt(self.trace_bound)
-        schedule = Schedule(self.p, self.max_iter, self.max_inner_iter, self.tol)
         one_class = problem.n_classes < 2
         for code in range(0 if one_class else problem.n_classes):
             y = np.where(codes == code, 1.0, -1.0)
             machine = _Machine(K, y, costs, first, scale, self.svm_tol)
-            solution = generate_columns(machine, schedule)
+            solution = generate_columns(machine, self._schedule())
             coefficients[:, code] = machine.expansion(solution)
             intercepts[code] = solution.offset
             self.n_columns_[code] = machine.n_columns
         self._values = TargetExpansion(target, coefficients, intercepts)
         return []
-
-    def _first_column(
-        self, source: GaussianKernel, target: GaussianKernel
-    ) -> tuple[Float, Float]:
-        sums, inverse_sums = root_sums(target.gram)
-        sums = np.concatenate([root_sums(source.gram)[0], sums])
-        factor = np.sqrt(self.trace_bound / len(sums))
-        return factor * sums, factor * inverse_sums
-
-    def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
-        return self._values.predict(row_normalise(X)), None

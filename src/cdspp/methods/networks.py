@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import logging
 import math
 import time
@@ -10,20 +11,18 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import TransformerMixin
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted
 
-from cdspp.base import ConfidentClassifier, Float, Int, Problem, Round
+from cdspp.base import ConfidentClassifier, Float, Problem, Round
 from cdspp.errors import MethodFailed
-from cdspp.linalg import one_hot, row_normalise
-from cdspp.methods.common_subspace import source_rows
+from cdspp.linalg import one_hot
+from cdspp.methods.common_subspace import CommonSpaceMethod
+from cdspp.methods.constraints import COUNT, POSITIVE
 from cdspp.methods.requirements import require_every_class
 from cdspp.methods.trained_network import (
     LEAKY_SLOPE,
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FIRST_SCALE",
-    "NETWORK_CONSTRAINTS",
     "Batch",
     "Encoder",
     "Layer",
@@ -53,14 +51,6 @@ FIRST_SCALE = 0.01
 PROGRESS_SECONDS = 30.0
 # A last loss of so many medians of as many last losses is a collapse, not noise.
 COLLAPSED, USUAL_OVER = 1.5, 100
-
-NETWORK_CONSTRAINTS: Mapping[str, list[Any]] = {
-    "n_components": [Interval(Integral, 1, None, closed="left")],
-    "learning_rate": [Interval(Real, 0, None, closed="neither")],
-    "max_iter": [Interval(Integral, 1, None, closed="left")],
-    "device": [str],
-    "random_state": ["random_state"],
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,20 +275,70 @@ def train(
     return losses
 
 
-class NetworkClassifier(TransformerMixin, ConfidentClassifier):
+class NetworkClassifier(CommonSpaceMethod, ConfidentClassifier):
     """Base class of the networks: an encoder a domain and a common classifier.
 
     A subclass gives `_train`. Rows are scaled to unit length first; the result is that
-    of the last iteration.
+    of the last iteration. An encoder has the widths ``d``, ``(d + k) // 2`` and ``k``
+    for `n_components` k, leaky rectifiers of slope 0.2, and codes of unit length; the
+    classifier's outputs pass a leaky rectifier, too.
+
+    Parameters
+    ----------
+    n_components : int
+        Dimension of the common space.
+    learning_rate : float
+        Step of the optimiser, constant.
+    max_iter : int
+        Number of iterations, each one step on all rows.
+    device : str
+        A torch device; ``auto`` takes CUDA where there is one.
+    random_state : int, RandomState or None
+        Draws the first weights; nothing else is random.
+
+    Attributes
+    ----------
+    loss_curve_ : list of float
+        Loss before each iteration.
+    history_ : list of Round
+        One entry: the result of the last iteration.
+    n_iter_ : int
+        Number of iterations.
+    classes_, transduction_, n_features_in_, n_features_source_
+        As in every method: see `cdspp.base.HeterogeneousClassifier`.
+
+    Raises
+    ------
+    MethodFailed
+        A class has no source row or no labelled target row, or training diverges.
     """
 
     needs_torch = True
     compresses: ClassVar[bool] = False
 
-    n_components: int
-    max_iter: int
-    device: str
-    random_state: Any
+    loss_curve_: list[float]
+
+    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
+        "n_components": [COUNT],
+        "learning_rate": [POSITIVE],
+        "max_iter": [COUNT],
+        "device": [str],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_components: int,
+        learning_rate: float,
+        max_iter: int,
+        device: str,
+        random_state: Any,
+    ) -> None:
+        self.n_components = n_components
+        self.learning_rate = learning_rate
+        self.max_iter = max_iter
+        self.device = device
+        self.random_state = random_state
 
     @classmethod
     def work(cls, size: Any) -> tuple[float, float]:
@@ -306,8 +346,9 @@ class NetworkClassifier(TransformerMixin, ConfidentClassifier):
 
         Products of both layers, forward and backward, and the update of the weights.
         """
-        model = cls()
-        k, products, trained, held = model.n_components, 0, 0, 0
+        defaults = inspect.signature(cls).parameters
+        k, max_iter = (defaults[name].default for name in ("n_components", "max_iter"))
+        products = trained = held = 0
         domains = (size.n_source, size.d_source), (size.n_target, size.d_target)
         for n, d in domains:
             hidden, inputs = (d + k) // 2, min(n, d) if cls.compresses else d
@@ -315,52 +356,18 @@ class NetworkClassifier(TransformerMixin, ConfidentClassifier):
             trained += hidden * (inputs + k)
             held += (hidden + n) * (d + k)
         iteration = 0.004 + 1.1e-11 * products + 5e-9 * trained
-        return 1.0 + model.max_iter * iteration, 16e-6 * held
+        return 1.0 + max_iter * iteration, 16e-6 * held
 
     @abstractmethod
     def _train(self, problem: Problem, site: Site) -> Trained:
         """Train on a problem of prepared rows."""
 
-    def transform(self, X: ArrayLike) -> Float:
-        """Return target rows in the common space.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Target rows.
-
-        Returns
-        -------
-        Z : ndarray of shape (n_samples, n_components)
-            Codes of unit length.
-        """
-        check_is_fitted(self)
-        return self._trained.target(row_normalise(self._new_rows(X)))
-
-    def transform_source(self, X: ArrayLike) -> Float:
-        """Return source rows in the common space.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features_source)
-            Source rows.
-
-        Returns
-        -------
-        Z : ndarray of shape (n_samples, n_components)
-            Codes of unit length.
-        """
-        return self._trained.source(row_normalise(source_rows(self, X)))
-
     def _fit_problem(self, problem: Problem) -> list[Round]:
         require_every_class(problem, self.classes_)
         _require_torch(type(self).__name__)
         site = Site.open(self.device, self.random_state)
-        self.n_features_source_ = problem.X_source.shape[1]
         with site.arithmetic():
-            self._trained = self._train(
-                problem.map_rows(row_normalise, row_normalise), site
-            )
+            self._trained = self._train(self._prepare(problem), site)
         self.loss_curve_ = self._trained.losses
         return [self._single_round(problem.X_unlabelled)]
 
@@ -368,12 +375,14 @@ class NetworkClassifier(TransformerMixin, ConfidentClassifier):
         super()._finish(problem, labelled)
         self.n_iter_ = self.max_iter
 
-    def _probabilities(self, X: Float) -> Float:
-        return self._trained.probabilities(row_normalise(X))
+    def _place_target(self, X: Float) -> Float:
+        return self._trained.target(X)
 
-    def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
-        probabilities = self._probabilities(X)
-        return probabilities.argmax(axis=1), probabilities.max(axis=1)
+    def _place_source(self, X: Float) -> Float:
+        return self._trained.source(X)
+
+    def _probabilities(self, X: Float) -> Float:
+        return self._trained.probabilities(self._prepare_target(X))
 
 
 def _require_torch(name: str) -> None:

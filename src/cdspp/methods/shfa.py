@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
-from cdspp.base import Float, HeterogeneousClassifier, Int, Problem, Round
+from cdspp.base import Float, Problem, Round
 from cdspp.linalg import counts, row_normalise
 from cdspp.methods.augmented_kernels import (
     GaussianKernel,
-    Schedule,
     TargetExpansion,
     block_diagonal,
     generate_columns,
-    root_sums,
     symmetric_root,
 )
+from cdspp.methods.constraints import POSITIVE
+from cdspp.methods.feature_augmentation import FeatureAugmentation
 from cdspp.methods.labelling_machine import (
     LabellingKernels,
     LabellingMachine,
@@ -34,7 +33,7 @@ __all__ = ["SHFA"]
 COUNTING = 1e-9
 
 
-class SHFA(HeterogeneousClassifier):
+class SHFA(FeatureAugmentation):
     r"""Semi-supervised heterogeneous feature augmentation (SHFA).
 
     `HFA` with guessed labels for the unlabelled target rows. Both the guesses and the
@@ -81,16 +80,10 @@ class SHFA(HeterogeneousClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        Classes of the labelled target rows and the source.
     n_columns_ : ndarray of shape (n_classes,)
         Number of labellings of each class.
-    transduction_ : ndarray of shape (n_target,)
-        Labels of all target rows given to `fit`.
-    history_ : list of Round
-        One entry.
-    n_features_in_ : int
-        Number of target features.
+    classes_, transduction_, history_, n_iter_, n_features_in_
+        As in every method: see `cdspp.base.HeterogeneousClassifier`.
 
     Notes
     -----
@@ -108,10 +101,7 @@ class SHFA(HeterogeneousClassifier):
 
     References
     ----------
-    .. [1] Li, W., Duan, L., Xu, D., Tsang, I. W., "Learning with augmented features for
-       supervised and semi-supervised heterogeneous domain adaptation", IEEE
-       Transactions on Pattern Analysis and Machine Intelligence 36(6), 2014.
-       :doi:`10.1109/TPAMI.2013.167`
+    See `HFA`.
 
     Examples
     --------
@@ -125,20 +115,11 @@ class SHFA(HeterogeneousClassifier):
     identifier = "shfa"
     printed = "SHFA"
 
-    n_columns_: Int
-
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
+        **FeatureAugmentation._parameter_constraints,
         "prior": [StrOptions({"uniform", "labelled"}), "array-like"],
-        "trace_bound": [Interval(Real, 0, None, closed="neither")],
-        "C_source": [Interval(Real, 0, None, closed="neither")],
-        "C_target": [Interval(Real, 0, None, closed="neither")],
-        "C_unlabelled": [Interval(Real, 0, None, closed="neither")],
-        "p": [Interval(Real, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "max_inner_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "C_unlabelled": [POSITIVE],
         "solver": [StrOptions({"libsvm", "exact"})],
-        "svm_tol": [Interval(Real, 0, None, closed="neither")],
     }
 
     def __init__(
@@ -156,16 +137,11 @@ class SHFA(HeterogeneousClassifier):
         svm_tol: float = 1e-3,
     ) -> None:
         self.prior = prior
-        self.trace_bound = trace_bound
-        self.C_source = C_source
-        self.C_target = C_target
+        super().__init__(
+            trace_bound, C_source, C_target, p, max_iter, max_inner_iter, tol, svm_tol
+        )
         self.C_unlabelled = C_unlabelled
-        self.p = p
-        self.max_iter = max_iter
-        self.max_inner_iter = max_inner_iter
-        self.tol = tol
         self.solver = solver
-        self.svm_tol = svm_tol
 
     @classmethod
     def work(cls, size: Any) -> tuple[float, float]:
@@ -195,9 +171,6 @@ class SHFA(HeterogeneousClassifier):
                 self.n_columns_[code] = machine.n_columns
         self._values = TargetExpansion(target, coefficients, intercepts)
         return [self._single_round(problem.X_unlabelled)]
-
-    def _schedule(self) -> Schedule:
-        return Schedule(self.p, self.max_iter, self.max_inner_iter, self.tol)
 
     def _solver(self, n: int) -> SimplexSolver:
         return (
@@ -233,9 +206,6 @@ class SHFA(HeterogeneousClassifier):
         self, source: GaussianKernel, target: GaussianKernel, n_labelled: int
     ) -> LabellingKernels:
         n_source, n_target = len(source.X), len(target.X)
-        sums, inverse_sums = root_sums(target.gram)
-        sums = np.concatenate([root_sums(source.gram)[0], sums])
-        factor = np.sqrt(self.trace_bound / len(sums))
         K = block_diagonal(source.gram, target.gram)
         costs = np.repeat(
             [self.C_source, self.C_target, self.C_unlabelled],
@@ -244,7 +214,7 @@ class SHFA(HeterogeneousClassifier):
         return LabellingKernels(
             root=symmetric_root((1.0 + self.trace_bound) * K + 1.0),
             shifted=K + 1.0,
-            first=(factor * sums, factor * inverse_sums),
+            first=self._first_column(source, target),
             ridge=1.0 / costs,
             n_source=n_source,
             n_known=n_source + n_labelled,
@@ -264,6 +234,3 @@ class SHFA(HeterogeneousClassifier):
         values = kernels.shifted[kernels.n_known :, rows] @ (y * dual)
         labels = np.concatenate([known, ratio_labels(values, expected)])
         return LabellingMachine(kernels, labels, expected, self._solver(len(labels)))
-
-    def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
-        return self._values.predict(row_normalise(X)), None

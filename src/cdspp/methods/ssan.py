@@ -14,8 +14,8 @@ from sklearn.utils._param_validation import Interval
 
 from cdspp.base import Float, Problem
 from cdspp.methods.alignment_network import AlignmentNetwork, LossWeights
+from cdspp.methods.constraints import NON_NEGATIVE, POSITIVE
 from cdspp.methods.networks import (
-    NETWORK_CONSTRAINTS,
     Batch,
     Encoder,
     Layer,
@@ -163,24 +163,15 @@ class SSAN(NetworkClassifier):
         Number of iterations, each one step on all rows. The reversed gradient grows
         from nothing to its full size on this scale.
     device : str, default="auto"
-        A torch device; ``auto`` takes CUDA where there is one.
     random_state : int, RandomState or None, default=None
-        Draws the first weights; nothing else is random.
+        As in every network: see `cdspp.methods.networks.NetworkClassifier`.
 
     Attributes
     ----------
+    classes_, transduction_, history_, n_iter_, n_features_in_, n_features_source_
+        As in every network; each class needs a source row and a labelled target row.
     loss_curve_ : list of float
-        Loss before each iteration.
-    classes_ : ndarray of shape (n_classes,)
-        Classes; each needs a source row and a labelled target row.
-    transduction_ : ndarray of shape (n_target,)
-        Labels of all target rows given to `fit`.
-    history_ : list of Round
-        One entry: the result of the last iteration.
-    n_iter_ : int
-        Number of iterations.
-    n_features_in_, n_features_source_ : int
-        Number of target and of source features.
+        Loss, without weight decay, before each iteration.
 
     See Also
     --------
@@ -188,9 +179,7 @@ class SSAN(NetworkClassifier):
 
     Notes
     -----
-    Rows are scaled to unit length. An encoder has the widths ``d``, ``(d + k) // 2``
-    and ``k`` for `n_components` k, leaky rectifiers of slope 0.2, and codes of unit
-    length; the classifier's outputs pass a leaky rectifier, too. Cost
+    Encoders and classifier are those of `NetworkClassifier`. Cost
     O(n min(n, d) d + n d k) an iteration and domain: with fewer rows than features the
     network is trained on coordinates within their span, which changes nothing.
 
@@ -221,12 +210,12 @@ class SSAN(NetworkClassifier):
     compresses = True
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
-        **NETWORK_CONSTRAINTS,
-        "temperature": [Interval(Real, 0, None, closed="neither")],
+        **NetworkClassifier._parameter_constraints,
+        "temperature": [POSITIVE],
         "alpha": [Interval(Real, 0, 1, closed="both")],
-        "beta": [Interval(Real, 0, None, closed="left")],
-        "gamma": [Interval(Real, 0, None, closed="left")],
-        "weight_decay": [Interval(Real, 0, None, closed="left")],
+        "beta": [NON_NEGATIVE],
+        "gamma": [NON_NEGATIVE],
+        "weight_decay": [NON_NEGATIVE],
     }
 
     def __init__(
@@ -242,16 +231,12 @@ class SSAN(NetworkClassifier):
         device: str = "auto",
         random_state: Any = None,
     ) -> None:
-        self.n_components = n_components
+        super().__init__(n_components, learning_rate, max_iter, device, random_state)
         self.temperature = temperature
         self.alpha = alpha
         self.beta = beta
         self.gamma = gamma
-        self.learning_rate = learning_rate
         self.weight_decay = weight_decay
-        self.max_iter = max_iter
-        self.device = device
-        self.random_state = random_state
 
     def _train(self, problem: Problem, site: Site) -> Trained:
         X_target = np.vstack([problem.X_labelled, problem.X_unlabelled])

@@ -4,23 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sklearn.utils._param_validation import Interval
-
 from cdspp.base import Problem
-from cdspp.methods.networks import (
-    FIRST_SCALE,
-    NETWORK_CONSTRAINTS,
-    Batch,
-    Encoder,
-    Layer,
-    NetworkClassifier,
-    Site,
-    train,
-)
+from cdspp.methods.constraints import NON_NEGATIVE
+from cdspp.methods.networks import Batch, NetworkClassifier, Site, train
+from cdspp.methods.soft_transfer_network import SoftTransferNetwork
 from cdspp.methods.trained_network import Trained
 
 if TYPE_CHECKING:
@@ -29,95 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["STN", "SoftTransferNetwork"]
 
-LENGTH_FLOOR = 1e-6
 DECAY_RATES = (0.9, 0.999)
 EPSILON = 1e-8
-
-
-@dataclass(frozen=True, eq=False)
-class SoftTransferNetwork:
-    """The encoders of both domains and the common classifier."""
-
-    source: Encoder
-    target: Encoder
-    classifier: Layer
-
-    @classmethod
-    def draw(
-        cls, d_source: int, d_target: int, n_components: int, n_classes: int, site: Site
-    ) -> SoftTransferNetwork:
-        """Draw all weights, then all biases, in the order of the released code."""
-        h_source, h_target = ((d + n_components) // 2 for d in (d_source, d_target))
-        shapes = [
-            (d_source, h_source),
-            (h_source, n_components),
-            (d_target, h_target),
-            (h_target, n_components),
-            (n_components, n_classes),
-        ]
-        weights = [site.parameter(_cut_normal(site, *shape).T) for shape in shapes]
-        biases = [site.parameter(_cut_normal(site, n_out)) for _, n_out in shapes]
-        layers = [Layer(w, b) for w, b in zip(weights, biases, strict=True)]
-        source = Encoder(layers[0], layers[1], LENGTH_FLOOR)
-        target = Encoder(layers[2], layers[3], LENGTH_FLOOR)
-        return cls(source, target, layers[4])
-
-    @property
-    def layers(self) -> list[Layer]:
-        """All layers."""
-        return [*self.source.layers, *self.target.layers, self.classifier]
-
-    def loss(self, batch: Batch, share: float, beta: float) -> Tensor:
-        """Return the loss without the regulariser.
-
-        Parameters
-        ----------
-        batch : Batch
-            All rows.
-        share : float
-            Weight of an unlabelled row in the class means.
-        beta : float
-            Weight of the distances between the domains.
-        """
-        import torch
-
-        known = torch.cat([batch.Y_source, batch.Y_labelled])
-        Z_source, Z_target = self.source(batch.X_source), self.target(batch.X_target)
-        logits = self.classifier(torch.cat([Z_source, Z_target]))
-        log_probabilities = logits.log_softmax(dim=1)
-        fit = -(known * log_probabilities[: len(known)]).sum() / len(known)
-        marginal = (Z_source.mean(dim=0) - Z_target.mean(dim=0)).square().sum()
-        P = log_probabilities[len(known) :].exp()
-        conditional = _conditional(Z_source, Z_target, share * P, batch)
-        return fit + beta * (marginal + conditional)
-
-    def penalty(self) -> Tensor:
-        """Return half the sum of all squared weights, without a gradient."""
-        import torch
-
-        with torch.no_grad():
-            norms = [torch.linalg.vector_norm(layer.weight) for layer in self.layers]
-            return torch.stack(norms).square().sum() / 2
-
-
-def _conditional(
-    Z_source: Tensor, Z_target: Tensor, softly: Tensor, batch: Batch
-) -> Tensor:
-    """Return the squared distances of class means; `softly` labels unlabelled rows."""
-    Y_source, Y_labelled = batch.Y_source, batch.Y_labelled
-    n_labelled = len(Y_labelled)
-    sums = Y_labelled.T @ Z_target[:n_labelled] + softly.T @ Z_target[n_labelled:]
-    sizes = Y_labelled.sum(dim=0) + softly.sum(dim=0)
-    source_means = Y_source.T @ Z_source / Y_source.sum(dim=0)[:, None]
-    return (source_means - sums / sizes[:, None]).square().sum()
-
-
-def _cut_normal(site: Site, *shape: int) -> Tensor:
-    """Draw from the normal distribution, values beyond two deviations again."""
-    values = site.normal(*shape)
-    while (outside := values.abs() > 2 * FIRST_SCALE).any():
-        values = site.normal(*shape).where(outside, values)
-    return values
 
 
 class STN(NetworkClassifier):
@@ -150,24 +52,15 @@ class STN(NetworkClassifier):
         Number of iterations, each one step on all rows. The weight of the soft labels
         is scaled to it.
     device : str, default="auto"
-        A torch device; ``auto`` takes CUDA where there is one.
     random_state : int, RandomState or None, default=None
-        Draws the first weights; nothing else is random.
+        As in every network: see `cdspp.methods.networks.NetworkClassifier`.
 
     Attributes
     ----------
     loss_curve_ : list of float
-        Loss before each iteration.
-    classes_ : ndarray of shape (n_classes,)
-        Classes; each needs a source row and a labelled target row.
-    transduction_ : ndarray of shape (n_target,)
-        Labels of all target rows given to `fit`.
-    history_ : list of Round
-        One entry: the result of the last iteration.
-    n_iter_ : int
-        Number of iterations.
-    n_features_in_, n_features_source_ : int
-        Number of target and of source features.
+        Loss, with the regulariser, before each iteration.
+    classes_, transduction_, history_, n_iter_, n_features_in_, n_features_source_
+        As in every network; each class needs a source row and a labelled target row.
 
     See Also
     --------
@@ -175,12 +68,10 @@ class STN(NetworkClassifier):
 
     Notes
     -----
-    Rows are scaled to unit length. An encoder has the widths ``d``, ``(d + k) // 2``
-    and ``k`` for `n_components` k, leaky rectifiers of slope 0.2, and codes of unit
-    length; the classifier's outputs pass a leaky rectifier, too. Cost O(n d^2 + n d k)
-    an iteration and domain, and O(d^2 + d k) memory for weights and moments. As
-    released, Adam's epsilon is added to the second moment's root before its correction,
-    and the soft labels weigh ``(T - 1) / T`` at most.
+    Encoders and classifier are those of `NetworkClassifier`. Cost O(n d^2 + n d k) an
+    iteration and domain, and O(d^2 + d k) memory for weights and moments. As released,
+    Adam's epsilon is added to the second moment's root before its correction, and the
+    soft labels weigh ``(T - 1) / T`` at most.
 
     References
     ----------
@@ -201,9 +92,9 @@ class STN(NetworkClassifier):
     printed = "STN"
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
-        **NETWORK_CONSTRAINTS,
-        "beta": [Interval(Real, 0, None, closed="left")],
-        "tau": [Interval(Real, 0, None, closed="left")],
+        **NetworkClassifier._parameter_constraints,
+        "beta": [NON_NEGATIVE],
+        "tau": [NON_NEGATIVE],
     }
 
     def __init__(
@@ -216,13 +107,9 @@ class STN(NetworkClassifier):
         device: str = "auto",
         random_state: Any = None,
     ) -> None:
-        self.n_components = n_components
+        super().__init__(n_components, learning_rate, max_iter, device, random_state)
         self.beta = beta
         self.tau = tau
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.device = device
-        self.random_state = random_state
 
     def _train(self, problem: Problem, site: Site) -> Trained:
         network = SoftTransferNetwork.draw(
