@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from toy_problem import ToyProblem, toy_problem, variant
+from toy_problem import ToyProblem, doubled, toy_problem, variant
 
 from cdspp import SourceDomain
 
 __all__ = [
     "DEGENERATE",
     "missing",
-    "rotation",
     "scalar_blocks",
     "scalar_kernel",
     "settled",
 ]
-
-
-def rotation(d: int, seed: int = 0) -> np.ndarray:
-    """Return a random rotation."""
-    return np.linalg.qr(np.random.default_rng(seed).standard_normal((d, d)))[0]
 
 
 def scalar_kernel(A: np.ndarray, B: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -69,18 +63,6 @@ def same_rows() -> ToyProblem:
     return variant(problem, X=np.full_like(problem.X, 0.3), source=source)
 
 
-def duplicated() -> ToyProblem:
-    """Return a problem with every row twice."""
-    problem = toy_problem()
-    source = SourceDomain(
-        np.repeat(problem.source.X, 2, axis=0), np.repeat(problem.source.y, 2)
-    )
-    return ToyProblem(
-        *(np.repeat(v, 2, axis=0) for v in (problem.X, problem.y, problem.truth)),
-        source,
-    )
-
-
 DEGENERATE = {
     "one label a class": lambda: toy_problem(labelled_per_class=1),
     "one source row a class": lambda: toy_problem(source_per_class=1),
@@ -90,7 +72,7 @@ DEGENERATE = {
     "a class without target row": lambda: missing(toy_problem(), 1, source=False),
     "a class without source row": lambda: missing(toy_problem(), 1, source=True),
     "equal rows": same_rows,
-    "every row twice": duplicated,
+    "every row twice": lambda: doubled(toy_problem()),
     "huge": lambda: scaled(1e100),
     "tiny": lambda: scaled(1e-100),
     "one class": lambda: toy_problem(n_classes=1),

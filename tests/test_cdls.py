@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from known_answers.digits_case import digits_case
 from scipy.io import loadmat
-from toy_problem import WIDE, ToyProblem, toy_problem, variant
+from toy_problem import WIDE, ToyProblem, renamed, shuffled, toy_problem, variant
 
 from cdspp import CDLS, CDLSSup, SourceDomain
 from cdspp.errors import MethodFailed
@@ -100,13 +100,9 @@ def test_separated_classes_are_recognised(method: Any, shape: Any) -> None:
 @pytest.mark.parametrize("shape", [{}, WIDE], ids=["narrow", "wide"])
 def test_the_order_of_samples_does_not_matter(method: Any, shape: Any) -> None:
     problem = toy_problem(spread=0.8, **shape)
-    rng = np.random.default_rng(1)
-    order = rng.permutation(len(problem.X))
-    within = rng.permutation(len(problem.source.y))
-    source = SourceDomain(problem.source.X[within], problem.source.y[within])
-    shuffled = variant(problem, X=problem.X[order], y=problem.y[order], source=source)
+    other, order = shuffled(problem)
     expected = problem.fit(method()).transduction_[order]
-    np.testing.assert_array_equal(shuffled.fit(method()).transduction_, expected)
+    np.testing.assert_array_equal(other.fit(method()).transduction_, expected)
 
 
 @both
@@ -114,11 +110,9 @@ def test_renaming_the_classes_renames_the_predictions(method: Any) -> None:
     # LIBSVM gives ties of votes to the first class, hence little spread.
     problem = toy_problem(spread=0.5)
     names = np.array([3, 1, 0, 2])
-    y = np.where(problem.unlabelled, -1, names[problem.truth])
-    source = SourceDomain(problem.source.X, names[problem.source.y])
-    renamed = variant(problem, y=y, source=source).fit(method()).transduction_
+    found = renamed(problem, names).fit(method()).transduction_
     expected = names[problem.fit(method()).transduction_]
-    np.testing.assert_array_equal(renamed, expected)
+    np.testing.assert_array_equal(found, expected)
 
 
 @both

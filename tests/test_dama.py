@@ -180,49 +180,6 @@ def test_two_classes_at_right_angles_have_a_known_direction() -> None:
 
 
 @family
-@shapes
-def test_the_order_of_samples_does_not_matter(method: Any, shape: dict) -> None:
-    problem = toy_problem(**shape)
-    rng = np.random.default_rng(1)
-    rows = rng.permutation(len(problem.X))
-    drawn = rng.permutation(len(problem.source.y))
-    source = SourceDomain(problem.source.X[drawn], problem.source.y[drawn])
-    shuffled = variant(problem, X=problem.X[rows], y=problem.y[rows], source=source)
-    expected, found = problem.fit(method()), shuffled.fit(method())
-    np.testing.assert_array_equal(found.transduction_, expected.transduction_[rows])
-    np.testing.assert_allclose(found.projection_, expected.projection_, atol=1e-8)
-
-
-@family
-def test_renaming_the_classes_renames_the_predictions(method: Any) -> None:
-    problem = toy_problem()
-    names = np.array([3, 0, 2, 1])
-    y = np.where(problem.unlabelled, -1, names[problem.y])
-    source = SourceDomain(problem.source.X, names[problem.source.y])
-    renamed = variant(problem, y=y, source=source).fit(method())
-    expected = problem.fit(method())
-    np.testing.assert_array_equal(renamed.transduction_, names[expected.transduction_])
-
-
-@family
-@pytest.mark.parametrize("width", [9, 20, 300])
-def test_rotating_and_lifting_the_features_changes_nothing(
-    method: Any, width: int
-) -> None:
-    problem = toy_problem(spread=1.0)
-    basis = np.linalg.qr(np.random.default_rng(3).standard_normal((width, width)))[0]
-    X = problem.X @ basis[: problem.X.shape[1]]
-    X_source = problem.source.X @ basis[: problem.source.X.shape[1]]
-    turned = variant(problem, X=X, source=SourceDomain(X_source, problem.source.y))
-    expected, found = problem.fit(method()), turned.fit(method())
-    np.testing.assert_array_equal(found.transduction_, expected.transduction_)
-    np.testing.assert_allclose(found.eigenvalues_, expected.eigenvalues_, rtol=1e-9)
-    np.testing.assert_allclose(
-        found.predict_proba(X), expected.predict_proba(problem.X), atol=1e-8
-    )
-
-
-@family
 def test_the_length_of_a_row_does_not_matter(method: Any) -> None:
     problem = toy_problem(spread=1.0)
     factors = np.random.default_rng(0).uniform(1e-3, 1e3, (len(problem.X), 1))

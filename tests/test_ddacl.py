@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 from known_answers.digits_case import digits_case
 from scipy.optimize import approx_fprime
-from toy_problem import WIDE, ToyProblem, toy_problem, variant
+from toy_problem import (
+    WIDE,
+    ToyProblem,
+    doubled,
+    renamed,
+    shuffled,
+    toy_problem,
+    variant,
+)
 
 from cdspp import DDACL, SourceDomain
 from cdspp.errors import MethodFailed
@@ -244,9 +252,7 @@ def test_renaming_the_classes_renames_the_labels() -> None:
         model.coef_, model.intercept_ = model.coef_[order], model.intercept_[order]
         return projection
 
-    y = np.where(problem.unlabelled, -1, names[problem.y])
-    source = SourceDomain(problem.source.X, names[problem.source.y])
-    found = start_from(reorder)(**BOUNDED).fit(problem.X, y, source=source)
+    found = renamed(problem, names).fit(start_from(reorder)(**BOUNDED))
     expected = problem.fit(DDACL(**BOUNDED))
     np.testing.assert_allclose(found.objective_, expected.objective_, rtol=1e-6)
     np.testing.assert_array_equal(found.transduction_, names[expected.transduction_])
@@ -255,29 +261,16 @@ def test_renaming_the_classes_renames_the_labels() -> None:
 @every_shape
 def test_the_order_of_samples_does_not_matter(shape: str) -> None:
     problem = toy_problem(**SHAPES[shape])
-    rng = np.random.default_rng(1)
-    order = rng.permutation(len(problem.X))
-    of_source = rng.permutation(len(problem.source.X))
-    source = SourceDomain(problem.source.X[of_source], problem.source.y[of_source])
-    expected = problem.fit(DDACL(**BOUNDED))
-    model = DDACL(**BOUNDED)
-    model.fit(problem.X[order], problem.y[order], source=source)
+    other, order = shuffled(problem)
+    expected, model = (case.fit(DDACL(**BOUNDED)) for case in (problem, other))
     np.testing.assert_allclose(model.objective_, expected.objective_, rtol=1e-6)
     np.testing.assert_array_equal(model.transduction_, expected.transduction_[order])
 
 
 def test_every_sample_twice_changes_nothing_but_the_weight_of_the_gap() -> None:
     problem = toy_problem()
-    twice = variant(
-        problem,
-        X=np.repeat(problem.X, 2, axis=0),
-        y=np.repeat(problem.y, 2),
-        source=SourceDomain(
-            np.repeat(problem.source.X, 2, axis=0), np.repeat(problem.source.y, 2)
-        ),
-    )
     # The norm of the discrepancy's weights halves.
-    found = twice.fit(DDACL(beta=0.001, **BOUNDED))
+    found = doubled(problem).fit(DDACL(beta=0.001, **BOUNDED))
     expected = problem.fit(DDACL(beta=0.002, **BOUNDED))
     np.testing.assert_allclose(found.objective_, expected.objective_, rtol=1e-6)
 

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import augmented_problems as shared
 import numpy as np
 import pytest
-from augmented_problems import (
-    DEGENERATE,
-    missing,
-    rotation,
-    scalar_blocks,
-    scalar_kernel,
-    settled,
-)
 from scipy.linalg import pinv, sqrtm
 from sklearn.svm import SVC
-from toy_problem import ToyProblem, toy_problem, variant
+from toy_problem import ToyProblem, disguised, toy_problem, variant
 
 from cdspp import HFA, SourceDomain
 from cdspp.linalg import row_normalise
@@ -51,7 +44,7 @@ def literal_weights(
         ya[machine.support_] = -machine.dual_coef_[0]
         q = np.array([100.0 * (h @ R @ ya) ** 2 for h in H])
         trace.append(np.abs(ya).sum() - 0.5 * (d @ q + ya @ R @ R @ ya))
-        if settled(trace) or len(trace) == 30:
+        if shared.settled(trace) or len(trace) == 30:
             return d, ya, -machine.intercept_[0], trace[-1]
         u = d * np.sqrt(q)
         d = u ** (2 / (p + 1)) / np.sum(u ** (2 * p / (p + 1))) ** (1 / p)
@@ -61,8 +54,8 @@ def literal_values(problem: ToyProblem, new: np.ndarray, p: float) -> np.ndarray
     """Return decision values by matrix roots and directions, formula by formula."""
     Xs = row_normalise(np.asarray(problem.source.X))
     Xt = row_normalise(problem.X[~problem.unlabelled])
-    R = np.real(sqrtm(scalar_blocks(Xs, Xt)))
-    k_new = scalar_kernel(row_normalise(new), Xt, Xt)
+    R = np.real(sqrtm(shared.scalar_blocks(Xs, Xt)))
+    k_new = shared.scalar_kernel(row_normalise(new), Xt, Xt)
     t, costs = slice(len(Xs), None), np.repeat([1.0, 0.5], [len(Xs), len(Xt)])
     root = pinv(R[t, t])
     codes = np.concatenate([problem.source.y, problem.y[~problem.unlabelled]])
@@ -74,7 +67,7 @@ def literal_values(problem: ToyProblem, new: np.ndarray, p: float) -> np.ndarray
         while True:
             d, ya, intercept, objective = literal_weights(R, H, y, costs, p)
             trace.append(objective)
-            if settled(trace) or len(trace) == 5:
+            if shared.settled(trace) or len(trace) == 5:
                 break
             H.append(R @ ya / np.linalg.norm(R @ ya))
         f = k_new @ ya[t] + intercept
@@ -105,25 +98,10 @@ def test_separated_classes_are_recognised(d_target: int) -> None:
 
 
 def test_neither_order_nor_names_nor_rotations_nor_lengths_matter() -> None:
-    problem = toy_problem(spread=0.4)
-    X_source, y_source = np.asarray(problem.source.X), np.asarray(problem.source.y)
-    expected = problem.fit(HFA(**QUICK, svm_tol=1e-8)).transduction_
-    rng = np.random.default_rng(1)
-
-    order, order_source = (
-        rng.permutation(len(problem.X)),
-        rng.permutation(len(X_source)),
-    )
-    names = np.array([2, 0, 3, 1])
-    changed = variant(
-        problem,
-        X=(problem.X @ rotation(7) * rng.uniform(0.1, 9.0, (len(problem.X), 1)))[order],
-        y=np.where(problem.unlabelled, -1, names[problem.truth])[order],
-        source=SourceDomain(
-            (X_source @ rotation(9))[order_source], names[y_source][order_source]
-        ),
-    )
-    found = changed.fit(HFA(**QUICK, svm_tol=1e-8)).transduction_
+    problem, model = toy_problem(spread=0.4), HFA(**QUICK, svm_tol=1e-8)
+    other, names, order = disguised(problem)
+    expected = problem.fit(model).transduction_
+    found = other.fit(model).transduction_
     np.testing.assert_array_equal(found, names[expected][order])
 
 
@@ -146,9 +124,9 @@ def test_more_directions_fit_better_until_the_objective_settles() -> None:
     assert max(counts[2]) <= 5
 
 
-@pytest.mark.parametrize("case", DEGENERATE)
+@pytest.mark.parametrize("case", shared.DEGENERATE)
 def test_degenerate_problems_give_known_classes(case: str) -> None:
-    problem = DEGENERATE[case]()
+    problem = shared.DEGENERATE[case]()
     model = problem.fit(HFA(**QUICK))
     assert set(model.transduction_) <= set(model.classes_)
     assert np.isfinite(model._values.coefficients).all()
@@ -162,7 +140,7 @@ def test_a_single_labelled_row_serves_as_source_too() -> None:
 
 
 def test_a_class_without_target_row_is_learned_from_the_source_kernel() -> None:
-    problem = missing(toy_problem(spread=0.2), 1, source=False)
+    problem = shared.missing(toy_problem(spread=0.2), 1, source=False)
     model = problem.fit(HFA(**QUICK))
     assert model.classes_.tolist() == [0, 1, 2, 3]
     right = model.transduction_ == problem.truth
@@ -191,7 +169,8 @@ def test_an_option_out_of_range_is_named(option: str, value: Any) -> None:
 def test_the_width_of_the_kernel_is_the_mean_of_all_squared_distances() -> None:
     rows = row_normalise(np.random.default_rng(0).standard_normal((6, 3)))
     kernel = GaussianKernel(rows)
-    np.testing.assert_allclose(kernel.gram, scalar_kernel(rows, rows, rows), rtol=1e-12)
+    expected = shared.scalar_kernel(rows, rows, rows)
+    np.testing.assert_allclose(kernel.gram, expected, rtol=1e-12)
     np.testing.assert_allclose(kernel.between(rows), kernel.gram, rtol=1e-12)
 
 

@@ -6,20 +6,13 @@ import math
 from pathlib import Path
 from typing import Any
 
+import augmented_problems as shared
 import numpy as np
 import pytest
-from augmented_problems import (
-    DEGENERATE,
-    missing,
-    rotation,
-    scalar_blocks,
-    scalar_kernel,
-    settled,
-)
 from scipy.io import loadmat
 from scipy.linalg import cholesky, pinv, solve_triangular, sqrtm
 from scipy.optimize import nnls
-from toy_problem import ToyProblem, toy_problem, variant
+from toy_problem import ToyProblem, disguised, toy_problem, variant
 
 from cdspp import SHFA, SourceDomain
 from cdspp.errors import MethodFailed
@@ -66,7 +59,7 @@ def literal_weights(
         a = simplex_minimum(Q)
         q = np.array([a @ b @ a for b in B])
         trace.append(-0.5 * (d @ q + a @ W @ a))
-        if settled(trace):
+        if shared.settled(trace):
             return d, a, float(np.mean((Q @ a)[a > 0]))
         u = (d * np.sqrt(q)) ** (2 / 2.5)
         d = u / np.sum(u**1.5) ** (1 / 1.5)
@@ -92,11 +85,11 @@ def literal_values(
     Xs = row_normalise(np.asarray(problem.source.X))
     T = row_normalise(np.vstack([problem.X[labelled], problem.X[~labelled]]))
     codes = np.concatenate([problem.source.y, problem.y[labelled]])
-    n_s, n_known, K = len(Xs), len(codes), scalar_blocks(Xs, T)
+    n_s, n_known, K = len(Xs), len(codes), shared.scalar_blocks(Xs, T)
     n, R, K1 = len(K), np.real(sqrtm(K)), K + 1.0
     A = np.real(sqrtm(K1 + lam * K))
     W = np.diag(np.repeat([1.0, 0.5, 100.0], [n_s, n_known - n_s, n - n_known]))
-    k_new, t = scalar_kernel(row_normalise(new), T, T), slice(n_s, n_known)
+    k_new, t = shared.scalar_kernel(row_normalise(new), T, T), slice(n_s, n_known)
     s_new = np.sqrt(lam) * k_new @ pinv(R[n_s:, n_s:])
     values = []
     for code, share in enumerate(shares):
@@ -204,23 +197,10 @@ def test_candidates_are_scored_without_labelling_them(
 
 
 def test_neither_order_nor_names_nor_rotations_nor_lengths_matter() -> None:
-    problem = toy_problem(spread=0.4)
-    model = SHFA(**QUICK, solver="exact")
+    problem, model = toy_problem(spread=0.4), SHFA(**QUICK, solver="exact")
+    other, names, order = disguised(problem)
     expected = problem.fit(model).transduction_
-    rng = np.random.default_rng(1)
-    X_source, y_source = np.asarray(problem.source.X), np.asarray(problem.source.y)
-    order, order_source = (rng.permutation(len(X)) for X in (problem.X, X_source))
-    names = np.array([2, 0, 3, 1])
-    lengths = rng.uniform(0.1, 9.0, (len(problem.X), 1))
-    changed = variant(
-        problem,
-        X=(problem.X @ rotation(7) * lengths)[order],
-        y=np.where(problem.unlabelled, -1, names[problem.truth])[order],
-        source=SourceDomain(
-            (X_source @ rotation(9))[order_source], names[y_source][order_source]
-        ),
-    )
-    found = changed.fit(model).transduction_
+    found = other.fit(model).transduction_
     np.testing.assert_array_equal(found, names[expected][order])
 
 
@@ -273,9 +253,9 @@ def test_a_prior_that_is_none_is_named(prior: Any, message: str) -> None:
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("case", DEGENERATE)
+@pytest.mark.parametrize("case", shared.DEGENERATE)
 def test_degenerate_problems_give_known_classes(case: str, solver: str) -> None:
-    problem = DEGENERATE[case]()
+    problem = shared.DEGENERATE[case]()
     model = problem.fit(SHFA(**QUICK, solver=solver))
     assert set(model.transduction_) <= set(model.classes_)
     assert np.isfinite(model._values.coefficients).all()
@@ -284,7 +264,7 @@ def test_degenerate_problems_give_known_classes(case: str, solver: str) -> None:
 
 @pytest.mark.parametrize("prior", ["labelled", [1.0, 0.0, 0.0]])
 def test_a_class_expected_nowhere_is_no_fault(prior: Any) -> None:
-    problem = missing(toy_problem(n_classes=3, spread=0.2), 1, source=False)
+    problem = shared.missing(toy_problem(n_classes=3, spread=0.2), 1, source=False)
     model = problem.fit(SHFA(**QUICK, prior=prior))
     assert set(model.transduction_) <= {0, 1, 2}
 

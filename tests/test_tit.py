@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 from scipy import linalg, sparse
 from sklearn.svm import SVC
-from toy_problem import WIDE, ToyProblem, toy_problem, variant
+from toy_problem import (
+    WIDE,
+    ToyProblem,
+    renamed,
+    shuffled,
+    toy_problem,
+    turned,
+    variant,
+)
 
 from cdspp import SVMT, TIT, SourceDomain
 from cdspp.errors import MethodFailed
@@ -239,27 +247,19 @@ def test_the_order_of_samples_and_the_names_of_classes_do_not_matter(
 ) -> None:
     problem = toy_problem(**widths, spread=0.6)
     expected = problem.fit(TIT()).transduction_
-    rng = np.random.default_rng(1)
-    order = rng.permutation(len(problem.X))
-    shuffle = rng.permutation(len(problem.source.y))
-    source = SourceDomain(problem.source.X[shuffle], problem.source.y[shuffle])
-    found = TIT().fit(problem.X[order], problem.y[order], source=source).transduction_
+    other, order = shuffled(problem)
+    found = other.fit(TIT()).transduction_
     assert np.mean(found == expected[order]) >= 1 - 2 / len(found)
-    y = np.where(problem.unlabelled, -1, 7 - problem.y)
-    source = SourceDomain(problem.source.X, 7 - problem.source.y)
-    renamed = TIT().fit(problem.X, y, source=source).transduction_
-    assert np.mean(renamed == 7 - expected) >= 1 - 2 / len(found)
+    found = renamed(problem, 7 - np.arange(4)).fit(TIT()).transduction_
+    assert np.mean(found == 7 - expected) >= 1 - 2 / len(found)
 
 
 @pytest.mark.parametrize("width", [9, 50])
 def test_rotating_or_lifting_either_feature_space_changes_nothing(width: int) -> None:
     problem = toy_problem(spread=1.0)
-    rng = np.random.default_rng(3)
-    basis = np.linalg.qr(rng.standard_normal((width, width)))[0]
-    source = SourceDomain(problem.source.X @ basis[:9], problem.source.y)
-    turned = variant(problem, X=problem.X @ basis[:7], source=source)
     expected = problem.fit(TIT(5)).transduction_
-    np.testing.assert_array_equal(turned.fit(TIT(5)).transduction_, expected)
+    found = turned(problem, width).fit(TIT(5)).transduction_
+    np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("factor", [1e-100, 1e-8, 1e8, 1e100])

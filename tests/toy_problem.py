@@ -9,7 +9,17 @@ import numpy as np
 
 from cdspp import SourceDomain
 
-__all__ = ["WIDE", "ToyProblem", "toy_problem", "variant"]
+__all__ = [
+    "WIDE",
+    "ToyProblem",
+    "disguised",
+    "doubled",
+    "renamed",
+    "shuffled",
+    "toy_problem",
+    "turned",
+    "variant",
+]
 
 # More features than rows, so that the solver works on rows.
 WIDE: dict[str, Any] = {"d_source": 60, "d_target": 90}
@@ -43,6 +53,50 @@ def variant(problem: ToyProblem, **changes: Any) -> ToyProblem:
     """Return the problem with other rows, labels or source."""
     fields = {"X": problem.X, "y": problem.y, "truth": problem.truth}
     return ToyProblem(**{**fields, "source": problem.source, **changes})
+
+
+def shuffled(problem: ToyProblem) -> tuple[ToyProblem, np.ndarray]:
+    """Return the problem with both domains in another order, and the target's order."""
+    rng = np.random.default_rng(1)
+    order = rng.permutation(len(problem.X))
+    drawn = rng.permutation(len(problem.source.y))
+    source = SourceDomain(problem.source.X[drawn], problem.source.y[drawn])
+    rows = (problem.X[order], problem.y[order], problem.truth[order])
+    return ToyProblem(*rows, source), order
+
+
+def renamed(problem: ToyProblem, names: np.ndarray) -> ToyProblem:
+    """Return the problem with the class c called ``names[c]``."""
+    y = np.where(problem.unlabelled, -1, names[problem.y])
+    source = SourceDomain(problem.source.X, names[problem.source.y])
+    return ToyProblem(problem.X, y, names[problem.truth], source)
+
+
+def turned(problem: ToyProblem, width: int) -> ToyProblem:
+    """Return the problem rotated into `width` dimensions, as many as before or more."""
+    basis = np.linalg.qr(np.random.default_rng(3).standard_normal((width, width)))[0]
+    X, X_source = (
+        rows @ basis[: rows.shape[1]] for rows in (problem.X, problem.source.X)
+    )
+    return variant(problem, X=X, source=SourceDomain(X_source, problem.source.y))
+
+
+def disguised(problem: ToyProblem) -> tuple[ToyProblem, np.ndarray, np.ndarray]:
+    """Return the problem turned, scaled by row, renamed and shuffled; names, order."""
+    names = np.array([2, 0, 3, 1])
+    lengths = np.random.default_rng(2).uniform(0.1, 9.0, (len(problem.X), 1))
+    other = renamed(turned(problem, problem.source.X.shape[1]), names)
+    other, order = shuffled(variant(other, X=other.X * lengths))
+    return other, names, order
+
+
+def doubled(problem: ToyProblem) -> ToyProblem:
+    """Return the problem with every row twice."""
+    source = SourceDomain(
+        np.repeat(problem.source.X, 2, axis=0), np.repeat(problem.source.y, 2)
+    )
+    given = (problem.X, problem.y, problem.truth)
+    return ToyProblem(*(np.repeat(values, 2, axis=0) for values in given), source)
 
 
 def toy_problem(
