@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from known_answers.digits_case import digits_case
 from scipy.io import loadmat
-from toy_problem import WIDE, ToyProblem, toy_problem
+from tiny_networks import affine, code, leaky, prepared, squared, tiny_problem
+from toy_problem import WIDE, toy_problem
 
 from cdspp import SSAN
 from cdspp.base import Problem
@@ -41,30 +42,7 @@ SURF_LOSSES = {
 WEIGHTS = LossWeights(temperature=5.0, alpha=0.3, beta=0.7, gamma=0.9)
 
 
-def prepared(problem: ToyProblem) -> Problem:
-    """Return a toy problem as the network is given it."""
-    labelled = ~problem.unlabelled
-    return Problem(
-        row_normalise(np.asarray(problem.source.X)),
-        np.asarray(problem.source.y),
-        row_normalise(problem.X[labelled]),
-        problem.y[labelled],
-        row_normalise(problem.X[~labelled]),
-        int(problem.truth.max()) + 1,
-    )
-
-
-TINY = prepared(
-    toy_problem(
-        n_classes=3,
-        d_source=4,
-        d_target=3,
-        source_per_class=2,
-        labelled_per_class=2,
-        unlabelled_per_class=4,
-        spread=1.0,
-    )
-)
+TINY = tiny_problem(unlabelled_per_class=4, spread=1.0)
 
 
 def exactly(seed: int) -> Site:
@@ -87,23 +65,6 @@ def tiny_network(scale: float = 0.5) -> tuple[AlignmentNetwork, Batch]:
     return network, Batch.of(TINY, site)
 
 
-def affine(layer: Any, x: list[float]) -> list[float]:
-    return [
-        sum(w * v for w, v in zip(row, x, strict=True)) + b
-        for row, b in zip(layer.weight.tolist(), layer.bias.tolist(), strict=True)
-    ]
-
-
-def leaky(values: list[float]) -> list[float]:
-    return [v if v > 0 else 0.2 * v for v in values]
-
-
-def code(encoder: Any, x: list[float]) -> list[float]:
-    z = leaky(affine(encoder.second, leaky(affine(encoder.first, x))))
-    length = math.sqrt(sum(v * v for v in z))
-    return [v / length for v in z]
-
-
 def softmax(values: list[float], temperature: float = 1.0) -> list[float]:
     exponentials = [math.exp(v / temperature) for v in values]
     return [e / sum(exponentials) for e in exponentials]
@@ -111,10 +72,6 @@ def softmax(values: list[float], temperature: float = 1.0) -> list[float]:
 
 def mean(rows: list[list[float]]) -> list[float]:
     return [sum(column) / len(rows) for column in zip(*rows, strict=True)]
-
-
-def squared(a: list[float], b: list[float]) -> float:
-    return sum((u - v) ** 2 for u, v in zip(a, b, strict=True))
 
 
 def cosine(a: list[float], b: list[float]) -> float:

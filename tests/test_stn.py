@@ -7,40 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from toy_problem import ToyProblem, toy_problem
+from tiny_networks import affine, code, leaky, squared, tiny_problem
+from toy_problem import toy_problem
 
 from cdspp import STN
-from cdspp.base import Problem
-from cdspp.linalg import row_normalise
 from cdspp.methods.networks import Batch, Site
 from cdspp.methods.stn import SoftTransferNetwork
 
 torch = pytest.importorskip("torch")
 
 
-def prepared(problem: ToyProblem) -> Problem:
-    """Return a toy problem as the network is given it."""
-    labelled = ~problem.unlabelled
-    return Problem(
-        row_normalise(np.asarray(problem.source.X)),
-        np.asarray(problem.source.y),
-        row_normalise(problem.X[labelled]),
-        problem.y[labelled],
-        row_normalise(problem.X[~labelled]),
-        int(problem.truth.max()) + 1,
-    )
-
-
-TINY = prepared(
-    toy_problem(
-        n_classes=3,
-        d_source=4,
-        d_target=3,
-        source_per_class=2,
-        labelled_per_class=2,
-        unlabelled_per_class=2,
-    )
-)
+TINY = tiny_problem(unlabelled_per_class=2)
 
 
 def tiny_network(scale: float = 30.0) -> tuple[SoftTransferNetwork, Batch]:
@@ -54,23 +31,6 @@ def tiny_network(scale: float = 30.0) -> tuple[SoftTransferNetwork, Batch]:
     return network, Batch.of(TINY, site)
 
 
-def leaky(values: list[float]) -> list[float]:
-    return [v if v > 0 else 0.2 * v for v in values]
-
-
-def affine(layer: Any, x: list[float]) -> list[float]:
-    return [
-        sum(w * v for w, v in zip(row, x, strict=True)) + b
-        for row, b in zip(layer.weight.tolist(), layer.bias.tolist(), strict=True)
-    ]
-
-
-def code(encoder: Any, x: list[float]) -> list[float]:
-    z = leaky(affine(encoder.second, leaky(affine(encoder.first, x))))
-    length = math.sqrt(sum(v * v for v in z))
-    return [v / length for v in z]
-
-
 def probabilities(network: Any, z: list[float]) -> list[float]:
     exponentials = [math.exp(v) for v in leaky(affine(network.classifier, z))]
     return [e / sum(exponentials) for e in exponentials]
@@ -81,10 +41,6 @@ def mean(rows: list[list[float]], weights: list[float]) -> list[float]:
         sum(w * row[j] for w, row in zip(weights, rows, strict=True)) / sum(weights)
         for j in range(len(rows[0]))
     ]
-
-
-def squared(a: list[float], b: list[float]) -> float:
-    return sum((u - v) ** 2 for u, v in zip(a, b, strict=True))
 
 
 def scalar_loss(network: Any, share: float, beta: float, tau: float) -> float:
