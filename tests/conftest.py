@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from loopback import Server
+    from toy_download import Toy
 
 # Test processes share the cores; workers and their children inherit this.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -33,3 +39,25 @@ def mirror_folder() -> Path:
     if not folder:
         pytest.skip("CDSPP_MIRROR names no folder of published files")
     return Path(folder)
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """Serve files on this machine, to be fetched without a pause or a mirror."""
+    from loopback import serving
+
+    from cdspp import transfer
+
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.delenv("CDSPP_MIRROR", raising=False)
+    monkeypatch.setattr(transfer, "PAUSE", 0.0)
+    with serving() as running:
+        yield running
+
+
+@pytest.fixture
+def toy(tmp_path: Path) -> Toy:
+    """Return a published data set that nothing was fetched of."""
+    from toy_download import Toy
+
+    return Toy(tmp_path)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from loopback import Server, serving
-from toy_download import FOLDERS, IMAGES, Toy, image_archive, tree
+from loopback import Server
+from toy_download import FOLDERS, IMAGES, Toy, fetch_from_mirror, image_archive, tree
 
-from cdspp import transfer
 from cdspp.artifacts import read_json
-from cdspp.datasets.resources import fetch_resource, manifest_rows
+from cdspp.datasets.resources import manifest_rows
 from cdspp.errors import DataError
 from cdspp.fetch import KEPT, git_blob_id
 
@@ -27,20 +25,6 @@ ORDER = {
     ],
     "real": ["images/real/mug/a.jpg", "images/real/bike/a.jpg"],
 }
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.delenv("CDSPP_MIRROR", raising=False)
-    monkeypatch.setattr(transfer, "PAUSE", 0.0)
-    with serving() as running:
-        yield running
-
-
-@pytest.fixture
-def toy(tmp_path: Path) -> Toy:
-    return Toy(tmp_path)
 
 
 STRAY = "images/real/lamp/a.jpg"
@@ -268,15 +252,7 @@ def test_the_shipped_manifest_names_every_photograph(repository: Path) -> None:
 def test_the_published_photographs_come_from_the_mirror(
     mirror_folder: Path, repository: Path, tmp_path: Path
 ) -> None:
-    output = tmp_path / "office-caltech-10" / "images.fetched.json"
-    catalogue = repository / "resources" / "datasets.yaml"
-    fetch_resource(
-        dataset="office-caltech-10",
-        resource="images",
-        catalogue=catalogue,
-        output=output,
-        mirror=str(mirror_folder),
-    )
+    output = fetch_from_mirror("images", mirror_folder, repository, tmp_path)
     images = read_json(output)["images"]
     assert {domain: len(paths) for domain, paths in images.items()} == {
         "caltech": 1123,

@@ -3,34 +3,27 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from loopback import Server, serving
-from toy_download import IMAGES, WORDS, Toy, image_archive, make_tar, make_zip, tree
+from loopback import Server
+from toy_download import (
+    IMAGES,
+    WORDS,
+    Toy,
+    fetch_from_mirror,
+    image_archive,
+    make_tar,
+    make_zip,
+    tree,
+)
 
-from cdspp import transfer
 from cdspp.artifacts import read_json
 from cdspp.datasets import resources
 from cdspp.datasets.resources import fetch_resource
 from cdspp.errors import DataError, DiskFullError
 from cdspp.fetch import KEPT
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.delenv("CDSPP_MIRROR", raising=False)
-    monkeypatch.setattr(transfer, "PAUSE", 0.0)
-    with serving() as running:
-        yield running
-
-
-@pytest.fixture
-def toy(tmp_path: Path) -> Toy:
-    return Toy(tmp_path)
 
 
 def plain_files(server: Server, **changes: bytes) -> dict[str, Any]:
@@ -272,15 +265,7 @@ def test_an_unknown_data_set_or_resource_is_named(toy: Toy) -> None:
 def test_the_published_surf_features_come_from_the_mirror(
     mirror_folder: Path, repository: Path, tmp_path: Path
 ) -> None:
-    output = tmp_path / "office-caltech-10" / "surf.fetched.json"
-    catalogue = repository / "resources" / "datasets.yaml"
-    fetch_resource(
-        dataset="office-caltech-10",
-        resource="surf",
-        catalogue=catalogue,
-        output=output,
-        mirror=str(mirror_folder),
-    )
+    output = fetch_from_mirror("surf", mirror_folder, repository, tmp_path)
     files = read_json(output)["files"]
     assert len(files) == 4
     assert all((output.parent / name).is_file() for name in files)

@@ -84,6 +84,21 @@ class Toy:
         return {path.relative_to(root).as_posix(): path.read_bytes() for path in files}
 
 
+def fetch_from_mirror(
+    resource: str, mirror: Path, repository: Path, root: Path
+) -> Path:
+    """Fetch a resource of Office-Caltech from a mirror; return where its record is."""
+    output = root / "office-caltech-10" / f"{resource}.fetched.json"
+    fetch_resource(
+        dataset="office-caltech-10",
+        resource=resource,
+        catalogue=repository / "resources" / "datasets.yaml",
+        output=output,
+        mirror=str(mirror),
+    )
+    return output
+
+
 def make_tar(files: Mapping[str, bytes], mode: str = "w:gz") -> bytes:
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode=mode) as archive:  # type: ignore[call-overload]
