@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sklearn
+from quick_methods import every_method, quick
 from sklearn.base import clone
 from sklearn.model_selection import (
     GridSearchCV,
@@ -41,23 +42,6 @@ NEW_ROWS = dict.fromkeys(
     "it predicts rows that were not given to fit, which a transductive method refuses",
 )
 NAMES = np.array(["ant", "bee", "cat", "dog"])
-
-every_method = pytest.mark.parametrize("name", available())
-
-
-# Fewer iterations where the authors' number would take minutes in all.
-QUICK: Mapping[str, Mapping[str, Any]] = {
-    "hfa": {"max_iter": 5},
-    "shfa": {"max_iter": 5},
-    "stn": {"max_iter": 10},
-    "ssan": {"max_iter": 20},
-}
-
-
-def quick(name: str) -> Any:
-    """Return a method with a fixed seed where it has one, and few iterations."""
-    seed = {"random_state": 0} if "random_state" in option_defaults(name) else {}
-    return make(name, **seed, **QUICK.get(name, {}))
 
 
 def expected_failures(estimator: Any) -> Mapping[str, str]:
@@ -279,6 +263,7 @@ FOLDS = StratifiedKFold(3)
 
 @every_method
 @pytest.mark.usefixtures("routing")
+@pytest.mark.filterwarnings("ignore:Scoring failed:UserWarning")
 def test_cross_validation_passes_the_source_whole(name: str, monkeypatch: Any) -> None:
     problem = equal_rows()
     seen: list[int] = []

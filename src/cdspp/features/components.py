@@ -77,7 +77,7 @@ def principal_components(
     Raises
     ------
     DataError
-        A value is not finite, or the rows are all equal.
+        A value is not finite or its square overflows, or the rows are all equal.
     ValueError
         Not exactly one of `n_components` and `energy` is given.
 
@@ -160,6 +160,10 @@ def _leading(
     centred: _Centred, n_components: int | None, energy: float | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return eigenvalues above rounding, descending, and their vectors."""
+    if not np.isfinite(centred.total):
+        raise DataError(
+            "principal components: the squares of the values overflow. Scale the rows."
+        )
     if centred.total <= centred.floor:
         raise DataError("principal components: the rows are all equal.")
     count = centred.side if n_components is None else min(n_components, centred.side)

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cdspp.base import Float, Problem, Round
-from cdspp.features.components import principal_components
+from cdspp.errors import DataError, MethodFailed
+from cdspp.features.components import PrincipalComponents, principal_components
 from cdspp.linalg import row_normalise
 from cdspp.methods.cdspp import CDSPP
 from cdspp.methods.constraints import COUNT
@@ -96,9 +97,15 @@ class CDSPPPCA(CDSPP):
                 f"{type(self).__name__} needs at least two rows in each domain for its "
                 "principal components, got n_samples = 1."
             )
-        self._pca_source = principal_components(problem.X_source, self.pca_components)
-        self._pca_target = principal_components(X_target, self.pca_components)
+        self._pca_source = self._components("source", problem.X_source)
+        self._pca_target = self._components("target", X_target)
         return super()._fit_problem(problem)
+
+    def _components(self, domain: str, X: Float) -> PrincipalComponents:
+        try:
+            return principal_components(X, self.pca_components)
+        except DataError as error:
+            raise MethodFailed(f"{domain}: {error}") from error
 
 
 class TargetOnly(CDSPP):

@@ -50,6 +50,8 @@ class LibsvmSolver:
 
     def minimise(self, Q: Float) -> Float:
         """Return the minimiser within the tolerance."""
+        if len(Q) == 1:
+            return np.ones(1)
         machine = self._machine.fit(Q)
         solution = np.zeros(len(Q))
         solution[machine.support_] = machine.dual_coef_[0]

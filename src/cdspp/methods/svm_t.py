@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
 from cdspp.base import Float, HeterogeneousClassifier, Int, Problem, Round
+from cdspp.errors import MethodFailed
 from cdspp.linalg import row_normalise
 from cdspp.methods.constraints import POSITIVE
 from cdspp.methods.platt import fit_sigmoid
@@ -102,7 +103,7 @@ class SVMT(HeterogeneousClassifier):
         self._rows = self._prepare(problem.X_labelled)
         self._present = np.unique(problem.y_labelled)
         codes = problem.y_labelled
-        gram = self._rows @ self._rows.T
+        gram = self._gram()
         self._machines: list[SVC] = []
         self._sigmoids: list[tuple[float, float]] = []
         if len(self._present) < 2:
@@ -118,6 +119,15 @@ class SVMT(HeterogeneousClassifier):
                 values = self._out_of_fold(gram, positive, shuffle)
                 self._sigmoids.append(fit_sigmoid(values, positive))
         return []
+
+    def _gram(self) -> Float:
+        with np.errstate(over="ignore", invalid="ignore"):
+            gram: Float = self._rows @ self._rows.T
+        if not np.isfinite(gram).all():
+            raise MethodFailed(
+                "inner products of the rows overflow: scale the features or set l2"
+            )
+        return gram
 
     def _machine(self, gram: Float, labels: Any) -> SVC:
         machine = SVC(C=self.C, kernel="precomputed", tol=1e-3)
