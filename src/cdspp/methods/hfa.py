@@ -194,7 +194,7 @@ class HFA(FeatureAugmentation):
         A few hundred solves a class, each on a kernel of all labelled rows.
         """
         squares = float(size.n_source + size.n_labelled) ** 2
-        return 1.0 + size.n_classes * (1.0 + 7e-6 * squares), 170.0 + 40e-6 * squares
+        return 1.0 + size.n_classes * (0.6 + 4e-6 * squares), 170.0 + 40e-6 * squares
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
         source = GaussianKernel(row_normalise(problem.X_source))
