@@ -104,8 +104,12 @@ def score_rows(
     source_helps: float = 0.0,
     failed: Sequence[tuple[str, str, int]] = (),
     missing: Sequence[tuple[str, str, int]] = (),
+    collapsed: Sequence[str] = (),
 ) -> dict[str, list[Any]]:
-    """Draw scores for every cell; `failed` and `missing` name (key, task, trial)."""
+    """Draw scores for every cell.
+
+    `failed` and `missing` name (key, task, trial); rows that `collapsed` have 0.1.
+    """
     rng = np.random.default_rng(len(layout["tasks"]))
     cells = [
         (entry["id"], "main", entry["id"], entry["trials"], *METHODS[entry["id"]][2:])
@@ -136,7 +140,8 @@ def score_rows(
                 last = base + gain + luck[trial - 1] + noise
                 for step in range(1, 2 if lost else steps + 1):
                     value = last - 0.03 * (1 - step / steps)
-                    value = float("nan") if lost else min(value, 1.0)
+                    value = 0.1 if key in collapsed else min(value, 1.0)
+                    value = float("nan") if lost else value
                     record = (setting, task, method, trial, step)
                     status = "failed" if lost else "ok"
                     numbers = (status, 420, value, value - 0.004)

@@ -25,7 +25,13 @@ from cdspp.errors import DataError
 from cdspp.figure_gains import VERDICT_COLOURS
 from cdspp.figure_samples import count_confusions
 from cdspp.figure_source import source_help_caption
-from cdspp.figure_style import CLASS_COLOURS, STYLES, equal_windows, figure_name
+from cdspp.figure_style import (
+    CLASS_COLOURS,
+    STYLES,
+    equal_windows,
+    far_below,
+    figure_name,
+)
 from cdspp.figures import (
     benchmark_figures,
     draw_benchmark,
@@ -79,6 +85,34 @@ def test_names_with_a_subscript_are_typeset() -> None:
     assert figure_name("CDSPP_sup") == r"CDSPP$_\mathrm{sup}$"
     assert figure_name("CDSPP+PCA") == "CDSPP+PCA"
     assert figure_name("cost $") == r"cost \$"
+
+
+@pytest.mark.parametrize(
+    ("means", "far"),
+    [
+        ([70.0, 75.0, 80.0, 11.0], [3]),
+        ([70.0, 75.0, 80.0, 62.0], []),
+        ([99.0, 99.0, 98.0, 80.0], [3]),
+        ([np.nan, 75.0, 80.0, 11.0], [3]),
+        ([np.nan, np.nan], []),
+    ],
+)
+def test_what_would_squash_the_others_is_told(
+    means: list[float], far: list[int]
+) -> None:
+    assert np.flatnonzero(far_below(np.array(means))).tolist() == far
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"), [(draw_methods, "◂ 10"), (draw_iterations, "▾ CDSPP+PCA 10")]
+)
+def test_a_row_far_below_the_others_is_named_with_its_value(
+    draw: Callable[..., str], kind: Callable[..., None], text: str
+) -> None:
+    layout = make_layout(tasks=DIGIT_TASKS[:1])
+    assert not any(t.startswith(("◂", "▾")) for t in texts(draw(kind, layout)))
+    svg = draw(kind, layout, collapsed=("cdspp-pca",))
+    assert text in texts(svg)
 
 
 def test_windows_have_equal_spans_around_their_own_data() -> None:

@@ -108,7 +108,9 @@ def test_rows_stand_in_blocks_supervised_first_controls_last(
     ]
 
 
-@pytest.mark.parametrize(("trials", "note"), [(4, "4 trials"), (10, "")])
+@pytest.mark.parametrize(
+    ("trials", "note"), [(4, "4 trials"), (1, "1 trial"), (10, "")]
+)
 def test_the_best_complete_method_is_bold_and_never_a_control_or_short_run(
     summarised: Callable[..., Summary], trials: int, note: str
 ) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cdspp.artifacts import atomic
 from cdspp.errors import DataError
@@ -31,6 +32,7 @@ __all__ = [
     "canvas",
     "dots",
     "equal_windows",
+    "far_below",
     "figure_name",
     "method_handles",
     "quiet",
@@ -42,6 +44,7 @@ MUTED = "#6b7280"
 GRID = "#e4e6e9"
 WIDTH = 7.4
 _DPI = 132
+CLOSE = 5.0
 
 
 @dataclass(frozen=True)
@@ -183,6 +186,27 @@ def equal_windows(panels: Sequence[Axes], *, pad: float = 0.06) -> None:
     for axes, (low, high) in zip(panels, limits, strict=True):
         if np.isfinite([low, high]).all():
             axes.set_xlim((low + high - span) / 2, (low + high + span) / 2)
+
+
+def far_below(means: Floats) -> NDArray[np.bool_]:
+    """Tell which means would squash the others, far below their median.
+
+    Parameters
+    ----------
+    means : ndarray of shape (n_rows,)
+        Percent; NaN where missing.
+
+    Returns
+    -------
+    far : ndarray of bool
+        True where the distance to the median is more than three times that of the best
+        one, which counts as `CLOSE` points at least.
+    """
+    if not np.isfinite(means).any():
+        return np.zeros(len(means), dtype=bool)
+    median = np.nanmedian(means)
+    floor = median - 3 * max(np.nanmax(means) - median, CLOSE)
+    return np.asarray(means < floor)
 
 
 def method_handles(rows: Iterable[Row]) -> list[Line2D]:

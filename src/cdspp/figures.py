@@ -23,6 +23,7 @@ from cdspp.figure_style import (
     canvas,
     dots,
     equal_windows,
+    far_below,
     figure_name,
     quiet,
     style_of,
@@ -187,10 +188,19 @@ def _by_kind(
 def _method_panel(axes: Axes, summary: Summary, values: Floats) -> None:
     from matplotlib.ticker import MaxNLocator
 
+    means = np.array([100 * mean_sd(of_row)[0] for of_row in values])
+    far = far_below(means)
     for place, row in enumerate(summary.rows):
-        dots(axes, row.key, values[place], place)
+        if far[place]:
+            text, colour = f"◂ {means[place]:.0f}", style_of(row.key).colour
+            where = axes.get_yaxis_transform()
+            axes.text(0.02, place, text, color=colour, va="center", transform=where)
+        else:
+            dots(axes, row.key, values[place], place)
     names = [
-        figure_name(row.printed) + ("*" if row.supervised else "")
+        figure_name(row.printed)
+        + ("*" if row.supervised else "")
+        + ("†" if row.shortened else "")
         for row in summary.rows
     ]
     axes.set_yticks(range(len(names)), names)
@@ -208,7 +218,16 @@ def _iteration_panel(axes: Axes, summary: Summary, task: int, *, bands: bool) ->
 
     steps = summary.iterations
     reference = summary.find(summary.layout.get("reference"))
-    for i in summary.iterative():
+    rows = summary.iterative()
+    last = np.array([100 * mean_sd(summary.accuracy[i, task])[0] for i in rows])
+    far = far_below(last)
+    for height, place in enumerate(np.flatnonzero(far)):
+        row = summary.rows[rows[place]]
+        text = f"▾ {figure_name(row.printed)} {last[place]:.0f}"
+        where = axes.transAxes
+        colour = style_of(row.key).colour
+        axes.text(0.02, 0.02 + 0.08 * height, text, color=colour, transform=where)
+    for i in (i for i, hidden in zip(rows, far, strict=True) if not hidden):
         by_step = 100 * summary.curves[i, task].T
         seen = np.isfinite(by_step).any(axis=1)
         style = style_of(summary.rows[i].key)

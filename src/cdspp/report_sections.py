@@ -56,11 +56,12 @@ _CAPTIONS = {
     "methods": (
         "Accuracy of every method on every task: mean over trials and 95 % bootstrap "
         "interval. Hollow markers and stars: supervised methods. Every panel has the "
-        "same scale, none starts at zero."
+        "same scale, none starts at zero; arrows give what lies far to its left. "
+        "† shortened runs."
     ),
     "iterations": (
         "Accuracy by iteration: mean over trials, band: 95 % bootstrap interval. "
-        "Dashed: the baseline, which does not iterate."
+        "Dashed: the baseline, which does not iterate. Arrows give what ends far below."
     ),
     "confusion": (
         "Who is mistaken for whom: {method} on {task}, last iteration, summed over "

@@ -126,7 +126,8 @@ def _label(row: Row, columns: Sequence[Column]) -> Cell:
         (c.cells[row.key][0].trials, c.trials) for c in columns if row.key in c.cells
     }
     fewer = sorted({ran for ran, asked in counts if ran != asked})
-    note = " or ".join(map(str, fewer)) + " trials" if fewer else ""
+    noun = "trial" if fewer == [1] else "trials"
+    note = f"{' or '.join(map(str, fewer))} {noun}" if fewer else ""
     return Cell(row.printed + marks, note=note, name=True)
 
 
