@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from numbers import Real
 from typing import Any, ClassVar
@@ -20,6 +21,8 @@ from cdspp.methods.augmented_kernels import (
 from cdspp.methods.constraints import COUNT, NON_NEGATIVE, POSITIVE
 
 __all__ = ["FeatureAugmentation"]
+
+log = logging.getLogger(__name__)
 
 
 class FeatureAugmentation(HeterogeneousClassifier):
@@ -69,6 +72,12 @@ class FeatureAugmentation(HeterogeneousClassifier):
 
     def _schedule(self) -> Schedule:
         return Schedule(self.p, self.max_iter, self.max_inner_iter, self.tol)
+
+    def _note(self, code: int, n_columns: int) -> None:
+        """Keep the number of columns of a class, and tell of the progress."""
+        self.n_columns_[code] = n_columns
+        count = len(self.n_columns_)
+        log.info("class %d of %d: %d columns", code + 1, count, n_columns)
 
     def _first_column(
         self, source: GaussianKernel, target: GaussianKernel

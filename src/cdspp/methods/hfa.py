@@ -216,6 +216,6 @@ class HFA(FeatureAugmentation):
             solution = generate_columns(machine, self._schedule())
             coefficients[:, code] = machine.expansion(solution)
             intercepts[code] = solution.offset
-            self.n_columns_[code] = machine.n_columns
+            self._note(code, machine.n_columns)
         self._values = TargetExpansion(target, coefficients, intercepts)
         return []

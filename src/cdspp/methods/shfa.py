@@ -168,7 +168,7 @@ class SHFA(FeatureAugmentation):
                 solution = generate_columns(machine, self._schedule())
                 found = machine.expansion(solution)
                 coefficients[:, code], intercepts[code] = found
-                self.n_columns_[code] = machine.n_columns
+                self._note(code, machine.n_columns)
         self._values = TargetExpansion(target, coefficients, intercepts)
         return [self._single_round(problem.X_unlabelled)]
 
