@@ -14,10 +14,8 @@ from cdspp.linalg import counts
 __all__ = ["require_every_class"]
 
 
-def require_every_class(
-    problem: Problem, classes: NDArray[Any], *, source: bool = True, target: bool = True
-) -> None:
-    """Check that the classes have labelled rows where the method needs them.
+def require_every_class(problem: Problem, classes: NDArray[Any]) -> None:
+    """Check that each class has a source row and a labelled target row.
 
     Parameters
     ----------
@@ -25,19 +23,14 @@ def require_every_class(
         The problem.
     classes : ndarray of shape (n_classes,)
         Labels of the class codes, for the message.
-    source, target : bool, default=True
-        Whether every class needs a source row, a labelled target row.
 
     Raises
     ------
     MethodFailed
         Naming the first class without one.
     """
-    sides = (
-        (source, problem.y_source, "source"),
-        (target, problem.y_labelled, "labelled target"),
-    )
-    for needed, codes, side in sides:
+    sides = ((problem.y_source, "source"), (problem.y_labelled, "labelled target"))
+    for codes, side in sides:
         missing = np.flatnonzero(counts(codes, problem.n_classes) == 0)
-        if needed and len(missing):
+        if len(missing):
             raise MethodFailed(f"class {classes[missing[0]]} has no {side} row")
