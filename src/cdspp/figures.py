@@ -218,16 +218,7 @@ def _iteration_panel(axes: Axes, summary: Summary, task: int, *, bands: bool) ->
 
     steps = summary.iterations
     reference = summary.find(summary.layout.get("reference"))
-    rows = summary.iterative()
-    last = np.array([100 * mean_sd(summary.accuracy[i, task])[0] for i in rows])
-    far = far_below(last)
-    for height, place in enumerate(np.flatnonzero(far)):
-        row = summary.rows[rows[place]]
-        text = f"▾ {figure_name(row.printed)} {last[place]:.0f}"
-        where = axes.transAxes
-        colour = style_of(row.key).colour
-        axes.text(0.02, 0.02 + 0.08 * height, text, color=colour, transform=where)
-    for i in (i for i, hidden in zip(rows, far, strict=True) if not hidden):
+    for i in _rows_in_view(axes, summary, task):
         by_step = 100 * summary.curves[i, task].T
         seen = np.isfinite(by_step).any(axis=1)
         style = style_of(summary.rows[i].key)
@@ -254,6 +245,23 @@ def _iteration_panel(axes: Axes, summary: Summary, task: int, *, bands: bool) ->
     else:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
     quiet(axes, grid="y")
+
+
+def _rows_in_view(axes: Axes, summary: Summary, task: int) -> list[int]:
+    """Return the rows to draw; name those that end far below with their value."""
+    rows = np.array(summary.iterative(), dtype=int)
+    last = np.array([100 * mean_sd(summary.accuracy[i, task])[0] for i in rows])
+    far = far_below(last)
+    for height, (i, mean) in enumerate(zip(rows[far], last[far], strict=True)):
+        row = summary.rows[i]
+        axes.text(
+            0.02,
+            0.02 + 0.08 * height,
+            f"▾ {figure_name(row.printed)} {mean:.0f}",
+            color=style_of(row.key).colour,
+            transform=axes.transAxes,
+        )
+    return [int(i) for i in rows[~far]]
 
 
 def _baseline(axes: Axes, summary: Summary, task: int) -> None:
