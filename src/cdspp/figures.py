@@ -197,12 +197,7 @@ def _method_panel(axes: Axes, summary: Summary, values: Floats) -> None:
             axes.text(0.02, place, text, color=colour, va="center", transform=where)
         else:
             dots(axes, row.key, values[place], place)
-    names = [
-        figure_name(row.printed)
-        + ("*" if row.supervised else "")
-        + ("†" if row.shortened else "")
-        for row in summary.rows
-    ]
+    names = [figure_name(row.printed) + row.marks for row in summary.rows]
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.4, -0.6)
     kinds = [row.kind for row in summary.rows]

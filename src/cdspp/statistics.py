@@ -174,6 +174,11 @@ class Row:
     trials: int
 
     @property
+    def marks(self) -> str:
+        """What follows the printed name: supervised, shortened."""
+        return ("*" if self.supervised else "") + ("†" if self.shortened else "")
+
+    @property
     def control(self) -> bool:
         """Whether the row answers what the source is good for."""
         return self.kind == "control"

@@ -121,14 +121,13 @@ def grid_table(name: str, title: str, caption: str, columns: Sequence[Column]) -
 
 
 def _label(row: Row, columns: Sequence[Column]) -> Cell:
-    marks = ("*" if row.supervised else "") + ("†" if row.shortened else "")
     counts = {
         (c.cells[row.key][0].trials, c.trials) for c in columns if row.key in c.cells
     }
     fewer = sorted({ran for ran, asked in counts if ran != asked})
     noun = "trial" if fewer == [1] else "trials"
     note = f"{' or '.join(map(str, fewer))} {noun}" if fewer else ""
-    return Cell(row.printed + marks, note=note, name=True)
+    return Cell(row.printed + row.marks, note=note, name=True)
 
 
 def _kind(row: Row) -> str:
