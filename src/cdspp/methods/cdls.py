@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval
 
 from cdspp.base import Float, Int, Problem, Round
 from cdspp.errors import MethodFailed
-from cdspp.linalg import principal_axes, row_normalise
+from cdspp.linalg import principal_axes
 from cdspp.methods.common_subspace import SubspaceMethod
 from cdspp.methods.constraints import COUNT, POSITIVE
 from cdspp.methods.interior_point import solve_landmarks
@@ -166,23 +166,19 @@ class CDLSSup(SubspaceMethod):
         seconds += 3.5e-11 * n_source * d_source * side + 4.4e-8 * predicted
         return seconds, 32e-6 * n_source**2
 
-    def _project(self, X: Float) -> Float:
-        projected: Float = row_normalise(X) @ self.projection_
-        return projected
-
     def _fit_problem(self, problem: Problem) -> list[Round]:
         require_every_class(problem, self.classes_)
-        self.n_features_source_ = problem.X_source.shape[1]
+        prepared = self._prepare(problem)
         source = SourceMap(
-            row_normalise(problem.X_source),
+            prepared.X_source,
             problem.y_source,
             problem.n_classes,
             float(self.ridge),
         )
-        return self._fit_source(source, problem)
+        return self._fit_source(source, prepared)
 
     def _fit_source(self, source: SourceMap, problem: Problem) -> list[Round]:
-        X = row_normalise(problem.X_labelled)
+        X = problem.X_labelled
         self.projection_ = principal_axes(X, self.n_components)
         Z = X @ self.projection_
         target = ProjectedTarget(Z, problem.y_labelled, Z[:0], problem.n_classes)
@@ -206,7 +202,7 @@ class CDLSSup(SubspaceMethod):
         return mapped
 
     def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
-        return self._machine.predict(self._project(X)), None
+        return self._machine.predict(self._place_target(self._prepare_target(X))), None
 
 
 class CDLS(CDLSSup):
@@ -325,7 +321,7 @@ class CDLS(CDLSSup):
 
     def _fit_source(self, source: SourceMap, problem: Problem) -> list[Round]:
         n_labelled, n_classes = len(problem.X_labelled), problem.n_classes
-        X = row_normalise(np.vstack([problem.X_labelled, problem.X_unlabelled]))
+        X = np.vstack([problem.X_labelled, problem.X_unlabelled])
         self.projection_ = principal_axes(X, self.n_components)
         Z = X @ self.projection_
         target = ProjectedTarget(

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from cdspp.base import Float, Int, Problem, Round
-from cdspp.linalg import counts, row_normalise
+from cdspp.linalg import counts
 from cdspp.methods.common_subspace import SubspaceMethod
 from cdspp.methods.constraints import COUNT, NON_NEGATIVE, POSITIVE
 from cdspp.methods.kernel_alignment import (
@@ -141,10 +141,10 @@ class TIT(SubspaceMethod):
         return seconds, 48e-6 * squares
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
-        self.n_features_source_ = problem.X_source.shape[1]
-        source = row_normalise(problem.X_source)
-        target = row_normalise(np.vstack([problem.X_labelled, problem.X_unlabelled]))
-        labelled, unlabelled = np.split(target, [len(problem.y_labelled)])
+        prepared = self._prepare(problem)
+        source = prepared.X_source
+        labelled, unlabelled = prepared.X_labelled, prepared.X_unlabelled
+        target = np.vstack([labelled, unlabelled])
         codes = np.concatenate([problem.y_source, problem.y_labelled])
         blocks = (KernelBlock.of_rows(source), KernelBlock.of_rows(target))
         weights = (np.ones(len(source)), np.ones(len(target)))
@@ -192,7 +192,7 @@ class TIT(SubspaceMethod):
         return np.asarray(self._machine.predict(Z), dtype=np.intp)
 
     def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
-        return self._vote(row_normalise(X) @ self.projection_), None
+        return self._vote(self._place_target(self._prepare_target(X))), None
 
 
 def _row_lengths(A: Float) -> Float:
