@@ -17,7 +17,10 @@ def load(config: dict[str, Any]) -> Study:
     """Return the study that a configuration describes, checked."""
     schema = ROOT / "workflow/schemas/config.schema.yaml"
     catalogue = ROOT / "resources/datasets.yaml"
-    return load_study(config, schema=schema, catalogue=catalogue)
+    deviations = ROOT / "resources/paper/deviations.yaml"
+    return load_study(
+        config, schema=schema, catalogue=catalogue, deviations=deviations
+    )
 
 
 def read_study(name: str) -> dict[str, Any]:

@@ -5,7 +5,17 @@ from __future__ import annotations
 import pytest
 from study_files import load, read_study
 
-from cdspp.plan import FEWEST_MB, FEWEST_MINUTES, job_cost, problem_size
+from cdspp.cost import fit_cost
+from cdspp.methods import method_class
+from cdspp.plan import (
+    FEWEST_MB,
+    FEWEST_MINUTES,
+    cell_cost,
+    job_cost,
+    plan_text,
+    problem_size,
+)
+from cdspp.splits import trials_of_block
 from cdspp.study import Study
 
 
@@ -48,3 +58,25 @@ def test_more_trials_ask_for_more_time_and_no_more_memory(paper: Study) -> None:
     one, many = (job_cost(paper, *cell, trials) for trials in (1, 500))
     assert many.minutes > one.minutes >= FEWEST_MINUTES
     assert many.megabytes == one.megabytes >= FEWEST_MB
+
+
+def test_fewer_iterations_cost_less() -> None:
+    study = load(read_study("office-caltech"))
+    short, whole = (
+        cell_cost(study, "photographs", "main", "amazon_webcam", name).seconds
+        for name in ("ssan", "stn")
+    )
+    size = problem_size(study, "photographs", "main", "amazon_webcam")
+    assert short == pytest.approx(fit_cost(method_class("ssan"), size).seconds / 10)
+    assert whole == pytest.approx(fit_cost(method_class("stn"), size).seconds / 3)
+
+
+def test_the_plan_counts_every_fit_of_the_study(paper: Study) -> None:
+    lines = plan_text(paper).splitlines()
+    cells = [cell for name in paper.benchmarks for cell in paper.cells(name)]
+    fits = sum(len(trials_of_block(cell.block)) for cell in cells)
+    total = next(line.split() for line in lines if line.startswith("all"))
+    assert [int(total[1]), int(total[2])] == [len(cells), fits]
+    assert float(total[3]) == pytest.approx(
+        sum(float(line.split()[3]) for line in lines[1 : lines.index("") - 1]), abs=0.1
+    )

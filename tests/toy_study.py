@@ -69,6 +69,8 @@ CONFIG: dict[str, Any] = {
         {"id": "target-only"},
     ],
     "settings": [{"id": "placebo", "source": "permuted-labels", "methods": ["cdspp"]}],
+    "curves": [],
+    "deviations": [],
 }
 
 

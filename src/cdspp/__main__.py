@@ -57,6 +57,14 @@ examples:
   cdspp fetch mrc --mirror /media/datasets
 """
 
+PLAN_HELP = """\
+Jobs, fits, core-hours and memory by method, from the cost model; needs no data. Call it
+where the Snakefile is, with the study files that --configfile would get.
+
+example:
+  cdspp plan resources/studies/paper.yaml
+"""
+
 # ConfigError and DataError are ValueErrors, like scikit-learn's own.
 USER_ERRORS = (DiskFullError, MethodFailed, OSError, ValueError)
 
@@ -200,6 +208,19 @@ def _fetch(arguments: argparse.Namespace) -> str:
     return "\n".join(lines)
 
 
+def _plan(arguments: argparse.Namespace) -> str:
+    from cdspp.config import load_study, merge_files
+    from cdspp.plan import plan_text
+
+    study = load_study(
+        merge_files(["config.yaml", *arguments.file]),
+        schema="workflow/schemas/config.schema.yaml",
+        catalogue="resources/datasets.yaml",
+        deviations="resources/paper/deviations.yaml",
+    )
+    return plan_text(study)
+
+
 def _summary(arguments: argparse.Namespace) -> str:
     from cdspp.report import headline
 
@@ -232,6 +253,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_predict(commands)
     _add_fetch(commands)
     add_bench(commands, _add)
+    plan = _add(commands, "plan", _plan, "estimate what a study costs", PLAN_HELP)
+    plan.add_argument("file", nargs="*", metavar="STUDY_FILE")
     summary = _add(commands, "summary", _summary, "print the headline of a study")
     summary.add_argument(
         "folder", metavar="RESULTS_FOLDER", help="for instance results/embedded"

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cdspp.cross_checks import CrossCheck, task_names
+from cdspp.cross_checks import CrossCheck
 from cdspp.datasets import FolderDataset
 from cdspp.datasets.catalogue import holds_data, load_catalogue
 from cdspp.discovery import did_you_mean
 from cdspp.errors import ConfigError, DataError
+from cdspp.settings import (
+    deviation_setting,
+    read_deviation_options,
+    setting_of,
+    sweep_of,
+    sweep_settings,
+    task_names,
+)
 from cdspp.study import (
     MAIN,
     Benchmark,
@@ -21,7 +29,7 @@ from cdspp.study import (
     View,
 )
 
-__all__ = ["check_schema", "load_study"]
+__all__ = ["check_schema", "load_study", "merge_files"]
 
 Config = Mapping[str, Any]
 
@@ -31,6 +39,7 @@ def load_study(
     *,
     schema: str | Path,
     catalogue: str | Path,
+    deviations: str | Path,
 ) -> Study:
     """Check a configuration and return the study it describes.
 
@@ -42,6 +51,8 @@ def load_study(
         JSON schema of the configuration, as YAML.
     catalogue : path
         Catalogue of the data sets.
+    deviations : path
+        Where paper and released code differ, as YAML.
 
     Raises
     ------
@@ -52,12 +63,37 @@ def load_study(
     faults = list(check_schema(config, schema))
     if not faults:
         facts, faults = _dataset_facts(config, catalogue)
-        faults += CrossCheck(config, facts).faults()
+        known = read_deviation_options(deviations)
+        faults += CrossCheck(config, facts, known).faults()
     if faults:
         lines = "\n".join(f"  - {fault}" for fault in faults)
         noun = "fault" if len(faults) == 1 else "faults"
         raise ConfigError(f"{len(faults)} {noun} in the configuration:\n{lines}")
-    return _build(config, facts)
+    return _build(config, facts, known)
+
+
+def merge_files(files: Sequence[str | Path]) -> dict[str, Any]:
+    """Return the configuration of several files as Snakemake merges them.
+
+    Parameters
+    ----------
+    files : sequence of path
+        YAML files; keys of later ones replace those of earlier ones.
+
+    Raises
+    ------
+    ConfigError
+        A file holds no mapping of keys.
+    """
+    import yaml
+
+    merged: dict[str, Any] = {}
+    for file in files:
+        found = yaml.safe_load(Path(file).read_text(encoding="utf-8"))
+        if not isinstance(found, Mapping):
+            raise ConfigError(f"{file}: expected keys and values, as in config.yaml.")
+        merged |= found
+    return merged
 
 
 def _with_switches(config: Config) -> Config:
@@ -93,7 +129,8 @@ def _sentences(error: Any) -> Iterator[str]:
         missing = [key for key in error.validator_value if key not in error.instance]
         yield f"{where}missing {', '.join(missing)}."
     elif error.validator == "oneOf":
-        expected = "expected all or a list of <source>_<target>"
+        whole = "all" if "const" in error.validator_value[0] else "a number"
+        expected = f"expected {whole} or a list of <source>_<target>"
         yield f"{where}{expected}, got {error.instance!r}."
     else:
         yield f"{where}{error.message}."
@@ -139,21 +176,32 @@ def _named_sizes(entry: Mapping[str, Any]) -> dict[str, dict[str, int]]:
     }
 
 
-def _build(config: Config, facts: Mapping[str, DatasetFacts]) -> Study:
-    benchmarks = [_benchmark(entry, facts) for entry in config["benchmarks"]]
-    everything = tuple(benchmark.identifier for benchmark in benchmarks)
+def _build(
+    config: Config, facts: Mapping[str, DatasetFacts], deviations: Mapping[str, Config]
+) -> Study:
+    benchmarks = {
+        entry["id"]: _benchmark(entry, facts) for entry in config["benchmarks"]
+    }
     trials = config["trials"]
-    methods = [
-        Method(
-            identifier=entry["id"],
-            options=_options(entry),
-            trials=entry.get("trials", trials),
-            benchmarks=tuple(entry.get("benchmarks", everything)),
-            shortened=entry.get("shortened", False),
-        )
+    methods = {
+        entry["id"]: _method(entry, trials, tuple(benchmarks))
         for entry in config["methods"]
+    }
+    sweeps = tuple(
+        sweep_of(entry, benchmarks, methods, facts, trials)
+        for entry in config.get("curves", [])
+    )
+    measured = {
+        entry["id"]: deviation_setting(entry, deviations[entry["id"]], benchmarks)
+        for entry in config.get("deviations", [])
+    }
+    everywhere = {name: benchmark.tasks for name, benchmark in benchmarks.items()}
+    settings = [
+        Setting(MAIN, tuple(methods), everywhere),
+        *(setting_of(entry, benchmarks) for entry in config.get("settings", [])),
+        *(setting for sweep in sweeps for setting in sweep_settings(sweep)),
+        *measured.values(),
     ]
-    main = Setting(MAIN, tuple(method.identifier for method in methods), everything)
     return Study(
         name=config["study"],
         seed=config["seed"],
@@ -166,10 +214,21 @@ def _build(config: Config, facts: Mapping[str, DatasetFacts]) -> Study:
             v["id"]: View(v["id"], v["extractor"], _options(v), v.get("view"))
             for v in config["views"]
         },
-        benchmarks={benchmark.identifier: benchmark for benchmark in benchmarks},
-        methods={method.identifier: method for method in methods},
-        settings={MAIN: main}
-        | {s["id"]: _setting(s, everything) for s in config.get("settings", [])},
+        benchmarks=benchmarks,
+        methods=methods,
+        settings={setting.identifier: setting for setting in settings},
+        sweeps=sweeps,
+        deviations={name: setting.identifier for name, setting in measured.items()},
+    )
+
+
+def _method(entry: Config, trials: int, benchmarks: tuple[str, ...]) -> Method:
+    return Method(
+        identifier=entry["id"],
+        options=_options(entry),
+        trials=entry.get("trials", trials),
+        benchmarks=tuple(entry.get("benchmarks", benchmarks)),
+        shortened=entry.get("shortened", False),
     )
 
 
@@ -192,17 +251,5 @@ def _benchmark(entry: Config, facts: Mapping[str, DatasetFacts]) -> Benchmark:
         showcase=entry.get("showcase", tasks[0]),
         protocol=entry.get("protocol", "seeded"),
         overlap=entry.get("overlap", "exclude"),
-    )
-
-
-def _setting(entry: Config, benchmarks: tuple[str, ...]) -> Setting:
-    return Setting(
-        identifier=entry["id"],
-        methods=tuple(entry["methods"]),
-        benchmarks=tuple(entry.get("benchmarks", benchmarks)),
-        source=entry.get("source", "as-is"),
-        options=_options(entry),
-        labels=entry.get("labels", {}),
-        overlap=entry.get("overlap"),
-        tasks=tuple(entry["tasks"]) if "tasks" in entry else None,
+        printed=entry.get("printed"),
     )

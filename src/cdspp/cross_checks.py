@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from cdspp.datasets.catalogue import published_layout
-from cdspp.discovery import did_you_mean
 from cdspp.errors import ConfigError
+from cdspp.faults import option_faults, size_faults, unknown
 from cdspp.features import available_extractors, extractor_kind, make_extractor
-from cdspp.methods import available, method_class, option_defaults
-from cdspp.study import MAIN, PUBLISHED, DatasetFacts
+from cdspp.methods import available
+from cdspp.setting_checks import SettingCheck
+from cdspp.settings import task_names
+from cdspp.study import PUBLISHED, DatasetFacts
 
-__all__ = ["CrossCheck", "task_names"]
+__all__ = ["CrossCheck"]
 
 Config = Mapping[str, Any]
 
-DIFFERENCES = ("source", "options", "labels", "overlap")
+SECTIONS = ("datasets", "views", "benchmarks", "methods", "settings", "curves")
 
 
 class CrossCheck:
@@ -28,11 +30,19 @@ class CrossCheck:
         A configuration that keeps to the schema.
     facts : mapping
         What is known of each data set, by name.
+    deviations : mapping
+        Deviations that can be measured, by name.
     """
 
-    def __init__(self, config: Config, facts: Mapping[str, DatasetFacts]) -> None:
+    def __init__(
+        self,
+        config: Config,
+        facts: Mapping[str, DatasetFacts],
+        deviations: Mapping[str, Config],
+    ) -> None:
         self.config = config
         self.facts = facts
+        self.deviations = deviations
         self.views = {view["id"]: view for view in config["views"]}
         self.methods = {method["id"]: method for method in config["methods"]}
         self.benchmarks = {entry["id"]: entry for entry in config["benchmarks"]}
@@ -44,11 +54,11 @@ class CrossCheck:
             *self._view_faults(),
             *self._benchmark_faults(),
             *self._method_faults(),
-            *self._setting_faults(),
+            *SettingCheck(self.config, self.facts, self.deviations).faults(),
         ]
 
     def _repeated(self) -> Iterator[str]:
-        for section in ("datasets", "views", "benchmarks", "methods", "settings"):
+        for section in SECTIONS:
             names = [entry["id"] for entry in self.config.get(section, [])]
             for name in sorted({name for name in names if names.count(name) > 1}):
                 yield f"{section}: the id {name!r} is there more than once."
@@ -57,7 +67,7 @@ class CrossCheck:
         for i, view in enumerate(self.config["views"]):
             where, extractor = f"views[{i}]", view["extractor"]
             if extractor not in available_extractors():
-                yield _unknown(f"{where}.extractor", extractor, available_extractors())
+                yield unknown(f"{where}.extractor", extractor, available_extractors())
                 continue
             for options in _options_by_domain(view):
                 try:
@@ -71,7 +81,7 @@ class CrossCheck:
             elif not needs_view and "view" in view:
                 yield f"{where}.view: {extractor} reads files, not a view; remove it."
             elif needs_view and view["view"] not in self.views:
-                yield _unknown(f"{where}.view", view["view"], self.views)
+                yield unknown(f"{where}.view", view["view"], self.views)
             elif needs_view and self._root(view["id"]) is None:
                 yield f"{where}.view: the views rest on each other in a circle."
 
@@ -90,15 +100,16 @@ class CrossCheck:
             where = f"benchmarks[{i}]"
             for key in ("source_view", "target_view"):
                 if entry[key] not in self.views:
-                    yield _unknown(f"{where}.{key}", entry[key], self.views)
+                    yield unknown(f"{where}.{key}", entry[key], self.views)
             if entry["dataset"] not in self.facts:
-                yield _unknown(f"{where}.dataset", entry["dataset"], self.facts)
+                yield unknown(f"{where}.dataset", entry["dataset"], self.facts)
                 continue
             if all(self._root(entry[k]) for k in ("source_view", "target_view")):
                 yield from self._kind_faults(where, entry)
                 yield from self._option_domain_faults(where, entry)
             yield from self._task_faults(where, entry)
-            yield from self._size_faults(f"{where}.labels", entry, entry["labels"])
+            domains = self.facts[entry["dataset"]].class_sizes
+            yield from size_faults(f"{where}.labels", entry, entry["labels"], domains)
 
     def _kind_faults(self, where: str, entry: Config) -> Iterator[str]:
         facts = self.facts[entry["dataset"]]
@@ -121,7 +132,7 @@ class CrossCheck:
             domain = root.get("options", {}).get("codebook_domain")
             if domain is not None and domain not in facts.class_sizes:
                 name = f"{where}.{key}: codebook_domain"
-                yield _unknown(name, domain, facts.class_sizes)
+                yield unknown(name, domain, facts.class_sizes)
 
     def _option_domain_faults(self, where: str, entry: Config) -> Iterator[str]:
         """Yield the domains that an option given by domain leaves out."""
@@ -144,34 +155,17 @@ class CrossCheck:
         for task in tasks:
             for domain in task.split("_"):
                 if domain not in domains:
-                    yield _unknown(f"{where}.tasks: {task}: domain", domain, domains)
+                    yield unknown(f"{where}.tasks: {task}: domain", domain, domains)
         if "showcase" in entry and entry["showcase"] not in tasks:
-            yield _unknown(f"{where}.showcase", entry["showcase"], tasks)
-
-    def _size_faults(self, where: str, entry: Config, labels: Config) -> Iterator[str]:
-        domains = self.facts[entry["dataset"]].class_sizes
-        counts = {**entry["labels"], **labels}
-        asked, more = counts["target"], counts.get("unlabelled", 1)
-        tasks = task_names(entry, domains)
-        for domain in dict.fromkeys(task.split("_")[1] for task in tasks):
-            sizes = domains.get(domain, {})
-            small = [
-                f"{c} ({size})" for c, size in sizes.items() if size < asked + more
-            ]
-            if small:
-                left = "no test sample" if more == 1 else f"fewer than {more} others"
-                yield (
-                    f"{where}.target: {asked} labelled samples per class leave {left} "
-                    f"in domain {domain}, class {', '.join(small)}."
-                )
+            yield unknown(f"{where}.showcase", entry["showcase"], tasks)
 
     def _method_faults(self) -> Iterator[str]:
         for i, method in enumerate(self.config["methods"]):
             where, name = f"methods[{i}]", method["id"]
             if name not in available():
-                yield _unknown(f"{where}.id", name, available())
+                yield unknown(f"{where}.id", name, available())
                 continue
-            yield from _option_faults(
+            yield from option_faults(
                 f"{where}.options", name, method.get("options", {})
             )
             if method.get("trials", 1) > self.config["trials"]:
@@ -181,56 +175,7 @@ class CrossCheck:
                 )
             for benchmark in method.get("benchmarks", []):
                 if benchmark not in self.benchmarks:
-                    yield _unknown(f"{where}.benchmarks", benchmark, self.benchmarks)
-
-    def _setting_faults(self) -> Iterator[str]:
-        for i, setting in enumerate(self.config.get("settings", [])):
-            where = f"settings[{i}]"
-            if setting["id"] == MAIN:
-                yield f"{where}.id: {MAIN} is the name of the main run, choose another."
-            if not set(DIFFERENCES) & set(setting):
-                known = ", ".join(DIFFERENCES)
-                yield f"{where}: nothing differs; give one of {known}."
-            for name in setting["methods"]:
-                if name not in self.methods:
-                    yield _unknown(f"{where}.methods", name, self.methods)
-                elif name in available():
-                    options = setting.get("options", {})
-                    yield from _option_faults(f"{where}.options", name, options)
-            chosen = setting.get("benchmarks", list(self.benchmarks))
-            yield from self._idle_faults(f"{where}.methods", setting["methods"], chosen)
-            yield from self._setting_task_faults(where, setting, chosen)
-            for name in chosen:
-                if name not in self.benchmarks:
-                    yield _unknown(f"{where}.benchmarks", name, self.benchmarks)
-                elif self.benchmarks[name]["dataset"] in self.facts:
-                    entry, labels = self.benchmarks[name], setting.get("labels", {})
-                    yield from self._size_faults(f"{where}.labels", entry, labels)
-
-    def _idle_faults(
-        self, where: str, methods: Iterable[str], benchmarks: Iterable[str]
-    ) -> Iterator[str]:
-        """Yield the methods that run on none of the benchmarks."""
-        for name in methods:
-            runs_on = self.methods.get(name, {}).get("benchmarks", benchmarks)
-            if not set(runs_on) & set(benchmarks):
-                yield (
-                    f"{where}: {name} runs on {', '.join(runs_on)} alone, the setting "
-                    f"on {', '.join(benchmarks)}."
-                )
-
-    def _setting_task_faults(
-        self, where: str, setting: Config, benchmarks: Iterable[str]
-    ) -> Iterator[str]:
-        known: dict[str, None] = {}
-        for name in benchmarks:
-            entry = self.benchmarks.get(name, {})
-            if entry.get("dataset") in self.facts:
-                domains = self.facts[entry["dataset"]].class_sizes
-                known |= dict.fromkeys(task_names(entry, domains))
-        for task in setting.get("tasks", []):
-            if task not in known:
-                yield _unknown(f"{where}.tasks", task, known)
+                    yield unknown(f"{where}.benchmarks", benchmark, self.benchmarks)
 
 
 def _published_faults(
@@ -239,7 +184,7 @@ def _published_faults(
     """Yield what keeps a published view from being read for `domains`."""
     name, known = view.get("options", {}).get("name"), facts.entry.get("published", {})
     if name not in known:
-        yield _unknown(f"{where}: published view", name, known)
+        yield unknown(f"{where}: published view", name, known)
         return
     for domain in domains:
         if published_layout(facts.entry, name, domain) is None:
@@ -255,31 +200,3 @@ def _options_by_domain(view: Config) -> Iterator[dict[str, Any]]:
             key: value.get(domain) if isinstance(value, Mapping) else value
             for key, value in options.items()
         }
-
-
-def _unknown(where: str, name: str, known: Iterable[str]) -> str:
-    known = list(known)
-    return f"{where}: unknown name {name!r}{did_you_mean(name, known)}"
-
-
-def _option_faults(where: str, method: str, options: Config) -> Iterator[str]:
-    known = option_defaults(method)
-    for option in options:
-        if option not in known:
-            yield (
-                f"{where}: method {method} has no option {option!r}"
-                f"{did_you_mean(option, known)}"
-            )
-    if all(option in known for option in options):
-        try:
-            method_class(method)(**options)._validate_params()
-        except ValueError as error:
-            yield f"{where}: {error}"
-
-
-def task_names(entry: Config, domains: Iterable[str]) -> Sequence[str]:
-    """Return the tasks of a benchmark, where it says `all` between all domains."""
-    if entry["tasks"] == "all":
-        names = list(domains)
-        return [f"{source}_{target}" for source in names for target in names]
-    return list(entry["tasks"])

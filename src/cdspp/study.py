@@ -17,11 +17,12 @@ __all__ = [
     "Method",
     "Setting",
     "Study",
+    "Sweep",
     "View",
 ]
 
 MAIN = "main"
-BASELINE, REFERENCE, TARGET_ONLY = "svm-t", "cdspp", "target-only"
+REFERENCE = "cdspp"
 PUBLISHED = "published"
 TOLD = ("title", "content", "source", "licence", "cite")
 # The numbers per class on which the split of a role depends.
@@ -98,6 +99,7 @@ class Benchmark:
     showcase: str
     protocol: str = "seeded"
     overlap: str = "exclude"
+    printed: str | None = None
 
 
 @dataclass(frozen=True)
@@ -113,16 +115,60 @@ class Method:
 
 @dataclass(frozen=True)
 class Setting:
-    """Everything in which a run differs from the main one."""
+    """Everything in which a run differs from the main one.
+
+    Attributes
+    ----------
+    identifier : str
+        Name; it becomes part of paths.
+    methods : tuple of str
+        Methods that run in it.
+    tasks : mapping of str to tuple of str
+        Tasks that it runs, by benchmark.
+    source, options, labels, overlap, protocol, trials
+        What differs; None or empty where it is as in the main run.
+    """
 
     identifier: str
     methods: tuple[str, ...]
-    benchmarks: tuple[str, ...]
+    tasks: Mapping[str, tuple[str, ...]]
     source: str = "as-is"
     options: Mapping[str, Any] = field(default_factory=dict)
     labels: Mapping[str, int] = field(default_factory=dict)
     overlap: str | None = None
-    tasks: tuple[str, ...] | None = None
+    protocol: str | None = None
+    trials: int | None = None
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A curve of a configuration: one value after the other in place of the main one.
+
+    Attributes
+    ----------
+    identifier : str
+        Name, which opens those of its settings.
+    parameter : str
+        ``labels`` (labelled target samples per class) or an option of the methods.
+    methods : tuple of str
+        Methods that run.
+    tasks : mapping of str to tuple of str
+        Its tasks by benchmark.
+    trials : int
+        Number of trials.
+    points : mapping of str to tuple
+        By benchmark, each value with the setting that runs it, ascending.
+    dropped : mapping of str to tuple
+        By benchmark, values and tasks left out: a class would have no test sample.
+    """
+
+    identifier: str
+    parameter: str
+    methods: tuple[str, ...]
+    tasks: Mapping[str, tuple[str, ...]]
+    trials: int
+    points: Mapping[str, tuple[tuple[float, str], ...]]
+    dropped: Mapping[str, tuple[tuple[float, str], ...]]
 
 
 @dataclass(frozen=True)
@@ -140,6 +186,8 @@ class Study:
     benchmarks: Mapping[str, Benchmark]
     methods: Mapping[str, Method]
     settings: Mapping[str, Setting]
+    sweeps: tuple[Sweep, ...] = ()
+    deviations: Mapping[str, str] = field(default_factory=dict)
 
     def blocks(self, trials: int) -> tuple[str, ...]:
         """Return the names of the blocks that hold the first `trials` trials."""
@@ -149,19 +197,20 @@ class Study:
 
     def cells(self, benchmark: str) -> Iterator[Cell]:
         """Yield every cell that the configuration names for a benchmark."""
-        for setting in self.settings.values():
-            if benchmark not in setting.benchmarks:
-                continue
-            for task in self.setting_tasks(benchmark, setting.identifier):
-                for method in self.setting_methods(benchmark, setting.identifier):
-                    for block in self.blocks(self.methods[method].trials):
-                        yield Cell(benchmark, setting.identifier, task, method, block)
+        for setting in self.settings:
+            for task in self.setting_tasks(benchmark, setting):
+                for method in self.setting_methods(benchmark, setting):
+                    for block in self.blocks(self.setting_trials(setting, method)):
+                        yield Cell(benchmark, setting, task, method, block)
 
     def setting_tasks(self, benchmark: str, setting: str) -> tuple[str, ...]:
         """Return the tasks of a benchmark that a setting runs."""
-        chosen = self.settings[setting].tasks
-        tasks = self.benchmarks[benchmark].tasks
-        return tasks if chosen is None else tuple(t for t in tasks if t in chosen)
+        return self.settings[setting].tasks.get(benchmark, ())
+
+    def setting_trials(self, setting: str, method: str) -> int:
+        """Return the number of trials of a method in a setting."""
+        most = self.methods[method].trials
+        return min(most, self.settings[setting].trials or most)
 
     def setting_methods(self, benchmark: str, setting: str) -> tuple[str, ...]:
         """Return the methods that a setting runs on a benchmark."""
@@ -184,6 +233,10 @@ class Study:
         counts = {**facts.labels, **self.settings[setting].labels}
         unlabelled = counts.get("unlabelled") if role == "target" else None
         return counts[role], unlabelled
+
+    def protocol(self, benchmark: str, setting: str) -> str:
+        """Return how labelled samples are drawn."""
+        return self.settings[setting].protocol or self.benchmarks[benchmark].protocol
 
     def overlap(self, benchmark: str, setting: str) -> str:
         """Return what becomes of test samples that are labelled source samples too."""
@@ -255,70 +308,6 @@ class Study:
 
     def layout(self, benchmark: str) -> dict[str, Any]:
         """Return what tables, figures and report must know of a benchmark, as JSON."""
-        from cdspp.methods import method_class
+        from cdspp.layout import benchmark_layout
 
-        facts = self.benchmarks[benchmark]
-        ran, rows = self.setting_methods(benchmark, MAIN), []
-        for method in (self.methods[name] for name in ran if name != TARGET_ONLY):
-            cls = method_class(method.identifier)
-            row: dict[str, Any] = {"id": method.identifier, "printed": cls.printed}
-            row |= {"supervised": cls.supervised, "shortened": method.shortened}
-            rows.append(row | {"trials": method.trials})
-        layout: dict[str, Any] = {
-            "study": self.name,
-            "benchmark": benchmark,
-            "title": facts.title,
-            "summary": facts.summary,
-            "tasks": list(facts.tasks),
-            "methods": rows,
-            "controls": self._controls(benchmark),
-            "variants": self._variants(benchmark),
-            "baseline": BASELINE,
-            "reference": REFERENCE,
-            "trials": self.trials,
-            "labels": dict(sorted(facts.labels.items())),
-            "protocol": facts.protocol,
-            "overlap": facts.overlap,
-        }
-        if REFERENCE in ran:
-            showcase = {"task": facts.showcase, "method": REFERENCE, "trial": 1}
-            layout["showcase"] = showcase
-        return layout
-
-    def _controls(self, benchmark: str) -> list[dict[str, Any]]:
-        """Return the controls: without the source, and with a changed one."""
-        rows = []
-        if TARGET_ONLY in self.setting_methods(benchmark, MAIN):
-            rows.append(_row(TARGET_ONLY, MAIN, TARGET_ONLY))
-        for setting in self._other_settings(benchmark):
-            methods = self.setting_methods(benchmark, setting.identifier)
-            if setting.source != "as-is" and REFERENCE in methods:
-                rows.append(_row(setting.identifier, setting.identifier, REFERENCE))
-        return rows
-
-    def _variants(self, benchmark: str) -> list[dict[str, Any]]:
-        """Return every other setting and method, for a block of its own."""
-        shown = {(row["setting"], row["method"]) for row in self._controls(benchmark)}
-        return [
-            _row(f"{method}, {setting.identifier}", setting.identifier, method)
-            | _as_printed(method, setting.identifier)
-            for setting in self._other_settings(benchmark)
-            for method in self.setting_methods(benchmark, setting.identifier)
-            if (setting.identifier, method) not in shown
-        ]
-
-    def _other_settings(self, benchmark: str) -> Sequence[Setting]:
-        others = [s for s in self.settings.values() if s.identifier != MAIN]
-        chosen = [s for s in others if benchmark in s.benchmarks]
-        return [s for s in chosen if self.setting_tasks(benchmark, s.identifier)]
-
-
-def _as_printed(method: str, setting: str) -> dict[str, Any]:
-    from cdspp.methods import method_class
-
-    cls = method_class(method)
-    return {"printed": f"{cls.printed}, {setting}", "supervised": cls.supervised}
-
-
-def _row(key: str, setting: str, method: str) -> dict[str, Any]:
-    return {"key": key, "printed": key, "setting": setting, "method": method}
+        return benchmark_layout(self, benchmark)

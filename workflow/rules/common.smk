@@ -21,6 +21,8 @@ from cdspp.tables import benchmark_tables, overall_tables
 
 # Relative where possible: the path is a parameter, and moving the folder no change.
 CATALOGUE = os.path.relpath(Path(workflow.basedir, "resources/datasets.yaml"))
+PAPER = os.path.relpath(Path(workflow.basedir, "resources/paper"))
+DEVIATIONS = f"{PAPER}/deviations.yaml"
 STUDY_FILES = [os.path.relpath(file) for file in workflow.config_settings.configfiles]
 
 try:
@@ -28,6 +30,7 @@ try:
         config,
         schema=Path(workflow.basedir, "workflow/schemas/config.schema.yaml"),
         catalogue=CATALOGUE,
+        deviations=DEVIATIONS,
     )
 except ConfigError as error:
     raise WorkflowError(str(error))

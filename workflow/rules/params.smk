@@ -80,7 +80,7 @@ def draw_params(wildcards):
         wildcards.benchmark, wildcards.setting, wildcards.role
     )
     return {
-        "protocol": facts.protocol,
+        "protocol": study.protocol(wildcards.benchmark, wildcards.setting),
         "per_class": labelled,
         "unlabelled": unlabelled,
         "classes": list(study.datasets[facts.dataset].class_sizes[wildcards.domain]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -87,5 +88,6 @@ def _find(name: str) -> type[Extractor]:
     return load_named_class(__name__, _classes(), name, "extractor")
 
 
+@cache
 def _classes() -> dict[str, Found]:
     return find_identifiers(Path(__file__).parent)

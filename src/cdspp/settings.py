@@ -1,0 +1,209 @@
+"""From settings, curves and deviations of a configuration to settings of a study."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from cdspp.methods import option_defaults
+from cdspp.study import MAIN, Benchmark, DatasetFacts, Method, Setting, Sweep
+
+__all__ = [
+    "LABELS",
+    "chosen_tasks",
+    "deviation_setting",
+    "read_deviation_options",
+    "setting_of",
+    "setting_of_point",
+    "sweep_of",
+    "sweep_settings",
+    "task_names",
+]
+
+Config = Mapping[str, Any]
+Benchmarks = Mapping[str, Benchmark]
+
+LABELS = "labels"  # the parameter of a curve that is no option of a method
+SEEDED = "seeded"
+
+
+def chosen_tasks(entry: Config, benchmarks: Benchmarks) -> dict[str, tuple[str, ...]]:
+    """Return the tasks that an entry of a configuration runs, by benchmark.
+
+    Parameters
+    ----------
+    entry : mapping
+        With the optional keys `benchmarks` (names) and `tasks` (names, or how many of
+        the first ones); all by default.
+    benchmarks : mapping
+        The benchmarks of the study.
+    """
+    asked = entry.get("tasks")
+    chosen = {}
+    for name in entry.get("benchmarks", benchmarks):
+        tasks = benchmarks[name].tasks
+        if isinstance(asked, int):
+            tasks = tasks[:asked]
+        elif asked is not None:
+            tasks = tuple(task for task in tasks if task in asked)
+        if tasks:
+            chosen[name] = tasks
+    return chosen
+
+
+def setting_of(entry: Config, benchmarks: Benchmarks) -> Setting:
+    """Return the setting that an entry of `settings` describes."""
+    return Setting(
+        identifier=entry["id"],
+        methods=tuple(entry["methods"]),
+        tasks=chosen_tasks(entry, benchmarks),
+        source=entry.get("source", "as-is"),
+        options=dict(sorted(entry.get("options", {}).items())),
+        labels=entry.get("labels", {}),
+        overlap=entry.get("overlap"),
+        trials=entry.get("trials"),
+    )
+
+
+def read_deviation_options(path: str | os.PathLike[str]) -> dict[str, Config]:
+    """Read the places where paper and released code differ that have a switch.
+
+    Returns
+    -------
+    dict
+        By name, the entry with `method` and `options`, the reading that is not ours.
+    """
+    import yaml
+
+    entries = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    return {entry["id"]: entry for entry in entries if entry["options"]}
+
+
+def deviation_setting(
+    entry: Config, deviation: Config, benchmarks: Benchmarks
+) -> Setting:
+    """Return the setting that measures one deviation."""
+    return Setting(
+        identifier=f"deviation-{entry['id']}",
+        methods=(deviation["method"],),
+        tasks=chosen_tasks(entry, benchmarks),
+        options=dict(sorted(deviation["options"].items())),
+        trials=entry.get("trials"),
+    )
+
+
+def setting_of_point(curve: str, value: float) -> str:
+    """Name the setting of one value of a curve.
+
+    Examples
+    --------
+    >>> setting_of_point("alpha", 0.1), setting_of_point("labels", 5)
+    ('alpha-0p1', 'labels-5')
+    """
+    text = f"{value:g}".replace(".", "p").replace("-", "m").replace("+", "")
+    return f"{curve}-{text}"
+
+
+def sweep_of(
+    entry: Config,
+    benchmarks: Benchmarks,
+    methods: Mapping[str, Method],
+    facts: Mapping[str, DatasetFacts],
+    trials: int,
+) -> Sweep:
+    """Return the sweep that an entry of `curves` describes.
+
+    A value of the main run is not run again, and a number of labels that would leave a
+    class of a task without a test sample is dropped there.
+    """
+    parameter, tasks = entry["parameter"], chosen_tasks(entry, benchmarks)
+    points, dropped = {}, {}
+    for name, chosen in tasks.items():
+        benchmark = benchmarks[name]
+        ran = [methods[m] for m in entry["methods"] if name in methods[m].benchmarks]
+        out = _untested(entry, benchmark, chosen, facts) if parameter == LABELS else ()
+        dropped[name] = tuple(out)
+        points[name] = tuple(
+            (value, MAIN if main else setting_of_point(entry["id"], value))
+            for value in sorted(entry["values"])
+            if any((value, task) not in out for task in chosen)
+            for main in [_is_main(parameter, value, benchmark, ran)]
+        )
+    return Sweep(
+        identifier=entry["id"],
+        parameter=parameter,
+        methods=tuple(entry["methods"]),
+        tasks=tasks,
+        trials=entry.get("trials", trials),
+        points=points,
+        dropped=dropped,
+    )
+
+
+def sweep_settings(sweep: Sweep) -> list[Setting]:
+    """Return the settings that the values of a sweep need beside the main one."""
+    tasks: dict[tuple[float, str], dict[str, tuple[str, ...]]] = {}
+    for benchmark, points in sweep.points.items():
+        for value, name in points:
+            if name != MAIN:
+                kept = _without(sweep, benchmark, value)
+                tasks.setdefault((value, name), {})[benchmark] = kept
+    return [
+        Setting(
+            identifier=name,
+            methods=sweep.methods,
+            tasks=chosen,
+            trials=sweep.trials,
+            **_difference(sweep.parameter, value),
+        )
+        for (value, name), chosen in tasks.items()
+    ]
+
+
+def _without(sweep: Sweep, benchmark: str, value: float) -> tuple[str, ...]:
+    dropped = sweep.dropped[benchmark]
+    return tuple(t for t in sweep.tasks[benchmark] if (value, t) not in dropped)
+
+
+def _difference(parameter: str, value: float) -> dict[str, Any]:
+    if parameter == LABELS:
+        # Published masks are there for one number of labels; seeded draws are nested.
+        return {"labels": {"target": value}, "protocol": SEEDED}
+    return {"options": {parameter: value}}
+
+
+def _untested(
+    entry: Config,
+    benchmark: Benchmark,
+    tasks: Iterable[str],
+    facts: Mapping[str, DatasetFacts],
+) -> list[tuple[float, str]]:
+    sizes = facts[benchmark.dataset].class_sizes
+    others = benchmark.labels.get("unlabelled", 1)
+    return [
+        (value, task)
+        for value in sorted(entry["values"])
+        for task in tasks
+        if min(sizes[task.split("_")[1]].values()) < value + others
+    ]
+
+
+def _is_main(
+    parameter: str, value: float, benchmark: Benchmark, methods: Sequence[Method]
+) -> bool:
+    if parameter == LABELS:
+        return benchmark.protocol == SEEDED and benchmark.labels["target"] == value
+    return all(
+        {**option_defaults(method.identifier), **method.options}.get(parameter) == value
+        for method in methods
+    )
+
+
+def task_names(entry: Config, domains: Iterable[str]) -> Sequence[str]:
+    """Return the tasks of a benchmark, where it says `all` between all domains."""
+    if entry["tasks"] == "all":
+        names = list(domains)
+        return [f"{source}_{target}" for source in names for target in names]
+    return list(entry["tasks"])
