@@ -29,6 +29,8 @@ include: "workflow/rules/splits.smk"
 include: "workflow/rules/fit.smk"
 include: "workflow/rules/score.smk"
 include: "workflow/rules/tables.smk"
+include: "workflow/rules/comparisons.smk"
+include: "workflow/rules/paper.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/report.smk"
 

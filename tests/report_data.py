@@ -173,7 +173,10 @@ def write_showcase(
     steps: int = 5,
     trials: int = 2,
 ) -> dict[str, Any]:
-    """Write labels, fits and projections of one task; return their paths."""
+    """Write labels, fits and projections of one task; return their paths.
+
+    The last of the `steps` in the projections is the final fit.
+    """
     rng = np.random.default_rng(3)
     source = write_labels(folder / "source.parquet", "s", classes, each // 2)
     target = write_labels(folder / "target.parquet", "t", classes, each)
@@ -203,7 +206,8 @@ def _write_projections(
     rng = np.random.default_rng(4)
     angles = 2 * np.pi * np.arange(len(classes)) / len(classes)
     centres = np.column_stack([np.cos(angles), np.sin(angles)])
-    parts: dict[str, list[Any]] = {"iteration": [], "group": [], "id": [], "xy": []}
+    names = ("iteration", "group", "id", "xy", "predicted")
+    parts: dict[str, list[Any]] = {name: [] for name in names}
     for step in range(1, steps + 1):
         for place, name in enumerate(classes):
             for i in range(each // 2 + each):
@@ -215,7 +219,11 @@ def _write_projections(
                 parts["group"].append(group)
                 parts["id"].append(f"{'s' if source else 't'}-{name}-{j}")
                 parts["xy"].append(centres[place] + rng.normal(0, spread, 2))
-    np.savez(path, **{name: np.asarray(values) for name, values in parts.items()})
+                right = j >= 3 + steps - step
+                guess = name if right else classes[place - 1]
+                parts["predicted"].append(guess if group == "unlabelled" else "")
+    columns = {name: np.asarray(values) for name, values in parts.items()}
+    np.savez(path, final_fit=np.bool_(True), **columns)
 
 
 def write_fit_records(

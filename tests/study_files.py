@@ -17,10 +17,8 @@ def load(config: dict[str, Any]) -> Study:
     """Return the study that a configuration describes, checked."""
     schema = ROOT / "workflow/schemas/config.schema.yaml"
     catalogue = ROOT / "resources/datasets.yaml"
-    deviations = ROOT / "resources/paper/deviations.yaml"
-    return load_study(
-        config, schema=schema, catalogue=catalogue, deviations=deviations
-    )
+    paper = ROOT / "resources/paper"
+    return load_study(config, schema=schema, catalogue=catalogue, paper=paper)
 
 
 def read_study(name: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import pytest
 
 from cdspp import bench_solver as solver
 from cdspp.bench import SIZES, Size, measure, run_measurement, synthetic_rows
-from cdspp.bench_methods import bench_methods, methods_table, paper_seconds
+from cdspp.bench_methods import bench_methods, methods_table
 from cdspp.bench_solver import (
     MEASUREMENTS,
     bench_solver,
@@ -23,6 +23,7 @@ from cdspp.cost import fit_cost
 from cdspp.errors import DataError
 from cdspp.methods import available, method_class
 from cdspp.methods.structure_preserving import solve_projection
+from cdspp.times import paper_seconds
 
 HOME = SIZES["office-home"]
 TINY = Size("tiny", 3, 30, 12, 6, 15, 40)

@@ -175,6 +175,7 @@ CHANGES: list[tuple[str, list[Any], Any, str]] = [
         ["hfa"],
         r"settings\[0\].methods: unknown",
     ),
+    ("a printed name", ["benchmarks", 0, "printed"], "mcr", r"did you mean 'mrc'"),
     ("its source", ["settings", 0, "source"], "nois", r"'nois' is not one of"),
     ("its labels", ["settings", 0, "labels"], {"target": 99}, r"settings\[0\].labels"),
     ("its options", ["settings", 0, "options"], {"max_itr": 1}, r"'max_iter'"),

@@ -94,6 +94,17 @@ class Room:
         fit_block(files=self.files(task), **{**options, **changes})
         return output
 
+    def project(self, output: Path, task: str = "left_right") -> None:
+        write_subspace(
+            files=self.files(task),
+            method="cdspp",
+            options={},
+            output=output,
+            task=task,
+            overlap="exclude",
+            numeric_threads=1,
+        )
+
     def score(self, *fits: Path) -> dict[str, np.ndarray]:
         output = self.folder / "scores.parquet"
         labels = [self.labels(domain) for domain in ("left", "right")]
@@ -223,21 +234,25 @@ def test_the_record_says_what_ran(room: Room) -> None:
 
 def test_the_subspace_holds_every_row_in_every_round(room: Room) -> None:
     output = room.folder / "subspace.npz"
-    write_subspace(
-        files=room.files("left_right"),
-        method="cdspp",
-        options={},
-        output=output,
-        task="left_right",
-        overlap="exclude",
-        numeric_threads=1,
-    )
+    room.project(output)
     with np.load(output) as content:
-        assert set(content["iteration"]) == {1, 2, 3, 4, 5}
+        assert set(content["iteration"]) == {1, 2, 3, 4, 5, 6}
         groups, counts = np.unique(content["group"], return_counts=True)
         assert groups.tolist() == ["labelled", "source", "unlabelled"]
-        assert counts.tolist() == [5 * 9, 5 * 9, 5 * 27]
+        assert counts.tolist() == [6 * 9, 6 * 9, 6 * 27]
         assert np.isfinite(content["xy"]).all()
+        assert content["final_fit"]
+
+
+def test_the_subspace_holds_the_predictions_of_the_fit_stage(room: Room) -> None:
+    fits, output = read_rows(room.fit(), FIT_COLUMNS), room.folder / "subspace.npz"
+    room.project(output)
+    first = fits["trial"] == 1
+    with np.load(output) as content:
+        ours = (content["group"] == "unlabelled") & (content["iteration"] <= 5)
+        assert set(content["predicted"][content["group"] != "unlabelled"]) == {""}
+        for name in ("iteration", "id", "predicted"):
+            assert content[name][ours].tolist() == fits[name][first].tolist()
 
 
 def test_a_rotated_round_looks_the_same_in_the_fixed_view() -> None:

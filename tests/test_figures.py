@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from report_data import (
     CONTROLS,
     DIGIT_TASKS,
@@ -20,6 +22,7 @@ from report_data import (
     write_showcase,
 )
 
+from cdspp import figure_samples
 from cdspp.artifacts import FIT_COLUMNS, write_rows
 from cdspp.errors import DataError
 from cdspp.figure_gains import VERDICT_COLOURS
@@ -28,6 +31,7 @@ from cdspp.figure_source import source_help_caption
 from cdspp.figure_style import (
     CLASS_COLOURS,
     STYLES,
+    canvas,
     equal_windows,
     far_below,
     figure_name,
@@ -116,8 +120,6 @@ def test_a_row_far_below_the_others_is_named_with_its_value(
 
 
 def test_windows_have_equal_spans_around_their_own_data() -> None:
-    from matplotlib.figure import Figure
-
     panels = list(Figure().subplots(1, 3))
     panels[0].plot([50, 60], [0, 0])
     panels[1].plot([90, 92], [0, 0])
@@ -258,46 +260,73 @@ def test_counts_are_written_only_where_there_is_room(
     assert bool(diagonal & set(shown)) == counted
 
 
-def test_the_subspace_has_a_panel_an_iteration_with_its_accuracy(
-    tmp_path: Path,
+@pytest.fixture
+def subspace(tmp_path: Path) -> Callable[..., Figure]:
+    """Return a function that draws a subspace and gives the figure itself."""
+
+    def make(**options: Any) -> Figure:
+        given = write_showcase(tmp_path, **options)
+        given.pop("fits")
+        drawn: list[Figure] = []
+
+        @contextmanager
+        def keep(*args: Any) -> Iterator[Figure]:
+            with canvas(*args) as figure:
+                yield figure
+                drawn.append(figure)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(figure_samples, "canvas", keep)
+            draw_subspace(**given, outputs=[tmp_path / "subspace.svg"])
+        return drawn[0]
+
+    return make
+
+
+def titles(figure: Figure) -> list[str]:
+    """Return the titles of the panels that are seen."""
+    return [axes.get_title("left") for axes in figure.axes if axes.get_visible()]
+
+
+def test_the_subspace_has_a_lettered_panel_a_round_with_its_accuracy(
+    subspace: Callable[..., Figure],
 ) -> None:
-    layout = make_layout()
-    scores = write_scores(tmp_path / "scores.parquet", layout)
-    paths = write_showcase(tmp_path, classes=("a", "b", "c"), each=8, steps=3)
-    outputs = [tmp_path / "subspace.svg", tmp_path / "again.svg"]
-    for output in outputs:
-        draw_subspace(
-            subspace=paths["subspace"],
-            source_labels=paths["source_labels"],
-            target_labels=paths["target_labels"],
-            layout=layout,
-            outputs=[output],
-            scores=scores,
-        )
-    svg = outputs[0].read_text()
-    assert svg == outputs[1].read_text()
-    shown = texts(svg)
-    titles = [text for text in shown if text.startswith("Iteration")]
-    assert len(titles) == 3
-    assert all(re.fullmatch(r"Iteration \d: \d\d\.\d %", title) for title in titles)
-    assert {"source", "labelled target", "unlabelled target", "a", "c"} <= set(shown)
+    figure = subspace(classes=("a", "b", "c"), each=8, steps=3)
+    assert titles(figure) == [
+        "(a) Iteration 1: 60.0 %",
+        "(b) Iteration 2: 80.0 %",
+        "(c) Final fit: 100.0 %",
+    ]
 
 
-def test_many_iterations_and_classes_still_fit(tmp_path: Path) -> None:
+def test_the_subspace_tells_its_markers_and_classes_apart(
+    subspace: Callable[..., Figure], tmp_path: Path
+) -> None:
+    subspace(classes=("a", "b", "c"), each=8, steps=3)
+    first = (tmp_path / "subspace.svg").read_text()
+    known = {"source", "labelled target", "unlabelled target", "a", "b", "c"}
+    assert known <= set(texts(first))
+    subspace(classes=("a", "b", "c"), each=8, steps=3)
+    assert (tmp_path / "subspace.svg").read_text() == first
+
+
+def test_every_round_is_seen_in_the_same_window(
+    subspace: Callable[..., Figure],
+) -> None:
+    panels = subspace(classes=("a", "b", "c"), each=8, steps=6).axes
+    assert len(panels) == 6
+    assert len({(*axes.get_xlim(), *axes.get_ylim()) for axes in panels}) == 1
+
+
+def test_many_iterations_and_classes_still_fit(
+    subspace: Callable[..., Figure], tmp_path: Path
+) -> None:
     classes = [f"c{i}" for i in range(len(CLASS_COLOURS) + 3)]
-    paths = write_showcase(tmp_path, classes=classes, each=4, steps=12)
-    output = tmp_path / "subspace.svg"
-    draw_subspace(
-        subspace=paths["subspace"],
-        source_labels=paths["source_labels"],
-        target_labels=paths["target_labels"],
-        layout=make_layout(),
-        outputs=[output],
-    )
-    shown = texts(output.read_text())
-    steps = [text for text in shown if text.startswith("Iteration")]
-    assert (steps[0], steps[-1], len(steps)) == ("Iteration 1", "Iteration 12", 6)
-    assert "c0" not in shown
+    shown = titles(subspace(classes=classes, each=16, steps=12))
+    assert len(shown) == 6
+    assert shown[0].startswith("(a) Iteration 1:")
+    assert shown[-1].startswith("(f) Final fit:")
+    assert "c0" not in texts((tmp_path / "subspace.svg").read_text())
 
 
 def test_figure_names_are_known_before_any_score() -> None:
@@ -326,7 +355,7 @@ def test_the_figures_of_a_benchmark_and_its_showcase_go_by_their_names(
     outputs = [tmp_path / f"{name}.svg" for name in names]
     draw_benchmark(scores=scores, layout=layout, outputs=outputs[:2])
     paths = write_showcase(tmp_path, classes=("a", "b"), each=6, steps=2)
-    draw_showcase(scores=scores, layout=layout, outputs=outputs[2:], **paths)
+    draw_showcase(layout=layout, outputs=outputs[2:], **paths)
     telling = ["iteration", "true class", "labelled target"]
     shown = [texts(output.read_text()) for output in outputs]
     assert "CDSPP+PCA" in shown[0]

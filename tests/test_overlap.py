@@ -153,7 +153,7 @@ def test_the_caption_says_what_the_fits_do_with_them(
     overlap: str, sentence: str
 ) -> None:
     table = overlap_table([], {**LAYOUT, "overlap": overlap})
-    assert table.caption.endswith(sentence)
+    assert sentence in table.caption
 
 
 def test_a_domain_without_splits_is_named(splits: list[Path], tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +11,7 @@ import numpy as np
 import pytest
 from report_data import DIGIT_TASKS, make_layout, score_rows, write_scores
 
-from cdspp.statistics import (
-    Summary,
-    bootstrap_interval,
-    mean_sd,
-    paired_gain,
-    read_summary,
-    summarise,
-)
+from cdspp.statistics import Summary, mean_sd, read_summary, summarise
 
 
 def columns(rows: dict[str, list[Any]]) -> dict[str, np.ndarray]:
@@ -38,43 +32,10 @@ def test_missing_trials_are_left_out_and_one_trial_has_no_deviation() -> None:
     assert all(math.isnan(value) for value in mean_sd([]))
 
 
-def test_the_bootstrap_interval_of_two_values_ends_at_them() -> None:
-    # Half of all resamples of (0, 1) mix both; a quarter each are (0, 0) and (1, 1).
-    assert bootstrap_interval([0.0, 1.0]) == (0.0, 1.0)
-
-
-def test_the_bootstrap_interval_is_near_the_normal_one_for_many_trials() -> None:
-    values = np.random.default_rng(1).normal(0.8, 0.05, size=400)
-    low, high = bootstrap_interval(values)
-    half = 1.96 * values.std(ddof=1) / math.sqrt(400)
-    assert low == pytest.approx(values.mean() - half, abs=3e-4)
-    assert high == pytest.approx(values.mean() + half, abs=3e-4)
-
-
-def test_the_bootstrap_interval_is_the_same_each_time_and_moves_with_the_seed() -> None:
-    values = [0.1, 0.4, 0.35, 0.8, 0.7]
-    assert bootstrap_interval(values) == bootstrap_interval(values)
-    assert bootstrap_interval(values, seed=1) != bootstrap_interval(values, seed=2)
-    wide, narrow = bootstrap_interval(values), bootstrap_interval(values, level=0.5)
-    assert wide[0] < narrow[0] < narrow[1] < wide[1]
-
-
-def test_a_single_trial_has_no_interval() -> None:
-    assert all(math.isnan(end) for end in bootstrap_interval([0.5]))
-
-
-def test_a_gain_pairs_equal_trials_and_counts_losses() -> None:
-    nan = float("nan")
-    gain = paired_gain([0.9, 0.8, nan, 0.7, 0.5], [0.8, 0.9, 0.1, 0.5, 0.5])
-    assert gain.mean == pytest.approx(0.2 / 4)
-    assert (gain.losses, gain.trials) == (1, 4)
-
-
-def test_pairing_removes_what_the_trials_share() -> None:
-    luck = np.random.default_rng(2).normal(0, 0.2, size=10)
-    gain = paired_gain(0.55 + luck, 0.5 + luck)
-    assert gain.mean == pytest.approx(0.05)
-    assert gain.high - gain.low < 1e-9
+def test_mean_and_deviation_are_those_of_the_standard_library() -> None:
+    values = [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]
+    assert mean_sd(values) == pytest.approx((5.0, math.sqrt(32 / 7)))
+    assert mean_sd(values)[1] == pytest.approx(statistics.stdev(values))
 
 
 def test_a_summary_takes_the_last_iteration_whatever_the_order_of_rows() -> None:

@@ -15,7 +15,8 @@ from report_data import DIGIT_TASKS, FEW, make_layout, write_scores
 
 from cdspp.answer import answer, compare, overall_answer, read_comparisons, verdict
 from cdspp.errors import DataError
-from cdspp.statistics import Gain, Summary, mean_sd, read_summary
+from cdspp.resampling import Gain
+from cdspp.statistics import Summary, mean_sd, read_summary
 from cdspp.table_formats import (
     Cell,
     Line,
@@ -259,7 +260,9 @@ def test_source_help_shows_paired_gains_over_every_rival(
     gain = 100 * (first - summary.accuracy[summary.find("svm-t"), 0]).mean()
     assert table.lines[0].cells[4].text == f"+{gain:.1f}"
     assert table.lines[0].cells[4].bold
-    assert table.lines[0].cells[6].text == "0 of 10"
+    assert table.columns[6:] == ("p", "Loses")
+    # Every trial gains: of 2**10 patterns of signs only two are as far from zero.
+    assert [cell.text for cell in table.lines[0].cells[6:]] == ["0.002", "0 of 10"]
 
 
 def test_written_comparisons_are_read_back_unchanged(

@@ -216,7 +216,7 @@ def _plan(arguments: argparse.Namespace) -> str:
         merge_files(["config.yaml", *arguments.file]),
         schema="workflow/schemas/config.schema.yaml",
         catalogue="resources/datasets.yaml",
-        deviations="resources/paper/deviations.yaml",
+        paper="resources/paper",
     )
     return plan_text(study)
 

@@ -13,12 +13,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cdspp.statistics import Gain, Summary, mean_sd, paired_gain
+from cdspp.resampling import Gain, paired_gain, paired_test
+from cdspp.statistics import Summary, mean_sd
 
 __all__ = [
     "AVERAGE",
     "COMPARISON_FIELDS",
     "RULE",
+    "ZERO",
     "Comparison",
     "answer",
     "by_task",
@@ -32,6 +34,7 @@ __all__ = [
     "strongest",
     "task_title",
     "verdict",
+    "within_domain",
 ]
 
 AVERAGE = "average"
@@ -53,16 +56,35 @@ COMPARISON_FIELDS = (
     "gain",
     "low",
     "high",
+    "p",
     "losses",
     "trials",
 )
 # Differences of equal fractions may leave a trace of rounding.
-_ZERO = 1e-12
+ZERO = 1e-12
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The reference method against one rival on one task (or on their average)."""
+    """The reference method against one rival on one task (or on their average).
+
+    Attributes
+    ----------
+    benchmark, title, task : str
+        Where; `task` is "average" for the average over tasks.
+    reference, rival : str
+        Both methods as printed.
+    reference_mean, rival_mean : float
+        Their mean accuracies.
+    rival_key : str
+        Identifier of the rival in the layout.
+    control : bool
+        Whether the rival is a control; otherwise it is the baseline.
+    gain : Gain
+        Of the reference over the rival, on equal splits.
+    p : float
+        Of the sign-flip test of that gain, see `cdspp.resampling.paired_test`.
+    """
 
     benchmark: str
     title: str
@@ -74,6 +96,7 @@ class Comparison:
     control: bool
     rival_mean: float
     gain: Gain
+    p: float
 
 
 def task_title(task: str) -> str:
@@ -85,6 +108,18 @@ def task_title(task: str) -> str:
     ('print → sketch', 'Average')
     """
     return "Average" if task == AVERAGE else task.replace("_", " → ", 1)
+
+
+def within_domain(task: str) -> bool:
+    """Whether a task goes from a domain to itself.
+
+    Examples
+    --------
+    >>> within_domain("dslr_dslr"), within_domain("dslr_webcam")
+    (True, False)
+    """
+    source, _, target = task.partition("_")
+    return source == target
 
 
 def compare(summary: Summary) -> list[Comparison]:
@@ -122,6 +157,7 @@ def compare(summary: Summary) -> list[Comparison]:
             control=summary.rows[rival].control,
             rival_mean=mean_sd(values[rival, place])[0],
             gain=paired_gain(values[reference, place], values[rival, place]),
+            p=paired_test(values[reference, place], values[rival, place]),
         )
         for place, name in enumerate(names)
         for rival in rivals
@@ -169,10 +205,10 @@ def verdict(comparisons: Sequence[Comparison]) -> str:
     rival = strongest(comparisons)
     if rival is None:
         return "unknown"
-    if rival.gain.low > _ZERO:
+    if rival.gain.low > ZERO:
         return "helps"
     alone = [c.gain for c in comparisons if c.rival_key == "target-only"]
-    return "hurts" if any(gain.high < -_ZERO for gain in alone) else "open"
+    return "hurts" if any(gain.high < -ZERO for gain in alone) else "open"
 
 
 def points(fraction: float, *, sign: bool = False) -> str:
@@ -190,7 +226,7 @@ def points(fraction: float, *, sign: bool = False) -> str:
 
 def excludes_zero(gain: Gain) -> bool:
     """Whether the interval lies on one side of zero; False without an interval."""
-    return gain.low > _ZERO or gain.high < -_ZERO
+    return gain.low > ZERO or gain.high < -ZERO
 
 
 def interval_text(gain: Gain) -> str:
@@ -285,4 +321,5 @@ def _parse(record: Mapping[str, str]) -> Comparison:
             int(record["losses"]),
             int(record["trials"]),
         ),
+        p=number("p"),
     )

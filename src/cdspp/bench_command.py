@@ -47,7 +47,8 @@ def _sizes(name: str) -> list[Any]:
 
 def _bench_methods(arguments: argparse.Namespace) -> str:
     from cdspp.artifacts import write_json
-    from cdspp.bench_methods import bench_methods, methods_table, paper_seconds
+    from cdspp.bench_methods import bench_methods, methods_table
+    from cdspp.times import paper_seconds
 
     results = bench_methods(
         _sizes(arguments.size),

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from cdspp.bench import Rows, Work, measure
 from cdspp.cost import Size, fit_cost
-from cdspp.errors import DataError
 from cdspp.methods import available, make, method_class, option_defaults
 
-__all__ = ["YARDSTICK", "bench_methods", "methods_table", "paper_seconds", "prepare"]
+__all__ = ["YARDSTICK", "bench_methods", "methods_table", "prepare"]
 
 YARDSTICK = "cdspp"
 COLUMNS = ("seconds", "x CDSPP", "peak MB", "x CDSPP", "model s", "paper, x")
@@ -70,26 +67,6 @@ def bench_methods(
             found[name] = {**entry, "model_seconds": model}
         results.append({"size": asdict(size), "methods": found})
     return results
-
-
-def paper_seconds(path: str | Path) -> dict[str, dict[str, float]]:
-    """Read the computation times of the paper: seconds by benchmark and method.
-
-    Raises
-    ------
-    DataError
-        The file is missing or has other columns.
-    """
-    times: dict[str, dict[str, float]] = {}
-    try:
-        with Path(path).open(encoding="utf-8", newline="") as stream:
-            for row in csv.DictReader(stream):
-                of_benchmark = times.setdefault(row["benchmark"], {})
-                of_benchmark[row["method"]] = float(row["seconds_all_tasks"])
-    except (OSError, KeyError, ValueError) as error:
-        message = f"{path}: no table of computation times ({error!r})"
-        raise DataError(f"{message}; columns method, benchmark, seconds.") from error
-    return times
 
 
 def methods_table(

@@ -13,6 +13,7 @@ from cdspp.discovery import did_you_mean
 from cdspp.errors import ConfigError, DataError
 from cdspp.settings import (
     deviation_setting,
+    printed_names,
     read_deviation_options,
     setting_of,
     sweep_of,
@@ -26,6 +27,7 @@ from cdspp.study import (
     Method,
     Setting,
     Study,
+    Sweep,
     View,
 )
 
@@ -39,7 +41,7 @@ def load_study(
     *,
     schema: str | Path,
     catalogue: str | Path,
-    deviations: str | Path,
+    paper: str | Path,
 ) -> Study:
     """Check a configuration and return the study it describes.
 
@@ -51,8 +53,8 @@ def load_study(
         JSON schema of the configuration, as YAML.
     catalogue : path
         Catalogue of the data sets.
-    deviations : path
-        Where paper and released code differ, as YAML.
+    paper : path
+        Folder of what the paper printed, and where its released code differs.
 
     Raises
     ------
@@ -63,8 +65,8 @@ def load_study(
     faults = list(check_schema(config, schema))
     if not faults:
         facts, faults = _dataset_facts(config, catalogue)
-        known = read_deviation_options(deviations)
-        faults += CrossCheck(config, facts, known).faults()
+        known = read_deviation_options(paper)
+        faults += CrossCheck(config, facts, known, printed_names(paper)).faults()
     if faults:
         lines = "\n".join(f"  - {fault}" for fault in faults)
         noun = "fault" if len(faults) == 1 else "faults"
@@ -195,13 +197,6 @@ def _build(
         entry["id"]: deviation_setting(entry, deviations[entry["id"]], benchmarks)
         for entry in config.get("deviations", [])
     }
-    everywhere = {name: benchmark.tasks for name, benchmark in benchmarks.items()}
-    settings = [
-        Setting(MAIN, tuple(methods), everywhere),
-        *(setting_of(entry, benchmarks) for entry in config.get("settings", [])),
-        *(setting for sweep in sweeps for setting in sweep_settings(sweep)),
-        *measured.values(),
-    ]
     return Study(
         name=config["study"],
         seed=config["seed"],
@@ -216,10 +211,27 @@ def _build(
         },
         benchmarks=benchmarks,
         methods=methods,
-        settings={setting.identifier: setting for setting in settings},
+        settings=_settings(config, benchmarks, methods, sweeps, measured.values()),
         sweeps=sweeps,
         deviations={name: setting.identifier for name, setting in measured.items()},
     )
+
+
+def _settings(
+    config: Config,
+    benchmarks: Mapping[str, Benchmark],
+    methods: Iterable[str],
+    sweeps: Iterable[Sweep],
+    deviations: Iterable[Setting],
+) -> dict[str, Setting]:
+    everywhere = {name: benchmark.tasks for name, benchmark in benchmarks.items()}
+    settings = [
+        Setting(MAIN, tuple(methods), everywhere),
+        *(setting_of(entry, benchmarks) for entry in config.get("settings", [])),
+        *(setting for sweep in sweeps for setting in sweep_settings(sweep)),
+        *deviations,
+    ]
+    return {setting.identifier: setting for setting in settings}
 
 
 def _method(entry: Config, trials: int, benchmarks: tuple[str, ...]) -> Method:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from cdspp.datasets.catalogue import published_layout
@@ -32,6 +32,8 @@ class CrossCheck:
         What is known of each data set, by name.
     deviations : mapping
         Deviations that can be measured, by name.
+    printed : sequence of str
+        Benchmarks whose printed numbers are at hand.
     """
 
     def __init__(
@@ -39,10 +41,12 @@ class CrossCheck:
         config: Config,
         facts: Mapping[str, DatasetFacts],
         deviations: Mapping[str, Config],
+        printed: Sequence[str],
     ) -> None:
         self.config = config
         self.facts = facts
         self.deviations = deviations
+        self.printed = printed
         self.views = {view["id"]: view for view in config["views"]}
         self.methods = {method["id"]: method for method in config["methods"]}
         self.benchmarks = {entry["id"]: entry for entry in config["benchmarks"]}
@@ -53,6 +57,7 @@ class CrossCheck:
             *self._repeated(),
             *self._view_faults(),
             *self._benchmark_faults(),
+            *self._printed_faults(),
             *self._method_faults(),
             *SettingCheck(self.config, self.facts, self.deviations).faults(),
         ]
@@ -110,6 +115,14 @@ class CrossCheck:
             yield from self._task_faults(where, entry)
             domains = self.facts[entry["dataset"]].class_sizes
             yield from size_faults(f"{where}.labels", entry, entry["labels"], domains)
+
+    def _printed_faults(self) -> Iterator[str]:
+        named = [entry.get("printed") for entry in self.config["benchmarks"]]
+        for i, name in enumerate(named):
+            if name is not None and name not in self.printed:
+                yield unknown(f"benchmarks[{i}].printed", name, self.printed)
+            elif name is not None and name in named[:i]:
+                yield f"benchmarks[{i}].printed: {name} is named more than once."
 
     def _kind_faults(self, where: str, entry: Config) -> Iterator[str]:
         facts = self.facts[entry["dataset"]]

@@ -18,7 +18,8 @@ from cdspp.answer import (
     verdict,
 )
 from cdspp.figure_style import MUTED, WIDTH, canvas, figure_name, quiet
-from cdspp.statistics import Gain, Summary
+from cdspp.resampling import Gain
+from cdspp.statistics import Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import os
+import string
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from cdspp.answer import task_title
 from cdspp.artifacts import FIT_COLUMNS, read_labels, read_rows
 from cdspp.errors import DataError
 from cdspp.figure_style import CLASS_COLOURS, INK, MUTED, WIDTH, canvas, figure_name
-from cdspp.statistics import Layout, read_summary
+from cdspp.statistics import Layout
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -134,27 +134,23 @@ def draw_subspace(
     subspace: PathLike,
     source_labels: PathLike,
     target_labels: PathLike,
-    layout: Layout,
     outputs: Sequence[PathLike],
-    scores: PathLike | None = None,
 ) -> None:
     """Draw the common subspace at each iteration, all panels in one view.
+
+    Titles give the accuracy of the round's predictions for the unlabelled rows.
 
     Parameters
     ----------
     subspace : path
-        NPZ with ``iteration``, ``group``, ``id`` and ``xy``.
+        What `cdspp.subspace.write_subspace` wrote.
     source_labels, target_labels : path
         Labels of the showcase task's two domains.
-    layout : mapping
-        The benchmark.
     outputs : sequence of path
         Files to write (svg, png).
-    scores : path, optional
-        The benchmark's score file; adds accuracies to the panel titles.
     """
     with np.load(subspace, allow_pickle=False) as archive:
-        points = {name: archive[name] for name in ("iteration", "group", "id", "xy")}
+        points = {name: archive[name] for name in archive.files}
     labels = {"source": read_labels(source_labels)}
     labels["unlabelled"] = labels["labelled"] = read_labels(target_labels)
     points["class"] = np.asarray(
@@ -164,7 +160,6 @@ def draw_subspace(
         ]
     )
     steps = _shown_steps(points["iteration"])
-    accuracies = _showcase_accuracies(scores, layout)
     n_columns = min(3, len(steps)) or 1
     n_lines = math.ceil(len(steps) / n_columns) or 1
     width = min(WIDTH, 4.2 * n_columns + 0.6)
@@ -177,10 +172,17 @@ def draw_subspace(
                 continue
             step = int(steps[place])
             _subspace_panel(axes, points, step)
-            score = accuracies.get(step)
-            tail = "" if score is None else f": {100 * score:.1f} %"
-            axes.set_title(f"Iteration {step}{tail}")
+            letter = string.ascii_lowercase[place]
+            axes.set_title(f"({letter}) {_step_title(points, step)}")
         _subspace_legend(figure, points)
+
+
+def _step_title(points: Mapping[str, NDArray[Any]], step: int) -> str:
+    tested = (points["iteration"] == step) & (points["group"] == "unlabelled")
+    right = points["predicted"][tested] == points["class"][tested]
+    last = points["final_fit"] and step == points["iteration"].max()
+    name = "Final fit" if last else f"Iteration {step}"
+    return f"{name}: {100 * right.mean():.1f} %" if len(right) else name
 
 
 def _subspace_panel(axes: Axes, points: Mapping[str, NDArray[Any]], step: int) -> None:
@@ -275,17 +277,3 @@ def _showcase_title(layout: Layout, showcase: Mapping[str, Any]) -> str:
     method = str(showcase.get("method", ""))
     name = figure_name(str(names.get(method, method)))
     return f"{name}, {task_title(str(showcase.get('task', '')))}"
-
-
-def _showcase_accuracies(scores: PathLike | None, layout: Layout) -> dict[int, float]:
-    showcase = layout.get("showcase") or {}
-    if scores is None or showcase.get("task") not in layout.get("tasks", ()):
-        return {}
-    summary = read_summary(Path(scores), layout)
-    row = summary.find(showcase.get("method"))
-    trial = int(showcase.get("trial", 1)) - 1
-    if row is None or trial >= summary.curves.shape[2]:
-        return {}
-    curve = summary.curves[row, summary.tasks.index(showcase["task"]), trial]
-    found = zip(summary.iterations, curve, strict=True)
-    return {int(step): float(value) for step, value in found if np.isfinite(value)}

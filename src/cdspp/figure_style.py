@@ -7,14 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.artifacts import atomic
 from cdspp.errors import DataError
-from cdspp.statistics import Floats, Row, bootstrap_interval, mean_sd
+from cdspp.resampling import bootstrap_interval
+from cdspp.statistics import Floats, Row, mean_sd
 from cdspp.table_formats import split_name
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ __all__ = [
     "STYLES",
     "WIDTH",
     "Style",
+    "by_kind",
     "canvas",
     "dots",
     "equal_windows",
@@ -178,14 +180,17 @@ def dots(axes: Axes, key: str, values: Floats, y: float) -> float:
     return mean
 
 
-def equal_windows(panels: Sequence[Axes], *, pad: float = 0.06) -> None:
+def equal_windows(
+    panels: Sequence[Axes], *, pad: float = 0.06, side: Literal["x", "y"] = "x"
+) -> None:
     """Give all panels the same number of points an inch, each around its own data."""
-    limits = [axes.dataLim.intervalx for axes in panels]
+    limits = [getattr(axes.dataLim, f"interval{side}") for axes in panels]
     known = [(low, high) for low, high in limits if np.isfinite([low, high]).all()]
     span = max((high - low for low, high in known), default=0.0) * (1 + 2 * pad) or 1.0
     for axes, (low, high) in zip(panels, limits, strict=True):
         if np.isfinite([low, high]).all():
-            axes.set_xlim((low + high - span) / 2, (low + high + span) / 2)
+            window = ((low + high - span) / 2, (low + high + span) / 2)
+            axes.set(**{f"{side}lim": window})
 
 
 def far_below(means: Floats) -> NDArray[np.bool_]:
@@ -228,6 +233,34 @@ def _marker(style: Style) -> dict[str, Any]:
         "markeredgewidth": 1.2,
         "linestyle": "none",
     }
+
+
+def by_kind(
+    outputs: Sequence[str | os.PathLike[str]], kinds: Iterable[str]
+) -> dict[str, list[str | os.PathLike[str]]]:
+    """Group files to write by the kind of figure, the first part of their names.
+
+    Parameters
+    ----------
+    outputs : sequence of path
+        Files named ``<kind>_<benchmark>.<suffix>``.
+    kinds : iterable of str
+        The kinds there are.
+
+    Raises
+    ------
+    DataError
+        A file has another name.
+    """
+    known = tuple(kinds)
+    groups: dict[str, list[str | os.PathLike[str]]] = {}
+    for output in outputs:
+        kind = Path(output).stem.partition("_")[0]
+        if kind not in known:
+            names = " or ".join(f"{name}_<benchmark>" for name in known)
+            raise DataError(f"{output}: expected a figure named {names}.")
+        groups.setdefault(kind, []).append(output)
+    return groups
 
 
 @contextmanager

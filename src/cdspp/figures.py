@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cdspp.answer import AVERAGE, task_title
-from cdspp.errors import DataError
+from cdspp.figure_lines import DASHES, draw_line, rows_in_view
 from cdspp.figure_samples import draw_confusion, draw_subspace
 from cdspp.figure_source import draw_source_help
 from cdspp.figure_style import (
     MUTED,
     WIDTH,
+    by_kind,
     canvas,
     dots,
     equal_windows,
@@ -28,14 +28,7 @@ from cdspp.figure_style import (
     quiet,
     style_of,
 )
-from cdspp.statistics import (
-    Floats,
-    Layout,
-    Summary,
-    bootstrap_interval,
-    mean_sd,
-    read_summary,
-)
+from cdspp.statistics import Floats, Layout, Summary, mean_sd, read_summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -85,13 +78,12 @@ def draw_benchmark(
         Files to write: the stem is one of `benchmark_figures`, the suffix svg or png.
     """
     kinds = {"methods": draw_methods, "iterations": draw_iterations}
-    for kind, paths in _by_kind(outputs, kinds).items():
+    for kind, paths in by_kind(outputs, kinds).items():
         kinds[kind](scores=scores, layout=layout, outputs=paths)
 
 
 def draw_showcase(
     *,
-    scores: PathLike,
     fits: Sequence[PathLike],
     subspace: PathLike,
     source_labels: PathLike,
@@ -100,7 +92,7 @@ def draw_showcase(
     outputs: Sequence[PathLike],
 ) -> None:
     """Draw the figures of the showcase task; parameters as of those it calls."""
-    for kind, paths in _by_kind(outputs, ("confusion", "subspace")).items():
+    for kind, paths in by_kind(outputs, ("confusion", "subspace")).items():
         if kind == "confusion":
             draw_confusion(
                 fits=fits, labels=target_labels, layout=layout, outputs=paths
@@ -110,9 +102,7 @@ def draw_showcase(
                 subspace=subspace,
                 source_labels=source_labels,
                 target_labels=target_labels,
-                layout=layout,
                 outputs=paths,
-                scores=scores,
             )
 
 
@@ -171,20 +161,6 @@ def draw_iterations(
             figure.legend(handles, labels, loc="outside upper center", ncols=columns)
 
 
-def _by_kind(
-    outputs: Sequence[PathLike], kinds: Iterable[str]
-) -> dict[str, list[PathLike]]:
-    known = tuple(kinds)
-    groups: dict[str, list[PathLike]] = {}
-    for output in outputs:
-        kind = Path(output).stem.partition("_")[0]
-        if kind not in known:
-            names = " or ".join(f"{name}_<benchmark>" for name in known)
-            raise DataError(f"{output}: expected a figure named {names}.")
-        groups.setdefault(kind, []).append(output)
-    return groups
-
-
 def _method_panel(axes: Axes, summary: Summary, values: Floats) -> None:
     from matplotlib.ticker import MaxNLocator
 
@@ -213,50 +189,26 @@ def _iteration_panel(axes: Axes, summary: Summary, task: int, *, bands: bool) ->
 
     steps = summary.iterations
     reference = summary.find(summary.layout.get("reference"))
-    for i in _rows_in_view(axes, summary, task):
-        by_step = 100 * summary.curves[i, task].T
-        seen = np.isfinite(by_step).any(axis=1)
-        style = style_of(summary.rows[i].key)
-        mean = [mean_sd(values)[0] for values in by_step[seen]]
-        band = np.array([bootstrap_interval(values) for values in by_step[seen]])
-        axes.plot(
-            steps[seen],
-            mean,
-            color=style.colour,
-            marker=style.marker,
-            markersize=4.5,
-            markerfacecolor=style.colour if style.filled else "white",
-            linewidth=1.5 if bands or i == reference else 1.0,
-            zorder=3 if i == reference else 2,
-            label=figure_name(summary.rows[i].printed),
+    places = summary.iterative()
+    rows = [summary.rows[i] for i in places]
+    last = [100 * mean_sd(summary.accuracy[i, task])[0] for i in places]
+    for i in rows_in_view(axes, rows, np.array(last)):
+        leading = places[i] == reference
+        draw_line(
+            axes,
+            rows[i],
+            steps,
+            summary.curves[places[i], task].T,
+            band=bands or leading,
+            linewidth=1.5 if bands or leading else 1.0,
+            zorder=3 if leading else 2,
         )
-        if len(band) and (bands or i == reference):
-            axes.fill_between(
-                steps[seen], *band.T, color=style.colour, alpha=0.13, lw=0
-            )
     _baseline(axes, summary, task)
     if len(steps) and steps[-1] > 20:
         axes.set_xscale("log")
     else:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
     quiet(axes, grid="y")
-
-
-def _rows_in_view(axes: Axes, summary: Summary, task: int) -> list[int]:
-    """Return the rows to draw; name those that end far below with their value."""
-    rows = np.array(summary.iterative(), dtype=int)
-    last = np.array([100 * mean_sd(summary.accuracy[i, task])[0] for i in rows])
-    far = far_below(last)
-    for height, (i, mean) in enumerate(zip(rows[far], last[far], strict=True)):
-        row = summary.rows[i]
-        axes.text(
-            0.02,
-            0.02 + 0.08 * height,
-            f"▾ {figure_name(row.printed)} {mean:.0f}",
-            color=style_of(row.key).colour,
-            transform=axes.transAxes,
-        )
-    return [int(i) for i in rows[~far]]
 
 
 def _baseline(axes: Axes, summary: Summary, task: int) -> None:
@@ -268,6 +220,6 @@ def _baseline(axes: Axes, summary: Summary, task: int) -> None:
         100 * mean_sd(summary.accuracy[baseline, task])[0],
         color=style_of(row.key).colour,
         lw=1.2,
-        ls=(0, (4, 2)),
+        ls=DASHES,
         label=figure_name(row.printed),
     )

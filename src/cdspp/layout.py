@@ -35,6 +35,7 @@ def benchmark_layout(study: Study, benchmark: str) -> dict[str, Any]:
     layout: dict[str, Any] = {
         "study": study.name,
         "benchmark": benchmark,
+        "dataset": facts.dataset,
         "title": facts.title,
         "summary": facts.summary,
         "tasks": list(facts.tasks),
@@ -48,6 +49,7 @@ def benchmark_layout(study: Study, benchmark: str) -> dict[str, Any]:
         "reference": REFERENCE,
         "trials": study.trials,
         "labels": dict(sorted(facts.labels.items())),
+        "views": {"source": facts.source_view, "target": facts.target_view},
         "protocol": facts.protocol,
         "overlap": facts.overlap,
     }

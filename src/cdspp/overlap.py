@@ -7,7 +7,6 @@ labelled source samples, which a reader of its accuracy should know.
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -17,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cdspp.answer import task_title
+from cdspp.answer import task_title, within_domain
 from cdspp.artifacts import SPLIT_COLUMNS, read_rows
 from cdspp.errors import DataError
 from cdspp.splits import UNLABELLED_ROLE
@@ -25,7 +24,7 @@ from cdspp.statistics import Layout
 from cdspp.table_formats import Cell, Line, Table
 from cdspp.tables import write_tables
 
-__all__ = ["Overlap", "overlap_rows", "overlap_table", "read_overlap", "write_overlap"]
+__all__ = ["Overlap", "overlap_rows", "overlap_table", "write_overlap"]
 
 PathLike = str | os.PathLike[str]
 Split = Mapping[str, NDArray[Any]]
@@ -76,8 +75,7 @@ class Overlap:
     @property
     def within_domain(self) -> bool:
         """Whether source and target are the same domain."""
-        source, target = self.task.split("_")
-        return source == target
+        return within_domain(self.task)
 
 
 def overlap_rows(
@@ -135,21 +133,8 @@ def write_overlap(
     write_tables([overlap_table(found, layout)], outputs)
 
 
-def read_overlap(path: PathLike) -> list[Overlap]:
-    """Read the overlaps of an ``overlap_<benchmark>.csv``."""
-    with Path(path).open(encoding="utf-8", newline="") as stream:
-        return [
-            Overlap(
-                row["task"],
-                int(row["trials"]),
-                *(float(row[name]) for name in _FIELDS[4:]),
-            )
-            for row in csv.DictReader(stream)
-        ]
-
-
 def overlap_table(overlaps: Sequence[Overlap], layout: Layout) -> Table:
-    """Build the table ``overlap_<benchmark>``: one line a task.
+    """Build the table ``overlap_<benchmark>``: one line a task that shares samples.
 
     Parameters
     ----------
@@ -164,13 +149,23 @@ def overlap_table(overlaps: Sequence[Overlap], layout: Layout) -> Table:
         caption=(
             "Test samples of a trial, those of them that are labelled source samples "
             "as well, and their share in percent: mean, lowest and highest over "
-            f"trials. {_TREATMENT[layout['overlap']]}"
+            f"trials. {_TREATMENT[layout['overlap']]} {_others(overlaps)}"
         ),
         columns=("Task", "Test samples", "In the source", "Share", "Lowest", "Highest"),
-        lines=tuple(_line(overlap) for overlap in overlaps),
+        lines=tuple(_line(overlap) for overlap in overlaps if overlap.shared_samples),
         fields=_FIELDS,
         records=[_record(overlap, layout["benchmark"]) for overlap in overlaps],
     )
+
+
+def _others(overlaps: Sequence[Overlap]) -> str:
+    """Say what the tasks without a line have in common."""
+    shared = sum(overlap.shared_samples > 0 for overlap in overlaps)
+    if not shared:
+        return "No test sample of any task and trial is a labelled source sample."
+    if shared < len(overlaps):
+        return "No other task shares a sample in any trial."
+    return "All tasks share samples."
 
 
 def _overlap(

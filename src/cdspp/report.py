@@ -7,7 +7,6 @@ import hashlib
 import math
 import os
 from collections.abc import Mapping, Sequence
-from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -15,22 +14,25 @@ from cdspp.answer import answer, read_comparisons
 from cdspp.artifacts import atomic
 from cdspp.errors import DataError
 from cdspp.figure_source import source_help_caption
-from cdspp.overlap import Overlap, read_overlap
-from cdspp.report_page import Files, Section, figure_html, page_html, table_html
-from cdspp.report_run import read_fit_records
-from cdspp.report_sections import (
-    benchmark_section,
+from cdspp.report_audit import (
     data_section,
     graph_section,
-    header_html,
     numbers_section,
-    order_section,
+    overlap_section,
     rerun_section,
     run_section,
 )
+from cdspp.report_page import Files, Section, figure_html, page_html
+from cdspp.report_run import read_fit_records
+from cdspp.report_sections import (
+    TABLES,
+    figure_section,
+    header_html,
+    single_table,
+    table_section,
+)
 from cdspp.statistics import Layout, Summary, read_summary
 from cdspp.table_formats import percent
-from cdspp.tables import build_overview
 
 __all__ = ["headline", "write_report"]
 
@@ -75,22 +77,16 @@ def write_report(
         Feature files (``<dataset>/<domain>.<view>.npz``) whose digests are stated.
     """
     summaries = [read_summary(*pair) for pair in zip(scores, layouts, strict=True)]
-    records = read_fit_records(fit_records)
     max_bytes = min(_MAX_SVG, _SVG_BUDGET // max(1, len(figures)))
     files = Files.of([*tables, *figures], max_bytes=max_bytes)
     digests = [_named_digest(path) for path in map(Path, features)]
-    opening = figure_html("source-help", source_help_caption(layouts), files)
-    overview = table_html(build_overview(summaries), files)
-    overlaps = [_overlaps(summary, tables) for summary in summaries]
     sections = [
-        Section("chart", "With the source, and without", opening),
-        Section("overview", "All methods at a glance", overview),
-        *map(benchmark_section, summaries, repeat(files), overlaps),
-        order_section(summaries),
-        numbers_section(),
+        *_results(summaries, files),
+        overlap_section(summaries, files),
         graph_section(summaries),
+        numbers_section(),
         data_section(study),
-        run_section(summaries, records, study, digests, files),
+        run_section(summaries, read_fit_records(fit_records), study, digests),
         rerun_section(study),
     ]
     page = page_html(
@@ -101,6 +97,23 @@ def write_report(
     )
     with atomic(output) as temporary:
         temporary.write_text(page, encoding="utf-8")
+
+
+def _results(summaries: Sequence[Summary], files: Files) -> list[Section]:
+    """Return the sections from the chart to the deviations, in the page's order."""
+    layouts = [summary.layout for summary in summaries]
+    opening = figure_html("source-help", source_help_caption(layouts), files)
+    return [
+        Section("chart", "With the source, and without", opening),
+        single_table("overview", "All methods at a glance", files, group=TABLES),
+        single_table("gains", "Was the source worth it?", files, group=TABLES),
+        *(table_section(summary, files) for summary in summaries),
+        single_table("times", "What it costs", files, group=TABLES),
+        single_table("printed", "Printed and reproduced", files, group=TABLES),
+        *(figure_section(summary, files) for summary in summaries),
+        single_table("claims", "What the paper claims", files),
+        single_table("deviations", "Where paper and released code differ", files),
+    ]
 
 
 def headline(results_dir: PathLike) -> str:
@@ -138,12 +151,6 @@ def headline(results_dir: PathLike) -> str:
         f"Report: {report}" if report.is_file() else "The report is not written yet."
     )
     return "\n".join([*lines, "", where])
-
-
-def _overlaps(summary: Summary, tables: Sequence[PathLike]) -> list[Overlap]:
-    name = f"overlap_{summary.layout['benchmark']}.csv"
-    found = (path for path in map(Path, tables) if path.name == name)
-    return [overlap for path in found for overlap in read_overlap(path)]
 
 
 def _named_digest(path: Path) -> tuple[str, str]:

@@ -10,15 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib import resources
+from itertools import groupby
 from pathlib import Path
-
-from cdspp.table_formats import Table, to_html
 
 __all__ = [
     "Files",
     "Section",
     "details",
     "figure_html",
+    "fragment_html",
     "inline_svg",
     "page_html",
     "pairs_html",
@@ -39,11 +39,12 @@ _POLICY = (
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page: anchor, heading, and HTML content."""
+    """A part of the page: anchor, heading, HTML content, and where it is listed."""
 
     anchor: str
     heading: str
     content: str
+    group: str = ""
 
 
 def template_digest() -> str:
@@ -62,10 +63,6 @@ def page_html(
 ) -> str:
     """Assemble the page; styles and script come with the package, nothing from afar."""
     style, script = _templates()
-    entries = "\n".join(
-        f'<li><a href="#{escape(section.anchor)}">{escape(section.heading)}</a></li>'
-        for section in sections
-    )
     body = "\n".join(
         f'<section id="{escape(section.anchor)}">\n<h2>{escape(section.heading)}</h2>\n'
         f"{section.content}\n</section>"
@@ -77,11 +74,24 @@ def page_html(
         '<meta name="color-scheme" content="light dark">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         f"<title>{escape(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
-        f'<div class="page">\n<nav aria-label="Contents">\n<ol>\n{entries}\n</ol>\n'
+        f'<div class="page">\n<nav aria-label="Contents">\n{_contents(sections)}\n'
         f"</nav>\n<main>\n<header>\n{header}\n</header>\n{body}\n"
         f"<footer>{footer}</footer>\n</main>\n</div>\n<script>\n{script}</script>\n"
         "</body>\n</html>\n"
     )
+
+
+def _contents(sections: Sequence[Section]) -> str:
+    """List the sections, those of a group under its name."""
+    parts = []
+    for group, members in groupby(sections, key=lambda section: section.group):
+        entries = "\n".join(
+            f'<li><a href="#{escape(s.anchor)}">{escape(s.heading)}</a></li>'
+            for s in members
+        )
+        title = f"<p>{escape(group)}</p>\n" if group else ""
+        parts.append(f"{title}<ol>\n{entries}\n</ol>")
+    return "\n".join(parts)
 
 
 @dataclass(frozen=True)
@@ -168,25 +178,34 @@ def inline_svg(text: str, *, prefix: str, label: str) -> str:
     )
 
 
-def table_html(table: Table, files: Files) -> str:
-    """Show a table with its caption and its files as downloads."""
+def table_html(name: str, files: Files) -> str:
+    """Show a table as its file says, with its other forms; nothing if it is absent.
+
+    Parameters
+    ----------
+    name : str
+        File stem.
+    files : Files
+        Where to look.
+    """
+    fragment = files.find(name, ".html")
+    if fragment is None:
+        return ""
     links = []
     for suffix, mime in _MIME.items():
-        if path := files.find(table.name, suffix):
+        if path := files.find(name, suffix):
             data = base64.b64encode(path.read_bytes()).decode()
             links.append(
                 f'<a download="{escape(path.name)}" '
                 f'href="data:{mime};base64,{data}">{suffix[1:]}</a>'
             )
     download = f'<p class="files">{" ".join(links)}</p>' if links else ""
-    empty = "" if table.lines else '<p class="empty">Nothing to show yet.</p>'
-    return (
-        f'<figure class="table" id="table-{escape(table.name)}">\n'
-        f"<figcaption><strong>{escape(table.heading)}</strong> "
-        f"{escape(table.caption)}</figcaption>\n"
-        f'<div class="scroll" tabindex="0">{to_html(table)}</div>\n'
-        f"{empty}{download}\n</figure>"
-    )
+    return fragment_html(name, fragment.read_text(encoding="utf-8") + download)
+
+
+def fragment_html(name: str, content: str) -> str:
+    """Frame a table's caption and body (HTML) for the page."""
+    return f'<figure class="table" id="table-{escape(name)}">\n{content}\n</figure>'
 
 
 def details(summary: str, content: str, *, opened: bool = False) -> str:

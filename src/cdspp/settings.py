@@ -14,6 +14,7 @@ __all__ = [
     "LABELS",
     "chosen_tasks",
     "deviation_setting",
+    "printed_names",
     "read_deviation_options",
     "setting_of",
     "setting_of_point",
@@ -67,18 +68,32 @@ def setting_of(entry: Config, benchmarks: Benchmarks) -> Setting:
     )
 
 
-def read_deviation_options(path: str | os.PathLike[str]) -> dict[str, Config]:
+def read_deviation_options(paper: str | os.PathLike[str]) -> dict[str, Config]:
     """Read the places where paper and released code differ that have a switch.
+
+    Parameters
+    ----------
+    paper : path
+        Folder with ``deviations.yaml``.
 
     Returns
     -------
     dict
         By name, the entry with `method` and `options`, the reading that is not ours.
     """
+    entries = _read_yaml(Path(paper, "deviations.yaml"))
+    return {entry["id"]: entry for entry in entries if entry["options"]}
+
+
+def printed_names(paper: str | os.PathLike[str]) -> list[str]:
+    """Return the names of the benchmarks whose printed numbers are at hand."""
+    return list(_read_yaml(Path(paper, "benchmarks.yaml")))
+
+
+def _read_yaml(path: Path) -> Any:
     import yaml
 
-    entries = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    return {entry["id"]: entry for entry in entries if entry["options"]}
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
 def deviation_setting(

@@ -1,4 +1,4 @@
-"""From scores to numbers: means over trials, bootstrap intervals, paired gains.
+"""From scores to numbers: rows by tasks by trials, and their means.
 
 A *row* is what a table shows in one line: a method of the main setting, a control (the
 same method on a placebo source, say), or a variant (a method in any other setting).
@@ -18,25 +18,18 @@ from numpy.typing import ArrayLike, NDArray
 from cdspp.artifacts import SCORE_COLUMNS, read_rows
 
 __all__ = [
-    "LEVEL",
-    "RESAMPLES",
     "Floats",
-    "Gain",
     "Layout",
     "Row",
     "Summary",
-    "bootstrap_interval",
     "mean_sd",
-    "paired_gain",
+    "present",
     "read_summary",
     "summarise",
 ]
 
 Layout = Mapping[str, Any]
 Floats = NDArray[np.float64]
-
-LEVEL = 0.95
-RESAMPLES = 10_000
 
 
 def mean_sd(values: ArrayLike) -> tuple[float, float]:
@@ -59,89 +52,16 @@ def mean_sd(values: ArrayLike) -> tuple[float, float]:
     >>> mean_sd([1.0, 2.0, 3.0, float("nan")])
     (2.0, 1.0)
     """
-    present = _present(values)
-    mean = float(present.mean()) if present.size else float("nan")
-    sd = float(present.std(ddof=1)) if present.size > 1 else float("nan")
+    found = present(values)
+    mean = float(found.mean()) if found.size else float("nan")
+    sd = float(found.std(ddof=1)) if found.size > 1 else float("nan")
     return mean, sd
 
 
-def bootstrap_interval(
-    values: ArrayLike,
-    *,
-    level: float = LEVEL,
-    n_resamples: int = RESAMPLES,
-    seed: int = 0,
-) -> tuple[float, float]:
-    """Percentile bootstrap interval of the mean over trials.
-
-    Trials are drawn with replacement `n_resamples` times; the interval holds the
-    central share `level` of the means. The seed is fixed, so equal values give equal
-    intervals. With ten trials such an interval is a little too short.
-
-    Parameters
-    ----------
-    values : array-like of shape (n_trials,)
-        One number a trial; missing trials (NaN) are left out.
-    level : float, default=0.95
-        Share of the resampled means inside the interval.
-    n_resamples : int, default=10000
-        Number of resamples.
-    seed : int, default=0
-        Seed of the generator.
-
-    Returns
-    -------
-    low, high : float
-        NaN where fewer than two trials are present.
-    """
-    present = _present(values)
-    if present.size < 2:
-        return float("nan"), float("nan")
-    draws = np.random.default_rng(seed).integers(
-        present.size, size=(n_resamples, present.size)
-    )
-    tail = (1.0 - level) / 2.0
-    low, high = np.quantile(present[draws].mean(axis=1), [tail, 1.0 - tail])
-    return float(low), float(high)
-
-
-@dataclass(frozen=True)
-class Gain:
-    """How much one row is better than another, trial by trial.
-
-    Attributes
-    ----------
-    mean, low, high : float
-        Mean difference and its 95 % interval, as fractions.
-    losses, trials : int
-        In how many of the trials that both have the difference is negative.
-    """
-
-    mean: float
-    low: float
-    high: float
-    losses: int
-    trials: int
-
-
-def paired_gain(values: ArrayLike, rival: ArrayLike) -> Gain:
-    """Difference of two rows on the same splits, over the trials that both have.
-
-    Parameters
-    ----------
-    values, rival : array-like of shape (n_trials,)
-        Accuracies by trial; position k of both is the same split.
-
-    Returns
-    -------
-    Gain
-        Of `values` over `rival`; NaN and zero counts where no trial is shared.
-    """
-    difference = np.asarray(values, float) - np.asarray(rival, float)
-    present = _present(difference)
-    low, high = bootstrap_interval(present)
-    losses = int(np.count_nonzero(present < 0))
-    return Gain(mean_sd(present)[0], low, high, losses, int(present.size))
+def present(values: ArrayLike) -> Floats:
+    """Return the numbers that are there, as a vector: NaN and infinities left out."""
+    array = np.asarray(values, dtype=np.float64)
+    return array[np.isfinite(array)]
 
 
 @dataclass(frozen=True)
@@ -294,11 +214,6 @@ def summarise(scores: Mapping[str, NDArray[Any]], layout: Layout) -> Summary:
         class_accuracy,
         curves,
     )
-
-
-def _present(values: ArrayLike) -> Floats:
-    array = np.asarray(values, dtype=np.float64)
-    return array[np.isfinite(array)]
 
 
 def _rows(layout: Layout) -> tuple[Row, ...]:

@@ -14,7 +14,7 @@ from cdspp.artifacts import atomic
 from cdspp.base import UNLABELLED, HeterogeneousClassifier
 from cdspp.experiment import TaskFiles, Trial, read_trials
 from cdspp.linalg import column_signs, row_normalise
-from cdspp.methods import make
+from cdspp.methods import make, option_defaults
 from cdspp.provenance import limit_threads
 
 __all__ = ["fixed_view", "write_subspace"]
@@ -66,6 +66,10 @@ def write_subspace(
 ) -> None:
     """Fit the first trial of a block once more and write its subspace, round by round.
 
+    A method that can fit once more on all its pseudo-labels (`final_fit`) does so here:
+    with T rounds there are T + 1, as in Algorithm 2 of the paper. The first T are those
+    of the method without that fit.
+
     Parameters
     ----------
     method : str
@@ -75,8 +79,9 @@ def write_subspace(
     files : TaskFiles
         What a fit reads; no label of a test sample is among it.
     output : path
-        NPZ file with `iteration`, `group` (source, labelled, unlabelled), `id` and the
-        plane coordinates `xy`.
+        NPZ file with `iteration`, `group` (source, labelled, unlabelled), `id`, the
+        plane coordinates `xy` and the label `predicted` in that round (empty where one
+        was given) by row; `final_fit` tells whether the last round is that fit.
     task : str
         The task, ``<source domain>_<target domain>``.
     overlap : {"exclude", "keep"}
@@ -84,7 +89,8 @@ def write_subspace(
     numeric_threads : int
         Threads of the linear algebra libraries.
     """
-    model = make(method, **{**options, "keep_projections": True})
+    extra = {"final_fit": True} if "final_fit" in option_defaults(method) else {}
+    model = make(method, **{**options, "keep_projections": True, **extra})
     with limit_threads(numeric_threads):
         trial = next(read_trials(files, overlap=overlap))
         model.fit(trial.X, trial.y, source=trial.source)
@@ -93,6 +99,8 @@ def write_subspace(
     groups = ["source", "labelled", "unlabelled"]
     ids = [trial.source_ids, trial.labelled_ids, trial.test_ids]
     group = np.repeat(groups, [len(part) for part in ids])
+    given = np.full(n_given, "")
+    predicted = [np.append(given, r.prediction.astype(str)) for r in model.history_]
     with atomic(output) as temporary, temporary.open("wb") as stream:
         np.savez(
             stream,
@@ -100,6 +108,8 @@ def write_subspace(
             group=np.tile(group, len(views)),
             id=np.tile(np.concatenate(ids).astype(np.str_), len(views)),
             xy=np.vstack(views),
+            predicted=np.concatenate(predicted),
+            final_fit=np.bool_(bool(extra) and len(views) > 1),
         )
 
 

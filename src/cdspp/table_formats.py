@@ -21,12 +21,14 @@ __all__ = [
     "percent",
     "split_name",
     "to_csv",
+    "to_fragment",
     "to_html",
     "to_latex",
     "to_markdown",
 ]
 
 DASH = "–"
+_PROSE_WIDTH = 0.22  # of a line of a LaTeX page
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -43,6 +45,7 @@ _LATEX = {
     "−": "$-$",
     "–": "--",
     "†": r"$^\dagger$",
+    "×": r"$\times$",
 }
 
 
@@ -98,7 +101,9 @@ class Table:
     text_columns : int
         How many leading columns hold text (aligned left).
     headings : bool
-        Whether the names of the blocks are shown, and lines may be sorted in them.
+        Whether the names of the blocks are shown.
+    prose : tuple of int
+        Places of the text columns that hold sentences, whose lines are broken.
     """
 
     name: str
@@ -110,6 +115,7 @@ class Table:
     records: Sequence[Mapping[str, object]] = field(default=())
     text_columns: int = 1
     headings: bool = False
+    prose: tuple[int, ...] = ()
 
     @property
     def heading(self) -> str:
@@ -174,7 +180,12 @@ def to_latex(table: Table) -> str:
             text += rf" {{\scriptsize {latex_escape(value.note)}}}"
         return text
 
-    align = "l" * table.text_columns + "r" * (len(table.columns) - table.text_columns)
+    align = "".join(
+        rf"p{{{_PROSE_WIDTH}\linewidth}}"
+        if place in table.prose
+        else ("l" if place < table.text_columns else "r")
+        for place in range(len(table.columns))
+    )
     lines = [
         r"% needs \usepackage{booktabs}",
         r"\begin{table}",
@@ -213,8 +224,21 @@ def to_html(table: Table) -> str:
             )
         parts += [_html_line(table, line) for line in lines]
         parts.append("</tbody>")
-    kind = ' class="sortable"' if table.headings else ""
+    known = any(
+        not math.isnan(cell.value) for line in table.lines for cell in line.cells
+    )
+    kind = ' class="sortable"' if known else ""
     return f"<table{kind}>" + "\n".join(parts) + "</table>"
+
+
+def to_fragment(table: Table) -> str:
+    """Write what the report shows of a table: heading, caption, HTML table."""
+    empty = "" if table.lines else '\n<p class="empty">Nothing to show yet.</p>'
+    return (
+        f"<figcaption><strong>{escape(table.heading)}</strong> "
+        f"{escape(table.caption)}</figcaption>\n"
+        f'<div class="scroll" tabindex="0">{to_html(table)}</div>{empty}\n'
+    )
 
 
 def latex_escape(text: str) -> str:
@@ -282,6 +306,8 @@ def _html_line(table: Table, line: Line) -> str:
 
 
 def _text_class(table: Table, place: int) -> str:
+    if place in table.prose:
+        return ' class="text prose"'
     return ' class="text"' if place < table.text_columns else ""
 
 

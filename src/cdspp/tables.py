@@ -31,6 +31,7 @@ from cdspp.table_formats import (
     Table,
     percent,
     to_csv,
+    to_fragment,
     to_latex,
     to_markdown,
 )
@@ -52,6 +53,7 @@ _FORMATS: Mapping[str, Callable[[Table], str]] = {
     ".csv": to_csv,
     ".md": to_markdown,
     ".tex": to_latex,
+    ".html": to_fragment,
 }
 _NUMBERS = (
     "Percent, mean (standard deviation, n − 1) over trials. "
@@ -94,7 +96,7 @@ def write_benchmark_tables(
         The benchmark.
     outputs : sequence of path
         Files to write: the stem names a table of `benchmark_tables`, the suffix
-        (csv, md, tex) its form.
+        (csv, md, tex, html) its form.
     """
     write_tables(build_benchmark_tables(read_summary(scores, layout)), outputs)
 
@@ -204,6 +206,8 @@ def _source_table(summary: Summary, title: str) -> Table:
             f"Accuracy of {reference} and of its rivals (percent, mean over trials), "
             f"and the gain of {reference} on equal splits, in points, with its 95 % "
             "bootstrap interval over trials. Bold: the interval excludes zero. "
+            "p: two-sided sign-flip test over trials, uncorrected for the number "
+            "of lines; it speaks of other trials, not of other tasks. "
             f"Loses: trials in which the rival is better than {reference}."
         ),
         columns=(
@@ -213,6 +217,7 @@ def _source_table(summary: Summary, title: str) -> Table:
             reference,
             "Gain",
             "95 % interval",
+            "p",
             "Loses",
         ),
         lines=tuple(lines),
@@ -239,6 +244,7 @@ def _source_line(comparison: Comparison, *, first: bool) -> Line:
                 bold=excludes_zero(gain),
             ),
             Cell(interval),
+            Cell(DASH if math.isnan(comparison.p) else f"{comparison.p:.2g}"),
             Cell(f"{gain.losses} of {gain.trials}" if known else DASH),
         ),
         comparison.task,
@@ -262,8 +268,8 @@ def write_tables(tables: Sequence[Table], outputs: Sequence[PathLike]) -> None:
     tables : sequence of Table
         What may be written.
     outputs : sequence of path
-        Files to write: the stem is the name of a table, the suffix (csv, md, tex) its
-        form.
+        Files to write: the stem is the name of a table, the suffix (csv, md, tex,
+        html) its form.
 
     Raises
     ------

@@ -4,25 +4,32 @@
 import os
 from pathlib import Path
 
+from cdspp.claims import claims_tables
 from cdspp.config import load_study
+from cdspp.contents import contents_tables
+from cdspp.curves import curve_tables
 from cdspp.datasets import dataset_recipe
 from cdspp.datasets.base import record_path
 from cdspp.datasets.catalogue import checks_of
+from cdspp.deviations import deviation_tables
 from cdspp.errors import ConfigError
 from cdspp.features import extractor_module, needs_codebook, pretrained_network
+from cdspp.figure_curves import curve_figures
 from cdspp.figures import benchmark_figures, overall_figures
+from cdspp.gains import gains_tables
 from cdspp.methods import method_module
 from cdspp.plan import job_cost
+from cdspp.printed import printed_tables
 from cdspp.provenance import code_digest
 from cdspp.report_page import template_digest
 from cdspp.splits import trials_of_block
 from cdspp.study import MAIN, REFERENCE
 from cdspp.tables import benchmark_tables, overall_tables
+from cdspp.times import times_tables
 
 # Relative where possible: the path is a parameter, and moving the folder no change.
 CATALOGUE = os.path.relpath(Path(workflow.basedir, "resources/datasets.yaml"))
 PAPER = os.path.relpath(Path(workflow.basedir, "resources/paper"))
-DEVIATIONS = f"{PAPER}/deviations.yaml"
 STUDY_FILES = [os.path.relpath(file) for file in workflow.config_settings.configfiles]
 
 try:
@@ -30,7 +37,7 @@ try:
         config,
         schema=Path(workflow.basedir, "workflow/schemas/config.schema.yaml"),
         catalogue=CATALOGUE,
-        deviations=DEVIATIONS,
+        paper=PAPER,
     )
 except ConfigError as error:
     raise WorkflowError(str(error))
@@ -55,3 +62,5 @@ wildcard_constraints:
     task=f"{IDENTIFIER}_{IDENTIFIER}",
     method=one_of(study.methods),
     block="[0-9]+-[0-9]+",
+    curve=one_of(sweep.identifier for sweep in study.sweeps),
+    curves="labels|sensitivity",

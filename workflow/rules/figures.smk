@@ -52,7 +52,6 @@ rule benchmark_figures:
 rule showcase_figures:
     input:
         unpack(showcase_labels),
-        scores="results/{study}/scores/{benchmark}.parquet",
         fits=showcase_fits,
         subspace=showcase_subspace,
     output:
@@ -74,3 +73,26 @@ rule showcase_figures:
         code=code_digest("cdspp.figures"),
     script:
         "../scripts/showcase_figures.py"
+
+
+rule curve_figure:
+    input:
+        scores="results/{study}/scores/{benchmark}.parquet",
+    output:
+        figure("{curves}_{benchmark}", "../report/figure-curves.rst"),
+        plain_figures("{{curves}}_{{benchmark}}"),
+    log:
+        "logs/{study}/figures/{curves}_{benchmark}.log",
+    benchmark:
+        "benchmarks/{study}/figures/{curves}_{benchmark}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        layout=layout_of,
+        code=code_digest("cdspp.figure_curves"),
+    script:
+        "../scripts/curve_figure.py"

@@ -65,6 +65,20 @@ def main_splits(wildcards):
     ]
 
 
+def contents_input(wildcards):
+    facts = study.benchmarks[wildcards.benchmark]
+    roles = study.roles(wildcards.benchmark)
+    views = {"source": facts.source_view, "target": facts.target_view}
+    pairs = [(role, domain) for role, domains in roles.items() for domain in domains]
+    return {
+        "labels": sorted({labels_of(facts.dataset, domain) for _, domain in pairs}),
+        "features": sorted(
+            {features_of(facts.dataset, domain, views[role]) for role, domain in pairs}
+        ),
+        "splits": main_splits(wildcards),
+    }
+
+
 def target_labels(wildcards):
     dataset = dataset_of(wildcards)
     domains = study.roles(wildcards.benchmark)["target"]
@@ -92,15 +106,18 @@ def showcase_labels(wildcards):
 
 def report_tables(wildcards):
     layouts = all_layouts(wildcards)
-    names = [name for layout in layouts for name in benchmark_tables(layout)]
+    makers = (benchmark_tables, curve_tables, contents_tables)
+    names = [n for layout in layouts for maker in makers for n in maker(layout)]
     names += [f"overlap_{benchmark}" for benchmark in study.benchmarks]
-    names += overall_tables(layouts)
+    names += [*overall_tables(layouts), *gains_tables(layouts), *times_tables(layouts)]
+    names += [*printed_tables(), *claims_tables(layouts), *deviation_tables()]
     return [f"{RESULTS}/tables/{name}.csv" for name in names]
 
 
 def report_figures(wildcards):
     layouts = all_layouts(wildcards)
-    names = [name for layout in layouts for name in benchmark_figures(layout)]
+    makers = (benchmark_figures, curve_figures)
+    names = [n for layout in layouts for maker in makers for n in maker(layout)]
     names += overall_figures(layouts)
     return [f"{RESULTS}/figures/{name}.svg" for name in names]
 

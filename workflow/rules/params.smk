@@ -18,7 +18,7 @@ def layout_of(wildcards):
 
 
 def overlap_layout(wildcards):
-    names = ("benchmark", "title", "tasks", "overlap")
+    names = ("benchmark", "title", "tasks", "overlap", "views")
     return {name: layout_of(wildcards)[name] for name in names}
 
 

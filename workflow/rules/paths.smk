@@ -34,7 +34,7 @@ def table(name, caption):
 
 def plain_tables(*names):
     return expand(
-        "results/{{study}}/tables/{name}.{ext}", name=names, ext=["md", "tex"]
+        "results/{{study}}/tables/{name}.{ext}", name=names, ext=["md", "tex", "html"]
     )
 
 
@@ -45,3 +45,7 @@ def figure(name, caption):
 
 def plain_figures(*names):
     return expand("results/{{study}}/figures/{name}.png", name=names)
+
+
+def paper_files(*names):
+    return [f"{PAPER}/{name}" for name in names]

@@ -1,5 +1,5 @@
-# Tables: from scores to CSV, Markdown and LaTeX, per benchmark and over all of them;
-# and from splits, which samples of a task are on both sides.
+# Tables of one benchmark: from scores to CSV, Markdown, LaTeX and HTML; from data and
+# splits, what it holds and which samples of a task are on both sides.
 
 
 rule benchmark_tables:
@@ -56,16 +56,16 @@ rule overlap:
         "../scripts/overlap.py"
 
 
-rule overview:
+rule curve_table:
     input:
-        scores=all_scores,
+        scores="results/{study}/scores/{benchmark}.parquet",
     output:
-        table("overview", "../report/overview.rst"),
-        plain_tables("overview"),
+        table("curve-{curve}_{benchmark}", "../report/curve.rst"),
+        plain_tables("curve-{curve}_{benchmark}"),
     log:
-        "logs/{study}/tables/overview.log",
+        "logs/{study}/tables/curve-{curve}_{benchmark}.log",
     benchmark:
-        "benchmarks/{study}/tables/overview.tsv"
+        "benchmarks/{study}/tables/curve-{curve}_{benchmark}.tsv"
     conda:
         "../../envs/environment.yaml"
     threads: 1
@@ -73,7 +73,30 @@ rule overview:
         mem_mb=1000,
         runtime=10,
     params:
-        layouts=all_layouts,
-        code=code_digest("cdspp.tables"),
+        layout=layout_of,
+        code=code_digest("cdspp.curves"),
     script:
-        "../scripts/overview.py"
+        "../scripts/curve_table.py"
+
+
+rule contents:
+    input:
+        unpack(contents_input),
+    output:
+        table("contents_{benchmark}", "../report/contents.rst"),
+        plain_tables("contents_{benchmark}"),
+    log:
+        "logs/{study}/tables/contents_{benchmark}.log",
+    benchmark:
+        "benchmarks/{study}/tables/contents_{benchmark}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        layout=overlap_layout,
+        code=code_digest("cdspp.contents"),
+    script:
+        "../scripts/contents.py"

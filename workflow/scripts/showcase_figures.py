@@ -5,7 +5,6 @@ from cdspp.jobs import job
 
 with job(snakemake.log[0]):
     draw_showcase(
-        scores=snakemake.input.scores,
         fits=snakemake.input.fits,
         subspace=snakemake.input.subspace,
         source_labels=snakemake.input.source_labels,

@@ -1,0 +1,72 @@
+# Tables of the whole study: averages, what the source was worth, and computation time.
+
+
+rule overview:
+    input:
+        scores=all_scores,
+    output:
+        table("overview", "../report/overview.rst"),
+        plain_tables("overview"),
+    log:
+        "logs/{study}/tables/overview.log",
+    benchmark:
+        "benchmarks/{study}/tables/overview.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        layouts=all_layouts,
+        code=code_digest("cdspp.tables"),
+    script:
+        "../scripts/overview.py"
+
+
+rule gains:
+    input:
+        scores=all_scores,
+    output:
+        table("gains", "../report/gains.rst"),
+        plain_tables("gains"),
+    log:
+        "logs/{study}/tables/gains.log",
+    benchmark:
+        "benchmarks/{study}/tables/gains.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        layouts=all_layouts,
+        code=code_digest("cdspp.gains"),
+    script:
+        "../scripts/gains.py"
+
+
+rule times:
+    input:
+        records=report_records,
+        paper=paper_files("computation_time.csv", "benchmarks.yaml"),
+    output:
+        table("times", "../report/times.rst"),
+        plain_tables("times"),
+    log:
+        "logs/{study}/tables/times.log",
+    benchmark:
+        "benchmarks/{study}/tables/times.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        layouts=all_layouts,
+        paper=PAPER,
+        code=code_digest("cdspp.times"),
+    script:
+        "../scripts/times.py"

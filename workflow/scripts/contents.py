@@ -1,0 +1,13 @@
+"""Write the table of what a benchmark holds."""
+
+from cdspp.contents import write_contents
+from cdspp.jobs import job
+
+with job(snakemake.log[0]):
+    write_contents(
+        layout=snakemake.params.layout,
+        labels=snakemake.input.labels,
+        features=snakemake.input.features,
+        splits=snakemake.input.splits,
+        outputs=list(snakemake.output),
+    )
