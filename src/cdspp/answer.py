@@ -15,6 +15,7 @@ from pathlib import Path
 
 from cdspp.resampling import Gain, paired_gain, paired_test
 from cdspp.statistics import Summary, mean_sd
+from cdspp.table_formats import counted
 
 __all__ = [
     "AVERAGE",
@@ -282,22 +283,21 @@ def _finding(found: Sequence[str]) -> str:
     helped, hurt = found.count("helps"), found.count("hurts")
     if set(found) <= {"unknown"}:
         return "Too few trials so far to tell"
-    tasks = f" on {helped} of {_count(found)}" if len(found) > 1 else ""
+    every = counted(len(found), "task")
+    tasks = f" on {helped} of {every}" if len(found) > 1 else ""
     text = f"The source helps{tasks}" if helped else "No evidence that the source helps"
     if hurt:
-        text += f"; it hurts on {hurt} of {_count(found)}"
+        text += f"; it hurts on {hurt} of {every}"
     if missing := found.count("unknown"):
-        text += f"; {missing} of {_count(found)} still without enough trials"
+        text += (
+            f"; {missing} of {every} still without enough trials"
+        )
     return text
 
 
 def _share(found: Sequence[str], kind: str) -> str:
     """Say on how many tasks, where there is more than one."""
     return f"{found.count(kind)} of {len(found)} tasks of " if len(found) > 1 else ""
-
-
-def _count(found: Sequence[str]) -> str:
-    return f"{len(found)} task" + ("s" if len(found) > 1 else "")
 
 
 def _parse(record: Mapping[str, str]) -> Comparison:

@@ -26,7 +26,6 @@ from cdspp.claim_evidence import (
     Evidence,
     NotTestable,
     Outcome,
-    count,
     find_row,
     gain_of,
     gain_text,
@@ -35,6 +34,7 @@ from cdspp.claim_evidence import (
 )
 from cdspp.resampling import paired_gain
 from cdspp.statistics import Floats, Row, mean_sd
+from cdspp.table_formats import counted
 from cdspp.times import Time
 
 __all__ = ["Best", "Cheapest", "Elsewhere", "Superior", "Transfer"]
@@ -66,7 +66,7 @@ class Superior:
             judge(gain),
             f"{ours.printed} {mean_text(values[shared])}, {theirs.printed} "
             f"{mean_text(rival[shared])}: {gain_text(gain)}, better on {better} of "
-            f"{count(len(gains), 'task')}, {count(gain.trials, 'trial')}.",
+            f"{counted(len(gains), 'task')}, {counted(gain.trials, 'trial')}.",
         )
 
 
@@ -108,8 +108,8 @@ class Best:
         return Outcome(
             judge(gain),
             f"{ours.printed} {mean_text(values)}; best of "
-            f"{count(len(complete), 'other')} {best.printed}, {mean_text(rival)}: "
-            f"{gain_text(gain)}, {count(gain.trials, 'trial')}."
+            f"{counted(len(complete), 'other')} {best.printed}, {mean_text(rival)}: "
+            f"{gain_text(gain)}, {counted(gain.trials, 'trial')}."
             f"{_listed('Left out', left_out)}",
         )
 
@@ -144,7 +144,7 @@ class Cheapest:
         return Outcome(
             NOT_SUPPORTED if cheaper else SUPPORTED,
             f"{ours.row.printed} {ours.seconds:.3g} s; {opening} {', '.join(told)}, "
-            f"of {count(len(whole), 'rival')}."
+            f"of {counted(len(whole), 'rival')}."
             f"{_listed('Left out, shortened', shortened)}",
         )
 
@@ -169,7 +169,7 @@ class Transfer:
             SUPPORTED if verdict(average) == "helps" else NOT_SUPPORTED,
             f"{rival.reference} over {rival.rival}, the strongest control: "
             f"{gain_text(rival.gain)}{_alone(average, rival.rival_key)}; the source "
-            f"helps on {found.count('helps')} of {count(len(found), 'task')}.",
+            f"helps on {found.count('helps')} of {counted(len(found), 'task')}.",
         )
 
 

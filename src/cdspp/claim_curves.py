@@ -16,13 +16,13 @@ from cdspp.claim_evidence import (
     Evidence,
     NotTestable,
     Outcome,
-    count,
     find_row,
     gain_of,
     judge,
 )
 from cdspp.curves import LABELS, Curve, value_text
 from cdspp.statistics import Floats, Row
+from cdspp.table_formats import counted
 
 __all__ = ["Flat", "Trend"]
 
@@ -45,8 +45,8 @@ class _Course:
     @property
     def size(self) -> str:
         """On how much it rests."""
-        tasks = count(self.n_tasks, "task")
-        return f"{tasks}, {count(self.averages.shape[1], 'trial')}"
+        tasks = counted(self.n_tasks, "task")
+        return f"{tasks}, {counted(self.averages.shape[1], 'trial')}"
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Flat:
         if sum(inside) < 2:
             end = "" if math.isinf(self.high) else f" to {value_text(self.high)}"
             raise NotTestable(
-                f"the curve over {name} has {count(sum(inside), 'value')} from "
+                f"the curve over {name} has {counted(sum(inside), 'value')} from "
                 f"{value_text(low)}{end}"
             )
         means = course.averages[inside].mean(axis=1)
@@ -132,7 +132,7 @@ class Trend:
             f"{course.what}: {low} at {name} = {value_text(course.values[0])}, "
             f"{high} at {value_text(course.values[-1])}; "
             f"{'up' if self.rises else 'down'} by {interval_text(change)}, "
-            f"in {np.count_nonzero(steps > ZERO)} of {count(len(steps), 'step')}, "
+            f"in {np.count_nonzero(steps > ZERO)} of {counted(len(steps), 'step')}, "
             f"{course.size}.",
         )
 

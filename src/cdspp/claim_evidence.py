@@ -13,6 +13,7 @@ from cdspp.answer import excludes_zero, interval_text
 from cdspp.curves import Curve
 from cdspp.resampling import Gain, paired_gain
 from cdspp.statistics import Floats, Row, Summary
+from cdspp.table_formats import counted
 from cdspp.times import Time
 
 __all__ = [
@@ -24,7 +25,6 @@ __all__ = [
     "Evidence",
     "NotTestable",
     "Outcome",
-    "count",
     "find_row",
     "gain_of",
     "gain_text",
@@ -120,7 +120,7 @@ def gain_of(values: ArrayLike, rival: ArrayLike) -> Gain:
     """
     gain = paired_gain(values, rival)
     if gain.trials < MIN_TRIALS:
-        shared = count(gain.trials, "trial") if gain.trials else "no trial"
+        shared = counted(gain.trials, "trial") if gain.trials else "no trial"
         raise NotTestable(f"{shared} with all tasks, of {MIN_TRIALS} at least")
     return gain
 
@@ -140,14 +140,3 @@ def gain_text(gain: Gain) -> str:
 def mean_text(values: Floats) -> str:
     """Write the mean of accuracies in percent, missing ones left out."""
     return f"{100 * float(np.nanmean(values)):.1f} %"
-
-
-def count(number: int, noun: str) -> str:
-    """Write a number of things.
-
-    Examples
-    --------
-    >>> count(1, "trial"), count(3, "task")
-    ('1 trial', '3 tasks')
-    """
-    return f"{number} {noun}" + ("" if number == 1 else "s")

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from cdspp.answer import AVERAGE, task_title
 from cdspp.artifacts import SCORE_COLUMNS, read_rows
 from cdspp.statistics import Floats, Layout, Row, mean_sd, summarise
-from cdspp.table_formats import Cell, Line, Table
+from cdspp.table_formats import Cell, Line, Table, counted
 from cdspp.table_grid import Column
 from cdspp.tables import write_tables
 
@@ -286,15 +286,15 @@ def _lines(curve: Curve, task: str, accuracy: Floats) -> list[Line]:
 
 
 def _method(row: Row, trials: int) -> Cell:
-    noun = "trial" if row.trials == 1 else "trials"
-    note = f"{row.trials} {noun}" if row.trials < trials else ""
+    note = counted(row.trials, "trial") if row.trials < trials else ""
     return Cell(row.printed + row.marks, note=note, name=True)
 
 
 def _caption(curve: Curve, *, published: bool) -> str:
     parts = [
         "Percent, mean (standard deviation, n − 1) over "
-        f"{_count(curve.trials, 'trial')}. Columns: {parameter_title(curve.parameter)}."
+        f"{counted(curve.trials, 'trial')}. "
+        f"Columns: {parameter_title(curve.parameter)}."
     ]
     if curve.main is not None:
         splits = ", on the published splits; other counts are drawn from the seed"
@@ -326,10 +326,6 @@ def _dropped(curve: Curve) -> str:
         "Left out, as a class of the target would have no test sample: "
         f"{'; '.join(told)}{tail}."
     )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
 def _records(curve: Curve, benchmark: str) -> list[dict[str, object]]:

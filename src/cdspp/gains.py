@@ -9,7 +9,7 @@ from dataclasses import fields
 
 from cdspp.answer import points
 from cdspp.statistics import Layout
-from cdspp.table_formats import DASH, Cell, Line, Table
+from cdspp.table_formats import DASH, Cell, Line, Table, counted
 from cdspp.tables import write_tables
 from cdspp.worth import (
     ALL_BENCHMARKS,
@@ -115,13 +115,13 @@ def _block_lines(
 ) -> list[Line]:
     tasks, targets = (max(getattr(w, n) for w in worths) for n in ("n_tasks", "blocks"))
     trials = max(worth.trials for worth in worths)
-    heading = f"{worths[0].title}: {_count(tasks, 'task')}, "
-    heading += _count(targets, "target domain")
+    heading = f"{worths[0].title}: {counted(tasks, 'task')}, "
+    heading += counted(targets, "target domain")
     lines = []
     for group in _grouped(worths, "row"):
         found = {(worth.rival, worth.tasks): worth for worth in group}
         ran = max(worth.trials for worth in group)
-        note = _count(ran, "trial") if ran < trials else ""
+        note = counted(ran, "trial") if ran < trials else ""
         cells = [Cell(worths[0].title), Cell(group[0].printed, note=note, name=True)]
         cells += [_gain_cell(found.get((r, ALL_TASKS)), tasks, ran) for r in rivals]
         if "target-only" in rivals:
@@ -139,9 +139,9 @@ def _gain_cell(worth: Worth | None, tasks: int, trials: int) -> Cell:
     if worth.blocks >= _FEWEST_TARGETS:
         notes.append(f"{points(worth.low)} to {points(worth.high)}")
     if worth.n_tasks < tasks:
-        notes.append(_count(worth.n_tasks, "task"))
+        notes.append(counted(worth.n_tasks, "task"))
     if worth.trials < trials:
-        notes.append(_count(worth.trials, "trial"))
+        notes.append(counted(worth.trials, "trial"))
     text = points(worth.gain, sign=True)
     return Cell(text, note=", ".join(notes), value=worth.gain)
 
@@ -158,7 +158,3 @@ def _hurt_cell(worth: Worth | None) -> Cell:
 
 def _accuracy_cell(value: float) -> Cell:
     return Cell(DASH) if math.isnan(value) else Cell(points(value), value=value)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")

@@ -22,7 +22,7 @@ from cdspp.printed_cells import (
     read_printed,
 )
 from cdspp.statistics import Layout, read_summary
-from cdspp.table_formats import DASH, Cell, Line, Table, percent
+from cdspp.table_formats import DASH, Cell, Line, Table, counted, marks, percent
 from cdspp.tables import write_tables
 
 __all__ = ["build_printed_tables", "printed_tables", "write_printed"]
@@ -153,24 +153,22 @@ def _summary_cells(
 
 
 def _absence(reason: str, number: int) -> tuple[Cell, ...]:
-    cells = "1 cell" if number == 1 else f"{number} cells"
-    told = Cell(f"{NOT_RUN}, {cells}: {reason}")
+    told = Cell(f"{NOT_RUN}, {counted(number, 'cell')}: {reason}")
     return (Cell(DASH), Cell(DASH), told, *[Cell(DASH)] * 3)
 
 
 def _cells(cell: PrintedCell) -> tuple[Cell, ...]:
-    marks = ("*" if cell.supervised else "") + ("†" if cell.shortened else "")
+    signs = marks(supervised=cell.supervised, shortened=cell.shortened)
     fewer = 0 < cell.our_trials < PRINTED_TRIALS
-    noun = "trial" if cell.our_trials == 1 else "trials"
     known = not math.isnan(cell.difference)
     return (
-        Cell(cell.method + marks, name=True),
+        Cell(cell.method + signs, name=True),
         Cell(task_title(cell.task)),
         Cell(cell.verdict),
         Cell(percent(cell.mean, cell.sd)),
         Cell(
             percent(cell.ours, cell.our_sd),
-            note=f"{cell.our_trials} {noun}" if fewer else "",
+            note=counted(cell.our_trials, "trial") if fewer else "",
         ),
         Cell(points(cell.difference, sign=True) if known else DASH),
     )

@@ -32,7 +32,7 @@ from cdspp.report_sections import (
     table_section,
 )
 from cdspp.statistics import Layout, Summary, read_summary
-from cdspp.table_formats import percent
+from cdspp.table_formats import marks, percent
 
 __all__ = ["headline", "write_report"]
 
@@ -165,9 +165,11 @@ def _aligned(records: Sequence[Mapping[str, str]]) -> list[str]:
     names: dict[str, str] = {}
     for record in records:
         mean, sd = (float(record[key] or math.nan) for key in ("mean", "sd"))
-        marks = "*" if record["kind"] == "supervised" else ""
-        marks += "†" if record["shortened"] == "true" else ""
-        names.setdefault(record["row"], record["printed"] + marks)
+        signs = marks(
+            supervised=record["kind"] == "supervised",
+            shortened=record["shortened"] == "true",
+        )
+        names.setdefault(record["row"], record["printed"] + signs)
         rows.setdefault(record["row"], {})[record["benchmark"]] = percent(mean, sd)
     grid = [["accuracy, percent (sd)", *titles.values()]]
     grid += [

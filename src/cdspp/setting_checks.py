@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from cdspp.curves import LABELS
 from cdspp.faults import option_faults, size_faults, unknown
 from cdspp.methods import available
-from cdspp.settings import LABELS, setting_of_point, task_names
+from cdspp.settings import setting_of_point, task_names
 from cdspp.study import MAIN, DatasetFacts
 
 __all__ = ["SettingCheck"]

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from cdspp.curves import LABELS
 from cdspp.methods import option_defaults
 from cdspp.study import MAIN, Benchmark, DatasetFacts, Method, Setting, Sweep
 
 __all__ = [
-    "LABELS",
     "chosen_tasks",
     "deviation_setting",
     "printed_names",
@@ -26,7 +26,6 @@ __all__ = [
 Config = Mapping[str, Any]
 Benchmarks = Mapping[str, Benchmark]
 
-LABELS = "labels"  # the parameter of a curve that is no option of a method
 SEEDED = "seeded"
 
 

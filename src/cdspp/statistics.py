@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cdspp.artifacts import SCORE_COLUMNS, read_rows
+from cdspp.table_formats import marks
 
 __all__ = [
     "Floats",
@@ -96,7 +97,7 @@ class Row:
     @property
     def marks(self) -> str:
         """What follows the printed name: supervised, shortened."""
-        return ("*" if self.supervised else "") + ("†" if self.shortened else "")
+        return marks(supervised=self.supervised, shortened=self.shortened)
 
     @property
     def control(self) -> bool:

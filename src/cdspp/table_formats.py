@@ -15,9 +15,11 @@ __all__ = [
     "Cell",
     "Line",
     "Table",
+    "counted",
     "html_name",
     "latex_escape",
     "latex_name",
+    "marks",
     "percent",
     "split_name",
     "to_csv",
@@ -142,6 +144,22 @@ def percent(mean: float, sd: float) -> str:
         return DASH
     spread = DASH if math.isnan(sd) else f"{100 * sd:.1f}"
     return f"{100 * mean:.1f} ({spread})"
+
+
+def counted(number: int, noun: str) -> str:
+    """Write a number of things.
+
+    Examples
+    --------
+    >>> counted(1, "trial"), counted(3, "task")
+    ('1 trial', '3 tasks')
+    """
+    return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def marks(*, supervised: bool, shortened: bool) -> str:
+    """Return what follows a method's name: supervised, shortened."""
+    return ("*" if supervised else "") + ("†" if shortened else "")
 
 
 def to_csv(table: Table) -> str:

@@ -14,7 +14,7 @@ import yaml
 from cdspp.errors import DataError
 from cdspp.report_run import FitRecord, read_fit_records
 from cdspp.statistics import Layout, Row
-from cdspp.table_formats import DASH, Cell, Line, Table
+from cdspp.table_formats import DASH, Cell, Line, Table, counted
 from cdspp.tables import write_tables
 
 __all__ = [
@@ -106,7 +106,7 @@ class Time:
         if 0 < self.tasks < self.n_tasks:
             found.append(f"{self.tasks} of {self.n_tasks} tasks")
         if 0 < self.trials < TIMED_TRIALS:
-            found.append(f"{self.trials} trial" + ("s" if self.trials > 1 else ""))
+            found.append(counted(self.trials, "trial"))
         if self.failed:
             found.append(f"{self.failed} failed")
         return found
