@@ -250,7 +250,13 @@ def test_an_inlined_svg_keeps_its_references_and_loses_its_addresses() -> None:
 
 
 def test_no_fit_is_handed_a_test_label() -> None:
-    assert reached_by_test_labels() == {"labels", "splits", "score", "figures"}
+    assert reached_by_test_labels() == {
+        "labels",
+        "splits",
+        "score",
+        "tables",
+        "figures",
+    }
     into_fit = {edge.tail: edge.carries for edge in EDGES if edge.head == "fit"}
     assert into_fit == {"features": "vectors", "splits": "known labels"}
     into_features = {edge.tail for edge in EDGES if edge.head == "features"}

@@ -17,16 +17,24 @@ from cdspp.artifacts import FIT_COLUMNS, LABEL_COLUMNS, read_features, read_rows
 from cdspp.report_graph import EDGES
 
 SCORES = "results/toy/scores/words.parquet"
+# What follows from any change of a score.
 FOLLOWERS = {
     "score",
     "benchmark_tables",
-    "overview",
-    "source_help_figure",
     "benchmark_figures",
-    "showcase_figures",
+    "curve_table",
+    "curve_figure",
+    "overview",
+    "gains",
+    "printed",
+    "claims",
+    "deviations",
+    "source_help_figure",
     "report_page",
     "all",
 }
+# What follows from any change of a fit of the main run's reference.
+MAIN_FOLLOWERS = {*FOLLOWERS, "times", "showcase_figures"}
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +102,9 @@ def _fit_files(project: Project) -> list[Path]:
 STAGE_OF = {
     "prepare_dataset": "data",
     "fetch": "data",
-    "overlap": "tables",
+    **dict.fromkeys(("overlap", "contents", "curve_table"), "tables"),
+    **dict.fromkeys(("gains", "times", "printed", "claims", "deviations"), "tables"),
+    "curve_figure": "figures",
     "codebook": "features",
     "split": "splits",
     "subspace": "fit",
@@ -123,16 +133,18 @@ def test_a_changed_option_reruns_only_what_depends_on_it(project: Project) -> No
     methods[1] = {"id": "cdspp", "options": {"alpha": 1.0}}
     project.write_config(methods=methods)
     plan = project.planned()
-    assert len(plan.fits) == 8
+    # Two tasks of main and placebo in two blocks; three of a curve, one deviation.
+    assert len(plan.fits) == 8 + 3 + 1
     assert all("/cdspp/" in fit for fit in plan.fits)
-    assert set(plan.rules) == FOLLOWERS | {"fit", "subspace"}
+    assert set(plan.rules) == MAIN_FOLLOWERS | {"fit", "subspace"}
 
 
 def test_more_trials_only_add_blocks(project: Project) -> None:
     project.write_config(trials=6)
     plan = project.planned()
     assert {fit.split("/")[-1] for fit in plan.fits} == {"5-6"}
-    assert set(plan.rules) == FOLLOWERS | {"fit", "split", "overlap"}
+    extra = {"fit", "split", "overlap", "contents"}
+    assert set(plan.rules) == MAIN_FOLLOWERS | extra
 
 
 def test_a_further_method_runs_alone(project: Project) -> None:
@@ -154,11 +166,28 @@ def test_a_further_task_runs_alone(project: Project) -> None:
 def test_a_setting_with_other_label_counts_draws_its_own_splits(
     project: Project,
 ) -> None:
-    labels = {"id": "labels-1", "labels": {"target": 1}, "methods": ["cdspp"]}
+    labels = {"id": "few-labels", "labels": {"target": 1}, "methods": ["cdspp"]}
     project.write_config(settings=[*CONFIG["settings"], labels])
     plan = project.planned()
     assert plan.rules["split"] == 2
-    assert {fit.split("/")[0] for fit in plan.fits} == {"labels-1"}
+    assert {fit.split("/")[0] for fit in plan.fits} == {"few-labels"}
+
+
+def test_a_further_label_count_runs_alone(project: Project) -> None:
+    labels, alpha = CONFIG["curves"]
+    project.write_config(curves=[{**labels, "values": [1, 2, 3, 4]}, alpha])
+    plan = project.planned()
+    assert plan.fits == ["labels-4/left_right/cdspp/1-2"]
+    assert plan.rules["split"] == 1
+    assert set(plan.rules) >= FOLLOWERS | {"fit", "split"}
+
+
+def test_a_further_value_of_an_option_runs_alone(project: Project) -> None:
+    labels, alpha = CONFIG["curves"]
+    project.write_config(curves=[labels, {**alpha, "values": [1, 10, 100]}])
+    plan = project.planned()
+    assert plan.fits == ["alpha-100/left_right/cdspp/1-2"]
+    assert "split" not in plan.rules
 
 
 def test_an_edited_method_reruns_only_its_fits(project: Project) -> None:
@@ -180,6 +209,8 @@ def test_all_faults_of_a_configuration_are_named_at_once(project: Project) -> No
     project.write_config(
         methods=[{"id": "cdsp"}, {"id": "svm-t", "options": {"strategi": "ovo"}}],
         settings=[],
+        curves=[],
+        deviations=[],
         benchmarks=[{**benchmark, "labels": {"source": 4, "target": 10}}],
     )
     output = project.snakemake("-n", ok=False)

@@ -69,8 +69,25 @@ CONFIG: dict[str, Any] = {
         {"id": "target-only"},
     ],
     "settings": [{"id": "placebo", "source": "permuted-labels", "methods": ["cdspp"]}],
-    "curves": [],
-    "deviations": [],
+    "curves": [
+        {
+            "id": "labels",
+            "parameter": "labels",
+            "values": [1, 2, 3],
+            "methods": ["cdspp"],
+            "tasks": 1,
+            "trials": 2,
+        },
+        {
+            "id": "alpha",
+            "parameter": "alpha",
+            "values": [1, 10],
+            "methods": ["cdspp"],
+            "tasks": 1,
+            "trials": 2,
+        },
+    ],
+    "deviations": [{"id": "no-centring", "tasks": 1, "trials": 2}],
 }
 
 

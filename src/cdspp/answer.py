@@ -289,9 +289,7 @@ def _finding(found: Sequence[str]) -> str:
     if hurt:
         text += f"; it hurts on {hurt} of {every}"
     if missing := found.count("unknown"):
-        text += (
-            f"; {missing} of {every} still without enough trials"
-        )
+        text += f"; {missing} of {every} still without enough trials"
     return text
 
 

@@ -78,6 +78,14 @@ EDGES: tuple[Edge, ...] = (
         ALL_LABELS,
         ((306, 312), (857, 312), (857, 102), (886, 102)),
     ),
+    Edge(
+        "features",
+        "tables",
+        "vectors",
+        ((248, 56), (248, 6), (1028, 6), (1028, 176), (1002, 176)),
+    ),
+    Edge("labels", "tables", ALL_LABELS, ((306, 324), (972, 324), (972, 220))),
+    Edge("fit", "tables", "seconds", ((654, 82), (868, 82), (868, 178), (886, 178))),
     Edge("figures", "report", "figures", ((1002, 84), (1118, 84), (1118, 110))),
     Edge("tables", "report", "tables", ((1002, 192), (1118, 192), (1118, 166))),
 )
@@ -101,8 +109,8 @@ def graph_svg() -> str:
     parts = [
         '<svg class="graph" viewBox="0 0 1192 340" role="img" '
         'aria-labelledby="graph-title">',
-        '<title id="graph-title">Job graph: test labels reach the splits, the scores '
-        "and the figures, never a fit.</title>",
+        '<title id="graph-title">Job graph: test labels reach the splits, the scores, '
+        "the tables and the figures, never a fit.</title>",
         "<defs>",
         *(
             f'<marker id="arrow-{kind}" viewBox="0 0 8 8" refX="7" refY="4" '

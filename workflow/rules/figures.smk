@@ -80,7 +80,7 @@ rule curve_figure:
         scores="results/{study}/scores/{benchmark}.parquet",
     output:
         figure("{curves}_{benchmark}", "../report/figure-curves.rst"),
-        plain_figures("{{curves}}_{{benchmark}}"),
+        plain_figures("{curves}_{benchmark}"),
     log:
         "logs/{study}/figures/{curves}_{benchmark}.log",
     benchmark:
