@@ -338,3 +338,22 @@ def test_a_source_table_equals_the_arrays_it_was_written_from(folder: Path) -> N
         assert isinstance(source, SourceDomain)
         np.testing.assert_array_equal(source.X, problem.source.X)
         assert source.y == NAMES[problem.source.y].tolist()
+
+
+def test_the_plan_of_a_study_is_told_without_its_data(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.chdir(repository)
+    assert main(["plan", "resources/studies/reuters-600.yaml"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["method", "jobs", "fits", "core-hours", "peak", "MB"]
+    assert any(line.startswith("all ") for line in lines)
+
+
+def test_a_study_file_without_keys_is_refused(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    (tmp_path / "list.yaml").write_text("- 1\n")
+    monkeypatch.chdir(repository)
+    assert main(["plan", str(tmp_path / "list.yaml")]) == 2
+    assert "expected keys and values" in capsys.readouterr().err

@@ -138,6 +138,28 @@ def test_the_page_asks_answers_and_then_shows(study: Callable[..., Path]) -> Non
     assert len(reader.ids) == len(set(reader.ids))
 
 
+def test_the_contents_list_the_sections_under_their_groups(
+    study: Callable[..., Path],
+) -> None:
+    text, _ = read_page(study())
+    contents = text[text.index("<nav") : text.index("</nav>")]
+    parts = ["#chart", "<p>Tables</p>", "#overview", "<p>Figures</p>", "#claims"]
+    parts += ["<p>Audit</p>", "#overlap", "#rerun"]
+    places = [contents.index(part) for part in parts]
+    assert places == sorted(places)
+
+
+def test_tables_come_from_their_files_with_all_forms(
+    study: Callable[..., Path],
+) -> None:
+    text, reader = read_page(study())
+    assert "table-accuracy_digits" in reader.ids
+    place = text.index('id="table-accuracy_digits"')
+    table = text[place : text.index("</figure>", place)]
+    assert 'download="accuracy_digits.csv"' in table
+    assert "table-printed" not in reader.ids
+
+
 def test_the_page_needs_nothing_from_outside(study: Callable[..., Path]) -> None:
     text, reader = read_page(study())
     assert not re.search(r"https?://|//cdn|@import|url\((?!#)", text)
