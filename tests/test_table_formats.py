@@ -32,10 +32,12 @@ def test_columns_of_prose_break_their_lines() -> None:
     assert "prose" not in to_html(TABLE)
 
 
-def test_a_table_can_be_sorted_where_a_cell_has_a_value() -> None:
+def test_a_table_can_be_sorted_where_cells_have_values_and_lines_names() -> None:
     words = replace(TABLE, lines=(Line((Cell("a"), Cell("b"))),))
+    nameless = replace(TABLE, lines=(Line((Cell(""), Cell("1", value=1.0))),))
     assert '<table class="sortable">' in to_html(TABLE)
     assert "<table>" in to_html(words)
+    assert "<table>" in to_html(nameless)
 
 
 def test_a_fragment_has_heading_caption_and_table() -> None:

@@ -242,10 +242,7 @@ def to_html(table: Table) -> str:
             )
         parts += [_html_line(table, line) for line in lines]
         parts.append("</tbody>")
-    known = any(
-        not math.isnan(cell.value) for line in table.lines for cell in line.cells
-    )
-    kind = ' class="sortable"' if known else ""
+    kind = ' class="sortable"' if _sortable(table) else ""
     return f"<table{kind}>" + "\n".join(parts) + "</table>"
 
 
@@ -321,6 +318,13 @@ def _html_line(table: Table, line: Line) -> str:
         value = "" if math.isnan(cell.value) else f' data-value="{cell.value:.6f}"'
         parts.append(f"<td{_text_class(table, place)}{value}>{text}</td>")
     return f"<tr>{''.join(parts)}</tr>"
+
+
+def _sortable(table: Table) -> bool:
+    """Whether cells have values, and every line says by itself what it is about."""
+    cells = (cell for line in table.lines for cell in line.cells)
+    named = all(line.cells[0].text for line in table.lines)
+    return named and any(not math.isnan(cell.value) for cell in cells)
 
 
 def _text_class(table: Table, place: int) -> str:
