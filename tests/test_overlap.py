@@ -14,7 +14,7 @@ from cdspp.artifacts import SPLIT_COLUMNS, write_rows
 from cdspp.datasets.catalogue import load_catalogue
 from cdspp.datasets.published import published_labels
 from cdspp.errors import DataError
-from cdspp.overlap import overlap_rows, overlap_table, write_overlap
+from cdspp.overlap import Overlap, overlap_rows, overlap_table, write_overlap
 from cdspp.published_splits import draw_published
 
 LAYOUT = {
@@ -152,8 +152,16 @@ def test_the_table_shows_mean_and_range_and_marks_tasks_within_one_domain(
 def test_the_caption_says_what_the_fits_do_with_them(
     overlap: str, sentence: str
 ) -> None:
-    table = overlap_table([], {**LAYOUT, "overlap": overlap})
+    shared = [Overlap("web_web", 2, 2.5, 1.5, 0.6, 0.5, 0.7)]
+    table = overlap_table(shared, {**LAYOUT, "overlap": overlap})
     assert sentence in table.caption
+
+
+def test_without_shared_samples_the_caption_says_all() -> None:
+    table = overlap_table([Overlap("shop_web", 2, 2.5, 0, 0, 0, 0)], LAYOUT)
+    assert table.caption.startswith("None: no test sample")
+    assert not table.lines
+    assert len(table.records) == 1
 
 
 def test_a_domain_without_splits_is_named(splits: list[Path], tmp_path: Path) -> None:

@@ -346,7 +346,7 @@ def test_a_headline_without_tables_says_what_to_do(tmp_path: Path) -> None:
     ("share", "said"),
     [
         (0.5, "No other task shares a sample in any trial"),
-        (0.0, "No test sample of any task and trial is a labelled source sample"),
+        (0.0, "None: no test sample of any task and trial is a labelled source sample"),
     ],
 )
 def test_the_overlap_audit_shows_the_tasks_that_share_samples(

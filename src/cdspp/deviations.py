@@ -18,7 +18,7 @@ from cdspp.errors import DataError
 from cdspp.methods import method_class
 from cdspp.resampling import Gain, paired_gain
 from cdspp.statistics import Layout, summarise
-from cdspp.table_formats import DASH, Cell, Line, Table
+from cdspp.table_formats import DASH, Cell, Line, Table, counted
 from cdspp.tables import write_tables
 
 __all__ = [
@@ -57,13 +57,12 @@ _FIELDS = (
 _CAPTION = (
     "What the text of a paper says and what the code that its authors released does. "
     "The paper is the method's own; the comparison is the paper of CDSPP, which "
-    "describes its rivals too. Followed: which of the two the class here follows by "
-    "default. Switch: the options that give the other reading; a dash means that there "
-    "are none. Effect: accuracy with the switch minus accuracy without it, in points, "
-    "on the same trials and tasks: mean over trials of the average over the tasks "
-    "counted here, with its 95 % bootstrap interval over trials, which speaks of other "
-    "labelled samples, not of other tasks. Bold: the interval excludes zero. A dash "
-    "means not measured in this study."
+    "describes its rivals too. In small print: the options that give the other "
+    "reading, where there are any, and which of the two the class here follows by "
+    "default. Effect: accuracy with these options minus accuracy without them, in "
+    "points, on the same trials and tasks: mean over trials of the average over the "
+    "tasks counted here, with its 95 % bootstrap interval over trials, which speaks of "
+    "other labelled samples, not of other tasks. Bold: the interval excludes zero."
 )
 
 
@@ -223,28 +222,18 @@ def build_deviation_table(
         for deviation in deviations
         for place, effect in enumerate(_effects_of(deviation, effects))
     ]
+    found.sort(key=lambda line: line[2] is _UNMEASURED)
     return Table(
         name=deviation_tables()[0],
         title="Where paper and released code differ",
         caption=_CAPTION,
-        columns=(
-            "Method",
-            "Topic",
-            "Paper",
-            "Released code",
-            "Followed",
-            "Switch",
-            "Benchmark",
-            "Effect",
-            "95 % interval",
-            "Tasks",
-            "Trials",
-        ),
+        columns=("Method", "Topic", "Paper", "Released code", "Benchmark", "Effect"),
         lines=tuple(_line(d, effect, first=not place) for d, place, effect in found),
         fields=_FIELDS,
         records=[_record(deviation, effect) for deviation, _, effect in found],
-        text_columns=7,
+        text_columns=5,
         prose=(1, 2, 3),
+        headings=True,
     )
 
 
@@ -256,34 +245,31 @@ def _effects_of(
 
 
 def _line(deviation: Deviation, effect: Effect, *, first: bool) -> Line:
+    switch = f"{deviation.switch}. " if deviation.switch else ""
+    unchecked = "full text not at hand" if deviation.unchecked else ""
     text = [
         Cell(_printed(deviation), name=True),
-        Cell(deviation.topic),
-        Cell(
-            deviation.paper,
-            note="full text not at hand" if deviation.unchecked else "",
-        ),
+        Cell(deviation.topic, note=f"{switch}Followed: {deviation.default}."),
+        Cell(deviation.paper, note=unchecked),
         Cell(deviation.code),
-        Cell(deviation.default),
-        Cell(deviation.switch or DASH),
     ]
     told = text if first else [Cell("")] * len(text)
-    return Line((*told, *_numbers(effect)), deviation.id)
+    measured = effect is not _UNMEASURED
+    block = "Measured in this study" if measured else "Not measured in this study"
+    return Line((*told, *_numbers(effect)), block)
 
 
 def _numbers(effect: Effect) -> list[Cell]:
     if effect is _UNMEASURED:
-        return [Cell(DASH)] * 5
+        return [Cell(DASH)] * 2
     gain = effect.gain
-    known, sure = not math.isnan(gain.mean), not math.isnan(gain.low)
-    change = points(gain.mean, sign=True) if known else DASH
-    interval = f"{points(gain.low)} to {points(gain.high)}" if sure else DASH
+    notes = [counted(effect.tasks, "task"), counted(gain.trials, "trial")]
+    if not math.isnan(gain.low):
+        notes.insert(0, f"{points(gain.low)} to {points(gain.high)}")
+    change = DASH if math.isnan(gain.mean) else points(gain.mean, sign=True)
     return [
         Cell(effect.title),
-        Cell(change, bold=excludes_zero(gain), value=gain.mean),
-        Cell(interval),
-        Cell(str(effect.tasks)),
-        Cell(str(gain.trials)),
+        Cell(change, bold=excludes_zero(gain), note=", ".join(notes), value=gain.mean),
     ]
 
 

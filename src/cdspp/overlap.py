@@ -41,6 +41,7 @@ _FIELDS = (
     "lowest_share",
     "highest_share",
 )
+_NONE_SHARED = "None: no test sample of any task and trial is a labelled source sample."
 _TREATMENT = {
     "keep": "They stay in the test, as in the published trials.",
     "exclude": "The fits leave them out of the test.",
@@ -143,29 +144,24 @@ def overlap_table(overlaps: Sequence[Overlap], layout: Layout) -> Table:
     layout : mapping
         As in `write_overlap`.
     """
+    shared = [overlap for overlap in overlaps if overlap.shared_samples]
+    caption = (
+        "Test samples of a trial, those of them that are labelled source samples as "
+        "well, and their share in percent: mean, lowest and highest over trials. "
+        f"{_TREATMENT[layout['overlap']]}"
+    )
+    if shared and len(shared) < len(overlaps):
+        caption += " No other task shares a sample in any trial."
     return Table(
         name=f"overlap_{layout['benchmark']}",
         title=f"{layout['title']}: test samples that the source has labelled",
-        caption=(
-            "Test samples of a trial, those of them that are labelled source samples "
-            "as well, and their share in percent: mean, lowest and highest over "
-            f"trials. {_TREATMENT[layout['overlap']]} {_others(overlaps)}"
-        ),
+        caption=caption if shared else _NONE_SHARED,
         columns=("Task", "Test samples", "In the source", "Share", "Lowest", "Highest"),
-        lines=tuple(_line(overlap) for overlap in overlaps if overlap.shared_samples),
+        lines=tuple(map(_line, shared)),
         fields=_FIELDS,
         records=[_record(overlap, layout["benchmark"]) for overlap in overlaps],
+        empty="",
     )
-
-
-def _others(overlaps: Sequence[Overlap]) -> str:
-    """Say what the tasks without a line have in common."""
-    shared = sum(overlap.shared_samples > 0 for overlap in overlaps)
-    if not shared:
-        return "No test sample of any task and trial is a labelled source sample."
-    if shared < len(overlaps):
-        return "No other task shares a sample in any trial."
-    return "All tasks share samples."
 
 
 def _overlap(

@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 
-from cdspp.answer import AVERAGE, points, task_title
+from cdspp.answer import points, task_title
 from cdspp.printed_cells import (
     AGREES,
     CLOSE,
@@ -102,15 +102,15 @@ def build_printed_tables(printed: Printed, cells: Sequence[PrintedCell]) -> list
             f"The paper's accuracies, over {PRINTED_TRIALS} trials, and ours: percent, "
             "mean (standard deviation, n − 1) over trials. Difference: ours minus the "
             "printed mean, in points. "
-            f"{RULE} {_counts(cells)} Where nothing could be run, the printed "
-            "averages stand alone. * supervised; † shortened run."
+            f"{RULE} {_counts(cells)} The CSV has every printed cell, with ours or the "
+            "reason why there is none. * supervised; † shortened run."
         ),
         columns=_COLUMNS,
         lines=tuple(line for block in blocks for line in block),
         fields=_FIELDS,
         records=[_record(cell, printed.benchmarks[cell.benchmark]) for cell in cells],
         text_columns=4,
-        prose=(3,),
+        prose=(0, 3),
     )
     return [table]
 
@@ -129,27 +129,17 @@ def _counts(cells: Sequence[PrintedCell]) -> str:
 
 
 def _block(facts: PrintedBenchmark, cells: Sequence[PrintedCell]) -> list[Line]:
-    """Show what was compared, why the rest was not, and averages if nothing was."""
+    """Show what was compared, and why the rest was not."""
     compared = [cell for cell in cells if cell.verdict != NOT_RUN]
     reasons = Counter(cell.reason for cell in cells if cell.verdict == NOT_RUN)
-    alone = [] if compared else _summary_cells(facts, cells)
     parts = [
         *map(_cells, compared),
         *(_absence(reason, number) for reason, number in reasons.items()),
-        *map(_cells, alone),
     ]
     return [
         Line((Cell("" if place else facts.title), *part), facts.title)
         for place, part in enumerate(parts)
     ]
-
-
-def _summary_cells(
-    facts: PrintedBenchmark, cells: Sequence[PrintedCell]
-) -> list[PrintedCell]:
-    """Return the printed averages, or the only task's cells."""
-    task = AVERAGE if AVERAGE in facts.tasks.values() else cells[0].task
-    return [cell for cell in cells if cell.task == task]
 
 
 def _absence(reason: str, number: int) -> tuple[Cell, ...]:

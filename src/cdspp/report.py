@@ -25,6 +25,7 @@ from cdspp.report_audit import (
 from cdspp.report_page import Files, Section, figure_html, page_html
 from cdspp.report_run import read_fit_records
 from cdspp.report_sections import (
+    PAPER,
     TABLES,
     figure_section,
     header_html,
@@ -111,8 +112,13 @@ def _results(summaries: Sequence[Summary], files: Files) -> list[Section]:
         single_table("times", "What it costs", files, group=TABLES),
         single_table("printed", "Printed and reproduced", files, group=TABLES),
         *(figure_section(summary, files) for summary in summaries),
-        single_table("claims", "What the paper claims", files),
-        single_table("deviations", "Where paper and released code differ", files),
+        single_table("claims", "What the paper claims", files, group=PAPER),
+        single_table(
+            "deviations",
+            "Where paper and released code differ",
+            files,
+            group=PAPER,
+        ),
     ]
 
 

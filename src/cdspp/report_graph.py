@@ -120,7 +120,7 @@ def graph_svg() -> str:
         ),
         "</defs>",
         '<rect class="fence" x="172" y="16" width="500" height="112" rx="14"/>',
-        '<text class="fence-text" x="186" y="38">no test label gets in here</text>',
+        '<text class="fence-text" x="266" y="38">no test label gets in here</text>',
         *(_draw_edge(edge) for edge in EDGES),
         *(_draw_stage(name, stage) for name, stage in STAGES.items()),
         *(

@@ -100,24 +100,27 @@ class Files:
 
     Attributes
     ----------
-    folders : mapping of str to path
-        Where the files of each name are.
+    folders : mapping of str to tuple of path
+        Where the files of each name are; a table and a figure may share one.
     max_bytes : int
         Largest SVG to embed where there is a PNG.
     """
 
-    folders: Mapping[str, Path]
+    folders: Mapping[str, tuple[Path, ...]]
     max_bytes: int
 
     @classmethod
     def of(cls, paths: Iterable[PathLike], *, max_bytes: int) -> Files:
         """Take any form of a table or figure; the others are looked for beside it."""
-        return cls({Path(p).stem: Path(p).parent for p in paths}, max_bytes)
+        folders: dict[str, dict[Path, None]] = {}
+        for path in map(Path, paths):
+            folders.setdefault(path.stem, {})[path.parent] = None
+        return cls({name: tuple(found) for name, found in folders.items()}, max_bytes)
 
     def find(self, name: str, suffix: str) -> Path | None:
         """Return the file of this name and form, if it exists."""
-        path = self.folders.get(name, Path()) / f"{name}{suffix}"
-        return path if name in self.folders and path.is_file() else None
+        paths = (room / f"{name}{suffix}" for room in self.folders.get(name, ()))
+        return next((path for path in paths if path.is_file()), None)
 
 
 def figure_html(name: str, caption: str, files: Files) -> str:

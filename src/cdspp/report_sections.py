@@ -26,6 +26,7 @@ from cdspp.table_formats import html_name
 
 __all__ = [
     "FIGURES",
+    "PAPER",
     "TABLES",
     "figure_section",
     "header_html",
@@ -33,7 +34,7 @@ __all__ = [
     "table_section",
 ]
 
-TABLES, FIGURES = "Tables", "Figures"
+TABLES, FIGURES, PAPER = "Tables", "Figures", "The paper"
 
 _CAPTIONS = {
     "methods": (

@@ -106,6 +106,8 @@ class Table:
         Whether the names of the blocks are shown.
     prose : tuple of int
         Places of the text columns that hold sentences, whose lines are broken.
+    empty : str
+        What the report says in place of a table without lines.
     """
 
     name: str
@@ -118,6 +120,7 @@ class Table:
     text_columns: int = 1
     headings: bool = False
     prose: tuple[int, ...] = ()
+    empty: str = "Nothing to show yet."
 
     @property
     def heading(self) -> str:
@@ -248,11 +251,12 @@ def to_html(table: Table) -> str:
 
 def to_fragment(table: Table) -> str:
     """Write what the report shows of a table: heading, caption, HTML table."""
-    empty = "" if table.lines else '\n<p class="empty">Nothing to show yet.</p>'
+    body = f'<p class="empty">{escape(table.empty)}</p>' if table.empty else ""
+    if table.lines:
+        body = f'<div class="scroll" tabindex="0">{to_html(table)}</div>'
     return (
         f"<figcaption><strong>{escape(table.heading)}</strong> "
-        f"{escape(table.caption)}</figcaption>\n"
-        f'<div class="scroll" tabindex="0">{to_html(table)}</div>{empty}\n'
+        f"{escape(table.caption)}</figcaption>\n{body}\n"
     )
 
 
@@ -313,7 +317,8 @@ def _html_line(table: Table, line: Line) -> str:
         if cell.note:
             text += f' <small class="note">{escape(cell.note)}</small>'
         if place == 0:
-            parts.append(f'<th scope="row">{text}</th>')
+            kind = _text_class(table, place) if place in table.prose else ""
+            parts.append(f'<th scope="row"{kind}>{text}</th>')
             continue
         value = "" if math.isnan(cell.value) else f' data-value="{cell.value:.6f}"'
         parts.append(f"<td{_text_class(table, place)}{value}>{text}</td>")
