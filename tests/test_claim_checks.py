@@ -161,9 +161,16 @@ def test_an_accuracy_that_ends_higher_than_it_begins_rises() -> None:
     verdict, numbers = Trend("cdspp", "labels")(evidence(None, curve))
     assert verdict == SUPPORTED
     assert numbers == (
-        "CDSPP: 50.3 % at labels per class = 1, 80.3 % at 7; up by 30.0 points "
-        "(95 % interval 30.0 to 30.0), in 2 of 3 steps, 2 tasks, 3 trials."
+        "CDSPP: 50.3 % at labels per class = 1, 80.3 % at 7; a change of 30.0 points "
+        "(95 % interval 30.0 to 30.0), as claimed in 2 of 3 steps, 2 tasks, 3 trials."
     )
+
+
+def test_where_an_accuracy_falls_in_place_of_rising_the_numbers_say_so() -> None:
+    curve = curve_of("labels", {1: 0.7, 3: 0.5})
+    verdict, numbers = Trend("cdspp", "labels")(evidence(None, curve))
+    assert verdict == NOT_SUPPORTED
+    assert "at 3, the opposite; a change of −20.0 points" in numbers
 
 
 def test_an_accuracy_that_ends_where_it_begins_does_not_rise() -> None:
@@ -178,7 +185,7 @@ def test_a_gain_over_a_rival_may_fall() -> None:
     assert verdict == SUPPORTED
     assert numbers.startswith(
         "Gain of CDSPP over SVM_t: 10.0 points at labels per class = 1, 2.0 points at "
-        "9; down by 8.0 points"
+        "9; a change of −8.0 points"
     )
     assert (
         Trend("cdspp", "labels", rival="svm-t")(evidence(None, curve)).verdict
@@ -190,7 +197,7 @@ def test_values_that_a_task_lacks_and_trials_that_a_value_lacks_are_left_out() -
     curve = curve_of("labels", {1: 0.5, 3: 0.6, 5: 0.1})
     curve.accuracy[0, 1, 2] = math.nan
     _, numbers = Trend("cdspp", "labels")(evidence(None, curve))
-    assert "60.3 % at 3; up" in numbers
+    assert "60.3 % at 3; a change" in numbers
     curve.accuracy[0, 0, 0, 1] = math.nan
     with pytest.raises(NotTestable, match="fewer than 3 trials have every value"):
         Trend("cdspp", "labels")(evidence(None, curve))

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from cdspp.answer import ZERO, interval_text, points
+from cdspp.answer import ZERO, excludes_zero, interval_text, points
 from cdspp.claim_evidence import (
     MIN_TRIALS,
     NOT_SUPPORTED,
@@ -122,16 +122,18 @@ class Trend:
         course = _course(curve, self.method, self.rival)
         if len(course.values) < 2:
             raise NotTestable(f"the curve over {name} has fewer than two values")
-        ends = course.averages[0], course.averages[-1]
-        change = gain_of(*(reversed(ends) if self.rises else ends))
+        first, last = course.averages[0], course.averages[-1]
+        claimed = gain_of(last, first) if self.rises else gain_of(first, last)
         sign = 1 if self.rises else -1
         steps = sign * np.diff(course.averages.mean(axis=1))
-        low, high = (f"{points(float(end.mean()))} {course.unit}" for end in ends)
+        ends = [f"{points(float(end.mean()))} {course.unit}" for end in (first, last)]
+        opposite = excludes_zero(claimed) and claimed.mean < 0
         return Outcome(
-            judge(change),
-            f"{course.what}: {low} at {name} = {value_text(course.values[0])}, "
-            f"{high} at {value_text(course.values[-1])}; "
-            f"{'up' if self.rises else 'down'} by {interval_text(change)}, "
+            judge(claimed),
+            f"{course.what}: {ends[0]} at {name} = {value_text(course.values[0])}, "
+            f"{ends[1]} at {value_text(course.values[-1])}"
+            f"{', the opposite' if opposite else ''}; "
+            f"a change of {interval_text(gain_of(last, first))}, as claimed "
             f"in {np.count_nonzero(steps > ZERO)} of {counted(len(steps), 'step')}, "
             f"{course.size}.",
         )
