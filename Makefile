@@ -39,7 +39,7 @@ $(READY): envs/requirements.txt pyproject.toml
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install $(PIP) --requirement envs/requirements.txt
 	@$(BIN)/python -m pip install $(PIP) --no-deps --editable .
-	@$(BIN)/python -m compileall -q -j 0 $(VENV)/lib > /dev/null 2>&1 || true
+	@$(BIN)/python -m compileall -q -j 0 $(VENV)/lib src > /dev/null 2>&1 || true
 	@touch $(READY)
 
 clean:
