@@ -66,11 +66,11 @@ def make_curve(
 
 
 def curve_scores(
-    layout: dict[str, Any], *, collapsed: tuple[str, float] = ("", 0)
+    layout: dict[str, Any], *, collapsed: tuple[Any, ...] = ("", 0)
 ) -> dict[str, Any]:
     """Add scores of every point to those of the main run: (value + trial) percent.
 
-    CDSPP is ten points better; a method that `collapsed` at a value has 1 percent. Rows
+    CDSPP is ten points better; a method that `collapsed` at values has 1 percent. Rows
     of what was dropped and of a fourth trial are there, too, and must not count.
     """
     rows: dict[str, list[Any]] = score_rows(layout)
@@ -81,7 +81,8 @@ def curve_scores(
                     for trial in (1, 2, 3, 4):
                         value = (point["value"] + trial) / 100
                         value += 0.1 * (method["id"] == "cdspp")
-                        if (method["id"], point["value"]) == collapsed:
+                        name, *places = collapsed
+                        if method["id"] == name and point["value"] in places:
                             value = 0.01
                         cell = (point["setting"], task, method["id"], trial, 1)
                         record = (*cell, "ok", 420, value, value)

@@ -19,7 +19,7 @@ from cdspp import figure_curves
 from cdspp.artifacts import SCORE_COLUMNS, write_rows
 from cdspp.errors import DataError
 from cdspp.figure_curves import curve_figures, draw_curves
-from cdspp.figure_style import STYLES, canvas
+from cdspp.figure_style import STYLES, canvas, equal_windows
 
 Draw = Callable[..., Figure]
 
@@ -113,6 +113,24 @@ def test_a_point_far_below_the_others_is_named_with_its_value(draw: Draw) -> Non
     assert far.get_ylim()[0] > 50
     assert line(far, "DAMA").get_xdata().tolist() == [70, 80]
     assert line(far, "CDLS").get_xdata().tolist() == [60, 70, 80]
+
+
+def test_what_is_mostly_far_below_is_named_once_with_its_range(draw: Draw) -> None:
+    methods = ("svm-t", "dama", "cdls", "cdspp")
+    curve = make_curve(methods=methods, values=(60, 70, 80), main=None)
+    panel = panels(draw("labels", curve, collapsed=("dama", 60, 70)))[0]
+    assert [text.get_text() for text in panel.texts] == ["▾ DAMA 1 to 82"]
+    assert not [entry for entry in panel.lines if entry.get_label() == "DAMA"]
+
+
+def test_a_window_stays_among_the_percentages() -> None:
+    wide, high, low = Figure().subplots(1, 3)
+    for axes, ends in ((wide, (20, 80)), (high, (95, 99)), (low, (1, 5))):
+        axes.plot([0, 1], ends)
+    equal_windows([wide, high, low], side="y", pad=0.0, within=(0, 100))
+    assert wide.get_ylim() == (20, 80)
+    assert high.get_ylim() == (40, 100)
+    assert low.get_ylim() == (0, 60)
 
 
 def test_the_legend_is_in_the_order_of_the_last_lines(draw: Draw) -> None:

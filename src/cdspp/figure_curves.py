@@ -106,7 +106,7 @@ def _draw_labels(
         ]
         for axes in drawn[-n_columns:]:
             axes.set_xlabel("labelled samples per class")
-        equal_windows(drawn, side="y")
+        equal_windows(drawn, side="y", within=(0.0, 100.0))
         _make_room(drawn, max(far, default=0))
         grid.flat[len(panels)].legend(
             handles=_ordered_handles(drawn), loc="center left", labelspacing=0.45
@@ -131,7 +131,11 @@ def _label_panel(
     axes.set_title(task_title(task), fontweight="bold" if task == AVERAGE else "normal")
     means = 100 * np.array([[mean_sd(trials)[0] for trials in row] for row in values])
     far = np.array([far_below(column) for column in means.T]).T
+    # What is mostly far below is left out as a whole.
+    apart = 2 * far.sum(axis=1) >= np.isfinite(means).sum(axis=1).clip(min=1)
     for i, row in enumerate(curve.rows):
+        if apart[i]:
+            continue
         leading = row.key == layout.get("reference")
         look: dict[str, Any] = {"linewidth": 1.1, "markersize": 3.8, "zorder": 2}
         if leading:
@@ -140,14 +144,16 @@ def _label_panel(
             look["linestyle"] = DASHES
         near = np.where(far[i, :, None], np.nan, values[i])
         draw_line(axes, row, curve.values, near, band=leading, **look)
-    _note_far(axes, curve, means, far)
+    _note_far(axes, curve, means, far & ~apart[:, None])
+    for height, i in enumerate(np.flatnonzero(apart).tolist()):
+        note_far(axes, curve.rows[i], means[i], height, transform=axes.transAxes)
     for value in {v for v, name in curve.dropped if task in (name, AVERAGE)}:
         if value in curve.values:
             reason = "not for every task" if task == AVERAGE else "no test sample left"
             _note(axes, value, reason)
     _scale(axes, curve)
     quiet(axes, grid="y")
-    return int(far.sum(axis=0).max(initial=0))
+    return max(int(apart.sum()), int(far[~apart].sum(axis=0).max(initial=0)))
 
 
 def _note(axes: Axes, x: float, text: str) -> None:
@@ -172,7 +178,7 @@ def _note_far(axes: Axes, curve: Curve, means: Floats, far: NDArray[np.bool_]) -
         side = "left" if place == 0 else "right" if place == last else "center"
         for height, i in enumerate(np.flatnonzero(far[:, place]).tolist()):
             look = {"ha": side, "transform": axes.get_xaxis_transform()}
-            note_far(axes, curve.rows[i], means[i, place], height, x=x, **look)
+            note_far(axes, curve.rows[i], means[i, [place]], height, x=x, **look)
 
 
 def _make_room(panels: Sequence[Axes], n_names: int) -> None:

@@ -69,14 +69,14 @@ def rows_in_view(axes: Axes, rows: Sequence[Row], means: Floats) -> list[int]:
     """
     far = far_below(means)
     for height, i in enumerate(np.flatnonzero(far).tolist()):
-        note_far(axes, rows[i], means[i], height, transform=axes.transAxes)
+        note_far(axes, rows[i], means[[i]], height, transform=axes.transAxes)
     return [int(i) for i in np.flatnonzero(~far)]
 
 
 def note_far(
-    axes: Axes, row: Row, mean: float, height: int, *, x: float = 0.02, **look: Any
+    axes: Axes, row: Row, means: Floats, height: int, *, x: float = 0.02, **look: Any
 ) -> None:
-    """Name a row far below the others, with its mean in percent.
+    """Name a row far below the others, with its means in percent.
 
     Parameters
     ----------
@@ -84,8 +84,8 @@ def note_far(
         Where to write.
     row : Row
         The row.
-    mean : float
-        The number to give.
+    means : ndarray of shape (n,)
+        The number to give, or lowest and highest of several.
     height : int
         How many such names stand below.
     x : float, default=0.02
@@ -93,5 +93,6 @@ def note_far(
     **look
         Properties of the text, its transform among them.
     """
-    text = f"▾ {figure_name(row.printed)} {mean:.0f}"
+    ends = dict.fromkeys(f"{end:.0f}" for end in (np.nanmin(means), np.nanmax(means)))
+    text = f"▾ {figure_name(row.printed)} {' to '.join(ends)}"
     axes.text(x, 0.02 + 0.08 * height, text, color=style_of(row.key).colour, **look)

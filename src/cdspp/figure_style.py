@@ -181,16 +181,33 @@ def dots(axes: Axes, key: str, values: Floats, y: float) -> float:
 
 
 def equal_windows(
-    panels: Sequence[Axes], *, pad: float = 0.06, side: Literal["x", "y"] = "x"
+    panels: Sequence[Axes],
+    *,
+    pad: float = 0.06,
+    side: Literal["x", "y"] = "x",
+    within: tuple[float, float] = (-np.inf, np.inf),
 ) -> None:
-    """Give all panels the same number of points an inch, each around its own data."""
+    """Give all panels the same number of points an inch, each around its own data.
+
+    Parameters
+    ----------
+    panels : sequence of Axes
+        The panels.
+    pad : float, default=0.06
+        Room beyond the data, as a share of the widest.
+    side : {"x", "y"}, default="x"
+        Which axis.
+    within : tuple of (float, float), default=(-inf, inf)
+        What no window should leave, such as 0 and 100 percent, but for the room.
+    """
     limits = [getattr(axes.dataLim, f"interval{side}") for axes in panels]
     known = [(low, high) for low, high in limits if np.isfinite([low, high]).all()]
     span = max((high - low for low, high in known), default=0.0) * (1 + 2 * pad) or 1.0
     for axes, (low, high) in zip(panels, limits, strict=True):
         if np.isfinite([low, high]).all():
-            window = ((low + high - span) / 2, (low + high + span) / 2)
-            axes.set(**{f"{side}lim": window})
+            highest, lowest = within[1] + pad * span - span, within[0] - pad * span
+            start = max(min((low + high - span) / 2, highest), lowest)
+            axes.set(**{f"{side}lim": (start, start + span)})
 
 
 def far_below(means: Floats) -> NDArray[np.bool_]:
