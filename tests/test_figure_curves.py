@@ -115,7 +115,7 @@ def test_a_point_far_below_the_others_is_named_with_its_value(draw: Draw) -> Non
     assert line(far, "CDLS").get_xdata().tolist() == [60, 70, 80]
 
 
-def test_what_is_mostly_far_below_is_named_once_with_its_range(draw: Draw) -> None:
+def test_what_is_far_below_more_than_once_is_named_with_its_range(draw: Draw) -> None:
     methods = ("svm-t", "dama", "cdls", "cdspp")
     curve = make_curve(methods=methods, values=(60, 70, 80), main=None)
     panel = panels(draw("labels", curve, collapsed=("dama", 60, 70)))[0]

@@ -131,8 +131,9 @@ def _label_panel(
     axes.set_title(task_title(task), fontweight="bold" if task == AVERAGE else "normal")
     means = 100 * np.array([[mean_sd(trials)[0] for trials in row] for row in values])
     far = np.array([far_below(column) for column in means.T]).T
-    # What is mostly far below is left out as a whole.
-    apart = 2 * far.sum(axis=1) >= np.isfinite(means).sum(axis=1).clip(min=1)
+    # What is far below more than once, or throughout, is left out as a whole.
+    known = np.isfinite(means).sum(axis=1)
+    apart = far.sum(axis=1) >= known.clip(1, 2)
     for i, row in enumerate(curve.rows):
         if apart[i]:
             continue
@@ -185,7 +186,8 @@ def _make_room(panels: Sequence[Axes], n_names: int) -> None:
     """Lower the windows, so that names at the bottom cover no line."""
     for axes in panels:
         low, high = axes.get_ylim()
-        axes.set_ylim(low - 0.09 * n_names * (high - low), high)
+        lowered = low - 0.09 * n_names * (high - low)
+        axes.set_ylim(max(lowered, min(low, 0.0)), high)
 
 
 def _ordered_handles(panels: Sequence[Axes]) -> list[Line2D]:

@@ -111,7 +111,7 @@ def report_tables(wildcards):
     names += [f"overlap_{benchmark}" for benchmark in study.benchmarks]
     names += [*overall_tables(layouts), *gains_tables(layouts), *times_tables(layouts)]
     names += [*printed_tables(), *claims_tables(layouts), *deviation_tables()]
-    return [f"{RESULTS}/tables/{name}.csv" for name in names]
+    return expand(f"{RESULTS}/tables/{{name}}.{{ext}}", name=names, ext=["csv", "html"])
 
 
 def report_figures(wildcards):
