@@ -66,7 +66,7 @@ rule times:
         runtime=10,
     params:
         layouts=all_layouts,
-        paper=PAPER,
+        paper=paper_folder,
         code=code_digest("cdspp.times"),
     script:
         "../scripts/times.py"

@@ -21,7 +21,7 @@ rule printed:
         runtime=10,
     params:
         layouts=all_layouts,
-        paper=PAPER,
+        paper=paper_folder,
         code=code_digest("cdspp.printed"),
     script:
         "../scripts/printed.py"

@@ -121,3 +121,7 @@ def showcase_options(wildcards):
 
 def showcase_digest(wildcards):
     return code_digest("cdspp.subspace", method_module(REFERENCE))
+
+
+def paper_folder(wildcards):
+    return PAPER
