@@ -47,6 +47,8 @@ STUDY: dict[str, Any] = {
     ],
     "benchmarks": [BENCHMARK],
     "methods": [{"id": "svm-t", "options": {"strategy": "ovo"}}, {"id": "cdspp"}],
+    "curves": [],
+    "deviations": [],
     "settings": [
         {
             "id": "no-overlap",
@@ -230,6 +232,8 @@ def test_known_answers_of_office_caltech_through_the_workflow(
         benchmarks=[benchmark | {"tasks": list(tasks), "showcase": "amazon_dslr"}],
         methods=[*CONFIG["methods"][:1], {"id": "cdspp-sup"}, {"id": "cdspp"}],
         settings=[],
+        curves=[],
+        deviations=[],
         trials=3,
         block_size=3,
         mirror=os.fspath(mirror_folder),
