@@ -204,7 +204,7 @@ def test_a_setting_that_has_no_scores_yet_has_no_effect() -> None:
     table = table_of({("main", "a_b"): [0.8, 0.8, 0.8]})
     cells = table.lines[0].cells
     assert [cell.text for cell in cells[4:]] == ["A", "–"]
-    assert cells[5].note == "1 task, 0 trials"
+    assert cells[4].note == "1 task, 0 trials"
 
 
 def test_a_line_tells_both_readings_and_the_effect_in_points() -> None:
@@ -221,7 +221,7 @@ def test_a_line_tells_both_readings_and_the_effect_in_points() -> None:
         "−2.0",
     ]
     assert cells[1].note == "center: false. Followed: code."
-    assert cells[5].note == "−3.0 to −1.0, 1 task, 3 trials"
+    assert (cells[4].note, cells[5].note) == ("1 task, 3 trials", "−3.0 to −1.0")
     assert cells[5].bold
 
 

@@ -263,13 +263,13 @@ def _numbers(effect: Effect) -> list[Cell]:
     if effect is _UNMEASURED:
         return [Cell(DASH)] * 2
     gain = effect.gain
-    notes = [counted(effect.tasks, "task"), counted(gain.trials, "trial")]
-    if not math.isnan(gain.low):
-        notes.insert(0, f"{points(gain.low)} to {points(gain.high)}")
-    change = DASH if math.isnan(gain.mean) else points(gain.mean, sign=True)
+    known, sure = not math.isnan(gain.mean), not math.isnan(gain.low)
+    size = f"{counted(effect.tasks, 'task')}, {counted(gain.trials, 'trial')}"
+    interval = f"{points(gain.low)} to {points(gain.high)}" if sure else ""
+    change = points(gain.mean, sign=True) if known else DASH
     return [
-        Cell(effect.title),
-        Cell(change, bold=excludes_zero(gain), note=", ".join(notes), value=gain.mean),
+        Cell(effect.title, note=size),
+        Cell(change, bold=excludes_zero(gain), note=interval, value=gain.mean),
     ]
 
 

@@ -88,10 +88,9 @@ def numbers_section() -> Section:
         f"({RESAMPLES:,} resamples, fixed seed). With ten trials they are a little too "
         "short. They speak of other draws of labelled samples from the same data, not "
         "of other data, and are not corrected for the number of tasks.",
-        "Gains over several tasks have intervals over blocks, the target domains: all "
-        "tasks of a target share its samples and its baseline, so that they are no "
-        "independent samples. With few blocks such an interval is coarse, with one "
-        "there is none.",
+        "Gains over several tasks have intervals over target domains: all tasks of a "
+        "target share its samples and its baseline, so that they are no independent "
+        "samples. With few target domains such an interval is coarse.",
         "A dash is a cell that did not run or failed; where only some trials ran, the "
         "cell says how many. Such cells and shortened rows take no part in bold.",
     )
