@@ -259,9 +259,10 @@ def build_claims_table(findings: Sequence[Finding]) -> Table:
         title="What the paper claims, and what these data say",
         caption=(
             "Each claim, in our words, is put to every benchmark by a fixed rule (in "
-            "small print); an interval that includes zero supports nothing. These data "
-            "are not the paper's, so a claim that is not supported here is not refuted "
-            f"there. In all, {counts}."
+            "small print); an interval that includes zero supports nothing, and one of "
+            "three trials says no more than that all three agree. These data are not "
+            "the paper's, so a claim that is not supported here is not refuted there. "
+            f"In all, {counts}."
         ),
         columns=("Claim", "Benchmark", "Verdict", "Numbers"),
         lines=tuple(

@@ -62,7 +62,8 @@ _CAPTION = (
     "default. Effect: accuracy with these options minus accuracy without them, in "
     "points, on the same trials and tasks: mean over trials of the average over the "
     "tasks counted here, with its 95 % bootstrap interval over trials, which speaks of "
-    "other labelled samples, not of other tasks. Bold: the interval excludes zero."
+    "other labelled samples, not of other tasks. Bold: the interval excludes zero; of "
+    "three trials it says no more than that all three agree."
 )
 
 
