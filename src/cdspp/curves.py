@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from cdspp.answer import AVERAGE, task_title
 from cdspp.artifacts import SCORE_COLUMNS, read_rows
-from cdspp.statistics import Floats, Layout, Row, mean_sd, summarise
+from cdspp.statistics import MAIN, Floats, Layout, Row, mean_sd, summarise
 from cdspp.table_formats import Cell, Line, Table, counted
 from cdspp.table_grid import Column
 from cdspp.tables import write_tables
@@ -37,7 +37,6 @@ __all__ = [
 PathLike = str | os.PathLike[str]
 
 LABELS = "labels"
-_MAIN = "main"
 _TITLES = {
     LABELS: "labelled target samples per class",
     "alpha": "weight of the regulariser, alpha",
@@ -140,7 +139,7 @@ def build_curves(scores: Mapping[str, NDArray[Any]], layout: Layout) -> list[Cur
 def _curve(scores: Mapping[str, NDArray[Any]], entry: Mapping[str, Any]) -> Curve:
     points = entry["points"]
     rows, accuracy = _arrange(scores, entry)
-    main = [float(point["value"]) for point in points if point["setting"] == _MAIN]
+    main = [float(point["value"]) for point in points if point["setting"] == MAIN]
     return Curve(
         identifier=entry["id"],
         parameter=entry["parameter"],

@@ -17,7 +17,7 @@ from cdspp.artifacts import SCORE_COLUMNS, read_rows
 from cdspp.errors import DataError
 from cdspp.methods import method_class
 from cdspp.resampling import Gain, paired_gain
-from cdspp.statistics import Layout, summarise
+from cdspp.statistics import MAIN, Layout, summarise
 from cdspp.table_formats import DASH, Cell, Line, Table, counted
 from cdspp.tables import write_tables
 
@@ -175,7 +175,7 @@ def measure_effects(scores: Scores, layout: Layout) -> dict[str, Effect]:
 def _gain(scores: Scores, entry: Mapping[str, Any]) -> Gain:
     rows = [
         {"key": setting, "setting": setting, "method": entry["method"]}
-        for setting in (entry["setting"], "main")
+        for setting in (entry["setting"], MAIN)
     ]
     trials = int(entry["trials"])
     part = {"tasks": entry["tasks"], "variants": rows, "trials": trials}

@@ -19,7 +19,7 @@ from cdspp.report_page import (
 )
 from cdspp.report_run import FitRecord, failed_trials, run_facts, time_table
 from cdspp.resampling import RESAMPLES
-from cdspp.statistics import Summary
+from cdspp.statistics import MAIN, Summary
 from cdspp.table_formats import to_fragment
 
 __all__ = [
@@ -119,7 +119,7 @@ def run_section(
 ) -> Section:
     """Say what was run, where, for how long, and what failed."""
     rows = [row for summary in summaries for row in summary.rows]
-    names = {row.method: row.printed for row in rows if row.setting == "main"}
+    names = {row.method: row.printed for row in rows if row.setting == MAIN}
     parts = [pairs_html(run_facts(records, study))]
     if failed := failed_trials(records, names):
         items = "".join(f"<li>{escape(text)}</li>" for text in failed)

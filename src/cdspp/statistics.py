@@ -19,11 +19,13 @@ from cdspp.artifacts import SCORE_COLUMNS, read_rows
 from cdspp.table_formats import marks
 
 __all__ = [
+    "MAIN",
     "Floats",
     "Layout",
     "Row",
     "Summary",
     "mean_sd",
+    "method_rows",
     "present",
     "read_summary",
     "summarise",
@@ -31,6 +33,8 @@ __all__ = [
 
 Layout = Mapping[str, Any]
 Floats = NDArray[np.float64]
+
+MAIN = "main"  # the setting from which all others differ
 
 
 def mean_sd(values: ArrayLike) -> tuple[float, float]:
@@ -217,12 +221,18 @@ def summarise(scores: Mapping[str, NDArray[Any]], layout: Layout) -> Summary:
     )
 
 
-def _rows(layout: Layout) -> tuple[Row, ...]:
+def method_rows(layout: Layout) -> list[Row]:
+    """Return the rows of a benchmark's methods in the main setting, in table order."""
     default = int(layout.get("trials", 1))
-    methods = [
-        _row(entry, key=entry["id"], setting="main", method=entry["id"], trials=default)
+    return [
+        _row(entry, key=entry["id"], setting=MAIN, method=entry["id"], trials=default)
         for entry in layout.get("methods", ())
     ]
+
+
+def _rows(layout: Layout) -> tuple[Row, ...]:
+    default = int(layout.get("trials", 1))
+    methods = method_rows(layout)
     trials = {row.method: row.trials for row in methods}
     others = [
         _row(

@@ -8,6 +8,7 @@ from typing import Any
 
 from cdspp.datasets.catalogue import published_layout
 from cdspp.evaluation import Cell
+from cdspp.statistics import MAIN
 
 __all__ = [
     "MAIN",
@@ -21,7 +22,6 @@ __all__ = [
     "View",
 ]
 
-MAIN = "main"
 REFERENCE = "cdspp"
 PUBLISHED = "published"
 TOLD = ("title", "content", "source", "licence", "cite")

@@ -13,7 +13,7 @@ import yaml
 
 from cdspp.errors import DataError
 from cdspp.report_run import FitRecord, read_fit_records
-from cdspp.statistics import Layout, Row
+from cdspp.statistics import MAIN, Layout, Row, method_rows
 from cdspp.table_formats import DASH, Cell, Line, Table, counted
 from cdspp.tables import write_tables
 
@@ -169,7 +169,7 @@ def measure_times(
     """
     cells: dict[tuple[str, str, str], list[FitRecord]] = {}
     for record in records:
-        if record.setting == "main":
+        if record.setting == MAIN:
             cell = (record.benchmark, record.method, record.task)
             cells.setdefault(cell, []).append(record)
     return [time for layout in layouts for time in _of(layout, cells, paper or {})]
@@ -257,7 +257,7 @@ def _of(
     paper: PaperTimes,
 ) -> list[Time]:
     benchmark, tasks = layout["benchmark"], layout["tasks"]
-    rows = {entry["id"]: _row(entry) for entry in layout["methods"]}
+    rows = {row.key: row for row in method_rows(layout)}
     runs = {
         key: [_run(cells.get((benchmark, key, task), ())) for task in tasks]
         for key in rows
@@ -267,7 +267,7 @@ def _of(
         key: paper.get(benchmark, {}).get(row.printed, math.nan)
         for key, row in rows.items()
     }
-    reference = layout.get("reference")
+    reference = str(layout.get("reference"))
     return [
         Time(
             benchmark=benchmark,
@@ -284,19 +284,6 @@ def _of(
         )
         for key, row in rows.items()
     ]
-
-
-def _row(entry: Mapping[str, object]) -> Row:
-    return Row(
-        key=str(entry["id"]),
-        printed=str(entry["printed"]),
-        setting="main",
-        method=str(entry["id"]),
-        kind="method",
-        supervised=bool(entry["supervised"]),
-        shortened=bool(entry["shortened"]),
-        trials=int(str(entry["trials"])),
-    )
 
 
 def _run(records: Sequence[FitRecord]) -> tuple[list[float], int]:

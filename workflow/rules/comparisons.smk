@@ -49,7 +49,7 @@ rule gains:
 
 rule times:
     input:
-        records=report_records,
+        records=main_records,
         paper=paper_files("computation_time.csv", "benchmarks.yaml"),
     output:
         table("times", "../report/times.rst"),

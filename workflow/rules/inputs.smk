@@ -127,6 +127,11 @@ def report_records(wildcards):
     return [str(Path(file).with_suffix(".json")) for file in files]
 
 
+def main_records(wildcards):
+    rooms = tuple(f"{RESULTS}/fits/{name}/{MAIN}/" for name in study.benchmarks)
+    return [file for file in report_records(wildcards) if file.startswith(rooms)]
+
+
 def all_scores(wildcards):
     return [f"{RESULTS}/scores/{benchmark}.parquet" for benchmark in study.benchmarks]
 

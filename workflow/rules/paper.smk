@@ -30,7 +30,7 @@ rule printed:
 rule claims:
     input:
         scores=all_scores,
-        records=report_records,
+        records=main_records,
     output:
         table("claims", "../report/claims.rst"),
         plain_tables("claims"),
