@@ -9,7 +9,7 @@ configfile: "config.yaml"
 
 
 try:
-    from cdspp.config import load_study
+    from cdspp.study.config import load_study
 except ImportError as error:
     sys.exit(
         f"{error}. Install the library first: make setup, or pip install -e '.[workflow]'"

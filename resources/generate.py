@@ -22,12 +22,12 @@ from typing import Any
 
 import numpy as np
 
-from cdspp.archives import unpack
-from cdspp.artifacts import atomic, write_json
+from cdspp.datasets.archives import unpack
+from cdspp.core.artifacts import atomic, write_json
 from cdspp.datasets.catalogue import load_catalogue
-from cdspp.errors import DataError
-from cdspp.fetch import RemoteFile, git_blob_id, verify
-from cdspp.published_splits import packed_digest
+from cdspp.core.errors import DataError
+from cdspp.datasets.fetch import RemoteFile, git_blob_id, verify
+from cdspp.datasets.published_splits import packed_digest
 
 RESOURCES = Path(__file__).parent
 MANIFEST_HEADER = "path\tsize\tgit_blob\n"

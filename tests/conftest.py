@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from loopback import Server
-    from toy_download import Toy
+    from support.loopback import Server
+    from support.toy_download import Toy
 
 # Test processes share the cores; workers and their children inherit this.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -44,9 +44,9 @@ def mirror_folder() -> Path:
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """Serve files on this machine, to be fetched without a pause or a mirror."""
-    from loopback import serving
+    from support.loopback import serving
 
-    from cdspp import transfer
+    from cdspp.datasets import transfer
 
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.delenv("CDSPP_MIRROR", raising=False)
@@ -58,6 +58,6 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 @pytest.fixture
 def toy(tmp_path: Path) -> Toy:
     """Return a published data set that nothing was fetched of."""
-    from toy_download import Toy
+    from support.toy_download import Toy
 
     return Toy(tmp_path)

@@ -6,8 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cdspp.base import SourceDomain
     from cdspp.methods import available, make
+    from cdspp.methods.base import SourceDomain
 
 __all__ = ["SourceDomain", "__version__", "available", "make"]
 __version__ = "0.1.0"
@@ -16,7 +16,7 @@ __version__ = "0.1.0"
 def __getattr__(name: str) -> Any:
     """Import names on first use: most jobs of a study need no estimator."""
     if name == "SourceDomain":
-        return import_module("cdspp.base").SourceDomain
+        return import_module("cdspp.methods.base").SourceDomain
     methods = import_module("cdspp.methods")
     if name in {"available", "make"}:
         return getattr(methods, name)

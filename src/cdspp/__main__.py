@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from cdspp import __version__
-from cdspp.bench_command import add_bench
-from cdspp.errors import DataError, DiskFullError, MethodFailed
+from cdspp.cli.bench import add_bench
+from cdspp.core.errors import DataError, DiskFullError, MethodFailed
 
 __all__ = ["main"]
 
@@ -77,7 +77,7 @@ def _methods(arguments: argparse.Namespace) -> str:
         found = method_class(name)
         star = " *" if found.supervised else ""
         summary = (found.__doc__ or "").strip().splitlines()[0]
-        lines.append(f"{name:14}{found.printed + star:14}{summary}")
+        lines.append(f"{name:14}{found.display_name + star:14}{summary}")
     return "\n".join([*lines, "", "* supervised: learns from labelled rows alone"])
 
 
@@ -98,9 +98,9 @@ def _option(text: str) -> tuple[str, Any]:
 
 
 def _fit(arguments: argparse.Namespace) -> str:
-    from cdspp.artifacts import atomic
+    from cdspp.cli.tabular import read_table, write_predictions
+    from cdspp.core.artifacts import atomic
     from cdspp.methods import make, option_defaults
-    from cdspp.tabular import read_table, write_predictions
 
     options = dict(arguments.option)
     if "random_state" in option_defaults(arguments.method):
@@ -126,7 +126,7 @@ def _load_model(path: str) -> tuple[Any, tuple[str, ...]]:
 
     import joblib
 
-    from cdspp.base import HeterogeneousClassifier
+    from cdspp.methods.base import HeterogeneousClassifier
 
     wrong = f"{path}: not a model that `cdspp fit --model` wrote."
     try:
@@ -153,7 +153,7 @@ def _shortened(names: Sequence[str]) -> str:
 
 
 def _predict(arguments: argparse.Namespace) -> str:
-    from cdspp.tabular import read_table, write_predictions
+    from cdspp.cli.tabular import read_table, write_predictions
 
     model, features = _load_model(arguments.model)
     target = read_table(arguments.target)
@@ -172,10 +172,10 @@ def _predict(arguments: argparse.Namespace) -> str:
 
 
 def _fetch(arguments: argparse.Namespace) -> str:
+    from cdspp.core.discovery import did_you_mean
     from cdspp.datasets.base import record_path
     from cdspp.datasets.catalogue import load_catalogue
     from cdspp.datasets.resources import fetch_resource
-    from cdspp.discovery import did_you_mean
 
     entries = load_catalogue(arguments.catalogue)
     known = {name: entry.get("resources", {}) for name, entry in entries.items()}
@@ -209,8 +209,8 @@ def _fetch(arguments: argparse.Namespace) -> str:
 
 
 def _plan(arguments: argparse.Namespace) -> str:
-    from cdspp.config import load_study, merge_files
-    from cdspp.plan import plan_text
+    from cdspp.study.config import load_study, merge_files
+    from cdspp.study.cost import forecast_text
 
     study = load_study(
         merge_files(["config.yaml", *arguments.file]),
@@ -218,11 +218,11 @@ def _plan(arguments: argparse.Namespace) -> str:
         catalogue="resources/datasets.yaml",
         paper="resources/paper",
     )
-    return plan_text(study)
+    return forecast_text(study)
 
 
 def _summary(arguments: argparse.Namespace) -> str:
-    from cdspp.report import headline
+    from cdspp.report.page.page import headline
 
     return headline(arguments.folder)
 

@@ -4,28 +4,28 @@
 import os
 from pathlib import Path
 
-from cdspp.claims import claims_tables
-from cdspp.config import load_study
-from cdspp.contents import contents_tables
-from cdspp.curves import curve_tables
+from cdspp.report.tables.claims.claims import claims_tables
+from cdspp.study.config import load_study
+from cdspp.report.tables.contents import contents_tables
+from cdspp.report.tables.curves import curve_tables
 from cdspp.datasets import dataset_recipe
 from cdspp.datasets.base import record_path
 from cdspp.datasets.catalogue import checks_of
-from cdspp.deviations import deviation_tables
-from cdspp.errors import ConfigError
+from cdspp.report.tables.deviations import deviation_tables
+from cdspp.core.errors import ConfigError
 from cdspp.features import extractor_module, needs_codebook, pretrained_network
-from cdspp.figure_curves import curve_figures
-from cdspp.figures import benchmark_figures, overall_figures
-from cdspp.gains import gains_tables
+from cdspp.report.figures.curves import curve_figures
+from cdspp.report.figures.benchmark import benchmark_figures, overall_figures
+from cdspp.report.tables.gains import gains_tables
 from cdspp.methods import method_module
-from cdspp.plan import job_cost
-from cdspp.printed import printed_tables
-from cdspp.provenance import code_digest
-from cdspp.report_page import template_digest
-from cdspp.splits import trials_of_block
-from cdspp.study import MAIN, REFERENCE
-from cdspp.tables import benchmark_tables, overall_tables
-from cdspp.times import times_tables
+from cdspp.study.cost import job_cost
+from cdspp.report.tables.printed import printed_tables
+from cdspp.core.provenance import code_digest
+from cdspp.report.page.blocks import template_digest
+from cdspp.core.names import trials_of_block
+from cdspp.core.names import MAIN, REFERENCE
+from cdspp.report.tables.benchmark import benchmark_tables, overall_tables
+from cdspp.report.tables.times import times_tables
 
 # Relative where possible: the path is a parameter, and moving the folder no change.
 CATALOGUE = os.path.relpath(Path(workflow.basedir, "resources/datasets.yaml"))

@@ -19,7 +19,7 @@ rule overview:
         runtime=10,
     params:
         layouts=all_layouts,
-        code=code_digest("cdspp.tables"),
+        code=code_digest("cdspp.report.tables.benchmark"),
     script:
         "../scripts/overview.py"
 
@@ -42,7 +42,7 @@ rule gains:
         runtime=10,
     params:
         layouts=all_layouts,
-        code=code_digest("cdspp.gains"),
+        code=code_digest("cdspp.report.tables.gains"),
     script:
         "../scripts/gains.py"
 
@@ -67,6 +67,6 @@ rule times:
     params:
         layouts=all_layouts,
         paper=paper_folder,
-        code=code_digest("cdspp.times"),
+        code=code_digest("cdspp.report.tables.times"),
     script:
         "../scripts/times.py"

@@ -64,6 +64,6 @@ rule labels:
         mem_mb=1000,
         runtime=5,
     params:
-        code=code_digest("cdspp.datasets.stages"),
+        code=code_digest("cdspp.stages.data"),
     script:
         "../scripts/labels.py"

@@ -44,7 +44,7 @@ rule features:
     params:
         extractor=extractor_name,
         options=extractor_options,
-        layout=published_layout,
+        storage=published_storage,
         numeric_threads=numeric_threads,
         code=extractor_digest,
     script:

@@ -20,7 +20,7 @@ rule source_help_figure:
         runtime=10,
     params:
         layouts=all_layouts,
-        code=code_digest("cdspp.figures"),
+        code=code_digest("cdspp.report.figures.benchmark"),
     script:
         "../scripts/source_help_figure.py"
 
@@ -44,7 +44,7 @@ rule benchmark_figures:
         runtime=10,
     params:
         layout=layout_of,
-        code=code_digest("cdspp.figures"),
+        code=code_digest("cdspp.report.figures.benchmark"),
     script:
         "../scripts/benchmark_figures.py"
 
@@ -70,7 +70,7 @@ rule showcase_figures:
         runtime=10,
     params:
         layout=layout_of,
-        code=code_digest("cdspp.figures"),
+        code=code_digest("cdspp.report.figures.benchmark"),
     script:
         "../scripts/showcase_figures.py"
 
@@ -93,6 +93,6 @@ rule curve_figure:
         runtime=10,
     params:
         layout=layout_of,
-        code=code_digest("cdspp.figure_curves"),
+        code=code_digest("cdspp.report.figures.curves"),
     script:
         "../scripts/curve_figure.py"

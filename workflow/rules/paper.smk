@@ -22,7 +22,7 @@ rule printed:
     params:
         layouts=all_layouts,
         paper=paper_folder,
-        code=code_digest("cdspp.printed"),
+        code=code_digest("cdspp.report.tables.printed"),
     script:
         "../scripts/printed.py"
 
@@ -46,7 +46,7 @@ rule claims:
         runtime=10,
     params:
         layouts=all_layouts,
-        code=code_digest("cdspp.claims"),
+        code=code_digest("cdspp.report.tables.claims.claims"),
     script:
         "../scripts/claims.py"
 
@@ -70,6 +70,6 @@ rule deviations:
         runtime=10,
     params:
         layouts=all_layouts,
-        code=code_digest("cdspp.deviations"),
+        code=code_digest("cdspp.report.tables.deviations"),
     script:
         "../scripts/deviations.py"

@@ -30,7 +30,7 @@ def study_facts(wildcards):
 def dataset_params(wildcards):
     facts = study.datasets[wildcards.dataset]
     recipe = dataset_recipe(facts.identifier, facts.folder, facts.entry)
-    code = code_digest("cdspp.datasets.stages", recipe["module"])
+    code = code_digest("cdspp.stages.data", recipe["module"])
     return {**recipe, "code": code}
 
 
@@ -40,7 +40,7 @@ def view_of(wildcards):
 
 def extractor_digest(wildcards):
     name = view_of(wildcards).extractor
-    return code_digest("cdspp.features.stages", extractor_module(name))
+    return code_digest("cdspp.stages.features", extractor_module(name))
 
 
 def extractor_name(wildcards):
@@ -56,8 +56,8 @@ def extractor_options(wildcards):
     return view_of(wildcards).domain_options(wildcards.domain)
 
 
-def published_layout(wildcards):
-    return study.datasets[wildcards.dataset].layout(
+def published_storage(wildcards):
+    return study.datasets[wildcards.dataset].storage(
         view_of(wildcards), wildcards.domain
     )
 
@@ -112,7 +112,7 @@ def fit_minutes(wildcards):
 
 
 def method_digest(wildcards):
-    return code_digest("cdspp.experiment", method_module(wildcards.method))
+    return code_digest("cdspp.stages.fit", method_module(wildcards.method))
 
 
 def showcase_options(wildcards):
@@ -120,7 +120,7 @@ def showcase_options(wildcards):
 
 
 def showcase_digest(wildcards):
-    return code_digest("cdspp.subspace", method_module(REFERENCE))
+    return code_digest("cdspp.stages.subspace", method_module(REFERENCE))
 
 
 def paper_folder(wildcards):

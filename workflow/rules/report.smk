@@ -27,7 +27,7 @@ rule report_page:
     params:
         layouts=all_layouts,
         study=study_facts,
-        code=code_digest("cdspp.report"),
+        code=code_digest("cdspp.report.page.page"),
         templates=template_digest(),
     script:
         "../scripts/report_page.py"

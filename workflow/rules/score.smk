@@ -18,6 +18,6 @@ rule score:
         mem_mb=2000,
         runtime=20,
     params:
-        code=code_digest("cdspp.evaluation"),
+        code=code_digest("cdspp.stages.score"),
     script:
         "../scripts/score.py"

@@ -20,6 +20,6 @@ rule split:
     params:
         dataset=dataset_of,
         draw=draw_params,
-        code=code_digest("cdspp.splits"),
+        code=code_digest("cdspp.stages.splits"),
     script:
         "../scripts/split.py"

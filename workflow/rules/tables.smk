@@ -28,7 +28,7 @@ rule benchmark_tables:
         runtime=10,
     params:
         layout=layout_of,
-        code=code_digest("cdspp.tables"),
+        code=code_digest("cdspp.report.tables.benchmark"),
     script:
         "../scripts/benchmark_tables.py"
 
@@ -51,7 +51,7 @@ rule overlap:
         runtime=10,
     params:
         layout=overlap_layout,
-        code=code_digest("cdspp.overlap"),
+        code=code_digest("cdspp.report.tables.overlap"),
     script:
         "../scripts/overlap.py"
 
@@ -74,7 +74,7 @@ rule curve_table:
         runtime=10,
     params:
         layout=layout_of,
-        code=code_digest("cdspp.curves"),
+        code=code_digest("cdspp.report.tables.curves"),
     script:
         "../scripts/curve_table.py"
 
@@ -97,6 +97,6 @@ rule contents:
         runtime=10,
     params:
         layout=overlap_layout,
-        code=code_digest("cdspp.contents"),
+        code=code_digest("cdspp.report.tables.contents"),
     script:
         "../scripts/contents.py"

@@ -1,7 +1,7 @@
 """Draw the figures of a benchmark."""
 
-from cdspp.figures import draw_benchmark
-from cdspp.jobs import job
+from cdspp.core.jobs import job
+from cdspp.report.figures.benchmark import draw_benchmark
 
 with job(snakemake.log[0]):
     draw_benchmark(

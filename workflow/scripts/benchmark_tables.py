@@ -1,7 +1,7 @@
 """Write the tables of a benchmark."""
 
-from cdspp.jobs import job
-from cdspp.tables import write_benchmark_tables
+from cdspp.core.jobs import job
+from cdspp.report.tables.benchmark import write_benchmark_tables
 
 with job(snakemake.log[0]):
     write_benchmark_tables(

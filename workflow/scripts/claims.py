@@ -1,7 +1,7 @@
 """Write the table of the paper's claims."""
 
-from cdspp.claims import write_claims
-from cdspp.jobs import job
+from cdspp.core.jobs import job
+from cdspp.report.tables.claims.claims import write_claims
 
 with job(snakemake.log[0]):
     write_claims(

@@ -1,7 +1,7 @@
 """Learn visual words from one domain."""
 
-from cdspp.features.stages import build_codebook
-from cdspp.jobs import job
+from cdspp.core.jobs import job
+from cdspp.stages.features import build_codebook
 
 with job(snakemake.log[0]):
     build_codebook(

@@ -1,7 +1,7 @@
 """Write the table of what a benchmark holds."""
 
-from cdspp.contents import write_contents
-from cdspp.jobs import job
+from cdspp.core.jobs import job
+from cdspp.report.tables.contents import write_contents
 
 with job(snakemake.log[0]):
     write_contents(

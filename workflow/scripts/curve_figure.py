@@ -1,7 +1,7 @@
 """Draw the curves of a benchmark."""
 
-from cdspp.figure_curves import draw_curves
-from cdspp.jobs import job
+from cdspp.core.jobs import job
+from cdspp.report.figures.curves import draw_curves
 
 with job(snakemake.log[0]):
     draw_curves(

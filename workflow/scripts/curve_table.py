@@ -1,7 +1,7 @@
 """Write the table of a curve."""
 
-from cdspp.curves import write_curve_tables
-from cdspp.jobs import job
+from cdspp.core.jobs import job
+from cdspp.report.tables.curves import write_curve_tables
 
 with job(snakemake.log[0]):
     write_curve_tables(

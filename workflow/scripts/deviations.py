@@ -1,7 +1,7 @@
 """Write the table of where paper and released code differ."""
 
-from cdspp.deviations import write_deviations
-from cdspp.jobs import job
+from cdspp.core.jobs import job
+from cdspp.report.tables.deviations import write_deviations
 
 with job(snakemake.log[0]):
     write_deviations(

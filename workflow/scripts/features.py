@@ -1,14 +1,14 @@
 """Compute a view of a domain."""
 
-from cdspp.features.stages import extract_view
-from cdspp.jobs import job
+from cdspp.core.jobs import job
+from cdspp.stages.features import extract_view
 
 with job(snakemake.log[0]):
     extract_view(
         **snakemake.input,
         extractor=snakemake.params.extractor,
         options=snakemake.params.options,
-        layout=snakemake.params.layout,
+        storage=snakemake.params.storage,
         domain=snakemake.wildcards.domain,
         output=snakemake.output[0],
         numeric_threads=snakemake.params.numeric_threads,

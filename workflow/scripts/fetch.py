@@ -1,7 +1,7 @@
 """Fetch a resource of a data set from where it is published."""
 
+from cdspp.core.jobs import job
 from cdspp.datasets.resources import fetch_resource
-from cdspp.jobs import job
 
 with job(snakemake.log[0], echo=True):
     fetch_resource(

@@ -1,7 +1,7 @@
 """Fit a method on a task for a block of trials."""
 
-from cdspp.experiment import TaskFiles, fit_block
-from cdspp.jobs import job
+from cdspp.core.jobs import job
+from cdspp.stages.fit import TaskFiles, fit_block
 
 with job(snakemake.log[0]):
     fit_block(

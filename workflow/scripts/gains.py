@@ -1,7 +1,7 @@
 """Write the table of what the source was worth."""
 
-from cdspp.gains import write_gains
-from cdspp.jobs import job
+from cdspp.core.jobs import job
+from cdspp.report.tables.gains import write_gains
 
 with job(snakemake.log[0]):
     write_gains(

@@ -1,7 +1,7 @@
 """Write the table of samples that are on both sides of a task."""
 
-from cdspp.jobs import job
-from cdspp.overlap import write_overlap
+from cdspp.core.jobs import job
+from cdspp.report.tables.overlap import write_overlap
 
 with job(snakemake.log[0]):
     write_overlap(

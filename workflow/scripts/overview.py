@@ -1,7 +1,7 @@
 """Write the table over all benchmarks."""
 
-from cdspp.jobs import job
-from cdspp.tables import write_overview
+from cdspp.core.jobs import job
+from cdspp.report.tables.benchmark import write_overview
 
 with job(snakemake.log[0]):
     write_overview(

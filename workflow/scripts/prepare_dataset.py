@@ -1,7 +1,7 @@
 """Put the files of a data set in place."""
 
-from cdspp.datasets.stages import prepare_dataset
-from cdspp.jobs import job
+from cdspp.core.jobs import job
+from cdspp.stages.data import prepare_dataset
 
 with job(snakemake.log[0]):
     prepare_dataset(

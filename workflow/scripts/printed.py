@@ -1,7 +1,7 @@
 """Write the printed numbers beside the reproduced ones."""
 
-from cdspp.jobs import job
-from cdspp.printed import write_printed
+from cdspp.core.jobs import job
+from cdspp.report.tables.printed import write_printed
 
 with job(snakemake.log[0]):
     write_printed(

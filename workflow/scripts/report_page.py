@@ -1,7 +1,7 @@
 """Write the report page."""
 
-from cdspp.jobs import job
-from cdspp.report import write_report
+from cdspp.core.jobs import job
+from cdspp.report.page.page import write_report
 
 with job(snakemake.log[0]):
     write_report(

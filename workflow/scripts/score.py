@@ -1,7 +1,7 @@
 """Score the predictions of a benchmark."""
 
-from cdspp.evaluation import write_scores
-from cdspp.jobs import job
+from cdspp.core.jobs import job
+from cdspp.stages.score import write_scores
 
 with job(snakemake.log[0]):
     write_scores(

@@ -1,7 +1,7 @@
 """Draw one task in detail."""
 
-from cdspp.figures import draw_showcase
-from cdspp.jobs import job
+from cdspp.core.jobs import job
+from cdspp.report.figures.benchmark import draw_showcase
 
 with job(snakemake.log[0]):
     draw_showcase(

@@ -1,7 +1,7 @@
 """Draw the opening chart."""
 
-from cdspp.figures import draw_source_help
-from cdspp.jobs import job
+from cdspp.core.jobs import job
+from cdspp.report.figures.benchmark import draw_source_help
 
 with job(snakemake.log[0]):
     draw_source_help(

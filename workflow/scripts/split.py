@@ -1,7 +1,7 @@
 """Draw the labelled samples of a block of trials."""
 
-from cdspp.jobs import job
-from cdspp.splits import write_split
+from cdspp.core.jobs import job
+from cdspp.stages.splits import write_split
 
 with job(snakemake.log[0]):
     write_split(

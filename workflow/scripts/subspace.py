@@ -1,8 +1,8 @@
 """Project one trial round by round."""
 
-from cdspp.experiment import TaskFiles
-from cdspp.jobs import job
-from cdspp.subspace import write_subspace
+from cdspp.core.jobs import job
+from cdspp.stages.fit import TaskFiles
+from cdspp.stages.subspace import write_subspace
 
 with job(snakemake.log[0]):
     write_subspace(

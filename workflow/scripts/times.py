@@ -1,7 +1,7 @@
 """Write the table of computation times."""
 
-from cdspp.jobs import job
-from cdspp.times import write_times
+from cdspp.core.jobs import job
+from cdspp.report.tables.times import write_times
 
 with job(snakemake.log[0]):
     write_times(

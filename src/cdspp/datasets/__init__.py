@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
+from cdspp.core.discovery import Found, find_identifiers, load_named_class
 from cdspp.datasets.base import Dataset, Index, Sample, check_index, read_index
 from cdspp.datasets.folder import FolderDataset
 from cdspp.datasets.published import PublishedDataset
-from cdspp.discovery import Found, find_identifiers, load_named_class
 
 __all__ = [
     "Dataset",

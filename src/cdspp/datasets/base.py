@@ -12,8 +12,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cdspp.artifacts import read_json, write_json
-from cdspp.errors import DataError
+from cdspp.core.artifacts import read_json, write_json
+from cdspp.core.errors import DataError
 
 __all__ = [
     "INDEX_NAME",

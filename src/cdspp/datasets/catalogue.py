@@ -9,16 +9,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from cdspp.core.discovery import did_you_mean
+from cdspp.core.errors import DataError
 from cdspp.datasets.base import KINDS, Index
-from cdspp.discovery import did_you_mean
-from cdspp.errors import DataError
 
 __all__ = [
     "check_catalogued",
     "checks_of",
     "holds_data",
     "load_catalogue",
-    "published_layout",
+    "published_storage",
 ]
 
 log = logging.getLogger(__name__)
@@ -90,15 +90,15 @@ def _check_entry(where: str, entry: Any) -> None:
             message = f"{where}: domain {domain} has {len(sizes)} sizes for"
             raise DataError(f"{message} {len(entry['classes'])} classes.")
     known = entry.get("resources", {})
-    for view, layout in entry.get("published", {}).items():
-        given = layout.get("resource")
+    for view, storage in entry.get("published", {}).items():
+        given = storage.get("resource")
         for name in given.values() if isinstance(given, Mapping) else [given]:
             if name not in known:
                 message = f"{where}, published view {view}: resource must be one of"
                 raise DataError(f"{message} {', '.join(known)}, got {name!r}.")
 
 
-def published_layout(
+def published_storage(
     entry: Mapping[str, Any], view: str, domain: str
 ) -> dict[str, Any] | None:
     """Return how a published view of a domain is stored, None where there is none.
@@ -112,13 +112,13 @@ def published_layout(
     domain : str
         Name of the domain; values given by domain are replaced by its own.
     """
-    layout = {}
+    storage = {}
     for key, value in entry.get("published", {}).get(view, {}).items():
         by_domain = isinstance(value, Mapping)
         if by_domain and domain not in value:
             return None
-        layout[key] = value[domain] if by_domain else value
-    return layout or None
+        storage[key] = value[domain] if by_domain else value
+    return storage or None
 
 
 @cache

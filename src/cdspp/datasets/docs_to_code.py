@@ -9,8 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+from cdspp.core.errors import DataError
 from cdspp.datasets.base import Dataset, Sample, opaque_id
-from cdspp.errors import DataError
 
 __all__ = ["DocsToCode"]
 

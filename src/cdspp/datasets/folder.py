@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from cdspp.core.errors import ConfigError, DataError
 from cdspp.datasets.base import Dataset, Index, Sample, opaque_id
-from cdspp.errors import ConfigError, DataError
 
 __all__ = ["SUFFIXES", "FolderDataset"]
 

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from cdspp.archives import matches
+from cdspp.core.errors import DataError
+from cdspp.datasets.archives import matches
+from cdspp.datasets.fetch import RemoteFile, verify
 from cdspp.datasets.folder import SUFFIXES
-from cdspp.errors import DataError
-from cdspp.fetch import RemoteFile, verify
-from cdspp.transfer import tell_disk_full
+from cdspp.datasets.transfer import tell_disk_full
 
 __all__ = [
     "ImageSet",
@@ -110,7 +110,7 @@ class ImageSet:
     def wanted(
         self, tree: str, folders: Mapping[str, str]
     ) -> Callable[[str], str | None]:
-        """Return what tells `cdspp.archives.unpack` the images among the members.
+        """Return what tells `cdspp.datasets.archives.unpack` the images among the members.
 
         Parameters
         ----------

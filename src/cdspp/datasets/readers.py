@@ -1,7 +1,7 @@
 """Readers of published feature matrices, in the forms in which they are found.
 
-A *layout* says how one view of one domain is stored: an entry of `published` in the
-catalogue, with the values of that domain (`cdspp.datasets.catalogue.published_layout`).
+A *storage* says how one view of one domain is stored: an entry of `published` in the
+catalogue, with the values of that domain (`cdspp.datasets.catalogue.published_storage`).
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from cdspp.discovery import did_you_mean
-from cdspp.errors import DataError
-from cdspp.features._matrix import is_sparse, require_finite
+from cdspp.core.discovery import did_you_mean
+from cdspp.core.errors import DataError
+from cdspp.core.matrix import is_sparse, require_finite
 
-__all__ = ["Published", "check_layout", "read_matrix"]
+__all__ = ["Published", "check_storage", "read_matrix"]
 
-Layout = Mapping[str, Any]
+Storage = Mapping[str, Any]
 Content = tuple[Any, np.ndarray]
 
 KEYS: Mapping[str, tuple[str, ...]] = {
@@ -46,45 +46,45 @@ class Published(NamedTuple):
     labels: np.ndarray
 
 
-def check_layout(where: str, layout: Layout) -> None:
-    """Check that a layout has a known format and the keys of this format.
+def check_storage(where: str, storage: Storage) -> None:
+    """Check that a storage has a known format and the keys of this format.
 
     Parameters
     ----------
     where : str
-        What the layout is called in messages.
-    layout : mapping
-        The layout; whether its values are given by domain does not matter.
+        What the storage is called in messages.
+    storage : mapping
+        The storage; whether its values are given by domain does not matter.
 
     Raises
     ------
     DataError
         The format or a key is unknown, or a key is missing.
     """
-    kind = str(layout.get("format"))
+    kind = str(storage.get("format"))
     if kind not in KEYS:
         hint = did_you_mean(kind, KEYS)
         message = f"{where}: format must be one of {', '.join(KEYS)}"
         raise DataError(f"{message}, got {kind!r}{hint}")
-    if missing := [key for key in KEYS[kind] if key not in layout]:
+    if missing := [key for key in KEYS[kind] if key not in storage]:
         raise DataError(f"{where}: format {kind} needs {', '.join(missing)} as well.")
     known = ("format", *KEYS[kind], *OPTIONAL.get(kind, ()), *ALWAYS_OPTIONAL)
-    for key in layout:
+    for key in storage:
         if key not in known:
             hint = did_you_mean(key, known)
             raise DataError(f"{where}: format {kind} knows no key {key!r}{hint}")
 
 
 def read_matrix(
-    path: str | Path, layout: Mapping[str, Any], classes: Sequence[str]
+    path: str | Path, storage: Mapping[str, Any], classes: Sequence[str]
 ) -> Published:
-    r"""Read a published view and check that it is what its layout says.
+    r"""Read a published view and check that it is what its storage says.
 
     Parameters
     ----------
     path : path
         The file.
-    layout : mapping
+    storage : mapping
         How it is stored. ``format`` is one of
 
         ``mat``
@@ -115,7 +115,7 @@ def read_matrix(
     Raises
     ------
     DataError
-        The file is missing, damaged, or not what the layout says.
+        The file is missing, damaged, or not what the storage says.
 
     Examples
     --------
@@ -125,22 +125,22 @@ def read_matrix(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "Index_EN-EN")
     ...     _ = path.write_text("ECAT 1:0.5 3:-2.0\nC15\n")
-    ...     layout = {"format": "words", "file": path.name, "width": 3}
-    ...     found = read_matrix(path, layout, ["C15", "ECAT"])
+    ...     storage = {"format": "words", "file": path.name, "width": 3}
+    ...     found = read_matrix(path, storage, ["C15", "ECAT"])
     >>> found.X.toarray().tolist()
     [[0.5, 0.0, -2.0], [0.0, 0.0, 0.0]]
     >>> found.labels.tolist()
     ['ECAT', 'C15']
     """
     file = Path(path)
-    check_layout(f"layout of {file}", layout)
+    check_storage(f"storage of {file}", storage)
     if not file.is_file():
         message = f"{file}: no such file. Fetch the data set's resource"
-        raise DataError(f"{message} {layout.get('resource', 'that holds it')} first.")
+        raise DataError(f"{message} {storage.get('resource', 'that holds it')} first.")
     # What is too large for float32 becomes infinite, which is checked below.
     with np.errstate(over="ignore"):
-        X, labels = READERS[layout["format"]](file, layout, classes)
-    _check_size(file, layout, X, labels)
+        X, labels = READERS[storage["format"]](file, storage, classes)
+    _check_size(file, storage, X, labels)
     rows = [f"row {n + 1}" for n in range(X.shape[0])]
     require_finite(X, rows, str(file), REMEDY)
     return Published(X, labels)
@@ -150,49 +150,51 @@ def _fault(file: Path, found: str) -> DataError:
     return DataError(f"{file}: {found}. {REMEDY}")
 
 
-def _check_size(file: Path, layout: Layout, X: Any, labels: np.ndarray) -> None:
+def _check_size(file: Path, storage: Storage, X: Any, labels: np.ndarray) -> None:
     n_rows, width = X.shape
-    if width != layout["width"]:
-        found = f"{width} columns ({n_rows} rows), but its width is {layout['width']}"
-        if n_rows == layout["width"] and layout["format"] == "mat":
+    if width != storage["width"]:
+        found = f"{width} columns ({n_rows} rows), but its width is {storage['width']}"
+        if n_rows == storage["width"] and storage["format"] == "mat":
             found += "; it seems to be stored the other way, see orientation"
         raise _fault(file, found)
-    if layout.get("rows", n_rows) != n_rows:
-        raise _fault(file, f"{n_rows} rows, but it should have {layout['rows']}")
+    if storage.get("rows", n_rows) != n_rows:
+        raise _fault(file, f"{n_rows} rows, but it should have {storage['rows']}")
     if len(labels) != n_rows:
         raise _fault(file, f"{len(labels)} labels for {n_rows} rows")
 
 
-def _read_mat(file: Path, layout: Layout, classes: Sequence[str]) -> Content:
-    orientation = layout.get("orientation", "rows")
+def _read_mat(file: Path, storage: Storage, classes: Sequence[str]) -> Content:
+    orientation = storage.get("orientation", "rows")
     if orientation not in ORIENTATIONS:
-        message = f"layout of {file}: orientation must be rows or columns"
+        message = f"storage of {file}: orientation must be rows or columns"
         raise DataError(f"{message}, got {orientation!r}.")
-    value, codes = _load_variables(file, layout["X"], layout["labels"])
-    X = _as_matrix(file, layout["X"], value)
+    value, codes = _load_variables(file, storage["X"], storage["labels"])
+    X = _as_matrix(file, storage["X"], value)
     X = X.T if orientation == "columns" else X
     X = sparse.csr_array(X) if is_sparse(X) else np.ascontiguousarray(X)
-    return X, _class_names(file, codes, layout["label_base"], classes)
+    return X, _class_names(file, codes, storage["label_base"], classes)
 
 
-def _read_triplets(file: Path, layout: Layout, classes: Sequence[str]) -> Content:
-    value, codes = _load_variables(file, layout["X"], layout["labels"])
+def _read_triplets(file: Path, storage: Storage, classes: Sequence[str]) -> Content:
+    value, codes = _load_variables(file, storage["X"], storage["labels"])
     if is_sparse(value) or value.dtype.kind not in "iuf" or value.shape[1:] != (3,):
-        message = f"variable {layout['X']} must be a k x 3 matrix of numbers"
+        message = f"variable {storage['X']} must be a k x 3 matrix of numbers"
         raise _fault(file, f"{message}, got {_kind(value)}")
-    shape = (layout["rows"], layout["width"])
+    shape = (storage["rows"], storage["width"])
     places, weights = value[:, :2].astype(np.float64), value[:, 2].astype(np.float32)
     inside = (places >= 1) & (places <= shape) & (places == np.rint(places))
     if not inside.all():
         row = int(np.argmin(inside.all(axis=1)))
         found = "document {:g}, word {:g}".format(*places[row])
         expected = f"documents are 1 to {shape[0]}, words 1 to {shape[1]}"
-        raise _fault(file, f"row {row + 1} of {layout['X']} is {found}, but {expected}")
+        raise _fault(
+            file, f"row {row + 1} of {storage['X']} is {found}, but {expected}"
+        )
     rows, columns = places.astype(np.intp).T - 1
     X = sparse.csr_array((weights, (rows, columns)), shape=shape)
     if repeated := len(value) - X.nnz:
         raise _fault(file, f"{repeated} words stand more than once in a document")
-    return X, _class_names(file, codes, layout["label_base"], classes)
+    return X, _class_names(file, codes, storage["label_base"], classes)
 
 
 def _load_variables(file: Path, *names: str) -> list[Any]:
@@ -247,7 +249,7 @@ def _class_names(
     return np.array(classes, dtype=object)[codes.astype(np.intp) - base]
 
 
-def _read_words(file: Path, layout: Layout, classes: Sequence[str]) -> Content:
+def _read_words(file: Path, storage: Storage, classes: Sequence[str]) -> Content:
     known = {name.encode(): name for name in classes}
     labels: list[str] = []
     columns, weights, ends = array("i"), array("d"), array("q", [0])
@@ -266,9 +268,9 @@ def _read_words(file: Path, layout: Layout, classes: Sequence[str]) -> Content:
             labels.append(known[category])
             _append_words(file, number, pairs, columns, weights)
             ends.append(len(columns))
-            _check_words(file, number, columns[ends[-2] :], layout["width"])
+            _check_words(file, number, columns[ends[-2] :], storage["width"])
     parts = np.asarray(weights, dtype=np.float32), np.asarray(columns) - 1
-    X = sparse.csr_array((*parts, np.asarray(ends)), (len(labels), layout["width"]))
+    X = sparse.csr_array((*parts, np.asarray(ends)), (len(labels), storage["width"]))
     X.sort_indices()
     return X, np.array(labels, dtype=object)
 
@@ -296,8 +298,8 @@ def _check_words(file: Path, number: int, words: Any, width: int) -> None:
         raise _fault(file, f"line {number}: a word stands there more than once")
 
 
-def _read_csv(file: Path, layout: Layout, classes: Sequence[str]) -> Content:
-    width, wanted = layout["width"], str(layout["domain"]).casefold()
+def _read_csv(file: Path, storage: Storage, classes: Sequence[str]) -> Content:
+    width, wanted = storage["width"], str(storage["domain"]).casefold()
     rows, labels, domains = [], [], set()
     try:
         with file.open(newline="", encoding="utf-8") as stream:
@@ -317,8 +319,8 @@ def _read_csv(file: Path, layout: Layout, classes: Sequence[str]) -> Content:
         raise _fault(file, f"cannot be read as CSV ({error})") from error
     if not rows:
         found = ", ".join(sorted(domains)) or "none"
-        raise _fault(file, f"no line of domain {layout['domain']}; it has {found}")
-    names = _named_or_coded(file, labels, layout["label_base"], classes)
+        raise _fault(file, f"no line of domain {storage['domain']}; it has {found}")
+    names = _named_or_coded(file, labels, storage["label_base"], classes)
     return np.array(rows, dtype=np.float32), names
 
 
@@ -347,7 +349,7 @@ def _shown(text: bytes) -> str:
     return repr(text[:SHOWN_CHARACTERS].decode(errors="replace"))
 
 
-READERS: Mapping[str, Callable[[Path, Layout, Sequence[str]], Content]] = {
+READERS: Mapping[str, Callable[[Path, Storage, Sequence[str]], Content]] = {
     "mat": _read_mat,
     "triplets": _read_triplets,
     "words": _read_words,

@@ -15,9 +15,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cdspp.archives import matches, unpack
-from cdspp.artifacts import write_json
+from cdspp.core.artifacts import write_json
+from cdspp.core.discovery import did_you_mean
+from cdspp.core.errors import DataError
+from cdspp.datasets.archives import matches, unpack
 from cdspp.datasets.catalogue import load_catalogue
+from cdspp.datasets.fetch import (
+    KEPT,
+    RemoteFile,
+    chosen_mirror,
+    fetch_file,
+    in_mirror,
+    verify,
+)
 from cdspp.datasets.image_files import (
     FOLDER,
     ImageSet,
@@ -25,16 +35,6 @@ from cdspp.datasets.image_files import (
     check_parquet,
     manifest_rows,
     write_parquet_images,
-)
-from cdspp.discovery import did_you_mean
-from cdspp.errors import DataError
-from cdspp.fetch import (
-    KEPT,
-    RemoteFile,
-    chosen_mirror,
-    fetch_file,
-    in_mirror,
-    verify,
 )
 
 __all__ = ["ManifestRow", "fetch_resource", "manifest_rows"]

@@ -7,7 +7,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from cdspp.discovery import Found, check_options, find_identifiers, load_named_class
+from cdspp.core.discovery import (
+    Found,
+    check_options,
+    find_identifiers,
+    load_named_class,
+)
 from cdspp.features.base import Extractor, WordExtractor
 
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cdspp.errors import DataError
+from cdspp.core.errors import DataError
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cdspp.discovery import did_you_mean
-from cdspp.errors import ConfigError
+from cdspp.core.discovery import did_you_mean
+from cdspp.core.errors import ConfigError
 
 __all__ = ["Extractor", "FileExtractor", "ViewExtractor", "WordExtractor"]
 

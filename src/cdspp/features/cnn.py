@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from cdspp.errors import DataError
+from cdspp.core.errors import DataError
 from cdspp.features._images import read_image
 from cdspp.features._torchvision import load_torchvision
 from cdspp.features.base import FileExtractor

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cdspp.errors import ConfigError, DataError
+from cdspp.core.components import principal_components
+from cdspp.core.errors import ConfigError, DataError
 from cdspp.features.base import ViewExtractor
-from cdspp.features.components import principal_components
 
 __all__ = ["Pca", "principal_components"]
 

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from cdspp.core.errors import DataError
 from cdspp.datasets.readers import read_matrix
-from cdspp.errors import DataError
 from cdspp.features.base import Extractor
 
 __all__ = ["Published"]
@@ -54,7 +54,7 @@ class Published(Extractor):
     def read(
         self,
         folder: str | Path,
-        layout: Mapping[str, Any],
+        storage: Mapping[str, Any],
         classes: Sequence[str],
         labels: Sequence[str],
         positions: Sequence[int],
@@ -64,8 +64,8 @@ class Published(Extractor):
         Parameters
         ----------
         folder : path
-            Folder of the data set, to which ``layout["file"]`` refers.
-        layout : mapping
+            Folder of the data set, to which ``storage["file"]`` refers.
+        storage : mapping
             How this view of the domain is stored (`cdspp.datasets.readers`).
         classes : sequence of str
             Names of the classes, in the order of their codes.
@@ -73,7 +73,7 @@ class Published(Extractor):
             Classes of the samples.
         positions : sequence of int, length n
             Rows of the samples in the file, counted from 0. Together they are all
-            rows, unless the layout says how many rows there are.
+            rows, unless the storage says how many rows there are.
 
         Returns
         -------
@@ -83,13 +83,13 @@ class Published(Extractor):
         Raises
         ------
         DataError
-            The file is missing, damaged or not what its layout says, or its rows are
+            The file is missing, damaged or not what its storage says, or its rows are
             in number, order or classes not the samples of the data set.
         """
-        path = Path(folder) / layout["file"]
-        X, found = read_matrix(path, layout, classes)
+        path = Path(folder) / storage["file"]
+        X, found = read_matrix(path, storage, classes)
         rows = np.asarray(positions, dtype=np.intp)
-        expected = layout.get("rows", rows.max() + 1)
+        expected = storage.get("rows", rows.max() + 1)
         if X.shape[0] != expected:
             message = f"{path}: {X.shape[0]} rows for {expected} samples; {MISMATCH}"
             raise DataError(message)
@@ -102,12 +102,12 @@ class Published(Extractor):
         )
         return X[rows]
 
-    def record(self, folder: str | Path, layout: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what to record of the file: its name, layout and sha256 digest."""
-        path = Path(folder) / layout["file"]
+    def record(self, folder: str | Path, storage: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what to record of the file: its name, storage and sha256 digest."""
+        path = Path(folder) / storage["file"]
         with path.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
-        return {"layout": dict(layout), "sha256": digest}
+        return {"storage": dict(storage), "sha256": digest}
 
 
 def _compare(

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from cdspp.errors import DataError
+from cdspp.core.errors import DataError
 from cdspp.features.base import FileExtractor
 
 __all__ = ["Text"]

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cdspp.errors import DataError
+from cdspp.core.errors import DataError
 from cdspp.features._images import read_image
 from cdspp.features.base import WordExtractor
 

@@ -8,8 +8,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from cdspp.base import HeterogeneousClassifier
-from cdspp.discovery import Found, check_options, find_identifiers, load_named_class
+from cdspp.core.discovery import (
+    Found,
+    check_options,
+    find_identifiers,
+    load_named_class,
+)
+from cdspp.methods.base import HeterogeneousClassifier
 
 __all__ = [
     "available",

@@ -1,0 +1,1 @@
+"""The command `cdspp`: the library from the shell."""

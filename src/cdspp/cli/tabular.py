@@ -1,0 +1,204 @@
+"""Rows of a domain from the user's files (CSV or NPZ), predictions back to CSV."""
+
+from __future__ import annotations
+
+import csv
+import os
+import zipfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cdspp.core.artifacts import atomic
+from cdspp.core.errors import DataError
+from cdspp.methods.base import UNLABELLED, Float, SourceDomain
+
+__all__ = ["Table", "read_table", "write_predictions"]
+
+LABEL, ID = "label", "id"
+NO_LABEL = ("", str(UNLABELLED))
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rows of one domain as a file gives them; labels are text.
+
+    Attributes
+    ----------
+    path : str
+        The file, for messages.
+    X : ndarray of shape (n, d)
+        Features.
+    ids : list of str
+        Identifiers; the row numbers from 1 where the file has none.
+    labels : list of str
+        Labels, empty where a row has none.
+    features : tuple of str
+        Names of the features; empty where the file has none.
+    """
+
+    path: str
+    X: Float
+    ids: Sequence[str]
+    labels: Sequence[str]
+    features: tuple[str, ...] = ()
+
+    def target_labels(self) -> NDArray[Any]:
+        """Return labels for `fit`: text, and -1 where a row has none."""
+        y = np.empty(len(self.labels), dtype=object)
+        y[:] = [label or UNLABELLED for label in self.labels]
+        return y
+
+    def as_source(self) -> SourceDomain:
+        """Return the rows as a source.
+
+        Raises
+        ------
+        DataError
+            A row has no label.
+        """
+        missing = [k for k, label in enumerate(self.labels, start=1) if not label]
+        if missing:
+            raise DataError(
+                f"{self.path}: a source needs a label in every row, but {len(missing)} "
+                f"of {len(self.labels)} have none (first: row {missing[0]}). Add a "
+                f"column {LABEL!r} or leave these rows out."
+            )
+        return SourceDomain(self.X, list(self.labels))
+
+
+def read_table(path: str | os.PathLike[str]) -> Table:
+    """Read a domain from CSV or NPZ.
+
+    Parameters
+    ----------
+    path : path
+        CSV with a header: `label` (empty or -1 where unlabelled) and `id` are optional
+        columns, all others are features. Or NPZ with `X` and, if wanted, `y` and `ids`.
+
+    Raises
+    ------
+    DataError
+        The file is missing, malformed or empty; the message says where.
+    """
+    readers = {".csv": _read_csv, ".npz": _read_npz}
+    suffix = Path(path).suffix.lower()
+    if suffix not in readers:
+        raise DataError(f"{path}: expected a file that ends in .csv or .npz.")
+    if not Path(path).is_file():
+        raise DataError(f"{path}: no such file.")
+    table = readers[suffix](Path(path))
+    if not table.X.size:
+        raise DataError(f"{path}: expected rows of features, found none.")
+    return table
+
+
+def _read_csv(path: Path) -> Table:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            rows = [row for row in csv.reader(stream) if row]
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: not a text file in UTF-8 ({error}).") from error
+    if not rows:
+        raise DataError(f"{path}: empty. Expected a header and rows.")
+    header = [name.strip() for name in rows.pop(0)]
+    if len(set(header)) < len(header):
+        twice = next(name for name in header if header.count(name) > 1)
+        raise DataError(f"{path}: the header has the column {twice!r} twice.")
+    for number, row in enumerate(rows, start=2):
+        if len(row) != len(header):
+            raise DataError(
+                f"{path}: record {number} has {len(row)} cells, the header "
+                f"{len(header)}."
+            )
+    columns = [k for k, name in enumerate(header) if name not in (LABEL, ID)]
+    features = tuple(header[k] for k in columns)
+    X = np.empty((len(rows), len(columns)))
+    for number, row in enumerate(rows):
+        X[number] = [_number(row[k], path, header[k], number + 2) for k in columns]
+    return Table(
+        path=str(path),
+        X=X,
+        ids=_column(rows, header, ID) or _numbered(len(rows)),
+        labels=_texts(_column(rows, header, LABEL) or [""] * len(rows)),
+        features=features,
+    )
+
+
+def _number(cell: str, path: Path, column: str, record: int) -> float:
+    try:
+        return float(cell)
+    except ValueError as error:
+        raise DataError(
+            f"{path}: record {record}, column {column!r}: {cell!r} is not a number. "
+            f"Every column but {LABEL!r} and {ID!r} is a feature."
+        ) from error
+
+
+def _column(rows: Sequence[list[str]], header: list[str], name: str) -> list[str]:
+    return [row[header.index(name)] for row in rows] if name in header else []
+
+
+def _numbered(n: int) -> list[str]:
+    return [str(k) for k in range(1, n + 1)]
+
+
+def _read_npz(path: Path) -> Table:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        raise DataError(f"{path}: not a readable NPZ file ({error}).") from error
+    X = arrays.get("X")
+    if X is None or X.ndim != 2 or X.dtype.kind not in "biuf":
+        found = ", ".join(f"{k} {v.shape}" for k, v in arrays.items()) or "nothing"
+        raise DataError(f"{path}: expected a matrix X of numbers, found {found}.")
+    n = len(X)
+    labels, ids = arrays.get("y", np.full(n, "")), arrays.get("ids")
+    ids = np.array(_numbered(n)) if ids is None else ids
+    for name, values in (("y", labels), ("ids", ids)):
+        if values.shape != (n,):
+            raise DataError(
+                f"{path}: {name} has shape {values.shape}, expected one entry for each "
+                f"of the {n} rows of X."
+            )
+    return Table(
+        path=str(path),
+        X=X.astype(np.float64),
+        ids=[str(value) for value in ids],
+        labels=_texts(labels.tolist()),
+    )
+
+
+def _texts(labels: Iterable[Any]) -> list[str]:
+    """Return labels as text: 7 and 7.0 are "7", -1 and blanks are ""."""
+    found = []
+    for value in labels:
+        whole = isinstance(value, float) and value.is_integer()
+        text = str(int(value) if whole else value).strip()
+        found.append("" if text in NO_LABEL else text)
+    return found
+
+
+def write_predictions(
+    path: str | os.PathLike[str],
+    ids: Iterable[str],
+    predicted: Iterable[Any],
+    confidence: Iterable[float] | None,
+) -> None:
+    """Write CSV: id, predicted, confidence (empty where there is none)."""
+    labels = list(predicted)
+    values = [""] * len(labels)
+    if confidence is not None:
+        values = [f"{value:.6g}" for value in confidence]
+    with (
+        atomic(path) as temporary,
+        temporary.open("w", encoding="utf-8", newline="") as stream,
+    ):
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow([ID, "predicted", "confidence"])
+        writer.writerows(zip(ids, labels, values, strict=True))

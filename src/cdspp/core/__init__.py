@@ -1,0 +1,1 @@
+"""What every room stands on: errors, names, wording, files, seeds, linear algebra."""

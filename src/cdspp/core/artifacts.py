@@ -1,0 +1,187 @@
+"""Files that pass between the stages of a study: NPZ for features, Parquet for rows.
+
+Everything is written to a temporary name and renamed, so that a file that exists is
+whole. Parquet files carry no variable metadata: equal rows give equal bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from cdspp.core.errors import DataError
+
+__all__ = [
+    "FIT_COLUMNS",
+    "LABEL_COLUMNS",
+    "SCORE_COLUMNS",
+    "SPLIT_COLUMNS",
+    "Features",
+    "atomic",
+    "read_features",
+    "read_json",
+    "read_labels",
+    "read_rows",
+    "write_features",
+    "write_json",
+    "write_rows",
+]
+
+Columns = Mapping[str, str]
+
+LABEL_COLUMNS: Columns = {"id": "string", "label": "string", "position": "int32"}
+SPLIT_COLUMNS: Columns = {
+    "trial": "int32",
+    "id": "string",
+    "row": "int32",
+    "role": "string",
+    "label": "string",
+}
+FIT_COLUMNS: Columns = {
+    "trial": "int32",
+    "iteration": "int32",
+    "id": "string",
+    "predicted": "string",
+    "confidence": "float32",
+}
+SCORE_COLUMNS: Columns = {
+    "setting": "string",
+    "task": "string",
+    "method": "string",
+    "trial": "int32",
+    "iteration": "int32",
+    "status": "string",
+    "n_samples": "int32",
+    "accuracy": "float64",
+    "mean_class_accuracy": "float64",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """One view of one domain: ``X`` (n, d) float32, dense or CSR, without labels."""
+
+    X: Any
+    ids: np.ndarray
+    provenance: Mapping[str, Any]
+
+
+@contextmanager
+def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield a temporary path beside `path`; rename it to `path` on success."""
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(
+        dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix
+    )
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(0o644)
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_features(path: str | os.PathLike[str], features: Features) -> None:
+    """Write a view as NPZ (float32, no pickles; a sparse matrix by its CSR parts)."""
+    X = features.X
+    parts: dict[str, Any]
+    if sparse.issparse(X):
+        X = sparse.csr_array(X).astype(np.float32)
+        parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr}
+        parts["shape"] = np.asarray(X.shape)
+    else:
+        parts = {"X": np.asarray(X, dtype=np.float32)}
+    parts["ids"] = np.asarray(features.ids, dtype=np.str_)
+    provenance = json.dumps(dict(features.provenance), sort_keys=True)
+    with atomic(path) as temporary, temporary.open("wb") as stream:
+        np.savez(stream, provenance=np.asarray(provenance), **parts)
+
+
+def read_features(path: str | os.PathLike[str]) -> Features:
+    """Read what `write_features` wrote.
+
+    Raises
+    ------
+    DataError
+        The file is missing, damaged, or holds something else.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            provenance = json.loads(str(archive["provenance"]))
+            ids = archive["ids"]
+            if "X" in archive:
+                return Features(archive["X"], ids, provenance)
+            parts = (archive["data"], archive["indices"], archive["indptr"])
+            X = sparse.csr_array(parts, shape=tuple(archive["shape"]))
+            return Features(X, ids, provenance)
+    except (OSError, KeyError, ValueError) as error:
+        message = f"{path}: not a feature file ({error}). Delete it and run again."
+        raise DataError(message) from error
+
+
+def write_rows(
+    path: str | os.PathLike[str], columns: Columns, values: Mapping[str, Sequence[Any]]
+) -> None:
+    """Write named columns as Parquet with the declared types, in the given order."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    types = {"string": pa.string(), "int32": pa.int32(), "float32": pa.float32()}
+    types["float64"] = pa.float64()
+    schema = pa.schema([(name, types[kind]) for name, kind in columns.items()])
+    arrays = [
+        pa.array(values[name], type=types[kind]) for name, kind in columns.items()
+    ]
+    with atomic(path) as temporary:
+        pq.write_table(pa.table(arrays, schema=schema), temporary)
+
+
+def read_rows(path: str | os.PathLike[str], columns: Columns) -> dict[str, np.ndarray]:
+    """Read the named columns; strings come as object arrays, nulls as None or NaN.
+
+    Raises
+    ------
+    DataError
+        The file is missing or damaged, or a column is not there.
+    """
+    import pyarrow.lib
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(path, columns=list(columns))
+        return {name: table[name].to_numpy() for name in columns}
+    except (OSError, KeyError, pyarrow.lib.ArrowException) as error:
+        expected = ", ".join(columns)
+        message = (
+            f"{path}: expected a Parquet file with the columns {expected} ({error})"
+        )
+        raise DataError(message) from error
+
+
+def read_labels(path: str | os.PathLike[str]) -> dict[str, str]:
+    """Read a file of labels as the label of each id."""
+    columns = read_rows(path, LABEL_COLUMNS)
+    return dict(zip(columns["id"], columns["label"], strict=True))
+
+
+def write_json(path: str | os.PathLike[str], value: Any) -> None:
+    """Write a JSON file, keys sorted, for people to read."""
+    with atomic(path) as temporary:
+        temporary.write_text(json.dumps(value, indent=2, sort_keys=True) + "\n")
+
+
+def read_json(path: str | os.PathLike[str]) -> Any:
+    """Read a JSON file."""
+    return json.loads(Path(path).read_text())

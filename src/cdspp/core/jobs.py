@@ -1,0 +1,83 @@
+"""What surrounds a job of the workflow: its log, its errors, its processor time."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from cdspp.core.errors import ConfigError, DataError, DiskFullError
+from cdspp.core.provenance import cpu_seconds
+
+__all__ = ["ProcessorTime", "job", "log_ready", "processor_time"]
+
+log = logging.getLogger(__name__)
+
+READY = re.compile(r"ready after ([0-9.]+) s of processor time")
+FINISHED = re.compile(r"finished after ([0-9.]+) s of processor time")
+
+
+class ProcessorTime(NamedTuple):
+    """Processor seconds of jobs: until they were ready to compute, and in all."""
+
+    start_up: float
+    total: float
+
+
+@contextmanager
+def job(log_file: str | os.PathLike[str], *, echo: bool = False) -> Iterator[None]:
+    """Log to a file; turn faults of the input into one line for the user.
+
+    Parameters
+    ----------
+    log_file : path
+        Log of the job. It ends with the processor time until the job was ready to
+        compute (interpreter, imports) and in all.
+    echo : bool, default=False
+        Whether to show the log in the terminal too, for jobs that people wait for.
+    """
+    handler = logging.FileHandler(log_file, mode="w", encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(message)s"))
+    root = logging.getLogger("cdspp")
+    root.setLevel(logging.INFO)
+    root.addHandler(handler)
+    if echo:
+        screen = logging.StreamHandler()
+        # An error is shown where the job ends.
+        screen.addFilter(lambda record: record.levelno < logging.ERROR)
+        root.addHandler(screen)
+    logging.captureWarnings(True)
+    logging.getLogger("py.warnings").addHandler(handler)
+    log_ready()
+    try:
+        yield
+    except (ConfigError, DataError, DiskFullError) as error:
+        log.error("%s", error)
+        sys.exit(f"{type(error).__name__}: {error}")
+    except BaseException:
+        log.exception("failed")
+        raise
+    log.info("finished after %.3f s of processor time", cpu_seconds())
+
+
+def log_ready() -> None:
+    """Log that imports are done and the work begins; the last such line counts."""
+    log.info("ready after %.3f s of processor time", cpu_seconds())
+
+
+def processor_time(logs: Iterable[str | os.PathLike[str]]) -> ProcessorTime:
+    """Add up the processor time of finished jobs, from logs and folders of logs."""
+    start_up = total = 0.0
+    for path in map(Path, logs):
+        for file in [path] if path.is_file() else sorted(path.rglob("*.log")):
+            text = file.read_text(encoding="utf-8", errors="replace")
+            ready, finished = READY.findall(text), FINISHED.findall(text)
+            if ready and finished:
+                start_up += float(ready[-1])
+                total += float(finished[-1])
+    return ProcessorTime(start_up, total)

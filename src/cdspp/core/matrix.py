@@ -1,0 +1,52 @@
+"""Checks of feature matrices, dense or sparse."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from cdspp.core.errors import DataError
+
+__all__ = ["is_sparse", "require_finite"]
+
+SHOWN = 5
+
+
+def is_sparse(X: Any) -> bool:
+    """Return whether `X` is a sparse matrix or array of SciPy."""
+    return bool(sparse.issparse(X))
+
+
+def require_finite(
+    X: Any,
+    names: Sequence[object] | np.ndarray,
+    what: str,
+    remedy: str = "Correct or remove these samples.",
+) -> None:
+    """Raise DataError naming the rows of `X` that hold a NaN or an infinity.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n_samples, n_features)
+        The features.
+    names : sequence
+        Name of each row.
+    what : str
+        What the features are called in the message.
+    remedy : str
+        How the message ends.
+    """
+    if is_sparse(X):
+        parts = X.tocoo()
+        wrong = np.unique(parts.coords[0][~np.isfinite(parts.data)])
+    else:
+        wrong = np.flatnonzero(~np.isfinite(X).all(axis=1))
+    if not len(wrong):
+        return
+    shown = ", ".join(str(names[row]) for row in wrong[:SHOWN])
+    more = f" and {len(wrong) - SHOWN} more" if len(wrong) > SHOWN else ""
+    message = f"{what}: NaN or infinite values in {len(wrong)} of {len(names)} rows"
+    raise DataError(f"{message}: {shown}{more}. {remedy}")

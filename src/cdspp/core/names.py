@@ -1,0 +1,89 @@
+"""Names that mean something to more than one room: settings, methods, roles, fits."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+__all__ = [
+    "AS_IS",
+    "AVERAGE",
+    "BASELINE",
+    "LABELLED",
+    "LABELS",
+    "MAIN",
+    "PUBLISHED",
+    "REFERENCE",
+    "SEEDED",
+    "SOURCE",
+    "TARGET_ONLY",
+    "UNLABELLED_ROLE",
+    "FitKey",
+    "fit_key",
+    "trials_of_block",
+    "within_domain",
+]
+
+MAIN = "main"  # the setting from which all others differ
+AS_IS = "as-is"  # what a setting does to the source: nothing
+AVERAGE = "average"  # over the tasks of a benchmark, in place of a task's name
+LABELS = "labels"  # of a curve: the number of labelled target samples per class
+
+# The method whose gains are asked for, and two that do without a source.
+REFERENCE, BASELINE, TARGET_ONLY = "cdspp", "svm-t", "target-only"
+
+# How labelled samples are drawn; `PUBLISHED` is also the extractor of ready-made views.
+SEEDED, PUBLISHED = "seeded", "published"
+
+# What a sample is in a trial.
+SOURCE, LABELLED, UNLABELLED_ROLE = "source", "labelled", "unlabelled"
+
+
+class FitKey(NamedTuple):
+    """What the files of a fit belong to, as their path says."""
+
+    benchmark: str
+    setting: str
+    task: str
+    method: str
+    block: str
+
+
+def fit_key(path: str | os.PathLike[str]) -> FitKey:
+    """Return the key of ``.../<benchmark>/<setting>/<task>/<method>/<block>.parquet``.
+
+    Examples
+    --------
+    >>> from cdspp.core.names import fit_key
+    >>> fit_key("fits/digits/main/print_photo/cdspp/1-5.parquet").method
+    'cdspp'
+    """
+    path = Path(path)
+    benchmark, setting, task, method = path.parent.parts[-4:]
+    return FitKey(benchmark, setting, task, method, path.stem)
+
+
+def trials_of_block(block: str) -> range:
+    """Return the trials of a block, for instance 6 to 10 of ``6-10``.
+
+    Examples
+    --------
+    >>> from cdspp.core.names import trials_of_block
+    >>> list(trials_of_block("6-10"))
+    [6, 7, 8, 9, 10]
+    """
+    first, last = (int(part) for part in block.split("-"))
+    return range(first, last + 1)
+
+
+def within_domain(task: str) -> bool:
+    """Whether a task goes from a domain to itself.
+
+    Examples
+    --------
+    >>> within_domain("dslr_dslr"), within_domain("dslr_webcam")
+    (True, False)
+    """
+    source, _, target = task.partition("_")
+    return source == target

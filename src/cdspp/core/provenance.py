@@ -1,0 +1,191 @@
+"""What made a result: code digests, versions, hardware, time and memory."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import os
+import platform
+import resource
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+__all__ = [
+    "Usage",
+    "code_digest",
+    "cpu_seconds",
+    "hardware",
+    "limit_threads",
+    "measured",
+    "peak_memory_mb",
+    "versions",
+]
+
+PACKAGE = "cdspp"
+REPORTED = ("numpy", "scipy", "scikit-learn", "torch", "pyarrow", "cdspp")
+
+
+@dataclass
+class Usage:
+    """Wall-clock and processor seconds, and the process's peak memory so far."""
+
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    peak_memory_mb: float = 0.0
+
+    def as_dict(self) -> dict[str, float]:
+        """Return the figures rounded for a JSON file."""
+        return {name: round(value, 4) for name, value in asdict(self).items()}
+
+
+def cpu_seconds() -> float:
+    """Return the processor time of this process since its start, all threads."""
+    return time.process_time()
+
+
+def peak_memory_mb() -> float:
+    """Return the largest resident memory of this process so far, in MB."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1e6 if sys.platform == "darwin" else 1e3)
+
+
+@contextmanager
+def measured() -> Iterator[Usage]:
+    """Measure what the block takes; the yielded `Usage` is filled at its end."""
+    usage = Usage()
+    wall, cpu = time.perf_counter(), cpu_seconds()
+    try:
+        yield usage
+    finally:
+        usage.seconds = time.perf_counter() - wall
+        usage.cpu_seconds = cpu_seconds() - cpu
+        usage.peak_memory_mb = peak_memory_mb()
+
+
+@contextmanager
+def limit_threads(n_threads: int) -> Iterator[None]:
+    """Set the number of numeric threads, since results depend on it bit by bit.
+
+    Only libraries that are loaded can be limited: import them first, torch among them.
+    """
+    from threadpoolctl import threadpool_limits
+
+    with ExitStack() as stack:
+        if "torch" in sys.modules:
+            import torch
+
+            stack.callback(torch.set_num_threads, torch.get_num_threads())
+            torch.set_num_threads(n_threads)
+        stack.enter_context(threadpool_limits(limits=n_threads))
+        yield
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that make numbers."""
+    found = {"python": platform.python_version()}
+    for name in REPORTED:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def hardware() -> dict[str, Any]:
+    """Return what the results were computed on."""
+    return {
+        "system": platform.system(),
+        "machine": platform.machine(),
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+    }
+
+
+def _processor() -> str:
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    names = [line.split(":", 1)[1].strip() for line in lines if "model name" in line]
+    return names[0] if names else platform.processor()
+
+
+@cache
+def code_digest(*modules: str) -> str:
+    """Return a digest of the package's code that `modules` rest on.
+
+    Follows every import of the package from file to file, those inside functions too.
+    Comments, docstrings and layout do not count, so that only an edit that can change
+    a result changes the digest.
+
+    Parameters
+    ----------
+    *modules : str
+        Names such as ``cdspp.methods.cdspp.cdspp``.
+
+    Examples
+    --------
+    >>> from cdspp.core.provenance import code_digest
+    >>> code_digest("cdspp.core.linalg") == code_digest("cdspp.core.linalg")
+    True
+    """
+    reached: set[str] = set()
+    waiting = set(modules)
+    while waiting:
+        name = waiting.pop()
+        reached.add(name)
+        waiting |= _module(name)[0] - reached
+    digest = hashlib.sha256()
+    for name in sorted(reached):
+        digest.update(f"{name}\n{_module(name)[1]}\n".encode())
+    return digest.hexdigest()[:16]
+
+
+def _source_file(module: str) -> Path | None:
+    """Return the file of a module of this package, None if it is not one."""
+    parts = module.split(".")
+    if parts[0] != PACKAGE:
+        return None
+    path = Path(__file__).parents[1].joinpath(*parts[1:])
+    for file in (path.with_suffix(".py"), path / "__init__.py"):
+        if file.is_file():
+            return file
+    return None
+
+
+def _module(name: str) -> tuple[frozenset[str], str]:
+    """Return what a module imports of this package, and its code without docstrings."""
+    file = _source_file(name)
+    if file is None:
+        raise ModuleNotFoundError(f"{PACKAGE} has no module {name!r}")
+    return _parsed(file, file.stat().st_mtime_ns)
+
+
+@cache
+def _parsed(file: Path, changed: int) -> tuple[frozenset[str], str]:
+    """Parse a file once for every state of it, since most digests share most files."""
+    tree = ast.parse(file.read_text())
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module)
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and body and _is_docstring(body[0]):
+            del body[0]
+    return frozenset(name for name in found if _source_file(name)), ast.dump(tree)
+
+
+def _is_docstring(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )

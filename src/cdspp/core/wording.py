@@ -1,0 +1,82 @@
+"""How numbers and names are written, in every table, figure and sentence alike."""
+
+from __future__ import annotations
+
+import math
+
+from cdspp.core.names import AVERAGE
+
+__all__ = [
+    "DASH",
+    "counted",
+    "in_points",
+    "marks",
+    "percent",
+    "split_name",
+    "task_title",
+]
+
+DASH = "–"
+
+
+def percent(mean: float, sd: float) -> str:
+    """Write a mean and deviation in percent as the paper does.
+
+    Examples
+    --------
+    >>> percent(0.9234, 0.0121)
+    '92.3 (1.2)'
+    >>> percent(0.5, float("nan"))
+    '50.0 (–)'
+    """
+    if math.isnan(mean):
+        return DASH
+    spread = DASH if math.isnan(sd) else f"{100 * sd:.1f}"
+    return f"{100 * mean:.1f} ({spread})"
+
+
+def in_points(fraction: float, *, sign: bool = False) -> str:
+    """Write a fraction in percentage points, with a real minus sign.
+
+    Examples
+    --------
+    >>> in_points(0.0491, sign=True), in_points(-0.0004)
+    ('+4.9', '0.0')
+    """
+    # Adding zero turns a rounded -0.0 into 0.0.
+    text = f"{round(100 * fraction, 1) + 0.0:{'+' if sign else ''}.1f}"
+    return text.replace("-", "−")
+
+
+def counted(number: int, noun: str) -> str:
+    """Write a number of things.
+
+    Examples
+    --------
+    >>> counted(1, "trial"), counted(3, "task")
+    ('1 trial', '3 tasks')
+    """
+    return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def marks(*, supervised: bool, shortened: bool) -> str:
+    """Return what follows a method's name: supervised, shortened."""
+    return ("*" if supervised else "") + ("†" if shortened else "")
+
+
+def task_title(task: str) -> str:
+    """Write a task as an arrow between its domains, and the average as such.
+
+    Examples
+    --------
+    >>> task_title("print_sketch"), task_title("average")
+    ('print → sketch', 'Average')
+    """
+    return "Average" if task == AVERAGE else task.replace("_", " → ", 1)
+
+
+def split_name(name: str) -> tuple[str, str, str]:
+    """Return what stands before, in and after the subscript of a method's name."""
+    base, _, tail = name.partition("_")
+    end = next((i for i, c in enumerate(tail) if not c.isalnum()), len(tail))
+    return base, tail[:end], tail[end:]

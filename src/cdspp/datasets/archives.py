@@ -1,0 +1,205 @@
+"""Members of tar and zip archives, taken out without trusting the archive."""
+
+from __future__ import annotations
+
+import lzma
+import os
+import shutil
+import stat
+import tarfile
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from cdspp.core.errors import DataError
+from cdspp.datasets.transfer import tell_disk_full
+
+__all__ = ["matches", "unpack"]
+
+CHUNK = 1 << 20
+ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")
+# What the standard library raises for bytes that are no archive, or no longer one; a
+# RuntimeError is an encrypted member or an unknown compression of a zip archive, a
+# ValueError a name that no file can have.
+DAMAGE = (
+    OSError,
+    EOFError,
+    RuntimeError,
+    ValueError,
+    lzma.LZMAError,
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+
+
+def matches(path: str, pattern: str) -> bool:
+    """Return whether a member's path has the form of `pattern`.
+
+    In a pattern ``*`` stands for anything, slashes too, and ``*/`` at its start also
+    for nothing: archives come with and without a folder around everything.
+
+    Examples
+    --------
+    >>> from cdspp.datasets.archives import matches
+    >>> [matches(path, "*/text/EN.mat") for path in ("v1/text/EN.mat", "text/EN.mat")]
+    [True, True]
+    """
+    return fnmatchcase(path, pattern) or fnmatchcase(f"/{path}", pattern)
+
+
+@dataclass(frozen=True)
+class _Member:
+    """One entry that is no folder."""
+
+    path: str
+    is_file: bool
+    open: Callable[[], IO[bytes] | None]
+
+
+def unpack(
+    archive: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    wanted: Callable[[str], str | None],
+    most_bytes: int,
+    *,
+    name: str | None = None,
+) -> dict[str, str]:
+    """Take members out of an archive into a new folder.
+
+    The content decides what the archive is: zip, or tar as it is or compressed by gzip,
+    bzip2 or xz. It is read to its end, so that damage anywhere is noticed. Resource
+    forks of macOS (``._*``) are passed over.
+
+    Parameters
+    ----------
+    archive : path
+        The archive.
+    folder : path
+        What is taken out; appears when all is there, in place of what it was before.
+    wanted : callable
+        Turns a member's path into its path below `folder`, or None to leave it.
+    most_bytes : int
+        More than this, counted while writing, is refused.
+    name : str, optional
+        What to call the archive in messages; its file name unless given.
+
+    Returns
+    -------
+    dict
+        Path in the archive by path below `folder`.
+
+    Raises
+    ------
+    DataError
+        The archive is damaged or none, holds more than `most_bytes`, or a wanted member
+        has an absolute path or one with ``..``, is a link or a device, or would
+        overwrite another. Nothing is left.
+    DiskFullError
+        There is no space left.
+    """
+    source, target = Path(archive), Path(folder)
+    name = name or source.name
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
+    try:
+        taken = _unpack_into(temporary, source, name, wanted, most_bytes)
+        shutil.rmtree(target, ignore_errors=True)
+        temporary.chmod(0o755)
+        temporary.rename(target)
+    except DataError:
+        raise
+    except DAMAGE as error:
+        if isinstance(error, OSError):
+            tell_disk_full(error, target)
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        message = f"{name}: damaged, or no tar or zip archive ({reason})"
+        raise DataError(f"{message}. Get it again.") from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    return taken
+
+
+def _unpack_into(
+    folder: Path,
+    archive: Path,
+    name: str,
+    wanted: Callable[[str], str | None],
+    most_bytes: int,
+) -> dict[str, str]:
+    taken: dict[str, str] = {}
+    left = most_bytes
+    for member in _members(archive):
+        place = wanted(member.path)
+        if place is None or PurePosixPath(member.path).name.startswith("._"):
+            continue
+        if fault := _fault(member, place, taken):
+            raise DataError(f"{name}: the member {member.path!r} {fault}.")
+        taken[place] = member.path
+        left -= _write(member, folder / place, left)
+        if left < 0:
+            message = f"{name}: holds more than the {most_bytes} bytes expected of it"
+            raise DataError(f"{message}; stopped at the member {member.path!r}.")
+    return taken
+
+
+def _fault(member: _Member, place: str, taken: Mapping[str, str]) -> str | None:
+    if not member.is_file:
+        return "is a link or a device, not a file"
+    for path in map(PurePosixPath, (member.path, place)):
+        if path.is_absolute() or ".." in path.parts:
+            return "leads out of the folder"
+    if place in taken:
+        return f"is to become {place}, and so is {taken[place]!r}"
+    return None
+
+
+def _write(member: _Member, path: Path, most: int) -> int:
+    """Write a member; return its length, or a number above `most` when it is longer."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    length = 0
+    content = member.open()
+    assert content is not None  # only for what is no file
+    with content, path.open("xb") as stream:
+        while block := content.read(CHUNK):
+            length += len(block)
+            if length > most:
+                break
+            stream.write(block)
+    return length
+
+
+def _members(archive: Path) -> Iterator[_Member]:
+    with archive.open("rb") as stream:
+        is_zip = stream.read(4) in ZIP_STARTS
+    return _zip_members(archive) if is_zip else _tar_members(archive)
+
+
+def _zip_members(path: Path) -> Iterator[_Member]:
+    with zipfile.ZipFile(path) as archive:
+        for info in archive.infolist():
+            kind = stat.S_IFMT(info.external_attr >> 16)
+            if not info.is_dir():
+                is_file = kind in (0, stat.S_IFREG)  # 0 where made without Unix modes
+                yield _Member(info.filename, is_file, partial(archive.open, info))
+
+
+def _tar_members(path: Path) -> Iterator[_Member]:
+    with tarfile.open(path, "r:*") as archive:
+        for info in archive:
+            if not info.isdir():
+                name = info.name.removeprefix("./")
+                yield _Member(name, info.isreg(), partial(archive.extractfile, info))
+        # tarfile takes a broken header, or none, for the end of the archive.
+        assert archive.fileobj is not None
+        archive.fileobj.seek(archive.offset)
+        if archive.fileobj.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
+            raise tarfile.ReadError("no end of archive")
+        while archive.fileobj.read(CHUNK):
+            pass

@@ -1,0 +1,363 @@
+"""Files from where they are published: each whole and verified, or not there at all.
+
+A mirror (a folder or a web address) comes first, then the published addresses in order.
+pooch does the transfer; what arrives is checked before it gets its name.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import glob
+import hashlib
+import logging
+import os
+import re
+import shutil
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+from urllib.parse import quote, unquote, urlsplit
+
+from cdspp.core.artifacts import atomic
+from cdspp.core.discovery import did_you_mean
+from cdspp.core.errors import ChecksumError, DataError
+from cdspp.datasets.transfer import (
+    NotThereError,
+    disk_full_told,
+    download,
+    tell_disk_full,
+)
+
+__all__ = [
+    "KEPT",
+    "RemoteFile",
+    "chosen_mirror",
+    "fetch_file",
+    "git_blob_id",
+    "in_mirror",
+    "verify",
+]
+
+log = logging.getLogger(__name__)
+
+KEPT = "found on disk"  # origin of a file that needed no fetching
+CHUNK = 1 << 20
+
+# Hexadecimal digits of each kind of digest that a catalogue may give.
+DIGESTS = {"sha256": 64, "md5": 32, "git_blob": 40, "sha256_prefix": 8}
+NO_DATA = {
+    b"<!doctype html": "an HTML page, perhaps a quota or login page",
+    b"<html": "an HTML page, perhaps a quota or login page",
+    b"version https://git-lfs": "a Git LFS pointer, which only names the file",
+}
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """A published file: where it is and how its content is known.
+
+    Parameters
+    ----------
+    name : str
+        Relative path under which it is kept.
+    urls : tuple of str
+        Addresses (http, https or file), tried in order.
+    mirror : str, optional
+        Its path relative to a mirror; `name` unless given.
+    size : int, optional
+        Number of bytes.
+    sha256, md5, git_blob : str, optional
+        Digests in hexadecimal; `git_blob` as `git_blob_id` computes it.
+    sha256_prefix : str, optional
+        The first eight digits of the SHA-256, as in the names of torchvision's weights.
+    """
+
+    name: str
+    urls: tuple[str, ...] = ()
+    mirror: str | None = None
+    size: int | None = None
+    sha256: str | None = None
+    md5: str | None = None
+    git_blob: str | None = None
+    sha256_prefix: str | None = None
+
+    @classmethod
+    def from_entry(cls, entry: Mapping[str, Any]) -> RemoteFile:
+        """Make one from the mapping in a catalogue.
+
+        Raises
+        ------
+        DataError
+            A key is unknown, the name is missing, or a value cannot be right.
+
+        Examples
+        --------
+        >>> from cdspp.datasets.fetch import RemoteFile
+        >>> RemoteFile.from_entry({"name": "surf/dslr.mat", "size": 18348}).size
+        18348
+        """
+        known = [field.name for field in fields(cls)]
+        if not isinstance(entry, Mapping) or not entry.get("name"):
+            raise DataError(f"expected a file with a name, got {entry!r}.")
+        for key in entry:
+            if key not in known:
+                message = f"file {entry['name']}: unknown key {key!r}"
+                raise DataError(f"{message}{did_you_mean(key, known)}")
+        file = cls(**{**entry, "urls": tuple(entry.get("urls", ()))})
+        if fault := _fault(file):
+            raise DataError(f"file {file.name}: {fault}.")
+        return file
+
+    @property
+    def mirror_path(self) -> str:
+        """Path relative to a mirror."""
+        return self.mirror or self.name
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """The digests that are known, by kind; with any of them the file is pinned."""
+        found = {kind: getattr(self, kind) for kind in DIGESTS}
+        return {kind: value for kind, value in found.items() if value is not None}
+
+
+def _fault(file: RemoteFile) -> str | None:
+    for path in (file.name, file.mirror_path):
+        parts = PurePosixPath(path).parts
+        if path.startswith("/") or ".." in parts or not parts:
+            return f"{path!r} must be a relative path without '..'"
+    if isinstance(file.urls, str) or not all(
+        urlsplit(url).scheme in ("http", "https", "file") for url in file.urls
+    ):
+        return f"urls must be http, https or file addresses, got {file.urls}"
+    if file.size is not None and (type(file.size) is not int or file.size < 1):
+        return f"size must be a positive number of bytes, got {file.size!r}"
+    for kind, value in file.digests.items():
+        digits = DIGESTS[kind]
+        if not re.fullmatch(rf"[0-9a-f]{{{digits}}}", str(value)) or value != str(
+            value
+        ):
+            return (
+                f"{kind} must be {digits} hexadecimal digits in quotes, got {value!r}"
+            )
+    return None
+
+
+def chosen_mirror(configured: str | None) -> str | None:
+    """Return the mirror of the configuration, else that of CDSPP_MIRROR, else None."""
+    return configured or os.environ.get("CDSPP_MIRROR") or None
+
+
+def git_blob_id(path: str | os.PathLike[str]) -> str:
+    r"""Return the name git gives to a file's content.
+
+    It is :math:`\mathrm{sha1}(\text{"blob "} \, n \, \text{"\\0"} \, c)` for the
+    content :math:`c` of :math:`n` bytes: a published tree of git verifies each file.
+    """
+    return _digests(Path(path), ["git_blob"])["git_blob"]
+
+
+def verify(path: str | os.PathLike[str], file: RemoteFile) -> None:
+    """Check that the content of `path` is that of `file`, by all that is known of it.
+
+    Raises
+    ------
+    ChecksumError
+        It is empty, an HTML page, or differs in size or in a digest.
+    """
+    found = Path(path)
+    size = found.stat().st_size
+    with found.open("rb") as stream:
+        start = stream.read(256).lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    for mark, what in NO_DATA.items():
+        if start.startswith(mark):
+            raise ChecksumError(f"{file.name}: got {what}.")
+    if size != (file.size or size) or not size:
+        expected = f"{file.size} bytes" if file.size else "data"
+        raise ChecksumError(f"{file.name}: expected {expected}, got {size} bytes.")
+    digests = _digests(found, file.digests)
+    for kind, expected in file.digests.items():
+        if digests[kind] != expected:
+            message = f"{file.name}: expected {kind} {expected}"
+            raise ChecksumError(f"{message}, got {digests[kind]}.")
+
+
+def _digests(path: Path, kinds: Collection[str]) -> dict[str, str]:
+    if not kinds:
+        return {}
+    git = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
+    md5 = hashlib.md5(usedforsecurity=False)
+    sha256 = hashlib.sha256()
+    hashes = {"git_blob": git, "md5": md5, "sha256": sha256, "sha256_prefix": sha256}
+    needed = {id(hashes[kind]): hashes[kind] for kind in kinds}.values()
+    with path.open("rb") as stream:
+        while block := stream.read(CHUNK):
+            for digest in needed:
+                digest.update(block)
+    return {kind: hashes[kind].hexdigest()[: DIGESTS[kind]] for kind in kinds}
+
+
+def fetch_file(
+    file: RemoteFile,
+    destination: str | os.PathLike[str],
+    *,
+    mirror: str | None = None,
+    accept: Callable[[Path], object] | None = None,
+) -> str:
+    """Put a published file at `destination`, from the first place that has it.
+
+    A file that is there and verifies is kept, without a request. Otherwise the mirror
+    and the addresses are tried in order; passing faults (no connection, no answer, a
+    status of 5xx, a transfer that breaks off) are tried again, others are not.
+
+    Parameters
+    ----------
+    file : RemoteFile
+        What to fetch.
+    destination : path
+        Where to put it.
+    mirror : str, optional
+        Folder or web address to try first.
+    accept : callable, optional
+        Further check of the file before it gets its name; a DataError refuses it.
+
+    Returns
+    -------
+    str
+        The address, ``mirror:<relative path>``, or `KEPT`.
+
+    Raises
+    ------
+    DiskFullError
+        There is no space left.
+    DataError
+        No place has the file; the message lists each with the reason. Nothing is left
+        at `destination`, except that a verified file there is never touched.
+    """
+    target = Path(destination)
+    with disk_full_told(target), _sole_user(target.parent) as alone:
+        if alone:
+            _remove_leftovers(target)
+        if target.is_file():
+            try:
+                _check(target, file, accept)
+                return KEPT
+            except DataError as error:
+                log.warning("%s Fetching it again.", error)
+                target.unlink()
+        return _from_first(list(_places(file, mirror)), file, target, accept)
+
+
+def _from_first(
+    places: Sequence[_Place],
+    file: RemoteFile,
+    target: Path,
+    accept: Callable[[Path], object] | None,
+) -> str:
+    reasons = []
+    for place in places:
+        try:
+            with atomic(target) as temporary:
+                place.read_into(temporary, file.name)
+                _check(temporary, file, accept)
+            log.info("%s: from %s", file.name, place.origin)
+            return place.origin
+        except DataError as error:
+            # A mirror need not have everything; a dead address should be noticed.
+            quiet = isinstance(error, NotThereError) and place.is_mirror
+            level = logging.DEBUG if quiet else logging.WARNING
+            log.log(level, "%s: %s: %s", file.name, place.where, error)
+            reasons.append(f"  {place.where}: {error}")
+    tried = "\n".join(reasons) or "  nowhere: the catalogue gives no address"
+    raise DataError(
+        f"{file.name} could not be fetched. Tried:\n{tried}\nGet the file by other "
+        f"means, put it at {file.mirror_path} in a folder, and name that folder as "
+        "mirror in the configuration or in the environment variable CDSPP_MIRROR."
+    )
+
+
+def _check(
+    path: Path, file: RemoteFile, accept: Callable[[Path], object] | None
+) -> None:
+    verify(path, file)
+    if accept is not None:
+        accept(path)
+
+
+class _Place(NamedTuple):
+    """Where a file may be: an address or a path, and how a record names it."""
+
+    where: str
+    origin: str
+    is_mirror: bool = False
+
+    def read_into(self, path: Path, name: str) -> None:
+        if _on_the_web(self.where):
+            download(self.where, path, name)
+            return
+        try:
+            shutil.copyfile(self.where, path)
+        except FileNotFoundError as error:
+            raise NotThereError("no such file.") from error
+        except OSError as error:
+            tell_disk_full(error, path)
+            raise DataError(f"cannot be read ({error}).") from error
+
+
+def _places(file: RemoteFile, mirror: str | None) -> Iterator[_Place]:
+    if mirror:
+        origin = f"mirror:{file.mirror_path}"
+        if _on_the_web(mirror):
+            yield _Place(
+                f"{mirror.rstrip('/')}/{quote(file.mirror_path)}", origin, True
+            )
+        else:
+            folder = _local(mirror)
+            if not folder.is_dir():
+                log.warning("The mirror %s is no folder.", folder)
+            yield _Place(str(folder / file.mirror_path), origin, True)
+    for url in file.urls:
+        if urlsplit(url).scheme == "file":
+            yield _Place(str(_local(url)), f"file:{PurePosixPath(url).name}")
+        else:
+            yield _Place(url, url)
+
+
+def in_mirror(file: RemoteFile, mirror: str | None) -> bool:
+    """Return whether `mirror` is a folder that has the file."""
+    if not mirror or _on_the_web(mirror):
+        return False
+    return (_local(mirror) / file.mirror_path).is_file()
+
+
+def _on_the_web(place: str) -> bool:
+    return urlsplit(place).scheme in ("http", "https")
+
+
+def _local(place: str) -> Path:
+    parts = urlsplit(place)
+    path = unquote(parts.path) if parts.scheme == "file" else place
+    return Path(path).expanduser()
+
+
+@contextmanager
+def _sole_user(folder: Path) -> Iterator[bool]:
+    """Keep others from fetching into `folder`; False where the disk has no locks."""
+    folder.mkdir(parents=True, exist_ok=True)
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            alone = True
+        except OSError:
+            alone = False
+        yield alone
+    finally:
+        os.close(handle)
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Remove what a killed run left beside `target`."""
+    for path in target.parent.glob(f".{glob.escape(target.name)}.*"):
+        path.unlink()

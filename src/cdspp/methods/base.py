@@ -1,0 +1,398 @@
+"""What every method shares: the source as one object, the problem, the classifier.
+
+A method is fitted on target rows `X` with labels `y` (-1 where a row is unlabelled) and
+a `SourceDomain` of labelled rows whose width may differ. This module imports nothing
+else of the package but its exceptions.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    check_array,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+__all__ = [
+    "UNLABELLED",
+    "ConfidentClassifier",
+    "Float",
+    "HeterogeneousClassifier",
+    "Int",
+    "Problem",
+    "Round",
+    "SourceDomain",
+    "TransductiveClassifier",
+]
+
+Float = NDArray[np.float64]
+Int = NDArray[np.intp]
+
+UNLABELLED = -1
+
+
+@dataclass(frozen=True, eq=False)
+class SourceDomain:
+    """The labelled source samples of a heterogeneous domain adaptation problem.
+
+    One object rather than two arrays, and without a length: scikit-learn's
+    cross-validation slices every routed array that happens to have as many rows as the
+    target, and would cut the source apart in silence.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_source, n_features_source)
+        Source features; their number need not be that of the target.
+    y : array-like of shape (n_source,)
+        Source labels, one for each row.
+
+    Examples
+    --------
+    >>> from cdspp import SourceDomain
+    >>> source = SourceDomain([[0.0, 1.0], [1.0, 0.0]], ["cat", "dog"])
+    >>> len(source.X)
+    2
+    """
+
+    X: ArrayLike
+    y: ArrayLike
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A validated problem with classes as codes ``0 .. n_classes - 1``.
+
+    Shapes: `X_source` (n_source, d_s), `X_labelled` (n_labelled, d_t), `X_unlabelled`
+    (n_unlabelled, d_t), all float64; `y_source` and `y_labelled` hold class codes.
+    """
+
+    X_source: Float
+    y_source: Int
+    X_labelled: Float
+    y_labelled: Int
+    X_unlabelled: Float
+    n_classes: int
+
+    def replace_source(self, X: Float, y: Int) -> Problem:
+        """Return the problem with another source."""
+        return replace(self, X_source=X, y_source=y)
+
+    def map_rows(self, source: Any, target: Any) -> Problem:
+        """Return the problem with `source` and `target` applied to the features."""
+        return replace(
+            self,
+            X_source=source(self.X_source),
+            X_labelled=target(self.X_labelled),
+            X_unlabelled=target(self.X_unlabelled),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """One round of a method: what it predicted for the unlabelled rows, in their order.
+
+    Attributes
+    ----------
+    iteration : int
+        Number of the round, from 1.
+    prediction : ndarray of shape (n_unlabelled,)
+        Predicted labels.
+    confidence : ndarray of shape (n_unlabelled,) or None
+        Probability of the predicted label; None where a method has no confidences.
+    n_selected : int
+        Number of pseudo-labelled rows that took part in the fit of this round.
+    projections : tuple of two ndarrays or None
+        Source and target projection of the round, with ``keep_projections=True``.
+    """
+
+    iteration: int
+    prediction: NDArray[Any]
+    confidence: Float | None = None
+    n_selected: int = 0
+    projections: tuple[Float, Float] | None = None
+
+
+class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
+    """Base class of all methods: validation, label codes, transduction, prediction.
+
+    A subclass names itself by `identifier` and `display_name` and gives `_fit_problem` and
+    `_predict_codes`. Labels are encoded once, here; methods only see class codes.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Classes of the labelled target rows and the source, sorted.
+    transduction_ : ndarray of shape (n_target,)
+        Labels of all target rows given to `fit`, the given ones among them.
+    history_ : list of Round
+        One entry a round, the last being the result; one in all without rounds.
+    n_iter_, n_features_in_ : int
+        Number of rounds; number of target features.
+    """
+
+    identifier: ClassVar[str]
+    display_name: ClassVar[str]
+    supervised: ClassVar[bool] = False
+    transductive: ClassVar[bool] = False
+    needs_torch: ClassVar[bool] = False
+
+    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {}
+
+    classes_: NDArray[Any]
+    history_: list[Round]
+    transduction_: NDArray[Any]
+    n_iter_: int
+
+    @classmethod
+    def work(cls, size: Any) -> tuple[float, float]:
+        """Return about how many seconds a fit takes on one thread, and MB beside data.
+
+        The problem is given by its `cdspp.study.cost.Size`.
+        """
+        return 0.5, 50.0
+
+    @abstractmethod
+    def _fit_problem(self, problem: Problem) -> list[Round]:
+        """Fit on class codes; return the rounds (codes), the last one being the result.
+
+        A supervised method returns no round: the base class predicts for it.
+        """
+
+    @abstractmethod
+    def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
+        """Return class codes and, where there are any, confidences of target rows."""
+
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, *, source: SourceDomain | None = None
+    ) -> Self:
+        """Fit on target rows, labelled and unlabelled, and a labelled source.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_target, n_features)
+            Target rows.
+        y : array-like of shape (n_target,)
+            Their labels; -1 where a row is unlabelled. String labels together with
+            unlabelled rows need an object array.
+        source : SourceDomain, default=None
+            Labelled source rows. Without it the labelled target rows serve as source.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            A parameter is out of range; X, y or the source is malformed, not finite or
+            inconsistent; no target row is labelled.
+        """
+        self._validate_params()
+        X, y, labelled = self._validate_target(X, y)
+        X_source, y_source = self._validate_source(source, X[labelled], y[labelled])
+        y_target = _plain(y[labelled])
+        _check_same_kind(y_target, y_source)
+        classes = np.unique(np.concatenate([y_target, y_source]))
+        problem = Problem(
+            X_source=X_source,
+            y_source=np.searchsorted(classes, y_source),
+            X_labelled=X[labelled],
+            y_labelled=np.searchsorted(classes, y_target),
+            X_unlabelled=X[~labelled],
+            n_classes=len(classes),
+        )
+        self.classes_ = classes
+        self._finish(problem, labelled)
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Predict the labels of target rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Target rows, seen in `fit` or new.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Predicted labels.
+        """
+        check_is_fitted(self)
+        labels: NDArray[Any] = self.classes_[self._predict_codes(self._new_rows(X))[0]]
+        return labels
+
+    def _new_rows(self, X: ArrayLike) -> Float:
+        """Return target rows given after `fit`, validated."""
+        rows: Float = validate_data(self, X, dtype=np.float64, reset=False)
+        return rows
+
+    def _finish(self, problem: Problem, labelled: NDArray[np.bool_]) -> None:
+        """Fit, and turn the rounds' class codes into labels."""
+        rounds = self._fit_problem(problem)
+        if not rounds:
+            rounds = [self._single_round(problem.X_unlabelled)]
+        self.history_ = [
+            replace(entry, prediction=self.classes_[entry.prediction])
+            for entry in rounds
+        ]
+        self.n_iter_ = len(rounds)
+        codes = np.empty(len(labelled), dtype=np.intp)
+        codes[labelled] = problem.y_labelled
+        codes[~labelled] = rounds[-1].prediction
+        self.transduction_ = self.classes_[codes]
+
+    def _single_round(self, X: Float) -> Round:
+        if not len(X):
+            return Round(1, np.empty(0, dtype=np.intp))
+        codes, confidence = self._predict_codes(X)
+        return Round(1, codes, confidence)
+
+    def _validate_target(
+        self, X: ArrayLike, y: ArrayLike
+    ) -> tuple[Float, NDArray[Any], NDArray[np.bool_]]:
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is "
+                "None"
+            )
+        rows: Float = validate_data(self, X, dtype=np.float64)
+        labels: NDArray[Any] = column_or_1d(y, warn=True)
+        check_consistent_length(rows, labels)
+        labelled = _find_labelled(labels)
+        if not labelled.any():
+            raise ValueError(
+                f"{type(self).__name__} needs at least one labelled target row, got "
+                f"{len(labels)} rows with y = -1. Label some target rows."
+            )
+        check_classification_targets(_plain(labels[labelled]))
+        return rows, labels, labelled
+
+    def _validate_source(
+        self, source: SourceDomain | None, X: Float, y: NDArray[Any]
+    ) -> tuple[Float, NDArray[Any]]:
+        if source is None:
+            source = SourceDomain(X, y)
+        if not isinstance(source, SourceDomain):
+            raise TypeError(
+                f"source must be a SourceDomain or None, got {type(source).__name__}. "
+                "Pass source=SourceDomain(X_source, y_source)."
+            )
+        X_source = check_array(source.X, dtype=np.float64, input_name="source.X")
+        y_source = _plain(column_or_1d(source.y))
+        check_consistent_length(X_source, y_source)
+        check_classification_targets(y_source)
+        if not _find_labelled(y_source).all():
+            raise ValueError(
+                "source.y must label every source row, got rows with -1. Leave "
+                "unlabelled source rows out."
+            )
+        return X_source, y_source
+
+
+class ConfidentClassifier(HeterogeneousClassifier):
+    """A method that has confidences: `predict_proba` from `_probabilities`."""
+
+    @abstractmethod
+    def _probabilities(self, X: Float) -> Float:
+        """Return class probabilities (n, n_classes) of validated target rows."""
+
+    def predict_proba(self, X: ArrayLike) -> Float:
+        """Return class probabilities of target rows, given as to `predict`.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            One column a class, in the order of `classes_`; rows sum to one.
+        """
+        check_is_fitted(self)
+        return self._probabilities(self._new_rows(X))
+
+    def _predict_codes(self, X: Float) -> tuple[Int, Float]:
+        return self._most_probable(self._probabilities(X))
+
+    @staticmethod
+    def _most_probable(probabilities: Float) -> tuple[Int, Float]:
+        return probabilities.argmax(axis=1), probabilities.max(axis=1)
+
+
+class TransductiveClassifier(HeterogeneousClassifier):
+    """A method that labels the rows it was fitted on and no others.
+
+    `predict` looks rows up: a row is known by its exact values.
+    """
+
+    transductive = True
+
+    def _finish(self, problem: Problem, labelled: NDArray[np.bool_]) -> None:
+        super()._finish(problem, labelled)
+        codes = np.searchsorted(self.classes_, self.history_[-1].prediction)
+        self._codes = {
+            _key(row): int(code)
+            for rows, known in (
+                (problem.X_unlabelled, codes),
+                (problem.X_labelled, problem.y_labelled),
+            )
+            for row, code in zip(rows, known, strict=True)
+        }
+
+    def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
+        """Return the codes of rows given to `fit`.
+
+        Raises
+        ------
+        ValueError
+            A row was not among them.
+        """
+        found = [self._codes.get(_key(row)) for row in X]
+        if unknown := sum(code is None for code in found):
+            raise ValueError(
+                f"{type(self).__name__} is transductive and {unknown} of {len(X)} rows "
+                "were not given to fit. Fit again with these rows as unlabelled ones."
+            )
+        return np.array(found, dtype=np.intp), None
+
+
+def _key(row: Float) -> bytes:
+    # Adding zero turns -0.0 into 0.0, which is the same value.
+    return (row + 0.0).tobytes()
+
+
+def _find_labelled(y: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which entries are labels; refuse the text "-1", which is none."""
+    if y.dtype.kind in "UO" and any(isinstance(v, str) and v == "-1" for v in y):
+        raise ValueError(
+            'y holds the text "-1", which is not the mark of an unlabelled row. Use an '
+            "object array with the integer -1: np.array([...], dtype=object)."
+        )
+    if y.dtype.kind == "O":
+        unlabelled = [not isinstance(v, str) and v == UNLABELLED for v in y]
+        return ~np.array(unlabelled, dtype=bool)
+    if y.dtype.kind == "U":
+        return np.ones(len(y), dtype=bool)
+    return np.asarray(y != UNLABELLED)
+
+
+def _plain(y: NDArray[Any]) -> NDArray[Any]:
+    """Return labels of an object array in their own type (text or integer)."""
+    return np.asarray(y.tolist()) if y.dtype.kind == "O" else y
+
+
+def _check_same_kind(y_target: NDArray[Any], y_source: NDArray[Any]) -> None:
+    if (y_target.dtype.kind == "U") != (y_source.dtype.kind == "U"):
+        raise ValueError(
+            f"Target labels have type {y_target.dtype} and source labels "
+            f"{y_source.dtype}. Use text for both or numbers for both."
+        )

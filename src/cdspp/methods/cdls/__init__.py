@@ -1,0 +1,1 @@
+"""CDLS and its supervised form."""

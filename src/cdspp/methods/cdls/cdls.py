@@ -1,0 +1,358 @@
+"""CDLS: cross-domain landmark selection, supervised and semi-supervised."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.svm import NuSVC
+from sklearn.utils._param_validation import Interval
+
+from cdspp.core.errors import MethodFailed
+from cdspp.core.linalg import principal_axes
+from cdspp.methods.base import Float, Int, Problem, Round
+from cdspp.methods.cdls.interior_point import solve_landmarks
+from cdspp.methods.cdls.landmarks import LandmarkProgram
+from cdspp.methods.cdls.source_map import Goals, ProjectedTarget, SourceMap
+from cdspp.methods.shared.common_subspace import SubspaceMethod
+from cdspp.methods.shared.constraints import COUNT, POSITIVE
+from cdspp.methods.shared.requirements import require_every_class
+
+__all__ = ["CDLS", "CDLSSup"]
+
+# A smaller weight is a zero that the interior-point method has not quite reached.
+NEGLIGIBLE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class _Machine:
+    """A weighted nu-SVC, one against one; without any feature, the heaviest class."""
+
+    machine: NuSVC | None
+    heaviest: int
+    nu: float
+
+    @classmethod
+    def fit(
+        cls, Z: Float, codes: Int, weights: Float, n_classes: int, nu: float
+    ) -> _Machine:
+        """Train; a class may weigh so little that `nu` has to be lowered."""
+        kept = weights >= NEGLIGIBLE
+        sizes = np.bincount(codes, weights=weights, minlength=n_classes)
+        heaviest = int(sizes.argmax())
+        if n_classes == 1 or not Z.shape[1]:
+            return cls(None, heaviest, nu)
+        limit = 2.0 * sizes.min() / (sizes.min() + sizes.max())
+        if nu > limit * (1.0 + 1e-12):
+            warnings.warn(
+                f"nu={nu} is too large for classes that weigh {sizes.min():.3g} and "
+                f"{sizes.max():.3g}: at most {limit:.3g} is feasible. Using 0.99 of "
+                "that, which the released code does not.",
+                stacklevel=2,
+            )
+            nu = 0.99 * limit
+        machine = NuSVC(nu=nu, kernel="linear", tol=1e-3)
+        try:
+            machine.fit(Z[kept], codes[kept], sample_weight=weights[kept])
+        except ValueError as error:
+            raise MethodFailed(
+                "no nu-SVC on the projected rows, which happens where no margin "
+                f"separates two classes: {error}"
+            ) from error
+        return cls(machine, heaviest, nu)
+
+    def predict(self, Z: Float) -> Int:
+        """Return class codes."""
+        if self.machine is None or not len(Z):
+            return np.full(len(Z), self.heaviest, dtype=np.intp)
+        return np.asarray(self.machine.predict(Z), dtype=np.intp)
+
+
+class CDLSSup(SubspaceMethod):
+    r"""Supervised cross-domain landmark selection (CDLS_sup): no selection, one map.
+
+    Maps the source to the target's principal subspace, so that the domains' means, the
+    classes' means and the pairs of one class lie close together:
+
+    .. math::
+
+        \min_A \lVert \bar z_s - \bar z_l \rVert^2
+        + \sum_c \lVert \bar z_s^c - \bar z_l^c \rVert^2
+        + \sum_c \frac{1}{n_s^c n_l^c} \sum_{i, l \in c} \lVert A^T x_i - z_l \rVert^2
+        + \lambda \lVert A \rVert_F^2
+
+    with mapped source rows :math:`z_s = A^T x` and projected labelled target rows
+    :math:`z_l`. A linear support vector machine on both recognises target rows. Rows
+    are scaled to unit length first. Unlabelled rows are ignored.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        Number of principal axes of the target, never more than there are.
+    ridge : float, default=0.5
+        Weight :math:`\lambda` of the squared norm of the map.
+    nu : float, default=0.5
+        Parameter of the nu-SVC; lowered, with a warning, where the classes' weights
+        make it infeasible.
+
+    Attributes
+    ----------
+    nu_ : float
+        The nu in use in the last round.
+    projection_, projection_source_, n_features_source_
+        As in `cdspp.methods.shared.common_subspace.SubspaceMethod`: the principal axes
+        of the target, whose projected rows are not centred, and the map A.
+    classes_, transduction_, history_, n_iter_, n_features_in_
+        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
+
+    See Also
+    --------
+    CDLS : Semi-supervised, with landmark weights.
+
+    Notes
+    -----
+    Cost O(n d min(n, d) + min(n, d)^3) for the axes and for the map, with n labelled
+    rows of the domain, and C^2 / 2 small machines. The axes come from the labelled
+    rows alone, hence at most one less than these. The released code has no supervised
+    program; this one is put together from its parts: the projection is not centred, and
+    the machine is a nu-SVC in which a source row weighs ``n_labelled / n_source``.
+    Where the rows leave no margin between two classes that machine does not exist, and
+    `fit` raises `MethodFailed`, as it does where a class lacks a source row or a
+    labelled target row.
+
+    References
+    ----------
+    .. [1] Tsai, Y.-H. H., Yeh, Y.-R., Wang, Y.-C. F., "Learning Cross-Domain Landmarks
+       for Heterogeneous Domain Adaptation", CVPR 2016, pp. 5081-5090.
+       :doi:`10.1109/CVPR.2016.549`
+
+    Examples
+    --------
+    >>> from cdspp import CDLSSup, SourceDomain
+    >>> source = SourceDomain([[1.0, 0.0, 0.2], [0.0, 1.0, 0.1]], ["cat", "dog"])
+    >>> model = CDLSSup().fit([[0.9, 0.1], [0.2, 1.0]], ["cat", "dog"], source=source)
+    >>> model.predict([[1.0, 0.3]])
+    array(['cat'], dtype='<U3')
+    """
+
+    identifier = "cdls-sup"
+    display_name = "CDLS_sup"
+    supervised = True
+
+    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
+        "n_components": [COUNT],
+        "ridge": [POSITIVE],
+        "nu": [Interval(Real, 0, 1, closed="right")],
+    }
+
+    def __init__(
+        self, n_components: int = 100, ridge: float = 0.5, nu: float = 0.5
+    ) -> None:
+        self.n_components = n_components
+        self.ridge = ridge
+        self.nu = nu
+
+    @classmethod
+    def work(cls, size: Any) -> tuple[float, float]:
+        """Return about how many seconds a fit takes, and MB beside the data."""
+        n_source, d_source = size.n_source, size.d_source
+        predicted = size.n_unlabelled * (n_source + size.n_labelled)
+        side = min(n_source + size.n_classes, d_source)
+        seconds = 0.05 + 5e-8 * (n_source * d_source + size.n_target * size.d_target)
+        seconds += 3.5e-11 * n_source * d_source * side + 4.4e-8 * predicted
+        return seconds, 32e-6 * n_source**2
+
+    def _fit_problem(self, problem: Problem) -> list[Round]:
+        require_every_class(problem, self.classes_)
+        prepared = self._prepare(problem)
+        source = SourceMap(
+            prepared.X_source,
+            problem.y_source,
+            problem.n_classes,
+            float(self.ridge),
+        )
+        return self._fit_source(source, prepared)
+
+    def _fit_source(self, source: SourceMap, problem: Problem) -> list[Round]:
+        X = problem.X_labelled
+        self.projection_ = principal_axes(X, self.n_components)
+        Z = X @ self.projection_
+        target = ProjectedTarget(Z, problem.y_labelled, Z[:0], problem.n_classes)
+        self._fit_round(source, np.ones(len(source.X)), target, target.first_goals())
+        return []
+
+    def _fit_round(
+        self, source: SourceMap, weights: Float, target: ProjectedTarget, goals: Goals
+    ) -> Float:
+        """Fit the map and the machine; return the mapped source rows."""
+        mapped, self.projection_source_ = source.fit(weights, goals)
+        n_source, n_labelled = len(mapped), len(target.labelled)
+        self._machine = _Machine.fit(
+            np.vstack([mapped, target.labelled]),
+            np.concatenate([source.codes, target.codes]),
+            np.concatenate([weights * n_labelled / n_source, np.ones(n_labelled)]),
+            target.n_classes,
+            float(self.nu),
+        )
+        self.nu_ = self._machine.nu
+        return mapped
+
+    def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
+        return self._machine.predict(self._place_target(self._prepare_target(X))), None
+
+
+class CDLS(CDLSSup):
+    r"""Cross-domain landmark selection (CDLS): the map and weights of all samples.
+
+    Predicts the unlabelled rows, weighs source and unlabelled rows by how well they
+    help to bring the domains together, and fits map and machine again. With weights
+    :math:`\alpha` of the source and :math:`\beta` of the unlabelled rows,
+
+    .. math::
+
+        \min_{A, \alpha, \beta} E_M(A, \alpha, \beta)
+        + \sum_c \bigl(E_C^c(A, \alpha, \beta) + e_c E_P^c(A, \alpha, \beta)\bigr)
+        + \lambda \lVert A \rVert_F^2
+        \quad \text{s.t.} \quad 0 \le \alpha, \beta \le 1, \;
+        \sum_{i \in c} \alpha_i = \delta n_s^c, \;
+        \sum_{j \in c} \beta_j = \delta n_u^c
+
+    where the terms are the squared distances of the domains' weighted means, of the
+    classes' weighted means, and of all pairs of one class from different sets.
+
+    Parameters
+    ----------
+    n_components, ridge, nu
+        As in `CDLSSup`.
+    delta : float, default=0.5
+        Share of the weight of each class; 1 selects nothing.
+    max_iter : int, default=5
+        Number of rounds; each predicts all unlabelled rows afresh.
+    mixed_normaliser : bool, default=True
+        In the marginal term of the weights' program, weigh inner products of unlabelled
+        rows by the product of both domains' normalisers, as the released code does;
+        otherwise by the square of the target's.
+    norms_of_all_classes : bool, default=True
+        In its pair term, sum the squared norms over pairs of all classes, as the
+        released code does, which favours samples with a small projected norm; otherwise
+        over pairs of one class.
+
+    Attributes
+    ----------
+    weights_source_ : ndarray of shape (n_source,)
+        Landmark weights of the source rows in the last round.
+    weights_unlabelled_ : ndarray of shape (n_unlabelled,)
+        Landmark weights of the unlabelled rows in the last round.
+    projection_, projection_source_, nu_, classes_, transduction_, history_, n_iter_
+        As in `CDLSSup`; the axes come from all target rows. `history_` has an entry
+        for each round; `n_selected` counts unlabelled rows of positive weight.
+
+    See Also
+    --------
+    CDLSSup : Without unlabelled rows and weights.
+
+    Notes
+    -----
+    Beside the cost of `CDLSSup`, with all target rows for the axes, a round solves the
+    weights' program by an interior-point method in 10 to 20 steps of ``O(sum of n_c^3 +
+    n m^2 + (m + C)^3)`` with m components and n_c samples of class c. The axes and the
+    marginal mean take in the unlabelled rows from the first round on, as in the
+    released code, where a start from `CDLSSup` is described. Pairs are weighted
+    linearly in the landmark weights. From the second round on the source weighs
+    ``delta n_labelled`` in the machine, which makes ``delta=1`` the better choice on
+    some data.
+
+    References
+    ----------
+    See `CDLSSup`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cdspp import CDLS, SourceDomain
+    >>> source = SourceDomain([[1.0, 0.0, 0.2], [0.0, 1.0, 0.1]], [0, 1])
+    >>> X = np.array([[0.9, 0.1], [0.2, 1.0], [0.8, 0.3], [0.1, 0.7]])
+    >>> CDLS().fit(X, [0, 1, -1, -1], source=source).transduction_
+    array([0, 1, 0, 1])
+    """
+
+    identifier = "cdls"
+    display_name = "CDLS"
+    supervised = False
+
+    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
+        **CDLSSup._parameter_constraints,
+        "delta": [Interval(Real, 0, 1, closed="right")],
+        "max_iter": [COUNT],
+        "mixed_normaliser": ["boolean"],
+        "norms_of_all_classes": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        ridge: float = 0.5,
+        delta: float = 0.5,
+        max_iter: int = 5,
+        nu: float = 0.5,
+        mixed_normaliser: bool = True,
+        norms_of_all_classes: bool = True,
+    ) -> None:
+        super().__init__(n_components, ridge, nu)
+        self.delta = delta
+        self.max_iter = max_iter
+        self.mixed_normaliser = mixed_normaliser
+        self.norms_of_all_classes = norms_of_all_classes
+
+    @classmethod
+    def work(cls, size: Any) -> tuple[float, float]:
+        """Return about how many seconds a fit takes, and MB beside the data."""
+        seconds, megabytes = super().work(size)
+        n, n_classes = size.n_source + size.n_unlabelled, size.n_classes
+        side = min(size.n_target, size.d_target)
+        axes = 3.5e-11 * size.n_target * size.d_target * side + 6e-11 * side**3
+        program = 4 * (1.2e-4 * n + 2e-10 * n**3 / n_classes**2)
+        more = 8e-6 * (3 * side**2 + 3 * n**2 / n_classes + 600 * n)
+        return 5 * seconds + axes + program, megabytes + more
+
+    def _fit_source(self, source: SourceMap, problem: Problem) -> list[Round]:
+        n_labelled, n_classes = len(problem.X_labelled), problem.n_classes
+        X = np.vstack([problem.X_labelled, problem.X_unlabelled])
+        self.projection_ = principal_axes(X, self.n_components)
+        Z = X @ self.projection_
+        target = ProjectedTarget(
+            Z[:n_labelled], problem.y_labelled, Z[n_labelled:], n_classes
+        )
+        alpha, beta = np.ones(len(source.X)), np.ones(len(problem.X_unlabelled))
+        goals = target.first_goals()
+        rounds: list[Round] = []
+        for iteration in range(1, self.max_iter + 1):
+            mapped = self._fit_round(source, alpha, target, goals)
+            prediction = self._machine.predict(target.unlabelled)
+            selected = int((beta >= NEGLIGIBLE).sum()) if rounds else 0
+            rounds.append(Round(iteration, prediction, n_selected=selected))
+            self.weights_source_, self.weights_unlabelled_ = alpha, beta
+            if iteration < self.max_iter and self.delta < 1:
+                alpha, beta = self._weigh(mapped, source.codes, target, prediction)
+            goals = target.goals(prediction, beta)
+        return rounds
+
+    def _weigh(
+        self, mapped: Float, codes: Int, target: ProjectedTarget, prediction: Int
+    ) -> tuple[Float, Float]:
+        """Return the landmark weights of the source and of the unlabelled rows."""
+        program = LandmarkProgram.build(
+            mapped,
+            codes,
+            target,
+            prediction,
+            float(self.delta),
+            mixed_normaliser=self.mixed_normaliser,
+            norms_of_all_classes=self.norms_of_all_classes,
+        )
+        weights = solve_landmarks(program)
+        return weights[: len(mapped)], weights[len(mapped) :]

@@ -1,0 +1,1 @@
+"""CDSPP, its supervised form, its variants."""

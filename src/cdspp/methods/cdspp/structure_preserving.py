@@ -1,0 +1,247 @@
+"""The structure preserving projection: a generalised eigenproblem in closed form.
+
+The problem of size ``d_s + d_t`` has rank at most 2C, so two Cholesky solves and one
+singular value decomposition of size C x C give every direction with a nonzero
+eigenvalue; no matrix of size ``d_s + d_t`` is formed.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from cdspp.core.linalg import (
+    column_signs,
+    counts,
+    one_hot,
+    psd_factor,
+    symmetric_product,
+)
+from cdspp.methods.base import Float, Int
+
+__all__ = ["Projection", "Side", "solve_projection"]
+
+Expand = Callable[[Float], Float]
+
+# An eigenvalue below this share of the largest one is rounding error of a zero.
+RELATIVE_TOLERANCE = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """Solution of the eigenproblem, largest eigenvalue first.
+
+    Attributes
+    ----------
+    target : ndarray of shape (n_features, n_components)
+        Projection of the target features.
+    eigenvalues : ndarray of shape (n_components,)
+        Positive eigenvalues, descending.
+    rows_source : ndarray of shape (n_source, n_components)
+        Projected source rows.
+    rows_target : ndarray of shape (n_target, n_components)
+        Projected target rows.
+    expand_source : callable
+        Computes `source`, which the rounds of pseudo-labelling do without.
+    """
+
+    target: Float
+    eigenvalues: Float
+    rows_source: Float
+    rows_target: Float
+    expand_source: Callable[[], Float]
+
+    @cached_property
+    def source(self) -> Float:
+        """Projection of the source features, (n_features_source, n_components)."""
+        return self.expand_source()
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """Rows of one domain in a fit, with what does not depend on the other domain.
+
+    Answers ``K^{-1} M`` for ``K = X^T L X + alpha I`` and the class sums
+    ``M = X^T Y``, where ``L = diag(own + other / 2) - Y Y^T`` and `own`, `other` are
+    the class sizes of this domain and of the other one.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Rows of unit length.
+    codes : ndarray of shape (n,)
+        Class codes.
+    n_classes : int
+        Number of classes.
+    alpha : float
+        Weight of the regulariser.
+    """
+
+    X: Float
+    codes: Int
+    n_classes: int
+    alpha: float
+    indicator: Float = field(init=False)
+    class_counts: Float = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Derive the class indicator matrix and the class sizes."""
+        object.__setattr__(self, "indicator", one_hot(self.codes, self.n_classes))
+        object.__setattr__(self, "class_counts", counts(self.codes, self.n_classes))
+
+    @cached_property
+    def gram(self) -> Float:
+        """Upper triangle of ``X X^T``, for a domain with fewer rows than features."""
+        return symmetric_product(self.X, of_rows=True)
+
+    @cached_property
+    def gram_sums(self) -> Float:
+        """``X M = X X^T Y`` of shape (n, n_classes)."""
+        return np.asarray(linalg.blas.dsymm(1.0, self.gram, self.indicator))
+
+    @cached_property
+    def sums(self) -> Float:
+        """Class sums ``M`` of shape (d, n_classes)."""
+        return np.asarray(self.X.T @ self.indicator)
+
+    def solve(self, other: Float, shared: NDArray[np.bool_]) -> tuple[Float, Expand]:
+        """Solve ``Q = K^{-1} M`` for the `shared` classes.
+
+        Parameters
+        ----------
+        other : ndarray of shape (n_classes,)
+            Class sizes of the other domain.
+        shared : boolean ndarray of shape (n_classes,)
+            Classes with samples in both domains; only these couple the domains.
+
+        Returns
+        -------
+        Z : ndarray of shape (n, n_shared)
+            ``X Q``.
+        expand : callable
+            ``expand(U)`` is ``Q U``.
+        """
+        n, d = self.X.shape
+        solve = self._solve_by_rows if n < d else self._solve_by_features
+        return solve(self.class_counts, other / 2.0, shared)
+
+    def _solve_by_features(
+        self, own: Float, extra: Float, shared: NDArray[np.bool_]
+    ) -> tuple[Float, Expand]:
+        """Factorise ``X^T W X - M M^T + alpha I`` of size d x d."""
+        weights = np.sqrt(own + extra)[self.codes]
+        K = symmetric_product(self.X * weights[:, None], of_rows=False)
+        K = linalg.blas.dsyrk(-1.0, self.sums, beta=1.0, c=K, overwrite_c=True)
+        K[np.diag_indices_from(K)] += self.alpha
+        factor = linalg.cho_factor(K, overwrite_a=True, check_finite=False)
+        M = self.sums[:, shared]
+        Q = linalg.cho_solve(factor, M, check_finite=False)
+        return self.X @ Q, lambda U: Q @ U
+
+    def _solve_by_rows(
+        self, own: Float, extra: Float, shared: NDArray[np.bool_]
+    ) -> tuple[Float, Expand]:
+        """Factorise ``F X X^T F + alpha I`` of size n x n, with ``F = L^{1/2}``.
+
+        `F` is diagonal plus one rank-one term a class. ``Y = F Y / sqrt(extra)`` for
+        shared classes, hence ``K^{-1} M = X^T F (F X X^T F + alpha I)^{-1} Y`` scaled.
+        """
+        root = np.sqrt(own + extra)
+        shift = (np.sqrt(extra) - root) / np.maximum(own, 1.0)
+        scale = root[self.codes]
+        between = self.indicator.T @ self.gram_sums
+        coupling = scale[:, None] * self.gram_sums * shift
+        coupling += (0.5 * shift[:, None] * between * shift)[self.codes]
+        S = self.gram * scale[:, None]
+        S *= scale
+        S = linalg.blas.dsyr2k(
+            1.0, coupling.T, self.indicator.T, trans=1, beta=1.0, c=S, overwrite_c=True
+        )
+        S[np.diag_indices_from(S)] += self.alpha
+        factor = linalg.cho_factor(S, overwrite_a=True, check_finite=False)
+        Y = self.indicator[:, shared]
+        B = linalg.cho_solve(factor, Y, check_finite=False) / np.sqrt(extra[shared])
+        B = scale[:, None] * B + (shift[:, None] * (self.indicator.T @ B))[self.codes]
+        Z = linalg.blas.dsymm(1.0, self.gram, B)
+        return Z, lambda U: self.X.T @ (B @ U)
+
+
+def solve_projection(
+    source: Side,
+    target: Side,
+    n_components: int | None = None,
+    *,
+    scaling: str = "metric",
+) -> Projection:
+    r"""Solve the eigenproblem of CDSPP.
+
+    .. math::
+
+        \begin{pmatrix} 0 & S_c \\ S_c^T & 0 \end{pmatrix} p = \lambda
+        \left( \begin{pmatrix} S_s & 0 \\ 0 & S_t \end{pmatrix} + \alpha I \right) p
+
+    Parameters
+    ----------
+    source, target : Side
+        Labelled rows of both domains.
+    n_components : int, default=None
+        Number of directions; all with a positive eigenvalue by default, which are at
+        most C, the number of classes.
+    scaling : {"metric", "unit"}, default="metric"
+        ``p^T (B + alpha I) p = 1``, or vectors of unit length.
+
+    Returns
+    -------
+    projection : Projection
+        The leading directions.
+
+    Notes
+    -----
+    With ``G = M^T Q = Y^T X Q`` a side, ``G_s = A A^T`` and ``G_t = B B^T``, the
+    eigenvalues are the singular values of ``A^T B = W diag(sigma) Z^T``; ``u = B z``
+    and ``v = A w`` give ``p_s = Q_s u`` and ``p_t = Q_t v`` without any inverse. Cost
+    a side: one symmetric product and one Cholesky factor of the smaller of n and d;
+    O(C^3) for the rest.
+    """
+    shared = (source.class_counts > 0) & (target.class_counts > 0)
+    Z_source, expand_source = source.solve(target.class_counts, shared)
+    Z_target, expand_target = target.solve(source.class_counts, shared)
+    A = psd_factor(source.indicator[:, shared].T @ Z_source)
+    B = psd_factor(target.indicator[:, shared].T @ Z_target)
+    W, sigma, Zt = linalg.svd(A.T @ B, check_finite=False)
+    positive = int(np.sum(sigma > RELATIVE_TOLERANCE * sigma[0])) if len(sigma) else 0
+    rank = _useful(n_components, positive)
+    sigma = sigma[:rank]
+    norms = np.sqrt(2.0) * sigma
+    U, V = B @ Zt[:rank].T / norms, A @ W[:, :rank] / norms
+    P_target = expand_target(V)
+    factors = column_signs(P_target)
+    if scaling == "unit":
+        squares = (expand_source(U) ** 2).sum(axis=0) + (P_target**2).sum(axis=0)
+        factors /= np.sqrt(squares)
+    return Projection(
+        target=P_target * factors,
+        eigenvalues=sigma,
+        rows_source=Z_source @ (U * factors),
+        rows_target=Z_target @ (V * factors),
+        expand_source=partial(expand_source, U * factors),
+    )
+
+
+def _useful(n_components: int | None, positive: int) -> int:
+    if n_components is None:
+        return positive
+    if n_components > positive:
+        warnings.warn(
+            f"n_components={n_components}, but only {positive} directions have a "
+            "positive eigenvalue (at most one a class); the others would be arbitrary. "
+            f"Using {positive}.",
+            stacklevel=2,
+        )
+    return min(n_components, positive)

@@ -1,0 +1,1 @@
+"""DAMA, its supervised form, DAMA+."""

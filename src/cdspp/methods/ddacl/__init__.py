@@ -1,0 +1,1 @@
+"""DDACL: distributions aligned by cross-entropy."""

@@ -1,0 +1,248 @@
+"""Limited-memory BFGS with a Wolfe-Powell line search, stopped after a few searches.
+
+After C. E. Rasmussen's `minimize` (2011). Methods whose result depends on where the
+optimiser stops need this very one: another L-BFGS ends elsewhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Minimum", "Objective", "minimise"]
+
+Float = NDArray[np.float64]
+Objective = Callable[[Float], tuple[float, Float]]
+
+N_PAIRS = 4
+MAX_EVALUATIONS = 20
+# Allowed slope and decrease of the Wolfe-Powell conditions.
+SLOPE_SHARE = 0.1
+DECREASE_SHARE = 0.05
+# Closest that a new step may come to the ends of an interval, longest extrapolation.
+MARGIN = 0.1
+EXTRAPOLATION = 5.0
+MAX_GROWTH = 100.0
+
+
+class Minimum(NamedTuple):
+    """Where the optimiser stopped.
+
+    Attributes
+    ----------
+    x : ndarray of shape (n,)
+        The last point.
+    trace : list of float
+        Objective at the start and after each line search.
+    n_evaluations : int
+        How often the objective was evaluated.
+    """
+
+    x: Float
+    trace: list[float]
+    n_evaluations: int
+
+
+def minimise(objective: Objective, x: Float, n_line_searches: int) -> Minimum:
+    """Minimise a differentiable function by at most `n_line_searches` line searches.
+
+    Parameters
+    ----------
+    objective : callable
+        ``objective(x)`` returns value and gradient. A value that is not finite marks a
+        point that the line search has to shrink back from.
+    x : ndarray of shape (n,)
+        Start, where the value is finite.
+    n_line_searches : int
+        Number of line searches; a failed one counts. Two failures in a row, or a zero
+        gradient, end the search earlier.
+
+    Returns
+    -------
+    minimum : Minimum
+        The last point, not necessarily near a minimum.
+
+    Notes
+    -----
+    Time and memory beside the evaluations are O(n).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cdspp.methods.ddacl.lbfgs import minimise
+    >>> found = minimise(lambda x: (x @ x, 2.0 * x), np.array([3.0, 4.0]), 10)
+    >>> bool(found.trace[-1] < 1e-12)
+    True
+    """
+    memory = _Memory()
+    value, gradient = objective(x)
+    trace, n_evaluations = [value], 1
+    trusted, last_change = False, -1.0 / MAX_GROWTH
+    for _ in range(n_line_searches):
+        if not gradient @ gradient > 0.0:
+            break
+        direction = memory.direction(gradient)
+        slope = float(direction @ gradient)
+        if not slope < 0.0:
+            direction, slope = -gradient, -float(gradient @ gradient)
+            memory.forget()
+            trusted = False
+        search = _LineSearch(objective, x, direction, _Point(0, value, slope, gradient))
+        end = search.run(min(1.0, MAX_GROWTH * abs(last_change) / abs(slope)))
+        n_evaluations += search.n_evaluations
+        succeeded = search.accepts(end)
+        if succeeded:
+            memory.remember(end.step * direction, end.gradient - gradient)
+            trusted, last_change = True, end.step * slope
+        x, value, gradient = x + end.step * direction, end.value, end.gradient
+        trace.append(value)
+        if not succeeded:
+            if not trusted:
+                break
+            trusted = False
+            memory.forget()
+    return Minimum(x, trace, n_evaluations)
+
+
+class _Memory:
+    """The latest pairs of a step and the change of the gradient along it."""
+
+    def __init__(self) -> None:
+        self._pairs: list[tuple[Float, Float, float]] = []
+
+    def forget(self) -> None:
+        self._pairs = []
+
+    def remember(self, step: Float, change: Float) -> None:
+        curvature = float(step @ change)
+        if curvature:
+            self._pairs = [*self._pairs[1 - N_PAIRS :], (step, change, curvature)]
+
+    def direction(self, gradient: Float) -> Float:
+        """Return the quasi-Newton direction, by the two-loop recursion."""
+        if not self._pairs:
+            return -gradient / (gradient @ gradient)
+        rest, weights = gradient.copy(), []
+        for step, change, curvature in reversed(self._pairs):
+            weights.append((step @ rest) / curvature)
+            rest -= weights[-1] * change
+        # Scaled by the oldest pair; textbooks take the newest.
+        _, oldest, curvature = self._pairs[0]
+        direction = rest * (-curvature / (oldest @ oldest))
+        for (step, change, curvature), weight in zip(
+            self._pairs, reversed(weights), strict=True
+        ):
+            direction -= ((change @ direction) / curvature + weight) * step
+        return np.asarray(direction)
+
+
+@dataclass(frozen=True, eq=False)
+class _Point:
+    """A point on the line: step from the start, value, slope, gradient."""
+
+    step: float
+    value: float
+    slope: float
+    gradient: Float
+
+    @property
+    def finite(self) -> bool:
+        return math.isfinite(self.value) and math.isfinite(self.slope)
+
+
+class _LineSearch:
+    """One search along a line, from `start` at step 0."""
+
+    def __init__(
+        self, objective: Objective, x: Float, direction: Float, start: _Point
+    ) -> None:
+        self._objective = objective
+        self._x = x
+        self._direction = direction
+        self._start = start
+        self._cap = SLOPE_SHARE * abs(start.slope)
+        self.n_evaluations = 0
+
+    def run(self, step: float) -> _Point:
+        """Return the point where the search ends, `step` being the first trial."""
+        low, high, width = self._extrapolate(step)
+        return self._interpolate(low, high, width)
+
+    def accepts(self, point: _Point) -> bool:
+        """Return whether the end of the search is a success."""
+        return abs(point.slope) <= self._cap and point.value <= self._bound(point.step)
+
+    def _bound(self, step: float) -> float:
+        """Return the value that a step has to get down to."""
+        return self._start.value + step * DECREASE_SHARE * self._start.slope
+
+    @property
+    def _spent(self) -> bool:
+        return self.n_evaluations >= MAX_EVALUATIONS
+
+    def _evaluate(self, step: float) -> _Point:
+        self.n_evaluations += 1
+        value, gradient = self._objective(self._x + step * self._direction)
+        return _Point(step, value, float(gradient @ self._direction), gradient)
+
+    def _extrapolate(self, width: float) -> tuple[_Point, _Point, float]:
+        """Lengthen the step until it leads too far; return the last two points."""
+        low, step = self._start, width
+        while True:
+            high = self._evaluate(step)
+            while not high.finite and not self._spent:
+                step = (low.step + step) / 2.0
+                high = self._evaluate(step)
+            too_far = high.slope > -self._cap or high.value > self._bound(step)
+            if too_far or self._spent:
+                return low, high, width
+            self._cap = max(self._cap, -SLOPE_SHARE * high.slope)
+            before, low = low, high
+            width = low.step - before.step
+            furthest = EXTRAPOLATION * width
+            guess = _cubic_minimum(width, before, low)
+            if not width <= guess <= furthest:
+                guess = furthest
+            step = before.step + max(guess, low.step + MARGIN * width)
+
+    def _interpolate(self, low: _Point, high: _Point, width: float) -> _Point:
+        """Shrink the interval until its better end satisfies both conditions."""
+        while True:
+            best = high if low.value > high.value else low
+            # The width of the last interval, not the step: as in the original.
+            descends = best.value < self._bound(width)
+            if (abs(best.slope) < self._cap and descends) or self._spent:
+                return best
+            if descends:
+                self._cap = max(self._cap, -SLOPE_SHARE * best.slope)
+            width = high.step - low.step
+            guess = _cubic_minimum(width, low, high)
+            if not 0.0 <= guess <= width:
+                guess = width / 2.0
+            guess = min(max(guess, MARGIN * width), (1.0 - MARGIN) * width)
+            point = self._evaluate(low.step + guess)
+            rises = point.slope > 0.0 or point.value > self._bound(point.step)
+            if rises or not point.finite:
+                high = point
+            else:
+                low = point
+
+
+def _cubic_minimum(width: float, low: _Point, high: _Point) -> float:
+    """Return the minimum of the cubic through two points from the first; NaN if none.
+
+    Products overflow to infinity, which callers refuse like NaN.
+    """
+    rise = high.value - low.value
+    a = -6.0 * rise + 3.0 * (low.slope + high.slope) * width
+    b = 3.0 * rise - (2.0 * low.slope + high.slope) * width
+    radicand = b * b - a * low.slope * width
+    if not radicand >= 0.0:
+        return math.nan
+    denominator = b + math.sqrt(radicand)
+    return -low.slope * width * width / denominator if denominator else math.nan

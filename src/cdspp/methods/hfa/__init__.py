@@ -1,0 +1,1 @@
+"""HFA and SHFA: augmented features."""

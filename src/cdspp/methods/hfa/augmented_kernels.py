@@ -1,0 +1,234 @@
+r"""Multiple-kernel learning over augmented features, which HFA and SHFA share.
+
+Both learn a matrix ``H = trace_bound * sum_m d_m h_m h_m^T``, one direction h_m after
+another, with a machine whose kernel is ``K + sum_m d_m g_m g_m^T`` for the columns
+``g_m = sqrt(trace_bound) K^{1/2} h_m``. Neither H nor a matrix root is formed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+import sklearn
+from scipy import linalg
+
+from cdspp.core.linalg import squared_distances
+from cdspp.methods.base import Float, Int
+
+__all__ = [
+    "BinaryProblem",
+    "GaussianKernel",
+    "Schedule",
+    "Solution",
+    "TargetExpansion",
+    "add_columns",
+    "block_diagonal",
+    "cold_start",
+    "generate_columns",
+    "learn_weights",
+    "next_weights",
+    "root_sums",
+    "symmetric_root",
+]
+
+# Rows of unit length with a mean squared distance below this differ by rounding alone.
+ROUNDING = 1e-13
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianKernel:
+    """Gaussian kernel ``exp(-gamma |a - b|^2)`` of rows of unit length.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Rows; gamma is one over the mean of all n^2 squared distances, those of a row
+        to itself included, and zero where all rows are equal.
+    """
+
+    X: Float
+    gamma: float = field(init=False)
+    gram: Float = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Choose gamma and compute the Gram matrix of the rows."""
+        distances = squared_distances(self.X, self.X)
+        mean = distances.mean()
+        gamma = 1.0 / mean if mean > ROUNDING else 0.0
+        distances *= -gamma
+        object.__setattr__(self, "gamma", gamma)
+        object.__setattr__(self, "gram", np.exp(distances, out=distances))
+
+    def between(self, X: Float) -> Float:
+        """Return the kernel of other rows, (m, d), with the rows, as (m, n)."""
+        return np.asarray(np.exp(-self.gamma * squared_distances(X, self.X)))
+
+
+@dataclass(frozen=True, eq=False)
+class TargetExpansion:
+    """Decision values of target rows x: ``k(x, rows) @ coefficients + intercepts``.
+
+    Attributes
+    ----------
+    kernel : GaussianKernel
+        Kernel of the target rows of the fit.
+    coefficients : ndarray of shape (n, n_classes)
+        What each row adds to the value of each class.
+    intercepts : ndarray of shape (n_classes,)
+        Constants.
+    """
+
+    kernel: GaussianKernel
+    coefficients: Float
+    intercepts: Float
+
+    def predict(self, X: Float) -> Int:
+        """Return the code of the largest decision value, ties to the first class."""
+        values = self.kernel.between(X) @ self.coefficients + self.intercepts
+        return np.asarray(values.argmax(axis=1))
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """When to stop: ``|d|_p <= 1``, columns, steps a column, relative changes."""
+
+    p: float
+    max_iter: int
+    max_inner_iter: int
+    tol: float
+
+    def converged(self, objective: float, previous: float) -> bool:
+        """Return whether the objective has stopped changing."""
+        return abs(objective - previous) <= self.tol * abs(objective)
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A machine solved for fixed weights of its columns.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_columns,)
+        The weights d it was solved with.
+    dual : ndarray of shape (n,)
+        Dual variables, signed or not as the method likes.
+    strengths : ndarray of shape (n_columns,)
+        Quadratic form of the dual variables with each base kernel.
+    objective : float
+        Value that the weights change until it settles.
+    offset : float
+        Intercept or margin of the machine.
+    """
+
+    weights: Float
+    dual: Float
+    strengths: Float
+    objective: float
+    offset: float
+
+
+class BinaryProblem(Protocol):
+    """A class against the others: a machine for given weights, and its next column."""
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns so far."""
+
+    def solve(self, weights: Float) -> Solution:
+        """Solve the machine with the columns weighted."""
+
+    def extend(self, solution: Solution) -> bool:
+        """Add the column that `solution` violates most; return whether there is one."""
+
+
+def cold_start(n_columns: int, p: float) -> Float:
+    """Return equal weights of p-norm one."""
+    return np.full(n_columns, n_columns ** (-1.0 / p))
+
+
+def next_weights(weights: Float, strengths: Float, p: float) -> Float:
+    r"""Return the closed-form weights of lp-norm multiple-kernel learning.
+
+    .. math:: d_m \propto (d_m \sqrt{q_m})^{2 / (p + 1)}, \quad \lVert d \rVert_p = 1
+
+    Weights stay as they are where no column has any strength.
+    """
+    powers = (weights * np.sqrt(np.maximum(strengths, 0.0))) ** (2.0 / (p + 1.0))
+    norm = float(np.sum(powers**p) ** (1.0 / p))
+    return powers / norm if norm > 0 else weights
+
+
+def learn_weights(problem: BinaryProblem, schedule: Schedule) -> Solution:
+    """Alternate the machine and its weights, from equal weights."""
+    solution = problem.solve(cold_start(problem.n_columns, schedule.p))
+    for _ in range(schedule.max_inner_iter - 1):
+        previous = solution
+        weights = next_weights(previous.weights, previous.strengths, schedule.p)
+        solution = problem.solve(weights)
+        if schedule.converged(solution.objective, previous.objective):
+            break
+    return solution
+
+
+def generate_columns(problem: BinaryProblem, schedule: Schedule) -> Solution:
+    """Add columns until the objective settles; return the last machine.
+
+    Notes
+    -----
+    The weights restart from equal ones after each column, hence the objective does not
+    decrease monotonically.
+    """
+    # Checks of options and of finite numbers would double the time of small machines.
+    with sklearn.config_context(assume_finite=True, skip_parameter_validation=True):
+        solution = learn_weights(problem, schedule)
+        for _ in range(schedule.max_iter - 1):
+            if not problem.extend(solution):
+                break
+            previous, solution = solution, learn_weights(problem, schedule)
+            if schedule.converged(solution.objective, previous.objective):
+                break
+    return solution
+
+
+def add_columns(K: Float, columns: Float, weights: Float) -> None:
+    """Add ``columns @ diag(weights) @ columns.T`` to the C-ordered square `K`."""
+    scaled = np.asfortranarray(columns * np.sqrt(weights))
+    linalg.blas.dgemm(
+        1.0, scaled, scaled, beta=1.0, c=K.T, trans_b=True, overwrite_c=True
+    )
+
+
+def block_diagonal(A: Float, B: Float) -> Float:
+    """Return the block diagonal matrix of two square ones."""
+    return np.asarray(linalg.block_diag(A, B))
+
+
+def root_sums(K: Float) -> tuple[Float, Float]:
+    """Return ``R 1`` and ``R^+ 1`` for the symmetric root R of `K`.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Positive semidefinite but for rounding: negative eigenvalues count as zero.
+
+    Returns
+    -------
+    sums, inverse_sums : ndarray of shape (n,)
+        Row sums of the root and of its pseudo-inverse. Singular values of R below n
+        spacings of the largest one count as zero.
+    """
+    values, vectors = linalg.eigh(K, check_finite=False)
+    roots = np.sqrt(np.maximum(values, 0.0))
+    sums = vectors.sum(axis=0)
+    kept = roots > len(K) * np.spacing(roots[-1])
+    inverse = vectors[:, kept] @ (sums[kept] / roots[kept])
+    return np.asarray(vectors @ (roots * sums)), np.asarray(inverse)
+
+
+def symmetric_root(A: Float) -> Float:
+    """Return the symmetric root of `A`, whose negative eigenvalues count as zero."""
+    values, vectors = linalg.eigh(A, check_finite=False)
+    vectors *= np.maximum(values, 0.0) ** 0.25
+    return np.asarray(vectors @ vectors.T)

@@ -1,0 +1,207 @@
+"""The machine of SHFA for one class: kernels of guessed labellings and directions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cdspp.methods.base import Float
+from cdspp.methods.hfa.augmented_kernels import Solution, add_columns
+from cdspp.methods.hfa.simplex_problem import SimplexSolver
+
+__all__ = ["LabellingKernels", "LabellingMachine", "ratio_labels"]
+
+# Candidate labellings are scored this many at a time.
+CHUNK = 256
+
+
+def ratio_labels(values: Float, expected: float) -> Float:
+    """Label rows by value so that about `expected` of them are positive.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Larger where a row is more likely positive.
+    expected : float
+        Expected number of positive rows, rounded down where more values than that are
+        positive and up where fewer are.
+
+    Returns
+    -------
+    labels : ndarray of shape (n,)
+        +1 for the largest values, ties to the lower index, and -1 for the others.
+    """
+    few = np.sum(values > 0) > expected
+    n_positive = int(np.floor(expected) if few else np.ceil(expected))
+    labels = np.full(len(values), -1.0)
+    labels[np.argsort(-values, kind="stable")[:n_positive]] = 1.0
+    return labels
+
+
+def _positive_sums(values: Float, expected: float) -> Float:
+    """Return, for each row, the sum of the values that `ratio_labels` makes positive.
+
+    They are the largest ones, rounded down or up: no full sort is needed.
+    """
+    low, high = int(np.floor(expected)), int(np.ceil(expected))
+    if not high:
+        return np.zeros(len(values))
+    few = (values > 0).sum(axis=1) > expected
+    first = values.shape[1] - high
+    ordered = np.partition(values, first, axis=1)[:, first:]
+    return np.asarray(ordered.sum(axis=1) - few * (high - low) * ordered[:, 0])
+
+
+@dataclass(frozen=True, eq=False)
+class LabellingKernels:
+    """What the machines of all classes share.
+
+    Attributes
+    ----------
+    shifted : ndarray of shape (n, n)
+        Block diagonal kernel plus one; source, labelled, unlabelled target rows.
+    root : ndarray of shape (n, n)
+        Symmetric root of the kernel that any labelling is measured by.
+    first : tuple of two ndarrays
+        The first column, (n,), and its expansion in target rows, (n_target,).
+    ridge : ndarray of shape (n,)
+        One over the cost of each row.
+    n_source : int
+        Number of source rows.
+    n_known : int
+        Number of rows with a label.
+    scale : float
+        Square root of the trace bound.
+    """
+
+    shifted: Float
+    root: Float
+    first: tuple[Float, Float]
+    ridge: Float
+    n_source: int
+    n_known: int
+    scale: float
+
+
+class LabellingMachine:
+    """One class against the others: a machine on kernels times guessed labellings.
+
+    Parameters
+    ----------
+    kernels : LabellingKernels
+        What the classes share.
+    labels : ndarray of shape (n,)
+        +1 for the class, -1 for the others; guessed for the unlabelled rows.
+    expected : float
+        Expected number of unlabelled rows of the class.
+    solver : SimplexSolver
+        Solver of the quadratic problem.
+    """
+
+    def __init__(
+        self,
+        kernels: LabellingKernels,
+        labels: Float,
+        expected: float,
+        solver: SimplexSolver,
+    ) -> None:
+        self._kernels, self._expected, self._solver = kernels, expected, solver
+        self._labels = labels[:, None]
+        self._columns, self._expansions = (v[:, None] for v in kernels.first)
+        self._buffer = np.empty_like(kernels.shifted)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of labellings so far."""
+        return len(self._labels.T)
+
+    def solve(self, weights: Float) -> Solution:
+        """Solve the quadratic problem with the labellings weighted."""
+        Q = self._quadratic(weights)
+        dual = self._solver.minimise(Q)
+        strengths = self._strengths(dual)
+        ridge = float(dual @ (self._kernels.ridge * dual))
+        objective = -0.5 * (float(weights @ strengths) + ridge)
+        support = np.flatnonzero(dual)
+        margin = float(np.mean(Q[support] @ dual))
+        return Solution(weights, dual, strengths, objective, margin)
+
+    def _quadratic(self, weights: Float) -> Float:
+        """Return ``sum_m d_m B_m + W``; labellings differ in unlabelled rows alone."""
+        Q, n_known = self._buffer, self._kernels.n_known
+        known, guesses = self._labels[:n_known, 0], self._labels[n_known:]
+        mean = guesses @ weights
+        np.multiply(known[:, None], known * weights.sum(), out=Q[:n_known, :n_known])
+        np.multiply(known[:, None], mean, out=Q[:n_known, n_known:])
+        np.multiply(mean[:, None], known, out=Q[n_known:, :n_known])
+        np.matmul(guesses * weights, guesses.T, out=Q[n_known:, n_known:])
+        Q *= self._kernels.shifted
+        add_columns(Q, self._columns * self._labels, weights)
+        Q[np.diag_indices_from(Q)] += self._kernels.ridge
+        return Q
+
+    def _strengths(self, dual: Float) -> Float:
+        """Return ``a^T B_m a``; rows with a dual variable of zero take no part."""
+        shifted, n_known = self._kernels.shifted, self._kernels.n_known
+        signed = self._labels * dual[:, None]
+        rows = n_known + np.flatnonzero(dual[n_known:])
+        known, guesses = signed[:n_known, 0], signed[rows]
+        norms = np.einsum("um,um->m", guesses, shifted[np.ix_(rows, rows)] @ guesses)
+        norms += 2.0 * guesses.T @ (shifted[rows, :n_known] @ known)
+        norms += known @ (shifted[:n_known, :n_known] @ known)
+        alignments = np.einsum("im,im->m", self._columns, signed)
+        return np.asarray(alignments**2 + norms)
+
+    def extend(self, solution: Solution) -> bool:
+        """Add the labelling that `solution` violates most, and its direction."""
+        labels = self._most_violated(solution.dual)
+        signed = labels * solution.dual
+        column = self._kernels.shifted @ signed - signed.sum()
+        norm = float(signed @ column)
+        if norm <= 0:
+            return False
+        factor = self._kernels.scale / np.sqrt(norm)
+        expansion = signed[-len(self._expansions) :]
+        self._labels = np.column_stack([self._labels, labels])
+        self._columns = np.column_stack([self._columns, factor * column])
+        self._expansions = np.column_stack([self._expansions, factor * expansion])
+        return True
+
+    def _most_violated(self, dual: Float) -> Float:
+        """Return the labelling with the largest coordinate of ``root (a * y)``."""
+        n_known, known = self._kernels.n_known, self._labels[: self._kernels.n_known, 0]
+        scores = self._scores(dual)
+        best = int(scores.argmax())
+        sign, row = (1.0, best) if best < len(dual) else (-1.0, best - len(dual))
+        values = sign * self._kernels.root[row, n_known:] * dual[n_known:]
+        return np.concatenate([known, ratio_labels(values, self._expected)])
+
+    def _scores(self, dual: Float) -> Float:
+        """Return the scores of the 2n candidates without labelling any row.
+
+        ``sum(y z)`` is twice the sum of the values that become positive minus the sum
+        of all. Of the values that are zero no more are kept than may become positive.
+        """
+        n_known, root = self._kernels.n_known, self._kernels.root
+        rows = n_known + np.flatnonzero(dual[n_known:])
+        n_zeros = min(len(root) - n_known - len(rows), int(np.ceil(self._expected)))
+        agreement = root[:, :n_known] @ (self._labels[:n_known, 0] * dual[:n_known])
+        scores = np.empty((2, len(root)))
+        for start in range(0, len(root), CHUNK):
+            part = slice(start, start + CHUNK)
+            values = np.pad(root[part, rows] * dual[rows], ((0, 0), (0, n_zeros)))
+            constant = agreement[part] - values.sum(axis=1)
+            scores[0, part] = constant + 2.0 * _positive_sums(values, self._expected)
+            np.negative(values, out=values)
+            scores[1, part] = -constant + 2.0 * _positive_sums(values, self._expected)
+        return np.abs(scores).ravel()
+
+    def expansion(self, solution: Solution) -> tuple[Float, float]:
+        """Return the coefficients of the target rows and the constant."""
+        signed = self._labels * solution.dual[:, None]
+        alignments = np.einsum("im,im->m", self._columns, signed)
+        mean = signed @ solution.weights
+        values = self._expansions @ (solution.weights * alignments)
+        values += mean[-len(values) :]
+        return values / solution.offset, float(mean.sum()) / solution.offset

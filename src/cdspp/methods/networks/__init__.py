@@ -1,0 +1,1 @@
+"""STN and SSAN: small networks (torch)."""

@@ -1,0 +1,392 @@
+"""What the networks share: device and seed, tensors of a problem, training loop."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import logging
+import math
+import time
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from cdspp.core.errors import MethodFailed
+from cdspp.core.linalg import one_hot
+from cdspp.methods.base import ConfidentClassifier, Float, Problem, Round
+from cdspp.methods.networks.trained_network import (
+    LEAKY_SLOPE,
+    Trained,
+    TrainedEncoder,
+    TrainedLayer,
+)
+from cdspp.methods.shared.common_subspace import CommonSpaceMethod
+from cdspp.methods.shared.constraints import COUNT, POSITIVE
+from cdspp.methods.shared.requirements import require_every_class
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+__all__ = [
+    "FIRST_SCALE",
+    "Batch",
+    "Encoder",
+    "Layer",
+    "NetworkClassifier",
+    "Site",
+    "train",
+]
+
+log = logging.getLogger(__name__)
+
+FIRST_SCALE = 0.01
+PROGRESS_SECONDS = 30.0
+# A last loss of so many medians of as many last losses is a collapse, not noise.
+COLLAPSED, USUAL_OVER = 1.5, 100
+
+
+@dataclass(frozen=True, eq=False)
+class Site:
+    """Where and how precisely a network is trained, and its random numbers.
+
+    The generator is the network's own and lives on the processor: the first weights are
+    the same on every device, and torch's global state plays no part.
+    """
+
+    device: torch.device
+    dtype: torch.dtype
+    generator: torch.Generator
+
+    @classmethod
+    def open(cls, device: str, random_state: Any, *, double: bool = False) -> Site:
+        """Resolve a device's name and seed a generator.
+
+        Parameters
+        ----------
+        device : str
+            A torch device; ``auto`` takes CUDA where there is one.
+        random_state : int, RandomState or None
+            An integer is the seed itself.
+        double : bool, default=False
+            Compute in float64 in place of float32.
+
+        Raises
+        ------
+        ValueError
+            This torch does not have the device.
+        """
+        import torch
+
+        if isinstance(random_state, Integral):
+            seed = int(random_state)
+        else:
+            seed = int(check_random_state(random_state).randint(2**31 - 1))
+        generator = torch.Generator(device="cpu").manual_seed(seed)
+        dtype = torch.float64 if double else torch.float32
+        return cls(_find_device(device), dtype, generator)
+
+    @property
+    def fuses(self) -> bool:
+        """Whether torch's optimisers update all weights in one pass here."""
+        return self.device.type in {"cpu", "cuda"}
+
+    def normal(self, *shape: int) -> Tensor:
+        """Draw first values of weights, on the processor."""
+        return self._empty(*shape).normal_(0.0, FIRST_SCALE, generator=self.generator)
+
+    def skip(self, count: int) -> None:
+        """Draw `count` uniform numbers that nobody needs."""
+        self._empty(count).uniform_(generator=self.generator)
+
+    def _empty(self, *shape: int) -> Tensor:
+        import torch
+
+        return torch.empty(shape, dtype=self.dtype, device="cpu")
+
+    def place(self, values: Float | Tensor) -> Tensor:
+        """Copy an array or tensor to the device."""
+        import torch
+
+        tensor = torch.from_numpy(values) if isinstance(values, np.ndarray) else values
+        return tensor.to(device=self.device, dtype=self.dtype, copy=True)
+
+    def parameter(self, values: Float | Tensor) -> Tensor:
+        """Copy first values to the device, to be trained."""
+        return self.place(values).contiguous().requires_grad_()
+
+    @contextmanager
+    def arithmetic(self) -> Iterator[None]:
+        """Shield the block from what the caller set in torch: precision, gradients."""
+        import torch
+
+        before = torch.get_float32_matmul_precision()
+        with ExitStack() as stack:
+            stack.callback(torch.set_float32_matmul_precision, before)
+            torch.set_float32_matmul_precision("highest")
+            stack.enter_context(torch.inference_mode(False))
+            stack.enter_context(torch.enable_grad())
+            stack.enter_context(torch.autocast(self.device.type, enabled=False))
+            yield
+
+
+def _find_device(name: str) -> torch.device:
+    import torch
+
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        torch.ones(1, device=name).item()
+    except (RuntimeError, AssertionError) as error:
+        raise ValueError(
+            f"device must be auto or a device that this torch has, got {name!r}. Use "
+            'device="auto".'
+        ) from error
+    return torch.device(name)
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """All rows of a problem as tensors.
+
+    Attributes
+    ----------
+    X_source, X_target : Tensor
+        Prepared rows; of the target the labelled ones first.
+    Y_source, Y_labelled : Tensor of shape (n, n_classes)
+        Class indicators: sums of classes are products.
+    """
+
+    X_source: Tensor
+    X_target: Tensor
+    Y_source: Tensor
+    Y_labelled: Tensor
+
+    @classmethod
+    def of(cls, problem: Problem, site: Site) -> Batch:
+        """Copy a problem of prepared rows to the device."""
+        n_classes = problem.n_classes
+        target = np.vstack([problem.X_labelled, problem.X_unlabelled])
+        return cls(
+            site.place(problem.X_source),
+            site.place(target),
+            site.place(one_hot(problem.y_source, n_classes)),
+            site.place(one_hot(problem.y_labelled, n_classes)),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """An affine map followed by a leaky rectifier; `weight` is (n_out, n_in)."""
+
+    weight: Tensor
+    bias: Tensor
+
+    def __call__(self, X: Tensor) -> Tensor:
+        """Return the layer's output for the rows of `X`."""
+        from torch.nn import functional
+
+        outputs = functional.linear(X, self.weight, self.bias)
+        return functional.leaky_relu(outputs, LEAKY_SLOPE)
+
+    def trained(self) -> TrainedLayer:
+        """Return the layer in arrays."""
+        weight, bias = (w.detach().cpu().numpy() for w in (self.weight, self.bias))
+        return TrainedLayer(weight, bias)
+
+
+@dataclass(frozen=True, eq=False)
+class Encoder:
+    """Two layers, then rows of unit length; `floor` bounds the length from below."""
+
+    first: Layer
+    second: Layer
+    floor: float
+
+    def __call__(self, X: Tensor) -> Tensor:
+        """Return the codes of the rows of `X`."""
+        from torch.nn import functional
+
+        return functional.normalize(self.second(self.first(X)), dim=1, eps=self.floor)
+
+    @property
+    def layers(self) -> list[Layer]:
+        """Both layers."""
+        return [self.first, self.second]
+
+    def trained(self) -> TrainedEncoder:
+        """Return the encoder in arrays."""
+        return TrainedEncoder(self.first.trained(), self.second.trained(), self.floor)
+
+
+def train(
+    loss: Callable[[int], Tensor], optimiser: torch.optim.Optimizer, max_iter: int
+) -> list[float]:
+    """Take one step an iteration on all rows; return the loss before each step.
+
+    Parameters
+    ----------
+    loss : callable
+        ``loss(iteration)`` with the iteration from 0.
+    optimiser : torch.optim.Optimizer
+        What steps.
+    max_iter : int
+        Number of iterations.
+
+    Raises
+    ------
+    MethodFailed
+        The loss or, after the last step, a weight is not finite.
+    """
+    import torch
+
+    losses: list[float] = []
+    shown = time.monotonic()
+    for iteration in range(max_iter):
+        optimiser.zero_grad()
+        value = loss(iteration)
+        losses.append(value.item())
+        if not math.isfinite(losses[-1]):
+            raise MethodFailed(f"the loss is {losses[-1]} at iteration {iteration}")
+        torch.autograd.backward(value)
+        optimiser.step()
+        if time.monotonic() - shown > PROGRESS_SECONDS:
+            shown = time.monotonic()
+            done = iteration + 1
+            log.info("%d of %d iterations, loss %.4f", done, max_iter, losses[-1])
+    weights = [weight for group in optimiser.param_groups for weight in group["params"]]
+    if not all(bool(weight.isfinite().all()) for weight in weights):
+        raise MethodFailed(f"a weight is not finite after iteration {max_iter - 1}")
+    usual = float(np.median(losses[-USUAL_OVER:]))
+    if losses[-1] > COLLAPSED * usual:
+        log.warning(
+            "the last loss, %.4f, is far above the usual %.4f: training had just "
+            "collapsed, and the result is poor",
+            losses[-1],
+            usual,
+        )
+    return losses
+
+
+class NetworkClassifier(CommonSpaceMethod, ConfidentClassifier):
+    """Base class of the networks: an encoder a domain and a common classifier.
+
+    A subclass gives `_train`. Rows are scaled to unit length first; the result is that
+    of the last iteration. An encoder has the widths ``d``, ``(d + k) // 2`` and ``k``
+    for `n_components` k, leaky rectifiers of slope 0.2, and codes of unit length; the
+    classifier's outputs pass a leaky rectifier, too.
+
+    Parameters
+    ----------
+    n_components : int
+        Dimension of the common space.
+    learning_rate : float
+        Step of the optimiser, constant.
+    max_iter : int
+        Number of iterations, each one step on all rows.
+    device : str
+        A torch device; ``auto`` takes CUDA where there is one.
+    random_state : int, RandomState or None
+        Draws the first weights; nothing else is random.
+
+    Attributes
+    ----------
+    loss_curve_ : list of float
+        Loss before each iteration.
+    history_ : list of Round
+        One entry: the result of the last iteration.
+    n_iter_ : int
+        Number of iterations.
+    classes_, transduction_, n_features_in_, n_features_source_
+        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
+
+    Raises
+    ------
+    MethodFailed
+        A class has no source row or no labelled target row, or training diverges.
+    """
+
+    needs_torch = True
+    compresses: ClassVar[bool] = False
+
+    loss_curve_: list[float]
+
+    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
+        "n_components": [COUNT],
+        "learning_rate": [POSITIVE],
+        "max_iter": [COUNT],
+        "device": [str],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_components: int,
+        learning_rate: float,
+        max_iter: int,
+        device: str,
+        random_state: Any,
+    ) -> None:
+        self.n_components = n_components
+        self.learning_rate = learning_rate
+        self.max_iter = max_iter
+        self.device = device
+        self.random_state = random_state
+
+    @classmethod
+    def work(cls, size: Any) -> tuple[float, float]:
+        """Return about how many seconds a fit takes on one thread, and MB beside data.
+
+        Products of both layers, forward and backward, and the update of the weights.
+        """
+        defaults = inspect.signature(cls).parameters
+        k, max_iter = (defaults[name].default for name in ("n_components", "max_iter"))
+        products = trained = held = 0
+        domains = (size.n_source, size.d_source), (size.n_target, size.d_target)
+        for n, d in domains:
+            hidden, inputs = (d + k) // 2, min(n, d) if cls.compresses else d
+            products += n * hidden * (4 * inputs + 6 * k)
+            trained += hidden * (inputs + k)
+            held += (hidden + n) * (d + k)
+        iteration = 0.004 + 1.1e-11 * products + 5e-9 * trained
+        return 1.0 + max_iter * iteration, 16e-6 * held
+
+    @abstractmethod
+    def _train(self, problem: Problem, site: Site) -> Trained:
+        """Train on a problem of prepared rows."""
+
+    def _fit_problem(self, problem: Problem) -> list[Round]:
+        require_every_class(problem, self.classes_)
+        _require_torch(type(self).__name__)
+        site = Site.open(self.device, self.random_state)
+        with site.arithmetic():
+            self._trained = self._train(self._prepare(problem), site)
+        self.loss_curve_ = self._trained.losses
+        return [self._single_round(problem.X_unlabelled)]
+
+    def _finish(self, problem: Problem, labelled: NDArray[np.bool_]) -> None:
+        super()._finish(problem, labelled)
+        self.n_iter_ = self.max_iter
+
+    def _place_target(self, X: Float) -> Float:
+        return self._trained.target(X)
+
+    def _place_source(self, X: Float) -> Float:
+        return self._trained.source(X)
+
+    def _probabilities(self, X: Float) -> Float:
+        return self._trained.probabilities(self._prepare_target(X))
+
+
+def _require_torch(name: str) -> None:
+    if importlib.util.find_spec("torch") is None:
+        raise ModuleNotFoundError(
+            f"{name} needs torch, which is not installed. Install cdspp[networks]."
+        )

@@ -1,0 +1,152 @@
+"""STN: a network whose class means meet those of softly labelled target rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from cdspp.methods.base import Problem
+from cdspp.methods.networks.networks import Batch, NetworkClassifier, Site, train
+from cdspp.methods.networks.soft_transfer_network import SoftTransferNetwork
+from cdspp.methods.networks.trained_network import Trained
+from cdspp.methods.shared.constraints import NON_NEGATIVE
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+__all__ = ["STN", "SoftTransferNetwork"]
+
+DECAY_RATES = (0.9, 0.999)
+EPSILON = 1e-8
+
+
+class STN(NetworkClassifier):
+    r"""Soft transfer network (STN).
+
+    An encoder for each domain and one classifier, trained together on all rows:
+
+    .. math::
+
+        \text{cross entropy} + \beta \Bigl( \lVert \bar z_s - \bar z_t \rVert^2
+        + \sum_c \lVert \mu_{s,c} - \mu_{t,c} \rVert^2 \Bigr)
+        + \tfrac{\tau}{2} \lVert W \rVert^2
+
+    with the cross entropy over the labelled rows of both domains together, the means of
+    all codes of a domain, and those of each class. In the target's class means each
+    unlabelled row takes part with its current probability of the class times
+    ``t / max_iter``, so that soft labels weigh more as they get better.
+
+    Parameters
+    ----------
+    n_components : int, default=256
+        Dimension of the common space.
+    beta : float, default=0.001
+        Weight of the distances between the domains.
+    tau : float, default=0.001
+        Weight of the regulariser.
+    learning_rate : float, default=0.001
+        Step of Adam, constant.
+    max_iter : int, default=300
+        Number of iterations, each one step on all rows. The weight of the soft labels
+        is scaled to it.
+    device : str, default="auto"
+    random_state : int, RandomState or None, default=None
+        As in every network: see `cdspp.methods.networks.networks.NetworkClassifier`.
+
+    Attributes
+    ----------
+    loss_curve_ : list of float
+        Loss, with the regulariser, before each iteration.
+    classes_, transduction_, history_, n_iter_, n_features_in_, n_features_source_
+        As in every network; each class needs a source row and a labelled target row.
+
+    See Also
+    --------
+    SSAN : Hard pseudo-labels and an adversarial discriminator.
+
+    Notes
+    -----
+    Encoders and classifier are those of `NetworkClassifier`. Cost O(n d^2 + n d k) an
+    iteration and domain, and O(d^2 + d k) memory for weights and moments. As released,
+    Adam's epsilon is added to the second moment's root before its correction, and the
+    soft labels weigh ``(T - 1) / T`` at most.
+
+    References
+    ----------
+    .. [1] Yao, Y., Zhang, Y., Li, X., Ye, Y., "Heterogeneous domain adaptation via soft
+       transfer network", ACM Multimedia 2019. :doi:`10.1145/3343031.3350955`
+
+    Examples
+    --------
+    >>> from cdspp import STN, SourceDomain
+    >>> source = SourceDomain([[1.0, 0.0, 0.2], [0.0, 1.0, 0.1]], ["cat", "dog"])
+    >>> model = STN(n_components=8, max_iter=100, device="cpu", random_state=0)
+    >>> model = model.fit([[0.9, 0.1], [0.2, 1.0]], ["cat", "dog"], source=source)
+    >>> model.predict([[1.0, 0.3]])
+    array(['cat'], dtype='<U3')
+    """
+
+    identifier = "stn"
+    display_name = "STN"
+
+    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
+        **NetworkClassifier._parameter_constraints,
+        "beta": [NON_NEGATIVE],
+        "tau": [NON_NEGATIVE],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 256,
+        beta: float = 0.001,
+        tau: float = 0.001,
+        learning_rate: float = 0.001,
+        max_iter: int = 300,
+        device: str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(n_components, learning_rate, max_iter, device, random_state)
+        self.beta = beta
+        self.tau = tau
+
+    def _train(self, problem: Problem, site: Site) -> Trained:
+        network = SoftTransferNetwork.draw(
+            problem.X_source.shape[1],
+            problem.X_labelled.shape[1],
+            self.n_components,
+            problem.n_classes,
+            site,
+        )
+        batch = Batch.of(problem, site)
+        optimiser = self._optimiser(network, site)
+
+        def loss(iteration: int) -> Tensor:
+            # TensorFlow adds epsilon before it corrects the second moment, torch after.
+            correction = math.sqrt(1.0 - DECAY_RATES[1] ** (iteration + 1))
+            for group in optimiser.param_groups:
+                group["eps"] = EPSILON / correction
+            differentiated = network.loss(batch, iteration / self.max_iter, self.beta)
+            return differentiated + self.tau * network.penalty()
+
+        losses = train(loss, optimiser, self.max_iter)
+        return Trained(
+            network.source.trained(),
+            network.target.trained(),
+            network.classifier.trained(),
+            losses,
+        )
+
+    def _optimiser(self, network: SoftTransferNetwork, site: Site) -> torch.optim.Adam:
+        """Return the optimiser, which adds the gradient of the regulariser itself."""
+        import torch
+
+        weights: dict[str, Any] = {"params": [layer.weight for layer in network.layers]}
+        biases: dict[str, Any] = {"params": [layer.bias for layer in network.layers]}
+        return torch.optim.Adam(
+            [weights | {"weight_decay": self.tau}, biases],
+            lr=self.learning_rate,
+            betas=DECAY_RATES,
+            fused=site.fuses,
+        )

@@ -1,0 +1,64 @@
+"""A trained network in arrays: prediction needs numpy alone.
+
+So a fitted network can be stored, copied and used where there is no torch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cdspp.core.linalg import softmax
+from cdspp.methods.base import Float
+
+__all__ = ["LEAKY_SLOPE", "Trained", "TrainedEncoder", "TrainedLayer"]
+
+LEAKY_SLOPE = 0.2
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedLayer:
+    """A `Layer` in arrays."""
+
+    weight: NDArray[Any]
+    bias: NDArray[Any]
+
+    def __call__(self, X: Float) -> Float:
+        """Return the layer's output in float64.
+
+        So precise, a row's output hardly depends on the rows beside it.
+        """
+        outputs = X @ self.weight.T.astype(np.float64) + self.bias
+        return np.asarray(np.maximum(outputs, LEAKY_SLOPE * outputs))
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedEncoder:
+    """An `Encoder` in arrays."""
+
+    first: TrainedLayer
+    second: TrainedLayer
+    floor: float
+
+    def __call__(self, X: Float) -> Float:
+        """Return the codes of the rows of `X`."""
+        Z = self.second(self.first(X))
+        lengths = np.linalg.norm(Z, axis=1, keepdims=True)
+        return np.asarray(Z / np.maximum(lengths, self.floor))
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """What training leaves: both encoders, the classifier, the loss by iteration."""
+
+    source: TrainedEncoder
+    target: TrainedEncoder
+    classifier: TrainedLayer
+    losses: list[float]
+
+    def probabilities(self, X: Float) -> Float:
+        """Return class probabilities of prepared target rows."""
+        return softmax(self.classifier(self.target(X)))

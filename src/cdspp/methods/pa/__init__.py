@@ -1,0 +1,1 @@
+"""PA: sparse coding on bridged features."""

@@ -1,0 +1,391 @@
+"""Sparse codes over a shared dictionary: feature-sign search and the dictionary's dual.
+
+The codes of one sample after another are found, each given the current codes of the
+others. With the settings of PA the search stops early in almost every column, so that
+its path decides the result: it is followed step by step, only cheaper. Instead of
+solving a system for each active set, the inverse on the active set is bordered when a
+coefficient enters and deflated when one leaves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+
+from cdspp.core.errors import MethodFailed
+from cdspp.core.linalg import row_normalise
+from cdspp.methods.base import Float
+
+__all__ = ["CodingProblem", "FeatureSignSearch", "fit_dictionary", "random_dictionary"]
+
+MAX_STEPS = 1000
+ZERO = 2.2e-16
+DUAL_START = 5.0
+DUAL_FLOOR = 1e-12
+MAX_NEWTON_STEPS = 100
+MAX_HALVINGS = 50
+SUFFICIENT = 1e-4
+
+
+def random_dictionary(
+    n_features: int,
+    n_atoms: int,
+    random: np.random.Generator | np.random.RandomState,
+) -> Float:
+    """Return uniform atoms, centred and of unit length, (n_features, n_atoms)."""
+    atoms = random.random((n_features, n_atoms)) - 0.5
+    return row_normalise((atoms - atoms.mean(axis=0)).T).T
+
+
+class FeatureSignSearch:
+    r"""Feature-sign search for sparse codes that gives up at a number of coefficients.
+
+    .. math:: \min_s \tfrac12 s^T (G + c I) s + h^T s + \gamma \lVert s \rVert_1
+
+    Parameters
+    ----------
+    gram : ndarray of shape (n_atoms, n_atoms)
+        Inner products `G` of the atoms.
+    gamma : float
+        Weight of the 1-norm, positive.
+    cap : int
+        As soon as more coefficients would be active, the search returns what it has.
+
+    Notes
+    -----
+    A step costs O(n_atoms^2): the inverse of ``G + c I`` on the active set is kept as
+    a matrix of full size with zeros elsewhere, so that no step gathers a submatrix.
+    """
+
+    def __init__(self, gram: Float, gamma: float, cap: int) -> None:
+        n_atoms = len(gram)
+        self._gram = np.asfortranarray(gram)
+        self._gamma = gamma
+        self._cap = cap
+        self._inverse = np.zeros((n_atoms, n_atoms), order="F")
+        self._idle = np.ones(n_atoms)
+        self._codes = np.zeros(n_atoms)
+        self._signs = np.zeros(n_atoms)
+        self._gradient = np.zeros(n_atoms)
+        self._n_active = 0
+
+    def solve(self, shift: float, linear: Float, start: Float | None = None) -> Float:
+        """Return the codes for `shift` c and `linear` h; overwritten by the next call.
+
+        Parameters
+        ----------
+        shift : float
+            Positive number on the diagonal.
+        linear : ndarray of shape (n_atoms,)
+            Linear term.
+        start : ndarray of shape (n_atoms,), default=None
+            Codes to start from, of which the first `cap` nonzeros count.
+
+        Returns
+        -------
+        codes : ndarray of shape (n_atoms,)
+            Optimal, or what the search had when it gave up.
+        """
+        self._shift = shift
+        self._linear = linear
+        self._begin(start)
+        optimal = False
+        for turn in range(MAX_STEPS):
+            first_of_warm = turn == 0 and start is not None
+            if (first_of_warm or not self._activate()) and optimal:
+                break
+            if self._n_active > self._cap:
+                break
+            if not self._n_active:
+                if first_of_warm:
+                    continue
+                break
+            optimal = self._settle()
+            if not optimal:
+                break
+        return self._codes
+
+    def _begin(self, start: Float | None) -> None:
+        self._codes.fill(0.0)
+        self._signs.fill(0.0)
+        self._idle.fill(1.0)
+        self._inverse.fill(0.0)
+        self._n_active = 0
+        if start is None:
+            return
+        kept = np.flatnonzero(start)[: self._cap]
+        if not len(kept):
+            return
+        self._n_active = len(kept)
+        self._codes[kept] = start[kept]
+        self._signs[kept] = np.sign(start[kept])
+        self._idle[kept] = 0.0
+        block = self._gram[kept[:, None], kept]
+        block.flat[:: len(kept) + 1] += self._shift
+        factor, failed = linalg.lapack.dpotrf(block.T, overwrite_a=1)
+        if failed:
+            raise MethodFailed("the atoms in use are dependent: raise mu or alpha")
+        half, _ = linalg.lapack.dpotri(factor, overwrite_c=1)
+        half.flat[:: len(kept) + 1] *= 0.5
+        self._inverse[kept[:, None], kept] = half + half.T
+
+    def _activate(self) -> bool:
+        """Let the steepest idle coefficient in; return whether one is steep enough."""
+        np.dot(self._gram, self._codes, out=self._gradient)
+        self._gradient += self._linear
+        slopes = np.abs(self._gradient)
+        slopes *= self._idle
+        entering = slopes.argmax()
+        if slopes[entering] < self._gamma:
+            return False
+        self._n_active += 1
+        if self._n_active <= self._cap:
+            self._signs[entering] = -np.sign(self._gradient[entering])
+            self._idle[entering] = 0.0
+            self._border(entering)
+        return True
+
+    def _border(self, entering: np.intp) -> None:
+        column = self._gram[:, entering]
+        update = self._inverse @ column
+        # The Schur complement is no smaller than the shift but for rounding.
+        left = self._gram[entering, entering] - column @ update
+        update[entering] = -1.0
+        self._rank_one(1.0 / (self._shift + max(left, 0.0)), update)
+
+    def _deflate(self, leaving: np.intp) -> None:
+        column = self._inverse[:, leaving].copy()
+        self._rank_one(-1.0 / column[leaving], column)
+        self._inverse[leaving] = 0.0
+        self._inverse[:, leaving] = 0.0
+
+    def _rank_one(self, weight: float, vector: Float) -> None:
+        linalg.blas.dger(weight, vector, vector, a=self._inverse, overwrite_a=1)
+
+    def _settle(self) -> bool:
+        """Step until the active set is optimal; return False if no step improves."""
+        for _ in range(MAX_STEPS):
+            target = self._inverse @ (self._linear + self._gamma * self._signs)
+            np.negative(target, out=target)
+            # All signs as assumed: nothing is crossed on the way to this minimum.
+            if np.count_nonzero(target * self._signs > 0) == self._n_active:
+                self._codes[:] = target
+                np.sign(target, out=self._signs)
+                return True
+            if np.array_equal(np.sign(target), np.sign(self._codes)):
+                self._codes[:] = target
+                return True
+            if not self._search_line(target):
+                return False
+        return False
+
+    def _search_line(self, target: Float) -> bool:
+        """Move towards `target` while the objective falls; return whether it fell."""
+        codes = self._codes
+        direction = target - codes
+        crossing = np.flatnonzero(codes * target < 0)
+        steps = np.append(np.sort(-codes[crossing] / direction[crossing]), 1.0)
+        product = self._gram @ direction + self._shift * direction
+        curvature = 0.5 * (direction @ product)
+        slope = direction @ self._linear + codes @ product
+        norms = np.abs(codes + steps[:, None] * direction).sum(axis=1)
+        values = (curvature * steps + slope) * steps + self._gamma * norms
+        best, step = self._gamma * np.abs(codes).sum(), 0.0
+        may_tie = np.count_nonzero(codes) == self._n_active
+        for candidate, value in zip(steps.tolist(), values.tolist(), strict=True):
+            if value > best:
+                break
+            if value < best or may_tie:
+                best, step = value, candidate
+        if step == 0.0:
+            return False
+        self._move(codes + step * direction, whole=step == 1.0)
+        return True
+
+    def _move(self, codes: Float, *, whole: bool) -> None:
+        self._codes[:] = codes
+        if not whole:
+            for leaving in np.flatnonzero((self._idle == 0) & (np.abs(codes) < ZERO)):
+                self._codes[leaving] = 0.0
+                self._idle[leaving] = 1.0
+                self._n_active -= 1
+                self._deflate(leaving)
+        np.sign(self._codes, out=self._signs)
+
+
+@dataclass(frozen=True, eq=False)
+class CodingProblem:
+    r"""Samples to be coded, tied to each other by a graph and by two means.
+
+    .. math::
+        \tfrac12 \lVert X^T - B S^T \rVert_F^2
+        + \tfrac\alpha2 \operatorname{tr}(S^T L S) + \tfrac\mu2 \lVert S^T e \rVert^2
+        + \gamma \sum_i \lVert s_i \rVert_1
+
+    with one row of `S` a sample and `L` the Laplacian of `graph`.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, n_features)
+        Samples.
+    graph : csr_array of shape (n, n)
+        Symmetric weights with zero diagonal.
+    contrast : ndarray of shape (n,)
+        The vector `e`, no entry zero: by it the mean code of one domain minus that of
+        the other is ``S.T @ e``.
+    alpha, mu, gamma : float
+        Weights of graph, means and 1-norm.
+    cap : int
+        Most coefficients of one sample.
+    """
+
+    X: Float
+    graph: sparse.csr_array
+    contrast: Float
+    alpha: float
+    mu: float
+    gamma: float
+    cap: int
+
+    def code(self, dictionary: Float, codes: Float | None = None) -> Float:
+        """Return codes (n, n_atoms), each sample once in turn given the others.
+
+        Parameters
+        ----------
+        dictionary : ndarray of shape (n_features, n_atoms)
+            Atoms as columns.
+        codes : ndarray of shape (n, n_atoms), default=None
+            Codes to start from; from zero by default.
+
+        Raises
+        ------
+        MethodFailed
+            The weights are too large or too small for the arithmetic.
+        """
+        warm = codes is not None
+        S = np.zeros((len(self.X), dictionary.shape[1])) if codes is None else codes
+        S = S.copy()
+        search = FeatureSignSearch(dictionary.T @ dictionary, self.gamma, self.cap)
+        correlations = self.X @ dictionary
+        weights = self.alpha * self.graph.data
+        shifts = self.alpha * self.graph.sum(axis=1) + self.mu * self.contrast**2
+        bounds, neighbours = self.graph.indptr.tolist(), self.graph.indices
+        gap = self.contrast @ S
+        for i, e in enumerate(self.contrast.tolist()):
+            near = slice(bounds[i], bounds[i + 1])
+            row = S[i]
+            gap -= e * row
+            linear = self.mu * e * gap
+            linear -= weights[near] @ S[neighbours[near]]
+            linear -= correlations[i]
+            row[:] = search.solve(shifts[i], linear, row if warm else None)
+            gap += e * row
+        if not (np.isfinite(shifts).all() and np.isfinite(S).all()):
+            raise MethodFailed("the codes are not finite: lower alpha or mu")
+        return S
+
+
+def fit_dictionary(X: Float, codes: Float) -> Float:
+    r"""Return the dictionary that best rebuilds samples from codes, atoms at most 1.
+
+    .. math:: \min_B \lVert X^T - B S^T \rVert_F^2
+        \quad \text{s.t.} \quad \lVert b_k \rVert \le 1
+
+    by projected Newton steps on its Lagrange dual. An atom that no sample uses becomes
+    zero.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, n_features)
+        Samples.
+    codes : ndarray of shape (n, n_atoms)
+        Their codes.
+
+    Returns
+    -------
+    dictionary : ndarray of shape (n_features, n_atoms)
+        Atoms as columns.
+    """
+    dictionary = np.zeros((X.shape[1], codes.shape[1]))
+    used = codes.any(axis=0)
+    if used.any():
+        S = codes[:, used]
+        dictionary[:, used] = _DictionaryDual(S.T @ S, S.T @ X).solve().T
+    return dictionary
+
+
+class _DualPoint(NamedTuple):
+    """Multipliers of the atoms' lengths, with what follows from them."""
+
+    multipliers: Float
+    value: float
+    atoms: Float
+    inverse: Float
+
+
+@dataclass(frozen=True, eq=False)
+class _DictionaryDual:
+    """The dual of the dictionary: ``tr(P.T (G + diag(m))^-1 P) + sum(m)``, m >= 0.
+
+    With `gram` G of the codes and their `products` P with the samples, it is convex in
+    the multipliers m, and ``(G + diag(m))^-1 P`` holds the atoms as rows.
+    """
+
+    gram: Float
+    products: Float
+
+    def solve(self) -> Float:
+        """Return the atoms, as rows."""
+        # Relative to the codes' size, so that the matrix can always be factored.
+        floor = max(DUAL_FLOOR, 1e-15 * np.trace(self.gram))
+        point = self._at(np.full(len(self.gram), max(DUAL_START, floor)))
+        for _ in range(MAX_NEWTON_STEPS):
+            gradient = 1.0 - np.einsum("ij,ij->i", point.atoms, point.atoms)
+            free = (point.multipliers > floor) | (gradient <= 0)
+            if not free.any() or np.abs(gradient[free]).max() < 1e-9:
+                break
+            step = self._newton_step(point, gradient, free)
+            following = self._descend(point, gradient, step, floor)
+            if following is None:
+                break
+            decrease = point.value - following.value
+            point = following
+            if decrease <= 1e-14 * abs(point.value):
+                break
+        return point.atoms
+
+    def _at(self, multipliers: Float) -> _DualPoint:
+        matrix = self.gram + np.diag(multipliers)
+        factor = linalg.cho_factor(matrix, check_finite=False)
+        inverse = linalg.cho_solve(factor, np.eye(len(matrix)), check_finite=False)
+        atoms = linalg.cho_solve(factor, self.products, check_finite=False)
+        value = float(np.vdot(self.products, atoms) + multipliers.sum())
+        return _DualPoint(multipliers, value, atoms, inverse)
+
+    @staticmethod
+    def _newton_step(
+        point: _DualPoint, gradient: Float, free: NDArray[np.bool_]
+    ) -> Float:
+        atoms = point.atoms[free]
+        hessian = 2.0 * (atoms @ atoms.T) * point.inverse[np.ix_(free, free)]
+        _, solved, failed = linalg.lapack.dposv(hessian, gradient[free])
+        step = np.zeros_like(gradient)
+        # Where rounding leaves no Cholesky factor, the scaled gradient still descends.
+        step[free] = -(gradient[free] / np.diag(hessian) if failed else solved)
+        return step
+
+    def _descend(
+        self, point: _DualPoint, gradient: Float, step: Float, floor: float
+    ) -> _DualPoint | None:
+        """Return the first point, halving the step, that is lower by enough."""
+        for halvings in range(MAX_HALVINGS):
+            trial = np.maximum(point.multipliers + 0.5**halvings * step, floor)
+            found = self._at(trial)
+            expected = gradient @ (trial - point.multipliers)
+            if found.value <= point.value + SUFFICIENT * expected:
+                return found
+        return None

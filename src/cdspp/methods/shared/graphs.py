@@ -1,0 +1,74 @@
+"""Neighbour graphs that several methods share."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from cdspp.core.linalg import squared_distances
+from cdspp.methods.base import Float
+
+__all__ = ["heat_kernel_graph", "laplacian"]
+
+# Rows whose distances are held at a time.
+BLOCK = 512
+
+
+def heat_kernel_graph(X: Float, n_neighbors: int = 5) -> sparse.csr_array:
+    r"""Return the symmetric nearest-neighbour graph with heat kernel weights.
+
+    .. math:: W_{ij} = \exp\bigl(-\lVert x_i - x_j \rVert^2 / (2 t^2)\bigr)
+
+    where j is among the nearest of i or i among those of j, and t is the mean of all
+    distances, those of a row to itself included.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Rows.
+    n_neighbors : int, default=5
+        Neighbours of a row besides itself; a row counts among its nearest, and equal
+        distances go to the lower index, so that of exact duplicates it may be left out.
+
+    Returns
+    -------
+    W : csr_array of shape (n, n)
+        Zero diagonal; at most 2 `n_neighbors` + 2 entries a row on average.
+
+    Notes
+    -----
+    O(n^2 d) time and O(n d) memory: distances are computed for a block of rows.
+    """
+    n = len(X)
+    total, pairs = 0.0, []
+    for start in range(0, n, BLOCK):
+        distances = np.sqrt(squared_distances(X[start : start + BLOCK], X))
+        own = np.arange(len(distances))
+        distances[own, start + own] = 0.0
+        total += distances.sum()
+        rows, columns = np.nonzero(_nearest(distances, min(n_neighbors + 1, n)))
+        pairs.append((start + rows, columns, distances[rows, columns]))
+    rows, columns, lengths = (
+        np.concatenate(parts) for parts in zip(*pairs, strict=True)
+    )
+    bandwidth = total / n**2
+    scale = 2.0 * bandwidth**2 or 1.0
+    kept = rows != columns
+    weights = np.exp(-(lengths[kept] ** 2) / scale)
+    graph = sparse.csr_array((weights, (rows[kept], columns[kept])), shape=(n, n))
+    return sparse.csr_array(graph.maximum(graph.T))
+
+
+def _nearest(distances: Float, k: int) -> NDArray[np.bool_]:
+    """Return the `k` smallest of each row, of equal ones the first."""
+    last = np.partition(distances, k - 1, axis=1)[:, k - 1, None]
+    nearest = distances < last
+    equal = distances == last
+    equal &= equal.cumsum(axis=1) <= k - nearest.sum(axis=1, keepdims=True)
+    return np.asarray(nearest | equal)
+
+
+def laplacian(W: sparse.csr_array) -> sparse.csr_array:
+    """Return the Laplacian of a graph: row sums on the diagonal, minus the weights."""
+    return sparse.csr_array(sparse.diags_array(W.sum(axis=1)) - W)

@@ -1,0 +1,160 @@
+"""Recognition in a common subspace: centre, normalise, nearest class mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils._param_validation import StrOptions
+
+from cdspp.core.linalg import (
+    class_sums,
+    counts,
+    row_normalise,
+    softmax,
+    squared_distances,
+)
+from cdspp.methods.base import ConfidentClassifier, Float, Int
+from cdspp.methods.shared.common_subspace import SubspaceMethod
+from cdspp.methods.shared.constraints import COUNT, POSITIVE
+
+__all__ = [
+    "SUBSPACE_CONSTRAINTS",
+    "NearestMean",
+    "SubspaceClassifier",
+    "SubspaceRecogniser",
+]
+
+SUBSPACE_CONSTRAINTS: Mapping[str, list[Any]] = {
+    "alpha": [POSITIVE],
+    "n_components": [None, COUNT],
+    "eigenvector_scaling": [StrOptions({"metric", "unit"})],
+}
+
+
+@dataclass(frozen=True, eq=False)
+class NearestMean:
+    """Nearest class mean; the confidence is the softmax of the negative distances.
+
+    Attributes
+    ----------
+    means : ndarray of shape (n_present, n_components)
+        Class means, of unit length or as they are.
+    present : ndarray of shape (n_present,)
+        Codes of the classes that have a mean.
+    n_classes : int
+        Number of classes.
+    """
+
+    means: Float
+    present: Int
+    n_classes: int
+
+    @classmethod
+    def fit(
+        cls, Z: Float, codes: Int, n_classes: int, *, normalize: bool
+    ) -> NearestMean:
+        """Average the rows of each class."""
+        sizes = counts(codes, n_classes)
+        present = np.flatnonzero(sizes)
+        means = class_sums(Z, codes, n_classes)[present] / sizes[present, None]
+        return cls(row_normalise(means) if normalize else means, present, n_classes)
+
+    def probabilities(self, Z: Float) -> Float:
+        """Return class probabilities, zero for a class without a mean."""
+        distances = np.sqrt(squared_distances(Z, self.means))
+        probabilities = np.zeros((len(Z), self.n_classes))
+        probabilities[:, self.present] = softmax(-distances)
+        return probabilities
+
+
+@dataclass(frozen=True, eq=False)
+class _Wrapped:
+    """A scikit-learn classifier with the interface of `NearestMean`."""
+
+    classifier: Any
+    n_classes: int
+
+    def probabilities(self, Z: Float) -> Float:
+        if hasattr(self.classifier, "predict_proba"):
+            scores = self.classifier.predict_proba(Z)
+        else:
+            values = self.classifier.decision_function(Z)
+            both = np.column_stack([-values, values]) if values.ndim == 1 else values
+            scores = softmax(both)
+        probabilities = np.zeros((len(Z), self.n_classes))
+        probabilities[:, self.classifier.classes_] = scores
+        return probabilities
+
+
+@dataclass(frozen=True, eq=False)
+class SubspaceClassifier:
+    """A classifier fitted on the projected labelled rows of both domains.
+
+    Attributes
+    ----------
+    mean : ndarray of shape (n_components,)
+        Mean of the labelled projected rows, zero without centring.
+    inner : NearestMean or wrapped scikit-learn classifier
+        Classifier of centred rows of unit length.
+    """
+
+    mean: Float
+    inner: NearestMean | _Wrapped
+
+    @classmethod
+    def fit(
+        cls,
+        Z: Float,
+        codes: Int,
+        n_classes: int,
+        *,
+        center: bool,
+        normalize_means: bool,
+        classifier: Any = None,
+    ) -> SubspaceClassifier:
+        """Fit on projected labelled rows `Z` of shape (n, n_components)."""
+        mean = Z.mean(axis=0) if center else np.zeros(Z.shape[1])
+        Z = row_normalise(Z - mean)
+        if classifier is None:
+            nearest = NearestMean.fit(Z, codes, n_classes, normalize=normalize_means)
+            return cls(mean, nearest)
+        return cls(mean, _Wrapped(clone(classifier).fit(Z, codes), n_classes))
+
+    def embed(self, Z: Float) -> Float:
+        """Return projected rows centred and scaled to unit length."""
+        return row_normalise(Z - self.mean)
+
+    def probabilities(self, Z: Float) -> Float:
+        """Return class probabilities of projected rows."""
+        return self.inner.probabilities(self.embed(Z))
+
+
+class SubspaceRecogniser(SubspaceMethod, ConfidentClassifier):
+    """A subspace method that recognises rows by a `SubspaceClassifier`.
+
+    A subclass sets `_recogniser` beside the projections.
+
+    Attributes
+    ----------
+    eigenvalues_ : ndarray of shape (n_components,)
+        Eigenvalues of the directions, descending.
+    projection_, projection_source_, n_features_source_
+        As in `SubspaceMethod`.
+    """
+
+    eigenvalues_: Float
+    _recogniser: SubspaceClassifier
+
+    def _embed(self, Z: Float) -> Float:
+        return self._recogniser.embed(Z)
+
+    def _recognise(self, X: Float) -> Float:
+        """Return class probabilities of prepared target rows."""
+        return self._recogniser.probabilities(X @ self.projection_)
+
+    def _probabilities(self, X: Float) -> Float:
+        return self._recognise(self._prepare_target(X))

@@ -1,0 +1,1 @@
+"""SVM_t: the target alone."""

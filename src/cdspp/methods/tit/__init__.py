@@ -1,0 +1,1 @@
+"""TIT: kernels, graphs, landmarks."""

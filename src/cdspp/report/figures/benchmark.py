@@ -1,0 +1,226 @@
+"""The figures of a study that are drawn from its scores; all show percent.
+
+Dots are means over trials, bars and bands 95 % bootstrap intervals over trials.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cdspp.analysis.summary import Floats, Layout, Summary, mean_sd, read_summary
+from cdspp.core.names import AVERAGE
+from cdspp.core.wording import task_title
+from cdspp.report.figures.lines import DASHES, draw_line, rows_in_view
+from cdspp.report.figures.samples import draw_confusion, draw_subspace
+from cdspp.report.figures.source_help import draw_source_help
+from cdspp.report.figures.style import (
+    MUTED,
+    WIDTH,
+    by_kind,
+    canvas,
+    dots,
+    equal_windows,
+    far_below,
+    figure_name,
+    quiet,
+    style_of,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "benchmark_figures",
+    "draw_benchmark",
+    "draw_confusion",
+    "draw_iterations",
+    "draw_methods",
+    "draw_showcase",
+    "draw_source_help",
+    "draw_subspace",
+    "overall_figures",
+]
+
+PathLike = str | os.PathLike[str]
+
+_MAX_BANDS = 6
+
+
+def benchmark_figures(layout: Layout) -> list[str]:
+    """Names of the figures of one benchmark, known before any score exists."""
+    kinds = ["methods", "iterations"]
+    if layout.get("showcase"):
+        kinds += ["confusion", "subspace"]
+    return [f"{kind}_{layout['benchmark']}" for kind in kinds]
+
+
+def overall_figures(layouts: Sequence[Layout]) -> list[str]:
+    """Names of the figures over all benchmarks of a study."""
+    return ["source-help"] if layouts else []
+
+
+def draw_benchmark(
+    *, scores: PathLike, layout: Layout, outputs: Sequence[PathLike]
+) -> None:
+    """Draw the figures of one benchmark that need its scores alone.
+
+    Parameters
+    ----------
+    scores : path
+        The benchmark's score file.
+    layout : mapping
+        The benchmark.
+    outputs : sequence of path
+        Files to write: the stem is one of `benchmark_figures`, the suffix svg or png.
+    """
+    kinds = {"methods": draw_methods, "iterations": draw_iterations}
+    for kind, paths in by_kind(outputs, kinds).items():
+        kinds[kind](scores=scores, layout=layout, outputs=paths)
+
+
+def draw_showcase(
+    *,
+    fits: Sequence[PathLike],
+    subspace: PathLike,
+    source_labels: PathLike,
+    target_labels: PathLike,
+    layout: Layout,
+    outputs: Sequence[PathLike],
+) -> None:
+    """Draw the figures of the showcase task; parameters as of those it calls."""
+    for kind, paths in by_kind(outputs, ("confusion", "subspace")).items():
+        if kind == "confusion":
+            draw_confusion(
+                fits=fits, labels=target_labels, layout=layout, outputs=paths
+            )
+        else:
+            draw_subspace(
+                subspace=subspace,
+                source_labels=source_labels,
+                target_labels=target_labels,
+                outputs=paths,
+            )
+
+
+def draw_methods(
+    *, scores: PathLike, layout: Layout, outputs: Sequence[PathLike]
+) -> None:
+    """Draw all rows of one benchmark, a panel a task and one for their average."""
+    summary = read_summary(scores, layout).of_all_tasks()
+    values = summary.with_average(summary.accuracy)
+    titles = [task_title(task) for task in (*summary.tasks, AVERAGE)][: values.shape[1]]
+    longest = max(map(len, titles), default=1)
+    n_columns = max(1, min(len(titles), 5, int(6.2 / (0.073 * longest + 0.1))))
+    n_lines = max(1, math.ceil(len(titles) / n_columns))
+    width = min(WIDTH, max(5.0, 1.3 + 1.5 * n_columns))
+    height = n_lines * (0.2 * len(summary.rows) + 0.7) + 0.3
+    with canvas(width, height, outputs) as figure:
+        grid = figure.subplots(n_lines, n_columns, squeeze=False, sharey=True)
+        for place, axes in enumerate(grid.flat):
+            if place >= len(titles):
+                axes.set_visible(False)
+                continue
+            _method_panel(axes, summary, values[:, place])
+            average = place == len(summary.tasks)
+            weight = "bold" if average else "normal"
+            axes.set_title(titles[place], fontweight=weight)
+        equal_windows(list(grid.flat[: len(titles)]))
+        figure.supxlabel("accuracy, percent", fontsize=9)
+
+
+def draw_iterations(
+    *, scores: PathLike, layout: Layout, outputs: Sequence[PathLike]
+) -> None:
+    """Draw accuracy by iteration, a panel a task, a line a row that iterates."""
+    summary = read_summary(scores, layout).of_all_tasks()
+    crowded = len(summary.iterative()) > _MAX_BANDS
+    n_columns = max(1, min(len(summary.tasks), 2 if crowded else 4))
+    n_lines = max(1, math.ceil(len(summary.tasks) / n_columns))
+    width = WIDTH if n_columns > 1 else 5.0
+    height = n_lines * (2.9 if crowded else 2.1) + 1.0
+    with canvas(width, height, outputs) as figure:
+        grid = figure.subplots(
+            n_lines, n_columns, squeeze=False, sharey=True, sharex=True
+        )
+        for place, axes in enumerate(grid.flat):
+            if place >= len(summary.tasks):
+                axes.set_visible(False)
+                continue
+            _iteration_panel(axes, summary, place, bands=not crowded)
+            axes.set_title(task_title(summary.tasks[place]))
+        figure.supxlabel("iteration", fontsize=9)
+        figure.supylabel("accuracy, percent", fontsize=9)
+        handles, labels = grid.flat[0].get_legend_handles_labels()
+        if handles:
+            lines = math.ceil(len(labels) / int(width / 1.45))
+            columns = math.ceil(len(labels) / lines)
+            figure.legend(handles, labels, loc="outside upper center", ncols=columns)
+
+
+def _method_panel(axes: Axes, summary: Summary, values: Floats) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    means = np.array([100 * mean_sd(of_row)[0] for of_row in values])
+    far = far_below(means)
+    for place, row in enumerate(summary.rows):
+        if far[place]:
+            text, colour = f"◂ {means[place]:.0f}", style_of(row.key).colour
+            where = axes.get_yaxis_transform()
+            axes.text(0.02, place, text, color=colour, va="center", transform=where)
+        else:
+            dots(axes, row.key, values[place], place)
+    names = [figure_name(row.display_name) + row.marks for row in summary.rows]
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    kinds = [row.kind for row in summary.rows]
+    for place, (kind, before) in enumerate(zip(kinds[1:], kinds, strict=False)):
+        if kind != before:
+            axes.axhline(place + 0.5, color=MUTED, lw=0.8, ls=(0, (2, 2)))
+    axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+    quiet(axes)
+
+
+def _iteration_panel(axes: Axes, summary: Summary, task: int, *, bands: bool) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    steps = summary.iterations
+    reference = summary.find(summary.layout.get("reference"))
+    places = summary.iterative()
+    rows = [summary.rows[i] for i in places]
+    last = [100 * mean_sd(summary.accuracy[i, task])[0] for i in places]
+    for i in rows_in_view(axes, rows, np.array(last)):
+        leading = places[i] == reference
+        draw_line(
+            axes,
+            rows[i],
+            steps,
+            summary.curves[places[i], task].T,
+            band=bands or leading,
+            linewidth=1.5 if bands or leading else 1.0,
+            zorder=3 if leading else 2,
+        )
+    _baseline(axes, summary, task)
+    if len(steps) and steps[-1] > 20:
+        axes.set_xscale("log")
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
+    quiet(axes, grid="y")
+
+
+def _baseline(axes: Axes, summary: Summary, task: int) -> None:
+    baseline = summary.find(summary.layout.get("baseline"))
+    if baseline is None or not np.isfinite(summary.accuracy[baseline, task]).any():
+        return
+    row = summary.rows[baseline]
+    axes.axhline(
+        100 * mean_sd(summary.accuracy[baseline, task])[0],
+        color=style_of(row.key).colour,
+        lw=1.2,
+        ls=DASHES,
+        label=figure_name(row.display_name),
+    )

@@ -1,0 +1,303 @@
+"""The figures of the curves: accuracy by labelled samples, and sensitivity to options.
+
+Dots are means over trials; the reference method alone has a band, the 95 % bootstrap
+interval over trials.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cdspp.analysis.summary import Floats, Layout, mean_sd
+from cdspp.core.names import AVERAGE, LABELS
+from cdspp.core.wording import task_title
+from cdspp.report.figures.lines import DASHES, draw_line, note_far
+from cdspp.report.figures.style import (
+    MUTED,
+    WIDTH,
+    by_kind,
+    canvas,
+    equal_windows,
+    far_below,
+    quiet,
+)
+from cdspp.report.tables.curves import Curve, parameter_title, read_curves, value_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
+__all__ = ["curve_figures", "draw_curves"]
+
+PathLike = str | os.PathLike[str]
+
+_SENSITIVITY = "sensitivity"
+_COLUMNS = 3
+_LOG_RATIO = 50.0
+_LEAST_SPAN = 10.0  # points; what varies less looks flat
+_CROWDED = 6
+_MAIN: dict[str, Any] = {"color": "#dde1e6", "lw": 5, "zorder": 1}
+_TASK_DASHES: tuple[Any, ...] = (
+    "solid",
+    (0, (5, 1.5)),
+    (0, (1, 1.2)),
+    (0, (6, 1.5, 1, 1.5)),
+)
+
+
+def curve_figures(layout: Layout) -> list[str]:
+    """Names of the figures of a benchmark's curves, known before any score exists."""
+    parameters = {entry["parameter"] for entry in layout.get("curves") or ()}
+    kinds = [LABELS] if LABELS in parameters else []
+    kinds += [_SENSITIVITY] if parameters - {LABELS} else []
+    return [f"{kind}_{layout['benchmark']}" for kind in kinds]
+
+
+def draw_curves(
+    *, scores: PathLike, layout: Layout, outputs: Sequence[PathLike]
+) -> None:
+    """Draw figures of a benchmark's curves.
+
+    Parameters
+    ----------
+    scores : path
+        The benchmark's score file.
+    layout : mapping
+        The benchmark.
+    outputs : sequence of path
+        Files to write: the stem is one of `curve_figures`, the suffix svg or png.
+    """
+    curves = read_curves(scores, layout)
+    for kind, paths in by_kind(outputs, (LABELS, _SENSITIVITY)).items():
+        chosen = [c for c in curves if (c.parameter == LABELS) == (kind == LABELS)]
+        if kind == LABELS:
+            _draw_labels(chosen, layout, paths)
+        else:
+            _draw_sensitivity(chosen, layout, paths)
+
+
+def _draw_labels(
+    curves: Sequence[Curve], layout: Layout, outputs: Sequence[PathLike]
+) -> None:
+    """Draw a panel a task and one for the average; the legend stands beside it."""
+    panels = [
+        (curve, task, values)
+        for curve in curves
+        for task, values in zip(*_by_task(curve), strict=True)
+    ]
+    n_columns = _columns(len(panels) + 1)
+    n_lines = math.ceil((len(panels) + 1) / n_columns)
+    width = {3: WIDTH, 2: 5.4}.get(n_columns, 3.0)
+    height = 2.9 if any(len(c.rows) > _CROWDED for c in curves) else 2.5
+    ratios = [1.9, 1] if len(panels) == 1 else [1] * n_columns
+    with canvas(width, height * n_lines + 0.2, outputs) as figure:
+        grid = figure.subplots(n_lines, n_columns, squeeze=False, width_ratios=ratios)
+        for axes in grid.flat[len(panels) :]:
+            axes.set_axis_off()
+        drawn = list(grid.flat[: len(panels)])
+        far = [
+            _label_panel(axes, *panel, layout)
+            for axes, panel in zip(drawn, panels, strict=True)
+        ]
+        for axes in drawn[-n_columns:]:
+            axes.set_xlabel("labelled samples per class")
+        equal_windows(drawn, side="y", within=(0.0, 100.0))
+        _make_room(drawn, max(far, default=0))
+        grid.flat[len(panels)].legend(
+            handles=_ordered_handles(drawn), loc="center left", labelspacing=0.45
+        )
+        figure.supylabel("accuracy, percent", fontsize=9)
+
+
+def _columns(n_cells: int) -> int:
+    return 2 if n_cells == 4 else max(1, min(_COLUMNS, n_cells))
+
+
+def _by_task(curve: Curve) -> tuple[tuple[str, ...], Floats]:
+    """Return the tasks, the average last, and accuracy by task, row, value, trial."""
+    tasks, accuracy = curve.with_average()
+    return tasks, accuracy.swapaxes(0, 1)
+
+
+def _label_panel(
+    axes: Axes, curve: Curve, task: str, values: Floats, layout: Layout
+) -> int:
+    """Draw one panel; return how many names stand one above another at its bottom."""
+    axes.set_title(task_title(task), fontweight="bold" if task == AVERAGE else "normal")
+    means = 100 * np.array([[mean_sd(trials)[0] for trials in row] for row in values])
+    far = np.array([far_below(column) for column in means.T]).T
+    # What is far below more than once, or throughout, is left out as a whole.
+    known = np.isfinite(means).sum(axis=1)
+    apart = far.sum(axis=1) >= known.clip(1, 2)
+    for i, row in enumerate(curve.rows):
+        if apart[i]:
+            continue
+        leading = row.key == layout.get("reference")
+        look: dict[str, Any] = {"linewidth": 1.1, "markersize": 3.8, "zorder": 2}
+        if leading:
+            look = {"linewidth": 1.8, "zorder": 3}
+        if row.key == layout.get("baseline"):
+            look["linestyle"] = DASHES
+        near = np.where(far[i, :, None], np.nan, values[i])
+        draw_line(axes, row, curve.values, near, band=leading, **look)
+    _note_far(axes, curve, means, far & ~apart[:, None])
+    for height, i in enumerate(np.flatnonzero(apart).tolist()):
+        note_far(axes, curve.rows[i], means[i], height, transform=axes.transAxes)
+    for value in {v for v, name in curve.dropped if task in (name, AVERAGE)}:
+        if value in curve.values:
+            reason = "not for every task" if task == AVERAGE else "no test sample left"
+            _note(axes, value, reason)
+    _scale(axes, curve)
+    quiet(axes, grid="y")
+    return max(int(apart.sum()), int(far[~apart].sum(axis=0).max(initial=0)))
+
+
+def _note(axes: Axes, x: float, text: str) -> None:
+    axes.text(
+        x,
+        0.03,
+        text,
+        color=MUTED,
+        fontsize=8,
+        rotation=90,
+        ha="center",
+        va="bottom",
+        transform=axes.get_xaxis_transform(),
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
+    )
+
+
+def _note_far(axes: Axes, curve: Curve, means: Floats, far: NDArray[np.bool_]) -> None:
+    """Name what is left out of the window as it would squash the others."""
+    last = len(curve.values) - 1
+    for place, x in enumerate(curve.values):
+        side = "left" if place == 0 else "right" if place == last else "center"
+        for height, i in enumerate(np.flatnonzero(far[:, place]).tolist()):
+            look = {"ha": side, "transform": axes.get_xaxis_transform()}
+            note_far(axes, curve.rows[i], means[i, [place]], height, x=x, **look)
+
+
+def _make_room(panels: Sequence[Axes], n_names: int) -> None:
+    """Lower the windows, so that names at the bottom cover no line."""
+    for axes in panels:
+        low, high = axes.get_ylim()
+        lowered = low - 0.09 * n_names * (high - low)
+        axes.set_ylim(max(lowered, min(low, 0.0)), high)
+
+
+def _ordered_handles(panels: Sequence[Axes]) -> list[Line2D]:
+    """Return a legend entry a method, in the order in which the last lines end."""
+
+    def end(line: Line2D) -> float:
+        return max(np.ravel(line.get_ydata())[-1:], default=0.0)
+
+    return sorted(_by_name(panels).values(), key=end, reverse=True)
+
+
+def _draw_sensitivity(
+    curves: Sequence[Curve], layout: Layout, outputs: Sequence[PathLike]
+) -> None:
+    """Draw a panel a parameter: thin lines for tasks, thick ones for their average."""
+    n_columns = _columns(len(curves))
+    n_lines = max(1, math.ceil(len(curves) / n_columns))
+    width = WIDTH if n_columns > 1 else 4.4
+    looks = _task_looks(curves)
+    with canvas(width, 2.5 * n_lines + 0.75, outputs) as figure:
+        grid = figure.subplots(n_lines, n_columns, squeeze=False, sharey=True)
+        for axes in grid.flat[len(curves) :]:
+            axes.set_axis_off()
+        for axes, curve in zip(grid.flat, curves, strict=False):
+            _sensitivity_panel(axes, curve, looks, layout)
+            axes.set_xlabel(parameter_title(curve.parameter))
+        _widen(grid.flat[0])
+        figure.supylabel("accuracy, percent", fontsize=9)
+        if handles := _sensitivity_handles(curves, looks, list(grid.flat)):
+            columns = min(len(handles), 3 if n_columns > 1 else 2)
+            figure.legend(handles=handles, loc="outside upper center", ncols=columns)
+
+
+def _task_looks(curves: Sequence[Curve]) -> dict[str, Any]:
+    """Return the line style of each task that is shown beside an average."""
+    tasks = dict.fromkeys(t for c in curves if len(c.tasks) > 1 for t in c.tasks)
+    if len(tasks) > len(_TASK_DASHES):
+        return dict.fromkeys(tasks, _TASK_DASHES[0])
+    return dict(zip(tasks, _TASK_DASHES, strict=False))
+
+
+def _sensitivity_panel(
+    axes: Axes, curve: Curve, looks: Mapping[str, Any], layout: Layout
+) -> None:
+    if curve.main is not None:
+        axes.axvline(curve.main, **_MAIN)
+    tasks, by_task = _by_task(curve)
+    for place, (task, values) in enumerate(zip(tasks, by_task, strict=True)):
+        thick = place == len(tasks) - 1
+        for row, trials in zip(curve.rows, values, strict=True):
+            look: dict[str, Any] = {"linewidth": 1.9}
+            if not thick:
+                look = {"linewidth": 0.9, "ls": looks[task], "marker": "", "label": "_"}
+            leading = thick and row.key == layout.get("reference")
+            draw_line(axes, row, curve.values, trials, band=leading, **look)
+    _scale(axes, curve)
+    quiet(axes, grid="y")
+
+
+def _sensitivity_handles(
+    curves: Sequence[Curve], looks: Mapping[str, Any], panels: Sequence[Axes]
+) -> list[Line2D]:
+    from matplotlib.lines import Line2D
+
+    handles = list(_by_name(panels).values())
+    if looks:
+        for handle in handles:
+            handle.set_label(f"{handle.get_label()}, average")
+    named = looks if len(looks) <= len(_TASK_DASHES) else {"single tasks": "solid"}
+    handles += [
+        Line2D([], [], color=MUTED, lw=0.9, ls=dashes, label=task_title(name))
+        for name, dashes in named.items()
+    ]
+    if any(curve.main is not None for curve in curves):
+        handles.append(Line2D([], [], label="main run", **_MAIN))
+    return handles
+
+
+def _by_name(panels: Sequence[Axes]) -> dict[str, Line2D]:
+    """Return one of the lines of each method, by its name."""
+    lines: dict[str, Any] = {}
+    for axes in panels:
+        handles, names = axes.get_legend_handles_labels()
+        lines.update(zip(names, handles, strict=True))
+    return lines
+
+
+def _scale(axes: Axes, curve: Curve) -> None:
+    """Span the values, by their logarithms where they differ much, and tick them."""
+    values = np.asarray(curve.values)
+    log = values[0] > 0 and values[-1] / values[0] >= _LOG_RATIO
+    axes.set_xscale("log" if log else "linear")
+    places = np.log(values) if log else values
+    margin = 0.05 * float(np.ptp(places)) or 0.5
+    ends = np.array([places[0] - margin, places[-1] + margin])
+    axes.set_xlim(*(np.exp(ends) if log else ends))
+    # The ends and the main run come first; others where there is room.
+    first = [0, len(values) - 1, *np.flatnonzero(values == curve.main).tolist()]
+    kept: set[int] = set()
+    for i in [*first, *range(len(values))]:
+        if all(abs(places[i] - places[k]) >= 2 * margin for k in kept):
+            kept.add(i)
+    ticks = values[sorted(kept)].tolist()
+    axes.set_xticks(ticks, [value_text(tick) for tick in ticks])
+    axes.minorticks_off()
+
+
+def _widen(axes: Axes) -> None:
+    """Let the scale span ten points at least."""
+    low, high = axes.get_ylim()
+    room = max(0.0, _LEAST_SPAN - (high - low)) / 2
+    axes.set_ylim(low - room, high + room)

@@ -1,0 +1,312 @@
+"""How every figure looks: a colour and marker a method, one type size, fixed bytes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cdspp.analysis.resampling import bootstrap_interval
+from cdspp.analysis.summary import Floats, Row, mean_sd
+from cdspp.core.artifacts import atomic
+from cdspp.core.errors import DataError
+from cdspp.core.wording import split_name
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+__all__ = [
+    "CLASS_COLOURS",
+    "INK",
+    "MUTED",
+    "STYLES",
+    "WIDTH",
+    "Style",
+    "by_kind",
+    "canvas",
+    "dots",
+    "equal_windows",
+    "far_below",
+    "figure_name",
+    "method_handles",
+    "quiet",
+    "style_of",
+]
+
+INK = "#22262b"
+MUTED = "#6b7280"
+GRID = "#e4e6e9"
+WIDTH = 7.4
+_DPI = 132
+CLOSE = 5.0
+
+
+@dataclass(frozen=True)
+class Style:
+    """Colour, marker and fill of one method; supervised methods are hollow."""
+
+    colour: str
+    marker: str
+    filled: bool = True
+
+
+# Families share a colour; members differ by marker or fill. The five rows of the
+# opening chart are told apart in greyscale as well, by marker.
+STYLES = {
+    "svm-t": Style("#4b5563", "s", False),
+    "cdspp": Style("#0067a8", "o"),
+    "cdspp-sup": Style("#0067a8", "o", False),
+    "cdspp-pca": Style("#41a6dd", "H"),
+    "target-only": Style("#d98a00", "D"),
+    "placebo": Style("#c9431d", "^"),
+    "noise": Style("#c66aa0", "v"),
+    "hfa": Style("#7a5195", "p", False),
+    "shfa": Style("#7a5195", "p"),
+    "cdls": Style("#12805c", "d"),
+    "cdls-sup": Style("#12805c", "d", False),
+    "dama": Style("#7f7a1c", "<"),
+    "dama-sup": Style("#7f7a1c", "<", False),
+    "dama-plus": Style("#b7a92b", ">"),
+    "pa": Style("#44aa99", "P"),
+    "tit": Style("#882255", "h"),
+    "stn": Style("#8a5a3c", "X"),
+    "ddacl": Style("#332288", "*"),
+    "ssan": Style("#111111", "8"),
+}
+_UNKNOWN = Style(MUTED, "o")
+
+CLASS_COLOURS = (
+    "#0067a8",
+    "#d98a00",
+    "#12805c",
+    "#c9431d",
+    "#7a5195",
+    "#41a6dd",
+    "#8a5a3c",
+    "#c66aa0",
+    "#7f7a1c",
+    "#2b2f36",
+)
+
+_SETTINGS: Any = {
+    "font.family": ["sans-serif"],
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 9,
+    "mathtext.default": "regular",
+    "axes.titlesize": 9,
+    "axes.titleweight": "normal",
+    "axes.titlelocation": "left",
+    "axes.labelsize": 9,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": "#b9bdc3",
+    "axes.linewidth": 0.8,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "text.color": INK,
+    "xtick.labelsize": 9,
+    "ytick.labelsize": 9,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.major.size": 0,
+    "ytick.major.size": 0,
+    "grid.color": GRID,
+    "grid.linewidth": 0.8,
+    "legend.frameon": False,
+    "legend.fontsize": 9,
+    "lines.linewidth": 1.5,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "cdspp",
+    "figure.facecolor": "white",
+    "figure.constrained_layout.wspace": 0.04,
+    "axes.facecolor": "white",
+}
+
+
+def style_of(key: str) -> Style:
+    """Return the style of a method or control; grey for one that has none."""
+    return STYLES.get(key, _UNKNOWN)
+
+
+def figure_name(printed: str) -> str:
+    r"""Write a method's name for a figure, a subscript behind its first underscore.
+
+    Examples
+    --------
+    >>> print(figure_name("SVM_t"))
+    SVM$_\mathrm{t}$
+    """
+    base, subscript, rest = split_name(printed.replace("$", r"\$"))
+    tail = rf"$_\mathrm{{{subscript}}}$" if subscript else ""
+    return base + tail + rest
+
+
+def quiet(axes: Axes, *, grid: str = "x") -> None:
+    """Leave a light grid along one axis and the one spine that carries it."""
+    axes.grid(axis=grid)  # type: ignore[arg-type]
+    for side in ("left", "bottom"):
+        axes.spines[side].set_visible((side == "bottom") == (grid == "y"))
+
+
+def dots(axes: Axes, key: str, values: Floats, y: float) -> float:
+    """Draw the mean over trials and its interval at height `y`; return the mean.
+
+    Parameters
+    ----------
+    axes : Axes
+        Where to draw; the scale is percent.
+    key : str
+        Whose style to use.
+    values : ndarray of shape (n_trials,)
+        Accuracies as fractions; NaN where missing.
+    y : float
+        Height.
+    """
+    style = style_of(key)
+    mean = 100 * mean_sd(values)[0]
+    low, high = bootstrap_interval(values)
+    if np.isfinite(low):
+        axes.plot([100 * low, 100 * high], [y, y], color=style.colour, lw=1.6)
+    if np.isfinite(mean):
+        axes.plot([mean], [y], **_marker(style))
+    return mean
+
+
+def equal_windows(
+    panels: Sequence[Axes],
+    *,
+    pad: float = 0.06,
+    side: Literal["x", "y"] = "x",
+    within: tuple[float, float] = (-np.inf, np.inf),
+) -> None:
+    """Give all panels the same number of points an inch, each around its own data.
+
+    Parameters
+    ----------
+    panels : sequence of Axes
+        The panels.
+    pad : float, default=0.06
+        Room beyond the data, as a share of the widest.
+    side : {"x", "y"}, default="x"
+        Which axis.
+    within : tuple of (float, float), default=(-inf, inf)
+        What no window should leave, such as 0 and 100 percent, but for the room.
+    """
+    limits = [getattr(axes.dataLim, f"interval{side}") for axes in panels]
+    known = [(low, high) for low, high in limits if np.isfinite([low, high]).all()]
+    span = max((high - low for low, high in known), default=0.0) * (1 + 2 * pad) or 1.0
+    for axes, (low, high) in zip(panels, limits, strict=True):
+        if np.isfinite([low, high]).all():
+            highest, lowest = within[1] + pad * span - span, within[0] - pad * span
+            start = max(min((low + high - span) / 2, highest), lowest)
+            axes.set(**{f"{side}lim": (start, start + span)})
+
+
+def far_below(means: Floats) -> NDArray[np.bool_]:
+    """Tell which means would squash the others, far below their median.
+
+    Parameters
+    ----------
+    means : ndarray of shape (n_rows,)
+        Percent; NaN where missing.
+
+    Returns
+    -------
+    far : ndarray of bool
+        True where the distance to the median is more than three times that of the best
+        one, which counts as `CLOSE` points at least.
+    """
+    if not np.isfinite(means).any():
+        return np.zeros(len(means), dtype=bool)
+    median = np.nanmedian(means)
+    floor = median - 3 * max(np.nanmax(means) - median, CLOSE)
+    return np.asarray(means < floor)
+
+
+def method_handles(rows: Iterable[Row]) -> list[Line2D]:
+    """Build legend entries, one a row."""
+    from matplotlib.lines import Line2D
+
+    return [
+        Line2D(
+            [], [], label=figure_name(row.display_name), **_marker(style_of(row.key))
+        )
+        for row in rows
+    ]
+
+
+def _marker(style: Style) -> dict[str, Any]:
+    return {
+        "color": style.colour,
+        "marker": style.marker,
+        "markersize": 5,
+        "markerfacecolor": style.colour if style.filled else "white",
+        "markeredgewidth": 1.2,
+        "linestyle": "none",
+    }
+
+
+def by_kind(
+    outputs: Sequence[str | os.PathLike[str]], kinds: Iterable[str]
+) -> dict[str, list[str | os.PathLike[str]]]:
+    """Group files to write by the kind of figure, the first part of their names.
+
+    Parameters
+    ----------
+    outputs : sequence of path
+        Files named ``<kind>_<benchmark>.<suffix>``.
+    kinds : iterable of str
+        The kinds there are.
+
+    Raises
+    ------
+    DataError
+        A file has another name.
+    """
+    known = tuple(kinds)
+    groups: dict[str, list[str | os.PathLike[str]]] = {}
+    for output in outputs:
+        kind = Path(output).stem.partition("_")[0]
+        if kind not in known:
+            names = " or ".join(f"{name}_<benchmark>" for name in known)
+            raise DataError(f"{output}: expected a figure named {names}.")
+        groups.setdefault(kind, []).append(output)
+    return groups
+
+
+@contextmanager
+def canvas(
+    width: float, height: float, outputs: Sequence[str | os.PathLike[str]]
+) -> Iterator[Figure]:
+    """Yield a figure of the house style (inches) and write it to `outputs`.
+
+    Parameters
+    ----------
+    width, height : float
+        Size in inches; a PNG of the full width has less than 1000 pixels.
+    outputs : sequence of path
+        Files to write, SVG or PNG by suffix; equal figures give equal bytes.
+    """
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    paths = [Path(output) for output in outputs]
+    for path in paths:
+        if path.suffix not in {".svg", ".png"}:
+            raise DataError(f"{path}: expected the suffix .svg or .png.")
+    with rc_context(_SETTINGS):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        yield figure
+        for path in paths:
+            with atomic(path) as temporary:
+                svg = path.suffix == ".svg"
+                metadata = {"Date": None} if svg else {"Software": None}
+                figure.savefig(temporary, dpi=_DPI, metadata=metadata)

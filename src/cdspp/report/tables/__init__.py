@@ -1,0 +1,1 @@
+"""Tables: one module builds and writes each kind."""

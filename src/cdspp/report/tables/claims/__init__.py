@@ -1,0 +1,1 @@
+"""What the paper claims, each claim a computed check."""

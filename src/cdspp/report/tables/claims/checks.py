@@ -1,0 +1,222 @@
+"""Kinds of checks on scores and times: superiority, best of, cheapest, transfer."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from cdspp.analysis.resampling import paired_gain
+from cdspp.analysis.source_help import (
+    RULE,
+    Comparison,
+    by_task,
+    compare,
+    interval_text,
+    strongest,
+    verdict,
+)
+from cdspp.analysis.summary import Floats, Row, mean_sd
+from cdspp.core.names import AVERAGE
+from cdspp.core.wording import counted, in_points
+from cdspp.report.tables.claims.evidence import (
+    MIN_TRIALS,
+    NOT_SUPPORTED,
+    SUPPORTED,
+    Evidence,
+    NotTestable,
+    Outcome,
+    find_row,
+    gain_of,
+    gain_text,
+    judge,
+    mean_text,
+)
+from cdspp.report.tables.times import Time
+
+__all__ = ["Best", "Cheapest", "Elsewhere", "Superior", "Transfer"]
+
+
+@dataclass(frozen=True)
+class Superior:
+    """One method is better than another."""
+
+    method: str
+    rival: str
+    rule: ClassVar[str] = (
+        "Supported where the 95 % bootstrap interval over trials of the paired gain, "
+        f"averaged over tasks, lies above zero (at least {MIN_TRIALS} trials of both)."
+    )
+
+    def __call__(self, evidence: Evidence) -> Outcome:
+        """Compare the averages over tasks, on the trials that both have."""
+        ours, theirs = (
+            find_row(evidence.methods, key, "in this study")
+            for key in (self.method, self.rival)
+        )
+        values, rival = evidence.average(ours), evidence.average(theirs)
+        gain = gain_of(values, rival)
+        shared = np.isfinite(values - rival)
+        gains = evidence.tasks(ours) - evidence.tasks(theirs)
+        better = sum(mean_sd(task)[0] > 0 for task in gains)
+        return Outcome(
+            judge(gain),
+            f"{ours.display_name} {mean_text(values[shared])}, {theirs.display_name} "
+            f"{mean_text(rival[shared])}: {gain_text(gain)}, better on {better} of "
+            f"{counted(len(gains), 'task')}, {counted(gain.trials, 'trial')}.",
+        )
+
+
+@dataclass(frozen=True)
+class Best:
+    """A method is the best of its block, variants of itself (`apart`) left aside."""
+
+    method: str
+    apart: tuple[str, ...] = ()
+    rule: ClassVar[str] = (
+        "Supported where the 95 % bootstrap interval over trials of the paired gain "
+        "over the best other complete row, averaged over tasks, lies above zero. Rows "
+        "that are shortened or have fewer trials are left out and named, with the gain "
+        "over them on shared trials."
+    )
+
+    def __call__(self, evidence: Evidence) -> Outcome:
+        """Compare with the best of the complete rows."""
+        ours = find_row(evidence.methods, self.method, "in this study")
+        values = evidence.average(ours)
+        if not _is_complete(ours, values, evidence):
+            raise NotTestable(f"{ours.display_name} has not all trials")
+        others = [
+            (row, evidence.average(row))
+            for row in evidence.methods
+            if row.supervised == ours.supervised
+            and row.key not in (self.method, *self.apart)
+        ]
+        complete = [other for other in others if _is_complete(*other, evidence)]
+        if not complete:
+            raise NotTestable(f"no other complete row beside {ours.display_name}")
+        best, rival = max(complete, key=lambda other: float(np.nanmean(other[1])))
+        gain = gain_of(values, rival)
+        left_out = [
+            _left_out(row, values, found, evidence)
+            for row, found in others
+            if not _is_complete(row, found, evidence)
+        ]
+        return Outcome(
+            judge(gain),
+            f"{ours.display_name} {mean_text(values)}; best of "
+            f"{counted(len(complete), 'other')} {best.display_name}, {mean_text(rival)}: "
+            f"{gain_text(gain)}, {counted(gain.trials, 'trial')}."
+            f"{_listed('Left out', left_out)}",
+        )
+
+
+@dataclass(frozen=True)
+class Cheapest:
+    """A method takes less processor time than each of its rivals."""
+
+    method: str
+    rivals: tuple[str, ...]
+    rule: ClassVar[str] = (
+        "Supported where its processor time over all tasks is below that of every "
+        "rival that was measured; shortened rivals are left out and named."
+    )
+
+    def __call__(self, evidence: Evidence) -> Outcome:
+        """Compare with the cheapest rival, and name all that are cheaper."""
+        times = {time.row.key: time for time in evidence.times}
+        known = {key: t for key, t in times.items() if not math.isnan(t.seconds)}
+        if self.method not in known or known[self.method].row.shortened:
+            raise NotTestable(f"{self.method} was not timed on all tasks")
+        ours = known[self.method]
+        rivals = [known[key] for key in self.rivals if key in known]
+        whole = [time for time in rivals if not time.row.shortened]
+        if not whole:
+            raise NotTestable(
+                f"no rival of {ours.row.display_name} was timed on all tasks"
+            )
+        whole.sort(key=lambda time: time.seconds)
+        cheaper = [time for time in whole if time.seconds <= ours.seconds]
+        told = [_multiple(time, ours) for time in cheaper or (whole[0], whole[-1])]
+        shortened = [_multiple(time, ours) for time in rivals if time.row.shortened]
+        opening = "cheaper are" if cheaper else "cheapest and dearest rival"
+        return Outcome(
+            NOT_SUPPORTED if cheaper else SUPPORTED,
+            f"{ours.row.display_name} {ours.seconds:.3g} s; {opening} {', '.join(told)}, "
+            f"of {counted(len(whole), 'rival')}."
+            f"{_listed('Left out, shortened', shortened)}",
+        )
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """The source helps: the reference method beats all its controls on average."""
+
+    rule: ClassVar[str] = f"{RULE} Here it is applied to the average over tasks."
+
+    def __call__(self, evidence: Evidence) -> Outcome:
+        """Apply the rule of `cdspp.analysis.source_help` to the average, and count the tasks."""
+        groups = by_task(compare(evidence.summary))
+        if not any(c.control for group in groups.values() for c in group):
+            raise NotTestable("no control was run")
+        average = groups.pop(AVERAGE, None) or next(iter(groups.values()))
+        rival = strongest(average)
+        if rival is None or rival.gain.trials < MIN_TRIALS:
+            raise NotTestable(f"fewer than {MIN_TRIALS} trials with a control")
+        found = [verdict(group) for group in groups.values()]
+        return Outcome(
+            SUPPORTED if verdict(average) == "helps" else NOT_SUPPORTED,
+            f"{rival.reference} over {rival.rival}, the strongest control: "
+            f"{gain_text(rival.gain)}{_alone(average, rival.rival_key)}; the source "
+            f"helps on {found.count('helps')} of {counted(len(found), 'task')}.",
+        )
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """No number of a study speaks to the claim; something else may."""
+
+    where: str
+    rule: ClassVar[str] = "Not decided by the numbers of a study."
+
+    def __call__(self, evidence: Evidence) -> Outcome:
+        """Say where to look."""
+        raise NotTestable(self.where)
+
+
+def _trials(evidence: Evidence) -> int:
+    return int(evidence.summary.layout.get("trials", 1))
+
+
+def _is_complete(row: Row, average: Floats, evidence: Evidence) -> bool:
+    """Whether a row has every trial of the study, as the study asks."""
+    ran = int(np.isfinite(average).sum())
+    return not row.shortened and ran >= _trials(evidence)
+
+
+def _left_out(row: Row, values: Floats, average: Floats, evidence: Evidence) -> str:
+    """Name a row that is not complete, why, and the gain of `values` over it."""
+    ran = int(np.isfinite(average).sum())
+    why = "shortened" if row.shortened else f"{ran} of {_trials(evidence)} trials"
+    gain = paired_gain(values, average).mean
+    over = "" if math.isnan(gain) else f", {in_points(gain, sign=True)}"
+    return f"{row.display_name} ({why}{over})"
+
+
+def _multiple(time: Time, unit: Time) -> str:
+    return f"{time.row.display_name} ({time.seconds / unit.seconds:.3g} ×)"
+
+
+def _listed(opening: str, parts: list[str]) -> str:
+    return f" {opening}: {', '.join(parts)}." if parts else ""
+
+
+def _alone(average: list[Comparison], strongest_key: str) -> str:
+    """Tell the gain over the target alone, unless it is the strongest control."""
+    return "".join(
+        f"; over {c.rival}: {interval_text(c.gain)}"
+        for c in average
+        if c.rival_key == "target-only" != strongest_key
+    )

@@ -1,0 +1,182 @@
+"""Kinds of checks on curves: flat within a range, rising or falling along all of it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from cdspp.analysis.source_help import ZERO, excludes_zero, interval_text
+from cdspp.analysis.summary import Floats, Row
+from cdspp.core.names import LABELS
+from cdspp.core.wording import counted, in_points
+from cdspp.report.tables.claims.evidence import (
+    MIN_TRIALS,
+    NOT_SUPPORTED,
+    SUPPORTED,
+    Evidence,
+    NotTestable,
+    Outcome,
+    find_row,
+    gain_of,
+    judge,
+)
+from cdspp.report.tables.curves import Curve, value_text
+
+__all__ = ["Flat", "Trend"]
+
+_NAMES = {LABELS: "labels per class", "n_components": "d", "max_iter": "T"}
+
+
+@dataclass(frozen=True, eq=False)
+class _Course:
+    """An average over tasks along a curve, at the values that all tasks have.
+
+    `averages` are by value and trial, of the trials that every value has.
+    """
+
+    what: str
+    unit: str
+    values: tuple[float, ...]
+    averages: Floats
+    n_tasks: int
+
+    @property
+    def size(self) -> str:
+        """On how much it rests."""
+        tasks = counted(self.n_tasks, "task")
+        return f"{tasks}, {counted(self.averages.shape[1], 'trial')}"
+
+
+@dataclass(frozen=True)
+class Flat:
+    """The accuracy hardly changes within a range of a parameter.
+
+    Attributes
+    ----------
+    method, parameter : str
+        Whose accuracy, along what.
+    low, high : float
+        The range; as `low`, NaN stands for the number of classes.
+    tolerance : float
+        Largest difference of means that counts as flat.
+    """
+
+    method: str
+    parameter: str
+    low: float = math.nan
+    high: float = math.inf
+    tolerance: float = 0.01
+
+    @property
+    def rule(self) -> str:
+        """How the verdict is found, in a sentence."""
+        return (
+            "Supported where the means within the range, over trials and tasks, differ "
+            f"by at most {in_points(self.tolerance)} in_points."
+        )
+
+    def __call__(self, evidence: Evidence) -> Outcome:
+        """Take the difference between the highest and the lowest mean."""
+        curve = _curve(evidence, self.parameter)
+        course = _course(curve, self.method)
+        low = curve.n_classes if math.isnan(self.low) else self.low
+        inside = [low <= value <= self.high for value in course.values]
+        name = _name(self.parameter)
+        if sum(inside) < 2:
+            end = "" if math.isinf(self.high) else f" to {value_text(self.high)}"
+            raise NotTestable(
+                f"the curve over {name} has {counted(sum(inside), 'value')} from "
+                f"{value_text(low)}{end}"
+            )
+        means = course.averages[inside].mean(axis=1)
+        spread = float(means.max() - means.min())
+        values = np.array(course.values)[inside]
+        return Outcome(
+            SUPPORTED if spread <= self.tolerance + ZERO else NOT_SUPPORTED,
+            f"{course.what} between {in_points(float(means.min()))} and "
+            f"{in_points(float(means.max()))} % for {name} = "
+            f"{', '.join(map(value_text, values))}: {in_points(spread)} in_points apart, "
+            f"{course.size}.",
+        )
+
+
+@dataclass(frozen=True)
+class Trend:
+    """An accuracy, or a gain over a rival, rises (or falls) with a parameter."""
+
+    method: str
+    parameter: str
+    rival: str | None = None
+    rises: bool = True
+    rule: ClassVar[str] = (
+        "Supported where the 95 % bootstrap interval over trials of the paired "
+        "difference between the two ends of the curve, averaged over tasks, lies above "
+        f"zero (at least {MIN_TRIALS} trials)."
+    )
+
+    def __call__(self, evidence: Evidence) -> Outcome:
+        """Compare the two ends of the curve."""
+        curve, name = _curve(evidence, self.parameter), _name(self.parameter)
+        course = _course(curve, self.method, self.rival)
+        if len(course.values) < 2:
+            raise NotTestable(f"the curve over {name} has fewer than two values")
+        first, last = course.averages[0], course.averages[-1]
+        claimed = gain_of(last, first) if self.rises else gain_of(first, last)
+        sign = 1 if self.rises else -1
+        steps = sign * np.diff(course.averages.mean(axis=1))
+        ends = [
+            f"{in_points(float(end.mean()))} {course.unit}" for end in (first, last)
+        ]
+        opposite = excludes_zero(claimed) and claimed.mean < 0
+        return Outcome(
+            judge(claimed),
+            f"{course.what}: {ends[0]} at {name} = {value_text(course.values[0])}, "
+            f"{ends[1]} at {value_text(course.values[-1])}"
+            f"{', the opposite' if opposite else ''}; "
+            f"a change of {interval_text(gain_of(last, first))}, as claimed "
+            f"in {np.count_nonzero(steps > ZERO)} of {counted(len(steps), 'step')}, "
+            f"{course.size}.",
+        )
+
+
+def _curve(evidence: Evidence, parameter: str) -> Curve:
+    for curve in evidence.curves:
+        if curve.parameter == parameter:
+            return curve
+    raise NotTestable(f"no curve over {_name(parameter)} in this study")
+
+
+def _course(curve: Curve, method: str, rival: str | None = None) -> _Course:
+    row, averages = _averages(curve, method)
+    what, unit = row.display_name, "%"
+    if rival is not None:
+        other, others = _averages(curve, rival)
+        averages = averages - others
+        what, unit = (
+            f"Gain of {row.display_name} over {other.display_name}",
+            "in_points",
+        )
+    known = np.flatnonzero(np.isfinite(averages).any(axis=1))
+    averages = averages[known]
+    averages = averages[:, np.isfinite(averages).all(axis=0)]
+    if averages.shape[1] < MIN_TRIALS:
+        raise NotTestable(
+            f"fewer than {MIN_TRIALS} trials have every value of the curve over "
+            f"{_name(curve.parameter)}"
+        )
+    values = tuple(curve.values[place] for place in known)
+    return _Course(what, unit, values, averages, len(curve.tasks))
+
+
+def _averages(curve: Curve, method: str) -> tuple[Row, Floats]:
+    """Return a row and its average over tasks, by value and trial."""
+    row = find_row(curve.rows, method, "along that curve")
+    place = curve.rows.index(row)
+    return row, curve.accuracy[place].mean(axis=0)
+
+
+def _name(parameter: str) -> str:
+    return _NAMES.get(parameter, parameter.replace("_", " "))

@@ -1,0 +1,142 @@
+"""What a claim is checked against: scores, curves and times of one benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cdspp.analysis.resampling import Gain, paired_gain
+from cdspp.analysis.source_help import excludes_zero, interval_text
+from cdspp.analysis.summary import Floats, Row, Summary
+from cdspp.core.wording import counted
+from cdspp.report.tables.curves import Curve
+from cdspp.report.tables.times import Time
+
+__all__ = [
+    "MIN_TRIALS",
+    "NOT_SUPPORTED",
+    "SUPPORTED",
+    "UNTESTABLE",
+    "Check",
+    "Evidence",
+    "NotTestable",
+    "Outcome",
+    "find_row",
+    "gain_of",
+    "gain_text",
+    "judge",
+    "mean_text",
+]
+
+SUPPORTED, NOT_SUPPORTED = "supported", "not supported"
+UNTESTABLE = "cannot be tested here"
+MIN_TRIALS = 3
+
+
+class NotTestable(Exception):
+    """A check lacks data; the message says which."""
+
+
+class Outcome(NamedTuple):
+    """A verdict, and the sentence of numbers behind it."""
+
+    verdict: str
+    numbers: str
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What is known of one benchmark.
+
+    Attributes
+    ----------
+    summary : Summary
+        Its scores.
+    curves : sequence of Curve
+        Its curves.
+    times : sequence of Time
+        What its methods take.
+    """
+
+    summary: Summary
+    curves: Sequence[Curve]
+    times: Sequence[Time]
+
+    @property
+    def methods(self) -> list[Row]:
+        """The rows of the main setting that are no controls."""
+        return [row for row in self.summary.rows if row.kind == "method"]
+
+    def tasks(self, row: Row) -> Floats:
+        """Return the accuracies of a row, by task and trial."""
+        place = [known.key for known in self.summary.rows].index(row.key)
+        accuracy: Floats = self.summary.accuracy[place]
+        return accuracy
+
+    def average(self, row: Row) -> Floats:
+        """Return the average over tasks by trial, NaN where a task has no score."""
+        average: Floats = self.tasks(row).mean(axis=0)
+        return average
+
+
+class Check(Protocol):
+    """A kind of check with its parameters filled in."""
+
+    @property
+    def rule(self) -> str:
+        """How the verdict is found, in a sentence."""
+
+    def __call__(self, evidence: Evidence) -> Outcome:
+        """Put the claim to the data of one benchmark."""
+
+
+def find_row(rows: Iterable[Row], key: str, where: str) -> Row:
+    """Return the row of a method that ran as the study asks, not shortened.
+
+    Raises
+    ------
+    NotTestable
+        There is none, or its runs were shortened.
+    """
+    for row in rows:
+        if row.key == key and not row.shortened:
+            return row
+        if row.key == key:
+            raise NotTestable(f"the runs of {row.display_name} were shortened")
+    raise NotTestable(f"{key} does not run {where}")
+
+
+def gain_of(values: ArrayLike, rival: ArrayLike) -> Gain:
+    """Return the paired gain.
+
+    Raises
+    ------
+    NotTestable
+        Fewer than `MIN_TRIALS` trials are shared.
+    """
+    gain = paired_gain(values, rival)
+    if gain.trials < MIN_TRIALS:
+        shared = counted(gain.trials, "trial") if gain.trials else "no trial"
+        raise NotTestable(f"{shared} with all tasks, of {MIN_TRIALS} at least")
+    return gain
+
+
+def judge(gain: Gain) -> str:
+    """Return the verdict on a gain that is claimed to be positive."""
+    sure = excludes_zero(gain) and gain.mean > 0
+    return SUPPORTED if sure else NOT_SUPPORTED
+
+
+def gain_text(gain: Gain) -> str:
+    """Write a gain with its interval, and that the opposite is shown where it is."""
+    opposite = "the opposite, " if excludes_zero(gain) and gain.mean < 0 else ""
+    return f"{opposite}a gain of {interval_text(gain)}"
+
+
+def mean_text(values: Floats) -> str:
+    """Write the mean of accuracies in percent, missing ones left out."""
+    return f"{100 * float(np.nanmean(values)):.1f} %"

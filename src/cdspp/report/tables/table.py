@@ -1,0 +1,303 @@
+"""A table as data, and its Markdown, LaTeX, HTML and CSV forms."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+
+from cdspp.core.wording import split_name
+
+__all__ = [
+    "Cell",
+    "Line",
+    "Table",
+    "html_name",
+    "latex_escape",
+    "latex_name",
+    "to_csv",
+    "to_fragment",
+    "to_html",
+    "to_latex",
+    "to_markdown",
+]
+
+_PROSE_WIDTH = 0.22  # of a line of a LaTeX page
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "→": r"$\rightarrow$",
+    "−": "$-$",
+    "–": "--",
+    "†": r"$^\dagger$",
+    "×": r"$\times$",
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell.
+
+    Attributes
+    ----------
+    text : str
+        What it shows.
+    bold : bool
+        Best of its column.
+    note : str
+        Small print behind it, such as "9 of 10 trials".
+    name : bool
+        Whether `text` is a method's name, whose first underscore opens a subscript.
+    value : float
+        What it is sorted by; NaN for text.
+    """
+
+    text: str
+    bold: bool = False
+    note: str = ""
+    name: bool = False
+    value: float = math.nan
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line; consecutive lines of the same `block` stand together."""
+
+    cells: tuple[Cell, ...]
+    block: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """What is shown (columns, lines, caption) and the tidy records behind it.
+
+    Attributes
+    ----------
+    name, title, caption : str
+        File stem, heading, and what a reader must know to read the numbers.
+    columns : tuple of str
+        Headings.
+    lines : tuple of Line
+        Body, in order.
+    fields : tuple of str
+        Columns of the CSV form.
+    records : sequence of mapping
+        Rows of the CSV form, at full precision.
+    text_columns : int
+        How many leading columns hold text (aligned left).
+    headings : bool
+        Whether the names of the blocks are shown.
+    prose : tuple of int
+        Places of the text columns that hold sentences, whose lines are broken.
+    empty : str
+        What the report says in place of a table without lines.
+    """
+
+    name: str
+    title: str
+    caption: str
+    columns: tuple[str, ...]
+    lines: tuple[Line, ...]
+    fields: tuple[str, ...]
+    records: Sequence[Mapping[str, object]] = field(default=())
+    text_columns: int = 1
+    headings: bool = False
+    prose: tuple[int, ...] = ()
+    empty: str = "Nothing to show yet."
+
+    @property
+    def heading(self) -> str:
+        """The title as a sentence."""
+        return self.title if self.title.endswith(("?", "!", ".")) else f"{self.title}."
+
+    @property
+    def legend(self) -> str:
+        """Title and caption as running text."""
+        return f"{self.heading} {self.caption}"
+
+
+def to_csv(table: Table) -> str:
+    """Write the tidy records: fractions at full precision, empty where missing."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(table.fields)
+    for record in table.records:
+        writer.writerow([_plain(record[name]) for name in table.fields])
+    return stream.getvalue()
+
+
+def to_markdown(table: Table) -> str:
+    """Write a Markdown table under its title and caption."""
+
+    def cell(value: Cell) -> str:
+        text = value.text.replace("|", r"\|")
+        text = f"**{text}**" if value.bold else text
+        return f"{text} [{value.note}]" if value.note else text
+
+    head = [column.replace("|", r"\|") for column in table.columns]
+    rule = ["---"] * table.text_columns
+    rule += ["---:"] * (len(head) - table.text_columns)
+    body = [[cell(value) for value in line.cells] for line in table.lines]
+    grid = ["| " + " | ".join(parts) + " |" for parts in (head, rule, *body)]
+    return "\n".join([table.legend, "", *grid, ""])
+
+
+def to_latex(table: Table) -> str:
+    """Write a ``booktabs`` table, a thin rule between blocks."""
+
+    def cell(value: Cell) -> str:
+        text = latex_name(value.text) if value.name else latex_escape(value.text)
+        text = rf"\textbf{{{text}}}" if value.bold else text
+        if value.note:
+            text += rf" {{\scriptsize {latex_escape(value.note)}}}"
+        return text
+
+    align = "".join(
+        rf"p{{{_PROSE_WIDTH}\linewidth}}"
+        if place in table.prose
+        else ("l" if place < table.text_columns else "r")
+        for place in range(len(table.columns))
+    )
+    lines = [
+        r"% needs \usepackage{booktabs}",
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{latex_escape(table.legend)}}}",
+        rf"\label{{tab:{table.name.replace('_', '-')}}}",
+        rf"\begin{{tabular}}{{{align}}}",
+        r"\toprule",
+        " & ".join(latex_escape(column) for column in table.columns) + r" \\",
+        r"\midrule",
+        "\n\\midrule\n".join(
+            "\n".join(" & ".join(map(cell, line.cells)) + r" \\" for line in lines)
+            for _, lines in _blocks(table)
+        ),
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
+    ]
+    return "\n".join([*lines, ""])
+
+
+def to_html(table: Table) -> str:
+    """Write an HTML table, one ``tbody`` a block, with values to sort by."""
+    head = "".join(
+        f'<th scope="col"{_text_class(table, place)}>{escape(column)}</th>'
+        for place, column in enumerate(table.columns)
+    )
+    parts = [f"<thead><tr>{head}</tr></thead>"]
+    for block, lines in _blocks(table):
+        parts.append("<tbody>")
+        if table.headings and block:
+            span = len(table.columns)
+            parts.append(
+                f'<tr class="block"><th scope="rowgroup" colspan="{span}">'
+                f"{escape(block)}</th></tr>"
+            )
+        parts += [_html_line(table, line) for line in lines]
+        parts.append("</tbody>")
+    kind = ' class="sortable"' if _sortable(table) else ""
+    return f"<table{kind}>" + "\n".join(parts) + "</table>"
+
+
+def to_fragment(table: Table) -> str:
+    """Write what the report shows of a table: heading, caption, HTML table."""
+    body = f'<p class="empty">{escape(table.empty)}</p>' if table.empty else ""
+    if table.lines:
+        body = f'<div class="scroll" tabindex="0">{to_html(table)}</div>'
+    return (
+        f"<figcaption><strong>{escape(table.heading)}</strong> "
+        f"{escape(table.caption)}</figcaption>\n{body}\n"
+    )
+
+
+def latex_escape(text: str) -> str:
+    r"""Write any text so that LaTeX prints it.
+
+    Examples
+    --------
+    >>> print(latex_escape("50 % of a_b"))
+    50 \% of a\_b
+    """
+    return "".join(_LATEX.get(character, character) for character in text)
+
+
+def latex_name(printed: str) -> str:
+    r"""Write a method's name, a subscript behind its first underscore.
+
+    Examples
+    --------
+    >>> print(latex_name("SVM_t*"))
+    SVM\textsubscript{t}*
+    """
+    base, subscript, rest = split_name(printed)
+    tail = rf"\textsubscript{{{latex_escape(subscript)}}}" if subscript else ""
+    return latex_escape(base) + tail + latex_escape(rest)
+
+
+def html_name(printed: str) -> str:
+    """Write a method's name as HTML, a subscript behind its first underscore.
+
+    Examples
+    --------
+    >>> html_name("CDSPP_sup*")
+    'CDSPP<sub>sup</sub>*'
+    """
+    base, subscript, rest = split_name(printed)
+    tail = f"<sub>{escape(subscript)}</sub>" if subscript else ""
+    return escape(base) + tail + escape(rest)
+
+
+def _blocks(table: Table) -> list[tuple[str, list[Line]]]:
+    groups = itertools.groupby(table.lines, key=lambda line: line.block)
+    return [(block, list(lines)) for block, lines in groups]
+
+
+def _html_line(table: Table, line: Line) -> str:
+    parts = []
+    for place, cell in enumerate(line.cells):
+        text = html_name(cell.text) if cell.name else escape(cell.text)
+        text = f"<strong>{text}</strong>" if cell.bold else text
+        if cell.note:
+            text += f' <small class="note">{escape(cell.note)}</small>'
+        if place == 0:
+            kind = _text_class(table, place) if place in table.prose else ""
+            parts.append(f'<th scope="row"{kind}>{text}</th>')
+            continue
+        value = "" if math.isnan(cell.value) else f' data-value="{cell.value:.6f}"'
+        parts.append(f"<td{_text_class(table, place)}{value}>{text}</td>")
+    return f"<tr>{''.join(parts)}</tr>"
+
+
+def _sortable(table: Table) -> bool:
+    """Whether cells have values, and every line says by itself what it is about."""
+    cells = (cell for line in table.lines for cell in line.cells)
+    named = all(line.cells[0].text for line in table.lines)
+    return named and any(not math.isnan(cell.value) for cell in cells)
+
+
+def _text_class(table: Table, place: int) -> str:
+    if place in table.prose:
+        return ' class="text prose"'
+    return ' class="text"' if place < table.text_columns else ""
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return "" if math.isnan(value) else repr(float(value))
+    return str(value)

@@ -1,0 +1,1 @@
+"""What one job of the workflow computes: paths in, files out."""

@@ -1,0 +1,91 @@
+"""What the workflow calls: paths in, files out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from cdspp.core.artifacts import LABEL_COLUMNS, read_json, write_rows
+from cdspp.core.errors import ConfigError
+from cdspp.datasets import PublishedDataset, open_dataset
+from cdspp.datasets.base import INDEX_NAME, read_index
+from cdspp.datasets.catalogue import check_catalogued, load_catalogue
+from cdspp.datasets.published import published_labels
+from cdspp.datasets.published_splits import check_published_splits
+
+__all__ = ["prepare_dataset", "write_labels"]
+
+PUBLISHED_SPLITS = "published-splits.json"
+
+
+def prepare_dataset(
+    *,
+    name: str,
+    output: str | Path,
+    folder: str | Path | None = None,
+    catalogue: str | Path | None = None,
+) -> None:
+    """Put the files of a data set, and their index, where `output` says.
+
+    Parameters
+    ----------
+    name : str
+        Identifier of the data set.
+    output : path
+        The index to write, ``<folder of the data set>/index.json``.
+    folder : path, optional
+        The user's folder, if it is one; its files stay where they are.
+    catalogue : path, optional
+        Catalogue to compare the result with.
+
+    Raises
+    ------
+    ConfigError
+        There is no such data set, or `output` has another name.
+    DataError
+        The files are not what the catalogue or the layout of a folder promises.
+    """
+    target = Path(output)
+    if target.name != INDEX_NAME:
+        raise ConfigError(f"{target}: the index must be called {INDEX_NAME}.")
+    entries = {} if catalogue is None else load_catalogue(catalogue)
+    dataset = open_dataset(name, folder, entries.get(name))
+    if catalogue is not None and isinstance(dataset, PublishedDataset):
+        _check_published(dataset, Path(catalogue).with_name(PUBLISHED_SPLITS))
+    index = dataset.prepare(target.parent)
+    if folder is None:
+        check_catalogued(index, entries)
+
+
+def _check_published(dataset: PublishedDataset, digests: Path) -> None:
+    """Regenerate the published splits and compare; the features must fit them later."""
+    expected = read_json(digests)
+    for role, domains in expected.get(dataset.identifier, {}).items():
+        for domain in domains:
+            check_published_splits(
+                dataset=dataset.identifier,
+                domain=domain,
+                role=role,
+                labels=published_labels(dataset.entry, domain),
+                class_order=dataset.classes,
+                expected=expected,
+            )
+
+
+def write_labels(index_path: str | Path, domain: str, output: str | Path) -> None:
+    """Write the ids and class names of a domain as Parquet.
+
+    Parameters
+    ----------
+    index_path : path
+        Index of the data set.
+    domain : str
+        Name of the domain.
+    output : path
+        Parquet file with `cdspp.core.artifacts.LABEL_COLUMNS`.
+    """
+    index = read_index(index_path)
+    values: dict[str, Sequence[Any]] = {"id": index.ids(domain)}
+    values |= {"label": index.labels(domain), "position": index.positions(domain)}
+    write_rows(output, LABEL_COLUMNS, values)

@@ -1,0 +1,231 @@
+"""What the workflow calls: paths in, NPZ files out. No labels pass through here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cdspp.core.artifacts import Features, read_features, write_features
+from cdspp.core.errors import ConfigError
+from cdspp.core.jobs import log_ready
+from cdspp.core.matrix import require_finite
+from cdspp.core.provenance import limit_threads
+from cdspp.datasets.base import Index, read_index, read_record
+from cdspp.features import make_extractor
+from cdspp.features.base import (
+    Extractor,
+    FileExtractor,
+    ViewExtractor,
+    WordExtractor,
+)
+from cdspp.features.published import Published
+
+__all__ = ["build_codebook", "extract_view"]
+
+AnyPath = str | Path
+
+
+def build_codebook(
+    *,
+    index: AnyPath,
+    extractor: str,
+    options: Mapping[str, Any],
+    output: AnyPath,
+    numeric_threads: int,
+    fetched: AnyPath | None = None,
+) -> None:
+    """Learn the codebook of `extractor` from the domain that its options name.
+
+    Parameters
+    ----------
+    index : path
+        Index of the data set.
+    extractor : str
+        Identifier of the extractor.
+    options : mapping
+        Its options, ``codebook_domain`` among them.
+    output : path
+        NPZ file to write, one word a row.
+    numeric_threads : int
+        How many threads compute.
+    fetched : path, optional
+        Record of the fetched files, for a data set that is downloaded.
+
+    Raises
+    ------
+    ConfigError
+        The extractor has no codebook, or its options name no domain.
+    DataError
+        The files cannot be read or are too few.
+    """
+    made = make_extractor(extractor, **options)
+    if not isinstance(made, WordExtractor):
+        raise ConfigError(f"extractor {extractor} has no codebook.")
+    if made.codebook_domain is None:
+        raise made.refuse("codebook_domain", "the name of a domain")
+    content = _matching_index(index, made)
+    domain = made.codebook_domain
+    with _numeric_threads(made, numeric_threads):
+        words = made.fit_codebook(_files(content, domain, fetched))
+    names = [f"word-{number}" for number in range(len(words))]
+    record = _record(made, dataset=content.dataset, domain=domain)
+    _write(output, words, names, record)
+
+
+def extract_view(
+    *,
+    extractor: str,
+    options: Mapping[str, Any],
+    domain: str,
+    output: AnyPath,
+    numeric_threads: int,
+    index: AnyPath | None = None,
+    fetched: AnyPath | None = None,
+    storage: Mapping[str, Any] | None = None,
+    weights: AnyPath | None = None,
+    codebook: AnyPath | None = None,
+    view: AnyPath | None = None,
+) -> None:
+    """Extract the features of one domain.
+
+    Parameters
+    ----------
+    extractor : str
+        Identifier of the extractor.
+    options : mapping
+        Its options.
+    domain : str
+        Domain whose files or view to read.
+    output : path
+        NPZ file to write (`cdspp.core.artifacts.Features`).
+    numeric_threads : int
+        How many threads compute.
+    index : path, optional
+        Index of the data set, for an extractor of files.
+    fetched : path, optional
+        Record of the fetched files, for a data set that is downloaded.
+    storage : mapping, optional
+        How the view of the domain is stored, for an extractor of published features.
+    weights : path, optional
+        Record of the fetched weights, for a network with published ones.
+    codebook : path, optional
+        What `build_codebook` wrote, for an extractor that needs one.
+    view : path, optional
+        Features of the same domain, for an extractor of views.
+
+    Raises
+    ------
+    ConfigError
+        The extractor or an option does not exist, or what it reads is not given.
+    DataError
+        What it reads is damaged, or the features are not finite.
+    """
+    if weights is not None:
+        options = {**options, "weights": str(_only_file(weights))}
+    made = make_extractor(extractor, **options)
+    with _numeric_threads(made, numeric_threads):
+        if isinstance(made, ViewExtractor):
+            X, ids, record = _from_view(made, view)
+        else:
+            content = _matching_index(index, made)
+            if isinstance(made, Published):
+                X, more = _from_published(made, content, domain, storage)
+            else:
+                X, more = _from_files(made, _files(content, domain, fetched), codebook)
+            ids = content.ids(domain)
+            record = _record(made, dataset=content.dataset, domain=domain, **more)
+    _write(output, X, ids, record)
+
+
+def _files(index: Index, domain: str, fetched: AnyPath | None) -> list[Path]:
+    """Return the files of the samples: those of the index, or those fetched."""
+    if fetched is None:
+        return index.files(domain)
+    paths = read_record(fetched)["images"][domain]
+    return [index.root / paths[position] for position in index.positions(domain)]
+
+
+def _only_file(record: AnyPath) -> Path:
+    """Return the one file of a fetched resource."""
+    (name,) = read_record(record)["files"]
+    return Path(record).parent / str(name)
+
+
+def _from_published(
+    extractor: Published, index: Index, domain: str, storage: Mapping[str, Any] | None
+) -> tuple[Any, dict[str, Any]]:
+    if storage is None:
+        message = f"extractor published: {extractor.name} is not published for"
+        raise ConfigError(f"{message} {index.dataset}, domain {domain}.")
+    labels, positions = index.labels(domain), index.positions(domain)
+    X = extractor.read(index.root, storage, index.classes, labels, positions)
+    return X, extractor.record(index.root, storage)
+
+
+def _from_view(
+    extractor: ViewExtractor, view: AnyPath | None
+) -> tuple[Any, Sequence[str], dict[str, Any]]:
+    features = read_features(_given(extractor, "view", view))
+    require_finite(features.X, features.ids, str(view))
+    X, found = extractor.reduce(features.X)
+    record = _record(extractor, **found, view=dict(features.provenance))
+    return X, features.ids.tolist(), record
+
+
+def _from_files(
+    extractor: Extractor, files: Sequence[Path], codebook: AnyPath | None
+) -> tuple[Any, dict[str, Any]]:
+    if isinstance(extractor, WordExtractor):
+        words = read_features(_given(extractor, "codebook", codebook))
+        return extractor.extract(files, words.X), {"codebook": dict(words.provenance)}
+    assert isinstance(extractor, FileExtractor)
+    return extractor.extract(files), {}
+
+
+def _matching_index(path: AnyPath | None, extractor: Extractor) -> Index:
+    index = read_index(_given(extractor, "index", path))
+    if extractor.kind not in (index.kind, Published.kind):
+        message = f"extractor {extractor.identifier} reads {extractor.kind}, but the"
+        raise ConfigError(f"{message} data set {index.dataset} holds {index.kind}.")
+    return index
+
+
+def _given(extractor: Extractor, what: str, path: AnyPath | None) -> AnyPath:
+    if path is None:
+        raise ConfigError(f"extractor {extractor.identifier} needs a file: {what}.")
+    return path
+
+
+def _record(extractor: Extractor, **found: Any) -> dict[str, Any]:
+    return found | {
+        "extractor": extractor.identifier,
+        "options": extractor.recorded_options(),
+        "versions": extractor.versions(),
+    }
+
+
+def _write(
+    output: AnyPath, X: Any, ids: Sequence[str], record: Mapping[str, Any]
+) -> None:
+    require_finite(X, ids, str(output))
+    write_features(output, Features(X, np.asarray(ids, dtype=np.str_), record))
+
+
+@contextmanager
+def _numeric_threads(extractor: Extractor, count: int) -> Iterator[None]:
+    """Let `count` threads compute within the block, and as many as before after it."""
+    # First: only libraries that are loaded can be limited.
+    extractor.load()
+    log_ready()
+    with ExitStack() as stack:
+        if "cv2" in extractor.modules:
+            import cv2
+
+            stack.callback(cv2.setNumThreads, cv2.getNumThreads())
+            cv2.setNumThreads(count)
+        stack.enter_context(limit_threads(count))
+        yield

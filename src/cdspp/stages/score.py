@@ -1,0 +1,107 @@
+"""Scores: predictions meet the labels of the test samples, here and nowhere before."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cdspp.core.artifacts import (
+    FIT_COLUMNS,
+    SCORE_COLUMNS,
+    read_json,
+    read_labels,
+    read_rows,
+    write_rows,
+)
+from cdspp.core.errors import DataError
+from cdspp.core.names import FitKey, fit_key
+
+__all__ = ["accuracies", "write_scores"]
+
+log = logging.getLogger(__name__)
+
+
+def accuracies(truth: NDArray[Any], predicted: NDArray[Any]) -> tuple[float, float]:
+    """Return the share of samples that are right, and its mean over the classes.
+
+    Parameters
+    ----------
+    truth, predicted : ndarray of shape (n,)
+        Labels; classes are those of `truth`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> accuracies(np.array(["a", "a", "a", "b"]), np.array(["a", "a", "b", "b"]))
+    (0.75, 0.8333333333333333)
+    """
+    right = truth == predicted
+    per_class = [right[truth == label].mean() for label in np.unique(truth)]
+    return float(right.mean()), float(np.mean(per_class))
+
+
+def write_scores(
+    *,
+    fits: Iterable[str | os.PathLike[str]],
+    labels: Iterable[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+) -> None:
+    """Score every prediction of a benchmark, per iteration.
+
+    Parameters
+    ----------
+    fits : iterable of path
+        Parquet files of predictions; the record lies beside each as JSON.
+    labels : iterable of path
+        Parquet files of labels, ``<domain>.parquet``, one for each target domain.
+    output : path
+        Parquet file with `cdspp.core.artifacts.SCORE_COLUMNS`, sorted by its first five. A
+        failed trial has one row without accuracies.
+
+    Raises
+    ------
+    DataError
+        A predicted sample has no label.
+    """
+    truth = {Path(path).stem: read_labels(path) for path in labels}
+    rows: list[tuple[Any, ...]] = []
+    for path in fits:
+        cell = fit_key(path)
+        target = cell.task.split("_")[1]
+        rows += _score_block(Path(path), cell, truth[target])
+    rows.sort(key=lambda row: row[:5])
+    log.info("scored %d rows", len(rows))
+    values = zip(*rows, strict=True) if rows else [()] * len(SCORE_COLUMNS)
+    write_rows(output, SCORE_COLUMNS, dict(zip(SCORE_COLUMNS, values, strict=True)))
+
+
+def _score_block(
+    path: Path, cell: FitKey, truth: Mapping[str, str]
+) -> list[tuple[Any, ...]]:
+    columns = read_rows(path, FIT_COLUMNS)
+    unknown = [key for key in columns["id"] if key not in truth]
+    if unknown:
+        raise DataError(
+            f"{path}: {len(unknown)} predicted samples have no label, the first is "
+            f"{unknown[0]}. Delete the file and run again."
+        )
+    labels = np.array([truth[key] for key in columns["id"]], dtype=object)
+    key = (cell.setting, cell.task, cell.method)
+    rows: list[tuple[Any, ...]] = []
+    for outcome in read_json(path.with_suffix(".json"))["trials"]:
+        number, status = outcome["trial"], outcome["status"]
+        of_trial = columns["trial"] == number
+        if status != "ok":
+            rows.append((*key, number, 0, status, 0, np.nan, np.nan))
+        for iteration in np.unique(columns["iteration"][of_trial]):
+            here = of_trial & (columns["iteration"] == iteration)
+            scores = accuracies(labels[here], columns["predicted"][here])
+            size = int(here.sum())
+            rows.append((*key, number, int(iteration), status, size, *scores))
+    return rows

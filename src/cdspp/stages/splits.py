@@ -1,0 +1,171 @@
+"""Which samples are labelled in each trial: seeded splits, per domain, nested.
+
+A domain's splits do not depend on the task, so that a target has the same labelled
+samples for every source and every method. Source and target roles live in files of
+their own: the file of a target holds no label of a test sample.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cdspp.core.artifacts import LABEL_COLUMNS, SPLIT_COLUMNS, read_rows, write_rows
+from cdspp.core.errors import DataError
+from cdspp.core.names import LABELLED, SOURCE, UNLABELLED_ROLE, trials_of_block
+from cdspp.core.seeding import generator
+from cdspp.datasets.published_splits import draw_published
+
+__all__ = [
+    "draw_seeded",
+    "write_split",
+]
+
+
+def draw_seeded(
+    labels: NDArray[Any],
+    per_class: int,
+    rng: np.random.Generator,
+    *,
+    unlabelled: int | None = None,
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the rows drawn as labelled and those left as unlabelled, ascending.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+        Class of each row.
+    per_class : int
+        Labelled rows a class; a smaller class gives all it has.
+    rng : numpy.random.Generator
+        Random stream. One permutation a class is drawn whatever the numbers are, so
+        the rows for a smaller number are among those for a larger one.
+    unlabelled : int, optional
+        Unlabelled rows a class, all others by default.
+
+    Returns
+    -------
+    labelled, unlabelled : ndarray
+        Indices of the rows.
+    """
+    drawn, rest = [], []
+    for label in np.unique(labels):
+        order = rng.permutation(np.flatnonzero(labels == label))
+        drawn.append(order[:per_class])
+        # From the far end, so that more labelled rows leave the same unlabelled ones.
+        rest.append(order[per_class:][::-1][:unlabelled])
+    return np.sort(np.concatenate(drawn)), np.sort(np.concatenate(rest))
+
+
+def write_split(
+    *,
+    labels: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    dataset: str,
+    domain: str,
+    role: str,
+    protocol: str,
+    per_class: int,
+    unlabelled: int | None,
+    classes: Sequence[str],
+    block: str,
+    seed: int,
+) -> None:
+    """Draw and write the splits of one domain, role and block of trials.
+
+    Parameters
+    ----------
+    labels : path
+        Parquet file of ids and labels of the domain.
+    output : path
+        Parquet file with `cdspp.core.artifacts.SPLIT_COLUMNS`; the label is null where a
+        sample is unlabelled. A source file holds the labelled source samples only.
+    dataset, domain : str
+        Names, which seed the draw together with role and trial.
+    role : {"source", "target"}
+        What the domain serves as.
+    protocol : {"seeded", "published"}
+        `draw_seeded`, or `draw_published` (cdspp.datasets.published_splits), which looks at the
+        samples in their published order.
+    per_class, unlabelled : int
+        Labelled samples per class, and unlabelled ones (None: all others).
+    classes : sequence of str
+        The classes in their order, by which the published rule walks.
+    block : str
+        Trials, as in ``1-5``.
+    seed : int
+        The study's seed; the published rule has none.
+
+    Raises
+    ------
+    DataError
+        A target class would be left without a test sample.
+    """
+    columns = read_rows(labels, LABEL_COLUMNS)
+    ids, found = columns["id"], columns["label"]
+    if role == "target":
+        _check_sizes(found, per_class, f"{dataset}, domain {domain}")
+    order = np.argsort(columns["position"], kind="stable")
+
+    def draw(trial: int) -> Iterable[NDArray[np.intp]]:
+        if protocol == "seeded":
+            rng = generator(seed, "split", dataset, domain, role, trial)
+            return draw_seeded(found, per_class, rng, unlabelled=unlabelled)
+        parts = draw_published(
+            found[order], per_class, trial, class_order=classes, unlabelled=unlabelled
+        )
+        return (np.sort(order[part]) for part in parts)
+
+    rows: dict[str, list[Any]] = {name: [] for name in SPLIT_COLUMNS}
+    taken = _source_rows if role == "source" else _target_rows
+    for trial in trials_of_block(block):
+        for values in taken(trial, ids, found, *draw(trial)):
+            for name, value in zip(SPLIT_COLUMNS, values, strict=True):
+                rows[name].append(value)
+    write_rows(output, SPLIT_COLUMNS, rows)
+
+
+Row = tuple[int, str, int, str, str | None]
+
+
+def _source_rows(
+    trial: int,
+    ids: NDArray[Any],
+    classes: NDArray[Any],
+    drawn: NDArray[np.intp],
+    rest: NDArray[np.intp],
+) -> Iterable[Row]:
+    return ((trial, ids[row], int(row), SOURCE, classes[row]) for row in drawn)
+
+
+def _target_rows(
+    trial: int,
+    ids: NDArray[Any],
+    classes: NDArray[Any],
+    drawn: NDArray[np.intp],
+    rest: NDArray[np.intp],
+) -> Iterable[Row]:
+    labelled = set(drawn.tolist())
+    for row in np.sort(np.concatenate([drawn, rest])).tolist():
+        if row in labelled:
+            yield trial, ids[row], row, LABELLED, classes[row]
+        else:
+            yield trial, ids[row], row, UNLABELLED_ROLE, None
+
+
+def _check_sizes(classes: NDArray[Any], per_class: int, where: str) -> None:
+    sizes: Mapping[str, int] = dict(
+        zip(*np.unique(classes, return_counts=True), strict=True)
+    )
+    small: Sequence[str] = [
+        f"{name} ({size})" for name, size in sizes.items() if size <= per_class
+    ]
+    if small:
+        raise DataError(
+            f"{where}: {per_class} labelled target samples per class leave no test "
+            f"sample in {', '.join(small)}. Lower labels.target."
+        )

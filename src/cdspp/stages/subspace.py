@@ -1,0 +1,126 @@
+"""The common subspace of one trial in two dimensions, in one view for all rounds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from cdspp.core.artifacts import atomic
+from cdspp.core.linalg import column_signs, row_normalise
+from cdspp.core.provenance import limit_threads
+from cdspp.methods import make, option_defaults
+from cdspp.methods.base import UNLABELLED, HeterogeneousClassifier
+from cdspp.stages.fit import TaskFiles, Trial, read_trials
+
+__all__ = ["fixed_view", "write_subspace"]
+
+Float = NDArray[np.float64]
+
+
+def fixed_view(rounds: list[Float], anchors: int) -> list[Float]:
+    """Return plane coordinates of the rows of every round, in one fixed view.
+
+    The subspace of each round is rotated onto that of the last one, as well as the
+    first `anchors` rows (the labelled ones, present in all rounds) allow; all are then
+    seen along the two leading principal axes of the last round.
+
+    Parameters
+    ----------
+    rounds : list of ndarray of shape (n, n_components)
+        The same rows in the subspace of each round; narrower ones are padded by zeros.
+    anchors : int
+        Number of leading rows that fix the rotation.
+
+    Returns
+    -------
+    views : list of ndarray of shape (n, 2)
+        Coordinates.
+    """
+    width = max(2, *(Z.shape[1] for Z in rounds))
+    padded = [np.pad(Z, ((0, 0), (0, width - Z.shape[1]))) for Z in rounds]
+    last = padded[-1]
+    centre = last.mean(axis=0)
+    axes = linalg.svd(last - centre, full_matrices=False)[2][:2].T
+    axes *= column_signs(axes)
+    views = []
+    for Z in padded:
+        rotation = linalg.orthogonal_procrustes(Z[:anchors], last[:anchors])[0]
+        views.append((Z @ rotation - centre) @ axes)
+    return views
+
+
+def write_subspace(
+    *,
+    method: str,
+    options: Mapping[str, Any],
+    files: TaskFiles,
+    output: str | os.PathLike[str],
+    task: str,
+    overlap: str,
+    numeric_threads: int,
+) -> None:
+    """Fit the first trial of a block once more and write its subspace, round by round.
+
+    A method that can fit once more on all its pseudo-labels (`final_fit`) does so here:
+    with T rounds there are T + 1, as in Algorithm 2 of the paper. The first T are those
+    of the method without that fit.
+
+    Parameters
+    ----------
+    method : str
+        A method that has projections.
+    options : mapping
+        Its options.
+    files : TaskFiles
+        What a fit reads; no label of a test sample is among it.
+    output : path
+        NPZ file with `iteration`, `group` (source, labelled, unlabelled), `id`, the
+        plane coordinates `xy` and the label `predicted` in that round (empty where one
+        was given) by row; `final_fit` tells whether the last round is that fit.
+    task : str
+        The task, ``<source domain>_<target domain>``.
+    overlap : {"exclude", "keep"}
+        As for `cdspp.stages.fit.read_trials`.
+    numeric_threads : int
+        Threads of the linear algebra libraries.
+    """
+    extra = {"final_fit": True} if "final_fit" in option_defaults(method) else {}
+    model = make(method, **{**options, "keep_projections": True, **extra})
+    with limit_threads(numeric_threads):
+        trial = next(read_trials(files, overlap=overlap))
+        model.fit(trial.X, trial.y, source=trial.source)
+        n_given = len(trial.source_ids) + len(trial.labelled_ids)
+        views = fixed_view(_projected(model, trial), anchors=n_given)
+    groups = ["source", "labelled", "unlabelled"]
+    ids = [trial.source_ids, trial.labelled_ids, trial.test_ids]
+    group = np.repeat(groups, [len(part) for part in ids])
+    given = np.full(n_given, "")
+    predicted = [np.append(given, r.prediction.astype(str)) for r in model.history_]
+    with atomic(output) as temporary, temporary.open("wb") as stream:
+        np.savez(
+            stream,
+            iteration=np.repeat(np.arange(1, len(views) + 1), len(group)),
+            group=np.tile(group, len(views)),
+            id=np.tile(np.concatenate(ids).astype(np.str_), len(views)),
+            xy=np.vstack(views),
+            predicted=np.concatenate(predicted),
+            final_fit=np.bool_(bool(extra) and len(views) > 1),
+        )
+
+
+def _projected(model: HeterogeneousClassifier, trial: Trial) -> list[Float]:
+    """Return source, labelled and unlabelled rows in the subspace of each round."""
+    labelled = np.array([label != UNLABELLED for label in trial.y])
+    X_source = row_normalise(np.asarray(trial.source.X, dtype=np.float64))
+    X_target = row_normalise(trial.X.astype(np.float64))
+    rounds = []
+    for P_source, P_target in filter(None, (r.projections for r in model.history_)):
+        given = np.vstack([X_source @ P_source, X_target[labelled] @ P_target])
+        every = np.vstack([given, X_target[~labelled] @ P_target])
+        rounds.append(row_normalise(every - given.mean(axis=0)))
+    return rounds

@@ -1,0 +1,1 @@
+"""What a configuration means: its checks, its settings, its plan, its cost."""

@@ -1,0 +1,207 @@
+"""What a fit, a job and a study cost before they run: seconds, memory, core-hours."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from cdspp.core.names import trials_of_block
+from cdspp.features import make_extractor
+from cdspp.methods import method_class, option_defaults
+
+if TYPE_CHECKING:
+    from cdspp.methods.base import HeterogeneousClassifier
+    from cdspp.study.model import Study
+
+__all__ = [
+    "Cost",
+    "JobCost",
+    "Size",
+    "cell_cost",
+    "fit_cost",
+    "forecast_text",
+    "job_cost",
+    "problem_size",
+]
+
+MIB = 2.0**20
+# Resident memory of a job that has imported the library, and with torch.
+START_UP_MB, TORCH_MB = 250.0, 350.0
+# The rows as read (float32), as float64, their subsets and a normalised copy.
+COPIES = 4
+# Features of a view whose number the data decide: bags of words, shares of energy.
+UNKNOWN_WIDTH, UNKNOWN_COMPONENTS = 10_000, 500
+# Room for machines that are slower and inputs that converge later than measured.
+SAFETY = 3.0
+FEWEST_MINUTES, FEWEST_MB = 10, 1000
+FORECAST_NOTE = (
+    "Fits alone, on one thread of a machine like the one the cost model was measured "
+    "on,\nwithin a factor of about two. `snakemake -n` lists all jobs."
+)
+
+
+@dataclass(frozen=True)
+class Size:
+    """The size of a problem: classes, rows and features of both domains."""
+
+    name: str
+    n_classes: int
+    n_source: int
+    d_source: int
+    n_labelled: int
+    n_unlabelled: int
+    d_target: int
+
+    @property
+    def n_target(self) -> int:
+        """Target rows, labelled and unlabelled."""
+        return self.n_labelled + self.n_unlabelled
+
+    def __str__(self) -> str:
+        """Describe the size in one line."""
+        return (
+            f"{self.name}: {self.n_classes} classes, source {self.n_source} x "
+            f"{self.d_source}, target {self.n_labelled} labelled + "
+            f"{self.n_unlabelled} unlabelled x {self.d_target}"
+        )
+
+
+class Cost(NamedTuple):
+    """Processor seconds of one fit on one thread, and peak memory of its process."""
+
+    seconds: float
+    megabytes: float
+
+
+def fit_cost(method: type[HeterogeneousClassifier], size: Size) -> Cost:
+    """Estimate the cost of one fit of a method, within a factor of about two.
+
+    Parameters
+    ----------
+    method : type
+        The estimator's class; its `work` gives what it adds to the data itself.
+    size : Size
+        Size of the problem.
+    """
+    values = size.n_source * size.d_source + size.n_target * size.d_target
+    seconds, more = method.work(size)
+    start = START_UP_MB + (TORCH_MB if method.needs_torch else 0.0)
+    return Cost(seconds, start + COPIES * 8 * values / MIB + more)
+
+
+class JobCost(NamedTuple):
+    """What to ask a scheduler for: memory in MB and wall time in minutes."""
+
+    megabytes: int
+    minutes: int
+
+
+def problem_size(study: Study, benchmark: str, setting: str, task: str) -> Size:
+    """Return the size of a task's problem, known from configuration and catalogue.
+
+    Parameters
+    ----------
+    study : Study
+        The study.
+    benchmark, setting, task : str
+        Names.
+    """
+    entry = study.benchmarks[benchmark]
+    sizes = study.datasets[entry.dataset].class_sizes
+    source, target = task.split("_")
+    per_source, _ = study.split_counts(benchmark, setting, "source")
+    per_target, others = study.split_counts(benchmark, setting, "target")
+    n_labelled = sum(min(n, per_target) for n in sizes[target].values())
+    n_rest = sum(
+        min(n - min(n, per_target), others or n) for n in sizes[target].values()
+    )
+    return Size(
+        name=f"{benchmark}, {task}",
+        n_classes=len(sizes[target]),
+        n_source=sum(min(n, per_source) for n in sizes[source].values()),
+        d_source=_width(study, entry.dataset, source, entry.source_view),
+        n_labelled=n_labelled,
+        n_unlabelled=n_rest,
+        d_target=_width(study, entry.dataset, target, entry.target_view),
+    )
+
+
+def job_cost(
+    study: Study, benchmark: str, setting: str, task: str, method: str, trials: int
+) -> JobCost:
+    """Return what a job of `trials` fits should ask for, with room to spare.
+
+    Parameters
+    ----------
+    study : Study
+        The study.
+    benchmark, setting, task, method : str
+        Names.
+    trials : int
+        Trials of the job's block.
+    """
+    cost = cell_cost(study, benchmark, setting, task, method)
+    minutes = math.ceil(SAFETY * trials * cost.seconds / 60)
+    memory = math.ceil(1.5 * cost.megabytes / 100) * 100
+    return JobCost(max(memory, FEWEST_MB), FEWEST_MINUTES + minutes)
+
+
+def cell_cost(
+    study: Study, benchmark: str, setting: str, task: str, method: str
+) -> Cost:
+    """Return the expected cost of one fit, as long as its options let it iterate.
+
+    Parameters
+    ----------
+    study : Study
+        The study.
+    benchmark, setting, task, method : str
+        Names.
+    """
+    cost = fit_cost(method_class(method), problem_size(study, benchmark, setting, task))
+    usual = option_defaults(method).get("max_iter")
+    chosen = study.method_options(method, setting).get("max_iter", usual)
+    share = chosen / usual if usual else 1.0
+    return Cost(share * cost.seconds, cost.megabytes)
+
+
+def forecast_text(study: Study) -> str:
+    """Say what a study will fit: jobs, fits, core-hours, memory, method by method.
+
+    Parameters
+    ----------
+    study : Study
+        The study; nothing of it need exist.
+    """
+    rows: dict[str, list[float]] = {name: [0, 0, 0.0, 0.0] for name in study.methods}
+    for benchmark in study.benchmarks:
+        for cell in study.cells(benchmark):
+            name, setting, task, method, block = cell
+            cost = cell_cost(study, name, setting, task, method)
+            trials = len(trials_of_block(block))
+            row = rows[method]
+            row[0] += 1
+            row[1] += trials
+            row[2] += trials * cost.seconds / 3600
+            row[3] = max(row[3], cost.megabytes)
+    rows["all"] = [
+        *(sum(row[column] for row in rows.values()) for column in range(3)),
+        max(row[3] for row in rows.values()),
+    ]
+    lines = [f"{'method':14}{'jobs':>7}{'fits':>8}{'core-hours':>12}{'peak MB':>10}"]
+    lines += [
+        f"{name:14}{jobs:7.0f}{fits:8.0f}{hours:12.2f}{memory:10.0f}"
+        for name, (jobs, fits, hours, memory) in rows.items()
+    ]
+    return "\n".join([*lines, "", FORECAST_NOTE])
+
+
+def _width(study: Study, dataset: str, domain: str, name: str) -> int:
+    view = study.views[name]
+    storage = study.datasets[dataset].storage(view, domain)
+    if storage is not None:
+        return int(storage["width"])
+    extractor = make_extractor(view.extractor, **view.domain_options(domain))
+    unknown = UNKNOWN_WIDTH if view.view is None else UNKNOWN_COMPONENTS
+    return extractor.width() or unknown

@@ -1,0 +1,301 @@
+"""A study as the workflow sees it: benchmarks, methods, settings, and their cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cdspp.core.names import MAIN, PUBLISHED, REFERENCE, FitKey
+from cdspp.datasets.catalogue import published_storage
+
+__all__ = [
+    "Benchmark",
+    "StudyDataset",
+    "Method",
+    "Setting",
+    "Study",
+    "Curve",
+    "View",
+]
+
+TOLD = ("title", "content", "source", "licence", "cite")
+# The numbers per class on which the split of a role depends.
+COUNTS = {"source": ("source",), "target": ("target", "unlabelled")}
+
+
+@dataclass(frozen=True)
+class StudyDataset:
+    """A data set as a study knows it before its files exist.
+
+    Attributes
+    ----------
+    identifier, kind : str
+        Name, and "images", "texts" or "features".
+    class_sizes : mapping
+        Number of samples of each class, by domain.
+    folder : str or None
+        Folder of the user's own files; None where the package makes or fetches them.
+    entry : mapping
+        Its entry in the catalogue; empty where it has none.
+    """
+
+    identifier: str
+    kind: str
+    class_sizes: Mapping[str, Mapping[str, int]]
+    folder: str | None = None
+    entry: Mapping[str, Any] = field(default_factory=dict)
+
+    def resource(self, view: View, domain: str | None) -> str | None:
+        """Return what must be fetched for a view made of files, None if nothing."""
+        if "resources" not in self.entry:
+            return None
+        if view.extractor != PUBLISHED or domain is None:
+            return self.kind
+        storage = self.storage(view, domain)
+        return None if storage is None else str(storage["resource"])
+
+    def storage(self, view: View, domain: str) -> dict[str, Any] | None:
+        """Return how a published view of a domain is stored, None for other views."""
+        if view.extractor != PUBLISHED:
+            return None
+        return published_storage(self.entry, view.options["name"], domain)
+
+
+@dataclass(frozen=True)
+class View:
+    """A feature of a domain: extractor, its options, and the view it rests on."""
+
+    identifier: str
+    extractor: str
+    options: Mapping[str, Any]
+    view: str | None = None
+
+    def domain_options(self, domain: str | None) -> dict[str, Any]:
+        """Return the options for a domain: of values given by domain, its own."""
+        return {
+            name: value[domain] if isinstance(value, Mapping) else value
+            for name, value in self.options.items()
+        }
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A source view, a target view and the tasks between the domains of a data set."""
+
+    identifier: str
+    title: str
+    summary: str
+    dataset: str
+    source_view: str
+    target_view: str
+    tasks: tuple[str, ...]
+    labels: Mapping[str, int]
+    showcase: str
+    protocol: str = "seeded"
+    overlap: str = "exclude"
+    printed: str | None = None
+
+
+@dataclass(frozen=True)
+class Method:
+    """A row of the tables."""
+
+    identifier: str
+    options: Mapping[str, Any]
+    trials: int
+    benchmarks: tuple[str, ...]
+    shortened: bool = False
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Everything in which a run differs from the main one.
+
+    Attributes
+    ----------
+    identifier : str
+        Name; it becomes part of paths.
+    methods : tuple of str
+        Methods that run in it.
+    tasks : mapping of str to tuple of str
+        Tasks that it runs, by benchmark.
+    source, options, labels, overlap, protocol, trials
+        What differs; None or empty where it is as in the main run.
+    """
+
+    identifier: str
+    methods: tuple[str, ...]
+    tasks: Mapping[str, tuple[str, ...]]
+    source: str = "as-is"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    labels: Mapping[str, int] = field(default_factory=dict)
+    overlap: str | None = None
+    protocol: str | None = None
+    trials: int | None = None
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A curve of a configuration: one value after the other in place of the main one.
+
+    Attributes
+    ----------
+    identifier : str
+        Name, which opens those of its settings.
+    parameter : str
+        ``labels`` (labelled target samples per class) or an option of the methods.
+    methods : tuple of str
+        Methods that run.
+    tasks : mapping of str to tuple of str
+        Its tasks by benchmark.
+    trials : int
+        Number of trials.
+    values : mapping of str to tuple
+        By benchmark, each value with the setting that runs it, ascending.
+    dropped : mapping of str to tuple
+        By benchmark, values and tasks left out: a class would have no test sample.
+    """
+
+    identifier: str
+    parameter: str
+    methods: tuple[str, ...]
+    tasks: Mapping[str, tuple[str, ...]]
+    trials: int
+    values: Mapping[str, tuple[tuple[float, str], ...]]
+    dropped: Mapping[str, tuple[tuple[float, str], ...]]
+
+
+@dataclass(frozen=True)
+class Study:
+    """A validated configuration; made by `cdspp.study.config.load_study`."""
+
+    name: str
+    seed: int
+    trials: int
+    block_size: int
+    numeric_threads: int
+    partial: bool
+    datasets: Mapping[str, StudyDataset]
+    views: Mapping[str, View]
+    benchmarks: Mapping[str, Benchmark]
+    methods: Mapping[str, Method]
+    settings: Mapping[str, Setting]
+    curves: tuple[Curve, ...] = ()
+    deviations: Mapping[str, str] = field(default_factory=dict)
+
+    def blocks(self, trials: int) -> tuple[str, ...]:
+        """Return the names of the blocks that hold the first `trials` trials."""
+        starts = range(1, trials + 1, self.block_size)
+        ends = (min(start + self.block_size - 1, trials) for start in starts)
+        return tuple(f"{start}-{end}" for start, end in zip(starts, ends, strict=True))
+
+    def cells(self, benchmark: str) -> Iterator[FitKey]:
+        """Yield every cell that the configuration names for a benchmark."""
+        for setting in self.settings:
+            for task in self.setting_tasks(benchmark, setting):
+                for method in self.setting_methods(benchmark, setting):
+                    for block in self.blocks(self.setting_trials(setting, method)):
+                        yield FitKey(benchmark, setting, task, method, block)
+
+    def setting_tasks(self, benchmark: str, setting: str) -> tuple[str, ...]:
+        """Return the tasks of a benchmark that a setting runs."""
+        return self.settings[setting].tasks.get(benchmark, ())
+
+    def setting_trials(self, setting: str, method: str) -> int:
+        """Return the number of trials of a method in a setting."""
+        most = self.methods[method].trials
+        return min(most, self.settings[setting].trials or most)
+
+    def setting_methods(self, benchmark: str, setting: str) -> tuple[str, ...]:
+        """Return the methods that a setting runs on a benchmark."""
+        return tuple(
+            name
+            for name in self.settings[setting].methods
+            if benchmark in self.methods[name].benchmarks
+        )
+
+    def split_setting(self, setting: str, role: str) -> str:
+        """Return the setting whose splits of a role a setting uses: its own or main."""
+        changed = set(self.settings[setting].labels)
+        return setting if changed & set(COUNTS[role]) else MAIN
+
+    def split_counts(
+        self, benchmark: str, setting: str, role: str
+    ) -> tuple[int, int | None]:
+        """Return samples per class of a role: labelled, and unlabelled (None: all)."""
+        counts = {**self.benchmarks[benchmark].labels, **self.settings[setting].labels}
+        unlabelled = counts.get("unlabelled") if role == "target" else None
+        return counts[role], unlabelled
+
+    def protocol(self, benchmark: str, setting: str) -> str:
+        """Return how labelled samples are drawn."""
+        return self.settings[setting].protocol or self.benchmarks[benchmark].protocol
+
+    def overlap(self, benchmark: str, setting: str) -> str:
+        """Return what becomes of test samples that are labelled source samples too."""
+        return self.settings[setting].overlap or self.benchmarks[benchmark].overlap
+
+    def method_options(self, method: str, setting: str) -> dict[str, Any]:
+        """Return the options of a method in a setting."""
+        options = {**self.methods[method].options, **self.settings[setting].options}
+        return dict(sorted(options.items()))
+
+    def roles(self, benchmark: str) -> dict[str, tuple[str, ...]]:
+        """Return the domains that serve as source and as target, each once."""
+        pairs = [task.split("_") for task in self.benchmarks[benchmark].tasks]
+        sources, targets = zip(*pairs, strict=True)
+        return {
+            "source": tuple(dict.fromkeys(sources)),
+            "target": tuple(dict.fromkeys(targets)),
+        }
+
+    def feature_names(self) -> tuple[tuple[str, str, str], ...]:
+        """Return data set, domain and view of all features that fits read."""
+        names: dict[tuple[str, str, str], None] = {}
+        for entry in self.benchmarks.values():
+            views = {"source": entry.source_view, "target": entry.target_view}
+            for role, domains in self.roles(entry.identifier).items():
+                for domain in domains:
+                    names[entry.dataset, domain, views[role]] = None
+        return tuple(names)
+
+    def logs(self) -> list[str]:
+        """Return the logs of the study's jobs: its own, and those of shared data."""
+        own = f"logs/{self.name}"
+        names = dict.fromkeys(entry.dataset for entry in self.benchmarks.values())
+        rooms = ("fetch", "labels", "codebooks", "features")
+        shared = [f"logs/{room}/{name}" for name in names for room in rooms]
+        return [own, *(f"logs/data/{name}.log" for name in names), *shared]
+
+    def run_description(self, configfiles: Sequence[str] = ()) -> dict[str, Any]:
+        """Return what the report says of the run itself.
+
+        Parameters
+        ----------
+        configfiles : sequence of str
+            Study files given beside config.yaml.
+        """
+        chosen = ["--configfile", *configfiles] if configfiles else []
+        command = " ".join(["snakemake --cores 8", *chosen])
+        return {
+            "study": self.name,
+            "seed": self.seed,
+            "trials": self.trials,
+            "numeric_threads": self.numeric_threads,
+            "data": [
+                {key: entry[key] for key in TOLD if key in entry}
+                for entry in self._entries()
+            ],
+            "commands": [command] if configfiles else ["make study", command],
+        }
+
+    def _entries(self) -> list[Mapping[str, Any]]:
+        names = dict.fromkeys(entry.dataset for entry in self.benchmarks.values())
+        return [
+            self.datasets[name].entry for name in names if self.datasets[name].entry
+        ]
+
+    def showcase_blocks(self) -> tuple[str, ...]:
+        """Return the blocks of the method that is shown in detail."""
+        return self.blocks(self.methods[REFERENCE].trials)

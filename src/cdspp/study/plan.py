@@ -1,0 +1,335 @@
+"""What a study runs on each benchmark, as tables, figures and the page read it.
+
+A plan is built once from the study. Snakemake hands it to jobs as a plain dictionary,
+which is the only place where it is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Self
+
+from cdspp.core.names import AS_IS, MAIN, REFERENCE, TARGET_ONLY
+from cdspp.core.wording import marks
+from cdspp.methods import method_class
+from cdspp.study.model import Curve, Setting, Study
+
+__all__ = [
+    "BenchmarkPlan",
+    "CurvePlan",
+    "CurveValue",
+    "DeviationPlan",
+    "Row",
+    "Showcase",
+    "plan_of",
+]
+
+METHOD, CONTROL, VARIANT, RIVAL = "method", "control", "variant", "rival"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A method in a setting: a line of a table.
+
+    Attributes
+    ----------
+    key : str
+        Identifier within the benchmark: of a method, of a control, or of both
+        method and setting.
+    display_name : str
+        Name as shown; what follows the first underscore is a subscript.
+    setting, method : str
+        Whose scores belong to it.
+    trials_asked : int
+        Number of trials that the study asks for; how many ran, the scores tell.
+    kind : {'method', 'control', 'variant', 'rival'}
+        Which block it stands in; methods alone take part in bold. A rival is shown in
+        gains only: a method other than the reference on a changed source.
+    supervised, shortened : bool
+        Supervised methods have a block of their own; shortened runs are out of bold.
+    source : str
+        What its setting does to the source.
+    """
+
+    key: str
+    display_name: str
+    setting: str
+    method: str
+    trials_asked: int
+    kind: str = METHOD
+    supervised: bool = False
+    shortened: bool = False
+    source: str = AS_IS
+
+    @property
+    def marks(self) -> str:
+        """What follows the name: supervised, shortened."""
+        return marks(supervised=self.supervised, shortened=self.shortened)
+
+    @property
+    def control(self) -> bool:
+        """Whether the row answers what the source is good for."""
+        return self.kind == CONTROL
+
+
+@dataclass(frozen=True)
+class CurveValue:
+    """One value along a curve: the setting that runs it, on which tasks."""
+
+    value: float
+    setting: str
+    tasks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class CurvePlan:
+    """A curve on one benchmark.
+
+    Attributes
+    ----------
+    identifier, parameter : str
+        Name of the curve, and what varies: ``labels`` or an option of the methods.
+    tasks : tuple of str
+        Tasks in table order.
+    rows : tuple of Row
+        The methods, with their trials along the curve.
+    values : tuple of CurveValue
+        The values, ascending.
+    dropped : tuple of (float, str)
+        Values and tasks left out: a class would have no test sample.
+    trials_asked, n_classes : int
+        Number of trials, and of classes.
+    """
+
+    identifier: str
+    parameter: str
+    tasks: tuple[str, ...]
+    rows: tuple[Row, ...]
+    values: tuple[CurveValue, ...]
+    dropped: tuple[tuple[float, str], ...]
+    trials_asked: int
+    n_classes: int
+
+
+@dataclass(frozen=True)
+class DeviationPlan:
+    """A deviation measured on one benchmark: the setting that switches, and where."""
+
+    identifier: str
+    setting: str
+    method: str
+    tasks: tuple[str, ...]
+    trials_asked: int
+
+
+@dataclass(frozen=True)
+class Showcase:
+    """What is shown in detail."""
+
+    task: str
+    method: str = REFERENCE
+    trial: int = 1
+
+
+@dataclass(frozen=True)
+class BenchmarkPlan:
+    """What a study runs on one benchmark.
+
+    Attributes
+    ----------
+    study, benchmark, title, summary, dataset : str
+        Names, and what the page says of the benchmark.
+    tasks : tuple of str
+        Tasks in table order.
+    labels, views : mapping
+        Labelled samples per class, and the view, by role.
+    protocol, overlap : str
+        How samples are drawn, and what becomes of those on both sides.
+    trials_asked : int
+        Number of trials of a complete row.
+    rows : tuple of Row
+        Methods in table order, then controls, variants and rivals; every setting and
+        method once.
+    curves, deviations : tuple
+        Curves, and measured deviations.
+    showcase : Showcase or None
+        What is shown in detail; None where the reference does not run.
+    printed : str or None
+        The paper's benchmark whose printed numbers stand beside.
+    """
+
+    study: str
+    benchmark: str
+    title: str
+    dataset: str
+    tasks: tuple[str, ...]
+    summary: str = ""
+    labels: Mapping[str, int] = field(default_factory=dict)
+    views: Mapping[str, str] = field(default_factory=dict)
+    protocol: str = "seeded"
+    overlap: str = "exclude"
+    trials_asked: int = 1
+    rows: tuple[Row, ...] = ()
+    curves: tuple[CurvePlan, ...] = ()
+    deviations: tuple[DeviationPlan, ...] = ()
+    showcase: Showcase | None = None
+    printed: str | None = None
+
+    @property
+    def shown_rows(self) -> tuple[Row, ...]:
+        """The rows of the tables of accuracies: all but rivals."""
+        return tuple(row for row in self.rows if row.kind != RIVAL)
+
+    @property
+    def main_rows(self) -> list[Row]:
+        """The methods in the main setting, in table order; no control among them."""
+        return [row for row in self.rows if row.kind == METHOD]
+
+    def of_data(self) -> BenchmarkPlan:
+        """Return the plan without what runs: as much as depends on the data alone."""
+        return replace(self, rows=(), curves=(), deviations=(), showcase=None)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the plan as Snakemake takes it for a parameter."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Return the plan that `as_dict` wrote."""
+        curves = (
+            CurvePlan(
+                **{
+                    **curve,
+                    "rows": tuple(Row(**row) for row in curve["rows"]),
+                    "values": tuple(CurveValue(**value) for value in curve["values"]),
+                }
+            )
+            for curve in values["curves"]
+        )
+        showcase = values["showcase"]
+        typed = {
+            "rows": tuple(Row(**row) for row in values["rows"]),
+            "curves": tuple(curves),
+            "deviations": tuple(DeviationPlan(**d) for d in values["deviations"]),
+            "showcase": None if showcase is None else Showcase(**showcase),
+        }
+        return cls(**{**values, **typed})
+
+
+def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
+    """Return what a study runs on a benchmark.
+
+    Parameters
+    ----------
+    study : Study
+        The study.
+    benchmark : str
+        Name of one of its benchmarks.
+    """
+    entry = study.benchmarks[benchmark]
+    ran = study.setting_methods(benchmark, MAIN)
+    return BenchmarkPlan(
+        study=study.name,
+        benchmark=benchmark,
+        title=entry.title,
+        dataset=entry.dataset,
+        tasks=entry.tasks,
+        summary=entry.summary,
+        labels=dict(sorted(entry.labels.items())),
+        views={"source": entry.source_view, "target": entry.target_view},
+        protocol=entry.protocol,
+        overlap=entry.overlap,
+        trials_asked=study.trials,
+        rows=tuple(sorted(_rows(study, benchmark), key=_block)),
+        curves=tuple(_curves(study, benchmark)),
+        deviations=tuple(_deviations(study, benchmark)),
+        showcase=Showcase(entry.showcase) if REFERENCE in ran else None,
+        printed=entry.printed,
+    )
+
+
+def _block(row: Row) -> int:
+    return (METHOD, CONTROL, VARIANT, RIVAL).index(row.kind)
+
+
+def _rows(study: Study, benchmark: str) -> Iterator[Row]:
+    """Yield a row a setting and method, but for those of curves and deviations."""
+    shown_elsewhere = set(study.deviations.values())
+    shown_elsewhere |= {
+        name
+        for curve in study.curves
+        for values in curve.values.values()
+        for _, name in values
+        if name != MAIN
+    }
+    for name, setting in study.settings.items():
+        if name in shown_elsewhere or not study.setting_tasks(benchmark, name):
+            continue
+        for method in study.setting_methods(benchmark, name):
+            yield _row(study, setting, method)
+
+
+def _row(study: Study, setting: Setting, method: str) -> Row:
+    found, name = method_class(method), setting.identifier
+    row = Row(
+        key=method,
+        display_name=found.display_name,
+        setting=name,
+        method=method,
+        trials_asked=study.setting_trials(name, method),
+        supervised=found.supervised,
+        shortened=study.methods[method].shortened,
+        source=setting.source,
+    )
+    if name == MAIN:
+        return replace(row, kind=CONTROL) if method == TARGET_ONLY else row
+    if setting.source != AS_IS and method == REFERENCE:
+        return replace(row, key=name, display_name=name, kind=CONTROL)
+    named = {
+        "key": f"{method}, {name}",
+        "display_name": f"{row.display_name}, {name}",
+    }
+    return replace(row, **named, kind=VARIANT if setting.source == AS_IS else RIVAL)
+
+
+def _curves(study: Study, benchmark: str) -> Iterator[CurvePlan]:
+    for curve in study.curves:
+        methods = [m for m in curve.methods if benchmark in study.methods[m].benchmarks]
+        if curve.values.get(benchmark) and methods:
+            yield _curve(study, benchmark, curve, methods)
+
+
+def _curve(
+    study: Study, benchmark: str, curve: Curve, methods: Sequence[str]
+) -> CurvePlan:
+    entry = study.benchmarks[benchmark]
+    target = entry.tasks[0].split("_")[1]
+    tasks, dropped = curve.tasks[benchmark], curve.dropped[benchmark]
+    rows = (_row(study, study.settings[MAIN], method) for method in methods)
+    return CurvePlan(
+        identifier=curve.identifier,
+        parameter=curve.parameter,
+        tasks=tasks,
+        rows=tuple(
+            replace(row, kind=METHOD, trials_asked=min(row.trials_asked, curve.trials))
+            for row in rows
+        ),
+        values=tuple(
+            CurveValue(
+                value, name, tuple(t for t in tasks if (value, t) not in dropped)
+            )
+            for value, name in curve.values[benchmark]
+        ),
+        dropped=dropped,
+        trials_asked=curve.trials,
+        n_classes=len(study.datasets[entry.dataset].class_sizes[target]),
+    )
+
+
+def _deviations(study: Study, benchmark: str) -> Iterator[DeviationPlan]:
+    for name, setting in study.deviations.items():
+        tasks = study.setting_tasks(benchmark, setting)
+        for method in study.setting_methods(benchmark, setting) if tasks else ():
+            trials = study.setting_trials(setting, method)
+            yield DeviationPlan(name, setting, method, tasks, trials)

@@ -1,0 +1,223 @@
+"""From settings, curves and deviations of a configuration to settings of a study."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from cdspp.core.names import LABELS, MAIN, SEEDED
+from cdspp.methods import option_defaults
+from cdspp.study.model import Benchmark, Curve, Method, Setting, StudyDataset
+
+__all__ = [
+    "chosen_tasks",
+    "deviation_setting",
+    "printed_names",
+    "read_deviation_options",
+    "setting_of",
+    "setting_of_value",
+    "curve_of",
+    "curve_settings",
+    "task_names",
+]
+
+Config = Mapping[str, Any]
+Benchmarks = Mapping[str, Benchmark]
+
+
+def chosen_tasks(entry: Config, benchmarks: Benchmarks) -> dict[str, tuple[str, ...]]:
+    """Return the tasks that an entry of a configuration runs, by benchmark.
+
+    Parameters
+    ----------
+    entry : mapping
+        With the optional keys `benchmarks` (names) and `tasks` (names, or how many of
+        the first ones); all by default.
+    benchmarks : mapping
+        The benchmarks of the study.
+    """
+    asked = entry.get("tasks")
+    chosen = {}
+    for name in entry.get("benchmarks", benchmarks):
+        tasks = benchmarks[name].tasks
+        if isinstance(asked, int):
+            tasks = tasks[:asked]
+        elif asked is not None:
+            tasks = tuple(task for task in tasks if task in asked)
+        if tasks:
+            chosen[name] = tasks
+    return chosen
+
+
+def setting_of(entry: Config, benchmarks: Benchmarks) -> Setting:
+    """Return the setting that an entry of `settings` describes."""
+    return Setting(
+        identifier=entry["id"],
+        methods=tuple(entry["methods"]),
+        tasks=chosen_tasks(entry, benchmarks),
+        source=entry.get("source", "as-is"),
+        options=dict(sorted(entry.get("options", {}).items())),
+        labels=entry.get("labels", {}),
+        overlap=entry.get("overlap"),
+        trials=entry.get("trials"),
+    )
+
+
+def read_deviation_options(paper: str | os.PathLike[str]) -> dict[str, Config]:
+    """Read the places where paper and released code differ that have a switch.
+
+    Parameters
+    ----------
+    paper : path
+        Folder with ``deviations.yaml``.
+
+    Returns
+    -------
+    dict
+        By name, the entry with `method` and `options`, the reading that is not ours.
+    """
+    entries = _read_yaml(Path(paper, "deviations.yaml"))
+    return {entry["id"]: entry for entry in entries if entry["options"]}
+
+
+def printed_names(paper: str | os.PathLike[str]) -> list[str]:
+    """Return the names of the benchmarks whose printed numbers are at hand."""
+    return list(_read_yaml(Path(paper, "benchmarks.yaml")))
+
+
+def _read_yaml(path: Path) -> Any:
+    import yaml
+
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def deviation_setting(
+    entry: Config, deviation: Config, benchmarks: Benchmarks
+) -> Setting:
+    """Return the setting that measures one deviation."""
+    return Setting(
+        identifier=f"deviation-{entry['id']}",
+        methods=(deviation["method"],),
+        tasks=chosen_tasks(entry, benchmarks),
+        options=dict(sorted(deviation["options"].items())),
+        trials=entry.get("trials"),
+    )
+
+
+def setting_of_value(curve: str, value: float) -> str:
+    """Name the setting of one value of a curve.
+
+    Examples
+    --------
+    >>> setting_of_value("alpha", 0.1), setting_of_value("labels", 5)
+    ('alpha-0p1', 'labels-5')
+    """
+    text = f"{value:g}".replace(".", "p").replace("-", "m").replace("+", "")
+    return f"{curve}-{text}"
+
+
+def curve_of(
+    entry: Config,
+    benchmarks: Benchmarks,
+    methods: Mapping[str, Method],
+    datasets: Mapping[str, StudyDataset],
+    trials: int,
+) -> Curve:
+    """Return the curve that an entry of `curves` describes.
+
+    A value of the main run is not run again, and a number of labels that would leave a
+    class of a task without a test sample is dropped there.
+    """
+    parameter, tasks = entry["parameter"], chosen_tasks(entry, benchmarks)
+    values, dropped = {}, {}
+    for name, chosen in tasks.items():
+        benchmark = benchmarks[name]
+        ran = [methods[m] for m in entry["methods"] if name in methods[m].benchmarks]
+        out = (
+            _untested(entry, benchmark, chosen, datasets) if parameter == LABELS else ()
+        )
+        dropped[name] = tuple(out)
+        values[name] = tuple(
+            (value, MAIN if main else setting_of_value(entry["id"], value))
+            for value in sorted(entry["values"])
+            if any((value, task) not in out for task in chosen)
+            for main in [_is_main(parameter, value, benchmark, ran)]
+        )
+    return Curve(
+        identifier=entry["id"],
+        parameter=parameter,
+        methods=tuple(entry["methods"]),
+        tasks=tasks,
+        trials=entry.get("trials", trials),
+        values=values,
+        dropped=dropped,
+    )
+
+
+def curve_settings(curve: Curve) -> list[Setting]:
+    """Return the settings that the values of a curve need beside the main one."""
+    tasks: dict[tuple[float, str], dict[str, tuple[str, ...]]] = {}
+    for benchmark, values in curve.values.items():
+        for value, name in values:
+            if name != MAIN:
+                kept = _without(curve, benchmark, value)
+                tasks.setdefault((value, name), {})[benchmark] = kept
+    return [
+        Setting(
+            identifier=name,
+            methods=curve.methods,
+            tasks=chosen,
+            trials=curve.trials,
+            **_difference(curve.parameter, value),
+        )
+        for (value, name), chosen in tasks.items()
+    ]
+
+
+def _without(curve: Curve, benchmark: str, value: float) -> tuple[str, ...]:
+    dropped = curve.dropped[benchmark]
+    return tuple(t for t in curve.tasks[benchmark] if (value, t) not in dropped)
+
+
+def _difference(parameter: str, value: float) -> dict[str, Any]:
+    if parameter == LABELS:
+        # Published masks are there for one number of labels; seeded draws are nested.
+        return {"labels": {"target": value}, "protocol": SEEDED}
+    return {"options": {parameter: value}}
+
+
+def _untested(
+    entry: Config,
+    benchmark: Benchmark,
+    tasks: Iterable[str],
+    datasets: Mapping[str, StudyDataset],
+) -> list[tuple[float, str]]:
+    sizes = datasets[benchmark.dataset].class_sizes
+    others = benchmark.labels.get("unlabelled", 1)
+    return [
+        (value, task)
+        for value in sorted(entry["values"])
+        for task in tasks
+        if min(sizes[task.split("_")[1]].values()) < value + others
+    ]
+
+
+def _is_main(
+    parameter: str, value: float, benchmark: Benchmark, methods: Sequence[Method]
+) -> bool:
+    if parameter == LABELS:
+        return benchmark.protocol == SEEDED and benchmark.labels["target"] == value
+    return all(
+        {**option_defaults(method.identifier), **method.options}.get(parameter) == value
+        for method in methods
+    )
+
+
+def task_names(entry: Config, domains: Iterable[str]) -> Sequence[str]:
+    """Return the tasks of a benchmark, where it says `all` between all domains."""
+    if entry["tasks"] == "all":
+        names = list(domains)
+        return [f"{source}_{target}" for source in names for target in names]
+    return list(entry["tasks"])

@@ -1,0 +1,104 @@
+"""Digests of code, and the processor time of jobs."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cdspp.core import provenance
+from cdspp.core.errors import DataError
+from cdspp.core.jobs import job, processor_time
+
+
+@pytest.fixture
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Return a copy of the library that digests are taken of."""
+    copy = tmp_path / "cdspp"
+    shutil.copytree(Path(provenance.__file__).parent, copy)
+    monkeypatch.setattr(provenance, "__file__", str(copy / "provenance.py"))
+    provenance.code_digest.cache_clear()
+    yield copy
+    provenance.code_digest.cache_clear()
+
+
+def digests() -> dict[str, str]:
+    provenance.code_digest.cache_clear()
+    names = ("svm_t", "cdspp", "pseudo_labelling")
+    return {name: provenance.code_digest(f"cdspp.methods.{name}") for name in names}
+
+
+def append(file: Path, text: str) -> None:
+    file.write_text(file.read_text() + text)
+
+
+def test_an_edit_changes_the_digest_of_what_imports_it(library: Path) -> None:
+    before = digests()
+    append(library / "methods" / "pseudo_labelling.py", "\nextra = 1\n")
+    after = digests()
+    assert before["svm_t"] == after["svm_t"]
+    assert before["cdspp"] != after["cdspp"]
+    assert before["pseudo_labelling"] != after["pseudo_labelling"]
+
+
+def test_comments_and_docstrings_do_not_change_the_digest(library: Path) -> None:
+    before = digests()
+    file = library / "linalg.py"
+    append(file, "\n# A comment.\n")
+    file.write_text(file.read_text().replace("Numerical kernels", "Kernels"))
+    assert digests() == before
+
+
+def test_an_import_inside_a_function_counts(library: Path) -> None:
+    lazy = "\n\ndef later():\n    from cdspp import splits\n    return splits\n"
+    append(library / "linalg.py", lazy)
+    before = digests()
+    append(library / "splits.py", "\nextra = 1\n")
+    assert digests() != before
+
+
+def test_a_module_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(ModuleNotFoundError, match=r"cdspp\.nothing"):
+        provenance.code_digest("cdspp.nothing")
+
+
+@pytest.fixture
+def _quiet_logger() -> Iterator[None]:
+    logger = logging.getLogger("cdspp")
+    handlers = list(logger.handlers)
+    yield
+    logger.handlers = handlers
+
+
+@pytest.mark.usefixtures("_quiet_logger")
+def test_the_log_of_a_job_tells_its_processor_time(tmp_path: Path) -> None:
+    with job(tmp_path / "one.log"):
+        sum(range(100_000))
+    spent = processor_time([tmp_path])
+    assert 0 < spent.start_up <= spent.total
+
+
+@pytest.mark.usefixtures("_quiet_logger")
+def test_a_fault_of_the_input_ends_a_job_with_one_line(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit) as stop, job(tmp_path / "one.log"):
+        raise DataError("x.csv: empty")
+    assert stop.value.code == "DataError: x.csv: empty"
+    assert "x.csv: empty" in (tmp_path / "one.log").read_text()
+    assert processor_time([tmp_path]).total == 0
+
+
+@pytest.mark.usefixtures("_quiet_logger")
+def test_a_job_that_people_wait_for_shows_its_log(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with job(tmp_path / "one.log", echo=True):
+        logging.getLogger("cdspp.datasets.transfer").info(
+            "photos.zip: 12.0 of 50.0 MiB"
+        )
+        logging.getLogger("cdspp.datasets.transfer").error("photos.zip: gone")
+    shown = capsys.readouterr().err
+    assert "photos.zip: 12.0 of 50.0 MiB" in shown
+    assert "gone" not in shown

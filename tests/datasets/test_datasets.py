@@ -1,0 +1,390 @@
+"""Data sets: what is generated, what an index promises, and folders of one's own."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from cdspp.core.artifacts import LABEL_COLUMNS, read_json, read_rows, write_json
+from cdspp.core.errors import ConfigError, DataError
+from cdspp.datasets import (
+    Dataset,
+    FolderDataset,
+    Index,
+    Sample,
+    available_datasets,
+    dataset_recipe,
+    make_dataset,
+    read_index,
+)
+from cdspp.datasets.catalogue import check_catalogued, load_catalogue
+from cdspp.stages.data import prepare_dataset, write_labels
+
+CATALOGUE = Path(__file__).parents[2] / "resources" / "datasets.yaml"
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Index]:
+    root = tmp_path_factory.mktemp("data")
+    return {
+        name: make_dataset(name).prepare(root / name) for name in available_datasets()
+    }
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for domain in ("new", "old"):
+        for label in ("cat", "dog"):
+            for name in ("a.txt", "b.txt", ".hidden"):
+                path = tmp_path / "mine" / domain / label / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(f"{domain} {label} {name}")
+    return tmp_path / "mine"
+
+
+def contents(root: Path) -> dict[str, bytes]:
+    return {
+        str(p.relative_to(root)): p.read_bytes() for p in root.rglob("*") if p.is_file()
+    }
+
+
+@pytest.mark.parametrize("name", available_datasets())
+def test_each_data_set_is_what_it_says(name: str, prepared: dict[str, Index]) -> None:
+    dataset, index = make_dataset(name), prepared[name]
+    assert dataset.identifier == index.dataset == name
+    assert tuple(index.domains) == dataset.domains
+    assert index.kind == dataset.kind
+    assert index.versions == dataset.versions()
+    suffixes = {path.suffix for d in index.domains for path in index.files(d)}
+    assert suffixes == ({".png"} if dataset.kind == "images" else {".txt", ".py"})
+
+
+@pytest.mark.parametrize("name", available_datasets())
+def test_the_catalogue_agrees_with_what_is_generated(
+    name: str, prepared: dict[str, Index]
+) -> None:
+    index, entry = prepared[name], load_catalogue(CATALOGUE)[name]
+    sizes = {domain: index.class_sizes(domain) for domain in index.domains}
+    assert entry["class_sizes"] == sizes
+    assert entry["classes"] == list(index.classes)
+    assert entry["kind"] == index.kind
+    check_catalogued(index, load_catalogue(CATALOGUE))
+
+
+@pytest.mark.parametrize("name", available_datasets())
+def test_preparing_twice_gives_the_same_bytes(
+    name: str, prepared: dict[str, Index], tmp_path: Path
+) -> None:
+    make_dataset(name).prepare(tmp_path / "again")
+    assert contents(tmp_path / "again") == contents(prepared[name].root)
+
+
+@pytest.mark.parametrize("name", available_datasets())
+def test_rows_are_in_the_order_of_ids_which_do_not_show_the_class(
+    name: str, prepared: dict[str, Index]
+) -> None:
+    index = prepared[name]
+    for domain in index.domains:
+        ids, labels = index.ids(domain), np.array(index.labels(domain))
+        assert ids == sorted(ids)
+        assert not any(
+            label in i for label in index.classes if len(label) > 1 for i in ids
+        )
+        changes = np.count_nonzero(labels[1:] != labels[:-1])
+        assert changes > len(labels) / 2
+
+
+def test_an_index_read_back_is_the_one_written(prepared: dict[str, Index]) -> None:
+    index = prepared["digits"]
+    assert read_index(index.root) == index
+    assert read_index(index.root / "index.json") == index
+
+
+def test_no_digit_is_in_two_domains_and_none_is_lost(
+    prepared: dict[str, Index],
+) -> None:
+    index = prepared["digits"]
+    ids = [i for domain in index.domains for i in index.ids(domain)]
+    assert sorted(ids) == [f"{number:04d}" for number in range(1797)]
+    with Image.open(index.files("print")[0]) as image:
+        assert (image.size, image.mode) == ((64, 64), "L")
+
+
+def test_the_digits_are_bright_on_dark_but_the_sketches_are_lines_on_white(
+    prepared: dict[str, Index],
+) -> None:
+    index = prepared["digits"]
+    for domain in index.domains:
+        pixels = np.stack([np.asarray(Image.open(p)) for p in index.files(domain)[:50]])
+        ground = pixels[:, :, :3].mean()
+        contrast = pixels[:, 20:44, 20:44].mean() - ground
+        assert contrast < -50 if domain == "sketch" else contrast > 50
+
+
+def test_scipy_1_17_1_gives_1255_functions(prepared: dict[str, Index]) -> None:
+    index = prepared["docs-to-code"]
+    if index.versions["scipy"] != "1.17.1":
+        pytest.skip("another version of SciPy has other functions")
+    assert sum(map(len, index.domains.values())) == 1255
+
+
+def test_no_function_gives_its_documentation_and_its_code(
+    prepared: dict[str, Index],
+) -> None:
+    index = prepared["docs-to-code"]
+    docs = {path.stem for path in index.files("docs")}
+    code = {path.stem for path in index.files("code")}
+    assert not docs & code
+    merged = "\n".join(path.read_text() for path in index.files("code"))
+    for path in index.files("docs"):
+        first = " ".join(path.read_text().split("\n\n")[0].split())
+        assert len(first) < 60 or first not in " ".join(merged.split())
+
+
+def test_code_is_python_without_docstrings(prepared: dict[str, Index]) -> None:
+    index = prepared["docs-to-code"]
+    for path in index.files("code"):
+        body = "\n".join(f"    {line}" for line in path.read_text().splitlines())
+        for node in ast.walk(ast.parse(f"def function():\n{body}\n    pass")):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                assert ast.get_docstring(node) is None, path
+
+
+def test_an_unknown_data_set_is_refused_with_the_nearest_name() -> None:
+    with pytest.raises(ConfigError, match="'digit': did you mean 'digits'"):
+        make_dataset("digit")
+
+
+def test_the_recipe_names_module_and_versions() -> None:
+    recipe = dataset_recipe("docs-to-code")
+    assert recipe["module"] == "cdspp.datasets.docs_to_code"
+    assert set(recipe["versions"]) == {"scipy"}
+
+
+class Tiny(Dataset):
+    identifier, kind, domains, classes = "tiny", "texts", ("one",), ("a",)
+    fails = False
+
+    def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:
+        (folder / "one").mkdir()
+        (folder / "one" / "x.txt").write_text("x")
+        if self.fails:
+            raise RuntimeError("the disk is full")
+        return {"one": [Sample("x", "one/x.txt", "a")]}
+
+
+def test_a_failed_preparation_leaves_the_old_files_and_no_debris(
+    tmp_path: Path,
+) -> None:
+    dataset = Tiny()
+    dataset.prepare(tmp_path / "tiny")
+    before = contents(tmp_path)
+    dataset.fails = True
+    with pytest.raises(RuntimeError, match="disk"):
+        dataset.prepare(tmp_path / "tiny")
+    assert contents(tmp_path) == before
+
+
+def test_a_killed_preparation_is_cleared_by_the_next(tmp_path: Path) -> None:
+    (tmp_path / ".tiny.partial" / "one").mkdir(parents=True)
+    Tiny().prepare(tmp_path / "tiny")
+    assert [path.name for path in tmp_path.iterdir()] == ["tiny"]
+
+
+def test_preparing_again_restores_a_domain_that_was_changed(tmp_path: Path) -> None:
+    Tiny().prepare(tmp_path / "tiny")
+    before = contents(tmp_path)
+    (tmp_path / "tiny" / "one" / "stray.txt").write_text("left over")
+    (tmp_path / "tiny" / "one" / "x.txt").unlink()
+    Tiny().prepare(tmp_path / "tiny")
+    assert contents(tmp_path) == before
+
+
+def test_labels_are_written_as_parquet(
+    prepared: dict[str, Index], tmp_path: Path
+) -> None:
+    index = prepared["digits"]
+    output = tmp_path / "labels.parquet"
+    write_labels(index.root / "index.json", "sketch", output)
+    rows = read_rows(output, LABEL_COLUMNS)
+    assert rows["id"].tolist() == index.ids("sketch")
+    assert rows["label"].tolist() == index.labels("sketch")
+
+
+def test_an_unknown_domain_is_refused_by_name(prepared: dict[str, Index]) -> None:
+    with pytest.raises(DataError, match="digits has no domain 'prints'; it has print,"):
+        prepared["digits"].labels("prints")
+
+
+def test_a_folder_of_texts_becomes_a_data_set(folder: Path, tmp_path: Path) -> None:
+    index = FolderDataset("mine", folder).prepare(tmp_path / "data" / "mine")
+    assert (index.kind, index.classes) == ("texts", ("cat", "dog"))
+    assert {domain: index.class_sizes(domain) for domain in index.domains} == {
+        "new": [2, 2],
+        "old": [2, 2],
+    }
+    assert [p.name for p in (tmp_path / "data" / "mine").iterdir()] == ["index.json"]
+    assert all(path.is_absolute() for path in index.files("new"))
+    assert FolderDataset("mine", folder).scan().labels("old") == index.labels("old")
+
+
+def test_a_folder_of_images_is_known_by_its_suffixes(tmp_path: Path) -> None:
+    for name in ("one/a/x.JPG", "one/a/y.png", "two/a/z.jpeg"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.new("L", (8, 8)).save(path)
+    assert FolderDataset("mine", tmp_path).kind == "images"
+
+
+def test_a_changed_file_of_a_folder_changes_its_recipe(folder: Path) -> None:
+    before = dataset_recipe("mine", str(folder))
+    assert dataset_recipe("mine", str(folder)) == before
+    (folder / "new" / "cat" / "a.txt").write_text("longer than it was before")
+    assert dataset_recipe("mine", str(folder)) != before
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"nowhere: no such folder"):
+        FolderDataset("mine", tmp_path / "nowhere")
+
+
+def test_a_folder_without_domains_is_named(tmp_path: Path) -> None:
+    with pytest.raises(
+        DataError, match=r"no domain folder \(<domain>/<class>/<file>\)"
+    ):
+        FolderDataset("mine", tmp_path)
+
+
+def test_an_empty_class_folder_is_named(folder: Path) -> None:
+    for path in (folder / "old" / "dog").iterdir():
+        path.unlink()
+    with pytest.raises(DataError, match="old/dog: the class folder holds no files"):
+        FolderDataset("mine", folder)
+
+
+def test_a_class_missing_in_a_domain_is_named(folder: Path) -> None:
+    shutil.rmtree(folder / "old" / "dog")
+    with pytest.raises(DataError, match="old: class dog is missing"):
+        FolderDataset("mine", folder)
+
+
+def test_a_folder_of_two_kinds_is_refused(folder: Path) -> None:
+    Image.new("L", (8, 8)).save(folder / "old" / "dog" / "c.png")
+    with pytest.raises(DataError, match=r"mixes texts .* and images .*c\.png"):
+        FolderDataset("mine", folder)
+
+
+def test_a_file_of_unknown_kind_is_named(folder: Path) -> None:
+    (folder / "old" / "dog" / "c.xlsx").write_text("")
+    with pytest.raises(DataError, match=r"c\.xlsx: neither an image nor a text"):
+        FolderDataset("mine", folder)
+
+
+def test_a_name_that_cannot_be_part_of_a_path_is_refused(folder: Path) -> None:
+    with pytest.raises(ConfigError, match="'My Photos' must be small letters"):
+        FolderDataset("My Photos", folder)
+
+
+def test_a_missing_or_damaged_index_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"index\.json: not a data set's index"):
+        read_index(tmp_path / "index.json")
+    (tmp_path / "index.json").write_text("[]")
+    with pytest.raises(DataError, match=r"index\.json: not a data set's index"):
+        read_index(tmp_path)
+
+
+def test_a_file_that_disappeared_is_named(folder: Path, tmp_path: Path) -> None:
+    FolderDataset("mine", folder).prepare(tmp_path / "data")
+    (folder / "new" / "cat" / "b.txt").unlink()
+    with pytest.raises(DataError, match=r"domain new: the file .*b\.txt is missing"):
+        read_index(tmp_path / "data")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda s: s.update(id="same"), "the id 'same' more than once"),
+        (lambda s: s.update(label="cow"), "has no sample of cat, dog"),
+    ],
+)
+def test_an_index_that_contradicts_itself_is_refused(
+    folder: Path, tmp_path: Path, change: Callable[[Any], None], message: str
+) -> None:
+    FolderDataset("mine", folder).prepare(tmp_path / "data")
+    content = read_json(tmp_path / "data" / "index.json")
+    for sample in content["domains"][1]["samples"]:
+        change(sample)
+    write_json(tmp_path / "data" / "index.json", content)
+    with pytest.raises(DataError, match=message):
+        read_index(tmp_path / "data")
+
+
+def test_sizes_other_than_the_catalogues_are_an_error(folder: Path) -> None:
+    index = FolderDataset("mine", folder).scan()
+    entry = {"kind": "texts", "classes": ["cat", "dog"]}
+    entry |= {"class_sizes": {"new": [2, 2], "old": [2, 3]}}
+    with pytest.raises(DataError, match=r"'old': \[2, 2\]}, but the catalogue says"):
+        check_catalogued(index, {"mine": entry})
+
+
+def test_sizes_of_another_version_of_a_package_are_only_logged(
+    prepared: dict[str, Index], caplog: pytest.LogCaptureFixture
+) -> None:
+    catalogue = load_catalogue(CATALOGUE)
+    catalogue["docs-to-code"]["class_sizes"]["docs"][0] += 1
+    catalogue["docs-to-code"]["versions"]["scipy"] = "1.99.0"
+    check_catalogued(prepared["docs-to-code"], catalogue)
+    assert "scipy 1.99.0" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[", "cannot be read as a catalogue"),
+        ("- digits", "expected one entry for each data set"),
+        ("digits: {titel: x}", "digits: unknown key 'titel': did you mean 'title'"),
+        ("digits: {title: x}", "digits: missing kind, licence"),
+    ],
+)
+def test_a_faulty_catalogue_is_named(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "datasets.yaml").write_text(text)
+    with pytest.raises(DataError, match=message):
+        load_catalogue(tmp_path / "datasets.yaml")
+
+
+def test_the_stage_prepares_generated_data_and_folders(
+    folder: Path, tmp_path: Path
+) -> None:
+    own = tmp_path / "data" / "mine" / "index.json"
+    prepare_dataset(name="mine", folder=folder, output=own)
+    assert read_index(own).dataset == "mine"
+    made = tmp_path / "data" / "digits" / "index.json"
+    prepare_dataset(name="digits", output=made, catalogue=CATALOGUE)
+    assert read_index(made).kind == "images"
+    with pytest.raises(ConfigError, match=r"must be called index\.json"):
+        prepare_dataset(name="mine", folder=folder, output=tmp_path / "list.json")
+
+
+def test_listing_data_sets_and_extractors_loads_none_of_their_libraries() -> None:
+    code = (
+        "import sys, cdspp; before = set(sys.modules)\n"
+        "from cdspp.datasets import available_datasets, make_dataset, stages\n"
+        "from cdspp.features import available_extractors, make_extractor, stages\n"
+        "[make_dataset(name).versions() for name in available_datasets()]\n"
+        "options = {'pca': {'energy': 0.5}, 'published': {'name': 'surf'}}\n"
+        "[make_extractor(n, **options.get(n, {})) for n in available_extractors()]\n"
+        "heavy = {'torch', 'cv2', 'PIL', 'matplotlib', 'yaml', 'sklearn', 'pandas'}\n"
+        "print(sorted(heavy & (set(sys.modules) - before)))\n"
+    )
+    command = [sys.executable, "-c", code]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "[]"

@@ -1,0 +1,397 @@
+"""Downloads: from the first good place, verified, and nothing half-written."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import logging
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.loopback import Answer, Server, serving
+
+from cdspp.core.errors import ChecksumError, DataError, DiskFullError
+from cdspp.datasets import fetch, transfer
+from cdspp.datasets.fetch import (
+    KEPT,
+    RemoteFile,
+    chosen_mirror,
+    fetch_file,
+    git_blob_id,
+    in_mirror,
+    verify,
+)
+
+CONTENT = b"the published bytes"
+OTHER = b"some ot\xffer bytes!!"
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+MD5 = hashlib.md5(CONTENT).hexdigest()
+BLOB = hashlib.sha1(b"blob 19\0" + CONTENT).hexdigest()
+CHECKS: dict[str, Any] = {"size": 19, "sha256": SHA256, "md5": MD5, "git_blob": BLOB}
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setattr(transfer, "PAUSE", 0.0)
+    with serving() as running:
+        yield running
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    return tmp_path / "data" / "x.mat"
+
+
+def remote(*urls: str, **checks: Any) -> RemoteFile:
+    return RemoteFile("features/x.mat", urls, **checks)
+
+
+def left(target: Path) -> list[str]:
+    return [path.name for path in target.parent.iterdir()]
+
+
+def test_a_file_comes_from_its_address_and_is_verified(
+    server: Server, target: Path
+) -> None:
+    url = server.offer("x.mat", CONTENT)
+    file = remote(url, **CHECKS, sha256_prefix=SHA256[:8])
+    assert fetch_file(file, target) == url
+    assert target.read_bytes() == CONTENT
+    assert left(target) == ["x.mat"]
+
+
+def test_a_file_that_is_there_is_kept_without_a_request(
+    server: Server, target: Path
+) -> None:
+    file = remote(server.offer("x.mat", CONTENT), **CHECKS)
+    fetch_file(file, target)
+    assert fetch_file(file, target) == KEPT
+    assert server.requests == ["x.mat"]
+
+
+def test_a_file_that_was_changed_on_disk_is_fetched_again(
+    server: Server, target: Path
+) -> None:
+    target.parent.mkdir()
+    target.write_bytes(OTHER)
+    url = server.offer("x.mat", CONTENT)
+    assert fetch_file(remote(url, sha256=SHA256), target) == url
+    assert target.read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize(
+    ("checks", "content", "message"),
+    [
+        ({"sha256": SHA256}, OTHER, f"expected sha256 {SHA256}, got [0-9a-f]{{64}}"),
+        ({"md5": MD5}, OTHER, f"expected md5 {MD5}, got [0-9a-f]{{32}}"),
+        ({"git_blob": BLOB}, OTHER, f"expected git_blob {BLOB}, got [0-9a-f]{{40}}"),
+        (
+            {"sha256_prefix": SHA256[:8]},
+            OTHER,
+            f"expected sha256_prefix {SHA256[:8]}, got [0-9a-f]{{8}}\\.",
+        ),
+        ({"size": 19}, CONTENT + b"!", "expected 19 bytes, got 20 bytes"),
+        ({"size": 19}, CONTENT[:7], "expected 19 bytes, got 7 bytes"),
+        ({}, b"", "expected data, got 0 bytes"),
+        ({}, b"\n<!DOCTYPE HTML><title>Sign in", "got an HTML page, perhaps a quota"),
+        ({"md5": MD5}, b"<HTML>Too many users", "got an HTML page, perhaps a quota"),
+        ({}, b"version https://git-lfs.github.com", "got a Git LFS pointer"),
+    ],
+)
+def test_wrong_content_is_refused_at_once_and_leaves_nothing(
+    server: Server, target: Path, checks: dict[str, Any], content: bytes, message: str
+) -> None:
+    url = server.offer("x.mat", content)
+    with pytest.raises(DataError, match=f"{url}: features/x.mat: {message}"):
+        fetch_file(remote(url, **checks), target)
+    assert server.requests == ["x.mat"]
+    assert left(target) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (Answer(CONTENT[:7], claimed=19), "the transfer broke off"),
+        (Answer(CONTENT[:7], claimed=19, reset=True), "the transfer broke off"),
+        (Answer(b"busy", 503), "the server says 503 Service Unavailable"),
+        (Answer(b"slow down", 429), "the server says 429 Too Many Requests"),
+        (Answer(CONTENT, silence=1.0), "no answer in time"),
+        (Answer(CONTENT[:7], claimed=19, stall=1.0), "the connection failed .*timed"),
+    ],
+)
+def test_a_fault_that_may_pass_is_met_three_times_and_leaves_nothing(
+    server: Server,
+    target: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    answer: Answer,
+    message: str,
+) -> None:
+    monkeypatch.setattr(transfer, "TIMEOUT", (0.3, 0.3))
+    url = server.offer("x.mat", answer)
+    with pytest.raises(DataError, match=f"{url}: {message}"):
+        fetch_file(remote(url), target)
+    assert server.requests == ["x.mat"] * 3
+    assert left(target) == []
+
+
+@pytest.mark.parametrize(
+    "answer", [Answer(b"busy", 500), Answer(CONTENT[:7], claimed=19, reset=True)]
+)
+def test_a_fault_that_passed_is_forgotten(
+    server: Server, target: Path, answer: Answer
+) -> None:
+    url = server.offer("x.mat", answer, CONTENT)
+    assert fetch_file(remote(url, **CHECKS), target) == url
+    assert target.read_bytes() == CONTENT
+
+
+def test_pauses_between_attempts_grow(
+    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr(transfer, "PAUSE", 2.0)
+    monkeypatch.setattr(time, "sleep", pauses.append)
+    with pytest.raises(DataError, match="503"):
+        fetch_file(remote(server.offer("x.mat", Answer(b"", 503))), target)
+    assert [pause for pause in pauses if pause] == [2.0, 4.0]
+
+
+def test_what_is_not_found_is_not_asked_for_again(server: Server, target: Path) -> None:
+    with pytest.raises(DataError, match="x.mat: the server says 404 Not Found"):
+        fetch_file(remote(f"{server.address}/x.mat"), target)
+    assert server.requests == ["x.mat"]
+    assert left(target) == []
+
+
+def test_a_host_that_cannot_be_reached_is_named(server: Server, target: Path) -> None:
+    with serving() as gone:
+        url = gone.offer("x.mat", CONTENT)
+    with pytest.raises(DataError, match=f"{url}: the connection failed .*refused"):
+        fetch_file(remote(url), target)
+    assert left(target) == []
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_ends_a_download_at_once(
+    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    class Full:
+        def __init__(self, **options: Any) -> None:
+            pass
+
+        def __call__(self, url: str, path: str, _: None) -> None:
+            Path(path).write_bytes(CONTENT[:7])
+            raise OSError(number, "No space left on device")
+
+    monkeypatch.setattr("pooch.HTTPDownloader", Full)
+    second = server.offer("second.mat", CONTENT)
+    with pytest.raises(DiskFullError, match="data: no space left on this disk"):
+        fetch_file(remote(f"{server.address}/first.mat", second), target)
+    assert server.requests == []
+    assert left(target) == []
+
+
+def test_a_full_disk_ends_a_copy_at_once(
+    server: Server, target: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(source: str, path: Path) -> None:
+        path.write_bytes(CONTENT[:7])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(fetch.shutil, "copyfile", full)
+    url = server.offer("x.mat", CONTENT)
+    with pytest.raises(DiskFullError, match="Make room and run again"):
+        fetch_file(remote(url), target, mirror=str(tmp_path))
+    assert server.requests == []
+    assert left(target) == []
+
+
+@pytest.fixture
+def mirror(tmp_path: Path) -> Path:
+    path = tmp_path / "mirror" / "features" / "x.mat"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(CONTENT)
+    return tmp_path / "mirror"
+
+
+def test_a_mirror_folder_comes_first(
+    server: Server, target: Path, mirror: Path
+) -> None:
+    file = remote(server.offer("x.mat", CONTENT), **CHECKS)
+    assert fetch_file(file, target, mirror=str(mirror)) == "mirror:features/x.mat"
+    assert target.read_bytes() == CONTENT
+    assert server.requests == []
+    assert in_mirror(file, str(mirror))
+    assert not in_mirror(file, server.address)
+
+
+@pytest.mark.parametrize("content", [OTHER, None])
+def test_after_a_mirror_with_other_or_no_content_comes_the_next_place(
+    server: Server, target: Path, mirror: Path, content: bytes | None
+) -> None:
+    path = mirror / "features" / "x.mat"
+    path.unlink() if content is None else path.write_bytes(content)
+    url = server.offer("x.mat", CONTENT)
+    assert fetch_file(remote(url, **CHECKS), target, mirror=str(mirror)) == url
+
+
+def test_a_file_missing_in_a_mirror_folder_is_no_warning(
+    server: Server, target: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    fetch_file(remote(server.offer("x.mat", CONTENT)), target, mirror=str(tmp_path))
+    assert not [r for r in caplog.records if r.levelno >= logging.WARNING]
+
+
+def test_a_mirror_that_is_no_folder_is_a_warning(
+    server: Server, target: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    wrong = tmp_path / "mirrow"
+    fetch_file(remote(server.offer("x.mat", CONTENT)), target, mirror=str(wrong))
+    assert f"The mirror {wrong} is no folder" in caplog.text
+
+
+def test_a_mirror_may_be_an_address(server: Server, target: Path) -> None:
+    server.offer("here/some%20where/%23x.mat", CONTENT)
+    file = RemoteFile("x.mat", mirror="some where/#x.mat")
+    origin = fetch_file(file, target, mirror=f"{server.address}/here/")
+    assert origin == "mirror:some where/#x.mat"
+
+
+def test_a_file_address_is_copied_and_its_origin_names_no_folder(
+    target: Path, mirror: Path
+) -> None:
+    url = (mirror / "features" / "x.mat").as_uri()
+    assert fetch_file(remote(url, **CHECKS), target) == "file:x.mat"
+    assert target.read_bytes() == CONTENT
+
+
+def test_when_every_place_fails_each_is_listed_with_the_remedy(
+    server: Server, target: Path, tmp_path: Path
+) -> None:
+    wrong, gone = server.offer("a.mat", OTHER), f"{server.address}/b.mat"
+    with pytest.raises(DataError) as caught:
+        fetch_file(remote(wrong, gone, md5=MD5), target, mirror=str(tmp_path))
+    first, *tried, remedy = str(caught.value).splitlines()
+    assert first == "features/x.mat could not be fetched. Tried:"
+    assert [line.split(": ")[0].strip() for line in tried] == [
+        f"{tmp_path}/features/x.mat",
+        wrong,
+        gone,
+    ]
+    assert "put it at features/x.mat in a folder" in remedy
+    assert "CDSPP_MIRROR" in remedy
+    assert left(target) == []
+
+
+def test_a_file_without_any_address_says_so(target: Path) -> None:
+    with pytest.raises(DataError, match="nowhere: the catalogue gives no address"):
+        fetch_file(remote(), target)
+
+
+def test_a_download_that_was_killed_is_cleared_by_the_next(
+    server: Server, target: Path
+) -> None:
+    url = server.offer("x.mat", Answer(CONTENT[:7], claimed=19, stall=30.0), CONTENT)
+    code = "import sys; from cdspp.datasets.fetch import RemoteFile, fetch_file\n"
+    code += "fetch_file(RemoteFile('x.mat', (sys.argv[1],)), sys.argv[2])"
+    running = subprocess.Popen([sys.executable, "-c", code, url, str(target)])
+    deadline = time.monotonic() + 60
+    while not server.requests and time.monotonic() < deadline:
+        time.sleep(0.05)
+    running.kill()
+    running.wait()
+    (leftover,) = left(target)
+    assert leftover.startswith(".x.mat.")
+    assert fetch_file(remote(url, **CHECKS), target) == url
+    assert left(target) == ["x.mat"]
+
+
+def test_jobs_that_need_the_same_file_fetch_it_once(
+    server: Server, target: Path
+) -> None:
+    file = remote(server.offer("x.mat", Answer(CONTENT, silence=0.2)), **CHECKS)
+    with ThreadPoolExecutor(4) as pool:
+        origins = list(pool.map(lambda _: fetch_file(file, target), range(4)))
+    assert sorted(origins) == sorted([*file.urls, KEPT, KEPT, KEPT])
+    assert server.requests == ["x.mat"]
+
+
+def test_content_that_is_not_accepted_is_looked_for_in_the_next_place(
+    server: Server, target: Path
+) -> None:
+    def accept(path: Path) -> None:
+        if path.read_bytes() != CONTENT:
+            raise DataError("not whole.")
+
+    first, second = server.offer("a.mat", OTHER), server.offer("b.mat", CONTENT)
+    assert fetch_file(remote(first, second), target, accept=accept) == second
+    target.write_bytes(OTHER)
+    assert fetch_file(remote(second), target, accept=accept) == second
+    with pytest.raises(DataError, match=r"a\.mat: not whole"):
+        fetch_file(remote(first), target.with_name("y.mat"), accept=accept)
+    assert left(target) == ["x.mat"]
+
+
+def test_progress_is_logged_with_name_and_size(
+    server: Server,
+    target: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO, "cdspp")
+    monkeypatch.setattr(transfer, "REPORT_EVERY", 0.0)
+    fetch_file(remote(server.offer("x.mat", bytes(3 << 20))), target)
+    assert "features/x.mat: 2.0 of 3.0 MiB" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({"urls": []}, "expected a file with a name, got"),
+        ("x.mat", "expected a file with a name, got 'x.mat'"),
+        ({"name": "x", "sha265": SHA256}, "x: unknown key 'sha265': did you mean 'sha"),
+        ({"name": "../x"}, "'../x' must be a relative path without"),
+        ({"name": "x", "mirror": "/x"}, "'/x' must be a relative path without"),
+        ({"name": "x", "urls": ["ftp://x"]}, "urls must be http, https or file"),
+        ({"name": "x", "urls": "https://x"}, "file x: urls must be"),
+        (
+            {"name": "x", "size": "19"},
+            "size must be a positive number of bytes, got '1",
+        ),
+        ({"name": "x", "md5": SHA256}, "md5 must be 32 hexadecimal digits in quotes"),
+        ({"name": "x", "sha256_prefix": 12345678}, "8 hexadecimal digits in quotes"),
+    ],
+)
+def test_a_faulty_entry_is_named(entry: Any, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        RemoteFile.from_entry(entry)
+
+
+def test_the_mirror_of_the_configuration_goes_before_the_environments(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("CDSPP_MIRROR", "env")
+    assert (chosen_mirror("config"), chosen_mirror(None)) == ("config", "env")
+    monkeypatch.delenv("CDSPP_MIRROR")
+    assert chosen_mirror(None) is None
+
+
+def test_blob_ids_are_those_of_git(tmp_path: Path) -> None:
+    path = tmp_path / "hello"
+    path.write_bytes(b"hello\n")
+    assert git_blob_id(path) == "ce013625030ba8dba906f756967f9e9ca394464a"
+
+
+def test_the_published_surf_files_verify(mirror_folder: Path) -> None:
+    path = mirror_folder / "office-caltech-10" / "surf" / "dslr.mat"
+    blob = "944902f10891e355beed167f54d14c345453e38b"
+    verify(path, RemoteFile("dslr.mat", size=18348, git_blob=blob))
+    with pytest.raises(ChecksumError, match="expected 18349 bytes, got 18348"):
+        verify(path, RemoteFile("dslr.mat", size=18349))

@@ -1,0 +1,202 @@
+"""What resources/generate.py makes is what is shipped, and what was published."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import runpy
+import subprocess
+import sys
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cdspp.core.errors import ChecksumError, DataError
+from cdspp.datasets.catalogue import load_catalogue
+
+MANIFEST = "manifests/office-caltech-10.tsv"
+SPLITS = "published-splits.json"
+# The folder of photographs in the published commit, as git names its content.
+PUBLISHED_TREE = "903acdb0b594c1074c019b6228f39f933f9cd508"
+ENTRY: dict[str, Any] = {
+    "classes": ["mug", "TV", "bike"],
+    "class_sizes": {"web": [2, 1, 1], "shop": [1, 1, 1]},
+    "resources": {
+        "images": {"ways": [{"tree": "*/images", "folders": {"shop": "Shop 1"}}]}
+    },
+}
+PHOTOGRAPHS = {
+    "web/mug/b.jpg": b"one",
+    "web/mug/B.jpg": b"two",
+    "web/TV/1.jpg": b"three",
+    "web/bike/1.jpg": b"four",
+    "Shop 1/mug/1.jpg": b"five",
+    "Shop 1/TV/1.jpg": b"six",
+    "Shop 1/bike/1.jpg": b"seven",
+}
+
+
+@pytest.fixture(scope="module")
+def resources(repository: Path) -> Path:
+    return repository / "resources"
+
+
+@pytest.fixture(scope="module")
+def script(resources: Path) -> Mapping[str, Callable[..., Any]]:
+    """Return the functions of the script by name."""
+    return runpy.run_path(str(resources / "generate.py"))
+
+
+@pytest.fixture(scope="module")
+def manifest(resources: Path) -> list[dict[str, str]]:
+    with (resources / MANIFEST).open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream, delimiter="\t"))
+
+
+def generate(resources: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(resources / "generate.py"), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def write_photographs(folder: Path) -> Path:
+    for name, content in PHOTOGRAPHS.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return folder
+
+
+def tree_id(files: Mapping[str, str]) -> str:
+    """Return git's id of a folder, from the blob ids of plain files by their paths."""
+    folders: dict[str, dict[str, str]] = {}
+    entries = []
+    for path, blob in files.items():
+        name, _, rest = path.partition("/")
+        if rest:
+            folders.setdefault(name, {})[rest] = blob
+        else:
+            entries.append((name, b"100644", blob))
+    entries += [
+        (f"{name}/", b"40000", tree_id(inner)) for name, inner in folders.items()
+    ]
+    body = b"".join(
+        mode + b" " + name.rstrip("/").encode() + b"\0" + bytes.fromhex(object_id)
+        for name, mode, object_id in sorted(entries)
+    )
+    return hashlib.sha1(b"tree %d\0" % len(body) + body).hexdigest()
+
+
+def test_the_shipped_manifest_is_made_from_the_archive(
+    resources: Path, mirror_folder: Path, tmp_path: Path
+) -> None:
+    output = tmp_path / "made.tsv"
+    images = mirror_folder / "office-caltech-10-images.tar.gz"
+    done = generate(resources, "manifest", "--images", images, "--output", output)
+    assert done.returncode == 0, done.stderr
+    assert output.read_bytes() == (resources / MANIFEST).read_bytes()
+
+
+def test_the_shipped_digests_are_made_from_the_stored_masks(
+    resources: Path, mirror_folder: Path, tmp_path: Path
+) -> None:
+    output = tmp_path / "made.json"
+    folder = mirror_folder / "cdspp-hda"
+    done = generate(resources, "splits", "--folder", folder, "--output", output)
+    assert done.returncode == 0, done.stderr
+    assert output.read_bytes() == (resources / SPLITS).read_bytes()
+
+
+def test_the_manifest_lists_exactly_the_published_commit(
+    manifest: list[dict[str, str]],
+) -> None:
+    files = {row["path"].removeprefix("images/"): row["git_blob"] for row in manifest}
+    published = {
+        path.replace("caltech/", "caltech10/", 1): blob for path, blob in files.items()
+    }
+    assert tree_id(published) == PUBLISHED_TREE
+    assert sum(int(row["size"]) for row in manifest) == 55_275_304
+
+
+def test_the_manifest_has_the_class_sizes_of_the_catalogue_in_published_order(
+    resources: Path, manifest: list[dict[str, str]]
+) -> None:
+    entry = load_catalogue(resources / "datasets.yaml")["office-caltech-10"]
+    found = Counter(tuple(row["path"].split("/")[1:3]) for row in manifest)
+    assert list(found.items()) == [
+        ((domain, label), size)
+        for domain, sizes in entry["class_sizes"].items()
+        for label, size in zip(entry["classes"], sizes, strict=True)
+    ]
+
+
+def test_classes_stand_in_catalogue_order_and_files_in_the_order_of_bytes(
+    script: Mapping[str, Callable[..., Any]], tmp_path: Path
+) -> None:
+    output = tmp_path / "made.tsv"
+    script["write_manifest"](write_photographs(tmp_path / "images"), ENTRY, output)
+    header, *lines = output.read_text(encoding="utf-8").splitlines()
+    assert header == "path\tsize\tgit_blob"
+    assert [line.split("\t")[0] for line in lines] == [
+        "images/web/mug/B.jpg",
+        "images/web/mug/b.jpg",
+        "images/web/TV/1.jpg",
+        "images/web/bike/1.jpg",
+        "images/shop/mug/1.jpg",
+        "images/shop/TV/1.jpg",
+        "images/shop/bike/1.jpg",
+    ]
+    content = b"blob 5\0seven"
+    assert lines[-1].split("\t")[1:] == ["5", hashlib.sha1(content).hexdigest()]
+
+
+def test_an_archive_and_its_folder_give_the_same_manifest(
+    script: Mapping[str, Callable[..., Any]], tmp_path: Path
+) -> None:
+    archive = tmp_path / "published.zip"
+    with zipfile.ZipFile(archive, "w") as stream:
+        stream.writestr("top/README", "not a photograph")
+        stream.writestr("top/features/web/mug/b.mat", "not a photograph either")
+        for name, content in PHOTOGRAPHS.items():
+            stream.writestr(f"top/images/{name}", content)
+    folder = write_photographs(tmp_path / "images")
+    made = []
+    for place, images in enumerate((archive, folder)):
+        output = tmp_path / f"{place}.tsv"
+        script["write_manifest"](images, ENTRY, output)
+        made.append(output.read_bytes())
+    assert made[0] == made[1]
+
+
+def test_a_missing_photograph_is_named_and_no_manifest_is_written(
+    script: Mapping[str, Callable[..., Any]], tmp_path: Path
+) -> None:
+    folder = write_photographs(tmp_path / "images")
+    (folder / "Shop 1/TV/1.jpg").unlink()
+    output = tmp_path / "made.tsv"
+    with pytest.raises(DataError, match="Shop 1/TV: expected 1 .* shop, TV, got 0"):
+        script["write_manifest"](folder, ENTRY, output)
+    assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_masks_that_are_not_the_published_ones_are_refused(
+    resources: Path, script: Mapping[str, Callable[..., Any]], tmp_path: Path
+) -> None:
+    (tmp_path / "office10-dataSplits.mat").write_bytes(bytes(6147))
+    catalogue = load_catalogue(resources / "datasets.yaml")
+    with pytest.raises(ChecksumError, match="office10-dataSplits"):
+        script["stored_digests"](tmp_path, catalogue)
+
+
+def test_the_command_says_what_is_wrong_in_one_line(
+    resources: Path, tmp_path: Path
+) -> None:
+    output = tmp_path / "made.json"
+    done = generate(resources, "splits", "--folder", tmp_path, "--output", output)
+    assert done.returncode == 1
+    assert "office10-dataSplits.mat" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not output.exists()

@@ -1,0 +1,273 @@
+"""Published images: out of archives and Parquet files, compared and put in order."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from support.loopback import Server
+from support.toy_download import (
+    FOLDERS,
+    IMAGES,
+    Toy,
+    fetch_from_mirror,
+    image_archive,
+    tree,
+)
+
+from cdspp.core.artifacts import read_json
+from cdspp.core.errors import DataError
+from cdspp.datasets.fetch import KEPT, git_blob_id
+from cdspp.datasets.resources import manifest_rows
+
+ORDER = {
+    "paint": [
+        "images/paint/mug/B.jpg",
+        "images/paint/mug/a.jpg",
+        "images/paint/bike/a.jpg",
+    ],
+    "real": ["images/real/mug/a.jpg", "images/real/bike/a.jpg"],
+}
+
+
+STRAY = "images/real/lamp/a.jpg"
+
+
+def parquet(rows: list[dict[str, Any]]) -> bytes:
+    stream = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(rows), stream)
+    return stream.getvalue()
+
+
+def hub_rows(names: tuple[str, str] = ("00007.jpg", "00002.jpg")) -> list[Any]:
+    def row(content: bytes, name: str, domain: str, label: Any) -> dict[str, Any]:
+        image = {"bytes": content, "path": name}
+        return {"image": image, "domain": domain, "label": label}
+
+    return [
+        row(b"first mug", names[0], "PAINT BOX", 0),
+        row(b"real mug", "00009.jpg", "Real", 0),
+        row(b"second mug", names[1], "Paint Box", 0),
+        row(b"bike", "photo.png", "Paint Box", 1),
+        row(b"real bike", "", "Real", 1),
+    ]
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_images_come_out_of_an_archive_in_the_published_order(
+    toy: Toy, server: Server, known: bool
+) -> None:
+    url = server.offer("i", image_archive(IMAGES))
+    more = {"manifest": toy.manifest(IMAGES)} if known else {}
+    record = toy.fetch(tree(url), **more)
+    assert toy.contents() == IMAGES
+    assert record["images"] == ORDER
+    assert record["files"] == sorted(IMAGES)
+    assert record["origin"] == {"set.tar.gz": url}
+    assert toy.fetch(tree(url), **more)["origin"] == {"images": KEPT}
+    assert server.requests == ["i"]
+
+
+def test_what_is_no_image_of_a_class_stays_in_the_archive(
+    toy: Toy, server: Server
+) -> None:
+    more = {"images/real/mug/notes.txt": b"", "images/real/mug/._a.jpg": b"fork"}
+    more |= {"images/real/lamp/a.jpg": b"", "images/other/mug/a.jpg": b"", "x.jpg": b""}
+    toy.fetch(tree(server.offer("i", image_archive({**IMAGES, **more}))))
+    assert toy.contents() == IMAGES
+
+
+@pytest.mark.parametrize("change", ["changed", "removed", "added", "stray"])
+def test_images_that_were_changed_on_disk_are_put_right(
+    toy: Toy, server: Server, change: str
+) -> None:
+    way = tree(server.offer("i", image_archive(IMAGES)))
+    manifest = toy.manifest(IMAGES)
+    toy.fetch(way, manifest=manifest)
+    image = toy.folder / "images" / "real" / "mug" / "a.jpg"
+    if change == "changed":
+        image.write_bytes(b"mug fake")
+    elif change == "removed":
+        image.unlink()
+    else:
+        more = image.with_name("b.jpg") if change == "added" else toy.folder / STRAY
+        more.parent.mkdir(exist_ok=True)
+        more.write_bytes(b"one more")
+    toy.fetch(way, manifest=manifest)
+    assert toy.contents() == IMAGES
+
+
+def test_hidden_files_beside_the_images_do_not_matter(toy: Toy, server: Server) -> None:
+    way = tree(server.offer("i", image_archive(IMAGES)))
+    toy.fetch(way)
+    (toy.folder / "images" / "real" / "mug" / ".DS_Store").write_bytes(b"")
+    assert toy.fetch(way)["origin"] == {"images": KEPT}
+
+
+def test_what_the_manifest_does_not_list_stays_in_the_archive(
+    toy: Toy, server: Server
+) -> None:
+    url = server.offer("i", image_archive({**IMAGES, "images/real/mug/z.jpg": b""}))
+    toy.fetch(tree(url), manifest=toy.manifest(IMAGES))
+    assert toy.contents() == IMAGES
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "message"),
+    [
+        ("images/real/mug/a.jpg", b"mug fake", r"mug/a\.jpg: expected git_blob"),
+        ("images/real/mug/a.jpg", b"mug", r"mug/a\.jpg: expected 8 bytes, got 3"),
+        ("images/real/mug/a.jpg", None, "1 of 5 images are missing, the first is .*a"),
+        ("images/paint/mug/a.jpg", bytes(9999), "more than the 33 bytes expected"),
+    ],
+)
+def test_an_archive_of_other_images_than_the_manifests_is_refused(
+    toy: Toy, server: Server, path: str, content: bytes | None, message: str
+) -> None:
+    changed = {n: c for n, c in {**IMAGES, path: content}.items() if c is not None}
+    url = server.offer("i", image_archive(changed))
+    toy.refuse(message, tree(url), manifest=toy.manifest(IMAGES))
+    assert toy.contents() == toy.contents("archives") == {}
+
+
+def test_without_a_manifest_images_are_counted(toy: Toy, server: Server) -> None:
+    url = server.offer("i", image_archive({**IMAGES, "images/real/mug/b.jpg": b"!"}))
+    toy.refuse("domain real, class mug: expected 1 images, found 2", tree(url))
+    assert toy.contents() == toy.contents("archives") == {}
+
+
+def hub(*urls: str) -> dict[str, Any]:
+    files = [{"name": f"{k}.parquet", "urls": [url]} for k, url in enumerate(urls)]
+    return {"parquet": files, "folders": FOLDERS}
+
+
+def test_parquet_rows_become_files_under_the_names_they_had(
+    toy: Toy, server: Server
+) -> None:
+    rows = hub_rows()
+    urls = [server.offer("0", parquet(rows[:2])), server.offer("1", parquet(rows[2:]))]
+    record = toy.fetch(hub(*urls))
+    assert toy.contents() == {
+        "images/paint/mug/00007.jpg": b"first mug",
+        "images/paint/mug/00002.jpg": b"second mug",
+        "images/paint/bike/00001.jpg": b"bike",
+        "images/real/mug/00009.jpg": b"real mug",
+        "images/real/bike/00001.jpg": b"real bike",
+    }
+    assert record["origin"] == {"0.parquet": urls[0], "1.parquet": urls[1]}
+    assert toy.fetch(hub(*urls))["origin"] == {"images": KEPT}
+
+
+def test_a_way_that_failed_leaves_nothing_to_the_next(toy: Toy, server: Server) -> None:
+    few = {path: content for path, content in IMAGES.items() if "bike" not in path}
+    ways = (
+        tree(server.offer("i", image_archive(few))),
+        hub(server.offer("0", parquet(hub_rows()))),
+    )
+    record = toy.fetch(*ways)
+    assert list(record["origin"]) == ["0.parquet"]
+    assert list(toy.contents("archives")) == ["0.parquet"]
+
+
+@pytest.mark.parametrize(
+    "names", [("00007.jpg", "00007.jpg"), ("00007.jpg", "7.jpg"), ("", "00002.jpg")]
+)
+def test_parquet_rows_without_good_names_are_numbered_in_their_order(
+    toy: Toy, server: Server, names: tuple[str, str]
+) -> None:
+    toy.fetch(hub(server.offer("0", parquet(hub_rows(names)))))
+    mugs = {n: c for n, c in toy.contents().items() if "paint/mug" in n}
+    assert mugs == {
+        "images/paint/mug/00001.jpg": b"first mug",
+        "images/paint/mug/00002.jpg": b"second mug",
+    }
+
+
+def test_labels_of_parquet_rows_may_be_names(toy: Toy, server: Server) -> None:
+    rows = [{**row, "label": ("mug", "bike")[row["label"]]} for row in hub_rows()]
+    record = toy.fetch(hub(server.offer("0", parquet(rows))))
+    assert [len(paths) for paths in record["images"].values()] == [3, 2]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"domain": "Sketch"}, "0.parquet: unknown domain 'Sketch', label 1; expected"),
+        ({"label": 2}, "0.parquet: unknown domain 'Real', label 2; expected the dom"),
+        ({"label": -1}, "unknown domain 'Real', label -1"),
+        ({"image": {"bytes": None, "path": "00001.jpg"}}, "0.parquet: a row has no im"),
+        ({"label": 0}, "0.parquet: domain real, class mug: expected 1 images, found 2"),
+    ],
+)
+def test_a_faulty_parquet_row_is_refused(
+    toy: Toy, server: Server, change: dict[str, Any], message: str
+) -> None:
+    rows = hub_rows()
+    rows[-1] |= change
+    toy.refuse(message, hub(server.offer("0", parquet(rows))))
+    assert toy.contents() == toy.contents("archives") == {}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"PAR1 and no more", "0.parquet: damaged, or no Parquet file"),
+        (parquet([{"picture": 1, "label": 0}]), "no column image.bytes, image.path, d"),
+        (parquet(hub_rows())[:-30] + bytes(30), "damaged, or no Parquet file"),
+    ],
+)
+def test_after_a_faulty_parquet_file_the_next_place_is_tried(
+    toy: Toy, server: Server, content: bytes, message: str
+) -> None:
+    bad, good = server.offer("0", content), server.offer("1", parquet(hub_rows()))
+    toy.refuse(message, hub(bad))
+    assert toy.contents("archives") == {}
+    way = hub(bad)
+    way["parquet"][0]["urls"].append(good)
+    assert toy.fetch(way)["origin"] == {"0.parquet": good}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "cannot be read as a manifest"),
+        ("path,size\n", "expected a header line path, size, git_blob, tab-separated"),
+        ("path\tsize\tgit_blob\nx.jpg\t12\n", r"line 2: expected path, .* got 'x\.jpg"),
+        ("path\tsize\tgit_blob\nx.jpg\ttwelve\tab\n", "line 2: expected path, size"),
+    ],
+)
+def test_a_faulty_manifest_is_named(
+    tmp_path: Path, text: str | None, message: str
+) -> None:
+    path = tmp_path / "set.tsv"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(DataError, match=f"set.tsv: {message}"):
+        manifest_rows(path)
+
+
+def test_the_shipped_manifest_names_every_photograph(repository: Path) -> None:
+    rows = manifest_rows(repository / "resources/manifests/office-caltech-10.tsv")
+    assert len(rows) == len({row.path for row in rows}) == 2533
+    assert sum(row.size for row in rows) == 55_275_304
+
+
+def test_the_published_photographs_come_from_the_mirror(
+    mirror_folder: Path, repository: Path, tmp_path: Path
+) -> None:
+    output = fetch_from_mirror("images", mirror_folder, repository, tmp_path)
+    images = read_json(output)["images"]
+    assert {domain: len(paths) for domain, paths in images.items()} == {
+        "caltech": 1123,
+        "amazon": 958,
+        "dslr": 157,
+        "webcam": 295,
+    }
+    first = images["caltech"][0]
+    assert first == "images/caltech/backpack/003_0001.jpg"
+    blob = "7e5f886e2bb70aef904dcfeb194065ead3644e82"
+    assert git_blob_id(output.parent / first) == blob

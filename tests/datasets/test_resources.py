@@ -1,0 +1,271 @@
+"""Resources: every way to published files, resumed, verified and recorded."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.loopback import Server
+from support.toy_download import (
+    IMAGES,
+    WORDS,
+    Toy,
+    fetch_from_mirror,
+    image_archive,
+    make_tar,
+    make_zip,
+    tree,
+)
+
+from cdspp.core.artifacts import read_json
+from cdspp.core.errors import DataError, DiskFullError
+from cdspp.datasets import resources
+from cdspp.datasets.fetch import KEPT
+from cdspp.datasets.resources import fetch_resource
+
+
+def plain_files(server: Server, **changes: bytes) -> dict[str, Any]:
+    files = []
+    for name, content in WORDS.items():
+        url = server.offer(name, changes.get(name[:2], content))
+        md5 = hashlib.md5(content).hexdigest()
+        files.append({"name": name, "urls": [url], "md5": md5})
+    return {"files": files}
+
+
+def members(*urls: str, **checks: Any) -> dict[str, Any]:
+    archive = {"name": "words.zip", "urls": list(urls), **checks}
+    return {"archive": archive, "members": {name: f"*/{name}" for name in WORDS}}
+
+
+def test_plain_files_are_fetched_and_recorded_with_their_addresses(
+    toy: Toy, server: Server
+) -> None:
+    record = toy.fetch(way := plain_files(server))
+    assert toy.contents() == WORDS
+    origin = {file["name"]: file["urls"][0] for file in way["files"]}
+    assert record == {
+        "dataset": "set",
+        "resource": "toy",
+        "files": sorted(WORDS),
+        "origin": origin,
+    }
+
+
+def test_what_is_complete_is_kept_without_a_request(toy: Toy, server: Server) -> None:
+    toy.fetch(way := plain_files(server))
+    requests = list(server.requests)
+    assert toy.fetch(way)["origin"] == dict.fromkeys(WORDS, KEPT)
+    assert server.requests == requests
+
+
+def test_an_interrupted_fetch_takes_up_where_it_stopped(
+    toy: Toy, server: Server
+) -> None:
+    toy.refuse("expected md5", plain_files(server, SP=b"other"))
+    assert toy.contents() == {"EN/Index_EN-EN": WORDS["EN/Index_EN-EN"]}
+    server.answers.clear()
+    server.requests.clear()
+    toy.fetch(plain_files(server))
+    assert server.requests == ["SP/Index_SP-SP"]
+
+
+def test_a_file_that_was_changed_on_disk_is_put_right(toy: Toy, server: Server) -> None:
+    toy.fetch(way := plain_files(server))
+    (toy.folder / "EN" / "Index_EN-EN").write_bytes(b"E21 1:0.5\n")
+    toy.fetch(way)
+    assert toy.contents() == WORDS
+
+
+def test_a_record_does_not_outlive_its_files(toy: Toy, server: Server) -> None:
+    toy.fetch(way := plain_files(server))
+    (toy.folder / "EN" / "Index_EN-EN").unlink()
+    server.answers.clear()
+    toy.refuse("404", way)
+
+
+def test_members_of_an_archive_come_out_where_the_catalogue_says(
+    toy: Toy, server: Server
+) -> None:
+    url = server.offer("w", make_zip({f"v1/{n}": c for n, c in WORDS.items()}))
+    record = toy.fetch(members(url))
+    assert toy.contents() == WORDS
+    assert record["origin"] == {"words.zip": url}
+    assert list(toy.contents("archives")) == ["words.zip"]
+
+
+def test_an_archive_that_another_resource_fetched_is_not_fetched_again(
+    toy: Toy, server: Server
+) -> None:
+    content = make_zip({f"v1/{n}": c for n, c in WORDS.items()})
+    way = members(server.offer("w", content), md5=hashlib.md5(content).hexdigest())
+    toy.fetch(way)
+    (toy.folder / "EN" / "Index_EN-EN").unlink()
+    assert toy.fetch(way)["origin"] == {"words.zip": KEPT}
+    assert server.requests == ["w"]
+    assert toy.contents() == WORDS
+
+
+def test_an_archive_within_an_archive_is_unpacked_in_turn(
+    toy: Toy, server: Server
+) -> None:
+    inner = make_tar({f"words/{n}": c for n, c in WORDS.items()}, "w:bz2")
+    url = server.offer("w", make_zip({"readme": b"", "x/words.tar.bz2": inner}))
+    toy.fetch({**members(url), "inner": "*words.tar.bz2"})
+    assert toy.contents() == WORDS
+
+
+def test_a_missing_member_is_named_and_a_verified_archive_stays(
+    toy: Toy, server: Server
+) -> None:
+    content = make_zip({"v2/EN/Index_EN-EN": b"x", "v2/es/Index_SP-SP": b"y"})
+    way = members(server.offer("w", content), md5=hashlib.md5(content).hexdigest())
+    message = "words.zip: no member is like .*SP/Index_SP-SP'; there are 2, .* v2/es/I"
+    toy.refuse(message, way)
+    assert toy.contents() == {}
+    assert list(toy.contents("archives")) == ["words.zip"]
+
+
+def test_two_members_that_fit_are_refused(toy: Toy, server: Server) -> None:
+    files = {f"{top}/{n}": c for top in ("v1", "v2") for n, c in WORDS.items()}
+    toy.refuse("and so is 'v1/EN", members(server.offer("w", make_zip(files))))
+    assert toy.contents() == {}
+
+
+def test_members_are_held_against_what_another_way_says_of_them(
+    toy: Toy, server: Server
+) -> None:
+    files = plain_files(server, EN=b"gone wrong")
+    url = server.offer("w", make_zip({f"v1/{n}": b"old" for n in WORDS}))
+    toy.refuse("Way 2, archive: (.|\n)*Index_EN-EN: expected md5", files, members(url))
+    assert toy.contents() == {}
+
+
+def test_the_next_way_is_taken_where_one_fails(toy: Toy, server: Server) -> None:
+    url = server.offer("w", make_zip({f"v1/{n}": c for n, c in WORDS.items()}))
+    record = toy.fetch(plain_files(server, EN=b"gone wrong"), members(url))
+    assert record["origin"] == {"words.zip": url}
+    assert toy.contents() == WORDS
+
+
+def test_when_every_way_fails_all_reasons_are_told(toy: Toy, server: Server) -> None:
+    gone = f"{server.address}/gone.zip"
+    message = "set, resource toy: could not be had(.|\n)*Way 1, files(.|\n)*Way 2, arch"
+    toy.refuse(message, plain_files(server, EN=b"gone wrong"), members(gone))
+
+
+def test_a_way_that_a_mirror_serves_entirely_goes_first(
+    toy: Toy, server: Server, tmp_path: Path
+) -> None:
+    content = make_zip({f"v1/{n}": c for n, c in WORDS.items()})
+    (tmp_path / "mirror").mkdir()
+    (tmp_path / "mirror" / "words.zip").write_bytes(content)
+    toy.mirror = str(tmp_path / "mirror")
+    record = toy.fetch(plain_files(server), members(f"{server.address}/w"))
+    assert record["origin"] == {"words.zip": "mirror:words.zip"}
+    assert server.requests == []
+
+
+def test_the_mirror_of_the_environment_is_used(
+    toy: Toy, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "set.tar.gz").write_bytes(image_archive(IMAGES))
+    monkeypatch.setenv("CDSPP_MIRROR", str(tmp_path))
+    record = toy.fetch(tree(f"{server.address}/x"), manifest=toy.manifest(IMAGES))
+    assert record["origin"] == {"set.tar.gz": "mirror:set.tar.gz"}
+    assert str(tmp_path) not in toy.record.read_text()
+
+
+def test_after_a_damaged_archive_the_next_place_is_tried(
+    toy: Toy, server: Server
+) -> None:
+    whole = image_archive(IMAGES)
+    damaged, good = server.offer("a", whole[:-50]), server.offer("b", whole)
+    assert toy.fetch(tree(damaged, good))["origin"] == {"set.tar.gz": good}
+    toy.record.unlink()
+    (toy.folder / "images" / "real" / "mug" / "a.jpg").unlink()
+    (toy.root / "data" / "archives" / "set.tar.gz").write_bytes(whole[:-50])
+    assert toy.fetch(tree(good))["origin"] == {"set.tar.gz": good}
+
+
+def test_what_a_killed_fetch_left_is_cleared(toy: Toy, server: Server) -> None:
+    for name in (".toy.partial/.out.x1/images/a.jpg", "images/real/mug/a.jpg"):
+        path = toy.folder / name
+        path.parent.mkdir(parents=True)
+        path.write_bytes(b"part")
+    toy.fetch(tree(server.offer("i", image_archive(IMAGES))))
+    assert sorted(path.name for path in toy.folder.iterdir()) == [
+        "images",
+        toy.record.name,
+    ]
+    assert toy.contents() == IMAGES
+
+
+def test_a_full_disk_ends_all_ways(
+    toy: Toy, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*args: object, **options: object) -> None:
+        raise DiskFullError("no space left on this disk")
+
+    monkeypatch.setattr(resources, "unpack", full)
+    url = server.offer("i", image_archive(IMAGES))
+    with pytest.raises(DiskFullError):
+        toy.fetch(tree(url, f"{url}-2"), tree(f"{url}-3"))
+    assert server.requests == ["i"]
+    assert toy.contents() == toy.contents("archives") == {}
+
+
+@pytest.mark.parametrize(
+    ("way", "message"),
+    [
+        ({}, "needs exactly one of files, archive, parquet; got "),
+        ({"files": [], "parquet": []}, "needs exactly one of .* got files, parquet"),
+        ({"archive": {"name": "x"}}, "an archive needs either members or tree"),
+        ({"files": [], "members": {}}, "unknown key 'members'"),
+        (
+            {"files": [{"name": "x", "md6": ""}]},
+            "'md6': did you mean 'md5'",
+        ),
+        ({"archive": {"name": "x"}, "members": {"../y": "y"}}, "relative path without"),
+        (
+            {"parquet": [{"name": "x"}], "folders": {"reel": "Real"}},
+            "folders: unknown domain 'reel'; known are paint, real",
+        ),
+    ],
+)
+def test_a_faulty_way_is_named_with_its_resource(
+    toy: Toy, way: dict[str, Any], message: str
+) -> None:
+    toy.refuse(f"datasets.yaml, set, resource toy: .*{message}", way)
+
+
+def test_ways_that_give_different_files_are_refused(toy: Toy) -> None:
+    first, second = {"files": [{"name": "x"}]}, {"files": [{"name": "y"}]}
+    toy.refuse("resource toy: its ways give different files", first, second)
+    toy.refuse("resource toy: its ways give different files", first, tree("http://x"))
+
+
+def test_a_resource_without_a_way_or_with_an_unknown_key_is_refused(toy: Toy) -> None:
+    toy.refuse("resource toy: there is no way to get it")
+    toy.refuse("unknown key 'manifold'.* 'manifest'", tree("http://x"), manifold="x")
+
+
+def test_an_unknown_data_set_or_resource_is_named(toy: Toy) -> None:
+    with pytest.raises(DataError, match="name"):
+        toy.fetch({"files": [{}]})
+    here = {"catalogue": toy.catalogue, "output": toy.record}
+    with pytest.raises(DataError, match="no data set 'sets': did you mean 'set'"):
+        fetch_resource(dataset="sets", resource="toy", **here)
+    with pytest.raises(DataError, match="set: no resource 'toys': did you mean 'toy'"):
+        fetch_resource(dataset="set", resource="toys", **here)
+
+
+def test_the_published_surf_features_come_from_the_mirror(
+    mirror_folder: Path, repository: Path, tmp_path: Path
+) -> None:
+    output = fetch_from_mirror("surf", mirror_folder, repository, tmp_path)
+    files = read_json(output)["files"]
+    assert len(files) == 4
+    assert all((output.parent / name).is_file() for name in files)

@@ -1,0 +1,324 @@
+"""Extractors of images: networks and visual words, and how images are read."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from cdspp.core.errors import ConfigError, DataError
+from cdspp.features._images import read_image
+from cdspp.features._torchvision import load_torchvision
+from cdspp.features.cnn import IMAGES_PER_PASS, Cnn
+from cdspp.features.visual_words import VisualWords
+
+
+@pytest.fixture(scope="module")
+def photos(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Return noise of several sizes as colour images, more than one pass of them."""
+    folder, rng = tmp_path_factory.mktemp("photos"), np.random.default_rng(0)
+    files = []
+    for number in range(IMAGES_PER_PASS + 1):
+        pixels = rng.integers(0, 256, (40 + number, 60, 3), dtype=np.uint8)
+        files.append(folder / f"{number}.png")
+        Image.fromarray(pixels).save(files[-1])
+    return files
+
+
+def saved(image: Image.Image, path: Path) -> Path:
+    image.save(path)
+    return path
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "P", "RGB", "RGBA", "LA", "I;16", "CMYK"])
+def test_images_of_any_mode_are_read_alike(mode: str, tmp_path: Path) -> None:
+    grey = np.zeros((4, 4), dtype=np.uint8)
+    grey[:2] = 255
+    if mode == "I;16":
+        image = Image.fromarray(grey.astype(np.uint16) * 257)
+    else:
+        image = Image.fromarray(grey).convert(mode)
+    suffix = "tif" if mode == "CMYK" else "png"
+    path = saved(image, tmp_path / f"image.{suffix}")
+    colour = np.asarray(read_image(path, "RGB"))
+    assert colour.shape == (4, 4, 3)
+    np.testing.assert_array_equal(colour, np.repeat(grey[..., None], 3, axis=2))
+    np.testing.assert_array_equal(np.asarray(read_image(path, "L")), grey)
+
+
+def test_sixteen_bits_keep_their_shades(tmp_path: Path) -> None:
+    shades = np.linspace(0, 65535, 16).reshape(4, 4).astype(np.uint16)
+    path = saved(Image.fromarray(shades), tmp_path / "deep.png")
+    read = np.asarray(read_image(path, "L"))
+    np.testing.assert_array_equal(read, shades // 257)
+
+
+def test_what_is_transparent_is_read_as_white(tmp_path: Path) -> None:
+    path = saved(Image.new("RGBA", (3, 3), (0, 0, 0, 0)), tmp_path / "clear.png")
+    assert np.asarray(read_image(path, "L")).min() == 255
+
+
+def test_a_picture_taken_sideways_is_read_upright(tmp_path: Path) -> None:
+    image = Image.new("RGB", (6, 2))
+    exif = image.getexif()
+    exif[0x0112] = 6
+    image.save(tmp_path / "sideways.jpg", exif=exif)
+    assert read_image(tmp_path / "sideways.jpg", "RGB").size == (2, 6)
+
+
+@pytest.mark.parametrize("content", [b"", b"no image", "cut", None])
+def test_an_unreadable_image_is_named(
+    content: bytes | str | None, photos: list[Path], tmp_path: Path
+) -> None:
+    path = tmp_path / "broken.png"
+    if content == "cut":
+        path.write_bytes(photos[0].read_bytes()[:1000])
+    elif isinstance(content, bytes):
+        path.write_bytes(content)
+    with pytest.raises(DataError, match=r"broken\.png: cannot be read as an image"):
+        VisualWords(n_words=2).fit_codebook([photos[0], path])
+
+
+def test_a_network_gives_one_finite_row_an_image(photos: list[Path]) -> None:
+    X = Cnn().extract(photos)
+    assert (X.shape, X.dtype) == ((len(photos), 4096), np.float32)
+    assert np.isfinite(X).all()
+    assert (X >= 0).all()
+    assert len(np.unique(X, axis=0)) == len(photos)
+
+
+def test_the_layer_is_that_of_the_whole_network(photos: list[Path]) -> None:
+    torch = pytest.importorskip("torch")
+    cnn = Cnn(layer="fc7", seed=3)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(3)
+        model = load_torchvision().models.alexnet(weights=None).eval()
+    pixels = torch.from_numpy(np.stack([cnn._pixels(path) for path in photos[:2]]))
+    with torch.inference_mode():
+        flat = torch.flatten(model.avgpool(model.features(pixels)), 1)
+        expected = model.classifier[:6](flat).numpy()
+    np.testing.assert_allclose(cnn.extract(photos[:2]), expected, atol=1e-6)
+
+
+def test_the_same_network_gives_the_same_bits_whatever_ran_before(
+    photos: list[Path],
+) -> None:
+    torch = pytest.importorskip("torch")
+    cnn = Cnn(seed=5, layer="pool")
+    first = cnn.extract(photos[:2])
+    torch.rand(7)
+    state = torch.get_rng_state()
+    np.testing.assert_array_equal(cnn.extract(photos[:2]), first)
+    assert torch.equal(torch.get_rng_state(), state)
+    assert not np.array_equal(Cnn(seed=6, layer="pool").extract(photos[:2]), first)
+
+
+def test_fewer_images_than_a_pass_give_the_same_bits(photos: list[Path]) -> None:
+    cnn = Cnn(layer="pool")
+    every = cnn.extract(photos)
+    np.testing.assert_array_equal(cnn.extract(photos[:3]), every[:3])
+    np.testing.assert_array_equal(cnn.extract(photos[-1:]), every[-1:])
+
+
+def test_no_torch_setting_is_left_changed(photos: list[Path]) -> None:
+    torch = pytest.importorskip("torch")
+
+    def settings() -> list[object]:
+        cudnn = torch.backends.cudnn
+        flags = [cudnn.enabled, cudnn.benchmark, cudnn.deterministic]
+        grad = torch.is_grad_enabled()
+        return [*flags, torch.are_deterministic_algorithms_enabled(), grad]
+
+    before = settings()
+    Cnn(layer="pool").extract(photos[:1])
+    assert settings() == before
+
+
+@pytest.mark.parametrize("resize", ["square", "crop"])
+def test_images_of_any_shape_fill_the_input(resize: str, tmp_path: Path) -> None:
+    cnn = Cnn(resize=resize)
+    for size in ((64, 64), (500, 30), (30, 500), (1, 1)):
+        path = saved(Image.new("RGB", size, "white"), tmp_path / "image.png")
+        assert cnn._pixels(path).shape == (3, 224, 224)
+
+
+def test_crop_keeps_the_middle(tmp_path: Path) -> None:
+    image = Image.new("L", (768, 256), 0)
+    image.paste(255, (256, 0, 512, 256))
+    pixels = Cnn(resize="crop")._pixels(saved(image, tmp_path / "wide.png"))
+    assert pixels[:, 50:170, 50:170].min() == pixels.max(axis=(1, 2)).min()
+    square = Cnn()._pixels(tmp_path / "wide.png")
+    assert square.min() < 0 < square.max()
+
+
+def test_resnet_gives_its_global_average(photos: list[Path]) -> None:
+    X = Cnn(network="resnet50", layer="pool").extract(photos[:1])
+    assert X.shape == (1, 2048)
+    assert (X >= 0).all()
+
+
+def test_weights_from_a_file_replace_the_random_ones(
+    photos: list[Path], tmp_path: Path
+) -> None:
+    torch = pytest.importorskip("torch")
+    cnn = Cnn(layer="pool", seed=1)
+    path = tmp_path / "alexnet.pth"
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(1)
+        whole = load_torchvision().models.alexnet(weights=None)
+    body = {k: v for k, v in whole.state_dict().items() if k.startswith("features")}
+    torch.save(body, path)
+    stored = Cnn(layer="pool", weights=str(path), seed=9)
+    np.testing.assert_array_equal(stored.extract(photos[:2]), cnn.extract(photos[:2]))
+    assert stored.recorded_options()["weights"].startswith("sha256:")
+    message = r"classifier\.1\.weight needs \(4096, 9216\), got nothing"
+    with pytest.raises(DataError, match=message):
+        Cnn(layer="fc6", weights=str(path)).extract(photos[:1])
+    torch.save(body | {"features.0.weight": torch.zeros(2, 2)}, path)
+    with pytest.raises(DataError, match=r"features\.0\.weight needs .* got \(2, 2\)"):
+        stored.extract(photos[:1])
+
+
+def test_unusable_files_of_weights_are_named(
+    photos: list[Path], tmp_path: Path
+) -> None:
+    torch = pytest.importorskip("torch")
+    path = tmp_path / "weights.pth"
+    cnn = Cnn(weights=str(path))
+    for use in (cnn.recorded_options, lambda: cnn.extract(photos[:1])):
+        with pytest.raises(DataError, match=r"no file of weights .*weights\.pth"):
+            use()
+    path.write_bytes(b"not a state dict")
+    with pytest.raises(DataError, match=r"cannot load weights .*weights\.pth"):
+        cnn.extract(photos[:1])
+    torch.save([1, 2], path)
+    with pytest.raises(DataError, match="expected a state dict, got list"):
+        cnn.extract(photos[:1])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"network": "vgg"},
+            r"one of alexnet, vgg16, resnet50, got 'vgg': did you mean",
+        ),
+        (
+            {"layer": "fc8"},
+            "layer must be one of fc6, fc7, pool for alexnet, got 'fc8'",
+        ),
+        ({"network": "resnet50"}, "layer must be one of pool for resnet50, got 'fc6'"),
+        ({"resize": "squared"}, "got 'squared': did you mean 'square'"),
+        ({"seed": -1}, "seed must be an integer of 0 or more, got -1"),
+        ({"seed": True}, "seed must be an integer of 0 or more, got True"),
+        ({"weights": None}, "weights must be a text, got None"),
+    ],
+)
+def test_wrong_options_of_a_network_are_named(
+    options: dict[str, object], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        Cnn(**options)  # type: ignore[arg-type]
+
+
+def test_a_device_that_is_not_there_is_named(photos: list[Path]) -> None:
+    with pytest.raises(
+        ConfigError, match="device must be auto or a device .* 'abacus'"
+    ):
+        Cnn(device="abacus").extract(photos[:1])
+
+
+def test_progress_is_logged(
+    photos: list[Path], caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, logger="cdspp"):
+        Cnn(layer="pool").extract(photos[:2])
+    assert "extracted 2 of 2 images" in caplog.text
+
+
+def test_words_are_counted_on_the_grid(photos: list[Path]) -> None:
+    words = VisualWords(n_words=5)
+    counts = words.extract(photos, words.fit_codebook(photos))
+    assert (counts.shape, counts.dtype) == ((len(photos), 5), np.float32)
+    columns = len(range(8, 60 - 8 + 1, 6))
+    rows = [len(range(8, 40 + n - 8 + 1, 6)) for n in range(len(photos))]
+    np.testing.assert_array_equal(counts.sum(axis=1), np.multiply(rows, columns))
+
+
+def test_a_digit_has_eighty_one_keypoints(tmp_path: Path) -> None:
+    grid = VisualWords()._grid((64, 64))
+    assert len(grid) == 81
+    assert [(grid[0].pt, grid[-1].pt)] == [((8.0, 8.0), (56.0, 56.0))]
+
+
+def test_each_descriptor_counts_for_its_nearest_word(photos: list[Path]) -> None:
+    words = VisualWords(n_words=4)
+    codebook = words.fit_codebook(photos)
+    descriptors = next(words._all_descriptors(photos[:1]))
+    distances = ((descriptors[:, None] - codebook[None]) ** 2).sum(axis=2)
+    expected = np.bincount(distances.argmin(axis=1), minlength=4)
+    np.testing.assert_array_equal(words.extract(photos[:1], codebook)[0], expected)
+
+
+def test_the_codebook_is_the_same_each_time_and_depends_on_its_seed(
+    photos: list[Path],
+) -> None:
+    words = VisualWords(n_words=6, max_descriptors=90)
+    codebook = words.fit_codebook(photos)
+    np.testing.assert_array_equal(words.fit_codebook(photos), codebook)
+    other = VisualWords(n_words=6, max_descriptors=90, seed=1)
+    assert not np.array_equal(other.fit_codebook(photos), codebook)
+
+
+def test_an_image_without_keypoints_gives_a_zero_row_and_a_warning(
+    photos: list[Path], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    words = VisualWords(n_words=2, sampling="detected")
+    blank = saved(Image.new("L", (64, 64), 255), tmp_path / "blank.png")
+    counts = words.extract([photos[0], blank], words.fit_codebook(photos))
+    assert counts[0].sum() > 0
+    assert not counts[1].any()
+    assert "1 of 2 images have no keypoints" in caplog.text
+
+
+def test_an_image_smaller_than_the_margins_has_no_keypoints(tmp_path: Path) -> None:
+    tiny = saved(Image.new("L", (10, 200)), tmp_path / "tiny.png")
+    assert VisualWords(n_words=2).extract([tiny], np.zeros((2, 128))).sum() == 0
+
+
+def test_large_images_are_shrunk(tmp_path: Path) -> None:
+    large = saved(Image.new("L", (640, 320)), tmp_path / "large.png")
+    assert VisualWords(max_side=64)._pixels(large).shape == (32, 64)
+    assert VisualWords(max_side=None)._pixels(large).shape == (320, 640)
+
+
+def test_too_few_descriptors_for_the_words_is_said(photos: list[Path]) -> None:
+    with pytest.raises(DataError, match="give 40 descriptors, too few for n_words 200"):
+        VisualWords().fit_codebook(photos[:1])
+
+
+def test_a_codebook_of_another_size_is_refused(photos: list[Path]) -> None:
+    with pytest.raises(DataError, match=r"shape \(3, 128\), expected \(2, 128\)"):
+        VisualWords(n_words=2).extract(photos, np.zeros((3, 128)))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"sampling": "sparse"},
+            "sampling must be one of dense, detected, got 'sparse'",
+        ),
+        ({"n_words": 0}, "n_words must be an integer of 1 or more, got 0"),
+        ({"max_side": 0}, "max_side must be an integer of 1 or more or null, got 0"),
+        ({"codebook_domain": 3}, "codebook_domain must be the name of a domain, got 3"),
+    ],
+)
+def test_wrong_options_of_visual_words_are_named(
+    options: dict[str, object], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        VisualWords(**options)  # type: ignore[arg-type]

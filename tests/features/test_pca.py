@@ -1,0 +1,236 @@
+"""Principal components of dense and sparse matrices."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from cdspp.core import components
+from cdspp.core.components import principal_components
+from cdspp.core.errors import ConfigError, DataError
+from cdspp.features.pca import Pca
+
+SHAPES = [(30, 12), (12, 30), (15, 15)]
+
+
+def data(shape: tuple[int, int], seed: int = 0) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal(shape) * np.linspace(3, 0.5, shape[1]) + 2
+    X[rng.random(shape) < 0.5] = 0
+    return X
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, sparse.csc_matrix])
+def test_coordinates_are_those_of_scikit_learn(shape: tuple[int, int], kind) -> None:
+    from sklearn.decomposition import PCA
+
+    X = data(shape)
+    expected = PCA(5, svd_solver="full").fit(X)
+    fitted = principal_components(kind(X), 5)
+    np.testing.assert_allclose(fitted.mean, expected.mean_)
+    signs = np.sign((fitted.components * expected.components_).sum(axis=1))
+    np.testing.assert_allclose(
+        fitted.components, expected.components_ * signs[:, None], atol=1e-9
+    )
+    np.testing.assert_allclose(
+        fitted.transform(kind(X)), expected.transform(X) * signs, atol=1e-9
+    )
+    np.testing.assert_allclose(
+        fitted.energy, expected.explained_variance_ratio_.sum(), rtol=1e-9
+    )
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_the_iteration_for_large_matrices_finds_the_same(
+    shape: tuple[int, int], kind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X = kind(data(shape))
+    expected = [principal_components(X, 4), principal_components(X, energy=0.6)]
+    monkeypatch.setattr(components, "LARGEST_GRAM", 0)
+    monkeypatch.setattr(components, "FIRST_GUESS", 2)
+    found = [principal_components(X, 4), principal_components(X, energy=0.6)]
+    for a, b in zip(expected, found, strict=True):
+        np.testing.assert_allclose(a.components, b.components, atol=1e-7)
+        assert a.energy == pytest.approx(b.energy)
+
+
+def words(shape: tuple[int, int], seed: int = 0) -> sparse.csr_array:
+    """Return rows of few words each, frequent and rare ones, of about unit length."""
+    rng = np.random.default_rng(seed)
+    X = sparse.random_array(shape, density=0.05, format="csr", rng=rng)
+    X.data *= 1 / np.sqrt(1 + X.indices)
+    return X
+
+
+def test_the_iteration_gives_the_same_bits_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(components, "LARGEST_GRAM", 0)
+    X = words((150, 260))
+    first, second = (principal_components(X, 15).components for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize("shape", [(80, 120), (120, 80)])
+@pytest.mark.parametrize("rank", [2, 11])
+def test_the_iteration_leaves_out_directions_without_variance(
+    shape: tuple[int, int], rank: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(components, "LARGEST_GRAM", 0)
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((shape[0], rank)) @ rng.standard_normal((rank, shape[1]))
+    fitted = principal_components(X, 30)
+    assert fitted.components.shape == (rank, shape[1])
+    np.testing.assert_allclose(
+        fitted.components @ fitted.components.T, np.eye(rank), atol=1e-9
+    )
+    assert fitted.energy == pytest.approx(1.0)
+
+
+def test_a_sparse_matrix_of_thousands_of_rows_and_columns_stays_sparse(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Sparse(sparse.csr_array):
+        def toarray(self, *args, **kwargs):
+            raise AssertionError("made dense")
+
+        todense = toarray
+
+    monkeypatch.setattr(components, "LARGEST_GRAM", 1000)
+    X = Sparse(words((2000, 3000)))
+    assert principal_components(X, 3).transform(X).shape == (2000, 3)
+
+
+def test_energy_takes_the_fewest_components_that_hold_it() -> None:
+    X = data((40, 10))
+    whole = principal_components(X, 10)
+    shares = np.cumsum(whole.variances) / whole.variances.sum()
+    for wanted in (0.2, 0.6, 0.95):
+        fitted = principal_components(X, energy=wanted)
+        assert len(fitted.components) == np.searchsorted(shares, wanted) + 1
+        assert fitted.energy >= wanted
+    assert len(principal_components(X, energy=1.0).components) == 10
+
+
+def test_without_centring_the_mean_stays() -> None:
+    X = data((20, 6)) + 10
+    fitted = principal_components(X, 1, center=False)
+    assert not fitted.mean.any()
+    _, _, right = np.linalg.svd(X)
+    np.testing.assert_allclose(np.abs(fitted.components[0]), np.abs(right[0]))
+
+
+def test_a_sparse_matrix_is_never_made_dense(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Wide(sparse.csr_array):
+        def toarray(self, *args, **kwargs):
+            assert max(self.shape) < 1000, "made dense"
+            return super().toarray(*args, **kwargs)
+
+        todense = toarray
+
+    X = Wide(sparse.random(20, 100_000, density=1e-4, random_state=0, format="csr"))
+    assert principal_components(X, 3).transform(X).shape == (20, 3)
+
+
+def test_the_largest_entry_of_each_component_is_positive() -> None:
+    fitted = principal_components(data((25, 8)), 8)
+    largest = np.abs(fitted.components).argmax(axis=1)
+    assert (fitted.components[np.arange(8), largest] > 0).all()
+    flipped = principal_components(-data((25, 8)), 8)
+    np.testing.assert_allclose(flipped.components, fitted.components, atol=1e-9)
+
+
+def test_constant_features_change_nothing() -> None:
+    X = data((25, 8))
+    padded = np.hstack([X, np.full((25, 3), 7.0)])
+    plain, wide = (principal_components(Y, 4).transform(Y) for Y in (X, padded))
+    np.testing.assert_allclose(wide, plain, atol=1e-9)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_directions_without_variance_are_left_out(shape: tuple[int, int]) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((shape[0], 3)) @ rng.standard_normal((3, shape[1]))
+    fitted = principal_components(X, 10)
+    assert fitted.components.shape == (3, shape[1])
+    np.testing.assert_allclose(
+        fitted.components @ fitted.components.T, np.eye(3), atol=1e-9
+    )
+    assert fitted.energy == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_equal_rows_are_an_error(kind) -> None:
+    with pytest.raises(DataError, match="the rows are all equal"):
+        principal_components(kind(np.full((5, 3), 0.1)), 2)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_rows_that_are_not_finite_are_named(kind, value: float) -> None:
+    X = data((30, 4))
+    X[[3, 7, 9, 11, 13, 15], 1] = value
+    with pytest.raises(DataError, match="6 of 30 rows: 3, 7, 9, 11, 13 and 1 more"):
+        principal_components(kind(X), 2)
+
+
+@pytest.mark.parametrize("given", [{}, {"n_components": 2, "energy": 0.5}])
+def test_exactly_one_size_is_to_be_given(given: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="exactly one of n_components and energy"):
+        principal_components(data((5, 5)), **given)  # type: ignore[arg-type]
+
+
+def test_a_view_is_reduced_to_float32_with_its_energy_recorded() -> None:
+    X = data((30, 12)).astype(np.float32)
+    reduced, record = Pca(energy=0.6).reduce(sparse.csr_array(X))
+    assert reduced.dtype == np.float32
+    assert record["components"] == reduced.shape[1]
+    assert 0.6 <= record["energy"] < 0.8
+
+
+def test_with_a_number_of_components_their_energy_is_recorded() -> None:
+    X = data((30, 12))
+    reduced, record = Pca(n_components=7).reduce(X)
+    values = np.linalg.eigvalsh(np.cov(X.T))[::-1]
+    assert reduced.shape == (30, 7)
+    assert record["components"] == 7
+    assert record["energy"] == pytest.approx(values[:7].sum() / values.sum())
+
+
+def test_more_components_than_a_view_can_have_are_refused() -> None:
+    with pytest.raises(DataError, match=r"n_components 13 is more than .*\(30, 12\)"):
+        Pca(n_components=13).reduce(data((30, 12)))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "exactly one of n_components and energy, got n_components=None"),
+        ({"n_components": 2, "energy": 0.5}, "exactly one of n_components and energy"),
+        ({"n_components": 0}, "n_components must be an integer of 1 or more"),
+        ({"energy": 0}, "energy must be a number above 0, at most 1, got 0"),
+        ({"energy": 60}, "energy must be a number above 0, at most 1, got 60"),
+        ({"energy": 0.5, "center": 1}, "center must be true or false, got 1"),
+    ],
+)
+def test_wrong_options_are_named(options: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        Pca(**options)  # type: ignore[arg-type]
+
+
+def test_the_function_rests_on_numpy_and_scipy_alone() -> None:
+    code = (
+        "import sys, cdspp; before = set(sys.modules)\n"
+        "from cdspp.core.components import principal_components\n"
+        "new = {name.partition('.')[0] for name in set(sys.modules) - before}\n"
+        "print(sorted(new & {'sklearn', 'torch', 'cv2', 'PIL', 'pandas'}))\n"
+    )
+    command = [sys.executable, "-c", code]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "[]"

@@ -1,0 +1,108 @@
+"""TF-IDF of text files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from cdspp.core.errors import ConfigError, DataError
+from cdspp.features.text import Text
+
+TEXTS = [
+    "The cat sat on the mat.",
+    "A cat and a dog; cat_food = 3",
+    "dog_food(dog, Cat)",
+    "",
+]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[Path]:
+    paths = [tmp_path / f"{number}.txt" for number in range(len(TEXTS))]
+    for path, text in zip(paths, TEXTS, strict=True):
+        path.write_text(text)
+    return paths
+
+
+def test_rows_are_sparse_float32_of_unit_length(files: list[Path]) -> None:
+    X = Text().extract(files)
+    assert isinstance(X, sparse.csr_array)
+    assert X.dtype == np.float32
+    lengths = np.sqrt(X.multiply(X).sum(axis=1))
+    np.testing.assert_allclose(lengths, [1, 1, 1, 0], atol=1e-6)
+
+
+def test_snake_case_is_split_unless_whole_words_are_asked_for(
+    files: list[Path],
+) -> None:
+    assert Text(min_df=2).extract(files).shape[1] == len({"cat", "dog", "food"})
+    whole = {"cat", "the", "sat", "on", "mat", "and", "dog", "cat_food", "dog_food"}
+    assert Text(tokens="words", min_df=1).extract(files).shape[1] == len(whole)
+
+
+def test_an_empty_document_gives_a_zero_row_and_a_warning(
+    files: list[Path], caplog: pytest.LogCaptureFixture
+) -> None:
+    assert Text().extract(files)[[3]].nnz == 0
+    assert "1 of 4 documents have no term" in caplog.text
+
+
+def test_the_options_reach_the_weights(files: list[Path]) -> None:
+    base = Text(min_df=1).extract(files).shape[1]
+    assert Text(min_df=1, stop_words="english").extract(files).shape[1] < base
+    assert Text(min_df=1, max_features=2).extract(files).shape[1] == 2
+    assert Text(min_df=1, ngram=2).extract(files).shape[1] > base
+    assert Text(min_df=1, max_df=0.5).extract(files).shape[1] < base
+    assert Text(min_df=1, lowercase=False).extract(files).shape[1] > base
+    plain = Text(min_df=1, sublinear_tf=False).extract(files)
+    assert abs(plain - Text(min_df=1).extract(files)).max() > 0.01
+
+
+def test_the_same_files_give_the_same_bits(files: list[Path]) -> None:
+    first, second = (Text().extract(files) for _ in range(2))
+    for part in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(getattr(first, part), getattr(second, part))
+
+
+def test_a_file_that_cannot_be_decoded_is_named(files: list[Path]) -> None:
+    files[1].write_bytes("naïve".encode("latin-1"))
+    with pytest.raises(DataError, match=r"1\.txt: cannot be read as utf-8"):
+        Text().extract(files)
+    assert Text(encoding="latin-1", min_df=1).extract(files).shape[0] == 4
+
+
+def test_a_missing_file_is_named(files: list[Path]) -> None:
+    files[2].unlink()
+    with pytest.raises(DataError, match=r"2\.txt: cannot be read"):
+        Text().extract(files)
+
+
+@pytest.mark.parametrize("min_df", [1, 4])
+def test_documents_without_common_terms_are_an_error(
+    files: list[Path], min_df: int
+) -> None:
+    chosen = files if min_df > 1 else files[3:]
+    with pytest.raises(DataError, match=r"documents leave no term .*; lower min_df"):
+        Text(min_df=min_df).extract(chosen)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"tokens": "letter"}, "got 'letter': did you mean 'letters'"),
+        ({"lowercase": "yes"}, "lowercase must be true or false, got 'yes'"),
+        ({"stop_words": "german"}, "stop_words must be one of english, got 'german'"),
+        ({"min_df": 0.5}, "min_df must be an integer of 1 or more, got 0.5"),
+        ({"max_df": 2}, "max_df must be a number above 0, at most 1, got 2"),
+        (
+            {"encoding": "utf-9"},
+            "encoding must be the name of an encoding, got 'utf-9'",
+        ),
+    ],
+)
+def test_wrong_options_are_named(options: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        Text(**options)  # type: ignore[arg-type]

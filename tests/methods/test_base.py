@@ -1,0 +1,182 @@
+"""Validation, label codes and messages that all methods inherit."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cdspp.methods.base import (
+    ConfidentClassifier,
+    Float,
+    Int,
+    Problem,
+    Round,
+    SourceDomain,
+)
+
+
+class Majority(ConfidentClassifier):
+    """Predicts the most frequent source class; records the problem it is given."""
+
+    identifier = "majority"
+    display_name = "majority"
+
+    def _fit_problem(self, problem: Problem) -> list[Round]:
+        self.problem_ = problem
+        self._code = np.bincount(problem.y_source).argmax()
+        return []
+
+    def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
+        return np.full(len(X), self._code), None
+
+    def _probabilities(self, X: Float) -> Float:
+        return np.eye(len(self.classes_))[self._predict_codes(X)[0]]
+
+
+class Counting(Majority):
+    """Two rounds: the first predicts class 0, the second class 1."""
+
+    def _fit_problem(self, problem: Problem) -> list[Round]:
+        n = len(problem.X_unlabelled)
+        return [Round(k + 1, np.full(n, k), n_selected=k) for k in range(2)]
+
+
+X = np.arange(12.0).reshape(6, 2)
+SOURCE = SourceDomain(np.ones((3, 5)), [7, 9, 9])
+
+
+def test_a_method_sees_codes_and_the_rows_split_by_label() -> None:
+    y = [9, -1, 3, -1, 9, -1]
+    model = Majority().fit(X, y, source=SOURCE)
+    problem = model.problem_
+    assert model.classes_.tolist() == [3, 7, 9]
+    assert problem.n_classes == 3
+    assert problem.y_source.tolist() == [1, 2, 2]
+    assert problem.y_labelled.tolist() == [2, 0, 2]
+    np.testing.assert_array_equal(problem.X_labelled, X[[0, 2, 4]])
+    np.testing.assert_array_equal(problem.X_unlabelled, X[[1, 3, 5]])
+    assert problem.X_source.shape == (3, 5)
+
+
+def test_transduction_keeps_given_labels_and_fills_the_others_in_order() -> None:
+    model = Majority().fit(X, [3, -1, 3, -1, 3, -1], source=SOURCE)
+    assert model.transduction_.tolist() == [3, 9, 3, 9, 3, 9]
+    assert model.history_[0].prediction.tolist() == [9, 9, 9]
+
+
+def test_the_last_round_is_the_result() -> None:
+    model = Counting().fit(X, [7, 9, -1, -1, -1, -1], source=SOURCE)
+    assert [entry.prediction[0] for entry in model.history_] == [7, 9]
+    assert model.n_iter_ == 2
+    assert model.transduction_.tolist() == [7, 9, 9, 9, 9, 9]
+
+
+def test_without_a_source_the_labelled_target_rows_serve() -> None:
+    model = Majority().fit(X, [1, 0, 1, -1, -1, -1])
+    np.testing.assert_array_equal(model.problem_.X_source, X[:3])
+    assert model.problem_.y_source.tolist() == [1, 0, 1]
+
+
+def test_text_labels_with_unlabelled_rows_come_in_an_object_array() -> None:
+    y = np.array(["dog", -1, "cat", -1, -1, -1], dtype=object)
+    source = SourceDomain(np.ones((3, 5)), ["emu", "emu", "cat"])
+    model = Majority().fit(X, y, source=source)
+    assert model.classes_.tolist() == ["cat", "dog", "emu"]
+    assert model.transduction_.tolist() == ["dog", "emu", "cat", "emu", "emu", "emu"]
+    assert model.predict(X[:1]).dtype.kind == "U"
+
+
+def test_numbers_in_an_object_array_are_labels_like_any() -> None:
+    y = np.array([3, -1, 3, -1, 7, -1], dtype=object)
+    model = Majority().fit(X, y, source=SOURCE)
+    assert model.classes_.dtype.kind == "i"
+    assert model.transduction_.tolist() == [3, 9, 3, 9, 7, 9]
+
+
+def test_a_problem_changes_into_another_without_touching_the_first() -> None:
+    problem = Majority().fit(X, [7, 9, -1, -1, -1, -1], source=SOURCE).problem_
+    doubled = problem.map_rows(lambda rows: rows * 2, lambda rows: rows * 3)
+    np.testing.assert_array_equal(doubled.X_source, problem.X_source * 2)
+    np.testing.assert_array_equal(doubled.X_unlabelled, X[2:] * 3)
+    np.testing.assert_array_equal(problem.X_unlabelled, X[2:])
+    other = problem.replace_source(X[:1], np.array([0]))
+    assert other.X_source.shape == (1, 2)
+    assert other.X_labelled is problem.X_labelled
+
+
+WRONG: dict[str, tuple[Any, Any, Any, str]] = {
+    "the text -1": (
+        X,
+        np.array(["a", "b", "-1", "a", "-1", "b"]),
+        None,
+        'y holds the text "-1".* Use an object array with the integer -1',
+    ),
+    "the text -1 among objects": (
+        X,
+        np.array(["a", "b", "-1", "a", -1, "b"], dtype=object),
+        None,
+        'y holds the text "-1"',
+    ),
+    "no labelled row": (
+        X,
+        [-1] * 6,
+        SOURCE,
+        "needs at least one labelled target row, got 6 rows with y = -1",
+    ),
+    "no y": (X, None, SOURCE, "requires y to be passed"),
+    "too few labels": (X, [1, 2], SOURCE, "inconsistent numbers of samples"),
+    "a target row with NaN": (np.full((6, 2), np.nan), [1] * 6, None, "NaN"),
+    "a source row with NaN": (
+        X,
+        [1] * 6,
+        SourceDomain([[np.nan], [1.0]], [1, 2]),
+        "source.X contains NaN",
+    ),
+    "a source row without label": (
+        X,
+        [1] * 6,
+        SourceDomain(np.ones((3, 1)), [1, -1, 2]),
+        "source.y must label every source row, got rows with -1",
+    ),
+    "a source with too few labels": (
+        X,
+        [1] * 6,
+        SourceDomain(np.ones((3, 1)), [1, 2]),
+        "inconsistent numbers of samples",
+    ),
+    "text here and numbers there": (
+        X,
+        np.array(["a", "b", -1, -1, -1, -1], dtype=object),
+        SOURCE,
+        "Use text for both or numbers for both",
+    ),
+    "continuous labels": (X, [0.5, 1.5, 2.5, -1, -1, -1], None, "Unknown label type"),
+}
+
+
+@pytest.mark.parametrize("fault", WRONG)
+def test_a_malformed_problem_is_refused_with_the_reason(fault: str) -> None:
+    rows, y, source, message = WRONG[fault]
+    with pytest.raises(ValueError, match=message):
+        Majority().fit(rows, y, source=source)
+
+
+def test_a_source_of_another_type_is_refused_by_name() -> None:
+    with pytest.raises(TypeError, match="must be a SourceDomain or None, got tuple"):
+        Majority().fit(X, [1] * 6, source=(np.ones((3, 5)), [1, 2, 3]))
+
+
+def test_a_source_has_no_length_that_cross_validation_could_slice_by() -> None:
+    assert not hasattr(SOURCE, "__len__")
+    assert not hasattr(SOURCE, "shape")
+
+
+@pytest.mark.parametrize("call", ["predict", "predict_proba"])
+def test_rows_of_another_width_are_refused_after_fit(call: str) -> None:
+    model = Majority().fit(X, [7, 9, -1, -1, -1, -1], source=SOURCE)
+    expected = re.escape("X has 3 features, but Majority is expecting 2 features")
+    with pytest.raises(ValueError, match=expected):
+        getattr(model, call)(np.ones((2, 3)))

@@ -1,0 +1,286 @@
+"""CDLS: known minima of its programs, invariances, options, odd problems."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.io import loadmat
+from support.known_answers.digits_case import digits_case
+from support.toy_problem import (
+    WIDE,
+    ToyProblem,
+    renamed,
+    shuffled,
+    toy_problem,
+    variant,
+)
+
+from cdspp import CDLS, CDLSSup, SourceDomain
+from cdspp.core.errors import MethodFailed
+from cdspp.core.linalg import counts
+from cdspp.methods.cdls.interior_point import solve_landmarks
+from cdspp.methods.cdls.landmarks import LandmarkProgram
+from cdspp.methods.cdls.source_map import ProjectedTarget
+
+METHODS = [CDLSSup, CDLS]
+both = pytest.mark.parametrize("method", METHODS)
+
+
+def next_program(model: CDLS, problem: ToyProblem) -> LandmarkProgram:
+    """Return the program that would follow the last round of a fitted model."""
+
+    def codes_of(labels: Any) -> np.ndarray:
+        return np.searchsorted(model.classes_, labels)
+
+    Z, labelled = model.transform(problem.X), ~problem.unlabelled
+    target = ProjectedTarget(
+        Z[labelled], codes_of(problem.y[labelled]), Z[~labelled], len(model.classes_)
+    )
+    return LandmarkProgram.build(
+        model.transform_source(problem.source.X),
+        codes_of(problem.source.y),
+        target,
+        codes_of(model.history_[-1].prediction),
+        model.delta,
+    )
+
+
+def dropped_constant(problem: ToyProblem, model: CDLS) -> float:
+    """Return the part of the released code's objective that no weight enters."""
+    labels, delta = problem.y[~problem.unlabelled], model.delta
+    s, t, u = (
+        counts(np.searchsorted(model.classes_, y), len(model.classes_))
+        for y in (problem.source.y, labels, model.history_[-1].prediction)
+    )
+    s, u = delta * s, delta * u
+    e = 1 / (s * u + u * t + t * s)
+    norms = (model.transform(problem.X[~problem.unlabelled]) ** 2).sum(axis=1)
+    own = e[np.searchsorted(model.classes_, labels)]
+    return float(0.5 * (s.sum() + u.sum()) * (own @ norms))
+
+
+def test_programs_of_the_digits_case_have_the_known_minimum() -> None:
+    case = digits_case()
+    X, y = case.target()
+    problem = ToyProblem(X, y, y, SourceDomain(case.X_source, case.y_source))
+    for rounds, value in ((1, 83.4032855), (2, 84.65589425), (5, 85.41424206)):
+        model = problem.fit(CDLS(max_iter=rounds))
+        program = next_program(model, problem)
+        found = program.objective(solve_landmarks(program))
+        found += dropped_constant(problem, model)
+        assert found == pytest.approx(value, rel=1e-8)
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize(
+    ("name", "minimum"),
+    [
+        ("oc_surf-caltech10_GoogleNet1024-webcam", 33.790203236),
+        ("oc_surf-amazon_GoogleNet1024-dslr", 31.232201257),
+        ("mrc_EN_SP", 11.291868827),
+        ("tit_decaf-webcam_surf-dslr", 31.139788080),
+    ],
+)
+def test_the_first_program_of_the_authors_cases_has_the_known_minimum(
+    name: str, minimum: float, reference_folder: Path
+) -> None:
+    case = loadmat(reference_folder / "cases" / f"{name}_trial1.mat")
+    source = SourceDomain(case["Xs"], case["ys"].ravel().astype(int))
+    y = np.concatenate([case["yt"].ravel().astype(int), np.full(case["yu"].size, -1)])
+    problem = ToyProblem(np.vstack([case["Xt"], case["Xu"]]), y, y, source)
+    program = next_program(problem.fit(CDLS(max_iter=1)), problem)
+    x = solve_landmarks(program)
+    assert program.objective(x) == pytest.approx(minimum, rel=1e-8)
+
+
+@both
+@pytest.mark.parametrize("shape", [{}, WIDE], ids=["narrow", "wide"])
+def test_separated_classes_are_recognised(method: Any, shape: Any) -> None:
+    problem = toy_problem(spread=0.3, **shape)
+    assert problem.accuracy(problem.fit(method())) > 0.95
+
+
+@both
+@pytest.mark.parametrize("shape", [{}, WIDE], ids=["narrow", "wide"])
+def test_the_order_of_samples_does_not_matter(method: Any, shape: Any) -> None:
+    problem = toy_problem(spread=0.8, **shape)
+    other, order = shuffled(problem)
+    expected = problem.fit(method()).transduction_[order]
+    np.testing.assert_array_equal(other.fit(method()).transduction_, expected)
+
+
+@both
+def test_renaming_the_classes_renames_the_predictions(method: Any) -> None:
+    # LIBSVM gives ties of votes to the first class, hence little spread.
+    problem = toy_problem(spread=0.5)
+    names = np.array([3, 1, 0, 2])
+    found = renamed(problem, names).fit(method()).transduction_
+    expected = names[problem.fit(method()).transduction_]
+    np.testing.assert_array_equal(found, expected)
+
+
+@both
+@pytest.mark.parametrize("shape", [{}, WIDE], ids=["narrow", "wide"])
+def test_rotating_either_feature_space_or_scaling_rows_changes_nothing(
+    method: Any, shape: Any
+) -> None:
+    problem = toy_problem(spread=0.8, **shape)
+    rng = np.random.default_rng(3)
+
+    def rotated(X: np.ndarray) -> np.ndarray:
+        rotation = np.linalg.qr(rng.standard_normal((X.shape[1], X.shape[1])))[0]
+        return X @ rotation * rng.uniform(0.1, 10.0, (len(X), 1))
+
+    source = SourceDomain(rotated(problem.source.X), problem.source.y)
+    moved = variant(problem, X=rotated(problem.X), source=source)
+    expected = problem.fit(method()).transduction_
+    np.testing.assert_array_equal(moved.fit(method()).transduction_, expected)
+
+
+def test_weights_keep_their_share_of_each_class() -> None:
+    problem = toy_problem(spread=0.8)
+    model = problem.fit(CDLS(delta=0.25))
+    weights = model.weights_source_
+    assert ((weights >= 0) & (weights <= 1)).all()
+    sums = np.bincount(problem.source.y, weights=weights)
+    np.testing.assert_allclose(sums, 0.25 * 8, atol=1e-8)
+    before = model.history_[-2].prediction
+    sums = np.bincount(before, weights=model.weights_unlabelled_)
+    np.testing.assert_allclose(sums, 0.25 * np.bincount(before), atol=1e-8)
+    selected = [entry.n_selected for entry in model.history_]
+    assert selected[0] == 0
+    assert selected[-1] == np.sum(model.weights_unlabelled_ >= 1e-9) < 40
+
+
+def test_delta_of_one_selects_nothing() -> None:
+    problem = toy_problem(spread=0.8)
+    model = problem.fit(CDLS(delta=1))
+    np.testing.assert_array_equal(model.weights_source_, 1.0)
+    np.testing.assert_array_equal(model.weights_unlabelled_, 1.0)
+    assert [e.n_selected for e in model.history_] == [0, 40, 40, 40, 40]
+
+
+def test_fewer_rounds_are_the_first_ones() -> None:
+    problem = toy_problem(spread=1.0)
+    longer = problem.fit(CDLS()).history_
+    for rounds in (1, 3):
+        shorter = problem.fit(CDLS(max_iter=rounds)).history_
+        assert len(shorter) == rounds
+        for entry, other in zip(shorter, longer, strict=False):
+            np.testing.assert_array_equal(entry.prediction, other.prediction)
+
+
+@pytest.mark.parametrize("option", ["mixed_normaliser", "norms_of_all_classes"])
+def test_each_departure_from_the_objective_can_be_undone(option: str) -> None:
+    problem = toy_problem()
+    default, faithful = (
+        problem.fit(model).weights_source_
+        for model in (CDLS(), CDLS(**{option: False}))
+    )
+    assert np.abs(default - faithful).max() > 0.1
+
+
+@both
+def test_axes_are_never_more_than_asked_for_or_possible(method: Any) -> None:
+    problem = toy_problem(**WIDE)
+    labelled = method is CDLSSup
+    possible = 12 - 1 if labelled else 12 + 40 - 1
+    assert problem.fit(method()).projection_.shape == (90, possible)
+    model = problem.fit(method(n_components=3))
+    assert model.projection_.shape == (90, 3)
+    assert model.projection_source_.shape == (60, 3)
+    assert model.transform(problem.X).shape == (52, 3)
+    with pytest.raises(ValueError, match="fitted on a source with 60"):
+        model.transform_source(problem.X)
+
+
+@both
+def test_classes_of_very_different_size_lower_nu_with_a_warning(method: Any) -> None:
+    problem = toy_problem(spread=0.1)
+    options = {"delta": 1} if method is CDLS else {}
+    kept = np.repeat(np.arange(32), np.where(problem.source.y == 0, 20, 1))
+    source = SourceDomain(problem.source.X[kept], problem.source.y[kept])
+    with pytest.warns(UserWarning, match="nu=0.5 is too large for classes that weigh"):
+        model = variant(problem, source=source).fit(method(**options))
+    assert 0 < model.nu_ < 0.5
+    assert problem.accuracy(model) > 0.9
+
+
+@both
+@pytest.mark.parametrize("side", ["source", "labelled target"])
+def test_a_class_without_labelled_row_on_a_side_is_named(
+    method: Any, side: str
+) -> None:
+    problem = toy_problem()
+    X, y, source = problem.X, problem.y, problem.source
+    if side == "source":
+        kept = source.y != 2
+        source = SourceDomain(source.X[kept], source.y[kept])
+    else:
+        X, y = X[y != 2], y[y != 2]
+    with pytest.raises(MethodFailed, match=f"class 2 has no {side} row"):
+        method().fit(X, y, source=source)
+
+
+@both
+def test_a_source_that_tells_nothing_apart_is_a_failure(method: Any) -> None:
+    problem = toy_problem()
+    source = SourceDomain(np.ones_like(problem.source.X), problem.source.y)
+    with pytest.raises(MethodFailed, match="no margin separates two classes"):
+        variant(problem, source=source).fit(method())
+
+
+@both
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"labelled_per_class": 1},
+        {"source_per_class": 1},
+        {"unlabelled_per_class": 1},
+        {"unlabelled_per_class": 0},
+        {"n_classes": 1},
+        {"n_classes": 1, "labelled_per_class": 1, "source_per_class": 1},
+        {"n_classes": 12, "d_source": 2, "d_target": 3, "spread": 0.1},
+    ],
+    ids=str,
+)
+def test_odd_shapes_are_fitted(method: Any, shape: Any) -> None:
+    problem = toy_problem(**shape)
+    model = problem.fit(method())
+    assert model.transduction_.shape == problem.y.shape
+    assert np.isfinite(model.projection_source_).all()
+    assert model.predict(problem.X[:1] + 0.1).shape == (1,)
+
+
+@both
+def test_zero_rows_and_duplicates_do_no_harm(method: Any) -> None:
+    problem = toy_problem(spread=0.3)
+    X = np.vstack([problem.X, problem.X, np.zeros((1, 7))])
+    y = np.concatenate([problem.y, problem.y, [-1]])
+    model = method().fit(X, y, source=problem.source)
+    first, second = model.transduction_[:52], model.transduction_[52:104]
+    np.testing.assert_array_equal(first, second)
+    zeros = method().fit(0 * problem.X, problem.y, source=problem.source)
+    assert zeros.projection_.shape == (7, 0)
+    assert (zeros.transduction_[problem.unlabelled] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("n_components", 0),
+        ("ridge", 0.0),
+        ("nu", 1.5),
+        ("delta", 0.0),
+        ("delta", 1.5),
+        ("max_iter", 0),
+        ("mixed_normaliser", "no"),
+    ],
+)
+def test_an_option_out_of_range_is_named(option: str, value: Any) -> None:
+    problem = toy_problem()
+    with pytest.raises(ValueError, match=f"'{option}' parameter of CDLS must be"):
+        problem.fit(CDLS(**{option: value}))

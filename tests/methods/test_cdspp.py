@@ -1,0 +1,318 @@
+"""CDSPP and its variants: invariances, switches and edge cases."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.neighbors import NearestCentroid
+from sklearn.neural_network import MLPClassifier
+from sklearn.svm import SVC
+from support.toy_problem import WIDE, doubled, toy_problem, variant
+
+from cdspp import CDSPP, CDSPPPCA, CDSPPSup, SourceDomain, TargetOnly
+
+FAMILY = [CDSPPSup, CDSPP, CDSPPPCA, TargetOnly]
+TALL: dict[str, Any] = {}
+
+family = pytest.mark.parametrize("method", FAMILY)
+shapes = pytest.mark.parametrize("shape", [WIDE, TALL], ids=["wide", "tall"])
+
+
+def random_rotation(d: int) -> np.ndarray:
+    """Return an orthogonal matrix."""
+    return np.linalg.qr(np.random.default_rng(7).standard_normal((d, d)))[0]
+
+
+@family
+@shapes
+def test_rotating_either_feature_space_changes_nothing(
+    method: Any, shape: dict
+) -> None:
+    problem = toy_problem(**shape)
+    turned_source = random_rotation(problem.source.X.shape[1])
+    turned_target = random_rotation(problem.X.shape[1])
+    source = SourceDomain(problem.source.X @ turned_source, problem.source.y)
+    other = variant(problem, X=problem.X @ turned_target, source=source)
+    expected, found = problem.fit(method()), other.fit(method())
+    np.testing.assert_array_equal(found.transduction_, expected.transduction_)
+    np.testing.assert_allclose(
+        found.predict_proba(other.X), expected.predict_proba(problem.X), atol=1e-8
+    )
+
+
+def test_flipping_an_eigenvector_in_both_domains_leaves_the_predictions() -> None:
+    problem = toy_problem()
+    model = problem.fit(CDSPPSup(center=False))
+    before = model.predict(problem.X)
+    probabilities = model.predict_proba(problem.X)
+    Z = np.vstack(
+        [model.transform_source(problem.source.X), model.transform(problem.X)]
+    )
+    flips = np.array([-1.0, 1.0, -1.0, 1.0])
+    model.projection_ = model.projection_ * flips
+    model.projection_source_ = model.projection_source_ * flips
+    flipped = [model.transform_source(problem.source.X), model.transform(problem.X)]
+    np.testing.assert_allclose(np.vstack(flipped), Z * flips)
+    inner = model._recogniser.inner
+    object.__setattr__(inner, "means", inner.means * flips)
+    np.testing.assert_array_equal(model.predict(problem.X), before)
+    np.testing.assert_allclose(model.predict_proba(problem.X), probabilities)
+
+
+@family
+def test_each_direction_has_its_largest_target_entry_positive(method: Any) -> None:
+    P = toy_problem().fit(method()).projection_
+    largest = np.abs(P).argmax(axis=0)
+    assert (P[largest, np.arange(P.shape[1])] > 0).all()
+
+
+def test_every_sample_twice_is_twice_the_class_sizes() -> None:
+    problem = toy_problem()
+    # The matrices of the constraint and of the objective both grow fourfold.
+    expected = problem.fit(CDSPPSup(alpha=10.0))
+    found = doubled(problem).fit(CDSPPSup(alpha=40.0))
+    np.testing.assert_allclose(found.eigenvalues_, expected.eigenvalues_, rtol=1e-10)
+    np.testing.assert_allclose(found.projection_ * 2, expected.projection_, atol=1e-10)
+    np.testing.assert_array_equal(found.transduction_[::2], expected.transduction_)
+
+
+@family
+@shapes
+def test_one_label_a_class_is_enough(method: Any, shape: dict) -> None:
+    problem = toy_problem(source_per_class=1, labelled_per_class=1, **shape)
+    model = problem.fit(method())
+    assert problem.accuracy(model) > 0.5
+    assert np.isfinite(model.predict_proba(problem.X)).all()
+
+
+@family
+def test_well_separated_classes_are_all_recognised(method: Any) -> None:
+    problem = toy_problem(spread=0.1)
+    assert problem.accuracy(problem.fit(method())) == 1.0
+
+
+def test_pseudo_labels_help_where_labels_are_few() -> None:
+    gains = []
+    for seed in range(8):
+        problem = toy_problem(
+            labelled_per_class=1, unlabelled_per_class=30, spread=2.0, seed=seed, **WIDE
+        )
+        semi = problem.accuracy(problem.fit(CDSPP()))
+        gains.append(semi - problem.accuracy(problem.fit(CDSPPSup())))
+    assert np.mean(gains) > 0.1
+
+
+def test_the_first_round_of_cdspp_is_the_supervised_method() -> None:
+    problem = toy_problem(**WIDE)
+    first = problem.fit(CDSPP()).history_[0]
+    alone = problem.fit(CDSPPSup()).history_[0]
+    np.testing.assert_array_equal(first.prediction, alone.prediction)
+    np.testing.assert_allclose(first.confidence, alone.confidence)
+    assert first.n_selected == 0
+
+
+def test_each_round_selects_its_share_within_each_predicted_class() -> None:
+    problem = toy_problem(unlabelled_per_class=25)
+    history = problem.fit(CDSPP(max_iter=4)).history_
+    for before, after in zip(history, history[1:], strict=False):
+        _, sizes = np.unique(before.prediction, return_counts=True)
+        share = before.iteration / 4
+        least = [m - min(m - 1, int(np.floor(m * (1 - share)))) for m in sizes]
+        assert after.n_selected == sum(least)
+
+
+def test_a_class_that_nothing_is_predicted_as_gets_no_pseudo_label() -> None:
+    problem = toy_problem(spread=0.2)
+    kept = problem.truth != 2
+    kept |= ~problem.unlabelled
+    partial = variant(problem, X=problem.X[kept], y=problem.y[kept])
+    model = partial.fit(CDSPP())
+    assert all(2 not in entry.prediction for entry in model.history_)
+    assert (model.transduction_ == problem.truth[kept]).all()
+    assert 2 in model.predict(problem.X[problem.truth == 2])
+
+
+@pytest.mark.parametrize("method", [CDSPPSup, CDSPP])
+@shapes
+def test_a_class_without_labelled_target_row_is_reached_through_its_source_rows(
+    method: Any, shape: dict
+) -> None:
+    problem = toy_problem(**shape)
+    kept = ~((problem.y == 3) & ~problem.unlabelled)
+    partial = variant(problem, X=problem.X[kept], y=problem.y[kept])
+    model = partial.fit(method())
+    assert model.classes_.tolist() == [0, 1, 2, 3]
+    assert model.predict_proba(problem.X).shape == (len(problem.X), 4)
+    assert np.isfinite(model.predict_proba(problem.X)).all()
+    if method is CDSPPSup:
+        assert model.projection_.shape[1] == 3
+
+
+def test_a_class_that_only_the_target_has_is_predicted() -> None:
+    problem = toy_problem(spread=0.2)
+    kept = problem.source.y != 1
+    source = SourceDomain(problem.source.X[kept], problem.source.y[kept])
+    model = variant(problem, source=source).fit(CDSPP())
+    assert problem.accuracy(model) > 0.9
+    assert 1 in model.transduction_[problem.unlabelled]
+
+
+@pytest.mark.parametrize("n_components", [1, 2, 3])
+def test_fewer_components_are_the_leading_ones(n_components: int) -> None:
+    problem = toy_problem(**WIDE)
+    full = problem.fit(CDSPPSup())
+    found = problem.fit(CDSPPSup(n_components=n_components))
+    assert found.transform(problem.X).shape[1] == n_components
+    np.testing.assert_allclose(found.projection_, full.projection_[:, :n_components])
+
+
+def test_more_components_than_classes_warn_and_give_the_same() -> None:
+    problem = toy_problem()
+    with pytest.warns(UserWarning, match="n_components=20, but only 4"):
+        model = problem.fit(CDSPPSup(n_components=20))
+    assert model.projection_.shape == (7, 4)
+    expected = problem.fit(CDSPPSup()).projection_
+    np.testing.assert_array_equal(model.projection_, expected)
+
+
+@pytest.mark.parametrize("method", [CDSPPSup, CDSPP])
+def test_zero_rows_stay_zero_and_do_no_harm(method: Any) -> None:
+    problem = toy_problem()
+    X, X_source = problem.X.copy(), problem.source.X.copy()
+    X[[0, -1]], X_source[0] = 0.0, 0.0
+    source = SourceDomain(X_source, problem.source.y)
+    model = variant(problem, X=X, source=source).fit(method(center=False))
+    assert (model.transform(X)[[0, -1]] == 0).all()
+    assert (model.transform_source(X_source)[0] == 0).all()
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+def test_scaling_a_row_changes_nothing() -> None:
+    problem = toy_problem()
+    factors = np.random.default_rng(0).uniform(0.1, 10.0, (len(problem.X), 1))
+    found = variant(problem, X=problem.X * factors).fit(CDSPP())
+    expected = problem.fit(CDSPP())
+    np.testing.assert_array_equal(found.transduction_, expected.transduction_)
+
+
+@pytest.mark.parametrize("center", [True, False])
+def test_centring_subtracts_the_mean_of_the_projected_labelled_rows(
+    center: bool,
+) -> None:
+    problem = toy_problem()
+    model = problem.fit(CDSPPSup(center=center))
+
+    def unit(X: np.ndarray) -> np.ndarray:
+        return X / np.linalg.norm(X, axis=1)[:, None]
+
+    Z_source = unit(problem.source.X) @ model.projection_source_
+    Z = unit(problem.X) @ model.projection_
+    labelled = np.vstack([Z_source, Z[~problem.unlabelled]])
+    mean = labelled.mean(axis=0) if center else np.zeros(Z.shape[1])
+    np.testing.assert_allclose(model.transform(problem.X), unit(Z - mean), atol=1e-12)
+    np.testing.assert_allclose(
+        model.transform_source(problem.source.X), unit(Z_source - mean), atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("normalize", [True, False])
+def test_predictions_are_the_nearest_class_means(normalize: bool) -> None:
+    problem = toy_problem(spread=1.0)
+    model = problem.fit(CDSPPSup(normalize_means=normalize))
+    Z = np.vstack(
+        [
+            model.transform_source(problem.source.X),
+            model.transform(problem.X[~problem.unlabelled]),
+        ]
+    )
+    labels = np.concatenate([problem.source.y, problem.y[~problem.unlabelled]])
+    means = np.array([Z[labels == c].mean(axis=0) for c in range(4)])
+    if normalize:
+        means /= np.linalg.norm(means, axis=1)[:, None]
+    queries = model.transform(problem.X)
+    distances = np.linalg.norm(queries[:, None] - means, axis=2)
+    weights = np.exp(-distances)
+    expected = weights / weights.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_proba(problem.X), expected, atol=1e-7)
+    np.testing.assert_array_equal(model.predict(problem.X), distances.argmin(axis=1))
+
+
+def test_selection_over_all_classes_takes_the_overall_share() -> None:
+    problem = toy_problem(unlabelled_per_class=25, spread=1.0)
+    per_class = problem.fit(CDSPP(selection="class"))
+    overall = problem.fit(CDSPP(selection="all"))
+    # In floating point 100 * (1 - 4 / 5) lies just below 20.
+    assert [entry.n_selected for entry in overall.history_] == [0, 20, 40, 60, 81]
+    second = [h.history_[1].confidence for h in (per_class, overall)]
+    assert not np.allclose(*second)
+
+
+def test_the_final_fit_adds_a_round_on_all_pseudo_labels() -> None:
+    problem = toy_problem()
+    without = problem.fit(CDSPP())
+    model = problem.fit(CDSPP(final_fit=True))
+    assert len(model.history_) == model.n_iter_ == 6
+    assert model.history_[-1].n_selected == problem.unlabelled.sum()
+    np.testing.assert_array_equal(
+        model.history_[4].prediction, without.history_[-1].prediction
+    )
+
+
+def test_the_two_eigenvector_scalings_differ_only_in_lengths() -> None:
+    problem = toy_problem()
+    metric = problem.fit(CDSPPSup())
+    unit = problem.fit(CDSPPSup(eigenvector_scaling="unit"))
+    lengths = (unit.projection_**2).sum(axis=0) + (unit.projection_source_**2).sum(
+        axis=0
+    )
+    np.testing.assert_allclose(lengths, 1.0)
+    np.testing.assert_allclose(metric.eigenvalues_, unit.eigenvalues_)
+    assert not np.allclose(metric.transform(problem.X), unit.transform(problem.X))
+
+
+CLASSIFIERS = {
+    "svc": SVC(kernel="linear"),
+    "mlp": MLPClassifier((8,), max_iter=300, solver="lbfgs", random_state=0),
+    "centroid": NearestCentroid(),
+}
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_another_classifier_serves_the_subspace(name: str) -> None:
+    problem = toy_problem()
+    model = problem.fit(CDSPP(classifier=CLASSIFIERS[name]))
+    assert problem.accuracy(model) > 0.7
+    probabilities = model.predict_proba(problem.X)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    assert not hasattr(CLASSIFIERS[name], "classes_")
+
+
+def test_a_classifier_with_two_classes_keeps_its_columns_in_order() -> None:
+    problem = toy_problem(n_classes=2)
+    model = problem.fit(CDSPP(classifier=SVC(kernel="linear")))
+    assert problem.accuracy(model) > 0.7
+    np.testing.assert_array_equal(
+        model.predict(problem.X), model.predict_proba(problem.X).argmax(axis=1)
+    )
+
+
+def test_projections_of_each_round_are_kept_on_demand() -> None:
+    problem = toy_problem()
+    assert problem.fit(CDSPP()).history_[0].projections is None
+    history = problem.fit(CDSPP(keep_projections=True)).history_
+    shapes = {tuple(P.shape for P in entry.projections) for entry in history}
+    assert shapes == {((9, 4), (7, 4))}
+    assert not np.allclose(history[0].projections[1], history[-1].projections[1])
+
+
+@pytest.mark.parametrize("method", [CDSPP, CDSPPPCA, TargetOnly])
+def test_without_unlabelled_rows_one_round_is_enough(method: Any) -> None:
+    problem = toy_problem()
+    labelled = ~problem.unlabelled
+    full = variant(problem, X=problem.X[labelled], y=problem.y[labelled])
+    model = full.fit(method(final_fit=True))
+    assert len(model.history_) == 1
+    assert len(model.history_[0].prediction) == 0
+    np.testing.assert_array_equal(model.transduction_, problem.y[labelled])

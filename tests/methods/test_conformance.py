@@ -1,0 +1,369 @@
+"""The contract of every method that the package lists, found by listing it."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.model_selection import (
+    GridSearchCV,
+    StratifiedKFold,
+    cross_val_predict,
+    cross_validate,
+)
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from support.quick_methods import every_method, quick
+from support.toy_problem import toy_problem
+
+import cdspp
+from cdspp import SourceDomain
+from cdspp.methods import (
+    available,
+    make,
+    method_class,
+    method_module,
+    option_defaults,
+)
+
+EXPECTED_FAILURES = {
+    "check_classifiers_classes": "its labels -1 and 1 leave one class: -1 is no label"
+}
+NEW_ROWS = dict.fromkeys(
+    ("check_classifiers_one_label", "check_fit_idempotent"),
+    "it predicts rows that were not given to fit, which a transductive method refuses",
+)
+NAMES = np.array(["ant", "bee", "cat", "dog"])
+
+
+def expected_failures(estimator: Any) -> Mapping[str, str]:
+    """Return the one declared failure; two more where new rows are not labelled."""
+    return EXPECTED_FAILURES | (NEW_ROWS if estimator.transductive else {})
+
+
+@pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")
+@parametrize_with_checks(
+    [quick(name) for name in available()],
+    expected_failed_checks=expected_failures,
+    xfail_strict=True,
+)
+def test_scikit_learn_accepts_the_estimator(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@every_method
+def test_the_identifier_is_unique_and_well_formed(name: str) -> None:
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name)
+    found = method_class(name)
+    assert found.identifier == name
+    printed = [method_class(other).display_name for other in available()]
+    assert printed.count(found.display_name) == 1
+    assert getattr(cdspp, found.__name__) is found
+    assert method_module(name) == found.__module__
+
+
+def test_no_identifier_is_declared_twice() -> None:
+    folder = Path(importlib.import_module("cdspp.methods").__file__ or "").parent
+    texts = [path.read_text() for path in folder.glob("*.py")]
+    declared = [re.findall(r'^    identifier = "(.*)"$', text, re.M) for text in texts]
+    assert sorted(sum(declared, [])) == list(available())
+
+
+@every_method
+def test_strings_with_unlabelled_rows_are_learnt(name: str) -> None:
+    problem = toy_problem(spread=0.2)
+    y = NAMES[problem.truth].astype(object)
+    y[problem.unlabelled] = -1
+    source = SourceDomain(problem.source.X, NAMES[problem.source.y])
+    model = quick(name).fit(problem.X, y, source=source)
+    numbers = problem.fit(quick(name))
+    assert model.classes_.tolist() == NAMES.tolist()
+    np.testing.assert_array_equal(model.transduction_, NAMES[numbers.transduction_])
+    assert set(model.transduction_) <= set(NAMES)
+
+
+@every_method
+def test_the_text_minus_one_is_refused(name: str) -> None:
+    problem = toy_problem()
+    y = np.where(problem.unlabelled, "-1", NAMES[problem.truth])
+    source = SourceDomain(problem.source.X, NAMES[problem.source.y])
+    with pytest.raises(ValueError, match='text "-1"'):
+        quick(name).fit(problem.X, y, source=source)
+
+
+@every_method
+def test_without_a_source_a_method_works_alone(name: str) -> None:
+    problem = toy_problem(spread=0.1)
+    model = quick(name).fit(problem.X, problem.y)
+    assert model.transduction_.shape == problem.y.shape
+    assert set(model.transduction_) <= {0, 1, 2, 3}
+
+
+@every_method
+def test_history_and_transduction_tell_the_same(name: str) -> None:
+    problem = toy_problem()
+    model = problem.fit(quick(name))
+    unlabelled = problem.unlabelled
+    np.testing.assert_array_equal(
+        model.transduction_[~unlabelled], problem.y[~unlabelled]
+    )
+    np.testing.assert_array_equal(
+        model.transduction_[unlabelled], model.history_[-1].prediction
+    )
+    assert [e.iteration for e in model.history_] == [*range(1, len(model.history_) + 1)]
+    for entry in model.history_:
+        assert entry.prediction.shape == (unlabelled.sum(),)
+        assert np.isin(entry.prediction, model.classes_).all()
+        if entry.confidence is not None:
+            assert entry.confidence.shape == (unlabelled.sum(),)
+            assert ((entry.confidence >= 0) & (entry.confidence <= 1)).all()
+    if model.supervised:
+        assert len(model.history_) == 1
+
+
+@every_method
+def test_new_rows_are_predicted_or_refused_as_declared(name: str) -> None:
+    problem = toy_problem()
+    model = problem.fit(quick(name))
+    new = problem.X + 0.01
+    if model.transductive:
+        with pytest.raises(ValueError, match="transductive"):
+            model.predict(new)
+        return
+    assert model.predict(new[:1]).shape == (1,)
+    np.testing.assert_array_equal(
+        model.predict(problem.X)[problem.unlabelled], model.history_[-1].prediction
+    )
+
+
+@every_method
+def test_probabilities_agree_with_predictions(name: str) -> None:
+    problem = toy_problem()
+    model = problem.fit(quick(name))
+    if not hasattr(model, "predict_proba"):
+        pytest.skip("has no confidences")
+    probabilities = model.predict_proba(problem.X)
+    assert probabilities.shape == (len(problem.X), 4)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(
+        model.classes_[probabilities.argmax(axis=1)], model.predict(problem.X)
+    )
+
+
+@every_method
+def test_a_clone_and_a_second_fit_give_the_same(name: str) -> None:
+    problem = toy_problem()
+    model = problem.fit(quick(name))
+    first = model.transduction_.copy()
+    np.testing.assert_array_equal(problem.fit(clone(model)).transduction_, first)
+    np.testing.assert_array_equal(problem.fit(model).transduction_, first)
+
+
+@every_method
+def test_inputs_are_left_as_they_were(name: str) -> None:
+    problem = toy_problem()
+    given = [problem.X, problem.y, problem.source.X, problem.source.y]
+    before = [array.copy() for array in given]
+    for array in given:
+        array.setflags(write=False)
+    problem.fit(quick(name)).predict(problem.X)
+    for array, copy in zip(given, before, strict=True):
+        np.testing.assert_array_equal(array, copy)
+
+
+@every_method
+def test_memory_order_and_precision_of_the_input_do_not_matter(name: str) -> None:
+    problem = toy_problem()
+    source = SourceDomain(
+        np.asfortranarray(problem.source.X.astype(np.float32)),
+        problem.source.y.tolist(),
+    )
+    X = np.asfortranarray(problem.X.astype(np.float32))
+    found = quick(name).fit(X, problem.y.tolist(), source=source).transduction_
+    assert np.mean(found == problem.fit(quick(name)).transduction_) > 0.9
+
+
+@every_method
+def test_supervised_methods_ignore_unlabelled_rows(name: str) -> None:
+    if not method_class(name).supervised:
+        pytest.skip("learns from unlabelled rows")
+    problem = toy_problem(spread=1.0)
+    labelled = ~problem.unlabelled
+    model = quick(name)
+    model.fit(problem.X[labelled], problem.y[labelled], source=problem.source)
+    alone = model.predict(problem.X[~labelled])
+    assert len(model.history_) == 1
+    assert model.history_[0].prediction.shape == (0,)
+    together = problem.fit(quick(name)).history_[-1].prediction
+    np.testing.assert_array_equal(alone, together)
+
+
+FAULTS: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
+    "NaN in the target": ({"X": np.nan}, ValueError, "Input X contains NaN"),
+    "NaN in the source": ({"X_source": np.nan}, ValueError, "source.X contains NaN"),
+    "no label": ({"y": -1}, ValueError, "at least one labelled target row"),
+    "unlabelled source": ({"y_source": -1}, ValueError, "must label every source row"),
+}
+
+
+@every_method
+@pytest.mark.parametrize("fault", FAULTS)
+def test_malformed_input_is_named(name: str, fault: str) -> None:
+    changes, error, message = FAULTS[fault]
+    problem = toy_problem()
+    arrays = {
+        "X": problem.X.copy(),
+        "y": problem.y.copy(),
+        "X_source": problem.source.X.copy(),
+        "y_source": problem.source.y.copy(),
+    }
+    for key, value in changes.items():
+        arrays[key][...] = value
+    source = SourceDomain(arrays["X_source"], arrays["y_source"])
+    with pytest.raises(error, match=message):
+        quick(name).fit(arrays["X"], arrays["y"], source=source)
+
+
+@every_method
+def test_a_source_that_is_none_and_mixed_label_types_are_named(name: str) -> None:
+    problem = toy_problem()
+    with pytest.raises(TypeError, match="source must be a SourceDomain"):
+        quick(name).fit(problem.X, problem.y, source=problem.source.X)
+    texts = SourceDomain(problem.source.X, NAMES[problem.source.y])
+    with pytest.raises(ValueError, match="Use text for both or numbers for both"):
+        quick(name).fit(problem.X, problem.y, source=texts)
+
+
+def equal_rows() -> Any:
+    """Return a problem with as many source as target rows, all labelled."""
+    problem = toy_problem(
+        source_per_class=6, labelled_per_class=6, unlabelled_per_class=0
+    )
+    assert len(problem.X) == len(problem.source.y)
+    return problem
+
+
+@pytest.fixture
+def routing() -> Any:
+    """Switch scikit-learn's metadata routing on."""
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+FOLDS = StratifiedKFold(3)
+
+
+@every_method
+@pytest.mark.usefixtures("routing")
+@pytest.mark.filterwarnings("ignore:Scoring failed:UserWarning")
+def test_cross_validation_passes_the_source_whole(name: str, monkeypatch: Any) -> None:
+    problem = equal_rows()
+    seen: list[int] = []
+    found = method_class(name)
+    original = found.fit
+
+    def fit(self: Any, X: Any, y: Any, *, source: Any = None) -> Any:
+        seen.append(len(source.y))
+        return original(self, X, y, source=source)
+
+    monkeypatch.setattr(found, "fit", fit)
+    model = quick(name).set_fit_request(source=True)
+    scores = cross_validate(
+        model, problem.X, problem.y, cv=FOLDS, params={"source": problem.source}
+    )
+    assert seen == [24, 24, 24]
+    # Held-out rows are new ones: a transductive method has no score for them.
+    finite = np.isfinite(scores["test_score"]).all()
+    assert finite != method_class(name).transductive
+
+
+@every_method
+@pytest.mark.usefixtures("routing")
+def test_cross_val_predict_equals_fitting_each_fold_by_hand(name: str) -> None:
+    if method_class(name).transductive:
+        pytest.skip("looks rows up")
+    problem = equal_rows()
+    model = quick(name).set_fit_request(source=True)
+    found = cross_val_predict(
+        model, problem.X, problem.y, cv=FOLDS, params={"source": problem.source}
+    )
+    expected = np.empty_like(problem.y)
+    for train, test in FOLDS.split(problem.X, problem.y):
+        fitted = quick(name).fit(
+            problem.X[train], problem.y[train], source=problem.source
+        )
+        expected[test] = fitted.predict(problem.X[test])
+    np.testing.assert_array_equal(found, expected)
+
+
+@every_method
+@pytest.mark.usefixtures("routing")
+def test_grid_search_finds_an_option_with_the_source(name: str) -> None:
+    numbers = {
+        key: value
+        for key, value in option_defaults(name).items()
+        if isinstance(value, float)
+    }
+    if method_class(name).transductive or not numbers:
+        pytest.skip("nothing to search by cross-validation")
+    option, default = next(iter(numbers.items()))
+    problem = equal_rows()
+    search = GridSearchCV(
+        quick(name).set_fit_request(source=True), {option: [default, default / 2]}, cv=3
+    )
+    search.fit(problem.X, problem.y, source=problem.source)
+    assert search.best_params_[option] in (default, default / 2)
+    assert 0.0 <= search.best_score_ <= 1.0
+
+
+@every_method
+def test_the_docstring_has_the_sections_a_reader_expects(name: str) -> None:
+    found = method_class(name)
+    text = inspect.getdoc(found) or ""
+    assert text.split("\n")[0].endswith((".", ":"))
+    is_subclass = any(method_class(other) in found.__mro__[1:] for other in available())
+    if not is_subclass:
+        for section in ("Parameters", "Attributes", "Notes", "References", "Examples"):
+            assert re.search(rf"^{section}\n-+$", text, re.M), section
+        for option in option_defaults(name):
+            assert re.search(rf"^{option} : ", text, re.M), option
+
+
+@every_method
+def test_options_are_constrained_and_kept_as_given(name: str) -> None:
+    found = method_class(name)
+    assert set(found._parameter_constraints) == set(option_defaults(name))
+    assert make(name).get_params(deep=False) == dict(option_defaults(name))
+
+
+def modules() -> list[str]:
+    """Return the names of the library's numerical modules."""
+    found = pkgutil.iter_modules(importlib.import_module("cdspp.methods").__path__)
+    names = [f"cdspp.methods.{module.name}" for module in found]
+    return [
+        "cdspp",
+        "cdspp.methods.base",
+        "cdspp.core.linalg",
+        "cdspp.core.seeding",
+        "cdspp.bench.measure",
+        *names,
+    ]
+
+
+@pytest.mark.parametrize("module", modules())
+def test_public_names_exist_and_have_docstrings(module: str) -> None:
+    loaded = importlib.import_module(module)
+    assert loaded.__doc__
+    assert loaded.__all__
+    for public in loaded.__all__:
+        value = getattr(loaded, public)
+        if inspect.isclass(value) or inspect.isfunction(value):
+            assert inspect.getdoc(value)

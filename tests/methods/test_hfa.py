@@ -1,0 +1,262 @@
+"""HFA: a literal transcription, invariances, degenerate cases; its shared kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import support.augmented_problems as shared
+from scipy.linalg import pinv, sqrtm
+from sklearn.svm import SVC
+from support.toy_problem import ToyProblem, disguised, toy_problem, variant
+
+from cdspp import HFA, SourceDomain
+from cdspp.core.linalg import row_normalise
+from cdspp.methods.hfa.augmented_kernels import (
+    GaussianKernel,
+    Schedule,
+    Solution,
+    cold_start,
+    generate_columns,
+    learn_weights,
+    next_weights,
+    root_sums,
+    symmetric_root,
+)
+
+QUICK: dict[str, Any] = {"max_iter": 4}
+
+
+def literal_weights(
+    R: np.ndarray, H: list[np.ndarray], y: np.ndarray, costs: np.ndarray, p: float
+) -> tuple[np.ndarray, np.ndarray, float, float]:
+    """Return weights, signed dual variables, intercept, objective of directions H."""
+    d = np.full(len(H), (1.0 / len(H)) ** (1.0 / p))
+    trace: list[float] = []
+    while True:
+        inside = np.eye(len(R)) + 100.0 * sum(
+            w * np.outer(h, h) for w, h in zip(d, H, strict=True)
+        )
+        machine = SVC(kernel="precomputed", tol=1e-9)
+        machine.fit(R @ inside @ R, -y, sample_weight=costs)
+        ya = np.zeros(len(R))
+        ya[machine.support_] = -machine.dual_coef_[0]
+        q = np.array([100.0 * (h @ R @ ya) ** 2 for h in H])
+        trace.append(np.abs(ya).sum() - 0.5 * (d @ q + ya @ R @ R @ ya))
+        if shared.settled(trace) or len(trace) == 30:
+            return d, ya, -machine.intercept_[0], trace[-1]
+        u = d * np.sqrt(q)
+        d = u ** (2 / (p + 1)) / np.sum(u ** (2 * p / (p + 1))) ** (1 / p)
+
+
+def literal_values(problem: ToyProblem, new: np.ndarray, p: float) -> np.ndarray:
+    """Return decision values by matrix roots and directions, formula by formula."""
+    Xs = row_normalise(np.asarray(problem.source.X))
+    Xt = row_normalise(problem.X[~problem.unlabelled])
+    R = np.real(sqrtm(shared.scalar_blocks(Xs, Xt)))
+    k_new = shared.scalar_kernel(row_normalise(new), Xt, Xt)
+    t, costs = slice(len(Xs), None), np.repeat([1.0, 0.5], [len(Xs), len(Xt)])
+    root = pinv(R[t, t])
+    codes = np.concatenate([problem.source.y, problem.y[~problem.unlabelled]])
+    values = []
+    for code in range(codes.max() + 1):
+        y = np.where(codes == code, 1.0, -1.0)
+        H = [np.ones(len(R)) / np.sqrt(len(R))]
+        trace: list[float] = []
+        while True:
+            d, ya, intercept, objective = literal_weights(R, H, y, costs, p)
+            trace.append(objective)
+            if shared.settled(trace) or len(trace) == 5:
+                break
+            H.append(R @ ya / np.linalg.norm(R @ ya))
+        f = k_new @ ya[t] + intercept
+        for w, h in zip(d, H, strict=True):
+            f = f + w * 100.0 * (k_new @ root @ h[t]) * (h @ R @ ya)
+        values.append(f)
+    return np.column_stack(values)
+
+
+@pytest.mark.parametrize("p", [1.0, 2.0])
+def test_decision_values_are_those_of_the_formulas_with_matrix_roots(p: float) -> None:
+    problem = toy_problem(n_classes=3, spread=0.8, source_per_class=5)
+    new = problem.X[problem.unlabelled] + 0.05
+    model = HFA(C_target=0.5, p=p, max_iter=5, max_inner_iter=30, svm_tol=1e-9)
+    problem.fit(model)
+    expected = literal_values(problem, new, p)
+    expansion = model._values
+    kernel = expansion.kernel.between(row_normalise(new))
+    found = kernel @ expansion.coefficients + expansion.intercepts
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
+    np.testing.assert_array_equal(model.predict(new), expected.argmax(axis=1))
+
+
+@pytest.mark.parametrize("d_target", [3, 60])
+def test_separated_classes_are_recognised(d_target: int) -> None:
+    problem = toy_problem(n_classes=3, d_target=d_target, spread=0.1, seed=2)
+    assert problem.accuracy(problem.fit(HFA(max_iter=9))) > 0.9
+
+
+def test_neither_order_nor_names_nor_rotations_nor_lengths_matter() -> None:
+    problem, model = toy_problem(spread=0.4), HFA(**QUICK, svm_tol=1e-8)
+    other, names, order = disguised(problem)
+    expected = problem.fit(model).transduction_
+    found = other.fit(model).transduction_
+    np.testing.assert_array_equal(found, names[expected][order])
+
+
+def test_the_source_is_looked_at() -> None:
+    problem = toy_problem(spread=1.0, unlabelled_per_class=40)
+    labels = np.roll(np.asarray(problem.source.y), 5)
+    other = variant(problem, source=SourceDomain(problem.source.X, labels))
+    first, second = (case.fit(HFA(**QUICK)) for case in (problem, other))
+    assert (first.transduction_ != second.transduction_).any()
+
+
+def test_more_directions_fit_better_until_the_objective_settles() -> None:
+    problem = toy_problem(n_classes=2, spread=1.0)
+    counts = [
+        problem.fit(HFA(max_iter=k, tol=tol)).n_columns_.tolist()
+        for k, tol in ((1, 1e-3), (3, 0.0), (50, 0.5))
+    ]
+    assert counts[0] == [1, 1]
+    assert counts[1] == [3, 3]
+    assert max(counts[2]) <= 5
+
+
+@pytest.mark.parametrize("case", shared.DEGENERATE)
+def test_degenerate_problems_give_known_classes(case: str) -> None:
+    problem = shared.DEGENERATE[case]()
+    model = problem.fit(HFA(**QUICK))
+    assert set(model.transduction_) <= set(model.classes_)
+    assert np.isfinite(model._values.coefficients).all()
+    assert np.isfinite(model._values.intercepts).all()
+
+
+def test_a_single_labelled_row_serves_as_source_too() -> None:
+    model = HFA().fit([[1.0, 2.0], [0.0, 1.0]], [3, -1])
+    assert model.transduction_.tolist() == [3, 3]
+    assert model.n_columns_.tolist() == [0]
+
+
+def test_a_class_without_target_row_is_learned_from_the_source_kernel() -> None:
+    problem = shared.missing(toy_problem(spread=0.2), 1, source=False)
+    model = problem.fit(HFA(**QUICK))
+    assert model.classes_.tolist() == [0, 1, 2, 3]
+    right = model.transduction_ == problem.truth
+    assert right[problem.unlabelled & (problem.truth != 1)].mean() > 0.9
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("trace_bound", 0.0),
+        ("C_source", -1.0),
+        ("C_target", 0.0),
+        ("p", 0.5),
+        ("max_iter", 0),
+        ("max_inner_iter", 0),
+        ("tol", -1e-3),
+        ("svm_tol", 0.0),
+    ],
+)
+def test_an_option_out_of_range_is_named(option: str, value: Any) -> None:
+    problem = toy_problem()
+    with pytest.raises(ValueError, match=f"'{option}' parameter of HFA must be"):
+        problem.fit(HFA(**{option: value}))
+
+
+def test_the_width_of_the_kernel_is_the_mean_of_all_squared_distances() -> None:
+    rows = row_normalise(np.random.default_rng(0).standard_normal((6, 3)))
+    kernel = GaussianKernel(rows)
+    expected = shared.scalar_kernel(rows, rows, rows)
+    np.testing.assert_allclose(kernel.gram, expected, rtol=1e-12)
+    np.testing.assert_allclose(kernel.between(rows), kernel.gram, rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_features", [1, 7, 4096])
+def test_equal_rows_have_a_kernel_of_ones(n_features: int) -> None:
+    row = np.random.default_rng(0).standard_normal(n_features)
+    kernel = GaussianKernel(row_normalise(np.tile(row, (5, 1))))
+    np.testing.assert_array_equal(kernel.gram, np.ones((5, 5)))
+
+
+@pytest.mark.parametrize("rank", [2, 6])
+def test_root_sums_are_those_of_the_root_and_of_its_pseudo_inverse(rank: int) -> None:
+    F = np.random.default_rng(3).standard_normal((6, rank))
+    values, vectors = np.linalg.eigh(F @ F.T)
+    roots = np.where(values > 1e-10, np.sqrt(np.abs(values)), 0.0)
+    inverse = np.divide(1.0, roots, out=np.zeros(6), where=roots > 0)
+    sums, inverse_sums = root_sums(F @ F.T)
+    expected = (vectors * roots) @ vectors.T
+    np.testing.assert_allclose(sums, expected.sum(axis=1), atol=1e-7)
+    np.testing.assert_allclose(symmetric_root(F @ F.T), expected, atol=1e-7)
+    if rank == 6:
+        expected = (vectors * inverse) @ vectors.T
+        np.testing.assert_allclose(inverse_sums, expected.sum(axis=1), rtol=1e-6)
+
+
+@pytest.mark.parametrize("p", [1.0, 1.5, 3.0])
+def test_next_weights_minimise_the_bound_that_the_method_derives_them_from(
+    p: float,
+) -> None:
+    rng = np.random.default_rng(0)
+    weights, strengths = cold_start(5, p), rng.uniform(0.1, 4.0, 5)
+    assert np.sum(weights**p) == pytest.approx(1.0)
+    squares = weights**2 * strengths
+    found = next_weights(weights, strengths, p)
+    assert np.sum(found**p) == pytest.approx(1.0)
+    for _ in range(200):
+        other = np.abs(found + 0.1 * rng.standard_normal(5))
+        other /= np.sum(other**p) ** (1.0 / p)
+        assert np.sum(squares / other) >= np.sum(squares / found) - 1e-12
+
+
+def test_weights_without_any_strength_stay_as_they_are() -> None:
+    weights = cold_start(3, 1.0)
+    np.testing.assert_array_equal(next_weights(weights, np.zeros(3), 1.0), weights)
+    found = next_weights(weights, np.array([0.0, 1.0, 4.0]), 1.0)
+    np.testing.assert_allclose(found, [0.0, 1.0 / 3.0, 2.0 / 3.0])
+
+
+class Countdown:
+    """A problem whose objective is read from a list, to watch the two loops."""
+
+    def __init__(self, objectives: list[float], n_extensions: int = 99) -> None:
+        self.objectives, self.n_extensions = objectives, n_extensions
+        self.n_columns = 1
+        self.starts: list[list[float]] = []
+
+    def solve(self, weights: np.ndarray) -> Solution:
+        self.starts.append(weights.tolist())
+        strengths = np.arange(1.0, self.n_columns + 1.0) ** 2
+        return Solution(weights, weights, strengths, self.objectives.pop(0), 0.0)
+
+    def extend(self, solution: Solution) -> bool:
+        if self.n_columns > self.n_extensions:
+            return False
+        self.n_columns += 1
+        return True
+
+
+def test_weights_restart_from_equal_ones_after_each_column() -> None:
+    problem = Countdown([9.0, 5.0, 5.0, 4.0, 3.0, 3.0, 2.99, 2.99])
+    solution = generate_columns(problem, Schedule(1.0, 50, 100, 0.01))
+    assert problem.objectives == []
+    assert problem.n_columns == 3
+    assert solution.objective == 2.99
+    starts = [w for w in problem.starts if np.allclose(w, 1.0 / len(w)) and len(w) > 1]
+    assert starts == [[0.5, 0.5], [1.0 / 3.0] * 3]
+
+
+def test_the_loops_stop_at_their_limits_and_without_another_column() -> None:
+    falling = [float(10.0**-k) for k in range(40)]
+    problem = Countdown(list(falling))
+    solution = learn_weights(problem, Schedule(1.0, 50, 4, 1e-3))
+    assert (len(problem.starts), solution.objective) == (4, falling[3])
+    problem = Countdown(list(falling))
+    generate_columns(problem, Schedule(1.0, 3, 4, 1e-3))
+    assert (problem.n_columns, len(problem.starts)) == (3, 12)
+    problem = Countdown(list(falling), n_extensions=1)
+    generate_columns(problem, Schedule(1.0, 50, 4, 1e-3))
+    assert (problem.n_columns, len(problem.starts)) == (2, 8)

@@ -1,0 +1,175 @@
+"""The optimiser: its steps against plain algebra, its stops, points without a value."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cdspp.methods.ddacl.lbfgs import MAX_EVALUATIONS, minimise
+
+Points = list[np.ndarray]
+
+
+def quadratic(scales: Any) -> Any:
+    """Return half the weighted squared norm, and the points it is evaluated at."""
+    seen: Points = []
+
+    def objective(x: np.ndarray) -> tuple[float, np.ndarray]:
+        seen.append(x)
+        return float(0.5 * x @ (scales * x)), scales * x
+
+    return objective, seen
+
+
+def rosenbrock(x: np.ndarray) -> tuple[float, np.ndarray]:
+    """Return the curved valley of textbooks; its minimum is zero at one."""
+    a, b = 1.0 - x[:-1], x[1:] - x[:-1] ** 2
+    gradient = np.zeros_like(x)
+    gradient[:-1] += -2.0 * a - 400.0 * b * x[:-1]
+    gradient[1:] += 200.0 * b
+    return float(a @ a + 100.0 * b @ b), gradient
+
+
+def test_the_first_trial_is_the_gradient_over_its_squared_norm() -> None:
+    objective, seen = quadratic(np.array([1.0, 4.0]))
+    start = np.array([3.0, -2.0])
+    minimise(objective, start, 1)
+    gradient = np.array([3.0, -8.0])
+    np.testing.assert_allclose(seen[1], start - gradient / 73.0, rtol=1e-14)
+
+
+def dense_direction(pairs: list[tuple[np.ndarray, np.ndarray]], g: Any) -> np.ndarray:
+    """Return the BFGS direction by its matrix, scaled by the oldest of the pairs."""
+    step, change = pairs[0]
+    inverse = np.eye(len(g)) * (step @ change) / (change @ change)
+    for step, change in pairs:
+        rho = 1.0 / (step @ change)
+        left = np.eye(len(g)) - rho * np.outer(step, change)
+        inverse = left @ inverse @ left.T + rho * np.outer(step, step)
+    return -inverse @ g
+
+
+@pytest.mark.parametrize("n_line_searches", [2, 3, 5, 6, 9])
+def test_directions_are_those_of_the_last_four_pairs(n_line_searches: int) -> None:
+    scales = np.geomspace(1.0, 300.0, 12)
+    start = np.random.default_rng(0).standard_normal(12)
+    ends = [minimise(quadratic(scales)[0], start, k).x for k in range(n_line_searches)]
+    gradients = [scales * x for x in ends]
+    pairs = [
+        (ends[k + 1] - ends[k], gradients[k + 1] - gradients[k])
+        for k in range(len(ends) - 1)
+    ]
+    end = minimise(quadratic(scales)[0], start, n_line_searches).x
+    found = end - ends[-1]
+    expected = dense_direction(pairs[-4:], gradients[-1]) if pairs else -gradients[-1]
+    expected *= (found @ expected) / (expected @ expected)
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-10)
+
+
+def test_the_trace_descends_to_the_minimum() -> None:
+    found = minimise(rosenbrock, np.array([-1.2, 1.0]), 200)
+    assert all(np.diff(found.trace) <= 0.0)
+    np.testing.assert_allclose(found.x, 1.0, atol=1e-6)
+    assert found.trace[-1] == pytest.approx(rosenbrock(found.x)[0])
+
+
+@pytest.mark.parametrize("n_line_searches", [1, 4, 20])
+def test_a_search_is_counted_and_so_is_an_evaluation(n_line_searches: int) -> None:
+    calls: Points = []
+
+    def objective(x: np.ndarray) -> tuple[float, np.ndarray]:
+        calls.append(x)
+        return rosenbrock(x)
+
+    found = minimise(objective, np.array([-1.2, 1.0]), n_line_searches)
+    assert len(found.trace) == n_line_searches + 1
+    assert found.n_evaluations == len(calls)
+    assert len(calls) <= 1 + MAX_EVALUATIONS * n_line_searches
+
+
+def test_the_same_start_gives_the_same_bits() -> None:
+    start = np.array([-1.2, 1.0, 0.5, 2.0])
+    first, second = (minimise(rosenbrock, start, 15) for _ in range(2))
+    assert first.trace == second.trace
+    np.testing.assert_array_equal(start, [-1.2, 1.0, 0.5, 2.0])
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_a_point_without_a_value_is_shrunk_back_from(bad: float) -> None:
+    def objective(x: np.ndarray) -> tuple[float, np.ndarray]:
+        if x[0] > 1.0:
+            return bad, np.full(1, math.nan)
+        return -float(x[0]) / 100.0, np.full(1, -0.01)
+
+    found = minimise(objective, np.zeros(1), 20)
+    assert 0.9 < found.x[0] <= 1.0
+    assert np.isfinite(found.trace).all()
+
+
+def test_a_hole_inside_the_interval_is_left_on_the_side_of_the_start() -> None:
+    def objective(x: np.ndarray) -> tuple[float, np.ndarray]:
+        if 1.0 < abs(x[0]) < 30.0:
+            return math.nan, np.full(1, math.nan)
+        return float((x[0] - 0.5) ** 2), 2.0 * (x - 0.5)
+
+    found = minimise(objective, np.array([-40.0]), 20)
+    assert np.isfinite(found.trace).all()
+    assert np.isfinite(found.x).all()
+
+
+def test_without_any_finite_neighbour_the_start_is_kept() -> None:
+    def objective(x: np.ndarray) -> tuple[float, np.ndarray]:
+        value = 1.0 if not x.any() else math.nan
+        return value, np.array([1.0, -1.0])
+
+    found = minimise(objective, np.zeros(2), 20)
+    np.testing.assert_array_equal(found.x, 0.0)
+    assert found.n_evaluations == 1 + MAX_EVALUATIONS
+    assert found.trace == [1.0, 1.0]
+
+
+def test_after_a_failure_the_steepest_descent_is_tried_once() -> None:
+    start = np.array([-1.2, 1.0])
+    healthy = minimise(rosenbrock, start, 3)
+    seen: Points = []
+
+    def objective(x: np.ndarray) -> tuple[float, np.ndarray]:
+        seen.append(x)
+        value, gradient = rosenbrock(x)
+        # No step of the fourth search and after it descends.
+        return (value if len(seen) <= healthy.n_evaluations else 1e9), gradient
+
+    found = minimise(objective, start, 20)
+    assert len(found.trace) == 3 + 1 + 2
+    np.testing.assert_array_equal(found.x, healthy.x)
+    steepest = seen[healthy.n_evaluations + MAX_EVALUATIONS] - healthy.x
+    gradient = rosenbrock(healthy.x)[1]
+    cosine = -(steepest @ gradient) / np.linalg.norm(steepest)
+    assert cosine == pytest.approx(np.linalg.norm(gradient))
+
+
+def test_a_zero_gradient_ends_the_search() -> None:
+    found = minimise(rosenbrock, np.ones(3), 20)
+    assert found.trace == [0.0]
+    assert found.n_evaluations == 1
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e-150, 1e30, 1e150])
+def test_extreme_scales_give_no_nan(scale: float) -> None:
+    objective, _ = quadratic(np.array([scale, 3.0 * scale]))
+    with np.errstate(all="ignore"):
+        found = minimise(objective, np.array([1.0, 2.0]), 20)
+    assert np.isfinite(found.x).all()
+    assert found.trace[-1] <= found.trace[0]
+
+
+def test_a_function_without_a_minimum_stays_finite() -> None:
+    def objective(x: np.ndarray) -> tuple[float, np.ndarray]:
+        return -0.5 * float(x @ x), -x
+
+    found = minimise(objective, np.array([1.0, 0.5]), 20)
+    assert np.isfinite(found.trace).all()
+    assert found.trace[-1] < -1.0

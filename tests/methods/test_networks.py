@@ -1,0 +1,226 @@
+"""What holds of both networks: seeds, torch's state, devices, hard inputs."""
+
+from __future__ import annotations
+
+import logging
+import math
+import pickle
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from support.toy_problem import WIDE, toy_problem, variant
+
+from cdspp import SSAN, STN, SourceDomain
+from cdspp.core.errors import MethodFailed
+from cdspp.methods.networks import networks
+from cdspp.study.cost import Size
+
+torch = pytest.importorskip("torch")
+
+both = pytest.mark.parametrize("network", [STN, SSAN])
+
+
+def small(network: Any, **options: Any) -> Any:
+    """Return a narrow network with few iterations."""
+    given = {"n_components": 16, "max_iter": 8, "device": "cpu", "random_state": 0}
+    return network(**{**given, **options})
+
+
+def test_neither_import_nor_construction_loads_torch() -> None:
+    code = (
+        "import sys, cdspp\n"
+        "from cdspp.methods import make\n"
+        "cdspp.STN(), make('ssan', max_iter=5).get_params()\n"
+        "assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@both
+def test_a_missing_torch_is_named_with_the_remedy(
+    network: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ModuleNotFoundError, match=r"Install cdspp\[networks\]"):
+        toy_problem().fit(small(network))
+
+
+@both
+def test_the_seed_decides_and_nothing_else(network: Any) -> None:
+    problem = toy_problem()
+    curves = [
+        problem.fit(small(network, random_state=seed)).loss_curve_
+        for seed in (0, 0, 1, np.random.RandomState(5), np.random.RandomState(5))
+    ]
+    assert curves[0] == curves[1]
+    assert curves[1] != curves[2]
+    assert curves[3] == curves[4]
+    assert problem.fit(small(network, random_state=None)).n_iter_ == 8
+
+
+@both
+def test_torch_is_left_as_it_was_and_plays_no_part(network: Any) -> None:
+    problem = toy_problem()
+    expected = problem.fit(small(network))
+    torch.manual_seed(3)
+    state = torch.get_rng_state()
+    torch.set_default_dtype(torch.float64)
+    torch.set_float32_matmul_precision("medium")
+    try:
+        with torch.inference_mode(), torch.autocast("cpu"), torch.device("meta"):
+            found = problem.fit(small(network))
+        assert torch.get_default_dtype() == torch.float64
+        assert torch.get_float32_matmul_precision() == "medium"
+    finally:
+        torch.set_default_dtype(torch.float32)
+        torch.set_float32_matmul_precision("highest")
+    assert torch.equal(torch.get_rng_state(), state)
+    assert found.loss_curve_ == expected.loss_curve_
+    np.testing.assert_array_equal(
+        found.predict_proba(problem.X), expected.predict_proba(problem.X)
+    )
+
+
+@both
+def test_the_curve_has_one_finite_value_an_iteration(network: Any) -> None:
+    model = toy_problem().fit(small(network, max_iter=11))
+    assert len(model.loss_curve_) == model.n_iter_ == 11
+    assert np.isfinite(model.loss_curve_).all()
+    assert len(model.history_) == 1
+
+
+@both
+def test_a_fitted_network_can_be_stored(network: Any) -> None:
+    problem = toy_problem()
+    model = problem.fit(small(network))
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(
+        copy.predict_proba(problem.X), model.predict_proba(problem.X)
+    )
+
+
+@both
+def test_codes_of_both_domains_have_unit_length(network: Any) -> None:
+    problem = toy_problem()
+    model = problem.fit(small(network))
+    for Z in (model.transform(problem.X), model.transform_source(problem.source.X)):
+        assert Z.shape[1] == 16
+        np.testing.assert_allclose(np.linalg.norm(Z, axis=1), 1.0)
+    with pytest.raises(ValueError, match="fitted on a source with 9"):
+        model.transform_source(problem.X)
+
+
+@both
+@pytest.mark.parametrize("widths", [{}, WIDE])
+def test_the_order_of_rows_and_their_lengths_matter_little(
+    network: Any, widths: dict[str, int]
+) -> None:
+    problem = toy_problem(**widths)
+    expected = problem.fit(small(network)).predict_proba(problem.X)
+    rng = np.random.default_rng(0)
+    order = rng.permutation(len(problem.X))
+    lengths = 10 ** rng.uniform(-3, 3, (len(problem.X), 1))
+    other = variant(problem, X=(lengths * problem.X)[order], y=problem.y[order])
+    found = other.fit(small(network)).predict_proba(other.X)
+    np.testing.assert_allclose(found, expected[order], atol=1e-4)
+
+
+@both
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_a_class_without_rows_is_named(network: Any, side: str) -> None:
+    problem = toy_problem()
+    source, kept = problem.source, np.ones(len(problem.y), dtype=bool)
+    if side == "source":
+        rows = np.asarray(source.y) != 2
+        source = SourceDomain(np.asarray(source.X)[rows], np.asarray(source.y)[rows])
+    else:
+        kept = problem.y != 2
+    with pytest.raises(MethodFailed, match="class 2 has no"):
+        small(network).fit(problem.X[kept], problem.y[kept], source=source)
+
+
+@both
+def test_a_loss_that_is_not_finite_is_a_failure(network: Any) -> None:
+    with pytest.raises(MethodFailed, match="is not finite|loss is"):
+        toy_problem().fit(small(network, learning_rate=1e38))
+
+
+def test_a_weight_that_is_not_finite_after_the_last_step_is_a_failure() -> None:
+    weight = torch.ones(1, requires_grad=True)
+    optimiser = torch.optim.SGD([weight], lr=math.inf)
+    with pytest.raises(MethodFailed, match="a weight is not finite after iteration 0"):
+        networks.train(lambda iteration: weight.sum(), optimiser, 1)
+
+
+@pytest.mark.parametrize(("last", "warned"), [(2.2, False), (5.0, True)])
+def test_a_collapse_in_the_last_iteration_is_told(
+    last: float, warned: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    weight = torch.zeros(1, requires_grad=True)
+    values = [2.0] * 20 + [last]
+    optimiser = torch.optim.SGD([weight], lr=0.1)
+    networks.train(lambda k: 0 * weight.sum() + values[k], optimiser, 21)
+    assert any("had just collapsed" in text for text in caplog.messages) == warned
+
+
+@both
+@pytest.mark.parametrize("device", ["nowhere", "cuda:99", "meta"])
+def test_a_device_that_torch_lacks_is_named(network: Any, device: str) -> None:
+    with pytest.raises(ValueError, match=f"device must be auto .* got '{device}'"):
+        toy_problem().fit(small(network, device=device))
+
+
+@both
+def test_long_runs_show_their_progress(
+    network: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, logger="cdspp"):
+        toy_problem().fit(small(network))
+        assert not caplog.messages
+        monkeypatch.setattr(networks, "PROGRESS_SECONDS", -1.0)
+        toy_problem().fit(small(network))
+    assert caplog.messages[2].startswith("3 of 8 iterations, loss ")
+
+
+@both
+def test_the_estimated_work_is_near_what_was_measured(network: Any) -> None:
+    # Processor seconds on one thread, and MB beside the data.
+    size = Size("case", 10, 200, 800, 30, 265, 1024)
+    large = Size("large", 65, 1300, 4096, 195, 4200, 2048)
+    small_case, large_case = network.work(size), network.work(large)
+    measured = (7.1, 290.0) if network is STN else (41.0, 1650.0)
+    assert small_case[0] == pytest.approx(measured[0], rel=0.5)
+    assert large_case[0] == pytest.approx(measured[1], rel=0.5)
+    assert 100 < large_case[1] < 600
+
+
+HARD: dict[str, dict[str, Any]] = {
+    "nothing unlabelled": {"unlabelled_per_class": 0},
+    "one label a class": {"labelled_per_class": 1, "source_per_class": 1},
+    "one feature": {"d_source": 1, "d_target": 1},
+    "more classes than features": {"n_classes": 12, "d_source": 3, "d_target": 2},
+    "more features than rows": WIDE,
+    "one class": {"n_classes": 1},
+}
+
+
+@both
+@pytest.mark.parametrize("case", HARD)
+def test_a_result_on_every_shape(network: Any, case: str) -> None:
+    problem = toy_problem(**HARD[case])
+    model = problem.fit(small(network))
+    assert set(model.transduction_) <= set(problem.truth)
+    assert np.isfinite(model.predict_proba(problem.X)).all()
+
+
+@both
+@pytest.mark.parametrize("scale", [0.0, 1e-200, 1e200])
+def test_a_result_on_constant_small_and_large_rows(network: Any, scale: float) -> None:
+    problem = toy_problem()
+    X = scale * np.vstack([problem.X[:5], problem.X[:1].repeat(47, axis=0)])
+    source = SourceDomain(scale * np.ones((8, 3)), np.arange(8) % 4)
+    model = small(network).fit(X, problem.y, source=source)
+    assert np.isfinite(model.predict_proba(problem.X)).all()

@@ -1,0 +1,343 @@
+"""SHFA: a literal transcription, guessed labels, priors, degenerate cases, solvers."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import support.augmented_problems as shared
+from scipy.io import loadmat
+from scipy.linalg import cholesky, pinv, solve_triangular, sqrtm
+from scipy.optimize import nnls
+from support.toy_problem import ToyProblem, disguised, toy_problem, variant
+
+from cdspp import SHFA, SourceDomain
+from cdspp.core.errors import MethodFailed
+from cdspp.core.linalg import row_normalise
+from cdspp.methods.hfa import shfa as module
+from cdspp.methods.hfa.labelling_machine import (
+    LabellingKernels,
+    LabellingMachine,
+    ratio_labels,
+)
+from cdspp.methods.hfa.simplex_problem import ExactSolver, LibsvmSolver
+
+QUICK: dict[str, Any] = {"max_iter": 4}
+SOLVERS = ["libsvm", "exact"]
+
+
+def simplex_minimum(Q: np.ndarray) -> np.ndarray:
+    """Return the minimiser of a^T Q a over the simplex by nonnegative least squares."""
+    L = cholesky(Q, lower=True)
+    v, _ = nnls(L.T, solve_triangular(L, np.ones(len(Q)), lower=True))
+    return v / v.sum()
+
+
+def literal_labels(values: np.ndarray, expected: float) -> np.ndarray:
+    """Return the ratio rule of the page, case by case."""
+    order = sorted(range(len(values)), key=lambda i: -values[i])
+    n_positive = sum(v > 0 for v in values)
+    if n_positive > expected:
+        chosen = order[: math.floor(expected)]
+    elif n_positive < expected:
+        chosen = order[: math.ceil(expected)]
+    else:
+        chosen = [i for i in order if values[i] > 0]
+    return np.array([1.0 if i in chosen else -1.0 for i in range(len(values))])
+
+
+def literal_weights(
+    B: list[np.ndarray], W: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return weights of base kernels, dual variables and margin."""
+    d, trace = np.full(len(B), len(B) ** (-1.0 / 1.5)), [math.inf]
+    while True:
+        Q = sum(w * b for w, b in zip(d, B, strict=True)) + W
+        a = simplex_minimum(Q)
+        q = np.array([a @ b @ a for b in B])
+        trace.append(-0.5 * (d @ q + a @ W @ a))
+        if shared.settled(trace):
+            return d, a, float(np.mean((Q @ a)[a > 0]))
+        u = (d * np.sqrt(q)) ** (2 / 2.5)
+        d = u / np.sum(u**1.5) ** (1 / 1.5)
+
+
+def literal_labelling(
+    A: np.ndarray, a: np.ndarray, known: np.ndarray, expected: float
+) -> np.ndarray:
+    """Return the labelling with the largest score among all candidates."""
+    best = -1.0
+    for z in [s * a * A[:, j] for s in (1.0, -1.0) for j in range(len(a))]:
+        y = np.concatenate([known, literal_labels(z[len(known) :], expected)])
+        if abs(y @ z) > best + 1e-12:
+            best, chosen = abs(y @ z), y
+    return chosen
+
+
+def literal_values(
+    problem: ToyProblem, new: np.ndarray, shares: list[float], n_columns: int
+) -> np.ndarray:
+    """Return decision values by matrix roots, directions and all candidates."""
+    lam, labelled = 50.0, ~problem.unlabelled
+    Xs = row_normalise(np.asarray(problem.source.X))
+    T = row_normalise(np.vstack([problem.X[labelled], problem.X[~labelled]]))
+    codes = np.concatenate([problem.source.y, problem.y[labelled]])
+    n_s, n_known, K = len(Xs), len(codes), shared.scalar_blocks(Xs, T)
+    n, R, K1 = len(K), np.real(sqrtm(K)), K + 1.0
+    A = np.real(sqrtm(K1 + lam * K))
+    W = np.diag(np.repeat([1.0, 0.5, 100.0], [n_s, n_known - n_s, n - n_known]))
+    k_new, t = shared.scalar_kernel(row_normalise(new), T, T), slice(n_s, n_known)
+    s_new = np.sqrt(lam) * k_new @ pinv(R[n_s:, n_s:])
+    values = []
+    for code, share in enumerate(shares):
+        known = np.where(codes == code, 1.0, -1.0)
+        a = simplex_minimum(K1[t, t] * np.outer(known[t], known[t]) + W[t, t])
+        v = K1[n_known:, t] @ (known[t] * a)
+        Y = [np.concatenate([known, literal_labels(v, share * (n - n_known))])]
+        H, B = [np.ones(n) / np.sqrt(n)], []
+        while True:
+            s = np.sqrt(lam) * R @ H[-1]
+            B.append((K1 + np.outer(s, s)) * np.outer(Y[-1], Y[-1]))
+            d, a, rho = literal_weights(B, W)
+            if len(Y) == n_columns:
+                break
+            Y.append(literal_labelling(A, a, known, share * (n - n_known)))
+            H.append(R @ (Y[-1] * a) / np.linalg.norm(R @ (Y[-1] * a)))
+        f = np.zeros(len(new))
+        for w, y, h in zip(d, Y, H, strict=True):
+            alignment = np.sqrt(lam) * (R @ h) @ (y * a)
+            f += w * (s_new @ h[n_s:] * alignment + k_new @ (y * a)[n_s:] + y @ a)
+        values.append(f / rho)
+    return np.column_stack(values)
+
+
+def decision_values(model: SHFA, X: np.ndarray) -> np.ndarray:
+    """Return the decision values of a fitted model."""
+    expansion = model._values
+    kernel = expansion.kernel.between(row_normalise(X))
+    return kernel @ expansion.coefficients + expansion.intercepts
+
+
+def test_decision_values_are_those_of_the_formulas_with_all_candidates() -> None:
+    problem = toy_problem(
+        n_classes=3, spread=0.8, source_per_class=4, unlabelled_per_class=6
+    )
+    shares = [0.2, 0.35, 0.45]
+    model = SHFA(
+        prior=shares,
+        trace_bound=50.0,
+        C_target=2.0,
+        C_unlabelled=0.01,
+        max_iter=6,
+        tol=1e-3,
+        solver="exact",
+    )
+    problem.fit(model)
+    assert model.n_columns_.tolist() == [6, 6, 6]
+    new = np.vstack([problem.X[problem.unlabelled], problem.X + 0.05])
+    expected = literal_values(problem, new, shares, 6)
+    found = decision_values(model, new)
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+    np.testing.assert_array_equal(model.predict(new), expected.argmax(axis=1))
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("d_target", [3, 60])
+def test_separated_classes_are_recognised(solver: str, d_target: int) -> None:
+    problem = toy_problem(n_classes=3, d_target=d_target, spread=0.1, seed=2)
+    assert problem.accuracy(problem.fit(SHFA(solver=solver, max_iter=9))) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("values", "expected", "labels"),
+    [
+        ([3.0, 1.0, 2.0, -1.0], 2.0, [1, -1, 1, -1]),
+        ([3.0, 1.0, 2.0, -1.0], 2.9, [1, -1, 1, -1]),
+        ([3.0, 1.0, 2.0, -1.0], 3.0, [1, 1, 1, -1]),
+        ([3.0, 1.0, 2.0, -1.0], 3.1, [1, 1, 1, 1]),
+        ([3.0, 1.0, 2.0, -1.0], 0.4, [-1, -1, -1, -1]),
+        ([-3.0, -1.0, -2.0], 0.4, [-1, 1, -1]),
+        ([-3.0, -1.0, -2.0], 0.0, [-1, -1, -1]),
+        ([1.0, 1.0, 1.0, 0.0, 0.0], 2.0, [1, 1, -1, -1, -1]),
+        ([0.0, 0.0, 0.0], 1.5, [1, 1, -1]),
+        ([], 0.0, []),
+    ],
+)
+def test_about_the_expected_number_of_rows_becomes_positive(
+    values: list[float], expected: float, labels: list[int]
+) -> None:
+    found = ratio_labels(np.array(values), expected)
+    assert found.tolist() == labels
+    assert literal_labels(np.array(values), expected).tolist() == labels
+
+
+@pytest.mark.parametrize("n_zero", [0, 4, 10])
+@pytest.mark.parametrize("expected", [0.0, 0.3, 2.0, 2.6, 7.0, 9.5, 10.0])
+def test_candidates_are_scored_without_labelling_them(
+    expected: float, n_zero: int
+) -> None:
+    rng = np.random.default_rng(0)
+    n_known, n = 5, 15
+    known, root = rng.choice([-1.0, 1.0], n_known), rng.standard_normal((n, n))
+    root[:4, n_known:] = np.abs(root[:4, n_known:])
+    root[4:8, n_known:] = -np.abs(root[4:8, n_known:])
+    dual = rng.uniform(0.0, 1.0, n)
+    dual[n_known + rng.permutation(n - n_known)[:n_zero]] = 0.0
+    kernels = LabellingKernels(root, root, (dual, dual[1:]), dual, 1, n_known, 1.0)
+    labels = np.concatenate([known, np.ones(n - n_known)])
+    machine = LabellingMachine(kernels, labels, expected, ExactSolver(n))
+    scores = []
+    for z in [*(root * dual), *(-root * dual)]:
+        guess = literal_labels(z[n_known:], expected)
+        scores.append(abs(np.concatenate([known, guess]) @ z))
+    np.testing.assert_allclose(machine._scores(dual), scores, rtol=0, atol=1e-12)
+
+
+def test_neither_order_nor_names_nor_rotations_nor_lengths_matter() -> None:
+    problem, model = toy_problem(spread=0.4), SHFA(**QUICK, solver="exact")
+    other, names, order = disguised(problem)
+    expected = problem.fit(model).transduction_
+    found = other.fit(model).transduction_
+    np.testing.assert_array_equal(found, names[expected][order])
+
+
+def test_both_source_and_unlabelled_rows_are_looked_at() -> None:
+    problem = toy_problem(spread=1.0, unlabelled_per_class=15)
+    labels = np.roll(np.asarray(problem.source.y), 5)
+    other = variant(problem, source=SourceDomain(problem.source.X, labels))
+    new = problem.X[problem.unlabelled] + 0.01
+    values = decision_values(problem.fit(SHFA(**QUICK)), new)
+    assert not np.allclose(values, decision_values(other.fit(SHFA(**QUICK)), new))
+    labelled = ~problem.unlabelled
+    alone = SHFA(**QUICK).fit(
+        problem.X[labelled], problem.y[labelled], source=problem.source
+    )
+    assert not np.allclose(values, decision_values(alone, new), atol=1e-3)
+
+
+def test_shares_are_equal_or_those_of_labelled_rows_or_given() -> None:
+    problem = toy_problem(n_classes=3, spread=0.9, labelled_per_class=4)
+    kept = np.ones(len(problem.X), dtype=bool)
+    kept[[0, 1, 2]] = False
+    problem = ToyProblem(
+        problem.X[kept], problem.y[kept], problem.truth[kept], problem.source
+    )
+    new = problem.X + 0.01
+
+    def values(prior: Any) -> np.ndarray:
+        return decision_values(problem.fit(SHFA(**QUICK, prior=prior)), new)
+
+    assert SHFA().prior == "uniform"
+    np.testing.assert_array_equal(values("uniform"), values([1 / 3, 1 / 3, 1 / 3]))
+    np.testing.assert_array_equal(values("labelled"), values([1 / 9, 4 / 9, 4 / 9]))
+    assert not np.allclose(values("uniform"), values("labelled"))
+
+
+@pytest.mark.parametrize(
+    ("prior", "message"),
+    [
+        ([0.5, 0.5], "one share for each of 3 classes"),
+        ([0.5, 0.5, 0.5], "with sum 1"),
+        ([1.5, -0.5, 0.0], "at least 0"),
+        ([np.nan, 0.5, 0.5], "at least 0"),
+        ("oracle", "'prior' parameter of SHFA must be"),
+    ],
+)
+def test_a_prior_that_is_none_is_named(prior: Any, message: str) -> None:
+    problem = toy_problem(n_classes=3)
+    with pytest.raises(ValueError, match=message):
+        problem.fit(SHFA(prior=prior))
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("case", shared.DEGENERATE)
+def test_degenerate_problems_give_known_classes(case: str, solver: str) -> None:
+    problem = shared.DEGENERATE[case]()
+    model = problem.fit(SHFA(**QUICK, solver=solver))
+    assert set(model.transduction_) <= set(model.classes_)
+    assert np.isfinite(model._values.coefficients).all()
+    assert np.isfinite(model._values.intercepts).all()
+
+
+@pytest.mark.parametrize("prior", ["labelled", [1.0, 0.0, 0.0]])
+def test_a_class_expected_nowhere_is_no_fault(prior: Any) -> None:
+    problem = shared.missing(toy_problem(n_classes=3, spread=0.2), 1, source=False)
+    model = problem.fit(SHFA(**QUICK, prior=prior))
+    assert set(model.transduction_) <= {0, 1, 2}
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("trace_bound", 0.0),
+        ("C_source", -1.0),
+        ("C_unlabelled", 0.0),
+        ("p", 0.9),
+        ("max_iter", 0),
+        ("tol", -1.0),
+        ("solver", "smo"),
+        ("svm_tol", 0.0),
+    ],
+)
+def test_an_option_out_of_range_is_named(option: str, value: Any) -> None:
+    problem = toy_problem()
+    with pytest.raises(ValueError, match=f"'{option}' parameter of SHFA must be"):
+        problem.fit(SHFA(**{option: value}))
+
+
+def quadratic(n: int, rank: int, seed: int) -> np.ndarray:
+    """Return a positive definite matrix whose minimiser has some zeros."""
+    F = np.random.default_rng(seed).standard_normal((n, rank)) + 0.5
+    return F @ F.T + 0.1 * np.eye(n)
+
+
+def test_the_exact_solver_finds_the_minimum_from_any_start() -> None:
+    solver = ExactSolver(30)
+    for seed in range(8):
+        Q = quadratic(30, 5 + 4 * seed, seed)
+        found = solver.minimise(Q)
+        np.testing.assert_allclose(found, simplex_minimum(Q), atol=1e-10)
+        assert (found >= 0).all()
+
+
+def test_libsvm_comes_as_near_as_its_tolerance() -> None:
+    for seed in range(4):
+        Q = quadratic(30, 8, seed)
+        best = simplex_minimum(Q)
+        for tol, distance in ((1e-3, 0.05), (1e-8, 1e-5)):
+            found = LibsvmSolver(30, tol).minimise(Q)
+            np.testing.assert_allclose(found, best, atol=distance)
+            assert found.sum() == pytest.approx(1.0, abs=1e-4)
+
+
+def test_a_singular_matrix_is_no_crash() -> None:
+    with pytest.raises(MethodFailed, match="singular"):
+        ExactSolver(3).minimise(-np.eye(3))
+
+
+@pytest.mark.reference
+def test_objectives_are_those_of_the_authors_case(
+    reference_folder: Path, monkeypatch: Any
+) -> None:
+    name = "oc_surf-amazon_GoogleNet1024-dslr_trial1"
+    case = loadmat(reference_folder / "cases" / f"{name}.mat")
+    truth = case["yu"].ravel()
+    X = np.vstack([case["Xt"], case["Xu"]])
+    y = np.concatenate([case["yt"].ravel(), np.full(len(truth), -1)]).astype(int)
+    first = []
+    original = module.generate_columns
+
+    def watch(problem: Any, schedule: Any) -> Any:
+        solution = original(problem, schedule)
+        first.append(solution)
+        return solution
+
+    monkeypatch.setattr(module, "generate_columns", watch)
+    shares = [float(np.mean(truth == label)) for label in range(1, 11)]
+    model = SHFA(prior=shares, solver="exact", max_iter=1)
+    model.fit(X, y, source=SourceDomain(case["Xs"], case["ys"].ravel().astype(int)))
+    objectives = [solution.objective for solution in first[:3]]
+    assert objectives == pytest.approx([-0.011765, -0.022285, -0.013082], rel=1e-4)

@@ -1,0 +1,259 @@
+"""Sparse coding against slow transcriptions of the search, the sweep and the dual.
+
+The oracles solve a system for each active set, hold dense matrices over all samples and
+walk one coefficient at a time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from cdspp.core.errors import MethodFailed
+from cdspp.methods.pa.sparse_coding import (
+    CodingProblem,
+    FeatureSignSearch,
+    fit_dictionary,
+    random_dictionary,
+)
+from cdspp.methods.shared.graphs import heat_kernel_graph
+
+EPSILON = 2.2e-16
+
+
+def sign(value: float) -> int:
+    """Return the sign of a number."""
+    return int(value > 0) - int(value < 0)
+
+
+def literal_line_search(
+    Q: np.ndarray, h: np.ndarray, gamma: float, old: np.ndarray, new: np.ndarray
+) -> float:
+    """Return how far to go from `old` to `new` on the active set; 0 where nothing."""
+    d = new - old
+    crossings = [-o / e for o, e in zip(old, d, strict=True) if e != 0]
+    best, taken = gamma * sum(abs(old)), 0.0
+    for t in sorted([t for t in crossings if 0 < t <= 1] + [1.0]):
+        value = 0.5 * t * t * (d @ Q @ d) + t * (d @ (h + Q @ old))
+        value += gamma * sum(abs(old + t * d))
+        if value > best:
+            break
+        if value < best or all(old != 0):
+            best, taken = value, t
+    return taken
+
+
+def literal_search(
+    Q: np.ndarray, h: np.ndarray, gamma: float, cap: int, start: np.ndarray | None
+) -> np.ndarray:
+    """Return the codes of one sample: the search as it is written down."""
+    s = np.zeros(len(h))
+    active: list[int] = []
+    if start is not None:
+        active = [k for k in range(len(h)) if start[k] != 0][:cap]
+        s[active] = start[active]
+    optimal = False
+    for turn in range(1000):
+        gradient = Q @ s + h
+        theta = np.array([sign(v) for v in s])
+        idle = [k for k in range(len(h)) if k not in active]
+        entering = max(idle, key=lambda k: abs(gradient[k]), default=None)
+        first_of_warm = turn == 0 and start is not None
+        if (
+            entering is not None
+            and abs(gradient[entering]) >= gamma
+            and not first_of_warm
+        ):
+            active.append(entering)
+            theta[entering] = -sign(gradient[entering])
+        elif optimal:
+            return s
+        if len(active) > cap or (not active and not first_of_warm):
+            return s
+        optimal = False
+        while not optimal:
+            A = sorted(active)
+            block = Q[np.ix_(A, A)]
+            new = np.linalg.solve(block, -h[A] - gamma * theta[A])
+            if [sign(v) for v in new] == [sign(v) for v in s[A]]:
+                s[A] = new
+                optimal = True
+                continue
+            step = literal_line_search(block, h[A], gamma, s[A], new)
+            if step == 0:
+                return s
+            s[A] = s[A] + step * (new - s[A])
+            theta[A] = [sign(v) for v in s[A]]
+            if step < 1:
+                active = [k for k in A if abs(s[k]) >= EPSILON]
+                s[[k for k in A if k not in active]] = 0.0
+    return s
+
+
+def drawn_search(seed: int, n_atoms: int = 14, n_features: int = 10) -> Any:
+    """Draw a positive definite matrix of inner products and a linear term."""
+    rng = np.random.default_rng(seed)
+    B = random_dictionary(n_features, n_atoms, rng)
+    return B.T @ B, rng.uniform(0.05, 1.0), rng.standard_normal(n_atoms)
+
+
+@pytest.mark.parametrize("cap", [1, 4, 9, 14])
+@pytest.mark.parametrize("gamma", [0.01, 0.5])
+def test_the_search_takes_the_path_of_its_description(gamma: float, cap: int) -> None:
+    for seed in range(12):
+        gram, shift, h = drawn_search(seed)
+        Q = gram + shift * np.eye(len(h))
+        search = FeatureSignSearch(gram, gamma, cap)
+        expected = literal_search(Q, h, gamma, cap, None)
+        np.testing.assert_allclose(search.solve(shift, h), expected, atol=1e-11)
+        # A start that is far off makes coefficients cross zero and leave.
+        rng = np.random.default_rng(100 + seed)
+        start = rng.standard_normal(len(h)) * (rng.random(len(h)) < 0.8)
+        expected = literal_search(Q, h, gamma, cap, start)
+        found = search.solve(shift, h, start)
+        np.testing.assert_allclose(found, expected, atol=1e-11)
+
+
+@pytest.mark.parametrize("warm", [False, True])
+@pytest.mark.parametrize("seed", range(5))
+def test_without_early_stop_the_codes_are_optimal(seed: int, warm: bool) -> None:
+    gram, shift, h = drawn_search(seed)
+    start = np.random.default_rng(seed).standard_normal(len(h)) if warm else None
+    s = FeatureSignSearch(gram, 0.3, len(h)).solve(shift, h, start)
+    gradient = gram @ s + shift * s + h
+    assert 0 < np.count_nonzero(s) < len(h)
+    np.testing.assert_allclose(gradient[s != 0], -0.3 * np.sign(s[s != 0]), atol=1e-10)
+    assert (np.abs(gradient[s == 0]) <= 0.3).all()
+
+
+def test_the_search_gives_up_with_the_coefficients_of_the_cap() -> None:
+    gram, shift, h = drawn_search(0)
+    search = FeatureSignSearch(gram, 1e-3, 5)
+    assert np.count_nonzero(search.solve(shift, h)) == 5
+
+
+def test_a_warm_start_from_zero_is_the_cold_start() -> None:
+    gram, shift, h = drawn_search(1)
+    search = FeatureSignSearch(gram, 0.1, 9)
+    cold = search.solve(shift, h).copy()
+    np.testing.assert_array_equal(search.solve(shift, h, np.zeros(len(h))), cold)
+    assert not search.solve(shift, 0.0 * h, np.zeros(len(h))).any()
+
+
+def test_dependent_atoms_without_a_shift_are_named() -> None:
+    search = FeatureSignSearch(np.ones((3, 3)), 0.1, 3)
+    with pytest.raises(MethodFailed, match="atoms in use are dependent"):
+        search.solve(0.0, np.ones(3), np.ones(3))
+
+
+def drawn_coding(gamma: float = 0.02, cap: int = 6) -> tuple[CodingProblem, np.ndarray]:
+    """Draw samples of two domains and a dictionary."""
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((26, 9))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    contrast = np.repeat([1 / 10, -1 / 16], [10, 16])
+    problem = CodingProblem(
+        X, heat_kernel_graph(X), contrast, alpha=0.7, mu=300.0, gamma=gamma, cap=cap
+    )
+    return problem, random_dictionary(9, 12, rng)
+
+
+def literal_coding(p: CodingProblem, B: np.ndarray, start: Any) -> np.ndarray:
+    """Return the codes as columns after one sweep, with all matrices dense."""
+    W = p.graph.toarray()
+    L = np.diag(W.sum(axis=1)) - W
+    M = np.outer(p.contrast, p.contrast)
+    S = np.zeros((B.shape[1], len(p.X))) if start is None else start.copy()
+    for i in range(len(p.X)):
+        c = p.alpha * L[i, i] + p.mu * M[i, i]
+        h = -B.T @ p.X[i]
+        for j in set(range(len(p.X))) - {i}:
+            h += (p.alpha * L[i, j] + p.mu * M[i, j]) * S[:, j]
+        old = None if start is None else S[:, i].copy()
+        Q = B.T @ B + c * np.eye(len(h))
+        S[:, i] = literal_search(Q, h, p.gamma, p.cap, old)
+    return S
+
+
+def test_a_sweep_equals_the_sweep_with_dense_matrices() -> None:
+    problem, B = drawn_coding()
+    cold = problem.code(B)
+    np.testing.assert_allclose(cold.T, literal_coding(problem, B, None), atol=1e-11)
+    B = fit_dictionary(problem.X, cold)
+    before = cold.copy()
+    warm = problem.code(B, cold)
+    np.testing.assert_array_equal(cold, before)
+    np.testing.assert_allclose(warm.T, literal_coding(problem, B, cold.T), atol=1e-11)
+    assert np.abs(warm - cold).max() > 0.01
+
+
+def objective(p: CodingProblem, B: np.ndarray, S: np.ndarray) -> float:
+    """Return the objective that codes and dictionary share."""
+    W = p.graph.toarray()
+    smooth = np.trace(S.T @ (np.diag(W.sum(axis=1)) - W) @ S)
+    fit = 0.5 * np.sum((p.X - S @ B.T) ** 2) + 0.5 * p.alpha * smooth
+    means = 0.5 * p.mu * np.sum((p.contrast @ S) ** 2)
+    return float(fit + means + p.gamma * np.abs(S).sum())
+
+
+def test_without_early_stop_codings_and_dictionaries_lower_the_objective() -> None:
+    problem, B = drawn_coding(gamma=0.1, cap=12)
+    codes = problem.code(B)
+    values = [objective(problem, B, codes)]
+    for _ in range(3):
+        codes = problem.code(B, codes)
+        values.append(objective(problem, B, codes))
+        B = fit_dictionary(problem.X, codes)
+        values.append(objective(problem, B, codes))
+    assert (np.diff(values) <= 1e-10).all()
+    assert values[-1] < values[0]
+
+
+def test_the_first_dictionary_is_drawn_as_described() -> None:
+    drawn = np.random.default_rng(3).random((7, 5)) - 0.5
+    B = random_dictionary(7, 5, np.random.default_rng(3))
+    for k in range(5):
+        atom = drawn[:, k] - drawn[:, k].mean()
+        np.testing.assert_allclose(B[:, k], atom / np.linalg.norm(atom), rtol=1e-14)
+
+
+@pytest.mark.parametrize("n", [4, 8, 60])
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 300.0])
+def test_the_dictionary_meets_the_conditions_of_the_minimum(
+    n: int, scale: float
+) -> None:
+    rng = np.random.default_rng(n)
+    X, S = rng.standard_normal((n, 5)), scale * rng.standard_normal((n, 7))
+    S[rng.random(S.shape) < 0.4] = 0.0
+    S[:, 2] = 0.0
+    B = fit_dictionary(X, S)
+    lengths = np.linalg.norm(B, axis=0)
+    assert (lengths <= 1 + 1e-7).all()
+    assert lengths[2] == 0.0
+    pull = X.T @ S - B @ S.T @ S
+    tolerance = 1e-6 * np.abs(X.T @ S).max()
+    np.testing.assert_allclose(pull[:, lengths < 1 - 1e-7], 0.0, atol=tolerance)
+    multipliers = (pull * B).sum(axis=0)
+    assert (multipliers >= -tolerance).all()
+    bound = lengths >= 1 - 1e-7
+    np.testing.assert_allclose(
+        pull[:, bound], (B * multipliers)[:, bound], atol=tolerance
+    )
+
+
+def test_the_dictionary_is_that_of_a_general_solver_of_the_dual() -> None:
+    rng = np.random.default_rng(0)
+    X, S = rng.standard_normal((40, 5)), 0.5 * rng.standard_normal((40, 6))
+
+    def dual(m: np.ndarray) -> float:
+        inside = np.linalg.solve(S.T @ S + np.diag(m), S.T @ X)
+        return float(np.sum((S.T @ X) * inside) + m.sum())
+
+    found = minimize(
+        dual, np.ones(6), bounds=[(1e-12, None)] * 6, options={"ftol": 1e-15}
+    )
+    B = np.linalg.solve(S.T @ S + np.diag(found.x), S.T @ X).T
+    np.testing.assert_allclose(fit_dictionary(X, S), B, atol=1e-4)

@@ -1,0 +1,196 @@
+"""The closed form against the eigenproblem as it is written down."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cdspp.bench.solver import dense_projection
+from cdspp.core.linalg import row_normalise
+from cdspp.methods.cdspp.structure_preserving import Projection, Side, solve_projection
+
+# n_classes, source (rows a class, features), target (rows a class, features)
+BALANCED = {
+    "more rows than features": (3, 12, 5, 9, 6),
+    "fewer rows than features": (3, 4, 30, 3, 25),
+    "source wide, target tall": (4, 3, 40, 12, 6),
+    "source tall, target wide": (4, 12, 6, 2, 40),
+    "one row a class": (3, 1, 8, 1, 9),
+    "as many rows as features": (3, 4, 12, 4, 12),
+}
+
+
+def side(
+    codes: list[int], n_classes: int, d: int, seed: int, alpha: float = 10.0
+) -> Side:
+    """Return random rows of unit length with the given class codes."""
+    rng = np.random.default_rng(seed)
+    X = row_normalise(rng.standard_normal((len(codes), d)) + 0.3)
+    return Side(X, np.array(codes, dtype=np.intp), n_classes, alpha)
+
+
+def balanced(name: str, alpha: float = 10.0) -> tuple[Side, Side]:
+    """Return a problem with equal class sizes."""
+    n_classes, n_source, d_source, n_target, d_target = BALANCED[name]
+    classes = list(range(n_classes))
+    return (
+        side(classes * n_source, n_classes, d_source, 1, alpha),
+        side(classes * n_target, n_classes, d_target, 2, alpha),
+    )
+
+
+def assert_same_directions(found: Projection, expected: Projection) -> None:
+    """Compare eigenvalues and, up to a sign common to both sides, eigenvectors."""
+    k = len(found.eigenvalues)
+    np.testing.assert_allclose(
+        found.eigenvalues, expected.eigenvalues[:k], rtol=1e-8, atol=1e-14
+    )
+    stacked = np.vstack([found.source, found.target])
+    oracle = np.vstack([expected.source, expected.target])[:, :k]
+    signs = np.sign((stacked * oracle).sum(axis=0))
+    np.testing.assert_allclose(stacked, oracle * signs, rtol=0, atol=1e-8)
+
+
+def full_matrices(source: Side, target: Side) -> tuple[np.ndarray, np.ndarray]:
+    """Write down both matrices of the eigenproblem, one sample at a time."""
+    d_source, d_target = source.X.shape[1], target.X.shape[1]
+    A = np.zeros((d_source + d_target,) * 2)
+    B = source.alpha * np.eye(d_source + d_target)
+    for x, c in zip(source.X, source.codes, strict=True):
+        for z, e in zip(target.X, target.codes, strict=True):
+            A[:d_source, d_source:] += (c == e) * np.outer(x, z)
+    A[d_source:, :d_source] = A[:d_source, d_source:].T
+    for corner, own, other in (
+        (slice(None, d_source), source, target),
+        (slice(d_source, None), target, source),
+    ):
+        for x, c in zip(own.X, own.codes, strict=True):
+            degree = np.sum(own.codes == c) + np.sum(other.codes == c) / 2
+            B[corner, corner] += degree * np.outer(x, x)
+            for z, e in zip(own.X, own.codes, strict=True):
+                B[corner, corner] -= (c == e) * np.outer(x, z)
+    return A, B
+
+
+@pytest.mark.parametrize("name", BALANCED)
+@pytest.mark.parametrize("alpha", [10.0, 0.01, 1000.0])
+def test_the_closed_form_equals_the_dense_eigensolver(name: str, alpha: float) -> None:
+    source, target = balanced(name, alpha)
+    found = solve_projection(source, target)
+    assert len(found.eigenvalues) == source.n_classes
+    assert_same_directions(found, dense_projection(source, target))
+
+
+@pytest.mark.parametrize("d", [5, 40])
+@pytest.mark.parametrize("seed", range(5))
+def test_unbalanced_classes_equal_the_dense_eigensolver(d: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    codes = [*range(4), *rng.choice(4, size=14, p=[0.6, 0.2, 0.1, 0.1])]
+    few = [*range(4), *rng.choice(4, size=5, p=[0.1, 0.1, 0.2, 0.6])]
+    source, target = side(codes, 4, d, seed + 10), side(few, 4, d + 3, seed + 20)
+    found = solve_projection(source, target)
+    assert_same_directions(found, dense_projection(source, target))
+
+
+@pytest.mark.parametrize("d", [5, 30])
+@pytest.mark.parametrize("in_source", [(0, 1, 2), (0, 1, 2, 3), (1, 3)])
+@pytest.mark.parametrize("in_target", [(0, 1, 2, 3), (1, 2, 3)])
+def test_classes_missing_on_one_side_equal_the_dense_eigensolver(
+    in_source: tuple[int, ...], in_target: tuple[int, ...], d: int
+) -> None:
+    source = side(list(in_source) * 4, 4, d, 3)
+    target = side(list(in_target) * 3, 4, d + 1, 4)
+    found = solve_projection(source, target)
+    assert len(found.eigenvalues) == len(set(in_source) & set(in_target))
+    assert_same_directions(found, dense_projection(source, target))
+
+
+@pytest.mark.parametrize(
+    "name", ["more rows than features", "fewer rows than features"]
+)
+def test_fewer_components_than_classes_keep_the_leading_ones(name: str) -> None:
+    source, target = balanced(name)
+    found = solve_projection(source, target, 2)
+    assert found.source.shape[1] == found.target.shape[1] == 2
+    assert_same_directions(found, dense_projection(source, target))
+
+
+@pytest.mark.parametrize("name", BALANCED)
+def test_the_directions_solve_the_problem_as_the_paper_writes_it(name: str) -> None:
+    source, target = balanced(name)
+    found = solve_projection(source, target)
+    A, B = full_matrices(source, target)
+    P = np.vstack([found.source, found.target])
+    np.testing.assert_allclose(A @ P, B @ P * found.eigenvalues, atol=1e-10)
+    np.testing.assert_allclose(P.T @ B @ P, np.eye(P.shape[1]), atol=1e-10)
+
+
+@pytest.mark.parametrize("name", BALANCED)
+def test_both_branches_give_the_same_projected_rows(name: str) -> None:
+    source, target = balanced(name)
+    rng = np.random.default_rng(5)
+
+    def lift(side: Side) -> Side:
+        n, d = side.X.shape
+        basis = np.linalg.qr(rng.standard_normal((n + d + 5, d)))[0]
+        return Side(side.X @ basis.T, side.codes, side.n_classes, side.alpha)
+
+    plain = solve_projection(source, target)
+    lifted = solve_projection(lift(source), lift(target))
+    np.testing.assert_allclose(plain.eigenvalues, lifted.eigenvalues, rtol=1e-10)
+    signs = np.sign((plain.rows_target * lifted.rows_target).sum(axis=0))
+    np.testing.assert_allclose(
+        plain.rows_source, lifted.rows_source * signs, atol=1e-10
+    )
+    np.testing.assert_allclose(
+        plain.rows_target, lifted.rows_target * signs, atol=1e-10
+    )
+
+
+@pytest.mark.parametrize("scaling", ["metric", "unit"])
+@pytest.mark.parametrize("name", BALANCED)
+def test_projected_rows_are_the_rows_times_the_projection(
+    name: str, scaling: str
+) -> None:
+    source, target = balanced(name)
+    found = solve_projection(source, target, scaling=scaling)
+    np.testing.assert_allclose(found.rows_source, source.X @ found.source, atol=1e-12)
+    np.testing.assert_allclose(found.rows_target, target.X @ found.target, atol=1e-12)
+
+
+def test_unit_scaling_gives_vectors_of_unit_length_along_the_same_directions() -> None:
+    source, target = balanced("source wide, target tall")
+    metric = solve_projection(source, target)
+    unit = solve_projection(source, target, scaling="unit")
+    lengths = (unit.source**2).sum(axis=0) + (unit.target**2).sum(axis=0)
+    np.testing.assert_allclose(lengths, 1.0)
+    ratio = unit.target / metric.target
+    np.testing.assert_allclose(ratio, ratio[:1] * np.ones((len(ratio), 1)))
+    assert not np.allclose(ratio[0], 1.0)
+
+
+def test_signs_do_not_depend_on_the_order_of_the_samples() -> None:
+    source, target = balanced("fewer rows than features")
+    order = np.random.default_rng(0).permutation(len(target.X))
+    shuffled = Side(target.X[order], target.codes[order], 3, target.alpha)
+    found, expected = (
+        solve_projection(source, shuffled),
+        solve_projection(source, target),
+    )
+    np.testing.assert_allclose(found.target, expected.target, atol=1e-10)
+    np.testing.assert_allclose(found.source, expected.source, atol=1e-10)
+
+
+def test_more_components_than_positive_eigenvalues_warn_and_are_capped() -> None:
+    source, target = balanced("more rows than features")
+    with pytest.warns(
+        UserWarning, match="only 3 directions have a positive eigenvalue"
+    ):
+        found = solve_projection(source, target, 5)
+    assert found.eigenvalues.shape == (3,)
+
+
+def test_domains_without_a_common_class_have_no_direction() -> None:
+    found = solve_projection(side([0, 0, 1], 4, 6, 1), side([2, 3], 4, 5, 2))
+    assert found.source.shape == (6, 0)
+    assert found.rows_target.shape == (2, 0)

@@ -1,0 +1,368 @@
+"""What the figures show, and that equal data give equal bytes."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from support.report_data import (
+    CONTROLS,
+    DIGIT_TASKS,
+    METHODS,
+    make_layout,
+    write_labels,
+    write_scores,
+    write_showcase,
+)
+
+from cdspp.core.artifacts import FIT_COLUMNS, write_rows
+from cdspp.core.errors import DataError
+from cdspp.report.figures import samples as figure_samples
+from cdspp.report.figures.benchmark import (
+    benchmark_figures,
+    draw_benchmark,
+    draw_confusion,
+    draw_iterations,
+    draw_methods,
+    draw_showcase,
+    draw_source_help,
+    draw_subspace,
+    overall_figures,
+)
+from cdspp.report.figures.gains import VERDICT_COLOURS
+from cdspp.report.figures.samples import count_confusions
+from cdspp.report.figures.source_help import source_help_caption
+from cdspp.report.figures.style import (
+    CLASS_COLOURS,
+    STYLES,
+    canvas,
+    equal_windows,
+    far_below,
+    figure_name,
+)
+
+
+@pytest.fixture
+def draw(tmp_path: Path) -> Callable[..., str]:
+    """Return a function that draws one kind of figure and reads its SVG."""
+
+    def make(kind, layout, outputs=None, **options):
+        scores = write_scores(tmp_path / "scores.parquet", layout, **options)
+        outputs = outputs or [tmp_path / f"{kind.__name__}.svg"]
+        if kind is draw_source_help:
+            kind(scores=[scores], layouts=[layout], outputs=outputs)
+        else:
+            kind(scores=scores, layout=layout, outputs=outputs)
+        return outputs[0].read_text(encoding="utf-8")
+
+    return make
+
+
+def texts(svg: str) -> list[str]:
+    """Return the texts of an SVG file."""
+    found = re.findall(r"<text[^>]*>(.*?)</text>", svg, flags=re.DOTALL)
+    return [re.sub(r"<[^>]+>|\s*\n\s*", "", text) for text in found]
+
+
+def test_every_method_and_control_has_its_own_colour_and_marker() -> None:
+    assert set(STYLES) == {*METHODS, *CONTROLS}
+    looks = {(style.colour, style.marker, style.filled) for style in STYLES.values()}
+    assert len(looks) == len(STYLES)
+    opening = [STYLES[key] for key in ("svm-t", *CONTROLS, "cdspp")]
+    assert len({style.marker for style in opening}) == 5
+    assert len({style.colour for style in opening}) == 5
+
+
+def test_supervised_methods_are_hollow() -> None:
+    hollow = {key for key, style in STYLES.items() if not style.filled}
+    assert hollow == {key for key, entry in METHODS.items() if entry[1]}
+
+
+def test_names_with_a_subscript_are_typeset() -> None:
+    assert figure_name("CDSPP_sup") == r"CDSPP$_\mathrm{sup}$"
+    assert figure_name("CDSPP+PCA") == "CDSPP+PCA"
+    assert figure_name("cost $") == r"cost \$"
+
+
+@pytest.mark.parametrize(
+    ("means", "far"),
+    [
+        ([70.0, 75.0, 80.0, 11.0], [3]),
+        ([70.0, 75.0, 80.0, 62.0], []),
+        ([99.0, 99.0, 98.0, 80.0], [3]),
+        ([np.nan, 75.0, 80.0, 11.0], [3]),
+        ([np.nan, np.nan], []),
+    ],
+)
+def test_what_would_squash_the_others_is_told(
+    means: list[float], far: list[int]
+) -> None:
+    assert np.flatnonzero(far_below(np.array(means))).tolist() == far
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"), [(draw_methods, "◂ 10"), (draw_iterations, "▾ CDSPP+PCA 10")]
+)
+def test_a_row_far_below_the_others_is_named_with_its_value(
+    draw: Callable[..., str], kind: Callable[..., None], text: str
+) -> None:
+    layout = make_layout(tasks=DIGIT_TASKS[:1])
+    assert not any(t.startswith(("◂", "▾")) for t in texts(draw(kind, layout)))
+    svg = draw(kind, layout, collapsed=("cdspp-pca",))
+    assert text in texts(svg)
+
+
+def test_windows_have_equal_spans_around_their_own_data() -> None:
+    panels = list(Figure().subplots(1, 3))
+    panels[0].plot([50, 60], [0, 0])
+    panels[1].plot([90, 92], [0, 0])
+    equal_windows(panels)
+    spans = [np.diff(axes.get_xlim())[0] for axes in panels[:2]]
+    assert spans[0] == pytest.approx(spans[1])
+    assert spans[0] > 10
+    assert sum(panels[1].get_xlim()) / 2 == pytest.approx(91)
+
+
+def test_the_opening_figure_names_tasks_rows_and_the_gain_over_a_control(
+    draw: Callable[..., str],
+) -> None:
+    shown = texts(draw(draw_source_help, make_layout(), source_helps=0.06))
+    for task in DIGIT_TASKS:
+        assert task.replace("_", " → ") in shown
+    assert {"target-only", "placebo", "noise", "CDSPP", "Digits"} <= set(shown)
+    gains = [text for text in shown if re.match(r"\+\d\.\d +\[\d\.\d, \d\.\d\]$", text)]
+    assert len(gains) == 4
+    assert sum(text.startswith("over ") for text in shown) == 4
+
+
+def test_of_many_tasks_the_opening_figure_shows_the_gains_alone(
+    draw: Callable[..., str],
+) -> None:
+    domains = ("print", "sketch", "photo", "tilted")
+    layout = make_layout(tasks=[f"{a}_{b}" for a in domains for b in domains])
+    svg = draw(draw_source_help, layout, source_helps=0.06)
+    shown = texts(svg)
+    assert sum(" → " in text for text in shown) == 16
+    assert {"Average", "gain, points"} <= set(shown)
+    assert "target-only" not in shown
+    assert VERDICT_COLOURS["helps"] in svg
+    heights = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
+    assert float(heights.group(2)) < 1.4 * float(heights.group(1))
+    assert source_help_caption([layout]) != source_help_caption([make_layout()])
+
+
+def test_all_methods_and_the_average_are_drawn(draw: Callable[..., str]) -> None:
+    shown = texts(draw(draw_methods, make_layout(methods=tuple(METHODS))))
+    assert {"Average", "DDACL", "DAMA+", "STN", "noise"} <= set(shown)
+    assert any(text.startswith("SVM") for text in shown)
+
+
+def test_iterations_have_a_panel_a_task_and_no_line_for_what_does_not_iterate(
+    draw: Callable[..., str],
+) -> None:
+    svg = draw(draw_iterations, make_layout())
+    assert len(re.findall(r'<g id="axes_\d+">', svg)) == len(DIGIT_TASKS)
+    shown = texts(svg)
+    assert "CDSPP" in shown
+    assert not any("sup" in text for text in shown)
+
+
+@pytest.mark.parametrize("kind", [draw_source_help, draw_methods, draw_iterations])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"controls": ()},
+        {"methods": ("cdspp",), "controls": ()},
+        {"methods": ("svm-t",), "controls": ()},
+        {"methods": (), "controls": ()},
+        {"trials": 1, "tasks": ("docs_code",)},
+    ],
+)
+def test_shorter_studies_are_drawn_without_a_crash(
+    draw: Callable[..., str], kind: Callable[..., None], change: dict[str, Any]
+) -> None:
+    assert "<svg" in draw(kind, make_layout(**change))
+
+
+@pytest.mark.parametrize("kind", [draw_source_help, draw_methods, draw_iterations])
+def test_missing_cells_are_left_out(
+    draw: Callable[..., str], kind: Callable[..., None]
+) -> None:
+    layout = make_layout(tasks=DIGIT_TASKS[:2], trials=2)
+    keys = ("cdspp", "noise", "svm-t")
+    missing = [(key, DIGIT_TASKS[0], trial) for key in keys for trial in (1, 2)]
+    svg = draw(kind, layout, missing=missing)
+    assert "nan" not in svg.lower()
+
+
+@pytest.mark.parametrize("kind", [draw_source_help, draw_methods, draw_iterations])
+def test_equal_scores_give_equal_bytes(
+    draw: Callable[..., str], tmp_path: Path, kind: Callable[..., None]
+) -> None:
+    layout = make_layout(tasks=DIGIT_TASKS[:1])
+    first = [tmp_path / "one.svg", tmp_path / "one.png"]
+    second = [tmp_path / "two.svg", tmp_path / "two.png"]
+    draw(kind, layout, outputs=first)
+    draw(kind, layout, outputs=second)
+    for one, two in zip(first, second, strict=True):
+        assert one.read_bytes() == two.read_bytes()
+    width = struct.unpack(">I", first[1].read_bytes()[16:20])[0]
+    assert width <= 1000
+    assert "<dc:date>" not in first[0].read_text()
+
+
+def test_confusions_count_the_last_iteration_of_every_trial(tmp_path: Path) -> None:
+    labels = write_labels(tmp_path / "labels.parquet", "t", ("a", "b"), 2)
+    rows = [
+        (1, 1, "t-a-0", "b"),
+        (1, 2, "t-a-0", "a"),
+        (1, 2, "t-b-0", "a"),
+        (2, 1, "t-b-1", "b"),
+    ]
+    columns = dict(zip(FIT_COLUMNS, zip(*rows, strict=True), strict=False))
+    fit = tmp_path / "1-2.parquet"
+    write_rows(fit, FIT_COLUMNS, {**columns, "confidence": [1.0] * 4})
+    classes, counts = count_confusions([fit], labels)
+    assert classes == ["a", "b"]
+    assert counts.tolist() == [[1, 0], [1, 1]]
+
+
+def test_labels_of_another_domain_are_refused(tmp_path: Path) -> None:
+    paths = write_showcase(tmp_path, classes=("a", "b"), each=5)
+    with pytest.raises(DataError, match="no label for the sample t-a-3"):
+        count_confusions(paths["fits"], paths["source_labels"])
+
+
+@pytest.mark.parametrize(("n_classes", "counted"), [(4, True), (25, False)])
+def test_counts_are_written_only_where_there_is_room(
+    tmp_path: Path, n_classes: int, counted: bool
+) -> None:
+    classes = [f"class{i}" for i in range(n_classes)]
+    paths = write_showcase(tmp_path, classes=classes, each=13, steps=1)
+    output = tmp_path / "confusion.svg"
+    draw_confusion(
+        fits=paths["fits"],
+        labels=paths["target_labels"],
+        layout=make_layout(),
+        outputs=[output],
+    )
+    shown = texts(output.read_text())
+    assert {"CDSPP, print → sketch", "class3", "true class"} <= set(shown)
+    _, counts = count_confusions(paths["fits"], paths["target_labels"])
+    diagonal = {str(n) for n in np.diag(counts)} - {"0", "20"}
+    assert bool(diagonal & set(shown)) == counted
+
+
+@pytest.fixture
+def subspace(tmp_path: Path) -> Callable[..., Figure]:
+    """Return a function that draws a subspace and gives the figure itself."""
+
+    def make(**options: Any) -> Figure:
+        given = write_showcase(tmp_path, **options)
+        given.pop("fits")
+        drawn: list[Figure] = []
+
+        @contextmanager
+        def keep(*args: Any) -> Iterator[Figure]:
+            with canvas(*args) as figure:
+                yield figure
+                drawn.append(figure)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(figure_samples, "canvas", keep)
+            draw_subspace(**given, outputs=[tmp_path / "subspace.svg"])
+        return drawn[0]
+
+    return make
+
+
+def titles(figure: Figure) -> list[str]:
+    """Return the titles of the panels that are seen."""
+    return [axes.get_title("left") for axes in figure.axes if axes.get_visible()]
+
+
+def test_the_subspace_has_a_lettered_panel_a_round_with_its_accuracy(
+    subspace: Callable[..., Figure],
+) -> None:
+    figure = subspace(classes=("a", "b", "c"), each=8, steps=3)
+    assert titles(figure) == [
+        "(a) Iteration 1: 60.0 %",
+        "(b) Iteration 2: 80.0 %",
+        "(c) Final fit: 100.0 %",
+    ]
+
+
+def test_the_subspace_tells_its_markers_and_classes_apart(
+    subspace: Callable[..., Figure], tmp_path: Path
+) -> None:
+    subspace(classes=("a", "b", "c"), each=8, steps=3)
+    first = (tmp_path / "subspace.svg").read_text()
+    known = {"source", "labelled target", "unlabelled target", "a", "b", "c"}
+    assert known <= set(texts(first))
+    subspace(classes=("a", "b", "c"), each=8, steps=3)
+    assert (tmp_path / "subspace.svg").read_text() == first
+
+
+def test_every_round_is_seen_in_the_same_window(
+    subspace: Callable[..., Figure],
+) -> None:
+    panels = subspace(classes=("a", "b", "c"), each=8, steps=6).axes
+    assert len(panels) == 6
+    assert len({(*axes.get_xlim(), *axes.get_ylim()) for axes in panels}) == 1
+
+
+def test_many_iterations_and_classes_still_fit(
+    subspace: Callable[..., Figure], tmp_path: Path
+) -> None:
+    classes = [f"c{i}" for i in range(len(CLASS_COLOURS) + 3)]
+    shown = titles(subspace(classes=classes, each=16, steps=12))
+    assert len(shown) == 6
+    assert shown[0].startswith("(a) Iteration 1:")
+    assert shown[-1].startswith("(f) Final fit:")
+    assert "c0" not in texts((tmp_path / "subspace.svg").read_text())
+
+
+def test_figure_names_are_known_before_any_score() -> None:
+    layout = make_layout()
+    kinds = ["methods", "iterations", "confusion", "subspace"]
+    assert benchmark_figures(layout) == [f"{kind}_digits" for kind in kinds]
+    bare = {**layout, "showcase": None}
+    assert benchmark_figures(bare) == [f"{kind}_digits" for kind in kinds[:2]]
+    assert overall_figures([layout]) == ["source-help"]
+
+
+def test_a_figure_of_another_kind_is_refused(tmp_path: Path) -> None:
+    layout = make_layout(tasks=DIGIT_TASKS[:1])
+    scores = write_scores(tmp_path / "scores.parquet", layout)
+    output = tmp_path / "method_digits.svg"
+    with pytest.raises(DataError, match="methods_<benchmark> or iterations_"):
+        draw_benchmark(scores=scores, layout=layout, outputs=[output])
+
+
+def test_the_figures_of_a_benchmark_and_its_showcase_go_by_their_names(
+    tmp_path: Path,
+) -> None:
+    layout = make_layout(tasks=DIGIT_TASKS[:1])
+    scores = write_scores(tmp_path / "scores.parquet", layout)
+    names = benchmark_figures(layout)
+    outputs = [tmp_path / f"{name}.svg" for name in names]
+    draw_benchmark(scores=scores, layout=layout, outputs=outputs[:2])
+    paths = write_showcase(tmp_path, classes=("a", "b"), each=6, steps=2)
+    draw_showcase(layout=layout, outputs=outputs[2:], **paths)
+    telling = ["iteration", "true class", "labelled target"]
+    shown = [texts(output.read_text()) for output in outputs]
+    assert "CDSPP+PCA" in shown[0]
+    for part, found in zip(telling, shown[1:], strict=True):
+        assert part in found
+
+
+def test_another_suffix_is_refused(draw: Callable[..., str], tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"figure\.pdf: expected the suffix"):
+        draw(draw_methods, make_layout(), outputs=[tmp_path / "figure.pdf"])

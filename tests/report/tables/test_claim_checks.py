@@ -1,0 +1,298 @@
+"""Each kind of check of a claim, on hand-made numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pytest
+from support.claim_data import (
+    LUCK,
+    Numbers,
+    curve_of,
+    evidence,
+    time_of,
+)
+
+from cdspp.report.tables.claims.checks import (
+    Best,
+    Cheapest,
+    Elsewhere,
+    Superior,
+    Transfer,
+)
+from cdspp.report.tables.claims.curve_checks import Flat, Trend
+from cdspp.report.tables.claims.evidence import (
+    NOT_SUPPORTED,
+    SUPPORTED,
+    NotTestable,
+)
+from cdspp.report.tables.curves import Curve
+from cdspp.report.tables.times import Time
+
+SUPERIOR = Superior("cdspp", "svm-t")
+
+
+def test_a_method_is_superior_where_the_interval_lies_above_zero() -> None:
+    values = {"cdspp": 0.8 + LUCK, "svm-t": [[0.7] * 4, [0.85] * 4]}
+    verdict, numbers = SUPERIOR(evidence(values))
+    assert verdict == SUPPORTED
+    assert numbers.startswith("CDSPP 80.5 %, SVM_t 77.5 %: a gain of 3.0 points (95 %")
+    assert numbers.endswith("better on 1 of 2 tasks, 4 trials.")
+
+
+def test_an_interval_that_includes_zero_supports_nothing() -> None:
+    values = {"cdspp": 0.8 + LUCK, "svm-t": 0.8}
+    verdict, numbers = SUPERIOR(evidence(values))
+    assert verdict == NOT_SUPPORTED
+    assert ": a gain of 0.5 points (95 % interval −" in numbers
+
+
+def test_where_the_opposite_is_shown_the_numbers_say_so() -> None:
+    verdict, numbers = SUPERIOR(evidence({"cdspp": 0.7 + LUCK, "svm-t": 0.8}))
+    assert verdict == NOT_SUPPORTED
+    assert "the opposite, a gain of −9.5 points" in numbers
+
+
+def test_means_are_those_of_the_trials_that_both_have() -> None:
+    values = {"cdspp": [0.9, 0.8, 0.8, 0.8], "svm-t": [math.nan, 0.7, 0.7, 0.7]}
+    verdict, numbers = SUPERIOR(evidence(values))
+    assert verdict == SUPPORTED
+    assert numbers.startswith("CDSPP 80.0 %, SVM_t 70.0 %")
+    assert numbers.endswith("3 trials.")
+
+
+@pytest.mark.parametrize(
+    ("values", "shortened", "message"),
+    [
+        ({"cdspp": 0.8}, (), "svm-t does not run in this study"),
+        ({"cdspp": 0.8, "svm-t": 0.7}, ("cdspp",), "runs of CDSPP were shortened"),
+        (
+            {"cdspp": 0.8, "svm-t": [0.7, 0.7, math.nan, math.nan]},
+            (),
+            "2 trials with all tasks, of 3 at least",
+        ),
+    ],
+)
+def test_superiority_needs_both_methods_whole_and_three_trials(
+    values: Numbers, shortened: Sequence[str], message: str
+) -> None:
+    with pytest.raises(NotTestable, match=message):
+        SUPERIOR(evidence(values, shortened=shortened))
+
+
+def test_a_method_is_the_best_where_it_beats_the_best_complete_row() -> None:
+    values = {
+        "svm-t": 0.99,
+        "cdls": 0.75,
+        "ddacl": 0.79,
+        "ssan": 0.95,
+        "pa": [0.70, math.nan, math.nan, math.nan],
+        "cdspp": 0.8 + LUCK / 10,
+        "cdspp-pca": 0.97,
+    }
+    check = Best("cdspp", apart=("cdspp-pca",))
+    verdict, numbers = check(evidence(values, shortened=["ssan"]))
+    assert verdict == SUPPORTED
+    assert numbers.startswith("CDSPP 80.1 %; best of 2 others DDACL, 79.0 %: a gain of")
+    assert numbers.endswith(
+        "Left out: SSAN (shortened, −14.9), PA (1 of 4 trials, +10.0)."
+    )
+
+
+def test_a_method_that_another_equals_is_not_the_best() -> None:
+    values = {"cdls": 0.5, "ddacl": 0.8, "cdspp": 0.8 + LUCK}
+    assert Best("cdspp")(evidence(values)).verdict == NOT_SUPPORTED
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"svm-t": 0.5, "cdspp": 0.8}, "no other complete row beside CDSPP"),
+        ({"cdls": 0.5}, "cdspp does not run"),
+        ({"cdls": 0.5, "cdspp": [0.8, 0.8, 0.8, math.nan]}, "CDSPP has not all trials"),
+    ],
+)
+def test_the_best_needs_a_complete_row_and_another(
+    values: Numbers, message: str
+) -> None:
+    with pytest.raises(NotTestable, match=message):
+        Best("cdspp")(evidence(values))
+
+
+FLAT = Flat("cdspp", "alpha", low=10, high=100)
+
+
+def test_means_within_a_point_are_flat_whatever_lies_outside_the_range() -> None:
+    curve = curve_of("alpha", {0.1: 0.2, 10: 0.80, 30: 0.81, 100: 0.805, 1000: 0.3})
+    verdict, numbers = FLAT(evidence(None, curve))
+    assert verdict == SUPPORTED
+    assert numbers == (
+        "CDSPP between 80.3 and 81.3 % for alpha = 10, 30, 100: 1.0 points apart, "
+        "2 tasks, 3 trials."
+    )
+
+
+def test_means_more_than_a_point_apart_are_not_flat() -> None:
+    curve = curve_of("alpha", {10: 0.80, 100: 0.811})
+    verdict, numbers = FLAT(evidence(None, curve))
+    assert verdict == NOT_SUPPORTED
+    assert "1.1 points apart" in numbers
+
+
+def test_the_range_may_start_at_the_number_of_classes() -> None:
+    curve = curve_of("n_components", {2: 0.3, 9: 0.7, 10: 0.8, 20: 0.8})
+    verdict, numbers = Flat("cdspp", "n_components")(evidence(None, curve))
+    assert verdict == SUPPORTED
+    assert "for d = 10, 20: 0.0 points apart" in numbers
+
+
+@pytest.mark.parametrize(
+    ("curve", "message"),
+    [
+        (None, "no curve over alpha in this study"),
+        (curve_of("max_iter", {1: 0.5, 5: 0.6}), "no curve over alpha"),
+        (curve_of("alpha", {1: 0.5, 10: 0.6}), "has 1 value from 10 to 100"),
+    ],
+)
+def test_flatness_needs_two_values_in_the_range(
+    curve: Curve | None, message: str
+) -> None:
+    with pytest.raises(NotTestable, match=message):
+        FLAT(evidence(None, *([curve] if curve else [])))
+
+
+def test_an_accuracy_that_ends_higher_than_it_begins_rises() -> None:
+    curve = curve_of("labels", {1: 0.5, 3: 0.7, 5: 0.69, 7: 0.8})
+    verdict, numbers = Trend("cdspp", "labels")(evidence(None, curve))
+    assert verdict == SUPPORTED
+    assert numbers == (
+        "CDSPP: 50.3 % at labels per class = 1, 80.3 % at 7; a change of 30.0 points "
+        "(95 % interval 30.0 to 30.0), as claimed in 2 of 3 steps, 2 tasks, 3 trials."
+    )
+
+
+def test_where_an_accuracy_falls_in_place_of_rising_the_numbers_say_so() -> None:
+    curve = curve_of("labels", {1: 0.7, 3: 0.5})
+    verdict, numbers = Trend("cdspp", "labels")(evidence(None, curve))
+    assert verdict == NOT_SUPPORTED
+    assert "at 3, the opposite; a change of −20.0 points" in numbers
+
+
+def test_an_accuracy_that_ends_where_it_begins_does_not_rise() -> None:
+    curve = curve_of("labels", {1: 0.5, 3: 0.7, 5: 0.5})
+    assert Trend("cdspp", "labels")(evidence(None, curve)).verdict == NOT_SUPPORTED
+
+
+def test_a_gain_over_a_rival_may_fall() -> None:
+    curve = curve_of("labels", {1: 0.6, 5: 0.55, 9: 0.52}, svm_t=0.5)
+    falling = Trend("cdspp", "labels", rival="svm-t", rises=False)
+    verdict, numbers = falling(evidence(None, curve))
+    assert verdict == SUPPORTED
+    assert numbers.startswith(
+        "Gain of CDSPP over SVM_t: 10.0 points at labels per class = 1, 2.0 points at "
+        "9; a change of −8.0 points"
+    )
+    assert (
+        Trend("cdspp", "labels", rival="svm-t")(evidence(None, curve)).verdict
+        == NOT_SUPPORTED
+    )
+
+
+def test_values_that_a_task_lacks_and_trials_that_a_value_lacks_are_left_out() -> None:
+    curve = curve_of("labels", {1: 0.5, 3: 0.6, 5: 0.1})
+    curve.accuracy[0, 1, 2] = math.nan
+    _, numbers = Trend("cdspp", "labels")(evidence(None, curve))
+    assert "60.3 % at 3; a change" in numbers
+    curve.accuracy[0, 0, 0, 1] = math.nan
+    with pytest.raises(NotTestable, match="fewer than 3 trials have every value"):
+        Trend("cdspp", "labels")(evidence(None, curve))
+
+
+@pytest.mark.parametrize(
+    ("curve", "message"),
+    [
+        (curve_of("alpha", {1: 0.5, 3: 0.6}), "no curve over labels per class"),
+        (curve_of("labels", {1: 0.5, 3: 0.6}), "svm-t does not run along that curve"),
+        (curve_of("labels", {1: 0.5}, svm_t=0.4), "has fewer than two values"),
+    ],
+)
+def test_a_trend_needs_a_curve_of_both_methods(curve: Curve, message: str) -> None:
+    with pytest.raises(NotTestable, match=message):
+        Trend("cdspp", "labels", rival="svm-t")(evidence(None, curve))
+
+
+CHEAPEST = Cheapest("cdspp", ("dama", "cdls", "stn", "ssan"))
+
+
+def test_the_cheapest_takes_less_than_every_whole_rival() -> None:
+    times = [time_of("dama", 20.0), time_of("cdls", 35.0), time_of("svm-t", 1.0)]
+    times += [time_of("stn", 5.0, shortened=True), time_of("cdspp", 10.0)]
+    verdict, numbers = CHEAPEST(evidence(times=times))
+    assert verdict == SUPPORTED
+    assert numbers == (
+        "CDSPP 10 s; cheapest and dearest rival DAMA (2 ×), CDLS (3.5 ×), of 2 rivals. "
+        "Left out, shortened: STN (0.5 ×)."
+    )
+
+
+def test_cheaper_rivals_are_named() -> None:
+    times = [time_of("dama", 5.0), time_of("cdls", 35.0), time_of("cdspp", 10.0)]
+    verdict, numbers = CHEAPEST(evidence(times=times))
+    assert verdict == NOT_SUPPORTED
+    assert numbers == "CDSPP 10 s; cheaper are DAMA (0.5 ×), of 2 rivals."
+
+
+@pytest.mark.parametrize(
+    ("times", "message"),
+    [
+        ([time_of("dama", 5.0)], "cdspp was not timed on all tasks"),
+        ([time_of("dama", 5.0), time_of("cdspp", math.nan)], "cdspp was not timed"),
+        ([time_of("dama", math.nan), time_of("cdspp", 1.0)], "no rival of CDSPP"),
+        ([time_of("stn", 5.0, shortened=True), time_of("cdspp", 1.0)], "no rival"),
+    ],
+)
+def test_the_cheapest_needs_a_time_of_its_own_and_of_a_rival(
+    times: Sequence[Time], message: str
+) -> None:
+    with pytest.raises(NotTestable, match=message):
+        CHEAPEST(evidence(times=times))
+
+
+def test_transfer_needs_a_gain_over_the_strongest_control() -> None:
+    values = {"cdspp": 0.8 + LUCK, "target-only": 0.7, "placebo": 0.75}
+    verdict, numbers = Transfer()(evidence(values))
+    assert verdict == SUPPORTED
+    assert numbers.startswith(
+        "CDSPP over placebo, the strongest control: a gain of 5.5"
+    )
+    assert "; over target-only: 10.5 points" in numbers
+    assert numbers.endswith("the source helps on 2 of 2 tasks.")
+
+
+def test_a_control_that_does_as_well_leaves_transfer_unsupported() -> None:
+    values = {"cdspp": 0.8 + LUCK, "target-only": 0.9, "placebo": 0.8}
+    verdict, numbers = Transfer()(evidence(values))
+    assert verdict == NOT_SUPPORTED
+    assert "target-only, the strongest control: the opposite, a gain of −9.5" in numbers
+    assert "; over target-only" not in numbers
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"cdspp": 0.8, "svm-t": 0.7}, "no control was run"),
+        (
+            {"cdspp": 0.8, "placebo": [0.7, 0.7, math.nan, math.nan]},
+            "fewer than 3 trials with a control",
+        ),
+    ],
+)
+def test_transfer_needs_a_control(values: Numbers, message: str) -> None:
+    with pytest.raises(NotTestable, match=message):
+        Transfer()(evidence(values))
+
+
+def test_what_no_number_shows_is_shown_elsewhere() -> None:
+    with pytest.raises(NotTestable, match="see the figure"):
+        Elsewhere("see the figure")(evidence())

@@ -1,0 +1,209 @@
+"""Table 1: what a benchmark holds, counted from labels, features and splits."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.report_data import write_labels
+
+from cdspp.core.artifacts import SPLIT_COLUMNS, Features, write_features, write_rows
+from cdspp.core.errors import DataError
+from cdspp.report.tables.contents import (
+    Contents,
+    build_contents_table,
+    contents_tables,
+    read_contents,
+    write_contents,
+)
+from cdspp.report.tables.table import Table, to_html, to_latex, to_markdown
+from cdspp.stages.splits import write_split
+
+LAYOUT: dict[str, Any] = {
+    "benchmark": "shops",
+    "title": "Shops",
+    "tasks": ["web_shop"],
+    "views": {"source": "words", "target": "net"},
+    "overlap": "exclude",
+}
+CLASSES = ("cup", "pen")
+
+
+def write_domain(folder: Path, domain: str, view: str, each: int, width: int) -> None:
+    """Write labels (`each` samples a class) and one view of a domain."""
+    write_labels(folder / f"{domain}.parquet", domain, CLASSES, each)
+    ids = np.array([f"{domain}-{c}-{i}" for c in CLASSES for i in range(each)])
+    X = np.zeros((ids.size, width))
+    write_features(folder / f"{domain}.{view}.npz", Features(X, ids[::-1], {}))
+
+
+def write_block(
+    folder: Path, role: str, domain: str, block: str, rows: Sequence[tuple[Any, ...]]
+) -> None:
+    """Write rows of trial, id, role and label as a file of splits."""
+    values = dict(
+        zip(("trial", "id", "role", "label"), zip(*rows, strict=True), strict=True)
+    )
+    values["row"] = range(len(rows))
+    path = folder / "splits" / role / domain / f"{block}.parquet"
+    write_rows(path, SPLIT_COLUMNS, values)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder named like a data set, with two domains and their splits."""
+    root = tmp_path / "goods"
+    root.mkdir()
+    write_domain(root, "web", "words", each=4, width=5)
+    write_domain(root, "shop", "net", each=3, width=7)
+    source = [(1, f"web-{c}-{i}", "source", c) for c in CLASSES for i in range(2)]
+    write_block(root, "source", "web", "1-1", source)
+    write_block(root, "source", "web", "2-2", [(2, *row[1:]) for row in source[:3]])
+    target = [(k, f"shop-{c}-0", "labelled", c) for k in (1, 2) for c in CLASSES]
+    tested = [(1, "cup", 1), (1, "cup", 2), (1, "pen", 1), (2, "pen", 1)]
+    target += [(k, f"shop-{c}-{i}", "unlabelled", None) for k, c, i in tested]
+    write_block(root, "target", "shop", "1-2", target)
+    return root
+
+
+def files(folder: Path) -> dict[str, list[Path]]:
+    """Return the files of a folder as the arguments of `read_contents`."""
+    return {
+        "labels": sorted(folder.glob("*.parquet")),
+        "features": sorted(folder.glob("*.npz")),
+        "splits": sorted(folder.glob("splits/*/*/*.parquet")),
+    }
+
+
+def texts(table: Table) -> list[list[str]]:
+    """Return the text of every cell."""
+    return [[cell.text for cell in line.cells] for line in table.lines]
+
+
+def test_samples_classes_features_and_labels_are_counted(folder: Path) -> None:
+    source, target = read_contents(LAYOUT, **files(folder))
+    assert source == Contents(
+        role="source",
+        dataset="goods",
+        domain="web",
+        view="words",
+        samples=8,
+        classes=2,
+        features=5,
+        trials=2,
+        labelled_per_class=(1, 2),
+        labelled=(3, 4),
+        unlabelled=(0, 0),
+    )
+    assert (target.samples, target.features, target.trials) == (6, 7, 2)
+    assert target.labelled_per_class == (1, 1)
+    assert target.labelled == (2, 2)
+    assert target.unlabelled == (1, 3)
+
+
+def test_a_class_without_a_labelled_sample_in_a_trial_counts_as_none(
+    folder: Path,
+) -> None:
+    rows = [(1, "web-cup-0", "source", "cup"), (2, "web-pen-0", "source", "pen")]
+    write_block(folder, "source", "web", "1-1", rows)
+    (folder / "splits/source/web/2-2.parquet").unlink()
+    source, _ = read_contents(LAYOUT, **files(folder))
+    assert source.labelled_per_class == (0, 1)
+
+
+def test_the_splits_that_the_study_writes_are_counted(folder: Path) -> None:
+    for path in folder.glob("splits/*/*/*.parquet"):
+        path.unlink()
+    for role, domain, per_class in (("source", "web", 9), ("target", "shop", 1)):
+        write_split(
+            labels=folder / f"{domain}.parquet",
+            output=folder / "splits" / role / domain / "1-3.parquet",
+            dataset="goods",
+            domain=domain,
+            role=role,
+            protocol="seeded",
+            per_class=per_class,
+            unlabelled=None,
+            classes=CLASSES,
+            block="1-3",
+            seed=0,
+        )
+    source, target = read_contents(LAYOUT, **files(folder))
+    assert (source.labelled_per_class, source.labelled) == ((4, 4), (8, 8))
+    assert (target.labelled, target.unlabelled, target.trials) == ((2, 2), (4, 4), 3)
+
+
+def test_each_role_is_described_by_its_own_view(folder: Path) -> None:
+    write_domain(folder, "web", "net", each=4, width=11)
+    layout = {**LAYOUT, "tasks": ["web_web", "web_shop"]}
+    write_block(folder, "target", "web", "1-1", [(1, "web-cup-0", "labelled", "cup")])
+    found = read_contents(layout, **files(folder))
+    assert [(c.role, c.domain, c.view, c.features) for c in found] == [
+        ("source", "web", "words", 5),
+        ("target", "web", "net", 11),
+        ("target", "shop", "net", 7),
+    ]
+
+
+def test_a_line_tells_numbers_and_ranges(folder: Path) -> None:
+    table = build_contents_table(read_contents(LAYOUT, **files(folder)), LAYOUT)
+    assert texts(table) == [
+        ["web", "source", "goods", "words", "8", "2", "5", "1 to 2", "3 to 4", "–"],
+        ["shop", "target", "goods", "net", "6", "2", "7", "1", "2", "1 to 3"],
+    ]
+    assert "(of 2)" in table.caption
+    for form in (to_html, to_latex, to_markdown):
+        assert "nan" not in form(table)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "overlap", "told"),
+    [
+        (["web_shop"], "exclude", False),
+        (["web_web"], "exclude", True),
+        (["web_web"], "keep", False),
+    ],
+)
+def test_the_caption_says_where_test_samples_are_left_out(
+    tasks: list[str], overlap: str, told: bool
+) -> None:
+    table = build_contents_table([], {**LAYOUT, "tasks": tasks, "overlap": overlap})
+    assert ("labelled in its source" in table.caption) == told
+
+
+def test_the_csv_is_tidy(folder: Path) -> None:
+    (name,) = contents_tables(LAYOUT)
+    output = folder / f"{name}.csv"
+    write_contents(layout=LAYOUT, **files(folder), outputs=[output])
+    with output.open(encoding="utf-8") as stream:
+        source, target = csv.DictReader(stream)
+    assert (source["benchmark"], source["domain"]) == ("shops", "web")
+    assert (source["fewest_labelled"], source["most_labelled"]) == ("3", "4")
+    assert (target["fewest_unlabelled"], target["most_unlabelled"]) == ("1", "3")
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "message"),
+    [
+        ("labels", "shop.parquet", "expected a file of shop, got those of web"),
+        ("features", "web.words.npz", r"expected a file of web\.words, got those of"),
+        ("splits", "1-2.parquet", "expected a file of target/shop"),
+    ],
+)
+def test_a_missing_file_is_named(
+    folder: Path, kind: str, name: str, message: str
+) -> None:
+    given = files(folder)
+    given[kind] = [path for path in given[kind] if path.name != name]
+    with pytest.raises(DataError, match=message):
+        read_contents(LAYOUT, **given)
+
+
+def test_features_of_other_samples_than_the_labels_are_refused(folder: Path) -> None:
+    write_labels(folder / "shop.parquet", "shop", CLASSES, 4)
+    with pytest.raises(DataError, match=r"shop\.net\.npz: 6 samples, but 8"):
+        read_contents(LAYOUT, **files(folder))

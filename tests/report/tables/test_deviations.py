@@ -1,0 +1,271 @@
+"""Where paper and released code differ: the list, and the effects measured."""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from cdspp.core.artifacts import SCORE_COLUMNS, write_rows
+from cdspp.core.errors import DataError
+from cdspp.methods import make, option_defaults
+from cdspp.report.tables.deviations import (
+    Deviation,
+    build_deviation_table,
+    deviation_tables,
+    measure_effects,
+    read_deviations,
+    write_deviations,
+)
+from cdspp.report.tables.table import Table
+
+SETTING = "deviation-no-centring"
+NO_CENTRING = Deviation(
+    id="no-centring",
+    method="cdspp",
+    topic="Centring",
+    paper="No centring is mentioned.",
+    code="The mean is subtracted.",
+    default="code",
+    options={"center": False},
+)
+NO_SWITCH = Deviation(
+    id="no-ridge",
+    method="dama-plus",
+    topic="Ridge",
+    paper="There is none.",
+    code="There is one.",
+    default="code",
+    options=None,
+    unchecked=True,
+)
+Accuracies = Mapping[tuple[str, str], Sequence[float]]
+
+
+@pytest.fixture(scope="module")
+def path(repository: Path) -> Path:
+    return repository / "resources" / "paper" / "deviations.yaml"
+
+
+@pytest.fixture(scope="module")
+def shipped(path: Path) -> list[Deviation]:
+    return read_deviations(path)
+
+
+def rows_of(accuracies: Accuracies) -> dict[str, Any]:
+    """Return score columns of CDSPP by (setting, task), trial by trial."""
+    records = [
+        (setting, task, "cdspp", trial, 1, "ok", 420, value, value)
+        for (setting, task), values in accuracies.items()
+        for trial, value in enumerate(values, start=1)
+    ]
+    columns = zip(*records, strict=True)
+    names = tuple(SCORE_COLUMNS)
+    return {n: np.asarray(v) for n, v in zip(names, columns, strict=True)}
+
+
+def layout_of(
+    tasks: Sequence[str], trials: int = 3, title: str = "A"
+) -> dict[str, Any]:
+    entry = {
+        "id": "no-centring",
+        "setting": SETTING,
+        "method": "cdspp",
+        "printed": "CDSPP",
+        "tasks": list(tasks),
+        "trials": trials,
+    }
+    return {"benchmark": title.lower(), "title": title, "deviations": [entry]}
+
+
+def table_of(*accuracies: Accuracies) -> Table:
+    titles = "AB"[: len(accuracies)]
+    return build_deviation_table(
+        [rows_of(part) for part in accuracies],
+        [layout_of(["a_b"], title=title) for title in titles],
+        [NO_CENTRING, NO_SWITCH],
+    )
+
+
+def test_every_switch_is_an_option_with_another_value_than_the_default(
+    shipped: list[Deviation],
+) -> None:
+    for deviation in shipped:
+        defaults = option_defaults(deviation.method)
+        for name, value in (deviation.options or {}).items():
+            assert defaults[name] != value, deviation.id
+        made = make(deviation.method, **(deviation.options or {}))
+        made._validate_params()
+
+
+def test_every_method_of_the_paper_with_a_known_difference_is_in_the_list(
+    shipped: list[Deviation],
+) -> None:
+    methods = {deviation.method.split("-")[0] for deviation in shipped}
+    compared = {
+        "svm",
+        "dama",
+        "cdls",
+        "hfa",
+        "shfa",
+        "pa",
+        "tit",
+        "stn",
+        "ddacl",
+        "ssan",
+    }
+    assert methods == compared | {"cdspp"}
+
+
+def test_every_entry_is_named_and_told_in_sentences(shipped: list[Deviation]) -> None:
+    for deviation in shipped:
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", deviation.id)
+        for text in (deviation.paper, deviation.code):
+            assert text[0].isupper(), deviation.id
+            assert text.endswith("."), deviation.id
+
+
+def test_the_switches_that_a_study_may_name_are_there(shipped: list[Deviation]) -> None:
+    switches = {d.id: d.switch for d in shipped if d.options}
+    assert switches["no-centring"] == "center: false"
+    assert switches["svm-one-vs-one"] == "strategy: ovo, l2: true"
+    assert {"plain-means", "select-over-all", "final-fit"} <= set(switches)
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"defualt": "code"}, "no-centring"),
+        ({"default": "author"}, "code, paper, neither"),
+    ],
+)
+def test_a_wrong_entry_is_refused_by_name(
+    change: dict[str, str], named: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "deviations.yaml"
+    path.write_text(yaml.safe_dump([{**vars(NO_CENTRING), **change}]))
+    with pytest.raises(DataError, match=named):
+        read_deviations(path)
+
+
+def test_a_missing_key_and_a_name_given_twice_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "deviations.yaml"
+    entry = dict(vars(NO_CENTRING))
+    path.write_text(yaml.safe_dump([entry, dict(entry)]))
+    with pytest.raises(DataError, match="more than once: no-centring"):
+        read_deviations(path)
+    del entry["code"]
+    path.write_text(yaml.safe_dump([entry]))
+    with pytest.raises(DataError, match="no-centring: expected the keys"):
+        read_deviations(path)
+
+
+def test_the_effect_is_the_setting_minus_the_main_run_on_equal_trials_and_tasks() -> (
+    None
+):
+    accuracies = {
+        ("main", "a_b"): [0.80, 0.82, 0.84, 0.10],
+        ("main", "b_c"): [0.60, 0.62, 0.64, 0.10],
+        ("main", "c_a"): [0.10, 0.10, 0.10, 0.10],
+        (SETTING, "a_b"): [0.82, 0.84, 0.86, 0.99],
+        (SETTING, "b_c"): [0.60, 0.64, 0.68, 0.99],
+    }
+    layout = layout_of(["a_b", "b_c"], trials=3)
+    effect = measure_effects(rows_of(accuracies), layout)["no-centring"]
+    # By trial: (0.02 + 0) / 2, (0.02 + 0.02) / 2, (0.02 + 0.04) / 2.
+    assert effect.gain.mean == pytest.approx(0.02)
+    assert effect.gain.low == pytest.approx(0.01)
+    assert effect.gain.high == pytest.approx(0.03)
+    assert (effect.gain.trials, effect.gain.losses, effect.tasks) == (3, 0, 2)
+
+
+def test_a_trial_that_lacks_a_task_is_left_out() -> None:
+    accuracies = {
+        ("main", "a_b"): [0.80, 0.80],
+        ("main", "b_c"): [0.60, 0.60],
+        (SETTING, "a_b"): [0.90, 0.90],
+        (SETTING, "b_c"): [0.60],
+    }
+    layout = layout_of(["a_b", "b_c"], trials=2)
+    gain = measure_effects(rows_of(accuracies), layout)["no-centring"].gain
+    assert gain.trials == 1
+    assert gain.mean == pytest.approx(0.05)
+    assert math.isnan(gain.low)
+
+
+def test_a_setting_that_has_no_scores_yet_has_no_effect() -> None:
+    table = table_of({("main", "a_b"): [0.8, 0.8, 0.8]})
+    cells = table.lines[0].cells
+    assert [cell.text for cell in cells[4:]] == ["A", "–"]
+    assert cells[4].note == "1 task, 0 trials"
+
+
+def test_a_line_tells_both_readings_and_the_effect_in_points() -> None:
+    table = table_of(
+        {("main", "a_b"): [0.80, 0.82, 0.84], (SETTING, "a_b"): [0.77, 0.80, 0.83]}
+    )
+    cells = table.lines[0].cells
+    assert [cell.text for cell in cells] == [
+        "CDSPP",
+        "Centring",
+        "No centring is mentioned.",
+        "The mean is subtracted.",
+        "A",
+        "−2.0",
+    ]
+    assert cells[1].note == "center: false. Followed: code."
+    assert (cells[4].note, cells[5].note) == ("1 task, 3 trials", "−3.0 to −1.0")
+    assert cells[5].bold
+
+
+def test_an_effect_whose_interval_holds_zero_is_not_bold() -> None:
+    table = table_of(
+        {("main", "a_b"): [0.80, 0.82, 0.84], (SETTING, "a_b"): [0.81, 0.82, 0.83]}
+    )
+    assert not table.lines[0].cells[5].bold
+
+
+def test_what_was_not_measured_is_told_with_dashes() -> None:
+    table = table_of({("main", "a_b"): [0.8]})
+    line = table.lines[-1]
+    texts = [cell.text for cell in line.cells]
+    assert texts == ["DAMA+", "Ridge", "There is none.", "There is one.", "–", "–"]
+    assert line.cells[1].note == "Followed: code."
+    assert line.cells[2].note == "full text not at hand"
+    assert line.block == "Not measured in this study"
+
+
+def test_two_benchmarks_have_a_line_each_and_the_text_stands_once() -> None:
+    scores = {("main", "a_b"): [0.8, 0.8], (SETTING, "a_b"): [0.9, 0.9]}
+    table = table_of(scores, scores)
+    first, second, _ = table.lines
+    assert {cell.text for cell in second.cells[:4]} == {""}
+    assert [first.cells[4].text, second.cells[4].text] == ["A", "B"]
+    assert [record["title"] for record in table.records] == ["A", "B", ""]
+
+
+def test_the_page_explains_itself(path: Path, tmp_path: Path) -> None:
+    accuracies = {("main", "a_b"): [0.8, 0.8], (SETTING, "a_b"): [0.9, 0.9]}
+    scores = tmp_path / "a.parquet"
+    write_rows(scores, SCORE_COLUMNS, rows_of(accuracies))
+    [name] = deviation_tables()
+    outputs = [tmp_path / f"{name}.{suffix}" for suffix in ("csv", "md", "tex")]
+    write_deviations(
+        scores=[scores], layouts=[layout_of(["a_b"])], deviations=path, outputs=outputs
+    )
+    page = outputs[1].read_text()
+    assert page.startswith("Where paper and released code differ. What the text")
+    assert "accuracy with these options minus accuracy without them" in page
+    assert "**+10.0**" in page
+    with outputs[0].open(newline="") as stream:
+        records = list(csv.DictReader(stream))
+    assert [r["id"] for r in records] == [d.id for d in read_deviations(path)]
+    assert float(records[0]["effect"]) == pytest.approx(0.1)
+    assert not any(r["effect"] for r in records[1:])

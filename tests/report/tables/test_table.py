@@ -1,0 +1,48 @@
+"""Forms of a table that its content decides: prose columns, sorting, fragments."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cdspp.core.wording import marks
+from cdspp.report.tables.table import Cell, Line, Table, to_fragment, to_html, to_latex
+
+TABLE = Table(
+    name="toy",
+    title="Toy",
+    caption="Percent & points.",
+    columns=("Claim", "Gain"),
+    lines=(Line((Cell("A long sentence."), Cell("1.0", value=0.01))),),
+    fields=("claim", "gain"),
+)
+
+
+def test_columns_of_prose_break_their_lines() -> None:
+    prose = replace(TABLE, prose=(0,))
+    assert r"\begin{tabular}{lr}" in to_latex(TABLE)
+    assert r"\begin{tabular}{p{0.22\linewidth}r}" in to_latex(prose)
+    assert 'class="text prose"' in to_html(prose)
+    assert "prose" not in to_html(TABLE)
+
+
+def test_a_table_can_be_sorted_where_cells_have_values_and_lines_names() -> None:
+    words = replace(TABLE, lines=(Line((Cell("a"), Cell("b"))),))
+    nameless = replace(TABLE, lines=(Line((Cell(""), Cell("1", value=1.0))),))
+    assert '<table class="sortable">' in to_html(TABLE)
+    assert "<table>" in to_html(words)
+    assert "<table>" in to_html(nameless)
+
+
+def test_a_fragment_has_heading_caption_and_table() -> None:
+    text = to_fragment(TABLE)
+    assert "<strong>Toy.</strong> Percent &amp; points.</figcaption>" in text
+    assert text.count("<table") == 1
+    assert "Nothing to show yet" not in text
+    nothing = to_fragment(replace(TABLE, lines=()))
+    assert "Nothing to show yet" in nothing
+    assert "<table" not in nothing
+
+
+def test_marks_tell_supervised_and_shortened_methods() -> None:
+    assert marks(supervised=True, shortened=True) == "*†"
+    assert marks(supervised=False, shortened=False) == ""

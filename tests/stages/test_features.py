@@ -1,0 +1,232 @@
+"""The feature stage: paths in, NPZ files out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from cdspp.core.artifacts import Features, read_features, write_features
+from cdspp.core.errors import ConfigError, DataError
+from cdspp.datasets import FolderDataset
+from cdspp.features import (
+    available_extractors,
+    extractor_kind,
+    extractor_module,
+    extractor_options,
+    make_extractor,
+    needs_codebook,
+)
+from cdspp.stages.features import build_codebook, extract_view
+
+WORDS = {"n_words": 3, "codebook_domain": "one"}
+
+
+@pytest.fixture(scope="module")
+def images(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root, rng = tmp_path_factory.mktemp("images"), np.random.default_rng(0)
+    for domain in ("one", "two"):
+        for label in ("cat", "dog"):
+            (root / "own" / domain / label).mkdir(parents=True)
+            for number in range(2):
+                pixels = rng.integers(0, 256, (64, 64), dtype=np.uint8)
+                path = root / "own" / domain / label / f"{number}.png"
+                Image.fromarray(pixels).save(path)
+    FolderDataset("pictures", root / "own").prepare(root / "data")
+    return root / "data" / "index.json"
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("texts")
+    words = ["red", "green", "blue", "black", "white", "brown"]
+    for domain in ("one", "two"):
+        for number in range(6):
+            path = root / "own" / domain / f"class{number % 2}" / f"{number}.txt"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(" ".join(words[: number + 1]) + f" {domain}")
+    FolderDataset("colours", root / "own").prepare(root / "data")
+    return root / "data" / "index.json"
+
+
+def extract(output: Path, extractor: str, **given: Any) -> Features:
+    given = {"options": {}, "domain": "two", "numeric_threads": 1} | given
+    extract_view(extractor=extractor, output=output, **given)
+    return read_features(output)
+
+
+def test_visual_words_pass_through_a_codebook(images: Path, tmp_path: Path) -> None:
+    codebook = tmp_path / "codebook.npz"
+    given: dict[str, Any] = {"extractor": "visual-words", "options": WORDS}
+    build_codebook(index=images, output=codebook, numeric_threads=1, **given)
+    assert read_features(codebook).X.shape == (3, 128)
+    view = extract(tmp_path / "two.npz", index=images, codebook=codebook, **given)
+    assert view.X.shape == (4, 3)
+    np.testing.assert_array_equal(view.X.sum(axis=1), 81)
+    assert view.provenance["codebook"]["domain"] == "one"
+    assert view.provenance["domain"] == "two"
+
+
+def test_rows_follow_the_index_and_carry_no_labels(texts: Path, tmp_path: Path) -> None:
+    from cdspp.datasets import read_index
+
+    view = extract(tmp_path / "two.npz", "text", index=texts)
+    assert view.ids.tolist() == read_index(texts).ids("two")
+    stored = (tmp_path / "two.npz").read_bytes()
+    assert b"class0" not in stored
+    assert b"class1" not in stored
+
+
+def test_a_view_is_reduced_and_remembers_its_origin(
+    texts: Path, tmp_path: Path
+) -> None:
+    base = extract(tmp_path / "two.text.npz", "text", index=texts)
+    options = {"energy": 0.9}
+    view = extract(
+        tmp_path / "two.pca.npz", "pca", view=tmp_path / "two.text.npz", options=options
+    )
+    assert view.ids.tolist() == base.ids.tolist()
+    assert view.X.shape[1] == view.provenance["components"] < base.X.shape[1]
+    assert view.provenance["energy"] >= 0.9
+    assert view.provenance["view"] == base.provenance
+    assert view.provenance["options"] == {
+        "center": True,
+        "n_components": None,
+        **options,
+    }
+
+
+@pytest.mark.parametrize("extractor", ["cnn", "text", "visual-words"])
+def test_the_same_input_gives_the_same_bytes(
+    extractor: str, images: Path, texts: Path, tmp_path: Path
+) -> None:
+    given: dict[str, Any] = {"options": {"layer": "pool"}, "index": images}
+    if extractor == "text":
+        given = {"options": {}, "index": texts}
+    elif extractor == "visual-words":
+        given |= {"options": WORDS, "codebook": tmp_path / "codebook.npz"}
+    written = set()
+    for _ in range(2):
+        if "codebook" in given:
+            build_codebook(
+                index=images,
+                extractor=extractor,
+                options=WORDS,
+                output=given["codebook"],
+                numeric_threads=1,
+            )
+        view = extract(tmp_path / "view.npz", extractor, **given)
+        written.add((tmp_path / "view.npz").read_bytes())
+    assert len(written) == 1
+    assert view.provenance["extractor"] == extractor
+    assert "numpy" in view.provenance["versions"]
+
+
+def test_thread_counts_are_as_before_afterwards(images: Path, tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    import cv2
+
+    before = (torch.get_num_threads(), cv2.getNumThreads())
+    seen = []
+    original = torch.nn.Sequential.forward
+
+    def spy(self, pixels):  # type: ignore[no-untyped-def]
+        seen.append(torch.get_num_threads())
+        return original(self, pixels)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch.nn.Sequential, "forward", spy)
+        options = {"layer": "pool"}
+        extract(tmp_path / "view.npz", "cnn", index=images, options=options)
+    assert set(seen) == {1}
+    assert (torch.get_num_threads(), cv2.getNumThreads()) == before
+
+
+@pytest.mark.parametrize(
+    ("extractor", "options"), [("cnn", {}), ("visual-words", WORDS)]
+)
+def test_an_extractor_of_images_refuses_texts(
+    extractor: str, options: dict[str, Any], texts: Path, tmp_path: Path
+) -> None:
+    message = f"extractor {extractor} reads images, but .* colours holds texts"
+    with pytest.raises(ConfigError, match=message):
+        extract(tmp_path / "view.npz", extractor, index=texts, options=options)
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_an_extractor_reads_must_be_given(images: Path, tmp_path: Path) -> None:
+    output = tmp_path / "view.npz"
+    with pytest.raises(ConfigError, match="extractor text needs a file: index"):
+        extract(output, "text")
+    with pytest.raises(ConfigError, match="extractor pca needs a file: view"):
+        extract(output, "pca", options={"energy": 0.5})
+    with pytest.raises(ConfigError, match="visual-words needs a file: codebook"):
+        extract(output, "visual-words", index=images)
+
+
+def test_a_codebook_needs_an_extractor_of_words_and_a_domain(
+    images: Path, tmp_path: Path
+) -> None:
+    given: dict[str, Any] = {"index": images, "output": tmp_path / "codebook.npz"}
+    given |= {"numeric_threads": 1, "options": {}}
+    with pytest.raises(ConfigError, match="extractor cnn has no codebook"):
+        build_codebook(extractor="cnn", **given)
+    with pytest.raises(
+        ConfigError, match="codebook_domain must be the name of a domain"
+    ):
+        build_codebook(extractor="visual-words", **given)
+    given["options"] = WORDS | {"codebook_domain": "three"}
+    with pytest.raises(DataError, match="no domain 'three'; it has one, two"):
+        build_codebook(extractor="visual-words", **given)
+
+
+def test_values_that_are_not_finite_are_named_by_id(tmp_path: Path) -> None:
+    X = np.ones((3, 2), dtype=np.float32)
+    X[1, 0] = np.nan
+    ids = np.array(["first", "second", "third"])
+    write_features(tmp_path / "view.npz", Features(X, ids, {}))
+    with pytest.raises(DataError, match="in 1 of 3 rows: second"):
+        extract(
+            tmp_path / "out.npz",
+            "pca",
+            view=tmp_path / "view.npz",
+            options={"energy": 0.5},
+        )
+    assert not (tmp_path / "out.npz").exists()
+
+
+def test_features_that_are_not_finite_are_not_written(
+    images: Path, tmp_path: Path
+) -> None:
+    torch = pytest.importorskip("torch")
+    from cdspp.features._torchvision import load_torchvision
+
+    state = load_torchvision().models.alexnet(weights=None).features.state_dict()
+    state = {f"features.{name}": value for name, value in state.items()}
+    state["features.0.bias"] = torch.full((64,), torch.inf)
+    torch.save(state, tmp_path / "weights.pth")
+    options = {"layer": "pool", "weights": str(tmp_path / "weights.pth")}
+    with pytest.raises(DataError, match=r"view\.npz: NaN or infinite values in 4 of 4"):
+        extract(tmp_path / "view.npz", "cnn", index=images, options=options)
+    assert not (tmp_path / "view.npz").exists()
+
+
+@pytest.mark.parametrize("name", available_extractors())
+def test_each_extractor_tells_about_itself(name: str) -> None:
+    assert extractor_kind(name) in {"images", "texts", "features", "view"}
+    assert extractor_module(name).startswith("cdspp.features.")
+    assert needs_codebook(name) == (name == "visual-words")
+    needed = {"pca": {"energy": 0.5}, "published": {"name": "surf"}}
+    made = make_extractor(name, **needed.get(name, {}))
+    assert set(made.recorded_options()) == set(extractor_options(name))
+    assert set(made.versions()) >= {"numpy"}
+
+
+def test_unknown_extractors_and_options_are_refused_with_the_nearest_name() -> None:
+    with pytest.raises(ConfigError, match="'visual-word': did you mean 'visual-words'"):
+        make_extractor("visual-word")
+    with pytest.raises(ConfigError, match="no option 'layr': did you mean 'layer'"):
+        make_extractor("cnn", layr="fc6")

@@ -1,0 +1,82 @@
+"""Sizes and costs of a study, known before anything runs."""
+
+from __future__ import annotations
+
+import pytest
+from support.study_files import load, read_study
+
+from cdspp.core.names import trials_of_block
+from cdspp.methods import method_class
+from cdspp.study.cost import (
+    FEWEST_MB,
+    FEWEST_MINUTES,
+    cell_cost,
+    fit_cost,
+    forecast_text,
+    job_cost,
+    problem_size,
+)
+from cdspp.study.model import Study
+
+
+@pytest.fixture(scope="module")
+def paper() -> Study:
+    return load(read_study("paper"))
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "task", "source", "target"),
+    [
+        ("office-caltech", "caltech_amazon", (200, 800), (30, 928, 4096)),
+        ("office-caltech", "dslr_webcam", (147, 800), (30, 265, 4096)),
+        ("mrc", "en_sp", (600, 1131), (60, 3000, 807)),
+        ("nus-imagenet", "tags_images", (800, 64), (24, 800, 4096)),
+        ("office-home-vgg16-resnet50", "art_clipart", (1271, 4096), (195, 4170, 2048)),
+    ],
+)
+def test_the_sizes_of_the_paper_are_known_without_data(
+    paper: Study,
+    benchmark: str,
+    task: str,
+    source: tuple[int, int],
+    target: tuple[int, int, int],
+) -> None:
+    size = problem_size(paper, benchmark, "main", task)
+    assert (size.n_source, size.d_source) == source
+    assert (size.n_labelled, size.n_unlabelled, size.d_target) == target
+
+
+def test_widths_follow_from_the_options_of_extractors() -> None:
+    size = problem_size(
+        load(read_study("office-caltech")), "photographs", "main", "amazon_webcam"
+    )
+    assert (size.d_source, size.d_target) == (800, 4096)
+
+
+def test_more_trials_ask_for_more_time_and_no_more_memory(paper: Study) -> None:
+    cell = ("office-home-vgg16-resnet50", "main", "art_clipart", "cdspp")
+    one, many = (job_cost(paper, *cell, trials) for trials in (1, 500))
+    assert many.minutes > one.minutes >= FEWEST_MINUTES
+    assert many.megabytes == one.megabytes >= FEWEST_MB
+
+
+def test_fewer_iterations_cost_less() -> None:
+    study = load(read_study("office-caltech"))
+    short, whole = (
+        cell_cost(study, "photographs", "main", "amazon_webcam", name).seconds
+        for name in ("ssan", "stn")
+    )
+    size = problem_size(study, "photographs", "main", "amazon_webcam")
+    assert short == pytest.approx(fit_cost(method_class("ssan"), size).seconds / 10)
+    assert whole == pytest.approx(fit_cost(method_class("stn"), size).seconds / 3)
+
+
+def test_the_plan_counts_every_fit_of_the_study(paper: Study) -> None:
+    lines = forecast_text(paper).splitlines()
+    cells = [cell for name in paper.benchmarks for cell in paper.cells(name)]
+    fits = sum(len(trials_of_block(cell.block)) for cell in cells)
+    total = next(line.split() for line in lines if line.startswith("all"))
+    assert [int(total[1]), int(total[2])] == [len(cells), fits]
+    assert float(total[3]) == pytest.approx(
+        sum(float(line.split()[3]) for line in lines[1 : lines.index("") - 1]), abs=0.1
+    )

@@ -1,0 +1,27 @@
+"""Study files of the project, and what the library makes of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from cdspp.study.config import load_study
+from cdspp.study.model import Study
+
+ROOT = Path(__file__).parents[2]
+
+
+def load(config: dict[str, Any]) -> Study:
+    """Return the study that a configuration describes, checked."""
+    schema = ROOT / "workflow/schemas/config.schema.yaml"
+    catalogue = ROOT / "resources/datasets.yaml"
+    paper = ROOT / "resources/paper"
+    return load_study(config, schema=schema, catalogue=catalogue, paper=paper)
+
+
+def read_study(name: str) -> dict[str, Any]:
+    """Return a shipped study as Snakemake merges it with config.yaml."""
+    base = yaml.safe_load((ROOT / "config.yaml").read_text())
+    return base | yaml.safe_load((ROOT / f"resources/studies/{name}.yaml").read_text())

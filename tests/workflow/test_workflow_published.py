@@ -1,0 +1,263 @@
+"""Published data through the workflow: fetched, drawn as published, scored."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from scipy.io import savemat
+from support.toy_study import CONFIG, Project
+
+from cdspp.core.artifacts import SCORE_COLUMNS, SPLIT_COLUMNS, read_features, read_rows
+from cdspp.datasets.published_splits import draw_published
+
+CLASSES = ["cup", "hat", "pen"]
+SIZES = {"shop": [9, 6, 8], "web": [10, 9, 7]}
+N_WORDS, N_SHAPES = 12, 9
+COMPONENTS = {"shop": 3, "web": 4}
+
+BENCHMARK: dict[str, Any] = {
+    "id": "things",
+    "dataset": "things",
+    "source_view": "words-pca",
+    "target_view": "shapes",
+    "tasks": ["shop_web", "web_web"],
+    "labels": {"source": 4, "target": 2},
+    "protocol": "published",
+    "overlap": "keep",
+}
+STUDY: dict[str, Any] = {
+    "datasets": [],
+    "views": [
+        {"id": "shapes", "extractor": "published", "options": {"name": "shapes"}},
+        {"id": "words", "extractor": "published", "options": {"name": "words"}},
+        {
+            "id": "words-pca",
+            "extractor": "pca",
+            "view": "words",
+            "options": {"n_components": COMPONENTS},
+        },
+    ],
+    "benchmarks": [BENCHMARK],
+    "methods": [{"id": "svm-t", "options": {"strategy": "ovo"}}, {"id": "cdspp"}],
+    "curves": [],
+    "deviations": [],
+    "settings": [
+        {
+            "id": "no-overlap",
+            "overlap": "exclude",
+            "methods": ["cdspp"],
+            "tasks": ["web_web"],
+        }
+    ],
+}
+
+
+def labels_of(domain: str) -> np.ndarray:
+    return np.repeat(np.arange(1, 4), SIZES[domain])
+
+
+def write_mirror(folder: Path) -> None:
+    """Write the published files of the toy data set: a matrix and bags of words."""
+    rng = np.random.default_rng(0)
+    for name in ("shapes", "words"):
+        (folder / name).mkdir(parents=True)
+    for domain in SIZES:
+        codes = labels_of(domain)
+        X = rng.random((len(codes), N_SHAPES)) + 3 * np.eye(3, N_SHAPES)[codes - 1]
+        content = {"fts": X, "labels": codes[:, None]}
+        savemat(folder / "shapes" / f"{domain}.mat", content)
+        weights = rng.standard_normal((len(codes), N_WORDS))
+        weights[np.arange(len(codes)), codes] += 4
+        lines = [
+            " ".join(
+                [CLASSES[code - 1], *(f"{k + 1}:{w:.4f}" for k, w in enumerate(row))]
+            )
+            for code, row in zip(codes, weights, strict=True)
+        ]
+        (folder / "words" / domain).write_text("\n".join(lines) + "\n")
+
+
+def catalogue_entry() -> dict[str, Any]:
+    shapes: dict[str, Any] = {"resource": "shapes", "format": "mat", "X": "fts"}
+    shapes |= {"labels": "labels", "label_base": 1, "width": N_SHAPES}
+    shapes["file"] = {domain: f"shapes/{domain}.mat" for domain in SIZES}
+    words: dict[str, Any] = {"resource": "words", "format": "words", "width": N_WORDS}
+    words["file"] = {domain: f"words/{domain}" for domain in SIZES}
+    resources = {
+        name: {"ways": [{"files": [{"name": f} for f in view["file"].values()]}]}
+        for name, view in (("shapes", shapes), ("words", words))
+    }
+    facts = dict.fromkeys(("title", "licence", "source", "content"), "toy")
+    facts |= {"kind": "features", "classes": CLASSES, "class_sizes": SIZES}
+    published = {"shapes": shapes, "words": words}
+    return facts | {"published": published, "resources": resources}
+
+
+@pytest.fixture(scope="module")
+def finished(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    project = Project(repository, tmp_path_factory.mktemp("published"))
+    catalogue = project.folder / "resources" / "datasets.yaml"
+    catalogue.write_text(
+        catalogue.read_text() + yaml.safe_dump({"things": catalogue_entry()})
+    )
+    write_mirror(project.folder / "mirror")
+    project.write_config(**STUDY, mirror="mirror")
+    project.snakemake("--cores", "2", "--show-failed-logs")
+    return project
+
+
+@pytest.fixture
+def project(finished: Project) -> Iterator[Project]:
+    yield finished
+    finished.write_config(**STUDY, mirror="mirror")
+
+
+def scores_of(project: Project) -> dict[str, np.ndarray]:
+    return read_rows(
+        project.folder / "results/toy/scores/things.parquet", SCORE_COLUMNS
+    )
+
+
+def test_rows_of_features_are_those_of_the_published_file(project: Project) -> None:
+    features = read_features(project.folder / "results/features/things/web.shapes.npz")
+    assert features.X.shape == (26, N_SHAPES)
+    assert features.provenance["sha256"]
+    assert sorted(features.X.argmax(axis=1)) == sorted(labels_of("web") - 1)
+
+
+def test_a_number_of_components_may_differ_by_domain(project: Project) -> None:
+    for domain, number in COMPONENTS.items():
+        path = project.folder / f"results/features/things/{domain}.words-pca.npz"
+        features = read_features(path)
+        assert features.X.shape == (sum(SIZES[domain]), number)
+        assert 0 < features.provenance["energy"] < 1
+        assert features.provenance["view"]["layout"]["format"] == "words"
+
+
+def test_the_splits_are_the_published_ones(project: Project) -> None:
+    folder = project.folder / "results/toy/splits/things/main/target/web"
+    split = read_rows(folder / "1-2.parquet", SPLIT_COLUMNS)
+    names = [CLASSES[code - 1] for code in labels_of("web")]
+    for trial in (1, 2):
+        drawn, rest = draw_published(names, 2, trial, class_order=CLASSES)
+        here = split["trial"] == trial
+        assert (here & (split["role"] == "labelled")).sum() == len(drawn)
+        assert (here & (split["role"] == "unlabelled")).sum() == len(rest)
+
+
+def test_samples_on_both_sides_are_kept_or_left_out_as_the_study_says(
+    project: Project,
+) -> None:
+    scores = scores_of(project)
+    within = scores["task"] == "web_web"
+    kept = scores["n_samples"][within & (scores["setting"] == "main")]
+    excluded = scores["n_samples"][within & (scores["setting"] == "no-overlap")]
+    assert set(kept) == {20}
+    assert set(excluded) == {14}  # of 4 source samples a class 2 are labelled targets
+    assert set(scores["task"][scores["setting"] == "no-overlap"]) == {"web_web"}
+
+
+def test_the_overlap_table_counts_them(project: Project) -> None:
+    table = project.folder / "results/toy/tables/overlap_things.csv"
+    with table.open() as stream:
+        rows = {row["task"]: row for row in csv.DictReader(stream)}
+    assert float(rows["shop_web"]["share"]) == 0
+    assert float(rows["web_web"]["share"]) == pytest.approx(6 / 20)
+    page = (project.folder / "results/toy/report/index.html").read_text()
+    assert "test samples that the source has labelled" in page
+
+
+def test_where_files_came_from_is_recorded_without_a_path_of_the_machine(
+    project: Project,
+) -> None:
+    text = (project.folder / "data/things/shapes.fetched.json").read_text()
+    assert json.loads(text)["origin"]["shapes/web.mat"] == "mirror:shapes/web.mat"
+    assert str(project.folder) not in text
+
+
+def test_another_mirror_reruns_nothing(project: Project) -> None:
+    project.write_config(**STUDY, mirror="elsewhere")
+    assert "Nothing to be done" in project.snakemake("-n", "--cores", "1")
+
+
+def test_a_copy_in_another_order_stops_the_run(project: Project) -> None:
+    path = project.folder / "data/things/shapes/web.mat"
+    whole = path.read_bytes()
+    codes = labels_of("web")[::-1]
+    savemat(path, {"fts": np.eye(26, N_SHAPES) + 1, "labels": codes[:, None]})
+    try:
+        output = project.snakemake(
+            "--force",
+            "--cores",
+            "1",
+            "results/features/things/web.shapes.npz",
+            ok=False,
+        )
+    finally:
+        path.write_bytes(whole)
+    assert "cannot be paired with the published trials" in output
+
+
+def test_a_dry_run_of_the_paper_needs_no_data(project: Project) -> None:
+    study = str(project.folder / "resources/studies/paper.yaml")
+    plan = project.planned("--configfile", study)
+    assert plan.rules["fetch"] == 7
+    assert plan.rules["fit"] > 700
+
+
+@pytest.mark.reference
+def test_known_answers_of_office_caltech_through_the_workflow(
+    repository: Path, tmp_path: Path, reference_folder: Path, mirror_folder: Path
+) -> None:
+    project = Project(repository, tmp_path)
+    study = yaml.safe_load(
+        (repository / "resources/studies/office-caltech.yaml").read_text()
+    )
+    benchmark = next(b for b in study["benchmarks"] if b["id"] == "surf-googlenet")
+    tasks = {"amazon_dslr": "amazon_GoogleNet1024-dslr"}
+    tasks |= {"caltech_webcam": "caltech10_GoogleNet1024-webcam"}
+    views = [v for v in study["views"] if v["extractor"] == "published"]
+    names = {"svm-t": "one_vs_one_l2", "cdspp-sup": "accuracy", "cdspp": "accuracy"}
+    project.write_config(
+        datasets=[],
+        views=views,
+        benchmarks=[benchmark | {"tasks": list(tasks), "showcase": "amazon_dslr"}],
+        methods=[*CONFIG["methods"][:1], {"id": "cdspp-sup"}, {"id": "cdspp"}],
+        settings=[],
+        curves=[],
+        deviations=[],
+        trials=3,
+        block_size=3,
+        mirror=os.fspath(mirror_folder),
+    )
+    project.snakemake(
+        "--show-failed-logs",
+        "--cores",
+        "2",
+        "results/toy/scores/surf-googlenet.parquet",
+    )
+    scores = read_rows(
+        project.folder / "results/toy/scores/surf-googlenet.parquet", SCORE_COLUMNS
+    )
+    answers = json.loads((reference_folder / "known_answers.json").read_text())
+    compared = 0
+    for method, key in names.items():
+        tolerance = 1 if method == "svm-t" else 0
+        for task, case in tasks.items():
+            for trial in (1, 2, 3):
+                cell = (scores["method"] == method) & (scores["task"] == task)
+                cell &= scores["trial"] == trial
+                last = np.flatnonzero(cell)[scores["iteration"][cell].argmax()]
+                known = answers[method]["results"][f"oc_surf-{case}_trial{trial}"][key]
+                off = abs(scores["accuracy"][last] - known) * scores["n_samples"][last]
+                assert off <= tolerance + 0.01, (method, task, trial)
+                compared += 1
+    assert compared == 18
