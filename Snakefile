@@ -9,7 +9,7 @@ configfile: "config.yaml"
 
 
 try:
-    from cdspp.study.config import load_study
+    import cdspp.study.config
 except ImportError as error:
     sys.exit(
         f"{error}. Install the library first: make setup, or pip install -e '.[workflow]'"
@@ -20,17 +20,12 @@ report: "workflow/report/workflow.rst"
 
 
 include: "workflow/rules/common.smk"
-include: "workflow/rules/paths.smk"
-include: "workflow/rules/inputs.smk"
-include: "workflow/rules/params.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/features.smk"
 include: "workflow/rules/splits.smk"
 include: "workflow/rules/fit.smk"
 include: "workflow/rules/score.smk"
 include: "workflow/rules/tables.smk"
-include: "workflow/rules/comparisons.smk"
-include: "workflow/rules/paper.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/report.smk"
 

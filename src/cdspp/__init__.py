@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cdspp.methods import available, make
     from cdspp.methods.base import SourceDomain
+    from cdspp.report.results import load_results
 
-__all__ = ["SourceDomain", "__version__", "available", "make"]
+__all__ = ["SourceDomain", "__version__", "available", "load_results", "make"]
 __version__ = "0.1.0"
 
 
@@ -17,6 +18,8 @@ def __getattr__(name: str) -> Any:
     """Import names on first use: most jobs of a study need no estimator."""
     if name == "SourceDomain":
         return import_module("cdspp.methods.base").SourceDomain
+    if name == "load_results":
+        return import_module("cdspp.report.results").load_results
     methods = import_module("cdspp.methods")
     if name in {"available", "make"}:
         return getattr(methods, name)

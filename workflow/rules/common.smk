@@ -1,31 +1,16 @@
-# The validated study, and the constraints that it puts on wildcards. The functions of
-# paths.smk, inputs.smk and params.smk, named after their value, ask it for the rest.
+# What several rule files share: the validated study, where its artifacts lie, what
+# wildcards may be. Functions are named after their value and stand where they are used.
 
 import os
 from pathlib import Path
 
-from cdspp.report.tables.claims.claims import claims_tables
-from cdspp.study.config import load_study
-from cdspp.report.tables.contents import contents_tables
-from cdspp.report.tables.curves import curve_tables
-from cdspp.datasets import dataset_recipe
-from cdspp.datasets.base import record_path
-from cdspp.datasets.catalogue import checks_of
-from cdspp.report.tables.deviations import deviation_tables
 from cdspp.core.errors import ConfigError
-from cdspp.features import extractor_module, needs_codebook, pretrained_network
-from cdspp.report.figures.curves import curve_figures
-from cdspp.report.figures.benchmark import benchmark_figures, overall_figures
-from cdspp.report.tables.gains import gains_tables
-from cdspp.methods import method_module
-from cdspp.study.cost import job_cost
-from cdspp.report.tables.printed import printed_tables
-from cdspp.core.provenance import code_digest
-from cdspp.report.page.blocks import template_digest
-from cdspp.core.names import trials_of_block
 from cdspp.core.names import MAIN, REFERENCE
-from cdspp.report.tables.benchmark import benchmark_tables, overall_tables
-from cdspp.report.tables.times import times_tables
+from cdspp.core.provenance import code_digest
+from cdspp.methods import method_module
+from cdspp.report.outline import outline_names
+from cdspp.study.config import load_study
+from cdspp.study.plan import plan_of
 
 # Relative where possible: the path is a parameter, and moving the folder no change.
 CATALOGUE = os.path.relpath(Path(workflow.basedir, "resources/datasets.yaml"))
@@ -42,7 +27,21 @@ try:
 except ConfigError as error:
     raise WorkflowError(str(error))
 
-RESULTS = f"results/{study.name}"
+PLANS = {name: plan_of(study, name) for name in study.benchmarks}
+EVERY_PLAN = [plan.as_dict() for plan in PLANS.values()]
+
+# Where the artifacts lie, stage by stage; data, features and labels serve all studies.
+FETCHED = "data/{dataset}/{resource}.fetched.json"
+INDEX = "data/{dataset}/index.json"
+LABELS = "results/labels/{dataset}/{domain}.parquet"
+CODEBOOK = "results/codebooks/{dataset}/{view}.npz"
+FEATURES = "results/features/{dataset}/{domain}.{view}.npz"
+SPLIT = "results/{study}/splits/{benchmark}/{setting}/{role}/{domain}/{block}.parquet"
+FIT = "results/{study}/fits/{benchmark}/{setting}/{task}/{method}/{block}"
+SUBSPACE = "results/{study}/subspace/{benchmark}/{task}.npz"
+SCORES = "results/{study}/scores/{benchmark}.parquet"
+EVERY_SCORES = expand(SCORES, benchmark=study.benchmarks, allow_missing=True)
+
 IDENTIFIER = "[a-z0-9]+(?:-[a-z0-9]+)*"
 
 
@@ -62,5 +61,47 @@ wildcard_constraints:
     task=f"{IDENTIFIER}_{IDENTIFIER}",
     method=one_of(study.methods),
     block="[0-9]+-[0-9]+",
-    curve=one_of(sweep.identifier for sweep in study.sweeps),
+    curve=one_of(curve.identifier for curve in study.curves),
     curves="labels|sensitivity",
+
+
+def dataset_of(wildcards):
+    return study.benchmarks[wildcards.benchmark].dataset
+
+
+def plan(wildcards):
+    return PLANS[wildcards.benchmark].as_dict()
+
+
+def main_splits(wildcards):
+    return [
+        SPLIT.format(
+            study=study.name,
+            benchmark=wildcards.benchmark,
+            setting=MAIN,
+            role=role,
+            domain=domain,
+            block=block,
+        )
+        for role, domains in study.roles(wildcards.benchmark).items()
+        for domain in domains
+        for block in study.blocks(study.trials)
+    ]
+
+
+def fits_of(benchmark):
+    files = [
+        FIT.format(study=study.name, **key._asdict()) for key in study.fits(benchmark)
+    ]
+    if study.partial:
+        files = [file for file in files if Path(f"{file}.parquet").exists()]
+    return files
+
+
+def main_records(wildcards):
+    return [
+        f"{file}.json"
+        for benchmark in study.benchmarks
+        for file in fits_of(benchmark)
+        if file.startswith(f"results/{study.name}/fits/{benchmark}/{MAIN}/")
+    ]

@@ -1,25 +1,28 @@
 # Data: from a data set's name to its files in data/, and to the labels of a domain.
 # Labels go to splits, scores and figures; no fit reads them.
 
+from cdspp.datasets import dataset_recipe
+from cdspp.datasets.catalogue import checks_of
+
 
 localrules:
     fetch,
     prepare_dataset,
 
 
+def resource_checks(wildcards):
+    return checks_of(CATALOGUE, wildcards.dataset, wildcards.resource)
+
+
 rule fetch:
     output:
-        "data/{dataset}/{resource}.fetched.json",
+        FETCHED,
     log:
         "logs/fetch/{dataset}/{resource}.log",
-    benchmark:
-        "benchmarks/fetch/{dataset}/{resource}.tsv"
     retries: 1
     conda:
         "../../envs/environment.yaml"
-    threads: 1
     resources:
-        mem_mb=1000,
         runtime=240,
     params:
         checks=resource_checks,
@@ -28,21 +31,24 @@ rule fetch:
         "../scripts/fetch.py"
 
 
+def recipe(wildcards):
+    dataset = study.datasets[wildcards.dataset]
+    found = dataset_recipe(dataset.identifier, dataset.folder, dataset.entry)
+    return {**found, "code": code_digest("cdspp.stages.data", found["module"])}
+
+
 rule prepare_dataset:
     output:
-        "data/{dataset}/index.json",
+        INDEX,
     log:
         "logs/data/{dataset}.log",
-    benchmark:
-        "benchmarks/data/{dataset}.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
     resources:
         mem_mb=2000,
         runtime=60,
     params:
-        recipe=dataset_params,
+        recipe=recipe,
         catalogue=CATALOGUE,
     script:
         "../scripts/prepare_dataset.py"
@@ -50,19 +56,13 @@ rule prepare_dataset:
 
 rule labels:
     input:
-        "data/{dataset}/index.json",
+        INDEX,
     output:
-        "results/labels/{dataset}/{domain}.parquet",
+        LABELS,
     log:
         "logs/labels/{dataset}/{domain}.log",
-    benchmark:
-        "benchmarks/labels/{dataset}/{domain}.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        mem_mb=1000,
-        runtime=5,
     params:
         code=code_digest("cdspp.stages.data"),
     script:

@@ -1,43 +1,89 @@
 # Features: from files, or from another view, to one matrix a domain and view.
 # A view that counts visual words first learns its words from one domain.
 
+from cdspp.features import extractor_module, needs_codebook, pretrained_network
+
+
+def view_of(wildcards):
+    return study.views[wildcards.view]
+
+
+def view_files(wildcards, domain=None):
+    dataset, view = wildcards.dataset, view_of(wildcards)
+    files = {"index": INDEX.format(dataset=dataset)}
+    resource = study.datasets[dataset].resource(view, domain)
+    if resource is not None:
+        files["fetched"] = FETCHED.format(dataset=dataset, resource=resource)
+    network = pretrained_network(view.extractor, view.options)
+    if network is not None:
+        files["weights"] = FETCHED.format(dataset="backbones", resource=network)
+    return files
+
+
+def extractor_name(wildcards):
+    return view_of(wildcards).extractor
+
+
+def extractor_digest(wildcards):
+    return code_digest(
+        "cdspp.stages.features", extractor_module(extractor_name(wildcards))
+    )
+
+
+def codebook_options(wildcards):
+    view = view_of(wildcards)
+    return view.domain_options(view.options.get("codebook_domain"))
+
 
 rule codebook:
     input:
-        unpack(codebook_input),
+        unpack(view_files),
     output:
-        "results/codebooks/{dataset}/{view}.npz",
+        CODEBOOK,
     log:
         "logs/codebooks/{dataset}/{view}.log",
-    benchmark:
-        "benchmarks/codebooks/{dataset}/{view}.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
     resources:
         mem_mb=4000,
         runtime=120,
     params:
         extractor=extractor_name,
         options=codebook_options,
-        numeric_threads=numeric_threads,
+        numeric_threads=study.numeric_threads,
         code=extractor_digest,
     script:
         "../scripts/codebook.py"
+
+
+def feature_input(wildcards):
+    dataset, domain, view = wildcards.dataset, wildcards.domain, view_of(wildcards)
+    if view.view is not None:
+        return {"view": FEATURES.format(dataset=dataset, domain=domain, view=view.view)}
+    files = view_files(wildcards, domain)
+    if needs_codebook(view.extractor):
+        files["codebook"] = CODEBOOK.format(dataset=dataset, view=view.identifier)
+    return files
+
+
+def extractor_options(wildcards):
+    return view_of(wildcards).domain_options(wildcards.domain)
+
+
+def published_storage(wildcards):
+    dataset = study.datasets[wildcards.dataset]
+    return dataset.storage(view_of(wildcards), wildcards.domain)
 
 
 rule features:
     input:
         unpack(feature_input),
     output:
-        "results/features/{dataset}/{domain}.{view}.npz",
+        FEATURES,
     log:
         "logs/features/{dataset}/{domain}.{view}.log",
-    benchmark:
-        "benchmarks/features/{dataset}/{domain}.{view}.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
     resources:
         mem_mb=4000,
         runtime=240,
@@ -45,7 +91,7 @@ rule features:
         extractor=extractor_name,
         options=extractor_options,
         storage=published_storage,
-        numeric_threads=numeric_threads,
+        numeric_threads=study.numeric_threads,
         code=extractor_digest,
     script:
         "../scripts/features.py"

@@ -4,95 +4,124 @@
 
 rule source_help_figure:
     input:
-        scores=all_scores,
+        scores=EVERY_SCORES,
     output:
-        figure("source-help", "../report/figure-source-help.rst"),
-        plain_figures("source-help"),
+        report(
+            "results/{study}/figures/source-help.svg",
+            caption="../report/figure-source-help.rst",
+            category="Figures",
+            labels={"figure": "source-help"},
+        ),
+        "results/{study}/figures/source-help.png",
     log:
         "logs/{study}/figures/source-help.log",
-    benchmark:
-        "benchmarks/{study}/figures/source-help.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        mem_mb=1000,
-        runtime=10,
     params:
-        layouts=all_layouts,
-        code=code_digest("cdspp.report.figures.benchmark"),
+        plans=EVERY_PLAN,
+        code=code_digest("cdspp.report.figures.source_help"),
     script:
         "../scripts/source_help_figure.py"
 
 
 rule benchmark_figures:
     input:
-        scores="results/{study}/scores/{benchmark}.parquet",
+        scores=SCORES,
     output:
-        figure("methods_{benchmark}", "../report/figure-methods.rst"),
-        figure("iterations_{benchmark}", "../report/figure-iterations.rst"),
-        plain_figures("methods_{benchmark}", "iterations_{benchmark}"),
+        report(
+            "results/{study}/figures/methods_{benchmark}.svg",
+            caption="../report/figure-methods.rst",
+            category="Figures",
+            labels={"figure": "methods_{benchmark}"},
+        ),
+        "results/{study}/figures/methods_{benchmark}.png",
+        report(
+            "results/{study}/figures/iterations_{benchmark}.svg",
+            caption="../report/figure-iterations.rst",
+            category="Figures",
+            labels={"figure": "iterations_{benchmark}"},
+        ),
+        "results/{study}/figures/iterations_{benchmark}.png",
     log:
         "logs/{study}/figures/{benchmark}.log",
-    benchmark:
-        "benchmarks/{study}/figures/{benchmark}.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        mem_mb=1000,
-        runtime=10,
     params:
-        layout=layout_of,
+        plan=plan,
         code=code_digest("cdspp.report.figures.benchmark"),
     script:
         "../scripts/benchmark_figures.py"
 
 
-rule showcase_figures:
-    input:
-        unpack(showcase_labels),
-        fits=showcase_fits,
-        subspace=showcase_subspace,
-    output:
-        figure("confusion_{benchmark}", "../report/figure-confusion.rst"),
-        figure("subspace_{benchmark}", "../report/figure-subspace.rst"),
-        plain_figures("confusion_{benchmark}", "subspace_{benchmark}"),
-    log:
-        "logs/{study}/figures/showcase_{benchmark}.log",
-    benchmark:
-        "benchmarks/{study}/figures/showcase_{benchmark}.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        mem_mb=1000,
-        runtime=10,
-    params:
-        layout=layout_of,
-        code=code_digest("cdspp.report.figures.benchmark"),
-    script:
-        "../scripts/showcase_figures.py"
-
-
 rule curve_figure:
     input:
-        scores="results/{study}/scores/{benchmark}.parquet",
+        scores=SCORES,
     output:
-        figure("{curves}_{benchmark}", "../report/figure-curves.rst"),
-        plain_figures("{curves}_{benchmark}"),
+        report(
+            "results/{study}/figures/{curves}_{benchmark}.svg",
+            caption="../report/figure-curves.rst",
+            category="Figures",
+            labels={"figure": "{curves}_{benchmark}"},
+        ),
+        "results/{study}/figures/{curves}_{benchmark}.png",
     log:
         "logs/{study}/figures/{curves}_{benchmark}.log",
-    benchmark:
-        "benchmarks/{study}/figures/{curves}_{benchmark}.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        mem_mb=1000,
-        runtime=10,
     params:
-        layout=layout_of,
+        plan=plan,
         code=code_digest("cdspp.report.figures.curves"),
     script:
         "../scripts/curve_figure.py"
+
+
+def showcase_input(wildcards):
+    benchmark, task = (
+        wildcards.benchmark,
+        study.benchmarks[wildcards.benchmark].showcase,
+    )
+    source, target = task.split("_")
+    dataset = dataset_of(wildcards)
+    names = {"study": study.name, "benchmark": benchmark, "task": task}
+    fit = f"{FIT}.parquet"
+    return {
+        "fits": expand(
+            fit,
+            **names,
+            setting=MAIN,
+            method=REFERENCE,
+            block=study.showcase_blocks(),
+        ),
+        "subspace": SUBSPACE.format(**names),
+        "source_labels": LABELS.format(dataset=dataset, domain=source),
+        "target_labels": LABELS.format(dataset=dataset, domain=target),
+    }
+
+
+rule showcase_figures:
+    input:
+        unpack(showcase_input),
+    output:
+        report(
+            "results/{study}/figures/confusion_{benchmark}.svg",
+            caption="../report/figure-confusion.rst",
+            category="Figures",
+            labels={"figure": "confusion_{benchmark}"},
+        ),
+        "results/{study}/figures/confusion_{benchmark}.png",
+        report(
+            "results/{study}/figures/subspace_{benchmark}.svg",
+            caption="../report/figure-subspace.rst",
+            category="Figures",
+            labels={"figure": "subspace_{benchmark}"},
+        ),
+        "results/{study}/figures/subspace_{benchmark}.png",
+    log:
+        "logs/{study}/figures/showcase_{benchmark}.log",
+    conda:
+        "../../envs/environment.yaml"
+    params:
+        plan=plan,
+        code=code_digest("cdspp.report.figures.samples"),
+    script:
+        "../scripts/showcase_figures.py"

@@ -1,17 +1,66 @@
 # Fits: one method on one task for one block of trials; predictions only.
 # Inputs are two views without labels and two splits without a test label.
 
+from cdspp.core.names import trials_of_block
+from cdspp.study.cost import job_cost
+
+
+def fit_input(wildcards):
+    benchmark = study.benchmarks[wildcards.benchmark]
+    setting = getattr(wildcards, "setting", MAIN)
+    block = getattr(wildcards, "block", study.showcase_blocks()[0])
+    views = {"source": benchmark.source_view, "target": benchmark.target_view}
+    files = {}
+    for (role, view), domain in zip(views.items(), wildcards.task.split("_")):
+        files[f"{role}_features"] = FEATURES.format(
+            dataset=benchmark.dataset, domain=domain, view=view
+        )
+        files[f"{role}_split"] = SPLIT.format(
+            study=study.name,
+            benchmark=wildcards.benchmark,
+            setting=study.split_setting(setting, role),
+            role=role,
+            domain=domain,
+            block=block,
+        )
+    return files
+
+
+def fit_cost(wildcards):
+    names = (wildcards.benchmark, wildcards.setting, wildcards.task, wildcards.method)
+    return job_cost(study, *names, len(trials_of_block(wildcards.block)))
+
+
+def fit_memory(wildcards):
+    return fit_cost(wildcards).megabytes
+
+
+def fit_minutes(wildcards):
+    return fit_cost(wildcards).minutes
+
+
+def fit_options(wildcards):
+    return {
+        "options": study.method_options(wildcards.method, wildcards.setting),
+        "source_change": study.settings[wildcards.setting].source,
+        "overlap": study.overlap(wildcards.benchmark, wildcards.setting),
+        "seed": study.seed,
+        "numeric_threads": study.numeric_threads,
+    }
+
+
+def method_digest(wildcards):
+    return code_digest("cdspp.stages.fit", method_module(wildcards.method))
+
 
 rule fit:
     input:
         unpack(fit_input),
     output:
-        predictions="results/{study}/fits/{benchmark}/{setting}/{task}/{method}/{block}.parquet",
-        record="results/{study}/fits/{benchmark}/{setting}/{task}/{method}/{block}.json",
+        predictions=f"{FIT}.parquet",
+        record=f"{FIT}.json",
     log:
         "logs/{study}/fits/{benchmark}/{setting}/{task}/{method}/{block}.log",
-    benchmark:
-        "benchmarks/{study}/fits/{benchmark}/{setting}/{task}/{method}/{block}.tsv"
     conda:
         "../../envs/environment.yaml"
     threads: study.numeric_threads
@@ -19,21 +68,23 @@ rule fit:
         mem_mb=fit_memory,
         runtime=fit_minutes,
     params:
-        fit=fit_params,
+        fit=fit_options,
         code=method_digest,
     script:
         "../scripts/fit.py"
+
+
+def main_overlap(wildcards):
+    return study.overlap(wildcards.benchmark, MAIN)
 
 
 rule subspace:
     input:
         unpack(fit_input),
     output:
-        "results/{study}/subspace/{benchmark}/{task}.npz",
+        SUBSPACE,
     log:
         "logs/{study}/subspace/{benchmark}/{task}.log",
-    benchmark:
-        "benchmarks/{study}/subspace/{benchmark}/{task}.tsv"
     conda:
         "../../envs/environment.yaml"
     threads: study.numeric_threads
@@ -42,9 +93,11 @@ rule subspace:
         runtime=30,
     params:
         method=REFERENCE,
-        overlap=showcase_overlap,
-        options=showcase_options,
-        numeric_threads=numeric_threads,
-        code=showcase_digest,
+        overlap=main_overlap,
+        options=(
+            study.method_options(REFERENCE, MAIN) if REFERENCE in study.methods else {}
+        ),
+        numeric_threads=study.numeric_threads,
+        code=code_digest("cdspp.stages.subspace", method_module(REFERENCE)),
     script:
         "../scripts/subspace.py"

@@ -1,12 +1,36 @@
 # Report: one self-contained page from the tables, figures and records of a study.
 
+from cdspp.core.provenance import data_digest
+
+
+def feature_files(wildcards):
+    return [
+        FEATURES.format(dataset=dataset, domain=domain, view=view)
+        for dataset, domain, view in study.feature_names()
+    ]
+
+
+def every_record(wildcards):
+    return [f"{file}.json" for name in study.benchmarks for file in fits_of(name)]
+
+
+def run_description(wildcards):
+    told = {key: value for key, value in config.items() if key != "mirror"}
+    return vars(study.run_description(told, STUDY_FILES))
+
 
 rule report_page:
     input:
-        scores=all_scores,
-        tables=report_tables,
-        figures=report_figures,
-        records=report_records,
+        tables=expand(
+            "results/{{study}}/tables/{name}.{form}",
+            name=outline_names("table", list(PLANS.values())),
+            form=["csv", "html"],
+        ),
+        figures=expand(
+            "results/{{study}}/figures/{name}.svg",
+            name=outline_names("figure", list(PLANS.values())),
+        ),
+        records=every_record,
         features=feature_files,
     output:
         report(
@@ -16,18 +40,12 @@ rule report_page:
         ),
     log:
         "logs/{study}/report.log",
-    benchmark:
-        "benchmarks/{study}/report.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        mem_mb=1000,
-        runtime=10,
     params:
-        layouts=all_layouts,
-        study=study_facts,
+        plans=EVERY_PLAN,
+        study=run_description,
         code=code_digest("cdspp.report.page.page"),
-        templates=template_digest(),
+        templates=data_digest("report/page/templates"),
     script:
         "../scripts/report_page.py"

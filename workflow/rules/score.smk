@@ -1,19 +1,25 @@
 # Scores: predictions meet the labels of the test samples, one table a benchmark.
 
 
+def predictions(wildcards):
+    return [f"{file}.parquet" for file in fits_of(wildcards.benchmark)]
+
+
+def target_labels(wildcards):
+    domains = study.roles(wildcards.benchmark)["target"]
+    return expand(LABELS, dataset=dataset_of(wildcards), domain=domains)
+
+
 rule score:
     input:
-        fits=fit_files,
+        fits=predictions,
         labels=target_labels,
     output:
-        "results/{study}/scores/{benchmark}.parquet",
+        SCORES,
     log:
         "logs/{study}/scores/{benchmark}.log",
-    benchmark:
-        "benchmarks/{study}/scores/{benchmark}.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
     resources:
         mem_mb=2000,
         runtime=20,

@@ -2,24 +2,35 @@
 # The file of a target holds no label of a test sample.
 
 
+def split_labels(wildcards):
+    return LABELS.format(dataset=dataset_of(wildcards), domain=wildcards.domain)
+
+
+def draw(wildcards):
+    benchmark, setting = wildcards.benchmark, wildcards.setting
+    labelled, unlabelled = study.split_counts(benchmark, setting, wildcards.role)
+    sizes = study.datasets[dataset_of(wildcards)].class_sizes[wildcards.domain]
+    return {
+        "protocol": study.protocol(benchmark, setting),
+        "per_class": labelled,
+        "unlabelled": unlabelled,
+        "classes": list(sizes),
+        "seed": study.seed,
+    }
+
+
 rule split:
     input:
         split_labels,
     output:
-        "results/{study}/splits/{benchmark}/{setting}/{role}/{domain}/{block}.parquet",
+        SPLIT,
     log:
         "logs/{study}/splits/{benchmark}/{setting}/{role}/{domain}/{block}.log",
-    benchmark:
-        "benchmarks/{study}/splits/{benchmark}/{setting}/{role}/{domain}/{block}.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        mem_mb=1000,
-        runtime=5,
     params:
         dataset=dataset_of,
-        draw=draw_params,
+        draw=draw,
         code=code_digest("cdspp.stages.splits"),
     script:
         "../scripts/split.py"

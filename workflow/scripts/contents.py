@@ -2,10 +2,11 @@
 
 from cdspp.core.jobs import job
 from cdspp.report.tables.contents import write_contents
+from cdspp.study.plan import BenchmarkPlan
 
 with job(snakemake.log[0]):
     write_contents(
-        layout=snakemake.params.layout,
+        plan=BenchmarkPlan.from_dict(snakemake.params.plan),
         labels=snakemake.input.labels,
         features=snakemake.input.features,
         splits=snakemake.input.splits,

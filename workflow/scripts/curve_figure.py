@@ -2,10 +2,11 @@
 
 from cdspp.core.jobs import job
 from cdspp.report.figures.curves import draw_curves
+from cdspp.study.plan import BenchmarkPlan
 
 with job(snakemake.log[0]):
     draw_curves(
         scores=snakemake.input.scores,
-        layout=snakemake.params.layout,
+        plan=BenchmarkPlan.from_dict(snakemake.params.plan),
         outputs=list(snakemake.output),
     )

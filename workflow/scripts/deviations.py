@@ -2,11 +2,12 @@
 
 from cdspp.core.jobs import job
 from cdspp.report.tables.deviations import write_deviations
+from cdspp.study.plan import BenchmarkPlan
 
 with job(snakemake.log[0]):
     write_deviations(
         scores=snakemake.input.scores,
-        layouts=snakemake.params.layouts,
-        deviations=snakemake.input.deviations[0],
+        plans=[BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans],
+        deviations=snakemake.input.deviations,
         outputs=list(snakemake.output),
     )

@@ -2,10 +2,11 @@
 
 from cdspp.core.jobs import job
 from cdspp.report.tables.gains import write_gains
+from cdspp.study.plan import BenchmarkPlan
 
 with job(snakemake.log[0]):
     write_gains(
         scores=snakemake.input.scores,
-        layouts=snakemake.params.layouts,
+        plans=[BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans],
         outputs=list(snakemake.output),
     )

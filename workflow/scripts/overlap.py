@@ -2,10 +2,11 @@
 
 from cdspp.core.jobs import job
 from cdspp.report.tables.overlap import write_overlap
+from cdspp.study.plan import BenchmarkPlan
 
 with job(snakemake.log[0]):
     write_overlap(
         splits=list(snakemake.input),
-        layout=snakemake.params.layout,
+        plan=BenchmarkPlan.from_dict(snakemake.params.plan),
         outputs=list(snakemake.output),
     )

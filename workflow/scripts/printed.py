@@ -2,11 +2,12 @@
 
 from cdspp.core.jobs import job
 from cdspp.report.tables.printed import write_printed
+from cdspp.study.plan import BenchmarkPlan
 
 with job(snakemake.log[0]):
     write_printed(
         scores=snakemake.input.scores,
-        layouts=snakemake.params.layouts,
+        plans=[BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans],
         paper=snakemake.params.paper,
         outputs=list(snakemake.output),
     )

@@ -1,7 +1,8 @@
 """Draw one task in detail."""
 
 from cdspp.core.jobs import job
-from cdspp.report.figures.benchmark import draw_showcase
+from cdspp.report.figures.samples import draw_showcase
+from cdspp.study.plan import BenchmarkPlan
 
 with job(snakemake.log[0]):
     draw_showcase(
@@ -9,6 +10,6 @@ with job(snakemake.log[0]):
         subspace=snakemake.input.subspace,
         source_labels=snakemake.input.source_labels,
         target_labels=snakemake.input.target_labels,
-        layout=snakemake.params.layout,
+        plan=BenchmarkPlan.from_dict(snakemake.params.plan),
         outputs=list(snakemake.output),
     )

@@ -2,11 +2,12 @@
 
 from cdspp.core.jobs import job
 from cdspp.report.tables.times import write_times
+from cdspp.study.plan import BenchmarkPlan
 
 with job(snakemake.log[0]):
     write_times(
         records=snakemake.input.records,
-        layouts=snakemake.params.layouts,
+        plans=[BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans],
         paper=snakemake.params.paper,
         outputs=list(snakemake.output),
     )

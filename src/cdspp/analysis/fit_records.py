@@ -3,43 +3,74 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from cdspp.core.artifacts import read_json
+from cdspp.core.names import fit_key
 
-__all__ = ["FitRecord", "read_fit_records"]
+__all__ = ["FitRecords", "read_fit_records"]
+
+_COLUMNS = (
+    "benchmark",
+    "setting",
+    "task",
+    "method",
+    "block",
+    "trial",
+    "status",
+    "reason",
+    "seconds",
+    "cpu_seconds",
+    "peak_memory_mb",
+)
 
 
-@dataclass(frozen=True)
-class FitRecord:
-    """What one fit job left behind, and which cell it belongs to."""
+@dataclass(frozen=True, eq=False)
+class FitRecords:
+    """The records of a study's fits.
 
-    benchmark: str
-    setting: str
-    task: str
-    method: str
-    content: Mapping[str, Any]
+    Attributes
+    ----------
+    outcomes : DataFrame
+        A row a trial: which fit it belongs to (benchmark, setting, task, method,
+        block), its number, `status` ("ok" or "failed") with `reason`, `seconds` of wall
+        clock and `cpu_seconds`, and `peak_memory_mb` of the process.
+    jobs : sequence of mapping
+        What each job says of itself: seed, threads, versions, platform.
+    """
+
+    outcomes: pd.DataFrame
+    jobs: Sequence[Mapping[str, Any]]
 
     @property
-    def trials(self) -> list[Mapping[str, Any]]:
-        """The trials of the job's block."""
-        return list(self.content.get("trials", ()))
+    def failed(self) -> pd.DataFrame:
+        """The outcomes of trials that failed."""
+        return self.outcomes[self.outcomes["status"] != "ok"]
+
+    def common(self, name: str) -> Any:
+        """Return what all jobs say of `name`, all values where they differ."""
+        values: list[Any] = []
+        for job in self.jobs:
+            if (value := job.get(name)) is not None and value not in values:
+                values.append(value)
+        return values[0] if len(values) == 1 else values or None
 
 
-def read_fit_records(paths: Iterable[str | os.PathLike[str]]) -> list[FitRecord]:
-    """Read fit records; the cell is read from the path.
+def read_fit_records(paths: Iterable[str | os.PathLike[str]]) -> FitRecords:
+    """Read fit records; what each belongs to is read from its path.
 
     Parameters
     ----------
     paths : iterable of path
         ``.../<benchmark>/<setting>/<task>/<method>/<block>.json``.
     """
-    records = []
-    for path in map(Path, paths):
-        benchmark, setting, task, method = path.parts[-5:-1]
-        cell = (benchmark, setting, task, method)
-        records.append(FitRecord(*cell, read_json(path)))
-    return records
+    jobs, outcomes = [], []
+    for path in paths:
+        job = read_json(path)
+        outcomes += [fit_key(path)._asdict() | trial for trial in job.pop("trials")]
+        jobs.append(job)
+    return FitRecords(pd.DataFrame(outcomes, columns=_COLUMNS), jobs)

@@ -1,4 +1,4 @@
-"""Was the source worth it? What each method gains over doing without, per benchmark.
+"""What each method gains over doing without the source, per benchmark.
 
 The rivals are the SVM on the labelled target samples, the target-only learner, which
 sees the unlabelled ones too, and the same method on a source that holds no knowledge:
@@ -11,82 +11,58 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
 
-from cdspp.analysis.resampling import Gain, block_interval, paired_gain
+from cdspp.analysis.resampling import PairedGain, block_interval, paired_gain
 from cdspp.analysis.source_help import ZERO
-from cdspp.analysis.summary import Floats, Layout, Row, Summary, mean_sd, summarise
-from cdspp.core.artifacts import SCORE_COLUMNS, read_rows
-from cdspp.core.names import within_domain
+from cdspp.analysis.summary import (
+    Floats,
+    Summary,
+    mean_sd,
+    read_scores,
+    summarise,
+)
+from cdspp.core.names import BASELINE, TARGET_ONLY, within_domain
+from cdspp.study.plan import BenchmarkPlan, Row
 
 __all__ = [
     "ALL_BENCHMARKS",
     "ALL_TASKS",
     "BETWEEN",
+    "GAIN_COLUMNS",
     "RIVALS",
     "WITHIN",
-    "Worth",
-    "build_worth",
-    "gather_worth",
-    "read_worth",
+    "gather_gains",
 ]
 
 PathLike = str | os.PathLike[str]
 
 ALL_BENCHMARKS = "all-benchmarks"
 ALL_TASKS, BETWEEN, WITHIN = "all", "between domains", "within a domain"
-RIVALS = ("svm-t", "target-only", "placebo", "noise")
+RIVALS = (BASELINE, TARGET_ONLY, "placebo", "noise")
 # The sources without knowledge, by what a setting does to the source.
 _EMPTY_SOURCES = {"permuted-labels": "placebo", "noise": "noise"}
-
-
-@dataclass(frozen=True)
-class Worth:
-    """What one method gains over one rival, on one benchmark or on all.
-
-    Attributes
-    ----------
-    benchmark, title : str
-        Where; `ALL_BENCHMARKS` for the tasks of all benchmarks together.
-    tasks : {'all', 'between domains', 'within a domain'}
-        Which tasks are counted; all of them where there is one kind only.
-    row, printed : str
-        The method, and how it is printed, with marks.
-    rival : {'svm-t', 'target-only', 'placebo', 'noise'}
-        What it is compared with.
-    gain, low, high : float
-        Mean gain over tasks and its 95 % interval over target domains, as fractions.
-    blocks : int
-        Number of target domains.
-    hurt, hurt_sure : float
-        Share of tasks with a negative gain, and with a 95 % interval over trials below
-        zero; the latter is NaN where no task has two trials.
-    n_tasks, trials : int
-        Tasks counted, and the smallest number of shared trials of any of them.
-    accuracy : float
-        Of the method: average over the tasks of this kind, whoever the rival.
-    """
-
-    benchmark: str
-    title: str
-    tasks: str
-    row: str
-    printed: str
-    rival: str
-    gain: float
-    low: float
-    high: float
-    blocks: int
-    hurt: float
-    hurt_sure: float
-    n_tasks: int
-    trials: int
-    accuracy: float
+GAIN_COLUMNS = {
+    "benchmark": "str",
+    "title": "str",
+    "tasks": "str",
+    "row": "str",
+    "display_name": "str",
+    "rival": "str",
+    "gain": "float64",
+    "low": "float64",
+    "high": "float64",
+    "blocks": "int64",
+    "hurt": "float64",
+    "hurt_sure": "float64",
+    "n_tasks": "int64",
+    "trials": "int64",
+    "accuracy": "float64",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,103 +73,77 @@ class _Duel:
     row: Row
     rival: str
     tasks: tuple[str, ...]
-    gains: tuple[Gain, ...]
+    gains: tuple[PairedGain, ...]
     accuracy: Floats
 
 
-def build_worth(scores: Mapping[str, NDArray[Any]], layout: Layout) -> list[Worth]:
-    """Compare every method of a benchmark with the rivals that it has.
-
-    Parameters
-    ----------
-    scores : mapping of str to ndarray
-        The columns of a score file.
-    layout : mapping
-        The benchmark, with its `placebos`: which methods ran on a changed source.
-
-    Returns
-    -------
-    list of Worth
-        By method, rival and kind of tasks. The baseline, which has no source, is left
-        out, and so is a rival that shares no trial with the method.
-    """
-    return _worths(_duels(scores, layout), layout["benchmark"], _title(layout))
-
-
-def read_worth(scores: PathLike, layout: Layout) -> list[Worth]:
-    """Read a score file and compare its methods; see `build_worth`."""
-    return build_worth(read_rows(scores, SCORE_COLUMNS), layout)
-
-
-def gather_worth(scores: Sequence[PathLike], layouts: Sequence[Layout]) -> list[Worth]:
+def gather_gains(
+    scores: Sequence[PathLike], plans: Sequence[BenchmarkPlan]
+) -> pd.DataFrame:
     """Compare the methods of each benchmark, then of all benchmarks together.
 
     Parameters
     ----------
     scores : sequence of path
-        Score files, in the order of `layouts`.
-    layouts : sequence of mapping
+        Score files, in the order of `plans`.
+    plans : sequence of BenchmarkPlan
         The benchmarks.
 
     Returns
     -------
-    list of Worth
-        The last group, `ALL_BENCHMARKS`, pools the tasks of several benchmarks; it has
-        the methods that met the rival on each of them.
+    DataFrame
+        By method, rival and kind of tasks (all, between domains, within a domain):
+        mean `gain` over tasks with its 95 % interval over target domains (`low`,
+        `high`, number of `blocks`); the shares of tasks with a negative gain (`hurt`)
+        and with an interval over trials below zero (`hurt_sure`, NaN where no task has
+        two trials); `n_tasks` counted, fewest shared `trials`, and the method's own
+        `accuracy`. The baseline, which has no source, is left out, and so is a rival
+        that shares no trial with the method. The last group, `ALL_BENCHMARKS`, pools
+        the tasks of several benchmarks for methods that met the rival on each.
     """
     found, pooled = [], []
-    for path, layout in zip(scores, layouts, strict=True):
-        duels = _duels(read_rows(path, SCORE_COLUMNS), layout)
-        found += _worths(duels, layout["benchmark"], _title(layout))
+    for path, plan in zip(scores, plans, strict=True):
+        duels = _duels(read_scores(path), plan)
+        found += _sums(duels, plan.benchmark, plan.title)
         pooled += duels
-    if len(layouts) < 2:
-        return found
-    together = _worths(pooled, ALL_BENCHMARKS, "All benchmarks", of=len(layouts))
-    return [*found, *together]
+    if len(plans) > 1:
+        found += _sums(pooled, ALL_BENCHMARKS, "All benchmarks", of=len(plans))
+    return pd.DataFrame(found, columns=list(GAIN_COLUMNS))
 
 
-def _title(layout: Layout) -> str:
-    return str(layout.get("title", layout["benchmark"]))
-
-
-def _duels(scores: Mapping[str, NDArray[Any]], layout: Layout) -> list[_Duel]:
+def _duels(scores: pd.DataFrame, plan: BenchmarkPlan) -> list[_Duel]:
     """Pair every method with its rivals, where they share a trial."""
-    rows = {**layout, "variants": layout.get("placebos", ())}
-    summary = summarise(scores, rows)
-    baseline = summary.find(layout.get("baseline"))
+    summary = summarise(scores, plan, plan.rows)
     duels = []
     for place, row in enumerate(summary.rows):
-        if row.kind != "method" or place == baseline:
+        if row.kind != "method" or row.key == BASELINE:
             continue
         values = summary.accuracy[place]
-        for rival, other in _rivals(summary, row, baseline):
+        for rival, other in _rivals(summary, row):
             pairs = zip(values, summary.accuracy[other], strict=True)
             gains = tuple(paired_gain(*pair) for pair in pairs)
             if any(gain.trials for gain in gains):
                 # Two benchmarks of a data set share the samples of their targets.
-                dataset = str(layout.get("dataset", layout["benchmark"]))
                 tasks = summary.tasks
-                duels.append(_Duel(dataset, row, rival, tasks, gains, values))
+                duels.append(_Duel(plan.dataset, row, rival, tasks, gains, values))
     return duels
 
 
-def _rivals(
-    summary: Summary, row: Row, baseline: int | None
-) -> Iterator[tuple[str, int]]:
+def _rivals(summary: Summary, row: Row) -> Iterator[tuple[str, int]]:
     """Yield the rivals of a method with their places, in the order of `RIVALS`."""
-    places = {"svm-t": baseline, "target-only": summary.find("target-only")}
-    for entry in summary.layout["variants"]:
-        kind = _EMPTY_SOURCES.get(entry["source"])
-        if entry["method"] == row.method and kind is not None:
-            places.setdefault(kind, summary.find(entry["key"]))
+    places = {name: summary.find(name) for name in (BASELINE, TARGET_ONLY)}
+    for place, other in enumerate(summary.rows):
+        kind = _EMPTY_SOURCES.get(other.source)
+        if other.method == row.method and kind is not None:
+            places.setdefault(kind, place)
     for rival in RIVALS:
         if (place := places.get(rival)) is not None:
             yield rival, place
 
 
-def _worths(
+def _sums(
     duels: Sequence[_Duel], benchmark: str, title: str, *, of: int = 1
-) -> list[Worth]:
+) -> list[dict[str, object]]:
     """Sum up the duels; those of a method and rival belong together, `of` of them."""
     kinds = {within_domain(task) for duel in duels for task in duel.tasks}
     scopes = (ALL_TASKS, BETWEEN, WITHIN) if len(kinds) > 1 else (ALL_TASKS,)
@@ -201,48 +151,50 @@ def _worths(
     for duel in duels:
         groups.setdefault((duel.row.key, duel.rival), []).append(duel)
     return [
-        worth
+        found
         for group in groups.values()
         if len(group) == of
         for scope in scopes
-        if (worth := _worth(group, benchmark, title, scope)) is not None
+        if (found := _sum(group, benchmark, title, scope)) is not None
     ]
 
 
-def _worth(
+def _sum(
     duels: Sequence[_Duel], benchmark: str, title: str, scope: str
-) -> Worth | None:
+) -> dict[str, object] | None:
     """Sum up the duels of one method with one rival over one kind of tasks."""
     blocks = _by_target(duels, scope)
     gains = [gain for block in blocks for gain in block]
     if not gains:
         return None
-    low, high = block_interval([[gain.mean for gain in block] for block in blocks])
+    low, high = block_interval([[gain.gain for gain in block] for block in blocks])
     told = any(gain.trials > 1 for gain in gains)
     row = duels[0].row
     shortened = any(duel.row.shortened for duel in duels)
-    return Worth(
-        benchmark=benchmark,
-        title=title,
-        tasks=scope,
-        row=row.key,
-        printed=row.display_name + replace(row, shortened=shortened).marks,
-        rival=duels[0].rival,
-        gain=float(np.mean([gain.mean for gain in gains])),
-        low=low,
-        high=high,
-        blocks=len(blocks),
-        hurt=float(np.mean([gain.mean < -ZERO for gain in gains])),
-        hurt_sure=float(np.mean([g.high < -ZERO for g in gains])) if told else math.nan,
-        n_tasks=len(gains),
-        trials=min(gain.trials for gain in gains),
-        accuracy=_accuracy(duels, scope),
-    )
+    return {
+        "benchmark": benchmark,
+        "title": title,
+        "tasks": scope,
+        "row": row.key,
+        "display_name": row.display_name + replace(row, shortened=shortened).marks,
+        "rival": duels[0].rival,
+        "gain": float(np.mean([gain.gain for gain in gains])),
+        "low": low,
+        "high": high,
+        "blocks": len(blocks),
+        "hurt": float(np.mean([gain.gain < -ZERO for gain in gains])),
+        "hurt_sure": float(np.mean([g.high < -ZERO for g in gains]))
+        if told
+        else math.nan,
+        "n_tasks": len(gains),
+        "trials": min(gain.trials for gain in gains),
+        "accuracy": _accuracy(duels, scope),
+    }
 
 
-def _by_target(duels: Sequence[_Duel], scope: str) -> list[list[Gain]]:
+def _by_target(duels: Sequence[_Duel], scope: str) -> list[list[PairedGain]]:
     """Return the gains of the tasks that have one, together by target domain."""
-    blocks: dict[tuple[str, str], list[Gain]] = {}
+    blocks: dict[tuple[str, str], list[PairedGain]] = {}
     for duel in duels:
         for task, gain in zip(duel.tasks, duel.gains, strict=True):
             if _counts(task, scope) and gain.trials:

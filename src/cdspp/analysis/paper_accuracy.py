@@ -1,22 +1,23 @@
 """The paper's accuracies, cell by cell, and ours beside them with a verdict.
 
-A benchmark of a study whose layout names a printed one (key `printed`) is compared with
+A benchmark of a study whose plan names a printed one (key `printed`) is compared with
 it cell by cell; every other cell says why there is nothing to compare.
 """
 
 from __future__ import annotations
 
-import csv
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-import numpy as np
+import pandas as pd
 import yaml
 
-from cdspp.analysis.summary import Floats, Row, Summary, mean_sd
+from cdspp.analysis.summary import Floats, Summary, mean_sd, n_present
+from cdspp.core.artifacts import read_csv
 from cdspp.core.errors import DataError
 from cdspp.core.names import AVERAGE
 
@@ -29,7 +30,6 @@ __all__ = [
     "RULE",
     "Printed",
     "PrintedBenchmark",
-    "PrintedCell",
     "compare_printed",
     "printed_verdict",
     "read_printed",
@@ -48,6 +48,14 @@ AGREES, CLOSE, DIFFERS, NOT_RUN = "agrees", "close", "differs", "not run"
 _POINT, _ERRORS, _POINTS = 0.01, 2.0, 0.03
 # Printed percentages are no exact fractions: a border belongs to the inner verdict.
 _ROUNDING = 1e-9
+_TYPES = {
+    "method": "str",
+    "setting": "str",
+    "benchmark": "str",
+    "task": "str",
+    "mean_percent": "float64",
+    "std_percent": "float64",
+}
 
 
 @dataclass(frozen=True)
@@ -70,53 +78,16 @@ class PrintedBenchmark:
     tasks: Mapping[str, str]
 
 
-@dataclass(frozen=True)
-class PrintedCell:
-    """One printed accuracy and, where there is one, ours; fractions, NaN where missing.
+@dataclass(frozen=True, eq=False)
+class Printed:
+    """What the paper prints: its benchmarks by name, and all their cells in order.
 
-    Attributes
-    ----------
-    benchmark, method, task : str
-        Printed benchmark, printed name of the method, our name of the task.
-    supervised : bool
-        Whether the paper prints the method among the supervised ones.
-    mean, sd : float
-        As printed, over `PRINTED_TRIALS` trials.
-    ours, our_sd : float
-        Mean and deviation over our trials.
-    our_trials : int
-        Their number.
-    shortened : bool
-        Whether our runs were shortened.
-    difference : float
-        Ours minus the printed mean.
-    verdict : {'agrees', 'close', 'differs', 'not run'}
-        By `RULE`.
-    reason : str
-        Why there is no number of ours; empty where there is one.
+    `cells` has the columns table, benchmark, title, task (our name), method,
+    supervised, printed_mean and printed_sd (fractions; NaN where none is printed).
     """
 
-    benchmark: str
-    method: str
-    task: str
-    supervised: bool
-    mean: float
-    sd: float
-    ours: float = math.nan
-    our_sd: float = math.nan
-    our_trials: int = 0
-    shortened: bool = False
-    difference: float = math.nan
-    verdict: str = NOT_RUN
-    reason: str = ""
-
-
-@dataclass(frozen=True)
-class Printed:
-    """What the paper prints: its benchmarks by name, and all their cells in order."""
-
     benchmarks: Mapping[str, PrintedBenchmark]
-    cells: tuple[PrintedCell, ...]
+    cells: pd.DataFrame
 
 
 def read_printed(folder: PathLike) -> Printed:
@@ -144,28 +115,25 @@ def read_printed(folder: PathLike) -> Printed:
         for name, entry in entries.items()
     }
     path = Path(folder, "accuracy.csv")
-    with path.open(encoding="utf-8", newline="") as stream:
-        cells = tuple(_parse(row, benchmarks, path) for row in csv.DictReader(stream))
-    return Printed(benchmarks, cells)
-
-
-def _parse(
-    record: Mapping[str, str], known: Mapping[str, PrintedBenchmark], path: Path
-) -> PrintedCell:
-    benchmark, task = record["benchmark"], record["task"]
-    if benchmark not in known or task not in known[benchmark].tasks:
-        raise DataError(
-            f"{path}: expected benchmarks and tasks of benchmarks.yaml, got "
-            f"{benchmark}, {task}. Name it there."
-        )
-    return PrintedCell(
-        benchmark=benchmark,
-        method=record["method"],
-        task=known[benchmark].tasks[task],
-        supervised=record["setting"] == "supervised",
-        mean=float(record["mean_percent"]) / 100,
-        sd=float(record["std_percent"] or "nan") / 100,
-    )
+    found = read_csv(path, _TYPES)
+    for name, task in zip(found["benchmark"], found["task"], strict=True):
+        if name not in benchmarks or task not in benchmarks[name].tasks:
+            raise DataError(
+                f"{path}: expected benchmarks and tasks of benchmarks.yaml, got "
+                f"{name}, {task}. Name it there."
+            )
+    known = [benchmarks[name] for name in found["benchmark"]]
+    cells = {
+        "table": [entry.table for entry in known],
+        "benchmark": found["benchmark"],
+        "title": [entry.title for entry in known],
+        "task": [e.tasks[t] for e, t in zip(known, found["task"], strict=True)],
+        "method": found["method"],
+        "supervised": found["setting"] == "supervised",
+        "printed_mean": found["mean_percent"] / 100,
+        "printed_sd": found["std_percent"] / 100,
+    }
+    return Printed(benchmarks, pd.DataFrame(cells))
 
 
 def printed_verdict(
@@ -204,9 +172,7 @@ def printed_verdict(
     return CLOSE if distance <= _POINTS else DIFFERS
 
 
-def compare_printed(
-    printed: Printed, summaries: Sequence[Summary]
-) -> list[PrintedCell]:
+def compare_printed(printed: Printed, summaries: Sequence[Summary]) -> pd.DataFrame:
     """Put our numbers beside the printed ones.
 
     Parameters
@@ -214,56 +180,66 @@ def compare_printed(
     printed : Printed
         What the paper prints.
     summaries : sequence of Summary
-        Scores of a study's benchmarks; `printed` in a layout names the printed one.
+        Scores of a study's benchmarks; `printed` in a plan names the printed one.
 
     Returns
     -------
-    list of PrintedCell
-        Every printed cell, in order, with our number or the reason for its absence.
+    DataFrame
+        Every printed cell, in order: the columns of `Printed.cells`, whether our runs
+        were `shortened`, our `mean` and `sd` over our `trials`, the `difference` (ours
+        minus the printed mean), the `verdict` by `RULE`, and the `reason` why there is
+        no number of ours.
 
     Raises
     ------
     DataError
-        A layout names a benchmark that is not printed, or two name the same.
+        A plan names a benchmark that is not printed, or two name the same.
     """
     reproduced: dict[str, Summary] = {}
     for summary in summaries:
-        name = summary.layout.get("printed")
+        name = summary.plan.printed
         if name is None:
             continue
         if name not in printed.benchmarks or name in reproduced:
             known = ", ".join(printed.benchmarks)
             raise DataError(
-                f"benchmark {summary.layout['benchmark']}: `printed` must name one of "
+                f"benchmark {summary.plan.benchmark}: `printed` must name one of "
                 f"{known}, and each only once, got {name}."
             )
         reproduced[name] = summary
-    return [
-        _compare(cell, printed.benchmarks[cell.benchmark], reproduced)
-        for cell in printed.cells
+    ours = [
+        _ours(cell, printed.benchmarks[cell.benchmark], reproduced.get(cell.benchmark))
+        for cell in printed.cells.itertuples()
     ]
+    cells = printed.cells.join(pd.DataFrame(ours, index=printed.cells.index))
+    shortened = cells.pop("shortened")
+    cells.insert(cells.columns.get_loc("supervised") + 1, "shortened", shortened)
+    return cells
 
 
-def _compare(
-    cell: PrintedCell, facts: PrintedBenchmark, reproduced: Mapping[str, Summary]
-) -> PrintedCell:
-    if (summary := reproduced.get(cell.benchmark)) is None:
-        return replace(
-            cell, reason=f"inputs not available to this study: {facts.needs}"
-        )
-    rows = {
+def _ours(
+    cell: Any, benchmark: PrintedBenchmark, summary: Summary | None
+) -> dict[str, object]:
+    """Return our numbers beside a row of `Printed.cells`."""
+    if summary is None:
+        reason = f"inputs not available to this study: {benchmark.needs}"
+        return _beside(cell, reason=reason)
+    places = {
         row.display_name: i
         for i, row in enumerate(summary.rows)
         if row.kind == "method"
     }
-    if cell.method not in rows:
-        return replace(cell, reason="method is not in this study")
-    place = rows[cell.method]
-    values = _values(summary, place, cell.task, set(facts.tasks.values()) - {AVERAGE})
+    if cell.method not in places:
+        return _beside(cell, reason="method is not in this study")
+    row = places[cell.method]
+    printed_tasks = set(benchmark.tasks.values()) - {AVERAGE}
+    values = _values(summary, row, cell.task, printed_tasks)
     if values is None:
         tasks = "some of its tasks are" if cell.task == AVERAGE else "task is"
-        return replace(cell, reason=f"{tasks} not in this study")
-    return _beside(cell, summary.rows[place], values)
+        return _beside(cell, reason=f"{tasks} not in this study")
+    reason = "" if n_present(values) else "no trial that counts"
+    shortened = summary.rows[row].shortened
+    return _beside(cell, values, shortened=shortened, reason=reason)
 
 
 def _values(
@@ -280,16 +256,23 @@ def _values(
     return average
 
 
-def _beside(cell: PrintedCell, row: Row, values: Floats) -> PrintedCell:
+def _beside(
+    cell: Any,
+    values: Sequence[float] | Floats = (),
+    *,
+    shortened: bool = False,
+    reason: str,
+) -> dict[str, object]:
     mean, sd = mean_sd(values)
-    trials = int(np.isfinite(values).sum())
-    return replace(
-        cell,
-        ours=mean,
-        our_sd=sd,
-        our_trials=trials,
-        shortened=row.shortened,
-        difference=mean - cell.mean,
-        verdict=printed_verdict(cell.mean, cell.sd, mean, sd, trials),
-        reason="" if trials else "no trial that counts",
-    )
+    trials = n_present(values)
+    return {
+        "shortened": shortened,
+        "mean": mean,
+        "sd": sd,
+        "trials": trials,
+        "difference": mean - cell.printed_mean,
+        "verdict": printed_verdict(
+            cell.printed_mean, cell.printed_sd, mean, sd, trials
+        ),
+        "reason": reason,
+    }

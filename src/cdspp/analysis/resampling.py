@@ -18,7 +18,7 @@ from cdspp.analysis.summary import Floats, mean_sd, present
 __all__ = [
     "LEVEL",
     "RESAMPLES",
-    "Gain",
+    "PairedGain",
     "block_interval",
     "bootstrap_interval",
     "paired_gain",
@@ -111,25 +111,25 @@ def block_interval(
 
 
 @dataclass(frozen=True)
-class Gain:
+class PairedGain:
     """How much one row is better than another, trial by trial.
 
     Attributes
     ----------
-    mean, low, high : float
+    gain, low, high : float
         Mean difference and its 95 % interval, as fractions.
     losses, trials : int
         In how many of the trials that both have the difference is negative.
     """
 
-    mean: float
+    gain: float
     low: float
     high: float
     losses: int
     trials: int
 
 
-def paired_gain(values: ArrayLike, rival: ArrayLike) -> Gain:
+def paired_gain(values: ArrayLike, rival: ArrayLike) -> PairedGain:
     """Difference of two rows on the same splits, over the trials that both have.
 
     Parameters
@@ -139,13 +139,13 @@ def paired_gain(values: ArrayLike, rival: ArrayLike) -> Gain:
 
     Returns
     -------
-    Gain
+    PairedGain
         Of `values` over `rival`; NaN and zero counts where no trial is shared.
     """
     difference = _differences(values, rival)
     low, high = bootstrap_interval(difference)
     losses = int(np.count_nonzero(difference < 0))
-    return Gain(mean_sd(difference)[0], low, high, losses, int(difference.size))
+    return PairedGain(mean_sd(difference)[0], low, high, losses, int(difference.size))
 
 
 def paired_test(values: ArrayLike, rival: ArrayLike) -> float:

@@ -7,26 +7,25 @@ the gain over the target alone lies below zero. Everything else is no evidence.
 
 from __future__ import annotations
 
-import csv
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from typing import Protocol
 
-from cdspp.analysis.resampling import Gain, paired_gain, paired_test
+import pandas as pd
+
+from cdspp.analysis.resampling import paired_gain, paired_test
 from cdspp.analysis.summary import Summary, mean_sd
-from cdspp.core.names import AVERAGE
+from cdspp.core.artifacts import read_csv
+from cdspp.core.names import AVERAGE, BASELINE, REFERENCE, TARGET_ONLY
 from cdspp.core.wording import counted, in_points
 
 __all__ = [
-    "COMPARISON_FIELDS",
     "RULE",
     "ZERO",
-    "Comparison",
+    "Interval",
     "answer",
     "by_task",
     "compare",
-    "comparison_record",
     "excludes_zero",
     "interval_text",
     "overall_answer",
@@ -40,63 +39,36 @@ RULE = (
     "over the strongest control lies above zero, and to hurt where that of the gain "
     "over target-only lies below zero; otherwise there is no evidence."
 )
-COMPARISON_FIELDS = (
-    "benchmark",
-    "title",
-    "task",
-    "reference",
-    "reference_mean",
-    "rival_key",
-    "rival",
-    "control",
-    "rival_mean",
-    "gain",
-    "low",
-    "high",
-    "p",
-    "losses",
-    "trials",
-)
 # Differences of equal fractions may leave a trace of rounding.
 ZERO = 1e-12
+_TYPES = {
+    "benchmark": "str",
+    "title": "str",
+    "task": "str",
+    "reference": "str",
+    "reference_mean": "float64",
+    "rival_key": "str",
+    "rival": "str",
+    "control": "bool",
+    "rival_mean": "float64",
+    "gain": "float64",
+    "low": "float64",
+    "high": "float64",
+    "p": "float64",
+    "losses": "int64",
+    "trials": "int64",
+}
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """The reference method against one rival on one task (or on their average).
+class Interval(Protocol):
+    """A gain with its interval: a `PairedGain`, or a row of `compare`."""
 
-    Attributes
-    ----------
-    benchmark, title, task : str
-        Where; `task` is "average" for the average over tasks.
-    reference, rival : str
-        Both methods as printed.
-    reference_mean, rival_mean : float
-        Their mean accuracies.
-    rival_key : str
-        Identifier of the rival in the layout.
-    control : bool
-        Whether the rival is a control; otherwise it is the baseline.
-    gain : Gain
-        Of the reference over the rival, on equal splits.
-    p : float
-        Of the sign-flip test of that gain, see `cdspp.analysis.resampling.paired_test`.
-    """
-
-    benchmark: str
-    title: str
-    task: str
-    reference: str
-    reference_mean: float
-    rival_key: str
-    rival: str
-    control: bool
-    rival_mean: float
-    gain: Gain
-    p: float
+    gain: float
+    low: float
+    high: float
 
 
-def compare(summary: Summary) -> list[Comparison]:
+def compare(summary: Summary) -> pd.DataFrame:
     """Compare the reference with the baseline and every control, task by task.
 
     Parameters
@@ -106,69 +78,57 @@ def compare(summary: Summary) -> list[Comparison]:
 
     Returns
     -------
-    list of Comparison
-        By task, the average last (where there are several tasks); empty without a
-        reference or without rivals.
+    DataFrame
+        A row a task and rival, the average over tasks last (where there are several):
+        mean accuracies, the paired gain of the reference with its 95 % interval, the
+        p value of the sign-flip test (`cdspp.analysis.resampling.paired_test`), trials
+        lost and shared. Empty without a reference or without rivals.
     """
-    layout = summary.layout
-    reference = summary.find(layout.get("reference"))
-    baseline = summary.find(layout.get("baseline"))
-    rivals = [baseline] if baseline is not None else []
-    rivals += [i for i, row in enumerate(summary.rows) if row.control]
+    rows = summary.rows
+    reference, baseline = summary.find(REFERENCE), summary.find(BASELINE)
+    rivals = [] if baseline is None else [baseline]
+    rivals += [i for i, row in enumerate(rows) if row.control]
     if reference is None:
-        return []
+        return pd.DataFrame(columns=list(_TYPES))
     values = summary.with_average(summary.accuracy)
-    names = [*summary.tasks, AVERAGE][: values.shape[1]]
-    return [
-        Comparison(
-            benchmark=str(layout.get("benchmark", "")),
-            title=str(layout.get("title", layout.get("benchmark", ""))),
-            task=name,
-            reference=summary.rows[reference].display_name,
-            reference_mean=mean_sd(values[reference, place])[0],
-            rival_key=summary.rows[rival].key,
-            rival=summary.rows[rival].display_name,
-            control=summary.rows[rival].control,
-            rival_mean=mean_sd(values[rival, place])[0],
-            gain=paired_gain(values[reference, place], values[rival, place]),
-            p=paired_test(values[reference, place], values[rival, place]),
-        )
-        for place, name in enumerate(names)
+    tasks = [*summary.tasks, AVERAGE][: values.shape[1]]
+    records = [
+        {
+            "benchmark": summary.plan.benchmark,
+            "title": summary.plan.title,
+            "task": task,
+            "reference": rows[reference].display_name,
+            "reference_mean": mean_sd(values[reference, place])[0],
+            "rival_key": rows[rival].key,
+            "rival": rows[rival].display_name,
+            "control": rows[rival].control,
+            "rival_mean": mean_sd(values[rival, place])[0],
+            "p": paired_test(values[reference, place], values[rival, place]),
+            **vars(paired_gain(values[reference, place], values[rival, place])),
+        }
+        for place, task in enumerate(tasks)
         for rival in rivals
-        if rival != reference
     ]
+    return pd.DataFrame(records, columns=list(_TYPES))
 
 
-def comparison_record(comparison: Comparison) -> dict[str, object]:
-    """Flatten a comparison into the fields of `COMPARISON_FIELDS`."""
-    record: dict[str, object] = dict(vars(comparison))
-    gain: Gain = comparison.gain
-    record.update(gain=gain.mean, low=gain.low, high=gain.high)
-    record.update(losses=gain.losses, trials=gain.trials)
-    return record
-
-
-def read_comparisons(path: str | os.PathLike[str]) -> list[Comparison]:
+def read_comparisons(path: str | os.PathLike[str]) -> pd.DataFrame:
     """Read the comparisons of a ``source-help_<benchmark>.csv``."""
-    with Path(path).open(encoding="utf-8", newline="") as stream:
-        return [_parse(record) for record in csv.DictReader(stream)]
+    return read_csv(path, _TYPES)
 
 
-def by_task(comparisons: Iterable[Comparison]) -> dict[str, list[Comparison]]:
+def by_task(comparisons: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Group comparisons by task, order kept."""
-    groups: dict[str, list[Comparison]] = {}
-    for comparison in comparisons:
-        groups.setdefault(comparison.task, []).append(comparison)
-    return groups
+    return dict(iter(comparisons.groupby("task", sort=False)))
 
 
-def strongest(comparisons: Iterable[Comparison]) -> Comparison | None:
+def strongest(comparisons: pd.DataFrame) -> pd.Series | None:
     """Return the comparison with the control that leaves the smallest gain, if any."""
-    usable = [c for c in comparisons if c.control and c.gain.trials > 1]
-    return min(usable, key=lambda c: c.gain.mean, default=None)
+    usable = comparisons[comparisons["control"] & (comparisons["trials"] > 1)]
+    return None if usable.empty else usable.loc[usable["gain"].idxmin()]
 
 
-def verdict(comparisons: Sequence[Comparison]) -> str:
+def verdict(comparisons: pd.DataFrame) -> str:
     """Apply the rule to the comparisons of one task.
 
     Returns
@@ -179,29 +139,29 @@ def verdict(comparisons: Sequence[Comparison]) -> str:
     rival = strongest(comparisons)
     if rival is None:
         return "unknown"
-    if rival.gain.low > ZERO:
+    if rival.low > ZERO:
         return "helps"
-    alone = [c.gain for c in comparisons if c.rival_key == "target-only"]
-    return "hurts" if any(gain.high < -ZERO for gain in alone) else "open"
+    alone = comparisons[comparisons["rival_key"] == TARGET_ONLY]
+    return "hurts" if (alone["high"] < -ZERO).any() else "open"
 
 
-def excludes_zero(gain: Gain) -> bool:
+def excludes_zero(gain: Interval) -> bool:
     """Whether the interval lies on one side of zero; False without an interval."""
-    return gain.low > ZERO or gain.high < -ZERO
+    return bool(gain.low > ZERO or gain.high < -ZERO)
 
 
-def interval_text(gain: Gain) -> str:
+def interval_text(gain: Interval) -> str:
     """Write a gain in points with its interval, as in a sentence."""
     low, high = (in_points(value) for value in (gain.low, gain.high))
-    return f"{in_points(gain.mean)} points (95 % interval {low} to {high})"
+    return f"{in_points(gain.gain)} points (95 % interval {low} to {high})"
 
 
-def answer(comparisons: Sequence[Comparison]) -> str:
+def answer(comparisons: pd.DataFrame) -> str:
     """Answer the question for one benchmark, in one or two sentences."""
-    if not any(c.control for c in comparisons):
+    if not comparisons["control"].any():
         return "Not asked: no control was run."
     groups = by_task(comparisons)
-    average = groups.pop(AVERAGE, None) or next(iter(groups.values()))
+    average = groups.pop(AVERAGE, comparisons)
     found = [verdict(group) for group in groups.values()]
     rival = strongest(average)
     if rival is None:
@@ -209,16 +169,16 @@ def answer(comparisons: Sequence[Comparison]) -> str:
     opening = "On average over tasks, the" if len(groups) > 1 else "The"
     return (
         f"{_finding(found)}. {opening} gain of {rival.reference} over {rival.rival}, "
-        f"the strongest control, is {interval_text(rival.gain)}."
+        f"the strongest control, is {interval_text(rival)}."
     )
 
 
-def overall_answer(groups: Mapping[str, Sequence[Comparison]]) -> str:
+def overall_answer(groups: Mapping[str, pd.DataFrame]) -> str:
     """Answer the question for all benchmarks in one sentence.
 
     Parameters
     ----------
-    groups : mapping of str to sequence of Comparison
+    groups : mapping of str to DataFrame
         Comparisons by benchmark title.
     """
     parts = []
@@ -227,7 +187,7 @@ def overall_answer(groups: Mapping[str, Sequence[Comparison]]) -> str:
         tasks.pop(AVERAGE, None)
         found = [verdict(group) for group in tasks.values()]
         where = f"{_share(found, 'helps')}{title}"
-        if not any(c.control for c in comparisons):
+        if not comparisons["control"].any():
             parts.append(f"not asked on {title}")
         elif "helps" in found:
             parts.append(f"it helps on {where}")
@@ -256,28 +216,3 @@ def _finding(found: Sequence[str]) -> str:
 def _share(found: Sequence[str], kind: str) -> str:
     """Say on how many tasks, where there is more than one."""
     return f"{found.count(kind)} of {len(found)} tasks of " if len(found) > 1 else ""
-
-
-def _parse(record: Mapping[str, str]) -> Comparison:
-    def number(key: str) -> float:
-        return float(record[key] or "nan")
-
-    return Comparison(
-        benchmark=record["benchmark"],
-        title=record["title"],
-        task=record["task"],
-        reference=record["reference"],
-        reference_mean=number("reference_mean"),
-        rival_key=record["rival_key"],
-        rival=record["rival"],
-        control=record["control"] == "true",
-        rival_mean=number("rival_mean"),
-        gain=Gain(
-            number("gain"),
-            number("low"),
-            number("high"),
-            int(record["losses"]),
-            int(record["trials"]),
-        ),
-        p=number("p"),
-    )

@@ -8,30 +8,28 @@ Trials are the unit of all statistics here.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from cdspp.core.artifacts import SCORE_COLUMNS, read_rows
-from cdspp.core.names import MAIN
-from cdspp.core.wording import marks
+from cdspp.core.artifacts import SCORE_COLUMNS, read_frame
+from cdspp.study.plan import BenchmarkPlan, Row
 
 __all__ = [
     "Floats",
-    "Layout",
-    "Row",
     "Summary",
+    "accuracy_of",
     "mean_sd",
-    "method_rows",
+    "n_present",
     "present",
+    "read_scores",
     "read_summary",
     "summarise",
 ]
 
-Layout = Mapping[str, Any]
 Floats = NDArray[np.float64]
 
 
@@ -67,44 +65,9 @@ def present(values: ArrayLike) -> Floats:
     return array[np.isfinite(array)]
 
 
-@dataclass(frozen=True)
-class Row:
-    """One line of a table: where its scores stand and how it is printed.
-
-    Attributes
-    ----------
-    key : str
-        Identifier within the layout: a method's id or a control's key.
-    printed : str
-        Name as printed; what follows the first underscore is a subscript.
-    setting, method : str
-        The cells of the score file that belong to it.
-    kind : {'method', 'control', 'variant'}
-        Which block it stands in; methods alone take part in bold.
-    supervised, shortened : bool
-        Supervised methods have a block of their own; shortened runs are out of bold.
-    trials : int
-        Number of trials the study asks for.
-    """
-
-    key: str
-    printed: str
-    setting: str
-    method: str
-    kind: str
-    supervised: bool
-    shortened: bool
-    trials: int
-
-    @property
-    def marks(self) -> str:
-        """What follows the printed name: supervised, shortened."""
-        return marks(supervised=self.supervised, shortened=self.shortened)
-
-    @property
-    def control(self) -> bool:
-        """Whether the row answers what the source is good for."""
-        return self.kind == "control"
+def n_present(values: ArrayLike) -> int:
+    """Return how many numbers are there: of a row by trial, the trials that ran."""
+    return int(present(values).size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,30 +76,29 @@ class Summary:
 
     Attributes
     ----------
-    layout : mapping
-        The benchmark's layout, as given.
+    plan : BenchmarkPlan
+        The benchmark.
     rows : tuple of Row
-        Methods in table order, then controls, then variants; a method that is a
-        control as well stands with the controls only.
+        Rows of the plan, in its order.
     tasks : tuple of str
         Tasks in table order.
     iterations : ndarray of shape (n_iterations,)
         The iterations that occur anywhere.
     accuracy, class_accuracy : ndarray of shape (n_rows, n_tasks, n_trials)
         At the last iteration; `class_accuracy` is the mean over classes.
-    curves : ndarray of shape (n_rows, n_tasks, n_trials, n_iterations)
+    by_iteration : ndarray of shape (n_rows, n_tasks, n_trials, n_iterations)
         Accuracy at every iteration.
     """
 
-    layout: Layout
+    plan: BenchmarkPlan
     rows: tuple[Row, ...]
     tasks: tuple[str, ...]
     iterations: NDArray[np.int64]
     accuracy: Floats
     class_accuracy: Floats
-    curves: Floats
+    by_iteration: Floats
 
-    def find(self, key: str | None) -> int | None:
+    def find(self, key: str) -> int | None:
         """Position of the row with this key, None where there is none."""
         keys = [row.key for row in self.rows]
         return keys.index(key) if key in keys else None
@@ -163,123 +125,107 @@ class Summary:
             rows=tuple(self.rows[i] for i in kept),
             accuracy=self.accuracy[kept],
             class_accuracy=self.class_accuracy[kept],
-            curves=self.curves[kept],
+            by_iteration=self.by_iteration[kept],
         )
 
     def iterative(self) -> list[int]:
         """Positions of the rows with more than one iteration somewhere."""
-        seen = np.isfinite(self.curves).sum(axis=3)
+        seen = np.isfinite(self.by_iteration).sum(axis=3)
         return [row for row in range(len(self.rows)) if (seen[row] > 1).any()]
 
 
-def read_summary(scores: str | os.PathLike[str], layout: Layout) -> Summary:
-    """Read a score file and arrange it by `layout`; see `summarise`."""
-    return summarise(read_rows(scores, SCORE_COLUMNS), layout)
+def read_scores(path: str | os.PathLike[str]) -> pd.DataFrame:
+    """Read a score file: a row a setting, task, method, trial and iteration."""
+    return read_frame(path, SCORE_COLUMNS)
 
 
-def summarise(scores: Mapping[str, NDArray[Any]], layout: Layout) -> Summary:
-    """Arrange score rows as dense arrays in the order of `layout`.
+def read_summary(scores: str | os.PathLike[str], plan: BenchmarkPlan) -> Summary:
+    """Read a score file and arrange it by the rows that `plan` shows."""
+    return summarise(read_scores(scores), plan)
+
+
+def summarise(
+    scores: pd.DataFrame, plan: BenchmarkPlan, rows: Sequence[Row] | None = None
+) -> Summary:
+    """Arrange scores as dense arrays in the order of a plan.
 
     Parameters
     ----------
-    scores : mapping of str to ndarray
-        The columns of a score file. Cells that `layout` does not name are ignored.
-    layout : mapping
-        The benchmark: tasks, methods, controls.
+    scores : DataFrame
+        A score file. Cells that are not in the plan are ignored.
+    plan : BenchmarkPlan
+        The benchmark.
+    rows : sequence of Row, optional
+        Rows to arrange in place of those that the plan shows.
 
     Returns
     -------
     Summary
         With NaN for every cell that is missing or failed.
     """
-    rows, tasks = _rows(layout), tuple(layout.get("tasks", ()))
-    row, task = _positions(scores, rows, tasks)
-    good = (np.asarray(scores["status"]) == "ok") & np.isfinite(scores["accuracy"])
-    used = np.flatnonzero((row >= 0) & (task >= 0) & good)
-    used = used[np.argsort(scores["iteration"][used], kind="stable")]
-    trial = np.asarray(scores["trial"], dtype=np.int64)[used] - 1
-    iterations, step = np.unique(scores["iteration"][used], return_inverse=True)
-    n_trials = max([1, *(entry.trials for entry in rows), *(trial + 1).tolist()])
-    shape = (len(rows), len(tasks), n_trials)
-    accuracy, class_accuracy = np.full(shape, np.nan), np.full(shape, np.nan)
-    curves = np.full((*shape, len(iterations)), np.nan)
-    # Sorted by iteration: the last assignment to a cell is its last iteration.
-    cell = (row[used], task[used], trial)
-    accuracy[cell] = scores["accuracy"][used]
-    class_accuracy[cell] = scores["mean_class_accuracy"][used]
-    curves[(*cell, step)] = scores["accuracy"][used]
+    chosen = plan.shown_rows if rows is None else tuple(rows)
+    good = _placed(scores, chosen, plan.tasks)
+    iterations, step = np.unique(good["iteration"], return_inverse=True)
+    asked = [row.trials_asked for row in chosen]
+    n_trials = max([1, *asked, *(good["trial"]).tolist()])
+    shape = (len(chosen), len(plan.tasks), n_trials)
+    by_iteration = np.full((*shape, len(iterations)), np.nan)
+    by_iteration[(*_cells(good), step)] = good["accuracy"]
     return Summary(
-        layout,
-        rows,
-        tasks,
+        plan,
+        chosen,
+        plan.tasks,
         iterations.astype(np.int64),
-        accuracy,
-        class_accuracy,
-        curves,
+        _last(good, "accuracy", shape),
+        _last(good, "mean_class_accuracy", shape),
+        by_iteration,
     )
 
 
-def method_rows(layout: Layout) -> list[Row]:
-    """Return the rows of a benchmark's methods in the main setting, in table order."""
-    default = int(layout.get("trials", 1))
-    return [
-        _row(entry, key=entry["id"], setting=MAIN, method=entry["id"], trials=default)
-        for entry in layout.get("methods", ())
-    ]
+def accuracy_of(
+    scores: pd.DataFrame, rows: Sequence[Row], tasks: Sequence[str], n_trials: int
+) -> Floats:
+    """Return accuracies of rows by tasks by the first `n_trials` trials.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        A score file.
+    rows : sequence of Row
+        Whose; at the last iteration of each trial.
+    tasks : sequence of str
+        Where.
+    n_trials : int
+        Number of trials; NaN where one is missing or failed.
+    """
+    good = _placed(scores, rows, tasks)
+    shape = (len(rows), len(tasks), n_trials)
+    return _last(good[good["trial"] <= n_trials], "accuracy", shape)
 
 
-def _rows(layout: Layout) -> tuple[Row, ...]:
-    default = int(layout.get("trials", 1))
-    methods = method_rows(layout)
-    trials = {row.method: row.trials for row in methods}
-    others = [
-        _row(
-            entry,
-            key=entry["key"],
-            setting=entry["setting"],
-            method=entry["method"],
-            kind=kind,
-            trials=trials.get(entry["method"], default),
-        )
-        for kind, part in (("control", "controls"), ("variant", "variants"))
-        for entry in layout.get(part, ())
-    ]
-    claimed = {(row.setting, row.method) for row in others}
-    return (
-        *(row for row in methods if (row.setting, row.method) not in claimed),
-        *others,
+def _placed(
+    scores: pd.DataFrame, rows: Sequence[Row], tasks: Sequence[str]
+) -> pd.DataFrame:
+    """Return the scores that count, by iteration, with their places among the rows."""
+    cells = {(row.setting, row.method): place for place, row in enumerate(rows)}
+    pairs = zip(scores["setting"], scores["method"], strict=True)
+    placed = scores.assign(
+        row=np.array([cells.get(pair, -1) for pair in pairs], dtype=np.int64),
+        place=pd.Index(tasks).get_indexer(pd.Index(scores["task"])),
     )
+    counts = (placed["status"] == "ok") & np.isfinite(placed["accuracy"])
+    used = placed[counts & (placed["row"] >= 0) & (placed["place"] >= 0)]
+    return used.sort_values("iteration", kind="stable")
 
 
-def _row(
-    entry: Mapping[str, Any],
-    *,
-    key: str,
-    setting: str,
-    method: str,
-    trials: int,
-    kind: str = "method",
-) -> Row:
-    return Row(
-        key=key,
-        printed=str(entry.get("printed", key)).rstrip(" *"),
-        setting=setting,
-        method=method,
-        kind=kind,
-        supervised=bool(entry.get("supervised", False)),
-        shortened=bool(entry.get("shortened", False)),
-        trials=int(entry.get("trials", trials)),
-    )
+def _cells(good: pd.DataFrame) -> tuple[NDArray[np.int64], ...]:
+    row, place, trial = (good[name].to_numpy() for name in ("row", "place", "trial"))
+    return row, place, trial - 1
 
 
-def _positions(
-    scores: Mapping[str, NDArray[Any]], rows: Sequence[Row], tasks: Sequence[str]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    places = {(row.setting, row.method): place for place, row in enumerate(rows)}
-    row = [
-        places.get(cell, -1)
-        for cell in zip(scores["setting"], scores["method"], strict=True)
-    ]
-    order = {task: place for place, task in enumerate(tasks)}
-    task = [order.get(name, -1) for name in scores["task"]]
-    return np.asarray(row, dtype=np.int64), np.asarray(task, dtype=np.int64)
+def _last(good: pd.DataFrame, column: str, shape: tuple[int, ...]) -> Floats:
+    """Return a column at the last iteration of each cell, dense."""
+    values = np.full(shape, np.nan)
+    # Sorted by iteration: the last assignment to a cell is its last iteration.
+    values[_cells(good)] = good[column]
+    return values

@@ -13,12 +13,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
 from cdspp.core.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "FIT_COLUMNS",
@@ -27,7 +30,9 @@ __all__ = [
     "SPLIT_COLUMNS",
     "Features",
     "atomic",
+    "read_csv",
     "read_features",
+    "read_frame",
     "read_json",
     "read_labels",
     "read_rows",
@@ -167,6 +172,48 @@ def read_rows(path: str | os.PathLike[str], columns: Columns) -> dict[str, np.nd
         message = (
             f"{path}: expected a Parquet file with the columns {expected} ({error})"
         )
+        raise DataError(message) from error
+
+
+def read_frame(path: str | os.PathLike[str], columns: Columns) -> pd.DataFrame:
+    """Read the named columns as a data frame; errors as of `read_rows`."""
+    import pandas as pd
+
+    return pd.DataFrame(read_rows(path, columns))
+
+
+def read_csv(path: str | os.PathLike[str], types: Columns) -> pd.DataFrame:
+    """Read columns of a CSV file to the last digit, and texts as they stand.
+
+    Parameters
+    ----------
+    path : path
+        The file; other columns of it are left out.
+    types : mapping of str to str
+        ``str``, ``bool``, ``int64`` or ``float64`` by column. A number that is missing
+        is NaN; a text never is: a class may be called NA.
+
+    Raises
+    ------
+    DataError
+        The file is missing, has other columns, or a value of another type.
+    """
+    import pandas as pd
+
+    numbers = [name for name, kind in types.items() if kind == "float64"]
+    try:
+        return pd.read_csv(
+            path,
+            usecols=list(types),
+            dtype=dict(types),
+            keep_default_na=False,
+            na_values=dict.fromkeys(numbers, [""]),
+            float_precision="round_trip",
+            encoding="utf-8",
+        )[list(types)]
+    except (OSError, ValueError) as error:
+        expected = ", ".join(types)
+        message = f"{path}: expected a CSV file with the columns {expected} ({error})"
         raise DataError(message) from error
 
 

@@ -21,6 +21,7 @@ __all__ = [
     "Usage",
     "code_digest",
     "cpu_seconds",
+    "data_digest",
     "hardware",
     "limit_threads",
     "measured",
@@ -29,6 +30,7 @@ __all__ = [
 ]
 
 PACKAGE = "cdspp"
+_ROOT = Path(__file__).parents[1]
 REPORTED = ("numpy", "scipy", "scikit-learn", "torch", "pyarrow", "cdspp")
 
 
@@ -146,12 +148,28 @@ def code_digest(*modules: str) -> str:
     return digest.hexdigest()[:16]
 
 
+def data_digest(folder: str) -> str:
+    """Return a digest of files of the package that are no code.
+
+    Parameters
+    ----------
+    folder : str
+        Folder below the package, such as ``report/page/templates``.
+    """
+    digest = hashlib.sha256()
+    for file in sorted(_ROOT.joinpath(folder).rglob("*")):
+        if file.is_file():
+            digest.update(f"{file.relative_to(_ROOT).as_posix()}\n".encode())
+            digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
 def _source_file(module: str) -> Path | None:
     """Return the file of a module of this package, None if it is not one."""
     parts = module.split(".")
     if parts[0] != PACKAGE:
         return None
-    path = Path(__file__).parents[1].joinpath(*parts[1:])
+    path = _ROOT.joinpath(*parts[1:])
     for file in (path.with_suffix(".py"), path / "__init__.py"):
         if file.is_file():
             return file

@@ -176,8 +176,8 @@ def forecast_text(study: Study) -> str:
     """
     rows: dict[str, list[float]] = {name: [0, 0, 0.0, 0.0] for name in study.methods}
     for benchmark in study.benchmarks:
-        for cell in study.cells(benchmark):
-            name, setting, task, method, block = cell
+        for key in study.fits(benchmark):
+            name, setting, task, method, block = key
             cost = cell_cost(study, name, setting, task, method)
             trials = len(trials_of_block(block))
             row = rows[method]

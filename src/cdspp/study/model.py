@@ -13,6 +13,7 @@ __all__ = [
     "Benchmark",
     "StudyDataset",
     "Method",
+    "RunDescription",
     "Setting",
     "Study",
     "Curve",
@@ -167,6 +168,36 @@ class Curve:
 
 
 @dataclass(frozen=True)
+class RunDescription:
+    """What the report says of a run: what was asked for, of which data, and how.
+
+    Attributes
+    ----------
+    name : str
+        Of the study.
+    seed, trials, numeric_threads : int
+        As configured.
+    data : tuple of mapping
+        Entries of the catalogue: title, content, source, licence, how to cite.
+    commands : tuple of str
+        What runs it again.
+    logs : tuple of str
+        Files and folders that tell the processor time of the jobs.
+    config : mapping
+        The configuration.
+    """
+
+    name: str
+    seed: int
+    trials: int
+    numeric_threads: int
+    data: tuple[Mapping[str, Any], ...] = ()
+    commands: tuple[str, ...] = ()
+    logs: tuple[str, ...] = ()
+    config: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Study:
     """A validated configuration; made by `cdspp.study.config.load_study`."""
 
@@ -190,8 +221,8 @@ class Study:
         ends = (min(start + self.block_size - 1, trials) for start in starts)
         return tuple(f"{start}-{end}" for start, end in zip(starts, ends, strict=True))
 
-    def cells(self, benchmark: str) -> Iterator[FitKey]:
-        """Yield every cell that the configuration names for a benchmark."""
+    def fits(self, benchmark: str) -> Iterator[FitKey]:
+        """Yield every fit that the configuration names for a benchmark."""
         for setting in self.settings:
             for task in self.setting_tasks(benchmark, setting):
                 for method in self.setting_methods(benchmark, setting):
@@ -268,27 +299,33 @@ class Study:
         shared = [f"logs/{room}/{name}" for name in names for room in rooms]
         return [own, *(f"logs/data/{name}.log" for name in names), *shared]
 
-    def run_description(self, configfiles: Sequence[str] = ()) -> dict[str, Any]:
+    def run_description(
+        self, config: Mapping[str, Any], configfiles: Sequence[str] = ()
+    ) -> RunDescription:
         """Return what the report says of the run itself.
 
         Parameters
         ----------
+        config : mapping
+            The configuration.
         configfiles : sequence of str
             Study files given beside config.yaml.
         """
         chosen = ["--configfile", *configfiles] if configfiles else []
         command = " ".join(["snakemake --cores 8", *chosen])
-        return {
-            "study": self.name,
-            "seed": self.seed,
-            "trials": self.trials,
-            "numeric_threads": self.numeric_threads,
-            "data": [
+        return RunDescription(
+            name=self.name,
+            seed=self.seed,
+            trials=self.trials,
+            numeric_threads=self.numeric_threads,
+            data=tuple(
                 {key: entry[key] for key in TOLD if key in entry}
                 for entry in self._entries()
-            ],
-            "commands": [command] if configfiles else ["make study", command],
-        }
+            ),
+            commands=(command,) if configfiles else ("make study", command),
+            logs=tuple(self.logs()),
+            config=config,
+        )
 
     def _entries(self) -> list[Mapping[str, Any]]:
         names = dict.fromkeys(entry.dataset for entry in self.benchmarks.values())

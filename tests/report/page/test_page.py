@@ -27,12 +27,8 @@ from cdspp.report.figures.benchmark import (
 from cdspp.report.page.blocks import inline_svg
 from cdspp.report.page.graph import EDGES, STAGES, graph_svg, reached_by_test_labels
 from cdspp.report.page.page import headline, write_report
-from cdspp.report.tables.benchmark import (
-    benchmark_tables,
-    write_benchmark_tables,
-    write_overview,
-    write_tables,
-)
+from cdspp.report.tables.benchmark import benchmark_tables, write_benchmark_tables, write_overview
+from cdspp.report.tables.table import write_tables
 from cdspp.report.tables.overlap import Overlap, overlap_table
 from cdspp.report.tables.table import Table
 

@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cdspp.analysis.summary import Floats, Layout, Summary, mean_sd, read_summary
-from cdspp.core.names import AVERAGE
+from cdspp.analysis.summary import Floats, Summary, mean_sd, read_summary
+from cdspp.core.names import AVERAGE, BASELINE, REFERENCE
 from cdspp.core.wording import task_title
 from cdspp.report.figures.lines import DASHES, draw_line, rows_in_view
-from cdspp.report.figures.samples import draw_confusion, draw_subspace
-from cdspp.report.figures.source_help import draw_source_help
 from cdspp.report.figures.style import (
     MUTED,
     WIDTH,
@@ -30,20 +28,15 @@ from cdspp.report.figures.style import (
     quiet,
     style_of,
 )
+from cdspp.study.plan import BenchmarkPlan
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = [
-    "benchmark_figures",
     "draw_benchmark",
-    "draw_confusion",
     "draw_iterations",
     "draw_methods",
-    "draw_showcase",
-    "draw_source_help",
-    "draw_subspace",
-    "overall_figures",
 ]
 
 PathLike = str | os.PathLike[str]
@@ -51,21 +44,8 @@ PathLike = str | os.PathLike[str]
 _MAX_BANDS = 6
 
 
-def benchmark_figures(layout: Layout) -> list[str]:
-    """Names of the figures of one benchmark, known before any score exists."""
-    kinds = ["methods", "iterations"]
-    if layout.get("showcase"):
-        kinds += ["confusion", "subspace"]
-    return [f"{kind}_{layout['benchmark']}" for kind in kinds]
-
-
-def overall_figures(layouts: Sequence[Layout]) -> list[str]:
-    """Names of the figures over all benchmarks of a study."""
-    return ["source-help"] if layouts else []
-
-
 def draw_benchmark(
-    *, scores: PathLike, layout: Layout, outputs: Sequence[PathLike]
+    *, scores: PathLike, plan: BenchmarkPlan, outputs: Sequence[PathLike]
 ) -> None:
     """Draw the figures of one benchmark that need its scores alone.
 
@@ -73,45 +53,22 @@ def draw_benchmark(
     ----------
     scores : path
         The benchmark's score file.
-    layout : mapping
+    plan : BenchmarkPlan
         The benchmark.
     outputs : sequence of path
-        Files to write: the stem is one of `benchmark_figures`, the suffix svg or png.
+        Files to write: the stem is ``methods_<benchmark>`` or
+        ``iterations_<benchmark>``, the suffix svg or png.
     """
     kinds = {"methods": draw_methods, "iterations": draw_iterations}
     for kind, paths in by_kind(outputs, kinds).items():
-        kinds[kind](scores=scores, layout=layout, outputs=paths)
-
-
-def draw_showcase(
-    *,
-    fits: Sequence[PathLike],
-    subspace: PathLike,
-    source_labels: PathLike,
-    target_labels: PathLike,
-    layout: Layout,
-    outputs: Sequence[PathLike],
-) -> None:
-    """Draw the figures of the showcase task; parameters as of those it calls."""
-    for kind, paths in by_kind(outputs, ("confusion", "subspace")).items():
-        if kind == "confusion":
-            draw_confusion(
-                fits=fits, labels=target_labels, layout=layout, outputs=paths
-            )
-        else:
-            draw_subspace(
-                subspace=subspace,
-                source_labels=source_labels,
-                target_labels=target_labels,
-                outputs=paths,
-            )
+        kinds[kind](scores=scores, plan=plan, outputs=paths)
 
 
 def draw_methods(
-    *, scores: PathLike, layout: Layout, outputs: Sequence[PathLike]
+    *, scores: PathLike, plan: BenchmarkPlan, outputs: Sequence[PathLike]
 ) -> None:
     """Draw all rows of one benchmark, a panel a task and one for their average."""
-    summary = read_summary(scores, layout).of_all_tasks()
+    summary = read_summary(scores, plan).of_all_tasks()
     values = summary.with_average(summary.accuracy)
     titles = [task_title(task) for task in (*summary.tasks, AVERAGE)][: values.shape[1]]
     longest = max(map(len, titles), default=1)
@@ -134,10 +91,10 @@ def draw_methods(
 
 
 def draw_iterations(
-    *, scores: PathLike, layout: Layout, outputs: Sequence[PathLike]
+    *, scores: PathLike, plan: BenchmarkPlan, outputs: Sequence[PathLike]
 ) -> None:
     """Draw accuracy by iteration, a panel a task, a line a row that iterates."""
-    summary = read_summary(scores, layout).of_all_tasks()
+    summary = read_summary(scores, plan).of_all_tasks()
     crowded = len(summary.iterative()) > _MAX_BANDS
     n_columns = max(1, min(len(summary.tasks), 2 if crowded else 4))
     n_lines = max(1, math.ceil(len(summary.tasks) / n_columns))
@@ -189,7 +146,7 @@ def _iteration_panel(axes: Axes, summary: Summary, task: int, *, bands: bool) ->
     from matplotlib.ticker import MaxNLocator
 
     steps = summary.iterations
-    reference = summary.find(summary.layout.get("reference"))
+    reference = summary.find(REFERENCE)
     places = summary.iterative()
     rows = [summary.rows[i] for i in places]
     last = [100 * mean_sd(summary.accuracy[i, task])[0] for i in places]
@@ -199,7 +156,7 @@ def _iteration_panel(axes: Axes, summary: Summary, task: int, *, bands: bool) ->
             axes,
             rows[i],
             steps,
-            summary.curves[places[i], task].T,
+            summary.by_iteration[places[i], task].T,
             band=bands or leading,
             linewidth=1.5 if bands or leading else 1.0,
             zorder=3 if leading else 2,
@@ -213,7 +170,7 @@ def _iteration_panel(axes: Axes, summary: Summary, task: int, *, bands: bool) ->
 
 
 def _baseline(axes: Axes, summary: Summary, task: int) -> None:
-    baseline = summary.find(summary.layout.get("baseline"))
+    baseline = summary.find(BASELINE)
     if baseline is None or not np.isfinite(summary.accuracy[baseline, task]).any():
         return
     row = summary.rows[baseline]

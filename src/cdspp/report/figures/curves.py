@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cdspp.analysis.summary import Floats, Layout, mean_sd
-from cdspp.core.names import AVERAGE, LABELS
+from cdspp.analysis.curves import CurveScores, parameter_title, read_curves, value_text
+from cdspp.analysis.summary import Floats, mean_sd
+from cdspp.core.names import AVERAGE, BASELINE, LABELS, REFERENCE
 from cdspp.core.wording import task_title
 from cdspp.report.figures.lines import DASHES, draw_line, note_far
 from cdspp.report.figures.style import (
@@ -27,13 +28,13 @@ from cdspp.report.figures.style import (
     far_below,
     quiet,
 )
-from cdspp.report.tables.curves import Curve, parameter_title, read_curves, value_text
+from cdspp.study.plan import BenchmarkPlan
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-__all__ = ["curve_figures", "draw_curves"]
+__all__ = ["draw_curves"]
 
 PathLike = str | os.PathLike[str]
 
@@ -51,16 +52,8 @@ _TASK_DASHES: tuple[Any, ...] = (
 )
 
 
-def curve_figures(layout: Layout) -> list[str]:
-    """Names of the figures of a benchmark's curves, known before any score exists."""
-    parameters = {entry["parameter"] for entry in layout.get("curves") or ()}
-    kinds = [LABELS] if LABELS in parameters else []
-    kinds += [_SENSITIVITY] if parameters - {LABELS} else []
-    return [f"{kind}_{layout['benchmark']}" for kind in kinds]
-
-
 def draw_curves(
-    *, scores: PathLike, layout: Layout, outputs: Sequence[PathLike]
+    *, scores: PathLike, plan: BenchmarkPlan, outputs: Sequence[PathLike]
 ) -> None:
     """Draw figures of a benchmark's curves.
 
@@ -68,23 +61,22 @@ def draw_curves(
     ----------
     scores : path
         The benchmark's score file.
-    layout : mapping
+    plan : BenchmarkPlan
         The benchmark.
     outputs : sequence of path
-        Files to write: the stem is one of `curve_figures`, the suffix svg or png.
+        Files to write: the stem is ``labels_<benchmark>`` or
+        ``sensitivity_<benchmark>``, the suffix svg or png.
     """
-    curves = read_curves(scores, layout)
+    curves = read_curves(scores, plan)
     for kind, paths in by_kind(outputs, (LABELS, _SENSITIVITY)).items():
         chosen = [c for c in curves if (c.parameter == LABELS) == (kind == LABELS)]
         if kind == LABELS:
-            _draw_labels(chosen, layout, paths)
+            _draw_labels(chosen, paths)
         else:
-            _draw_sensitivity(chosen, layout, paths)
+            _draw_sensitivity(chosen, paths)
 
 
-def _draw_labels(
-    curves: Sequence[Curve], layout: Layout, outputs: Sequence[PathLike]
-) -> None:
+def _draw_labels(curves: Sequence[CurveScores], outputs: Sequence[PathLike]) -> None:
     """Draw a panel a task and one for the average; the legend stands beside it."""
     panels = [
         (curve, task, values)
@@ -102,7 +94,7 @@ def _draw_labels(
             axes.set_axis_off()
         drawn = list(grid.flat[: len(panels)])
         far = [
-            _label_panel(axes, *panel, layout)
+            _label_panel(axes, *panel)
             for axes, panel in zip(drawn, panels, strict=True)
         ]
         for axes in drawn[-n_columns:]:
@@ -119,15 +111,13 @@ def _columns(n_cells: int) -> int:
     return 2 if n_cells == 4 else max(1, min(_COLUMNS, n_cells))
 
 
-def _by_task(curve: Curve) -> tuple[tuple[str, ...], Floats]:
+def _by_task(curve: CurveScores) -> tuple[tuple[str, ...], Floats]:
     """Return the tasks, the average last, and accuracy by task, row, value, trial."""
     tasks, accuracy = curve.with_average()
     return tasks, accuracy.swapaxes(0, 1)
 
 
-def _label_panel(
-    axes: Axes, curve: Curve, task: str, values: Floats, layout: Layout
-) -> int:
+def _label_panel(axes: Axes, curve: CurveScores, task: str, values: Floats) -> int:
     """Draw one panel; return how many names stand one above another at its bottom."""
     axes.set_title(task_title(task), fontweight="bold" if task == AVERAGE else "normal")
     means = 100 * np.array([[mean_sd(trials)[0] for trials in row] for row in values])
@@ -138,18 +128,18 @@ def _label_panel(
     for i, row in enumerate(curve.rows):
         if apart[i]:
             continue
-        leading = row.key == layout.get("reference")
+        leading = row.key == REFERENCE
         look: dict[str, Any] = {"linewidth": 1.1, "markersize": 3.8, "zorder": 2}
         if leading:
             look = {"linewidth": 1.8, "zorder": 3}
-        if row.key == layout.get("baseline"):
+        if row.key == BASELINE:
             look["linestyle"] = DASHES
         near = np.where(far[i, :, None], np.nan, values[i])
         draw_line(axes, row, curve.values, near, band=leading, **look)
     _note_far(axes, curve, means, far & ~apart[:, None])
     for height, i in enumerate(np.flatnonzero(apart).tolist()):
         note_far(axes, curve.rows[i], means[i], height, transform=axes.transAxes)
-    for value in {v for v, name in curve.dropped if task in (name, AVERAGE)}:
+    for value in {v for v, name in curve.plan.dropped if task in (name, AVERAGE)}:
         if value in curve.values:
             reason = "not for every task" if task == AVERAGE else "no test sample left"
             _note(axes, value, reason)
@@ -173,7 +163,9 @@ def _note(axes: Axes, x: float, text: str) -> None:
     )
 
 
-def _note_far(axes: Axes, curve: Curve, means: Floats, far: NDArray[np.bool_]) -> None:
+def _note_far(
+    axes: Axes, curve: CurveScores, means: Floats, far: NDArray[np.bool_]
+) -> None:
     """Name what is left out of the window as it would squash the others."""
     last = len(curve.values) - 1
     for place, x in enumerate(curve.values):
@@ -201,7 +193,7 @@ def _ordered_handles(panels: Sequence[Axes]) -> list[Line2D]:
 
 
 def _draw_sensitivity(
-    curves: Sequence[Curve], layout: Layout, outputs: Sequence[PathLike]
+    curves: Sequence[CurveScores], outputs: Sequence[PathLike]
 ) -> None:
     """Draw a panel a parameter: thin lines for tasks, thick ones for their average."""
     n_columns = _columns(len(curves))
@@ -213,7 +205,7 @@ def _draw_sensitivity(
         for axes in grid.flat[len(curves) :]:
             axes.set_axis_off()
         for axes, curve in zip(grid.flat, curves, strict=False):
-            _sensitivity_panel(axes, curve, looks, layout)
+            _sensitivity_panel(axes, curve, looks)
             axes.set_xlabel(parameter_title(curve.parameter))
         _widen(grid.flat[0])
         figure.supylabel("accuracy, percent", fontsize=9)
@@ -222,7 +214,7 @@ def _draw_sensitivity(
             figure.legend(handles=handles, loc="outside upper center", ncols=columns)
 
 
-def _task_looks(curves: Sequence[Curve]) -> dict[str, Any]:
+def _task_looks(curves: Sequence[CurveScores]) -> dict[str, Any]:
     """Return the line style of each task that is shown beside an average."""
     tasks = dict.fromkeys(t for c in curves if len(c.tasks) > 1 for t in c.tasks)
     if len(tasks) > len(_TASK_DASHES):
@@ -231,7 +223,7 @@ def _task_looks(curves: Sequence[Curve]) -> dict[str, Any]:
 
 
 def _sensitivity_panel(
-    axes: Axes, curve: Curve, looks: Mapping[str, Any], layout: Layout
+    axes: Axes, curve: CurveScores, looks: Mapping[str, Any]
 ) -> None:
     if curve.main is not None:
         axes.axvline(curve.main, **_MAIN)
@@ -242,14 +234,14 @@ def _sensitivity_panel(
             look: dict[str, Any] = {"linewidth": 1.9}
             if not thick:
                 look = {"linewidth": 0.9, "ls": looks[task], "marker": "", "label": "_"}
-            leading = thick and row.key == layout.get("reference")
+            leading = thick and row.key == REFERENCE
             draw_line(axes, row, curve.values, trials, band=leading, **look)
     _scale(axes, curve)
     quiet(axes, grid="y")
 
 
 def _sensitivity_handles(
-    curves: Sequence[Curve], looks: Mapping[str, Any], panels: Sequence[Axes]
+    curves: Sequence[CurveScores], looks: Mapping[str, Any], panels: Sequence[Axes]
 ) -> list[Line2D]:
     from matplotlib.lines import Line2D
 
@@ -276,7 +268,7 @@ def _by_name(panels: Sequence[Axes]) -> dict[str, Line2D]:
     return lines
 
 
-def _scale(axes: Axes, curve: Curve) -> None:
+def _scale(axes: Axes, curve: CurveScores) -> None:
     """Span the values, by their logarithms where they differ much, and tick them."""
     values = np.asarray(curve.values)
     log = values[0] > 0 and values[-1] / values[0] >= _LOG_RATIO

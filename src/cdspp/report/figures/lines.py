@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cdspp.analysis.resampling import bootstrap_interval
-from cdspp.analysis.summary import Floats, Row, mean_sd
+from cdspp.analysis.summary import Floats, mean_sd
 from cdspp.report.figures.style import far_below, figure_name, style_of
+from cdspp.study.plan import Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

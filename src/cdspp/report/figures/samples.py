@@ -11,24 +11,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cdspp.analysis.summary import Layout
 from cdspp.core.artifacts import FIT_COLUMNS, read_labels, read_rows
 from cdspp.core.errors import DataError
 from cdspp.core.wording import task_title
+from cdspp.methods import method_class
 from cdspp.report.figures.style import (
     CLASS_COLOURS,
     INK,
     MUTED,
     WIDTH,
+    by_kind,
     canvas,
     figure_name,
 )
+from cdspp.study.plan import BenchmarkPlan
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["count_confusions", "draw_confusion", "draw_subspace"]
+__all__ = ["count_confusions", "draw_confusion", "draw_showcase", "draw_subspace"]
 
 PathLike = str | os.PathLike[str]
 
@@ -42,11 +44,33 @@ _GROUPS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
+def draw_showcase(
+    *,
+    fits: Sequence[PathLike],
+    subspace: PathLike,
+    source_labels: PathLike,
+    target_labels: PathLike,
+    plan: BenchmarkPlan,
+    outputs: Sequence[PathLike],
+) -> None:
+    """Draw the figures of the showcase task; parameters as of those it calls."""
+    for kind, paths in by_kind(outputs, ("confusion", "subspace")).items():
+        if kind == "confusion":
+            draw_confusion(fits=fits, labels=target_labels, plan=plan, outputs=paths)
+        else:
+            draw_subspace(
+                subspace=subspace,
+                source_labels=source_labels,
+                target_labels=target_labels,
+                outputs=paths,
+            )
+
+
 def draw_confusion(
     *,
     fits: Sequence[PathLike],
     labels: PathLike,
-    layout: Layout,
+    plan: BenchmarkPlan,
     outputs: Sequence[PathLike],
 ) -> None:
     """Draw the confusion matrix of the showcase task, summed over trials.
@@ -57,7 +81,7 @@ def draw_confusion(
         The showcase's predictions, one file a block.
     labels : path
         Labels of the target domain.
-    layout : mapping
+    plan : BenchmarkPlan
         The benchmark.
     outputs : sequence of path
         Files to write (svg, png).
@@ -79,8 +103,7 @@ def draw_confusion(
         axes.set_yticks(shown, names)
         axes.set_xlabel("predicted class")
         axes.set_ylabel("true class")
-        showcase = layout.get("showcase") or {}
-        axes.set_title(_showcase_title(layout, showcase))
+        axes.set_title(_showcase_title(plan))
         axes.spines[:].set_visible(False)
         bar = figure.colorbar(image, ax=axes, shrink=0.75, aspect=26, pad=0.02)
         bar.set_label("percent of the true class")
@@ -279,8 +302,8 @@ def _write_counts(
             axes.text(j, i, str(count), ha="center", va="center", color=colour)
 
 
-def _showcase_title(layout: Layout, showcase: Mapping[str, Any]) -> str:
-    names = {m["id"]: m.get("printed", m["id"]) for m in layout.get("methods", ())}
-    method = str(showcase.get("method", ""))
-    name = figure_name(str(names.get(method, method)))
-    return f"{name}, {task_title(str(showcase.get('task', '')))}"
+def _showcase_title(plan: BenchmarkPlan) -> str:
+    if plan.showcase is None:
+        return ""
+    name = figure_name(method_class(plan.showcase.method).display_name)
+    return f"{name}, {task_title(plan.showcase.task)}"

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
-from cdspp.analysis.source_help import Comparison, by_task, compare, strongest, verdict
-from cdspp.analysis.summary import Layout, Summary, read_summary
+from cdspp.analysis.source_help import (
+    Interval,
+    by_task,
+    compare,
+    strongest,
+    verdict,
+)
+from cdspp.analysis.summary import Summary, read_summary
+from cdspp.core.names import AVERAGE, BASELINE, REFERENCE
 from cdspp.core.wording import in_points, task_title
-from cdspp.report.figures.gains import VERDICT_COLOURS, draw_gains
 from cdspp.report.figures.style import (
     MUTED,
     WIDTH,
@@ -22,22 +29,29 @@ from cdspp.report.figures.style import (
     method_handles,
     quiet,
 )
+from cdspp.study.plan import BenchmarkPlan
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
 
-__all__ = ["draw_source_help", "source_help_caption"]
+__all__ = ["draw_source_help", "few_tasks"]
 
 PathLike = str | os.PathLike[str]
 
 _MOST_TASKS = 10
 _PITCH = 1.6
+VERDICT_COLOURS = {"helps": "#0067a8", "hurts": "#c9431d"}
+_MARKERS = {"helps": "o", "hurts": "D"}
+_BASELINE = "#4b5563"
+_LINE_HEIGHT = 0.23
+_FRAME = 0.5
 
 
 def draw_source_help(
     *,
     scores: Sequence[PathLike],
-    layouts: Sequence[Layout],
+    plans: Sequence[BenchmarkPlan],
     outputs: Sequence[PathLike],
 ) -> None:
     """Draw baseline, controls and reference of every task, or of many their gains.
@@ -45,16 +59,16 @@ def draw_source_help(
     Parameters
     ----------
     scores : sequence of path
-        Score files, in the order of `layouts`.
-    layouts : sequence of mapping
+        Score files, in the order of `plans`.
+    plans : sequence of BenchmarkPlan
         The benchmarks.
     outputs : sequence of path
         Files to write (svg, png).
     """
-    pairs = zip(scores, layouts, strict=True)
+    pairs = zip(scores, plans, strict=True)
     summaries = [read_summary(*pair) for pair in pairs]
-    if not _few_tasks(layouts):
-        draw_gains(summaries, outputs)
+    if not few_tasks(plans):
+        _draw_gains(summaries, outputs)
         return
     lengths = [max(1, len(summary.tasks)) for summary in summaries]
     height = sum(length * 0.88 + 0.48 for length in lengths) + 0.65
@@ -67,43 +81,23 @@ def draw_source_help(
         )[:, 0]
         for summary, axes in zip(summaries, grid, strict=True):
             _source_panel(axes, summary)
-            title = str(summary.layout.get("title", ""))
-            axes.set_title(title, fontweight="bold", fontsize=9.5)
+            axes.set_title(summary.plan.title, fontweight="bold", fontsize=9.5)
         equal_windows(list(grid))
-        _text(grid[0], 1.02, "gain, in_points [95 %]", MUTED)
+        _text(grid[0], 1.02, "gain, points [95 %]", MUTED)
         figure.supxlabel("accuracy, percent", fontsize=9)
         rows = {s.rows[i].key: s.rows[i] for s in summaries for i in _rows(s)}
         if handles := method_handles(rows.values()):
             figure.legend(handles=handles, loc="outside upper center", ncols=5)
 
 
-def _few_tasks(layouts: Sequence[Layout]) -> bool:
-    return sum(len(layout["tasks"]) for layout in layouts) <= _MOST_TASKS
-
-
-def source_help_caption(layouts: Sequence[Layout]) -> str:
-    """Say what the figure of these benchmarks shows."""
-    if _few_tasks(layouts):
-        return (
-            "Accuracy of the baseline, of the controls and of the method with its real "
-            "source, task by task: mean over trials and 95 % bootstrap interval. "
-            "Right: the paired gain over the strongest control, in in_points, with its "
-            "interval; blue where the source helps, red where it hurts, grey where "
-            "there is no evidence. All panels have the same scale; none starts at zero."
-        )
-    return (
-        "What the method gains with its real source, in in_points, task by task: paired "
-        "gain over the baseline (hollow squares) and over the strongest control (blue "
-        "where the source helps, red where it hurts, grey where there is no evidence); "
-        "mean over trials and 95 % bootstrap interval."
-    )
+def few_tasks(plans: Sequence[BenchmarkPlan]) -> bool:
+    """Whether the figure has room for every row of every task, or for gains alone."""
+    return sum(len(plan.tasks) for plan in plans) <= _MOST_TASKS
 
 
 def _rows(summary: Summary) -> list[int]:
     """Positions of baseline, controls and reference, top to bottom."""
-    layout = summary.layout
-    baseline = summary.find(layout.get("baseline"))
-    reference = summary.find(layout.get("reference"))
+    baseline, reference = summary.find(BASELINE), summary.find(REFERENCE)
     controls = [i for i, row in enumerate(summary.rows) if row.control]
     found = [baseline, *controls, reference]
     return list(dict.fromkeys(i for i in found if i is not None))
@@ -113,7 +107,7 @@ def _source_panel(axes: Axes, summary: Summary) -> None:
     rows = _rows(summary)
     groups = by_task(compare(summary))
     pitch = len(rows) + _PITCH
-    reference = summary.find(summary.layout.get("reference"))
+    reference = summary.find(REFERENCE)
     for place, task in enumerate(summary.tasks):
         top = place * pitch
         if place % 2 == 0:
@@ -125,7 +119,7 @@ def _source_panel(axes: Axes, summary: Summary) -> None:
             if i == reference and np.isfinite(mean):
                 ends = [top - 0.5, top + offset]
                 axes.plot([mean, mean], ends, color="#0067a8", lw=0.9, alpha=0.45)
-        _gain_text(axes, groups.get(task, []), top + (len(rows) - 1) / 2)
+        _gain_text(axes, groups.get(task), top + (len(rows) - 1) / 2)
     centres = [k * pitch + (len(rows) - 1) / 2 for k in range(len(summary.tasks))]
     axes.set_yticks(centres, [task_title(task) for task in summary.tasks])
     axes.set_ylim(
@@ -134,15 +128,13 @@ def _source_panel(axes: Axes, summary: Summary) -> None:
     quiet(axes)
 
 
-def _gain_text(axes: Axes, comparisons: Sequence[Comparison], y: float) -> None:
-    rival = strongest(comparisons)
-    if rival is None:
+def _gain_text(axes: Axes, comparisons: pd.DataFrame | None, y: float) -> None:
+    if comparisons is None or (rival := strongest(comparisons)) is None:
         return
-    gain = rival.gain
     colour = VERDICT_COLOURS.get(verdict(comparisons), MUTED)
-    low, high = in_points(gain.low), in_points(gain.high)
+    low, high = in_points(rival.low), in_points(rival.high)
     where: dict[str, Any] = {"transform": axes.get_yaxis_transform(), "va": "center"}
-    text = f"{in_points(gain.mean, sign=True)}  [{low}, {high}]"
+    text = f"{in_points(rival.gain, sign=True)}  [{low}, {high}]"
     axes.text(1.02, y - 0.75, text, color=colour, fontweight="bold", **where)
     axes.text(1.02, y + 0.85, f"over {figure_name(rival.rival)}", **where)
 
@@ -153,6 +145,79 @@ def _text(axes: Axes, x: float, text: str, colour: str) -> None:
         (x, 1),
         xycoords="axes fraction",
         xytext=(0, 6),
-        textcoords="offset in_points",
+        textcoords="offset points",
         color=colour,
     )
+
+
+def _draw_gains(summaries: Sequence[Summary], outputs: Sequence[PathLike]) -> None:
+    """Draw what the reference gains over the baseline and the strongest control.
+
+    Each benchmark is a panel with a line a task and one for the average.
+    """
+    groups = [by_task(compare(summary)) for summary in summaries]
+    lengths = [max(1, len(group)) for group in groups]
+    height = sum(_LINE_HEIGHT * length + _FRAME for length in lengths) + 0.7
+    with canvas(WIDTH, height, outputs) as figure:
+        grid = figure.subplots(
+            len(summaries),
+            1,
+            squeeze=False,
+            sharex=True,
+            gridspec_kw={"height_ratios": lengths},
+        )
+        for summary, group, axes in zip(summaries, groups, grid[:, 0], strict=True):
+            _gain_panel(axes, group)
+            axes.set_title(summary.plan.title, fontweight="bold", fontsize=9.5)
+        figure.supxlabel("gain, points", fontsize=9)
+        baseline = next((name for g in groups for name in _baseline(g)), "")
+        if handles := _handles(baseline):
+            figure.legend(handles=handles, loc="outside upper center", ncols=4)
+
+
+def _gain_panel(axes: Axes, groups: Mapping[str, pd.DataFrame]) -> None:
+    axes.axvline(0, color=MUTED, lw=0.9)
+    for y, (task, comparisons) in enumerate(groups.items()):
+        if task == AVERAGE:
+            axes.axhspan(y - 0.5, y + 0.5, color="#f5f6f7", lw=0, zorder=0)
+        for comparison in comparisons[~comparisons["control"]].itertuples():
+            _gain(axes, comparison, y - 0.16, (_BASELINE, "s", "white"))
+        if (rival := strongest(comparisons)) is not None:
+            _gain(axes, rival, y + 0.16, _look(verdict(comparisons)))
+    axes.set_yticks(range(len(groups)), [task_title(task) for task in groups])
+    axes.set_ylim(len(groups) - 0.5, -0.5)
+    quiet(axes)
+
+
+def _gain(axes: Axes, gain: Interval, y: float, look: tuple[str, str, str]) -> None:
+    colour, marker, face = look
+    if np.isfinite(gain.low):
+        axes.plot([100 * gain.low, 100 * gain.high], [y, y], color=colour, lw=1.4)
+    axes.plot([100 * gain.gain], [y], marker, color=colour, markersize=4, mfc=face)
+
+
+def _baseline(groups: Mapping[str, pd.DataFrame]) -> list[str]:
+    return [
+        name for group in groups.values() for name in group[~group["control"]]["rival"]
+    ]
+
+
+def _handles(baseline: str) -> list[Line2D]:
+    from matplotlib.lines import Line2D
+
+    kinds = [
+        (f"over {figure_name(baseline)}", _BASELINE, "s", "white"),
+        ("over the strongest control: helps", *_look("helps")),
+        ("no evidence", *_look("open")),
+        ("hurts", *_look("hurts")),
+    ]
+    return [
+        Line2D([], [], label=label, color=colour, marker=marker, mfc=face, ls="")
+        for label, colour, marker, face in kinds[0 if baseline else 1 :]
+    ]
+
+
+def _look(found: str) -> tuple[str, str, str]:
+    """Return colour, marker and fill of a verdict."""
+    colour = VERDICT_COLOURS.get(found, MUTED)
+    return colour, _MARKERS.get(found, "v"), colour

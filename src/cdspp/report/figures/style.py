@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.analysis.resampling import bootstrap_interval
-from cdspp.analysis.summary import Floats, Row, mean_sd
+from cdspp.analysis.summary import Floats, mean_sd
 from cdspp.core.artifacts import atomic
 from cdspp.core.errors import DataError
 from cdspp.core.wording import split_name
+from cdspp.study.plan import Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
 
-__all__ = ["EDGES", "STAGES", "Edge", "Stage", "graph_svg", "reached_by_test_labels"]
+__all__ = ["EDGES", "STAGES", "Edge", "Stage", "reached_by_test_labels"]
 
 Point = tuple[int, int]
 
 ALL_LABELS = "all labels"
 KNOWN_LABELS = "known labels"
-_WIDTH, _HEIGHT = 116, 56
+_KINDS = {ALL_LABELS: "secret", KNOWN_LABELS: "known"}
 
 
 @dataclass(frozen=True)
@@ -41,6 +40,16 @@ class Edge:
     head: str
     carries: str
     route: tuple[Point, ...]
+
+    @property
+    def kind(self) -> str:
+        """How the line looks: with test labels, with known ones, without any."""
+        return _KINDS.get(self.carries, "plain")
+
+    @property
+    def path(self) -> str:
+        """The line as the path of an SVG."""
+        return "M" + "L".join(f"{x} {y}" for x, y in self.route)
 
 
 STAGES: Mapping[str, Stage] = {
@@ -90,66 +99,7 @@ EDGES: tuple[Edge, ...] = (
     Edge("tables", "report", "tables", ((1002, 192), (1118, 192), (1118, 166))),
 )
 
-_CLASSES = {ALL_LABELS: "secret", KNOWN_LABELS: "known"}
-_NOTES = (
-    ((430, 78), "middle", "", "vectors, no labels"),
-    ((492, 213), "start", "known", "labels of source and"),
-    ((492, 231), "start", "known", "labelled target rows only"),
-    ((540, 286), "middle", "secret", "test labels"),
-)
-
 
 def reached_by_test_labels() -> set[str]:
     """Return the stages that are handed test labels."""
     return {edge.head for edge in EDGES if edge.carries == ALL_LABELS}
-
-
-def graph_svg() -> str:
-    """Draw the job graph as an SVG element for an HTML page."""
-    parts = [
-        '<svg class="graph" viewBox="0 0 1192 340" role="img" '
-        'aria-labelledby="graph-title">',
-        '<title id="graph-title">Job graph: test labels reach the splits, the scores, '
-        "the tables and the figures, never a fit.</title>",
-        "<defs>",
-        *(
-            f'<marker id="arrow-{kind}" viewBox="0 0 8 8" refX="7" refY="4" '
-            'markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" '
-            f'orient="auto"><path class="head {kind}" d="M0 0L8 4L0 8z"/></marker>'
-            for kind in ("plain", "known", "secret")
-        ),
-        "</defs>",
-        '<rect class="fence" x="172" y="16" width="500" height="112" rx="14"/>',
-        '<text class="fence-text" x="266" y="38">no test label gets in here</text>',
-        *(_draw_edge(edge) for edge in EDGES),
-        *(_draw_stage(name, stage) for name, stage in STAGES.items()),
-        *(
-            f'<text class="remark {kind}" x="{x}" y="{y}" text-anchor="{anchor}">'
-            f"{escape(text)}</text>"
-            for (x, y), anchor, kind, text in _NOTES
-        ),
-        "</svg>",
-    ]
-    return "\n".join(parts)
-
-
-def _draw_edge(edge: Edge) -> str:
-    kind = _CLASSES.get(edge.carries, "plain")
-    path = "M" + "L".join(f"{x} {y}" for x, y in edge.route)
-    title = f"{edge.tail} to {edge.head}: {edge.carries}"
-    return (
-        f'<g><title>{escape(title)}</title><path class="halo" d="{path}"/>'
-        f'<path class="edge {kind}" marker-end="url(#arrow-{kind})" d="{path}"/></g>'
-    )
-
-
-def _draw_stage(name: str, stage: Stage) -> str:
-    x, y = stage.corner
-    centre = x + _WIDTH // 2
-    box = f'x="{x}" y="{y}" width="{_WIDTH}" height="{_HEIGHT}" rx="9"'
-    return (
-        f'<g class="stage stage-{name}"><rect {box}/>'
-        f'<text class="name" x="{centre}" y="{y + 25}">{escape(name)}</text>'
-        f'<text class="makes" x="{centre}" y="{y + 43}">{escape(stage.makes)}</text>'
-        "</g>"
-    )

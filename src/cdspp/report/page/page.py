@@ -1,56 +1,71 @@
-"""The report: one page that asks whether the source helped, and its plain-text gist."""
+"""The report: one page that asks whether the source helped, from templates.
+
+The order of its sections is that of `cdspp.report.outline`; what it says of gains, it
+reads from the tables that it shows.
+"""
 
 from __future__ import annotations
 
-import csv
-import hashlib
-import math
 import os
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from itertools import groupby
 from typing import Any
 
-from cdspp.analysis.fit_records import read_fit_records
-from cdspp.analysis.source_help import answer, read_comparisons
-from cdspp.analysis.summary import Layout, Summary, read_summary
-from cdspp.core.artifacts import atomic
-from cdspp.core.errors import DataError
-from cdspp.core.wording import marks, percent
-from cdspp.report.figures.source_help import source_help_caption
-from cdspp.report.page.audit import (
-    data_section,
-    graph_section,
-    numbers_section,
-    overlap_section,
-    rerun_section,
-    run_section,
-)
-from cdspp.report.page.blocks import Files, Section, figure_html, page_html
-from cdspp.report.page.sections import (
-    PAPER,
-    TABLES,
-    figure_section,
-    header_html,
-    single_table,
-    table_section,
-)
+import pandas as pd
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
-__all__ = ["headline", "write_report"]
+from cdspp.analysis.fit_records import read_fit_records
+from cdspp.analysis.resampling import RESAMPLES
+from cdspp.analysis.source_help import (
+    RULE,
+    answer,
+    by_task,
+    overall_answer,
+    read_comparisons,
+    verdict,
+)
+from cdspp.core.artifacts import atomic
+from cdspp.core.names import AVERAGE, REFERENCE
+from cdspp.core.wording import task_title
+from cdspp.methods import method_class
+from cdspp.report.figures.source_help import few_tasks
+from cdspp.report.outline import OUTLINE, Item, Part, item_names, part_plans
+from cdspp.report.page.embed import Embedder, Files
+from cdspp.report.page.graph import EDGES, STAGES
+from cdspp.report.page.run import describe_run
+from cdspp.report.tables.table import html_name
+from cdspp.study.model import RunDescription
+from cdspp.study.plan import BenchmarkPlan
+
+__all__ = ["write_report"]
 
 PathLike = str | os.PathLike[str]
 
 _SVG_BUDGET = 3_000_000
 _MAX_SVG = 800_000
+_MOST_TASKS = 6  # whose comparisons are shown at once
+_TASK_FOLD = "Did the source help, task by task"
+_TEMPLATES = "cdspp.report.page", "templates"
+
+
+@dataclass(frozen=True)
+class _Section:
+    anchor: str
+    heading: str
+    content: Markup
+    group: str
 
 
 def write_report(
     *,
-    layouts: Sequence[Layout],
-    scores: Sequence[PathLike],
+    plans: Sequence[BenchmarkPlan],
     tables: Sequence[PathLike],
     figures: Sequence[PathLike],
     fit_records: Sequence[PathLike],
-    study: Mapping[str, Any],
+    study: RunDescription,
     output: PathLike,
     features: Sequence[PathLike] = (),
 ) -> None:
@@ -58,137 +73,147 @@ def write_report(
 
     Parameters
     ----------
-    layouts : sequence of mapping
+    plans : sequence of BenchmarkPlan
         The benchmarks.
-    scores : sequence of path
-        Score files, in the order of `layouts`.
     tables, figures : sequence of path
         Any form of the study's tables and figures; other forms of the same name are
         looked for beside it, absent ones are left out.
     fit_records : sequence of path
         The JSON files beside the predictions.
-    study : mapping
-        What was run; all keys are optional: study, title, seed, trials,
-        numeric_threads, versions, hardware, config, commands, data (entries of the
-        catalogue), and logs, the files and folders that tell the processor time of
-        the jobs.
+    study : RunDescription
+        What was run.
     output : path
         File to write.
     features : sequence of path
         Feature files (``<dataset>/<domain>.<view>.npz``) whose digests are stated.
     """
-    summaries = [read_summary(*pair) for pair in zip(scores, layouts, strict=True)]
     max_bytes = min(_MAX_SVG, _SVG_BUDGET // max(1, len(figures)))
     files = Files.of([*tables, *figures], max_bytes=max_bytes)
-    digests = [_named_digest(path) for path in map(Path, features)]
-    sections = [
-        *_results(summaries, files),
-        overlap_section(summaries, files),
-        graph_section(summaries),
-        numbers_section(),
-        data_section(study),
-        run_section(summaries, read_fit_records(fit_records), study, digests),
-        rerun_section(study),
-    ]
-    page = page_html(
-        title=f"Did the source help? {study.get('title') or study.get('study') or ''}",
-        header=header_html(summaries, study),
-        sections=[section for section in sections if section.content],
-        footer="Made by cdspp from the files named above.",
+    comparisons = {plan.benchmark: _comparisons(plan, files) for plan in plans}
+    context = {
+        "study": study,
+        "rule": RULE,
+        "resamples": RESAMPLES,
+        "kept": [plan.title for plan in plans if plan.overlap == "keep"],
+        "stages": STAGES,
+        "edges": EDGES,
+        "run": describe_run(read_fit_records(fit_records), plans, study, features),
+        "comparisons": comparisons,
+    }
+    environment = _environment()
+    sections = list(_sections(plans, files, environment, context))
+    page = environment.get_template("page.html.j2").render(
+        context,
+        answer=overall_answer({p.title: comparisons[p.benchmark] for p in plans}),
+        cards=[_card(plan.title, comparisons[plan.benchmark]) for plan in plans],
+        sections=sections,
+        contents=[(g, list(m)) for g, m in groupby(sections, lambda s: s.group)],
+        style=Markup(_file("report.css")),
+        script=Markup(_file("report.js")),
     )
     with atomic(output) as temporary:
         temporary.write_text(page, encoding="utf-8")
 
 
-def _results(summaries: Sequence[Summary], files: Files) -> list[Section]:
-    """Return the sections from the chart to the deviations, in the page's order."""
-    layouts = [summary.layout for summary in summaries]
-    opening = figure_html("source-help", source_help_caption(layouts), files)
-    return [
-        Section("chart", "With the source, and without", opening),
-        single_table("overview", "All methods at a glance", files, group=TABLES),
-        single_table("gains", "Was the source worth it?", files, group=TABLES),
-        *(table_section(summary, files) for summary in summaries),
-        single_table("times", "What it costs", files, group=TABLES),
-        single_table("printed", "Printed and reproduced", files, group=TABLES),
-        *(figure_section(summary, files) for summary in summaries),
-        single_table("claims", "What the paper claims", files, group=PAPER),
-        single_table(
-            "deviations",
-            "Where paper and released code differ",
-            files,
-            group=PAPER,
-        ),
-    ]
-
-
-def headline(results_dir: PathLike) -> str:
-    """Write the overview for a terminal, the answers, and where the report lies.
-
-    Parameters
-    ----------
-    results_dir : path
-        Folder of a study, ``results/<study>``.
-
-    Returns
-    -------
-    str
-        Aligned text, several lines.
-
-    Raises
-    ------
-    DataError
-        The study has no overview table yet.
-    """
-    folder = Path(results_dir)
-    overview = folder / "tables" / "overview.csv"
-    if not overview.is_file():
-        raise DataError(f"{overview} does not exist. Run the study first: make study")
-    with overview.open(encoding="utf-8", newline="") as stream:
-        records = list(csv.DictReader(stream))
-    lines = [*_aligned(records), ""]
-    for name in dict.fromkeys(record["benchmark"] for record in records):
-        path = folder / "tables" / f"source-help_{name}.csv"
-        comparisons = read_comparisons(path) if path.is_file() else []
-        if comparisons:
-            lines += [f"{comparisons[0].title}: {answer(comparisons)}"]
-    report = folder / "report" / "index.html"
-    where = (
-        f"Report: {report}" if report.is_file() else "The report is not written yet."
+def _environment() -> Environment:
+    return Environment(
+        loader=PackageLoader(*_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    return "\n".join([*lines, "", where])
 
 
-def _named_digest(path: Path) -> tuple[str, str]:
-    with path.open("rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    return f"{path.parent.name}/{path.stem}", digest
+def _file(name: str) -> str:
+    folder = resources.files(_TEMPLATES[0]) / _TEMPLATES[1]
+    return (folder / name).read_text(encoding="utf-8")
 
 
-def _aligned(records: Sequence[Mapping[str, str]]) -> list[str]:
-    titles = {record["benchmark"]: record["title"] for record in records}
-    rows: dict[str, dict[str, str]] = {}
-    names: dict[str, str] = {}
-    for record in records:
-        mean, sd = (float(record[key] or math.nan) for key in ("mean", "sd"))
-        signs = marks(
-            supervised=record["kind"] == "supervised",
-            shortened=record["shortened"] == "true",
-        )
-        names.setdefault(record["row"], record["printed"] + signs)
-        rows.setdefault(record["row"], {})[record["benchmark"]] = percent(mean, sd)
-    grid = [["accuracy, percent (sd)", *titles.values()]]
-    grid += [
-        [names[r], *(cells.get(b, "–") for b in titles)] for r, cells in rows.items()
+def _comparisons(plan: BenchmarkPlan, files: Files) -> pd.DataFrame:
+    """Read the comparisons that the table of a benchmark shows; none without it."""
+    path = files.find(f"source-help_{plan.benchmark}", ".csv")
+    return pd.DataFrame({"control": []}) if path is None else read_comparisons(path)
+
+
+def _card(title: str, comparisons: pd.DataFrame) -> dict[str, str]:
+    found = "unknown"
+    if len(comparisons):
+        found = verdict(by_task(comparisons).get(AVERAGE, comparisons))
+    return {"title": title, "answer": answer(comparisons), "verdict": found}
+
+
+def _sections(
+    plans: Sequence[BenchmarkPlan],
+    files: Files,
+    environment: Environment,
+    context: dict[str, Any],
+) -> Iterator[_Section]:
+    """Yield the sections of the page that have something to show."""
+    embedder = Embedder(files, environment)
+    captions: Any = environment.get_template("captions.html.j2").module
+    for part in OUTLINE:
+        name = part.anchor.partition("-{")[0]
+        names = [f"sections/{name}.html.j2", "sections/items.html.j2"]
+        template = environment.select_template(names)
+        for chosen in part_plans(part, plans):
+            plan = chosen[0] if len(chosen) == 1 else None
+            folds = _folds(part, chosen, embedder, captions)
+            own = {"plan": plan, "folds": folds}
+            if plan is not None:
+                own["answer"] = answer(context["comparisons"][plan.benchmark])
+            content = Markup(template.render(context, **own)).strip()
+            if content:
+                where = {} if plan is None else vars(plan)
+                yield _Section(
+                    part.anchor.format_map(where),
+                    part.heading.format_map(where),
+                    content,
+                    part.group,
+                )
+
+
+def _folds(
+    part: Part, plans: Sequence[BenchmarkPlan], embedder: Embedder, captions: Any
+) -> list[tuple[str, list[Markup]]]:
+    """Return what a section shows, together by the heading that folds it away."""
+    shown = [
+        (_fold(item, plans), markup)
+        for item in part.items
+        for name in item_names(item, plans)
+        if (markup := _show(item, name, plans, embedder, captions))
     ]
-    widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
-    return [
-        "  ".join(
-            [line[0].ljust(widths[0])]
-            + [
-                cell.rjust(width)
-                for cell, width in zip(line[1:], widths[1:], strict=True)
-            ]
-        ).rstrip()
-        for line in grid
-    ]
+    groups = groupby(shown, key=lambda pair: pair[0])
+    return [(fold, [markup for _, markup in pairs]) for fold, pairs in groups]
+
+
+def _fold(item: Item, plans: Sequence[BenchmarkPlan]) -> str:
+    many = len(plans[0].tasks) > _MOST_TASKS if plans else False
+    return _TASK_FOLD if many and item.name.startswith("source-help_") else item.fold
+
+
+def _show(
+    item: Item,
+    name: str,
+    plans: Sequence[BenchmarkPlan],
+    embedder: Embedder,
+    captions: Any,
+) -> Markup:
+    if item.kind == "table":
+        return embedder.table(name)
+    kind = name.partition("_")[0]
+    if kind == name:
+        caption = captions.source_help(few_tasks(plans))
+    else:
+        caption = captions.benchmark(kind, **_shown_in_detail(plans[0]))
+    return embedder.figure(name, Markup(caption).strip())
+
+
+def _shown_in_detail(plan: BenchmarkPlan) -> dict[str, Any]:
+    showcase = plan.showcase
+    method = REFERENCE if showcase is None else showcase.method
+    return {
+        "method": Markup(html_name(method_class(method).display_name)),
+        "task": "" if showcase is None else task_title(showcase.task),
+        "trial": "" if showcase is None else showcase.trial,
+    }

@@ -1,81 +1,104 @@
-"""The part of the report that says what was run: records of fits, versions, time."""
+"""What was run: fits and failures, versions, time, digests of what was read."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
+import os
 from collections.abc import Mapping, Sequence
-from statistics import median
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from cdspp.analysis.fit_records import FitRecord
+import pandas as pd
+from markupsafe import Markup
+
+from cdspp.analysis.fit_records import FitRecords
 from cdspp.core.jobs import processor_time
 from cdspp.core.wording import DASH
-from cdspp.report.tables.table import Cell, Line, Table
+from cdspp.report.tables.table import Cell, Line, Table, to_fragment
+from cdspp.study.model import RunDescription
+from cdspp.study.plan import BenchmarkPlan
 
-__all__ = [
-    "failed_trials",
-    "run_facts",
-    "time_table",
-]
+__all__ = ["Run", "build_time_table", "describe_run"]
 
-
-def run_facts(
-    records: Sequence[FitRecord], study: Mapping[str, Any]
-) -> list[tuple[str, str]]:
-    """State the run as pairs of a name and a value; unknown ones are left out."""
-    trials = [trial for record in records for trial in record.trials]
-    failed = sum(trial.get("status") != "ok" for trial in trials)
-    facts = [
-        ("Study", study.get("study")),
-        ("Seed", study.get("seed", _common(records, "seed"))),
-        ("Trials", study.get("trials")),
-        (
-            "Numeric threads",
-            study.get("numeric_threads", _common(records, "numeric_threads")),
-        ),
-        (
-            "Fits",
-            f"{len(trials)} in {len(records)} jobs, {failed} failed"
-            if trials
-            else None,
-        ),
-        ("Time in fits", _duration(sum(_number(t, "seconds") for t in trials))),
-        ("Start-up", _start_up(study.get("logs", ()))),
-        ("Versions", _listed(study.get("versions") or _common(records, "versions"))),
-        ("Hardware", _listed(study.get("hardware") or _common(records, "platform"))),
-    ]
-    return [(name, str(value)) for name, value in facts if value not in (None, "")]
+Pairs = Sequence[tuple[str, str]]
 
 
-def failed_trials(records: Sequence[FitRecord], names: Mapping[str, str]) -> list[str]:
-    """List failed trials with their reasons; `names` as for `time_table`."""
-    return [
-        f"{record.benchmark}, {record.setting}, {record.task}, "
-        f"{names.get(record.method, record.method)}, trial {trial.get('trial')}: "
-        f"{trial.get('reason') or 'no reason recorded'}"
-        for record in records
-        for trial in record.trials
-        if trial.get("status") != "ok"
-    ]
+@dataclass(frozen=True)
+class Run:
+    """What the page says of a run.
+
+    Attributes
+    ----------
+    description, digests : sequence of (str, str)
+        Names and values: of the run, and of the features that it read.
+    failures : sequence of str
+        A line a failed trial.
+    time_table : str
+        Time and memory by method, as HTML; empty without fits.
+    config : str
+        The configuration as JSON.
+    """
+
+    description: Pairs
+    failures: Sequence[str]
+    time_table: str
+    digests: Pairs
+    config: str
 
 
-def time_table(records: Sequence[FitRecord], names: Mapping[str, str]) -> Table:
+def describe_run(
+    records: FitRecords,
+    plans: Sequence[BenchmarkPlan],
+    study: RunDescription,
+    features: Sequence[str | os.PathLike[str]],
+) -> Run:
+    """Say what was run, where, for how long, and what failed.
+
+    Parameters
+    ----------
+    records : FitRecords
+        The fits.
+    plans : sequence of BenchmarkPlan
+        The benchmarks, whose rows name the methods.
+    study : RunDescription
+        What the study says of itself.
+    features : sequence of path
+        Feature files whose digests are stated.
+    """
+    names = {
+        row.method: row.display_name
+        for plan in plans
+        for row in plan.rows
+        if row.key == row.method
+    }
+    time_table = ""
+    if len(records.outcomes):
+        fragment = to_fragment(build_time_table(records.outcomes, names))
+        time_table = Markup('<figure class="table" id="table-time">\n{}\n</figure>')
+        time_table = time_table.format(Markup(fragment))
+    return Run(
+        description=_description(records, study),
+        failures=[_failure(trial, names) for trial in records.failed.itertuples()],
+        time_table=time_table,
+        digests=[_digest(path) for path in map(Path, features)],
+        config=json.dumps(study.config, indent=2, ensure_ascii=False, default=str),
+    )
+
+
+def build_time_table(outcomes: pd.DataFrame, names: Mapping[str, str]) -> Table:
     """Build the table of time and memory by method and setting.
 
     Parameters
     ----------
-    records : sequence of FitRecord
-        The fits.
+    outcomes : DataFrame
+        Of the fits.
     names : mapping of str to str
-        Printed names by method.
+        Display names by method.
     """
-    groups: dict[tuple[str, str], list[FitRecord]] = {}
-    for record in records:
-        groups.setdefault((record.method, record.setting), []).append(record)
-    lines = [
-        _time_line(names.get(method, method), setting, members)
-        for (method, setting), members in groups.items()
-    ]
+    groups = outcomes.groupby(["method", "setting"], sort=False)
     return Table(
         name="time",
         title="Time and memory of the fits",
@@ -89,28 +112,60 @@ def time_table(records: Sequence[FitRecord], names: Mapping[str, str]) -> Table:
             "Total s",
             "Peak MB",
         ),
-        lines=tuple(lines),
-        fields=(),
+        lines=tuple(
+            _time_line(names.get(method, method), setting, group)
+            for (method, setting), group in groups
+        ),
         text_columns=2,
         headings=True,
     )
 
 
-def _time_line(printed: str, setting: str, members: Sequence[FitRecord]) -> Line:
-    trials = [trial for record in members for trial in record.trials]
-    seconds = [_number(trial, "seconds") for trial in trials]
-    memory = max((_number(t, "peak_memory_mb") for t in trials), default=math.nan)
-    failed = sum(trial.get("status") != "ok" for trial in trials)
-    cells = (
-        Cell(printed, name=True),
-        Cell(setting),
-        Cell(str(len(trials)), value=len(trials)),
-        Cell(str(failed), value=failed),
-        _cell(median(seconds) if seconds else math.nan, "{:.2f}"),
-        _cell(sum(seconds), "{:.1f}"),
-        _cell(memory, "{:.0f}"),
+def _time_line(name: str, setting: str, outcomes: pd.DataFrame) -> Line:
+    failed = int((outcomes["status"] != "ok").sum())
+    return Line(
+        (
+            Cell(name, name=True),
+            Cell(setting),
+            Cell(str(len(outcomes)), value=len(outcomes)),
+            Cell(str(failed), value=failed),
+            _cell(outcomes["seconds"].median(), "{:.2f}"),
+            _cell(outcomes["seconds"].sum(), "{:.1f}"),
+            _cell(outcomes["peak_memory_mb"].max(), "{:.0f}"),
+        )
     )
-    return Line(cells)
+
+
+def _description(records: FitRecords, study: RunDescription) -> Pairs:
+    """State the run as pairs of a name and a value; unknown ones are left out."""
+    outcomes = records.outcomes
+    fits = f"{len(outcomes)} in {len(records.jobs)} jobs, {len(records.failed)} failed"
+    pairs = [
+        ("Study", study.name),
+        ("Seed", study.seed),
+        ("Trials", study.trials),
+        ("Numeric threads", study.numeric_threads),
+        ("Fits", fits if len(outcomes) else None),
+        ("Time in fits", _duration(outcomes["seconds"].sum())),
+        ("Start-up", _start_up(study.logs)),
+        ("Versions", _listed(records.common("versions"))),
+        ("Hardware", _listed(records.common("platform"))),
+    ]
+    return [(name, str(value)) for name, value in pairs if value not in (None, "")]
+
+
+def _failure(trial: Any, names: Mapping[str, str]) -> str:
+    return (
+        f"{trial.benchmark}, {trial.setting}, {trial.task}, "
+        f"{names.get(trial.method, trial.method)}, trial {trial.trial}: "
+        f"{trial.reason or 'no reason recorded'}"
+    )
+
+
+def _digest(path: Path) -> tuple[str, str]:
+    with path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    return f"{path.parent.name}/{path.stem}", digest
 
 
 def _start_up(logs: Sequence[str]) -> str | None:
@@ -121,27 +176,12 @@ def _start_up(logs: Sequence[str]) -> str | None:
     return f"{share} ({_duration(spent.start_up)} of {_duration(spent.total)})"
 
 
-def _common(records: Sequence[FitRecord], key: str) -> Any:
-    """Return the value of `key` in the records, all values where they differ."""
-    values: list[Any] = []
-    for record in records:
-        value = record.content.get(key)
-        if value is not None and value not in values:
-            values.append(value)
-    return values[0] if len(values) == 1 else values or None
-
-
 def _listed(value: Any) -> str | None:
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {_listed(item)}" for name, item in value.items())
     if isinstance(value, (list, tuple)):
         return "; ".join(str(_listed(item)) for item in value)
     return None if value is None else str(value)
-
-
-def _number(record: Mapping[str, Any], key: str) -> float:
-    value = record.get(key)
-    return float(value) if isinstance(value, (int, float)) else 0.0
 
 
 def _cell(value: float, form: str) -> Cell:

@@ -1,87 +1,42 @@
-"""The tables of a study: accuracies, iterations, the controls, the overview."""
+"""The tables of scores: accuracies, iterations, the controls, the overview."""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from cdspp.analysis.source_help import (
-    COMPARISON_FIELDS,
-    Comparison,
-    by_task,
-    compare,
-    comparison_record,
-    excludes_zero,
-)
-from cdspp.analysis.summary import Floats, Layout, Summary, mean_sd, read_summary
-from cdspp.core.artifacts import atomic
-from cdspp.core.errors import DataError
+from cdspp.analysis.source_help import by_task, compare, excludes_zero
+from cdspp.analysis.summary import Floats, Summary, mean_sd, n_present, read_summary
 from cdspp.core.names import AVERAGE
 from cdspp.core.wording import DASH, in_points, percent, task_title
 from cdspp.report.tables.grid import grid_table, make_columns
-from cdspp.report.tables.table import (
-    Cell,
-    Line,
-    Table,
-    to_csv,
-    to_fragment,
-    to_latex,
-    to_markdown,
-)
+from cdspp.report.tables.table import Cell, Line, Table, write_tables
+from cdspp.study.plan import BenchmarkPlan
 
 __all__ = [
-    "benchmark_tables",
     "build_benchmark_tables",
     "build_overview",
-    "overall_tables",
     "write_benchmark_tables",
     "write_overview",
-    "write_tables",
 ]
 
 PathLike = str | os.PathLike[str]
 
-_FORMATS: Mapping[str, Callable[[Table], str]] = {
-    ".csv": to_csv,
-    ".md": to_markdown,
-    ".tex": to_latex,
-    ".html": to_fragment,
-}
 _NUMBERS = (
     "Percent, mean (standard deviation, n − 1) over trials. "
     "Bold: best of the column among complete methods. * supervised; † shortened run."
 )
-_KINDS = ("accuracy", "class-accuracy", "iterations", "source-help")
-_ITERATION_FIELDS = (
-    "benchmark",
-    "task",
-    "row",
-    "printed",
-    "iteration",
-    "mean",
-    "sd",
-    "trials",
-)
-_MAX_ITERATIONS = 12
-
-
-def benchmark_tables(layout: Layout) -> list[str]:
-    """Names of the tables of one benchmark, known before any score exists."""
-    return [f"{kind}_{layout['benchmark']}" for kind in _KINDS]
-
-
-def overall_tables(layouts: Sequence[Layout]) -> list[str]:
-    """Names of the tables over all benchmarks of a study."""
-    return ["overview"] if layouts else []
+_MOST_ITERATIONS = 12
 
 
 def write_benchmark_tables(
-    *, scores: PathLike, layout: Layout, outputs: Sequence[PathLike]
+    *, scores: PathLike, plan: BenchmarkPlan, outputs: Sequence[PathLike]
 ) -> None:
     """Write tables of one benchmark.
 
@@ -89,36 +44,34 @@ def write_benchmark_tables(
     ----------
     scores : path
         The benchmark's score file.
-    layout : mapping
+    plan : BenchmarkPlan
         The benchmark.
     outputs : sequence of path
-        Files to write: the stem names a table of `benchmark_tables`, the suffix
-        (csv, md, tex, html) its form.
+        Files to write, as for `write_tables`.
     """
-    write_tables(build_benchmark_tables(read_summary(scores, layout)), outputs)
+    write_tables(build_benchmark_tables(read_summary(scores, plan)), outputs)
 
 
 def write_overview(
     *,
     scores: Sequence[PathLike],
-    layouts: Sequence[Layout],
+    plans: Sequence[BenchmarkPlan],
     outputs: Sequence[PathLike],
 ) -> None:
     """Write the table of all benchmarks' averages; as `write_benchmark_tables`."""
-    pairs = zip(scores, layouts, strict=True)
+    pairs = zip(scores, plans, strict=True)
     write_tables([build_overview([read_summary(*pair) for pair in pairs])], outputs)
 
 
 def build_benchmark_tables(summary: Summary) -> list[Table]:
-    """Build the tables of one benchmark, in the order of `benchmark_tables`."""
-    benchmark, title = summary.layout["benchmark"], _title(summary)
-    labels = summary.layout.get("labels") or {}
-    counts = " and ".join(f"{number} {domain}" for domain, number in labels.items())
+    """Build the tables of accuracies, of iterations, and of the controls."""
+    plan = summary.plan
+    counts = " and ".join(f"{number} {role}" for role, number in plan.labels.items())
     context = f" Labelled samples per class: {counts}." if counts else ""
     tables = [
         grid_table(
-            f"{kind}_{benchmark}",
-            f"{title}: {heading}",
+            f"{kind}_{plan.benchmark}",
+            f"{plan.title}: {heading}",
             _NUMBERS + context,
             make_columns(summary, values),
         )
@@ -127,28 +80,24 @@ def build_benchmark_tables(summary: Summary) -> list[Table]:
             ("class-accuracy", "mean accuracy per class", summary.class_accuracy),
         )
     ]
-    return [*tables, _iteration_table(summary, title), _source_table(summary, title)]
-
-
-def _title(summary: Summary) -> str:
-    return str(summary.layout.get("title", summary.layout["benchmark"]))
+    return [*tables, _iteration_table(summary), _source_table(summary)]
 
 
 def build_overview(summaries: Sequence[Summary]) -> Table:
     """Build the table of averages: rows and controls by benchmark."""
     chosen = [summary.of_all_tasks() for summary in summaries]
     titled = [
-        replace(make_columns(summary, summary.accuracy)[-1], heading=_title(summary))
+        replace(make_columns(summary, summary.accuracy)[-1], heading=summary.plan.title)
         for summary in chosen
     ]
     caption = f"Average accuracy over the tasks of each benchmark. {_NUMBERS}"
     return grid_table("overview", "Overview", caption, titled)
 
 
-def _iteration_table(summary: Summary, title: str) -> Table:
-    curves = summary.with_average(summary.curves)
+def _iteration_table(summary: Summary) -> Table:
+    curves = summary.with_average(summary.by_iteration)
     tasks = [*summary.tasks, AVERAGE][: curves.shape[1]]
-    steps = _spread(len(summary.iterations), _MAX_ITERATIONS)
+    steps = _spread(len(summary.iterations), _MOST_ITERATIONS)
     lines = [
         Line(
             (
@@ -163,45 +112,55 @@ def _iteration_table(summary: Summary, title: str) -> Table:
         if np.isfinite(curves[i, ..., step]).any()
     ]
     return Table(
-        name=f"iterations_{summary.layout['benchmark']}",
-        title=f"{title}: accuracy by iteration",
+        name=f"iterations_{summary.plan.benchmark}",
+        title=f"{summary.plan.title}: accuracy by iteration",
         caption="Percent, mean (standard deviation, n − 1) over trials.",
         columns=("Method", "Iteration", *map(task_title, tasks)),
         lines=tuple(lines),
-        fields=_ITERATION_FIELDS,
-        records=_iteration_records(summary, curves, tasks),
+        data=_iteration_data(summary, curves, tasks),
     )
 
 
-def _iteration_records(
+def _iteration_data(
     summary: Summary, curves: Floats, tasks: Sequence[str]
-) -> list[dict[str, object]]:
-    records: list[dict[str, object]] = []
-    for i in summary.iterative():
-        for task, by_trial in zip(tasks, curves[i], strict=True):
-            for iteration, values in zip(summary.iterations, by_trial.T, strict=True):
-                mean, sd = mean_sd(values)
-                cell = (task, summary.rows[i].key, summary.rows[i].display_name)
-                numbers = (int(iteration), mean, sd, int(np.isfinite(values).sum()))
-                row = (summary.layout["benchmark"], *cell, *numbers)
-                records.append(dict(zip(_ITERATION_FIELDS, row, strict=True)))
-    return records
+) -> pd.DataFrame:
+    cells = [
+        (task, summary.rows[i], int(iteration), values)
+        for i in summary.iterative()
+        for task, by_trial in zip(tasks, curves[i], strict=True)
+        for iteration, values in zip(summary.iterations, by_trial.T, strict=True)
+    ]
+    moments = [mean_sd(values) for *_, values in cells]
+    return pd.DataFrame(
+        {
+            "benchmark": summary.plan.benchmark,
+            "task": [task for task, *_ in cells],
+            "row": [row.key for _, row, *_ in cells],
+            "display_name": [row.display_name for _, row, *_ in cells],
+            "iteration": [iteration for *_, iteration, _ in cells],
+            "mean": [mean for mean, _ in moments],
+            "sd": [sd for _, sd in moments],
+            "trials": [n_present(values) for *_, values in cells],
+        }
+    )
 
 
-def _source_table(summary: Summary, title: str) -> Table:
+def _source_table(summary: Summary) -> Table:
     comparisons = compare(summary)
-    reference = comparisons[0].reference if comparisons else "the reference"
+    reference = "the reference"
+    if len(comparisons):
+        reference = comparisons["reference"].iloc[0]
     lines = [
         _source_line(comparison, first=place == 0)
         for group in by_task(comparisons).values()
-        for place, comparison in enumerate(group)
+        for place, comparison in enumerate(group.itertuples())
     ]
     return Table(
-        name=f"source-help_{summary.layout['benchmark']}",
-        title=f"{title}: did the source help?",
+        name=f"source-help_{summary.plan.benchmark}",
+        title=f"{summary.plan.title}: did the source help?",
         caption=(
             f"Accuracy of {reference} and of its rivals (percent, mean over trials), "
-            f"and the gain of {reference} on equal splits, in in_points, with its 95 % "
+            f"and the gain of {reference} on equal splits, in points, with its 95 % "
             "bootstrap interval over trials. Bold: the interval excludes zero. "
             "p: two-sided sign-flip test over trials, uncorrected for the number "
             "of lines; it speaks of other trials, not of other tasks. "
@@ -218,18 +177,17 @@ def _source_table(summary: Summary, title: str) -> Table:
             "Loses",
         ),
         lines=tuple(lines),
-        fields=COMPARISON_FIELDS,
-        records=[comparison_record(comparison) for comparison in comparisons],
+        data=comparisons,
         text_columns=2,
     )
 
 
-def _source_line(comparison: Comparison, *, first: bool) -> Line:
-    gain = comparison.gain
-    known = not math.isnan(gain.mean)
+def _source_line(comparison: Any, *, first: bool) -> Line:
+    """Return a line for a row of `compare`."""
+    known = not math.isnan(comparison.gain)
     interval = DASH
-    if not math.isnan(gain.low):
-        interval = f"{in_points(gain.low)} to {in_points(gain.high)}"
+    if not math.isnan(comparison.low):
+        interval = f"{in_points(comparison.low)} to {in_points(comparison.high)}"
     return Line(
         (
             Cell(task_title(comparison.task) if first else ""),
@@ -237,12 +195,12 @@ def _source_line(comparison: Comparison, *, first: bool) -> Line:
             Cell(_mean(comparison.rival_mean)),
             Cell(_mean(comparison.reference_mean)),
             Cell(
-                in_points(gain.mean, sign=True) if known else DASH,
-                bold=excludes_zero(gain),
+                in_points(comparison.gain, sign=True) if known else DASH,
+                bold=excludes_zero(comparison),
             ),
             Cell(interval),
             Cell(DASH if math.isnan(comparison.p) else f"{comparison.p:.2g}"),
-            Cell(f"{gain.losses} of {gain.trials}" if known else DASH),
+            Cell(f"{comparison.losses} of {comparison.trials}" if known else DASH),
         ),
         comparison.task,
     )
@@ -255,32 +213,3 @@ def _mean(value: float) -> str:
 def _spread(count: int, most: int) -> list[int]:
     """Pick at most `most` places out of `count`, evenly, both ends among them."""
     return sorted({int(i) for i in np.linspace(0, count - 1, min(count, most)).round()})
-
-
-def write_tables(tables: Sequence[Table], outputs: Sequence[PathLike]) -> None:
-    """Write tables to the files that are named after them.
-
-    Parameters
-    ----------
-    tables : sequence of Table
-        What may be written.
-    outputs : sequence of path
-        Files to write: the stem is the name of a table, the suffix (csv, md, tex,
-        html) its form.
-
-    Raises
-    ------
-    DataError
-        A file has another name.
-    """
-    known = {table.name: table for table in tables}
-    for output in map(Path, outputs):
-        if output.stem not in known or output.suffix not in _FORMATS:
-            names, forms = ", ".join(known), ", ".join(_FORMATS)
-            raise DataError(
-                f"{output}: expected the name of a table ({names}) and one of the "
-                f"suffixes {forms}. Take the names from benchmark_tables."
-            )
-        with atomic(output) as temporary:
-            text = _FORMATS[output.suffix](known[output.stem])
-            temporary.write_text(text, encoding="utf-8")

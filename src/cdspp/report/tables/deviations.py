@@ -9,60 +9,38 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import yaml
-from numpy.typing import NDArray
 
-from cdspp.analysis.resampling import Gain, paired_gain
+from cdspp.analysis.resampling import PairedGain, paired_gain
 from cdspp.analysis.source_help import excludes_zero
-from cdspp.analysis.summary import Layout, summarise
-from cdspp.core.artifacts import SCORE_COLUMNS, read_rows
+from cdspp.analysis.summary import accuracy_of, read_scores
 from cdspp.core.errors import DataError
 from cdspp.core.names import MAIN
 from cdspp.core.wording import DASH, counted, in_points
 from cdspp.methods import method_class
-from cdspp.report.tables.benchmark import write_tables
-from cdspp.report.tables.table import Cell, Line, Table
+from cdspp.report.tables.table import Cell, Line, Table, write_tables
+from cdspp.study.plan import BenchmarkPlan, DeviationPlan, Row
 
 __all__ = [
     "Deviation",
     "Effect",
     "build_deviation_table",
-    "deviation_tables",
     "measure_effects",
     "read_deviations",
     "write_deviations",
 ]
 
 PathLike = str | os.PathLike[str]
-Scores = Mapping[str, NDArray[Any]]
 
 _DEFAULTS = ("code", "paper", "neither")
-_FIELDS = (
-    "id",
-    "method",
-    "printed",
-    "topic",
-    "paper",
-    "unchecked",
-    "code",
-    "default",
-    "switch",
-    "benchmark",
-    "title",
-    "effect",
-    "low",
-    "high",
-    "losses",
-    "tasks",
-    "trials",
-)
 _CAPTION = (
     "What the text of a paper says and what the code that its authors released does. "
     "The paper is the method's own; the comparison is the paper of CDSPP, which "
     "describes its rivals too. In small print: the options that give the other "
     "reading, where there are any, and which of the two the class here follows by "
     "default. Effect: accuracy with these options minus accuracy without them, in "
-    "in_points, on the same trials and tasks: mean over trials of the average over the "
+    "points, on the same trials and tasks: mean over trials of the average over the "
     "tasks counted here, with its 95 % bootstrap interval over trials, which speaks of "
     "other labelled samples, not of other tasks. Bold: the interval excludes zero; of "
     "three trials it says no more than that all three agree."
@@ -109,16 +87,11 @@ class Effect:
 
     benchmark: str
     title: str
-    gain: Gain
     tasks: int
+    gain: PairedGain
 
 
-_UNMEASURED = Effect("", "", Gain(math.nan, math.nan, math.nan, 0, 0), 0)
-
-
-def deviation_tables() -> list[str]:
-    """Names of the tables of this module."""
-    return ["deviations"]
+_UNMEASURED = Effect("", "", 0, PairedGain(math.nan, math.nan, math.nan, 0, 0))
 
 
 def read_deviations(path: PathLike) -> list[Deviation]:
@@ -146,14 +119,14 @@ def read_deviations(path: PathLike) -> list[Deviation]:
     return [Deviation(**entry) for entry in entries]
 
 
-def measure_effects(scores: Scores, layout: Layout) -> dict[str, Effect]:
+def measure_effects(scores: pd.DataFrame, plan: BenchmarkPlan) -> dict[str, Effect]:
     """Measure what the settings of a benchmark's deviations change.
 
     Parameters
     ----------
-    scores : mapping of str to ndarray
-        The columns of its score file.
-    layout : mapping
+    scores : DataFrame
+        Its score file.
+    plan : BenchmarkPlan
         The benchmark; `deviations` names setting, method, tasks and trials of each.
 
     Returns
@@ -164,24 +137,22 @@ def measure_effects(scores: Scores, layout: Layout) -> dict[str, Effect]:
         are left out.
     """
     return {
-        entry["id"]: Effect(
-            benchmark=str(layout["benchmark"]),
-            title=str(layout.get("title", layout["benchmark"])),
+        entry.identifier: Effect(
+            benchmark=plan.benchmark,
+            title=plan.title,
+            tasks=len(entry.tasks),
             gain=_gain(scores, entry),
-            tasks=len(entry["tasks"]),
         )
-        for entry in layout.get("deviations", ())
+        for entry in plan.deviations
     }
 
 
-def _gain(scores: Scores, entry: Mapping[str, Any]) -> Gain:
+def _gain(scores: pd.DataFrame, entry: DeviationPlan) -> PairedGain:
     rows = [
-        {"key": setting, "setting": setting, "method": entry["method"]}
-        for setting in (entry["setting"], MAIN)
+        Row(setting, setting, setting, entry.method, entry.trials_asked)
+        for setting in (entry.setting, MAIN)
     ]
-    trials = int(entry["trials"])
-    part = {"tasks": entry["tasks"], "variants": rows, "trials": trials}
-    values = summarise(scores, part).accuracy[..., :trials]
+    values = accuracy_of(scores, rows, entry.tasks, entry.trials_asked)
     switched, main = values.mean(axis=1)
     return paired_gain(switched, main)
 
@@ -189,69 +160,67 @@ def _gain(scores: Scores, entry: Mapping[str, Any]) -> Gain:
 def write_deviations(
     *,
     scores: Sequence[PathLike],
-    layouts: Sequence[Layout],
+    plans: Sequence[BenchmarkPlan],
     deviations: PathLike,
     outputs: Sequence[PathLike],
 ) -> None:
-    """Write the page "Where paper and released code differ".
+    """Write the table "Where paper and released code differ".
 
     Parameters
     ----------
     scores : sequence of path
         Score files of the benchmarks.
-    layouts : sequence of mapping
+    plans : sequence of BenchmarkPlan
         The benchmarks, in the same order.
     deviations : path
         The list, see `read_deviations`.
     outputs : sequence of path
-        Files to write: the stem names a table of `deviation_tables`, the suffix (csv,
-        md, tex) its form.
+        Files to write, as for `write_tables`.
     """
-    columns = [read_rows(path, SCORE_COLUMNS) for path in scores]
-    table = build_deviation_table(columns, layouts, read_deviations(deviations))
-    write_tables([table], outputs)
+    pairs = zip(map(read_scores, scores), plans, strict=True)
+    effects = [measure_effects(*pair) for pair in pairs]
+    write_tables([build_deviation_table(effects, read_deviations(deviations))], outputs)
 
 
 def build_deviation_table(
-    scores: Sequence[Scores],
-    layouts: Sequence[Layout],
-    deviations: Sequence[Deviation],
+    effects: Sequence[Mapping[str, Effect]], deviations: Sequence[Deviation]
 ) -> Table:
-    """Build the table of deviations: a line for each and every benchmark measured."""
-    pairs = zip(scores, layouts, strict=True)
-    effects = [measure_effects(*pair) for pair in pairs]
+    """Build the table of deviations: a line for each and every benchmark measured.
+
+    Parameters
+    ----------
+    effects : sequence of mapping
+        What `measure_effects` returned for each benchmark.
+    deviations : sequence of Deviation
+        What `read_deviations` returned.
+    """
     found = [
         (deviation, place, effect)
         for deviation in deviations
-        for place, effect in enumerate(_effects_of(deviation, effects))
+        for place, effect in enumerate(
+            [part[deviation.id] for part in effects if deviation.id in part]
+            or [_UNMEASURED]
+        )
     ]
     found.sort(key=lambda line: line[2] is _UNMEASURED)
     return Table(
-        name=deviation_tables()[0],
+        name="deviations",
         title="Where paper and released code differ",
         caption=_CAPTION,
         columns=("Method", "Topic", "Paper", "Released code", "Benchmark", "Effect"),
         lines=tuple(_line(d, effect, first=not place) for d, place, effect in found),
-        fields=_FIELDS,
-        records=[_record(deviation, effect) for deviation, _, effect in found],
+        data=pd.DataFrame([_record(d, effect) for d, _, effect in found]),
         text_columns=5,
         prose=(1, 2, 3),
         headings=True,
     )
 
 
-def _effects_of(
-    deviation: Deviation, effects: Sequence[Mapping[str, Effect]]
-) -> list[Effect]:
-    measured = [part[deviation.id] for part in effects if deviation.id in part]
-    return measured or [_UNMEASURED]
-
-
 def _line(deviation: Deviation, effect: Effect, *, first: bool) -> Line:
     switch = f"{deviation.switch}. " if deviation.switch else ""
     unchecked = "full text not at hand" if deviation.unchecked else ""
     text = [
-        Cell(_printed(deviation), name=True),
+        Cell(method_class(deviation.method).display_name, name=True),
         Cell(deviation.topic, note=f"{switch}Followed: {deviation.default}."),
         Cell(deviation.paper, note=unchecked),
         Cell(deviation.code),
@@ -266,42 +235,36 @@ def _numbers(effect: Effect) -> list[Cell]:
     if effect is _UNMEASURED:
         return [Cell(DASH)] * 2
     gain = effect.gain
-    known, sure = not math.isnan(gain.mean), not math.isnan(gain.low)
+    known, sure = not math.isnan(gain.gain), not math.isnan(gain.low)
     size = f"{counted(effect.tasks, 'task')}, {counted(gain.trials, 'trial')}"
     interval = f"{in_points(gain.low)} to {in_points(gain.high)}" if sure else ""
-    change = in_points(gain.mean, sign=True) if known else DASH
+    change = in_points(gain.gain, sign=True) if known else DASH
     return [
         Cell(effect.title, note=size),
-        Cell(change, bold=excludes_zero(gain), note=interval, value=gain.mean),
+        Cell(change, bold=excludes_zero(gain), note=interval, value=gain.gain),
     ]
 
 
 def _record(deviation: Deviation, effect: Effect) -> dict[str, object]:
-    gain = effect.gain
-    values = (
-        deviation.id,
-        deviation.method,
-        _printed(deviation),
-        deviation.topic,
-        deviation.paper,
-        deviation.unchecked,
-        deviation.code,
-        deviation.default,
-        deviation.switch,
-        effect.benchmark,
-        effect.title,
-        gain.mean,
-        gain.low,
-        gain.high,
-        gain.losses,
-        effect.tasks,
-        gain.trials,
-    )
-    return dict(zip(_FIELDS, values, strict=True))
-
-
-def _printed(deviation: Deviation) -> str:
-    return str(method_class(deviation.method).display_name)
+    return {
+        "id": deviation.id,
+        "method": deviation.method,
+        "display_name": method_class(deviation.method).display_name,
+        "topic": deviation.topic,
+        "paper": deviation.paper,
+        "unchecked": deviation.unchecked,
+        "code": deviation.code,
+        "default": deviation.default,
+        "switch": deviation.switch,
+        "benchmark": effect.benchmark,
+        "title": effect.title,
+        "effect": effect.gain.gain,
+        "low": effect.gain.low,
+        "high": effect.gain.high,
+        "losses": effect.gain.losses,
+        "tasks": effect.tasks,
+        "trials": effect.gain.trials,
+    }
 
 
 def _plain(value: object) -> str:

@@ -3,32 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
+import pandas as pd
 
-from cdspp.analysis.summary import Floats, Row, Summary, mean_sd
+from cdspp.analysis.summary import Floats, Summary, mean_sd, n_present
 from cdspp.core.names import AVERAGE
 from cdspp.core.wording import DASH, percent, task_title
 from cdspp.report.tables.table import Cell, Line, Table
+from cdspp.study.plan import Row
 
-__all__ = ["Column", "grid_table", "make_columns"]
+__all__ = ["Column", "column_cells", "grid_table", "make_columns", "row_values"]
 
 _BLOCKS = ("Supervised", "Semi-supervised", "Controls", "Other settings")
-_GRID_FIELDS = (
-    "benchmark",
-    "title",
-    "task",
-    "row",
-    "printed",
-    "kind",
-    "shortened",
-    "mean",
-    "sd",
-    "trials",
-    "expected_trials",
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,32 +26,34 @@ class Column:
     heading: str
     benchmark: str
     task: str
-    trials: int
-    cells: Mapping[str, tuple[Row, Floats]]
+    trials_asked: int
+    values: Mapping[str, tuple[Row, Floats]]
 
     def best(self) -> float:
-        """Highest printed mean among complete methods; NaN with fewer than two."""
+        """Highest shown mean among complete methods; NaN with fewer than two."""
         means = [
             round(100 * float(values.mean()), 1)
-            for row, values in self.cells.values()
+            for row, values in self.values.values()
             if self._competes(row, values)
         ]
         return max(means) if len(means) > 1 else math.nan
 
     def cell(self, key: str, best: float) -> Cell:
         """Format one cell: ``92.3 (1.2)``, a dash, a note where trials are missing."""
-        if key not in self.cells:
+        if key not in self.values:
             return Cell(DASH)
-        row, values = self.cells[key]
+        row, values = self.values[key]
         mean, sd = mean_sd(values)
-        ran = int(np.isfinite(values).sum())
-        note = f"{ran} of {row.trials} trials" if 0 < ran < row.trials else ""
+        ran = n_present(values)
+        note = ""
+        if 0 < ran < row.trials_asked:
+            note = f"{ran} of {row.trials_asked} trials"
         bold = self._competes(row, values) and round(100 * mean, 1) == best
         return Cell(percent(mean, sd), bold=bold, note=note, value=mean)
 
     def _competes(self, row: Row, values: Floats) -> bool:
-        ran = int(np.isfinite(values).sum())
-        return row.kind == "method" and not row.shortened and ran >= self.trials
+        complete = n_present(values) >= self.trials_asked
+        return row.kind == "method" and not row.shortened and complete
 
 
 def make_columns(summary: Summary, values: Floats) -> list[Column]:
@@ -73,37 +63,36 @@ def make_columns(summary: Summary, values: Floats) -> list[Column]:
     return [
         Column(
             heading=task_title(task),
-            benchmark=str(summary.layout["benchmark"]),
+            benchmark=summary.plan.benchmark,
             task=task,
-            trials=int(summary.layout.get("trials", 1)),
-            cells={
-                row.key: (row, padded[i, place, : row.trials])
-                for i, row in enumerate(summary.rows)
-            },
+            trials_asked=summary.plan.trials_asked,
+            values=row_values(summary.rows, padded[:, place]),
         )
         for place, task in enumerate(tasks)
     ]
+
+
+def row_values(rows: Sequence[Row], values: Floats) -> dict[str, tuple[Row, Floats]]:
+    """Return each row with its values by trial, as many as it was asked for."""
+    return {
+        row.key: (row, of_row[: row.trials_asked])
+        for row, of_row in zip(rows, values, strict=True)
+    }
 
 
 def grid_table(name: str, title: str, caption: str, columns: Sequence[Column]) -> Table:
     """Build a table: supervised, semi-supervised, controls, other settings."""
     rows: dict[str, Row] = {}
     for column in columns:
-        for row, _ in column.cells.values():
+        for row, _ in column.values.values():
             known = rows.setdefault(row.key, row)
             rows[row.key] = replace(known, shortened=known.shortened or row.shortened)
-    best = [column.best() for column in columns]
+    cells = column_cells(columns, rows)
     lines = [
-        Line(
-            (
-                _label(row, columns),
-                *(c.cell(row.key, top) for c, top in zip(columns, best, strict=True)),
-            ),
-            block,
-        )
+        Line((_label(row, columns), *cells[row.key]), block)
         for block in _BLOCKS
         for row in rows.values()
-        if _kind(row) == block
+        if _block(row) == block
     ]
     return Table(
         name=name,
@@ -111,44 +100,55 @@ def grid_table(name: str, title: str, caption: str, columns: Sequence[Column]) -
         caption=caption,
         columns=("Method", *(column.heading for column in columns)),
         lines=tuple(lines),
-        fields=_GRID_FIELDS,
-        records=[
-            _record(column, row, values)
-            for column in columns
-            for row, values in column.cells.values()
-        ],
+        data=_data(columns),
         headings=True,
     )
 
 
+def column_cells(
+    columns: Sequence[Column], keys: Iterable[str]
+) -> dict[str, list[Cell]]:
+    """Return the cells of each row, the best of a column in bold."""
+    best = [column.best() for column in columns]
+    return {
+        key: [c.cell(key, top) for c, top in zip(columns, best, strict=True)]
+        for key in keys
+    }
+
+
 def _label(row: Row, columns: Sequence[Column]) -> Cell:
     counts = {
-        (c.cells[row.key][0].trials, c.trials) for c in columns if row.key in c.cells
+        (c.values[row.key][0].trials_asked, c.trials_asked)
+        for c in columns
+        if row.key in c.values
     }
-    fewer = sorted({ran for ran, asked in counts if ran != asked})
+    fewer = sorted({own for own, asked in counts if own != asked})
     noun = "trial" if fewer == [1] else "trials"
     note = f"{' or '.join(map(str, fewer))} {noun}" if fewer else ""
     return Cell(row.display_name + row.marks, note=note, name=True)
 
 
-def _kind(row: Row) -> str:
+def _block(row: Row) -> str:
     if row.kind != "method":
         return _BLOCKS[2 if row.control else 3]
     return _BLOCKS[0] if row.supervised else _BLOCKS[1]
 
 
-def _record(column: Column, row: Row, values: Floats) -> dict[str, object]:
-    mean, sd = mean_sd(values)
-    return {
-        "benchmark": column.benchmark,
-        "title": column.heading,
-        "task": column.task,
-        "row": row.key,
-        "printed": row.display_name,
-        "kind": _kind(row).lower(),
-        "shortened": row.shortened,
-        "mean": mean,
-        "sd": sd,
-        "trials": int(np.isfinite(values).sum()),
-        "expected_trials": row.trials,
-    }
+def _data(columns: Sequence[Column]) -> pd.DataFrame:
+    cells = [(c, row, values) for c in columns for row, values in c.values.values()]
+    moments = [mean_sd(values) for *_, values in cells]
+    return pd.DataFrame(
+        {
+            "benchmark": [column.benchmark for column, *_ in cells],
+            "title": [column.heading for column, *_ in cells],
+            "task": [column.task for column, *_ in cells],
+            "row": [row.key for _, row, _ in cells],
+            "display_name": [row.display_name for _, row, _ in cells],
+            "kind": [_block(row).lower() for _, row, _ in cells],
+            "shortened": [row.shortened for _, row, _ in cells],
+            "mean": [mean for mean, _ in moments],
+            "sd": [sd for _, sd in moments],
+            "trials": [n_present(values) for *_, values in cells],
+            "expected_trials": [row.trials_asked for _, row, _ in cells],
+        }
+    )

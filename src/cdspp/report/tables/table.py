@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from pathlib import Path
 
+import pandas as pd
+
+from cdspp.core.artifacts import atomic
+from cdspp.core.errors import DataError
 from cdspp.core.wording import split_name
 
 __all__ = [
@@ -24,6 +28,7 @@ __all__ = [
     "to_html",
     "to_latex",
     "to_markdown",
+    "write_tables",
 ]
 
 _PROSE_WIDTH = 0.22  # of a line of a LaTeX page
@@ -82,7 +87,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Table:
-    """What is shown (columns, lines, caption) and the tidy records behind it.
+    """What is shown (columns, lines, caption) and the tidy data behind it.
 
     Attributes
     ----------
@@ -92,10 +97,8 @@ class Table:
         Headings.
     lines : tuple of Line
         Body, in order.
-    fields : tuple of str
-        Columns of the CSV form.
-    records : sequence of mapping
-        Rows of the CSV form, at full precision.
+    data : DataFrame
+        The CSV form: fractions at full precision, NaN where missing.
     text_columns : int
         How many leading columns hold text (aligned left).
     headings : bool
@@ -111,8 +114,7 @@ class Table:
     caption: str
     columns: tuple[str, ...]
     lines: tuple[Line, ...]
-    fields: tuple[str, ...]
-    records: Sequence[Mapping[str, object]] = field(default=())
+    data: pd.DataFrame = field(default_factory=pd.DataFrame, compare=False)
     text_columns: int = 1
     headings: bool = False
     prose: tuple[int, ...] = ()
@@ -130,13 +132,11 @@ class Table:
 
 
 def to_csv(table: Table) -> str:
-    """Write the tidy records: fractions at full precision, empty where missing."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(table.fields)
-    for record in table.records:
-        writer.writerow([_plain(record[name]) for name in table.fields])
-    return stream.getvalue()
+    """Write the tidy data: fractions at full precision, empty where missing."""
+    data = table.data.copy()
+    for name in data.select_dtypes("bool"):
+        data[name] = data[name].map({True: "true", False: "false"})
+    return str(data.to_csv(index=False, lineterminator="\n"))
 
 
 def to_markdown(table: Table) -> str:
@@ -295,9 +295,40 @@ def _text_class(table: Table, place: int) -> str:
     return ' class="text"' if place < table.text_columns else ""
 
 
-def _plain(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float):
-        return "" if math.isnan(value) else repr(float(value))
-    return str(value)
+_FORMS: Mapping[str, Callable[[Table], str]] = {
+    ".csv": to_csv,
+    ".md": to_markdown,
+    ".tex": to_latex,
+    ".html": to_fragment,
+}
+
+
+def write_tables(
+    tables: Sequence[Table], outputs: Sequence[str | os.PathLike[str]]
+) -> None:
+    """Write tables to the files that are named after them.
+
+    Parameters
+    ----------
+    tables : sequence of Table
+        What may be written.
+    outputs : sequence of path
+        Files to write: the stem is the name of a table, the suffix (csv, md, tex,
+        html) its form.
+
+    Raises
+    ------
+    DataError
+        A file has another name.
+    """
+    known = {table.name: table for table in tables}
+    for output in map(Path, outputs):
+        if output.stem not in known or output.suffix not in _FORMS:
+            names, forms = ", ".join(known), ", ".join(_FORMS)
+            raise DataError(
+                f"{output}: expected the name of a table ({names}) and one of the "
+                f"suffixes {forms}. Take the names from cdspp.report.outline."
+            )
+        with atomic(output) as temporary:
+            text = _FORMS[output.suffix](known[output.stem])
+            temporary.write_text(text, encoding="utf-8")

@@ -4,37 +4,37 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 
 from cdspp.analysis.resampling import paired_gain
 from cdspp.analysis.source_help import (
     RULE,
-    Comparison,
     by_task,
     compare,
     interval_text,
     strongest,
     verdict,
 )
-from cdspp.analysis.summary import Floats, Row, mean_sd
-from cdspp.core.names import AVERAGE
+from cdspp.analysis.summary import Floats, mean_sd, n_present
+from cdspp.core.names import AVERAGE, TARGET_ONLY
 from cdspp.core.wording import counted, in_points
 from cdspp.report.tables.claims.evidence import (
     MIN_TRIALS,
     NOT_SUPPORTED,
     SUPPORTED,
     Evidence,
+    Judgement,
     NotTestable,
-    Outcome,
     find_row,
     gain_of,
     gain_text,
     judge,
     mean_text,
 )
-from cdspp.report.tables.times import Time
+from cdspp.study.plan import Row
 
 __all__ = ["Best", "Cheapest", "Elsewhere", "Superior", "Transfer"]
 
@@ -50,7 +50,7 @@ class Superior:
         f"averaged over tasks, lies above zero (at least {MIN_TRIALS} trials of both)."
     )
 
-    def __call__(self, evidence: Evidence) -> Outcome:
+    def __call__(self, evidence: Evidence) -> Judgement:
         """Compare the averages over tasks, on the trials that both have."""
         ours, theirs = (
             find_row(evidence.methods, key, "in this study")
@@ -61,7 +61,7 @@ class Superior:
         shared = np.isfinite(values - rival)
         gains = evidence.tasks(ours) - evidence.tasks(theirs)
         better = sum(mean_sd(task)[0] > 0 for task in gains)
-        return Outcome(
+        return Judgement(
             judge(gain),
             f"{ours.display_name} {mean_text(values[shared])}, {theirs.display_name} "
             f"{mean_text(rival[shared])}: {gain_text(gain)}, better on {better} of "
@@ -82,7 +82,7 @@ class Best:
         "over them on shared trials."
     )
 
-    def __call__(self, evidence: Evidence) -> Outcome:
+    def __call__(self, evidence: Evidence) -> Judgement:
         """Compare with the best of the complete rows."""
         ours = find_row(evidence.methods, self.method, "in this study")
         values = evidence.average(ours)
@@ -104,7 +104,7 @@ class Best:
             for row, found in others
             if not _is_complete(row, found, evidence)
         ]
-        return Outcome(
+        return Judgement(
             judge(gain),
             f"{ours.display_name} {mean_text(values)}; best of "
             f"{counted(len(complete), 'other')} {best.display_name}, {mean_text(rival)}: "
@@ -124,29 +124,26 @@ class Cheapest:
         "rival that was measured; shortened rivals are left out and named."
     )
 
-    def __call__(self, evidence: Evidence) -> Outcome:
+    def __call__(self, evidence: Evidence) -> Judgement:
         """Compare with the cheapest rival, and name all that are cheaper."""
-        times = {time.row.key: time for time in evidence.times}
-        known = {key: t for key, t in times.items() if not math.isnan(t.seconds)}
-        if self.method not in known or known[self.method].row.shortened:
+        times = evidence.times[evidence.times["seconds"].notna()].set_index("row")
+        if self.method not in times.index or times.loc[self.method, "shortened"]:
             raise NotTestable(f"{self.method} was not timed on all tasks")
-        ours = known[self.method]
-        rivals = [known[key] for key in self.rivals if key in known]
-        whole = [time for time in rivals if not time.row.shortened]
-        if not whole:
-            raise NotTestable(
-                f"no rival of {ours.row.display_name} was timed on all tasks"
-            )
-        whole.sort(key=lambda time: time.seconds)
-        cheaper = [time for time in whole if time.seconds <= ours.seconds]
-        told = [_multiple(time, ours) for time in cheaper or (whole[0], whole[-1])]
-        shortened = [_multiple(time, ours) for time in rivals if time.row.shortened]
-        opening = "cheaper are" if cheaper else "cheapest and dearest rival"
-        return Outcome(
-            NOT_SUPPORTED if cheaper else SUPPORTED,
-            f"{ours.row.display_name} {ours.seconds:.3g} s; {opening} {', '.join(told)}, "
-            f"of {counted(len(whole), 'rival')}."
-            f"{_listed('Left out, shortened', shortened)}",
+        ours = times.loc[self.method]
+        rivals = times.loc[[key for key in self.rivals if key in times.index]]
+        short = rivals["shortened"].astype(bool)
+        whole = rivals[~short].sort_values("seconds", kind="stable")
+        if whole.empty:
+            raise NotTestable(f"no rival of {ours.display_name} was timed on all tasks")
+        cheaper = whole[whole["seconds"] <= ours.seconds]
+        told = whole.iloc[[0, -1]] if cheaper.empty else cheaper
+        opening = "cheapest and dearest rival" if cheaper.empty else "cheaper are"
+        return Judgement(
+            SUPPORTED if cheaper.empty else NOT_SUPPORTED,
+            f"{ours.display_name} {ours.seconds:.3g} s; {opening} "
+            f"{', '.join(_multiples(told, ours))}, of "
+            f"{counted(len(whole), 'rival')}."
+            f"{_listed('Left out, shortened', _multiples(rivals[short], ours))}",
         )
 
 
@@ -156,20 +153,21 @@ class Transfer:
 
     rule: ClassVar[str] = f"{RULE} Here it is applied to the average over tasks."
 
-    def __call__(self, evidence: Evidence) -> Outcome:
+    def __call__(self, evidence: Evidence) -> Judgement:
         """Apply the rule of `cdspp.analysis.source_help` to the average, and count the tasks."""
-        groups = by_task(compare(evidence.summary))
-        if not any(c.control for group in groups.values() for c in group):
+        comparisons = compare(evidence.summary)
+        if not comparisons["control"].any():
             raise NotTestable("no control was run")
-        average = groups.pop(AVERAGE, None) or next(iter(groups.values()))
+        groups = by_task(comparisons)
+        average = groups.pop(AVERAGE, comparisons)
         rival = strongest(average)
-        if rival is None or rival.gain.trials < MIN_TRIALS:
+        if rival is None or rival.trials < MIN_TRIALS:
             raise NotTestable(f"fewer than {MIN_TRIALS} trials with a control")
         found = [verdict(group) for group in groups.values()]
-        return Outcome(
+        return Judgement(
             SUPPORTED if verdict(average) == "helps" else NOT_SUPPORTED,
             f"{rival.reference} over {rival.rival}, the strongest control: "
-            f"{gain_text(rival.gain)}{_alone(average, rival.rival_key)}; the source "
+            f"{gain_text(rival)}{_alone(average, rival.rival_key)}; the source "
             f"helps on {found.count('helps')} of {counted(len(found), 'task')}.",
         )
 
@@ -181,42 +179,41 @@ class Elsewhere:
     where: str
     rule: ClassVar[str] = "Not decided by the numbers of a study."
 
-    def __call__(self, evidence: Evidence) -> Outcome:
+    def __call__(self, evidence: Evidence) -> Judgement:
         """Say where to look."""
         raise NotTestable(self.where)
 
 
-def _trials(evidence: Evidence) -> int:
-    return int(evidence.summary.layout.get("trials", 1))
-
-
 def _is_complete(row: Row, average: Floats, evidence: Evidence) -> bool:
     """Whether a row has every trial of the study, as the study asks."""
-    ran = int(np.isfinite(average).sum())
-    return not row.shortened and ran >= _trials(evidence)
+    asked = evidence.summary.plan.trials_asked
+    return not row.shortened and n_present(average) >= asked
 
 
 def _left_out(row: Row, values: Floats, average: Floats, evidence: Evidence) -> str:
     """Name a row that is not complete, why, and the gain of `values` over it."""
-    ran = int(np.isfinite(average).sum())
-    why = "shortened" if row.shortened else f"{ran} of {_trials(evidence)} trials"
-    gain = paired_gain(values, average).mean
+    asked = evidence.summary.plan.trials_asked
+    why = "shortened" if row.shortened else f"{n_present(average)} of {asked} trials"
+    gain = paired_gain(values, average).gain
     over = "" if math.isnan(gain) else f", {in_points(gain, sign=True)}"
     return f"{row.display_name} ({why}{over})"
 
 
-def _multiple(time: Time, unit: Time) -> str:
-    return f"{time.row.display_name} ({time.seconds / unit.seconds:.3g} ×)"
+def _multiples(times: pd.DataFrame, unit: Any) -> list[str]:
+    return [
+        f"{time.display_name} ({time.seconds / unit.seconds:.3g} ×)"
+        for time in times.itertuples()
+    ]
 
 
 def _listed(opening: str, parts: list[str]) -> str:
     return f" {opening}: {', '.join(parts)}." if parts else ""
 
 
-def _alone(average: list[Comparison], strongest_key: str) -> str:
+def _alone(average: pd.DataFrame, strongest_key: str) -> str:
     """Tell the gain over the target alone, unless it is the strongest control."""
     return "".join(
-        f"; over {c.rival}: {interval_text(c.gain)}"
-        for c in average
-        if c.rival_key == "target-only" != strongest_key
+        f"; over {comparison.rival}: {interval_text(comparison)}"
+        for comparison in average.itertuples()
+        if comparison.rival_key == TARGET_ONLY != strongest_key
     )

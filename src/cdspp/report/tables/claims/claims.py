@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
-from itertools import groupby
+from dataclasses import dataclass
 
-from cdspp.analysis.summary import Layout, Summary, read_summary
+import pandas as pd
+
+from cdspp.analysis.curves import arrange_curves
+from cdspp.analysis.fit_records import read_fit_records
+from cdspp.analysis.summary import read_scores, summarise
+from cdspp.analysis.times import measure_times
 from cdspp.core.names import LABELS
-from cdspp.report.tables.benchmark import write_tables
 from cdspp.report.tables.claims.checks import (
     Best,
     Cheapest,
@@ -25,26 +28,27 @@ from cdspp.report.tables.claims.evidence import (
     UNTESTABLE,
     Check,
     Evidence,
+    Judgement,
     NotTestable,
-    Outcome,
 )
-from cdspp.report.tables.curves import Curve, read_curves
-from cdspp.report.tables.table import Cell, Line, Table
-from cdspp.report.tables.times import Time, read_times
+from cdspp.report.tables.table import Cell, Line, Table, write_tables
+from cdspp.study.plan import BenchmarkPlan
 
 __all__ = [
     "CLAIMS",
+    "CLAIM_COLUMNS",
     "Claim",
-    "Finding",
-    "build_claims",
     "build_claims_table",
-    "claims_tables",
+    "check_claims",
     "write_claims",
 ]
 
 PathLike = str | os.PathLike[str]
 
 PAPER, OURS = "paper", "ours"
+CLAIM_COLUMNS = dict.fromkeys(
+    ("claim", "text", "kind", "benchmark", "verdict", "numbers", "rule"), "str"
+)
 VERDICTS = (SUPPORTED, NOT_SUPPORTED, UNTESTABLE)
 _TIMED = ("dama", "shfa", "cdls", "pa", "tit", "stn", "ddacl", "ssan", "dama-plus")
 
@@ -145,7 +149,7 @@ CLAIMS = (
         "deterministic",
         "CDSPP has no luck in it: equal data give equal predictions.",
         Elsewhere(
-            "no fit runs twice in a study; tests/test_workflow.py runs one again and "
+            "no fit runs twice in a study; tests/workflow/test_workflow.py runs one again and "
             "compares the scores byte by byte"
         ),
     ),
@@ -164,42 +168,10 @@ CLAIMS = (
 )
 
 
-@dataclass(frozen=True)
-class Finding:
-    """What became of a claim on a benchmark.
-
-    Attributes
-    ----------
-    claim, text, kind : str
-        The claim (`Claim`).
-    benchmark : str
-        Title of the benchmark.
-    verdict : {'supported', 'not supported', 'cannot be tested here'}
-        By `rule`.
-    numbers : str
-        The numbers behind it, or what is missing.
-    rule : str
-        How it was decided.
-    """
-
-    claim: str
-    text: str
-    kind: str
-    benchmark: str
-    verdict: str
-    numbers: str
-    rule: str
-
-
-def claims_tables(layouts: Sequence[Layout]) -> list[str]:
-    """Names of the tables of `write_claims`."""
-    return ["claims"] if layouts else []
-
-
 def write_claims(
     *,
     scores: Sequence[PathLike],
-    layouts: Sequence[Layout],
+    plans: Sequence[BenchmarkPlan],
     records: Sequence[PathLike],
     outputs: Sequence[PathLike],
 ) -> None:
@@ -209,57 +181,55 @@ def write_claims(
     ----------
     scores : sequence of path
         Score files, one a benchmark.
-    layouts : sequence of mapping
+    plans : sequence of BenchmarkPlan
         The benchmarks, in the same order.
     records : sequence of path
-        Records of fits, for their times; see `cdspp.report.tables.times.write_times`.
+        Records of fits, for their times.
     outputs : sequence of path
-        Files to write; the suffix (csv, md, tex) names the form.
+        Files to write, as for `write_tables`.
     """
-    pairs = list(zip(scores, layouts, strict=True))
-    findings = build_claims(
-        [read_summary(*pair) for pair in pairs],
-        [read_curves(*pair) for pair in pairs],
-        read_times(records, layouts),
-    )
-    write_tables([build_claims_table(findings)], outputs)
+    times = measure_times(read_fit_records(records).outcomes, plans)
+    evidence = [
+        Evidence(
+            summarise(found, plan),
+            arrange_curves(found, plan),
+            times[times["benchmark"] == plan.benchmark],
+        )
+        for found, plan in zip(map(read_scores, scores), plans, strict=True)
+    ]
+    write_tables([build_claims_table(check_claims(evidence))], outputs)
 
 
-def build_claims(
-    summaries: Sequence[Summary],
-    curves: Sequence[Sequence[Curve]],
-    times: Sequence[Time],
-) -> list[Finding]:
+def check_claims(evidence: Sequence[Evidence]) -> pd.DataFrame:
     """Put every claim to every benchmark.
 
     Parameters
     ----------
-    summaries : sequence of Summary
-        Scores, one a benchmark.
-    curves : sequence of sequence of Curve
-        Curves of each benchmark, in the same order.
-    times : sequence of Time
-        What methods take, on all benchmarks.
+    evidence : sequence of Evidence
+        What is known of each benchmark.
 
     Returns
     -------
-    list of Finding
-        By claim, then by benchmark.
+    DataFrame
+        By claim, then by benchmark: the `verdict` ('supported', 'not supported' or
+        'cannot be tested here'), the `numbers` behind it, or what is missing, and the
+        `rule` by which it was decided.
     """
-    evidence = [
-        Evidence(
-            summary,
-            found,
-            [time for time in times if time.benchmark == summary.layout["benchmark"]],
-        )
-        for summary, found in zip(summaries, curves, strict=True)
-    ]
-    return [_finding(claim, known) for claim in CLAIMS for known in evidence]
+    return pd.DataFrame(
+        [_finding(claim, known) for claim in CLAIMS for known in evidence],
+        columns=list(CLAIM_COLUMNS),
+    )
 
 
-def build_claims_table(findings: Sequence[Finding]) -> Table:
-    """Build the table ``claims``: a line a claim and benchmark."""
-    tally = Counter(finding.verdict for finding in findings)
+def build_claims_table(findings: pd.DataFrame) -> Table:
+    """Build the table ``claims``: a line a claim and benchmark.
+
+    Parameters
+    ----------
+    findings : DataFrame
+        As `check_claims` returns them.
+    """
+    tally = Counter(findings["verdict"])
     counts = ", ".join(f"{verdict}: {tally[verdict]}" for verdict in VERDICTS)
     return Table(
         name="claims",
@@ -274,44 +244,42 @@ def build_claims_table(findings: Sequence[Finding]) -> Table:
         columns=("Claim", "Benchmark", "Verdict", "Numbers"),
         lines=tuple(
             line
-            for _, group in groupby(findings, key=lambda finding: finding.claim)
-            for line in _lines(list(group))
+            for _, group in findings.groupby("claim", sort=False)
+            for line in _lines(group)
         ),
-        fields=tuple(field.name for field in fields(Finding)),
-        records=[asdict(finding) for finding in findings],
+        data=findings,
         text_columns=4,
         prose=(0, 3),
     )
 
 
-def _finding(claim: Claim, evidence: Evidence) -> Finding:
+def _finding(claim: Claim, evidence: Evidence) -> dict[str, str]:
     try:
-        outcome = claim.check(evidence)
+        judgement = claim.check(evidence)
     except NotTestable as missing:
         text = str(missing)
-        outcome = Outcome(UNTESTABLE, f"{text[:1].upper()}{text[1:]}.")
-    layout = evidence.summary.layout
-    return Finding(
-        claim=claim.identifier,
-        text=claim.text,
-        kind=claim.kind,
-        benchmark=str(layout.get("title", layout["benchmark"])),
-        verdict=outcome.verdict,
-        numbers=outcome.numbers,
-        rule=claim.check.rule,
-    )
+        judgement = Judgement(UNTESTABLE, f"{text[:1].upper()}{text[1:]}.")
+    return {
+        "claim": claim.identifier,
+        "text": claim.text,
+        "kind": claim.kind,
+        "benchmark": evidence.summary.plan.title,
+        "verdict": judgement.verdict,
+        "numbers": judgement.numbers,
+        "rule": claim.check.rule,
+    }
 
 
-def _lines(findings: Sequence[Finding]) -> list[Line]:
+def _lines(findings: pd.DataFrame) -> list[Line]:
     """Return the lines of a claim: one, where all benchmarks say the same."""
-    told = {(finding.verdict, finding.numbers) for finding in findings}
-    together = len(told) == 1 < len(findings)
+    together = len(findings[["verdict", "numbers"]].drop_duplicates()) == 1
+    together = together and len(findings) > 1
     lines = []
-    for place, finding in enumerate(findings[:1] if together else findings):
+    for finding in findings.iloc[: 1 if together else None].itertuples():
         asked = " (our question)" if finding.kind == OURS else ""
         claim = Cell(f"{finding.text}{asked}", note=finding.rule)
         cells = (
-            Cell("") if place else claim,
+            Cell("") if lines else claim,
             Cell("all" if together else finding.benchmark),
             Cell(finding.verdict, bold=finding.verdict == SUPPORTED),
             Cell(finding.numbers),

@@ -8,8 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from cdspp.analysis.curves import CurveScores, value_text
 from cdspp.analysis.source_help import ZERO, excludes_zero, interval_text
-from cdspp.analysis.summary import Floats, Row
+from cdspp.analysis.summary import Floats
 from cdspp.core.names import LABELS
 from cdspp.core.wording import counted, in_points
 from cdspp.report.tables.claims.evidence import (
@@ -17,13 +18,13 @@ from cdspp.report.tables.claims.evidence import (
     NOT_SUPPORTED,
     SUPPORTED,
     Evidence,
+    Judgement,
     NotTestable,
-    Outcome,
     find_row,
     gain_of,
     judge,
 )
-from cdspp.report.tables.curves import Curve, value_text
+from cdspp.study.plan import Row
 
 __all__ = ["Flat", "Trend"]
 
@@ -75,14 +76,14 @@ class Flat:
         """How the verdict is found, in a sentence."""
         return (
             "Supported where the means within the range, over trials and tasks, differ "
-            f"by at most {in_points(self.tolerance)} in_points."
+            f"by at most {in_points(self.tolerance)} points."
         )
 
-    def __call__(self, evidence: Evidence) -> Outcome:
+    def __call__(self, evidence: Evidence) -> Judgement:
         """Take the difference between the highest and the lowest mean."""
         curve = _curve(evidence, self.parameter)
         course = _course(curve, self.method)
-        low = curve.n_classes if math.isnan(self.low) else self.low
+        low = curve.plan.n_classes if math.isnan(self.low) else self.low
         inside = [low <= value <= self.high for value in course.values]
         name = _name(self.parameter)
         if sum(inside) < 2:
@@ -94,11 +95,11 @@ class Flat:
         means = course.averages[inside].mean(axis=1)
         spread = float(means.max() - means.min())
         values = np.array(course.values)[inside]
-        return Outcome(
+        return Judgement(
             SUPPORTED if spread <= self.tolerance + ZERO else NOT_SUPPORTED,
             f"{course.what} between {in_points(float(means.min()))} and "
             f"{in_points(float(means.max()))} % for {name} = "
-            f"{', '.join(map(value_text, values))}: {in_points(spread)} in_points apart, "
+            f"{', '.join(map(value_text, values))}: {in_points(spread)} points apart, "
             f"{course.size}.",
         )
 
@@ -117,7 +118,7 @@ class Trend:
         f"zero (at least {MIN_TRIALS} trials)."
     )
 
-    def __call__(self, evidence: Evidence) -> Outcome:
+    def __call__(self, evidence: Evidence) -> Judgement:
         """Compare the two ends of the curve."""
         curve, name = _curve(evidence, self.parameter), _name(self.parameter)
         course = _course(curve, self.method, self.rival)
@@ -130,8 +131,8 @@ class Trend:
         ends = [
             f"{in_points(float(end.mean()))} {course.unit}" for end in (first, last)
         ]
-        opposite = excludes_zero(claimed) and claimed.mean < 0
-        return Outcome(
+        opposite = excludes_zero(claimed) and claimed.gain < 0
+        return Judgement(
             judge(claimed),
             f"{course.what}: {ends[0]} at {name} = {value_text(course.values[0])}, "
             f"{ends[1]} at {value_text(course.values[-1])}"
@@ -142,14 +143,14 @@ class Trend:
         )
 
 
-def _curve(evidence: Evidence, parameter: str) -> Curve:
+def _curve(evidence: Evidence, parameter: str) -> CurveScores:
     for curve in evidence.curves:
         if curve.parameter == parameter:
             return curve
     raise NotTestable(f"no curve over {_name(parameter)} in this study")
 
 
-def _course(curve: Curve, method: str, rival: str | None = None) -> _Course:
+def _course(curve: CurveScores, method: str, rival: str | None = None) -> _Course:
     row, averages = _averages(curve, method)
     what, unit = row.display_name, "%"
     if rival is not None:
@@ -157,7 +158,7 @@ def _course(curve: Curve, method: str, rival: str | None = None) -> _Course:
         averages = averages - others
         what, unit = (
             f"Gain of {row.display_name} over {other.display_name}",
-            "in_points",
+            "points",
         )
     known = np.flatnonzero(np.isfinite(averages).any(axis=1))
     averages = averages[known]
@@ -171,7 +172,7 @@ def _course(curve: Curve, method: str, rival: str | None = None) -> _Course:
     return _Course(what, unit, values, averages, len(curve.tasks))
 
 
-def _averages(curve: Curve, method: str) -> tuple[Row, Floats]:
+def _averages(curve: CurveScores, method: str) -> tuple[Row, Floats]:
     """Return a row and its average over tasks, by value and trial."""
     row = find_row(curve.rows, method, "along that curve")
     place = curve.rows.index(row)

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
-from cdspp.analysis.resampling import Gain, paired_gain
-from cdspp.analysis.source_help import excludes_zero, interval_text
-from cdspp.analysis.summary import Floats, Row, Summary
+from cdspp.analysis.curves import CurveScores
+from cdspp.analysis.resampling import PairedGain, paired_gain
+from cdspp.analysis.source_help import Interval, excludes_zero, interval_text
+from cdspp.analysis.summary import Floats, Summary
 from cdspp.core.wording import counted
-from cdspp.report.tables.curves import Curve
-from cdspp.report.tables.times import Time
+from cdspp.study.plan import Row
 
 __all__ = [
     "MIN_TRIALS",
@@ -23,8 +24,8 @@ __all__ = [
     "UNTESTABLE",
     "Check",
     "Evidence",
+    "Judgement",
     "NotTestable",
-    "Outcome",
     "find_row",
     "gain_of",
     "gain_text",
@@ -41,7 +42,7 @@ class NotTestable(Exception):
     """A check lacks data; the message says which."""
 
 
-class Outcome(NamedTuple):
+class Judgement(NamedTuple):
     """A verdict, and the sentence of numbers behind it."""
 
     verdict: str
@@ -56,20 +57,20 @@ class Evidence:
     ----------
     summary : Summary
         Its scores.
-    curves : sequence of Curve
+    curves : sequence of CurveScores
         Its curves.
-    times : sequence of Time
-        What its methods take.
+    times : DataFrame
+        What its methods take (`cdspp.analysis.times`).
     """
 
     summary: Summary
-    curves: Sequence[Curve]
-    times: Sequence[Time]
+    curves: Sequence[CurveScores]
+    times: pd.DataFrame
 
     @property
     def methods(self) -> list[Row]:
         """The rows of the main setting that are no controls."""
-        return [row for row in self.summary.rows if row.kind == "method"]
+        return self.summary.plan.main_rows
 
     def tasks(self, row: Row) -> Floats:
         """Return the accuracies of a row, by task and trial."""
@@ -90,7 +91,7 @@ class Check(Protocol):
     def rule(self) -> str:
         """How the verdict is found, in a sentence."""
 
-    def __call__(self, evidence: Evidence) -> Outcome:
+    def __call__(self, evidence: Evidence) -> Judgement:
         """Put the claim to the data of one benchmark."""
 
 
@@ -110,7 +111,7 @@ def find_row(rows: Iterable[Row], key: str, where: str) -> Row:
     raise NotTestable(f"{key} does not run {where}")
 
 
-def gain_of(values: ArrayLike, rival: ArrayLike) -> Gain:
+def gain_of(values: ArrayLike, rival: ArrayLike) -> PairedGain:
     """Return the paired gain.
 
     Raises
@@ -125,15 +126,15 @@ def gain_of(values: ArrayLike, rival: ArrayLike) -> Gain:
     return gain
 
 
-def judge(gain: Gain) -> str:
+def judge(gain: PairedGain) -> str:
     """Return the verdict on a gain that is claimed to be positive."""
-    sure = excludes_zero(gain) and gain.mean > 0
+    sure = excludes_zero(gain) and gain.gain > 0
     return SUPPORTED if sure else NOT_SUPPORTED
 
 
-def gain_text(gain: Gain) -> str:
+def gain_text(gain: Interval) -> str:
     """Write a gain with its interval, and that the opposite is shown where it is."""
-    opposite = "the opposite, " if excludes_zero(gain) and gain.mean < 0 else ""
+    opposite = "the opposite, " if excludes_zero(gain) and gain.gain < 0 else ""
     return f"{opposite}a gain of {interval_text(gain)}"
 
 

@@ -1,0 +1,141 @@
+"""Accuracy against one value: labelled target samples, or an option of the methods.
+
+A *curve* is a set of settings that differ in one value, over some tasks and trials of a
+benchmark; where the value is that of the main run, its scores are the main run's own.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from cdspp.analysis.summary import Floats, accuracy_of, read_scores
+from cdspp.core.names import AVERAGE, LABELS, MAIN
+from cdspp.study.plan import BenchmarkPlan, CurvePlan, Row
+
+__all__ = [
+    "CurveScores",
+    "arrange_curves",
+    "parameter_title",
+    "read_curves",
+    "value_text",
+]
+
+_TITLES = {
+    LABELS: "labelled target samples per class",
+    "alpha": "weight of the regulariser, alpha",
+    "n_components": "dimension of the subspace, d",
+    "max_iter": "number of rounds, T",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class CurveScores:
+    """Scores of some methods along one value.
+
+    Attributes
+    ----------
+    plan : CurvePlan
+        The curve: parameter, rows, tasks, values.
+    accuracy : ndarray of shape (n_rows, n_tasks, n_values, n_trials)
+        At the last iteration; NaN where a cell is missing, failed or dropped.
+    """
+
+    plan: CurvePlan
+    accuracy: Floats
+
+    @property
+    def parameter(self) -> str:
+        """What varies."""
+        return self.plan.parameter
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """Tasks in table order."""
+        return self.plan.tasks
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """The methods."""
+        return self.plan.rows
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """The values, ascending."""
+        return tuple(float(entry.value) for entry in self.plan.values)
+
+    @property
+    def main(self) -> float | None:
+        """The value of the main run, where it is one of the values."""
+        main = [float(e.value) for e in self.plan.values if e.setting == MAIN]
+        return main[0] if main else None
+
+    def with_average(self) -> tuple[tuple[str, ...], Floats]:
+        """Return tasks and accuracy, with the average where there are several tasks.
+
+        As in every average, a trial counts only where all tasks have it; so there is
+        none at a value that was dropped for a task.
+        """
+        if len(self.tasks) < 2:
+            return self.tasks, self.accuracy
+        average = self.accuracy.mean(axis=1, keepdims=True)
+        return (*self.tasks, AVERAGE), np.append(self.accuracy, average, axis=1)
+
+
+def read_curves(
+    scores: str | os.PathLike[str], plan: BenchmarkPlan
+) -> list[CurveScores]:
+    """Read a score file and arrange its curves; see `arrange_curves`."""
+    return arrange_curves(read_scores(scores), plan)
+
+
+def arrange_curves(scores: pd.DataFrame, plan: BenchmarkPlan) -> list[CurveScores]:
+    """Arrange scores by the curves of a plan.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        A score file.
+    plan : BenchmarkPlan
+        The benchmark.
+    """
+    return [CurveScores(curve, _arrange(scores, curve)) for curve in plan.curves]
+
+
+def _arrange(scores: pd.DataFrame, curve: CurvePlan) -> Floats:
+    """Return accuracies by row, task, value and trial."""
+    by_value = []
+    for entry in curve.values:
+        rows = [replace(row, setting=entry.setting) for row in curve.rows]
+        found = accuracy_of(scores, rows, curve.tasks, curve.trials_asked)
+        found[:, [task not in entry.tasks for task in curve.tasks]] = np.nan
+        by_value.append(found)
+    accuracy = np.stack(by_value, axis=2)
+    for row, of_row in zip(curve.rows, accuracy, strict=True):
+        of_row[..., row.trials_asked :] = np.nan
+    return accuracy
+
+
+def parameter_title(parameter: str) -> str:
+    """Say in words what varies along a curve.
+
+    Examples
+    --------
+    >>> parameter_title("alpha")
+    'weight of the regulariser, alpha'
+    """
+    return _TITLES.get(parameter, parameter.replace("_", " "))
+
+
+def value_text(value: float) -> str:
+    """Write a value as short as it goes.
+
+    Examples
+    --------
+    >>> value_text(5.0), value_text(0.1)
+    ('5', '0.1')
+    """
+    return f"{value:g}"

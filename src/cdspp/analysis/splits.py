@@ -1,0 +1,60 @@
+"""Splits as counts need them: all blocks of a domain in a role, as one frame."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from cdspp.core.artifacts import SPLIT_COLUMNS, read_frame
+from cdspp.core.errors import DataError
+
+__all__ = ["Splits", "read_splits", "split_of"]
+
+Splits = Mapping[tuple[str, str], pd.DataFrame]
+
+_ROLES = ("source", "target")
+
+
+def read_splits(paths: Iterable[str | os.PathLike[str]]) -> Splits:
+    """Read splits by role and domain, their blocks one after the other.
+
+    Parameters
+    ----------
+    paths : iterable of path
+        ``.../<role>/<domain>/<block>.parquet``.
+
+    Raises
+    ------
+    DataError
+        A path is not that of a split.
+    """
+    blocks: dict[tuple[str, str], list[pd.DataFrame]] = {}
+    for path in map(Path, paths):
+        role, domain = path.parent.parts[-2:]
+        if role not in _ROLES:
+            raise DataError(
+                f"{path}: expected <role>/<domain>/<block>.parquet with source or "
+                "target as role."
+            )
+        blocks.setdefault((role, domain), []).append(read_frame(path, SPLIT_COLUMNS))
+    return {key: pd.concat(found, ignore_index=True) for key, found in blocks.items()}
+
+
+def split_of(splits: Splits, role: str, domain: str) -> pd.DataFrame:
+    """Return the splits of a domain in a role.
+
+    Raises
+    ------
+    DataError
+        There are none.
+    """
+    if (role, domain) not in splits:
+        known = ", ".join(name for kind, name in splits if kind == role) or "none"
+        raise DataError(
+            f"expected splits of {domain} as {role}, got those of {known}. Give the "
+            "files of all domains that the tasks use."
+        )
+    return splits[role, domain]

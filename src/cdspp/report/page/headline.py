@@ -1,0 +1,85 @@
+"""The gist of a study for a terminal: averages, answers, and where the report lies."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pandas as pd
+
+from cdspp.analysis.source_help import answer, read_comparisons
+from cdspp.core.artifacts import read_csv
+from cdspp.core.errors import DataError
+from cdspp.core.wording import DASH, marks, percent
+
+__all__ = ["headline"]
+
+_TYPES = {
+    "benchmark": "str",
+    "title": "str",
+    "row": "str",
+    "display_name": "str",
+    "kind": "str",
+    "shortened": "bool",
+    "mean": "float64",
+    "sd": "float64",
+}
+
+
+def headline(results_dir: str | os.PathLike[str]) -> str:
+    """Write the overview for a terminal, the answers, and where the report lies.
+
+    Parameters
+    ----------
+    results_dir : path
+        Folder of a study, ``results/<study>``.
+
+    Returns
+    -------
+    str
+        Aligned text, several lines.
+
+    Raises
+    ------
+    DataError
+        The study has no overview table yet.
+    """
+    folder = Path(results_dir)
+    path = folder / "tables" / "overview.csv"
+    if not path.is_file():
+        raise DataError(f"{path} does not exist. Run the study first: make study")
+    overview = read_csv(path, _TYPES)
+    lines = [*_aligned(overview), ""]
+    for name in overview["benchmark"].unique():
+        path = folder / "tables" / f"source-help_{name}.csv"
+        if path.is_file() and len(comparisons := read_comparisons(path)):
+            lines.append(f"{comparisons['title'].iloc[0]}: {answer(comparisons)}")
+    report = folder / "report" / "index.html"
+    where = (
+        f"Report: {report}" if report.is_file() else "The report is not written yet."
+    )
+    return "\n".join([*lines, "", where])
+
+
+def _aligned(overview: pd.DataFrame) -> list[str]:
+    """Return a line a row and a column a benchmark."""
+    titles = overview.drop_duplicates("benchmark").set_index("benchmark")["title"]
+    grid = [["accuracy, percent (sd)", *titles]]
+    for _, cells in overview.groupby("row", sort=False):
+        first = cells.iloc[0]
+        supervised = first["kind"] == "supervised"
+        signs = marks(supervised=supervised, shortened=first["shortened"])
+        shown = {
+            cell.benchmark: percent(cell.mean, cell.sd) for cell in cells.itertuples()
+        }
+        grid.append(
+            [first["display_name"] + signs, *(shown.get(b, DASH) for b in titles.index)]
+        )
+    widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
+    return [
+        "  ".join(
+            [line[0].ljust(widths[0])]
+            + [c.rjust(w) for c, w in zip(line[1:], widths[1:], strict=True)]
+        ).rstrip()
+        for line in grid
+    ]

@@ -1,0 +1,76 @@
+"""What a finished study found, as data frames."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from cdspp.analysis.fit_records import read_fit_records
+from cdspp.analysis.gains import GAIN_COLUMNS
+from cdspp.analysis.summary import read_scores
+from cdspp.core.artifacts import read_csv
+from cdspp.core.errors import DataError
+from cdspp.report.tables.claims.claims import CLAIM_COLUMNS
+
+__all__ = ["Results", "load_results"]
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """What a study found.
+
+    Attributes
+    ----------
+    scores : DataFrame
+        Accuracy by benchmark, setting, task, method, trial and iteration, with the
+        status of the trial and its number of test samples.
+    fits : DataFrame
+        Outcome of every fit: status and reason, seconds, memory.
+    gains : DataFrame
+        What each method gains over each rival, with intervals over target domains.
+    claims : DataFrame
+        What the paper claims, with a verdict and its numbers by benchmark.
+    """
+
+    scores: pd.DataFrame
+    fits: pd.DataFrame
+    gains: pd.DataFrame
+    claims: pd.DataFrame
+
+
+def load_results(folder: str | os.PathLike[str]) -> Results:
+    """Load what a study found.
+
+    Parameters
+    ----------
+    folder : path
+        ``results/<study>``.
+
+    Returns
+    -------
+    Results
+        Data frames; accuracies and gains are fractions.
+
+    Raises
+    ------
+    DataError
+        The folder has no scores, or a table is missing.
+    """
+    root = Path(folder)
+    files = sorted(root.glob("scores/*.parquet"))
+    if not files:
+        raise DataError(
+            f"{root}: expected the folder of a finished study with scores in it. Run "
+            "the study first, for instance by make study."
+        )
+    scores = {file.stem: read_scores(file) for file in files}
+    records = sorted(root.glob("fits/**/*.json"))
+    return Results(
+        scores=pd.concat(scores, names=["benchmark"]).reset_index(level=0),
+        fits=read_fit_records(records).outcomes,
+        gains=read_csv(root / "tables/gains.csv", GAIN_COLUMNS),
+        claims=read_csv(root / "tables/claims.csv", CLAIM_COLUMNS),
+    )
