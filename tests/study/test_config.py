@@ -12,6 +12,7 @@ from support.study_files import ROOT, load, read_study
 
 from cdspp.core.errors import ConfigError
 from cdspp.methods import available
+from cdspp.study.plan import plan_of
 
 FEW = ("svm-t", "cdspp-sup", "cdspp", "cdspp-pca", "target-only")
 
@@ -36,7 +37,7 @@ def test_the_embedded_study_is_valid(config: dict[str, Any]) -> None:
     study = load(config)
     assert set(study.benchmarks) == {"digits", "docs-to-code"}
     assert study.blocks(10) == ("1-10",)
-    assert len(list(study.cells("digits"))) == 4 * (5 + 2)
+    assert len(list(study.fits("digits"))) == 4 * (5 + 2)
 
 
 SHORTENED = {
@@ -94,32 +95,14 @@ def test_the_order_of_options_does_not_matter(config: dict[str, Any]) -> None:
     for name in before.methods:
         options = [study.method_options(name, "main") for study in (before, after)]
         assert list(options[0].items()) == list(options[1].items())
-    assert str(before.layout("digits")) == str(after.layout("digits"))
-
-
-def test_the_layout_tells_methods_from_controls(config: dict[str, Any]) -> None:
-    layout = load(config).layout("digits")
-    methods = [row["id"] for row in layout["methods"]]
-    assert methods == ["svm-t", "cdspp-sup", "cdspp", "cdspp-pca"]
-    assert [row["key"] for row in layout["controls"]] == [
-        "target-only",
-        "placebo",
-        "noise",
-    ]
-    assert layout["variants"] == []
+    assert plan_of(before, "digits") == plan_of(after, "digits")
 
 
 def test_a_method_runs_on_the_benchmarks_that_it_names(config: dict[str, Any]) -> None:
     config["methods"][2]["benchmarks"] = ["digits"]
     study = load(config)
-    ran = {cell.method for cell in study.cells("docs-to-code")}
+    ran = {fit.method for fit in study.fits("docs-to-code")}
     assert ran == {"svm-t", "cdspp-sup", "cdspp-pca", "target-only"}
-    layout = study.layout("docs-to-code")
-    kept = ["svm-t", "cdspp-sup", "cdspp-pca"]
-    assert [row["id"] for row in layout["methods"]] == kept
-    assert [row["key"] for row in layout["controls"]] == ["target-only"]
-    assert "showcase" not in layout
-    assert "cdspp" in {row["id"] for row in study.layout("digits")["methods"]}
 
 
 def test_a_setting_whose_methods_never_run_is_refused(config: dict[str, Any]) -> None:

@@ -24,11 +24,11 @@ def test_every_shipped_study_is_without_faults(path: Path) -> None:
 
 def test_the_paper_has_its_tasks_and_sizes(paper: dict[str, Any]) -> None:
     study = load(paper)
-    numbers = {name: len(facts.tasks) for name, facts in study.benchmarks.items()}
+    numbers = {name: len(entry.tasks) for name, entry in study.benchmarks.items()}
     assert list(numbers.values()) == [16, 4, 1, 16, 16]
     assert study.split_counts("mrc", "main", "source") == (100, None)
     assert study.split_counts("mrc", "main", "target") == (10, 500)
-    assert {facts.protocol for facts in study.benchmarks.values()} == {"published"}
+    assert {entry.protocol for entry in study.benchmarks.values()} == {"published"}
 
 
 def test_options_given_by_domain_are_those_of_the_domain(paper: dict[str, Any]) -> None:
@@ -38,9 +38,9 @@ def test_options_given_by_domain_are_those_of_the_domain(paper: dict[str, Any]) 
 
 def test_what_a_view_needs_fetched_depends_on_the_view_and_the_domain() -> None:
     study = load(read_study("office-caltech"))
-    facts = study.datasets["office-caltech-10"]
-    assert facts.resource(study.views["googlenet"], "dslr") == "googlenet-dslr"
-    assert facts.resource(study.views["alexnet-fc6"], "dslr") == "images"
+    dataset = study.datasets["office-caltech-10"]
+    assert dataset.resource(study.views["googlenet"], "dslr") == "googlenet-dslr"
+    assert dataset.resource(study.views["alexnet-fc6"], "dslr") == "images"
     assert (
         study.datasets["digits"].resource(study.views["alexnet-fc6"], "print") is None
     )

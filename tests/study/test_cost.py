@@ -71,12 +71,12 @@ def test_fewer_iterations_cost_less() -> None:
     assert whole == pytest.approx(fit_cost(method_class("stn"), size).seconds / 3)
 
 
-def test_the_plan_counts_every_fit_of_the_study(paper: Study) -> None:
+def test_the_forecast_counts_every_fit_of_the_study(paper: Study) -> None:
     lines = forecast_text(paper).splitlines()
-    cells = [cell for name in paper.benchmarks for cell in paper.cells(name)]
-    fits = sum(len(trials_of_block(cell.block)) for cell in cells)
+    jobs = [fit for name in paper.benchmarks for fit in paper.fits(name)]
+    fits = sum(len(trials_of_block(job.block)) for job in jobs)
     total = next(line.split() for line in lines if line.startswith("all"))
-    assert [int(total[1]), int(total[2])] == [len(cells), fits]
+    assert [int(total[1]), int(total[2])] == [len(jobs), fits]
     assert float(total[3]) == pytest.approx(
         sum(float(line.split()[3]) for line in lines[1 : lines.index("") - 1]), abs=0.1
     )

@@ -139,7 +139,7 @@ def test_a_number_of_components_may_differ_by_domain(project: Project) -> None:
         features = read_features(path)
         assert features.X.shape == (sum(SIZES[domain]), number)
         assert 0 < features.provenance["energy"] < 1
-        assert features.provenance["view"]["layout"]["format"] == "words"
+        assert features.provenance["view"]["storage"]["format"] == "words"
 
 
 def test_the_splits_are_the_published_ones(project: Project) -> None:

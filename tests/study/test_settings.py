@@ -1,4 +1,4 @@
-"""Curves and deviations of a configuration: the settings they become, and faults."""
+"""Settings, curves and deviations: the runs that they become, and faults."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import yaml
 from support.study_files import ROOT, load, read_study
 
 from cdspp.core.errors import ConfigError
-from cdspp.study.settings import setting_of_point
+from cdspp.study.plan import plan_of
+from cdspp.study.settings import setting_of_value
 
 LABELS = {
     "id": "labels",
@@ -45,12 +46,12 @@ def test_each_value_is_a_setting_and_that_of_the_main_run_is_not_run_again(
     config: dict[str, Any],
 ) -> None:
     study = load(config)
-    labels, alpha = study.sweeps
+    labels, alpha = study.curves
     three = [(1, "labels-1"), (3, "main"), (5, "labels-5")]
-    assert labels.points["digits"] == tuple(three)
+    assert labels.values["digits"] == tuple(three)
     five = [(1, "labels-1"), (3, "labels-3"), (5, "main")]
-    assert labels.points["docs-to-code"] == tuple(five)
-    assert alpha.points == {
+    assert labels.values["docs-to-code"] == tuple(five)
+    assert alpha.values == {
         "digits": ((0.1, "alpha-0p1"), (10, "main"), (100, "alpha-100"))
     }
     assert study.setting_tasks("digits", "labels-3") == ()
@@ -58,11 +59,11 @@ def test_each_value_is_a_setting_and_that_of_the_main_run_is_not_run_again(
     assert study.method_options("cdspp", "alpha-100")["alpha"] == 100
 
 
-def test_the_cells_of_a_curve_have_its_trials_tasks_and_methods(
+def test_the_fits_of_a_curve_have_its_trials_tasks_and_methods(
     config: dict[str, Any],
 ) -> None:
-    cells = [c for c in load(config).cells("digits") if c.setting == "labels-5"]
-    found = sorted((cell.task, cell.method, cell.block) for cell in cells)
+    fits = [f for f in load(config).fits("digits") if f.setting == "labels-5"]
+    found = sorted((fit.task, fit.method, fit.block) for fit in fits)
     assert found == [
         (task, method, "1-3")
         for task in ("print_sketch", "sketch_photo")
@@ -70,12 +71,12 @@ def test_the_cells_of_a_curve_have_its_trials_tasks_and_methods(
     ]
 
 
-def test_a_changed_value_changes_its_own_cells_alone(config: dict[str, Any]) -> None:
-    before = set(load(config).cells("digits"))
+def test_a_changed_value_changes_its_own_fits_alone(config: dict[str, Any]) -> None:
+    before = set(load(config).fits("digits"))
     config["curves"] = [LABELS | {"values": [1, 3, 7]}, ALPHA]
-    after = set(load(config).cells("digits"))
-    assert {cell.setting for cell in before - after} == {"labels-5"}
-    assert {cell.setting for cell in after - before} == {"labels-7"}
+    after = set(load(config).fits("digits"))
+    assert {fit.setting for fit in before - after} == {"labels-5"}
+    assert {fit.setting for fit in after - before} == {"labels-7"}
 
 
 def test_a_count_that_leaves_a_class_untested_is_dropped_for_its_task() -> None:
@@ -83,12 +84,12 @@ def test_a_count_that_leaves_a_class_untested_is_dropped_for_its_task() -> None:
     config["curves"] = [LABELS | {"tasks": ["amazon_dslr", "amazon_webcam"]}]
     config["curves"][0]["values"] = [1, 9]  # the smallest class of dslr has 8 samples
     study = load(config | {"deviations": []})
-    (sweep,) = study.sweeps
-    assert sweep.dropped["photographs"] == ((9, "amazon_dslr"),)
+    (curve,) = study.curves
+    assert curve.dropped["photographs"] == ((9, "amazon_dslr"),)
     assert study.setting_tasks("photographs", "labels-9") == ("amazon_webcam",)
-    (curve,) = study.layout("photographs")["curves"]
-    assert curve["dropped"] == [{"value": 9, "task": "amazon_dslr"}]
-    assert curve["points"][-1]["tasks"] == ["amazon_webcam"]
+    (planned,) = plan_of(study, "photographs").curves
+    assert planned.dropped == curve.dropped["photographs"]
+    assert planned.values[-1].tasks == ("amazon_webcam",)
 
 
 def test_labels_of_a_curve_are_drawn_from_the_seed_where_the_main_ones_are_published(
@@ -98,42 +99,10 @@ def test_labels_of_a_curve_are_drawn_from_the_seed_where_the_main_ones_are_publi
     assert published.protocol("photographs", "main") == "published"
     assert published.protocol("photographs", "labels-3") == "seeded"
     assert published.protocol("photographs", "alpha-100") == "published"
-    values = [value for value, _ in published.sweeps[0].points["photographs"]]
-    settings = [name for _, name in published.sweeps[0].points["photographs"]]
+    values = [value for value, _ in published.curves[0].values["photographs"]]
+    settings = [name for _, name in published.curves[0].values["photographs"]]
     assert values == [1, 3, 5, 7, 9]
     assert "main" not in settings
-
-
-def test_the_layout_keeps_curves_and_deviations_out_of_the_other_settings(
-    config: dict[str, Any],
-) -> None:
-    config["deviations"] = [{"id": "no-centring", "tasks": 1, "trials": 3}]
-    layout = load(config).layout("digits")
-    assert layout["variants"] == []
-    assert [curve["id"] for curve in layout["curves"]] == ["labels", "alpha"]
-    assert layout["deviations"] == [
-        {
-            "id": "no-centring",
-            "setting": "deviation-no-centring",
-            "method": "cdspp",
-            "printed": "CDSPP",
-            "tasks": ["print_sketch"],
-            "trials": 3,
-        }
-    ]
-
-
-def test_a_placebo_of_another_method_is_no_control_of_the_reference(
-    config: dict[str, Any],
-) -> None:
-    config["settings"] = [
-        {"id": "noise", "source": "noise", "methods": ["dama-plus", "cdspp"]}
-    ]
-    layout = load(config).layout("digits")
-    keys = [row["key"] for row in layout["controls"]]
-    assert keys == ["target-only", "noise"]
-    assert [row["method"] for row in layout["placebos"]] == ["dama-plus", "cdspp"]
-    assert layout["variants"] == []
 
 
 CHANGES: list[tuple[str, str, dict[str, Any], str]] = [
@@ -166,5 +135,5 @@ def test_a_fault_is_named(
 
 
 def test_names_of_settings_tell_small_and_large_values_apart() -> None:
-    names = [setting_of_point("alpha", value) for value in (1e-5, 0.1, 10, 1e6)]
+    names = [setting_of_value("alpha", value) for value in (1e-5, 0.1, 10, 1e6)]
     assert names == ["alpha-1em05", "alpha-0p1", "alpha-10", "alpha-1e06"]
