@@ -191,7 +191,7 @@ def test_a_further_value_of_an_option_runs_alone(project: Project) -> None:
 
 
 def test_an_edited_method_reruns_only_its_fits(project: Project) -> None:
-    module = project.folder / "src/cdspp/methods/svm_t.py"
+    module = project.folder / "src/cdspp/methods/svm_t/svm_t.py"
     text = module.read_text()
     try:
         module.write_text(text + "\n# A comment changes no result.\n")

@@ -131,14 +131,15 @@ def _duels(scores: pd.DataFrame, plan: BenchmarkPlan) -> list[_Duel]:
 
 def _rivals(summary: Summary, row: Row) -> Iterator[tuple[str, int]]:
     """Yield the rivals of a method with their places, in the order of `RIVALS`."""
-    places = {name: summary.find(name) for name in (BASELINE, TARGET_ONLY)}
+    places: dict[str, int] = {}
     for place, other in enumerate(summary.rows):
-        kind = _EMPTY_SOURCES.get(other.source)
-        if other.method == row.method and kind is not None:
-            places.setdefault(kind, place)
+        if other.key in (BASELINE, TARGET_ONLY):
+            places[other.key] = place
+        elif other.method == row.method and other.source in _EMPTY_SOURCES:
+            places.setdefault(_EMPTY_SOURCES[other.source], place)
     for rival in RIVALS:
-        if (place := places.get(rival)) is not None:
-            yield rival, place
+        if rival in places:
+            yield rival, places[rival]
 
 
 def _sums(

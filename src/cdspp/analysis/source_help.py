@@ -63,9 +63,17 @@ _TYPES = {
 class Interval(Protocol):
     """A gain with its interval: a `PairedGain`, or a row of `compare`."""
 
-    gain: float
-    low: float
-    high: float
+    @property
+    def gain(self) -> float:
+        """Mean difference."""
+
+    @property
+    def low(self) -> float:
+        """Lower end of its interval."""
+
+    @property
+    def high(self) -> float:
+        """Upper end of its interval."""
 
 
 def compare(summary: Summary) -> pd.DataFrame:

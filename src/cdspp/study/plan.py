@@ -286,11 +286,12 @@ def _row(study: Study, setting: Setting, method: str) -> Row:
         return replace(row, kind=CONTROL) if method == TARGET_ONLY else row
     if setting.source != AS_IS and method == REFERENCE:
         return replace(row, key=name, display_name=name, kind=CONTROL)
-    named = {
-        "key": f"{method}, {name}",
-        "display_name": f"{row.display_name}, {name}",
-    }
-    return replace(row, **named, kind=VARIANT if setting.source == AS_IS else RIVAL)
+    return replace(
+        row,
+        key=f"{method}, {name}",
+        display_name=f"{row.display_name}, {name}",
+        kind=VARIANT if setting.source == AS_IS else RIVAL,
+    )
 
 
 def _curves(study: Study, benchmark: str) -> Iterator[CurvePlan]:

@@ -159,7 +159,7 @@ def _sections(
         for chosen in part_plans(part, plans):
             plan = chosen[0] if len(chosen) == 1 else None
             folds = _folds(part, chosen, embedder, captions)
-            own = {"plan": plan, "folds": folds}
+            own: dict[str, Any] = {"plan": plan, "folds": folds}
             if plan is not None:
                 own["answer"] = answer(context["comparisons"][plan.benchmark])
             content = Markup(template.render(context, **own)).strip()

@@ -274,7 +274,7 @@ def _lines(findings: pd.DataFrame) -> list[Line]:
     """Return the lines of a claim: one, where all benchmarks say the same."""
     together = len(findings[["verdict", "numbers"]].drop_duplicates()) == 1
     together = together and len(findings) > 1
-    lines = []
+    lines: list[Line] = []
     for finding in findings.iloc[: 1 if together else None].itertuples():
         asked = " (our question)" if finding.kind == OURS else ""
         claim = Cell(f"{finding.text}{asked}", note=finding.rule)
