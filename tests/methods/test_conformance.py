@@ -21,8 +21,8 @@ from sklearn.model_selection import (
     cross_validate,
 )
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from support.quick_methods import every_method, quick
-from support.toy_problem import toy_problem
+from support.quick_methods import every_form, every_method, method_of, quick
+from support.toy_problem import some_rows, toy_problem
 
 import cdspp
 from cdspp import SourceDomain
@@ -135,13 +135,32 @@ def test_new_rows_are_predicted_or_refused_as_declared(name: str) -> None:
     model = problem.fit(quick(name))
     new = problem.X + 0.01
     if model.transductive:
-        with pytest.raises(ValueError, match="transductive"):
+        np.testing.assert_array_equal(model.predict(problem.X), model.transduction_)
+        message = f"{type(model).__name__} is transductive"
+        with pytest.raises(ValueError, match=message):
             model.predict(new)
         return
     assert model.predict(new[:1]).shape == (1,)
     np.testing.assert_array_equal(
         model.predict(problem.X)[problem.unlabelled], model.history_[-1].prediction
     )
+
+
+@every_method
+def test_source_rows_are_transformed_unless_of_another_width(name: str) -> None:
+    problem = toy_problem()
+    model = problem.fit(quick(name))
+    if not hasattr(model, "transform_source"):
+        pytest.skip("has no common subspace")
+    both = problem.source.X, problem.X
+    # Without a source the labelled target rows are it.
+    own, other = reversed(both) if name == "target-only" else both
+    width = model.transform(problem.X).shape[1]
+    assert model.transform_source(own).shape == (len(own), width)
+    (d_own, d_other), class_name = (own.shape[1], other.shape[1]), type(model).__name__
+    message = f"X has {d_other} features, but {class_name} was fitted on a source with"
+    with pytest.raises(ValueError, match=f"{message} {d_own}"):
+        model.transform_source(other)
 
 
 @every_method
@@ -191,18 +210,16 @@ def test_memory_order_and_precision_of_the_input_do_not_matter(name: str) -> Non
     assert np.mean(found == problem.fit(quick(name)).transduction_) > 0.9
 
 
-@every_method
-def test_supervised_methods_ignore_unlabelled_rows(name: str) -> None:
-    if not method_class(name).supervised:
+@every_form
+def test_supervised_methods_ignore_unlabelled_rows(form: str) -> None:
+    if not method_class(method_of(form)).supervised:
         pytest.skip("learns from unlabelled rows")
     problem = toy_problem(spread=1.0)
-    labelled = ~problem.unlabelled
-    model = quick(name)
-    model.fit(problem.X[labelled], problem.y[labelled], source=problem.source)
-    alone = model.predict(problem.X[~labelled])
+    model = some_rows(problem, ~problem.unlabelled).fit(quick(form))
+    alone = model.predict(problem.X[problem.unlabelled])
     assert len(model.history_) == 1
     assert model.history_[0].prediction.shape == (0,)
-    together = problem.fit(quick(name)).history_[-1].prediction
+    together = problem.fit(quick(form)).history_[-1].prediction
     np.testing.assert_array_equal(alone, together)
 
 
