@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.quick_methods import every_form, method_of, numbers_of, quick
+from support.quick_methods import every_form, every_method, method_of, numbers_of, quick
 from support.toy_problem import (
     SHAPES,
     ToyProblem,
@@ -19,6 +19,7 @@ from support.toy_problem import (
     variant,
 )
 
+from cdspp import SourceDomain
 from cdspp.core.errors import MethodFailed
 
 COMPLETE = ("cdls", "cdls-sup", "ddacl", "ssan", "stn")
@@ -185,3 +186,51 @@ def test_an_edge_is_labelled_or_refused_with_a_reason(form: str, case: str) -> N
     for call in ("predict_proba", "transform"):
         if hasattr(model, call):
             assert np.isfinite(getattr(model, call)(problem.X)).all()
+
+
+TEXTS = np.array(["ant", "bee", "cat", "dog"])[BASE.truth]
+WITHOUT_LABELS = np.where(Y == -1, "-1", TEXTS)
+AMONG_OBJECTS = WITHOUT_LABELS.astype(object)
+AMONG_OBJECTS[-1] = -1
+TEXT_HERE = TEXTS.astype(object)
+TEXT_HERE[Y == -1] = -1
+HINT = 'y holds the text "-1".* Use an object array with the integer -1'
+NO_LABELS = "needs at least one labelled target row, got 52 rows with y = -1"
+UNLABELLED_SOURCE = "source.y must label every source row, got rows with -1"
+SAME_KIND = "Use text for both or numbers for both"
+
+MALFORMED: Mapping[str, tuple[Mapping[str, Any], str]] = {
+    "no y": ({"y": None}, "requires y to be passed"),
+    "too few labels": ({"y": Y[:2]}, "inconsistent numbers of samples"),
+    "no label": ({"y": np.full_like(Y, -1)}, NO_LABELS),
+    "continuous labels": ({"y": np.where(Y == -1, -1, Y + 0.5)}, "Unknown label type"),
+    "the text -1": ({"y": WITHOUT_LABELS, "y_source": TEXTS[FIRST]}, HINT),
+    "the text -1 among objects": ({"y": AMONG_OBJECTS}, HINT),
+    "text in the target alone": ({"y": TEXT_HERE}, SAME_KIND),
+    "text in the source alone": ({"y_source": TEXTS[ROWS[:32]]}, SAME_KIND),
+    "NaN in the target": ({"X": np.nan * X}, "Input X contains NaN"),
+    "NaN in the source": ({"X_source": np.nan * X_SOURCE}, "source.X contains NaN"),
+    "no source label": ({"y_source": np.full(32, -1)}, UNLABELLED_SOURCE),
+    "a source row without label": ({"y_source": Y_SOURCE - 1}, UNLABELLED_SOURCE),
+    "too few source labels": ({"y_source": [1, 2]}, "inconsistent numbers of samples"),
+}
+
+
+@every_method
+@pytest.mark.parametrize("fault", MALFORMED)
+def test_a_malformed_problem_is_refused_with_the_reason(name: str, fault: str) -> None:
+    changes, message = MALFORMED[fault]
+    given = {"X": X, "y": Y, "X_source": X_SOURCE, "y_source": Y_SOURCE, **changes}
+    source = SourceDomain(given["X_source"], given["y_source"])
+    with pytest.raises(ValueError, match=message):
+        quick(name).fit(given["X"], given["y"], source=source)
+
+
+@every_method
+@pytest.mark.parametrize(
+    "source", [X_SOURCE, (X_SOURCE, Y_SOURCE)], ids=["rows", "pair"]
+)
+def test_a_source_of_another_type_is_refused_by_name(name: str, source: Any) -> None:
+    message = f"must be a SourceDomain or None, got {type(source).__name__}"
+    with pytest.raises(TypeError, match=message):
+        quick(name).fit(X, Y, source=source)

@@ -91,15 +91,6 @@ def test_strings_with_unlabelled_rows_are_learnt(name: str) -> None:
 
 
 @every_method
-def test_the_text_minus_one_is_refused(name: str) -> None:
-    problem = toy_problem()
-    y = np.where(problem.unlabelled, "-1", NAMES[problem.truth])
-    source = SourceDomain(problem.source.X, NAMES[problem.source.y])
-    with pytest.raises(ValueError, match='text "-1"'):
-        quick(name).fit(problem.X, y, source=source)
-
-
-@every_method
 def test_without_a_source_a_method_works_alone(name: str) -> None:
     problem = toy_problem(spread=0.1)
     model = quick(name).fit(problem.X, problem.y)
@@ -221,42 +212,6 @@ def test_supervised_methods_ignore_unlabelled_rows(form: str) -> None:
     assert model.history_[0].prediction.shape == (0,)
     together = problem.fit(quick(form)).history_[-1].prediction
     np.testing.assert_array_equal(alone, together)
-
-
-FAULTS: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
-    "NaN in the target": ({"X": np.nan}, ValueError, "Input X contains NaN"),
-    "NaN in the source": ({"X_source": np.nan}, ValueError, "source.X contains NaN"),
-    "no label": ({"y": -1}, ValueError, "at least one labelled target row"),
-    "unlabelled source": ({"y_source": -1}, ValueError, "must label every source row"),
-}
-
-
-@every_method
-@pytest.mark.parametrize("fault", FAULTS)
-def test_malformed_input_is_named(name: str, fault: str) -> None:
-    changes, error, message = FAULTS[fault]
-    problem = toy_problem()
-    arrays = {
-        "X": problem.X.copy(),
-        "y": problem.y.copy(),
-        "X_source": problem.source.X.copy(),
-        "y_source": problem.source.y.copy(),
-    }
-    for key, value in changes.items():
-        arrays[key][...] = value
-    source = SourceDomain(arrays["X_source"], arrays["y_source"])
-    with pytest.raises(error, match=message):
-        quick(name).fit(arrays["X"], arrays["y"], source=source)
-
-
-@every_method
-def test_a_source_that_is_none_and_mixed_label_types_are_named(name: str) -> None:
-    problem = toy_problem()
-    with pytest.raises(TypeError, match="source must be a SourceDomain"):
-        quick(name).fit(problem.X, problem.y, source=problem.source.X)
-    texts = SourceDomain(problem.source.X, NAMES[problem.source.y])
-    with pytest.raises(ValueError, match="Use text for both or numbers for both"):
-        quick(name).fit(problem.X, problem.y, source=texts)
 
 
 def equal_rows() -> Any:

@@ -1,4 +1,4 @@
-"""DDACL: against dense formulas and known traces; invariances, degenerate input."""
+"""DDACL: against dense formulas and known traces; invariances of its searches."""
 
 from __future__ import annotations
 

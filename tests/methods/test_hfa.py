@@ -1,4 +1,4 @@
-"""HFA: a literal transcription, invariances, degenerate cases; its shared kernels."""
+"""HFA: a literal transcription; its shared kernels, roots and loops."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ ABLE: Mapping[str, Mapping[str, Any]] = {
     "stn": {"n_components": 32, "max_iter": 150},
     "svm-t": {"C": 100.0},
 }
-FEW_DIRECTIONS = {"pa": "it codes a row by fewer atoms than there are directions"}
+FEW_DIRECTIONS = {"pa": "it uses ten atoms fewer than there are directions"}
 # With one label a class the score of each held-out row has the wrong sign.
 FEW_FOLDS = dict.fromkeys(("svm-t", "svm-t l2"), "its folds need rows of each class")
 COMPLETE = dict.fromkeys(

@@ -13,11 +13,7 @@ from cdspp.methods import available, make, method_class, option_defaults
 Values = Mapping[str, list[Any]]
 
 # The nearest value out of range on each side, or one of another type.
-SUBSPACE: Values = {
-    "alpha": [0.0],
-    "n_components": [0],
-    "eigenvector_scaling": ["two"],
-}
+SUBSPACE: Values = {"alpha": [0.0], "n_components": [0], "eigenvector_scaling": ["two"]}
 CDSPP_SUP: Values = {
     **SUBSPACE,
     "center": ["yes"],

@@ -1,4 +1,4 @@
-"""PA: invariances, the role of the source, degenerate cases."""
+"""PA: enough directions, weights beyond the arithmetic, its cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SHFA: a literal transcription, guessed labels, priors, degenerate cases, solvers."""
+"""SHFA: a literal transcription, guessed labels, priors, solvers."""
 
 from __future__ import annotations
 

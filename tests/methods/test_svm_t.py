@@ -1,4 +1,4 @@
-"""SVM_t: invariances, strategies, degenerate cases; Platt scaling against scalars."""
+"""SVM_t: its strategies against LIBSVM's machines; Platt scaling against scalars."""
 
 from __future__ import annotations
 
