@@ -7,118 +7,230 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.quick_methods import every_method, quick
-from support.toy_problem import ToyProblem, toy_problem, variant
+from support.quick_methods import every_form, every_method, method_of, numbers_of, quick
+from support.toy_problem import (
+    SHAPES,
+    ToyProblem,
+    doubled,
+    scaled,
+    some_rows,
+    some_source,
+    toy_problem,
+    variant,
+)
 
 from cdspp import SourceDomain
 from cdspp.core.errors import MethodFailed
 
 COMPLETE = ("cdls", "cdls-sup", "ddacl", "ssan", "stn")
 MARGIN = ("cdls", "cdls-sup")
+PRODUCTS = ("svm-t", "svm-t decision", "svm-t ovo")
 EQUAL = {"cdspp-pca": "rows are all equal"}
-NO_SOURCE = dict.fromkeys(COMPLETE, "has no source row")
-NO_LABEL = dict.fromkeys(COMPLETE, "has no labelled target row")
+NO_SOURCE = dict.fromkeys(COMPLETE, "class 3 has no source row")
+NO_LABEL = dict.fromkeys(COMPLETE, "class 3 has no labelled target row")
 NO_MARGIN = dict.fromkeys(MARGIN, "no margin separates two classes")
 ONE_DIRECTION = {"pa": "rows that differ in as many directions"}
 ONE_ROW = {"cdspp-pca": "at least two rows in each domain"}
+OVERFLOW = dict.fromkeys(("cdspp-pca", *PRODUCTS), "overflow")
+# These label by the labels of target rows alone.
+TARGET_LABELS = ("pa", "svm-t", "target-only")
 
 
-def with_source(X: np.ndarray, y: np.ndarray) -> ToyProblem:
-    """Return the toy problem with another source."""
-    return variant(toy_problem(), source=SourceDomain(X, y))
+def any_class(refused: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the reasons with any class in place of the last."""
+    return {name: why.replace("class 3", "class .*") for name, why in refused.items()}
 
 
-def with_rows(X: np.ndarray) -> ToyProblem:
-    """Return the toy problem with other target rows."""
-    return variant(toy_problem(), X=X)
+def alone(X: Any, y: Any) -> ToyProblem:
+    """Return a problem without a source."""
+    rows, labels = np.array(X), np.array(y)
+    return ToyProblem(rows, labels, labels, None)
 
 
-def with_labels(kept: np.ndarray) -> ToyProblem:
-    """Return the toy problem with the labels of some rows alone."""
-    problem = toy_problem()
-    return variant(problem, y=np.where(kept, problem.y, -1))
+def damaged(shape: str, value: float) -> ToyProblem:
+    """Return a problem with constant features, and rows equal to others or to zero."""
+    problem = toy_problem(**SHAPES[shape])
+    X, X_source = problem.X.copy(), problem.source.X.copy()
+    X[:, 2:] = X_source[:, 3:] = value
+    X[1], X[-1], X_source[1] = X[0], 0.0, X_source[0]
+    return variant(problem, X=X, X_source=X_source)
 
 
-def with_rows_kept(kept: Any) -> ToyProblem:
-    """Return the toy problem with some of its target rows."""
-    problem = toy_problem()
-    rows = {"X": problem.X[kept], "y": problem.y[kept], "truth": problem.truth[kept]}
-    return variant(problem, **rows)
+def nearly_equal(scale: float) -> ToyProblem:
+    """Return a problem whose source rows are equal, as are most of its target rows."""
+    X = scale * np.vstack([BASE.X[:5], BASE.X[:1].repeat(47, axis=0)])
+    return variant(BASE, X=X, X_source=scale * np.ones((8, 3)), y_source=ROWS[:8] % 4)
 
 
-X, Y = toy_problem().X, toy_problem().y
-X_SOURCE, Y_SOURCE = toy_problem().source.X, toy_problem().source.y
+BASE = toy_problem()
+X, Y = BASE.X, BASE.y
+X_SOURCE, Y_SOURCE = BASE.source.X, BASE.source.y
 FIRST = np.array([np.flatnonzero(code == Y)[0] for code in range(4)])
 FIRST_SOURCE = np.array([np.flatnonzero(code == Y_SOURCE)[0] for code in range(4)])
 LABELLED = np.flatnonzero(Y != -1)
 ROWS = np.arange(len(X))
+FEW = {"source_per_class": 1, "labelled_per_class": 1}
+ONES, SOURCE_ONES = np.ones_like(X), np.ones_like(X_SOURCE)
 
-# Problem, and the methods that refuse it with their reason; all others label it.
-CASES: Mapping[str, tuple[ToyProblem, Mapping[str, str]]] = {
-    "a class without a labelled target row": (with_labels(Y != 3), NO_LABEL),
-    "a class without a source row": (
-        with_source(X_SOURCE[Y_SOURCE != 3], Y_SOURCE[Y_SOURCE != 3]),
-        NO_SOURCE,
+CASES: Mapping[str, ToyProblem] = {
+    # Classes that lack rows.
+    "a class without a label": variant(BASE, y=np.where(Y != 3, Y, -1)),
+    "a class without a target row": some_rows(BASE, BASE.truth != 3),
+    "a class without a source row": some_source(BASE, Y_SOURCE != 3),
+    "no class in common": variant(BASE, y_source=Y_SOURCE + 10),
+    "a class of the source alone": variant(
+        BASE, X_source=X_SOURCE[ROWS % 32], y_source=np.array([*Y_SOURCE, *[9] * 20])
     ),
-    "no class in common": (with_source(X_SOURCE, Y_SOURCE + 10), NO_SOURCE),
-    "a class of the source alone": (
-        with_source(np.vstack([X_SOURCE, X_SOURCE[:3]]), [*Y_SOURCE, 9, 9, 9]),
-        NO_LABEL,
+    "one labelled row": variant(BASE, y=np.where(ROWS == 0, Y, -1)),
+    "one source row": some_source(BASE, [0]),
+    "one class, no source": alone([[0.0, 1.0], [1.0, 0.5], [2.0, 0.1]], [5, 5, -1]),
+    "one class and feature, no source": alone([[0.0], [1.0], [2.0]], [5, 5, -1]),
+    "one labelled row, no source": alone([[1.0, 2.0], [0.0, 1.0]], [3, -1]),
+    # Few rows, classes or features.
+    "one label a class": variant(BASE, y=np.where(np.isin(ROWS, FIRST), Y, -1)),
+    "one source row a class": some_source(BASE, FIRST_SOURCE),
+    "one row a class": toy_problem(**FEW),
+    "no unlabelled row": some_rows(BASE, LABELLED),
+    "one unlabelled row": some_rows(BASE, [*LABELLED, len(X) - 1]),
+    "two rows": toy_problem(n_classes=2, unlabelled_per_class=0, **FEW),
+    "one class": toy_problem(n_classes=1),
+    "one class of one row": toy_problem(n_classes=1, **FEW),
+    "two classes": toy_problem(n_classes=2),
+    "two labels": toy_problem(n_classes=2, labelled_per_class=1),
+    "seven labels": toy_problem(n_classes=7, labelled_per_class=1, spread=0.1),
+    "more classes than source features": toy_problem(
+        n_classes=12, d_source=2, d_target=3, spread=0.1
     ),
-    "one labelled row": (with_labels(ROWS == 0), NO_LABEL),
-    "one labelled row a class": (with_labels(np.isin(ROWS, FIRST)), {}),
-    "one source row": (
-        with_source(X_SOURCE[:1], Y_SOURCE[:1]),
-        NO_SOURCE | ONE_ROW,
+    "more classes than target features": toy_problem(
+        n_classes=12, d_source=3, d_target=2
     ),
-    "one source row a class": (
-        with_source(X_SOURCE[FIRST_SOURCE], Y_SOURCE[FIRST_SOURCE]),
-        {},
-    ),
-    "no unlabelled row": (with_rows_kept(LABELLED), {}),
-    "one unlabelled row": (with_rows_kept([*LABELLED, len(X) - 1]), {}),
-    "every row twice": (with_rows_kept([*ROWS, *ROWS]), {}),
-    "equal target rows": (with_rows(np.ones_like(X)), EQUAL),
-    "target rows of zeros": (with_rows(np.zeros_like(X)), EQUAL),
-    "a target row of zeros": (with_rows(X * (ROWS != 5)[:, None]), {}),
-    "a constant target feature": (with_rows(np.hstack([X, np.ones((len(X), 1))])), {}),
-    "one target feature": (with_rows(X[:, :1]), ONE_DIRECTION),
-    "equal source rows": (
-        with_source(np.ones_like(X_SOURCE), Y_SOURCE),
-        EQUAL | NO_MARGIN,
-    ),
-    "source rows of zeros": (
-        with_source(np.zeros_like(X_SOURCE), Y_SOURCE),
-        EQUAL | NO_MARGIN,
-    ),
-    "one source feature": (
-        with_source(X_SOURCE[:, :1], Y_SOURCE),
-        NO_MARGIN | ONE_DIRECTION,
-    ),
-    "huge values": (
-        with_rows(X * 1e300),
-        dict.fromkeys(("cdspp-pca", "svm-t"), "overflow"),
-    ),
-    "tiny values": (with_rows(X * 1e-300), EQUAL),
+    "one target feature": variant(BASE, X=X[:, :1]),
+    "one source feature": variant(BASE, X_source=X_SOURCE[:, :1]),
+    "one feature in each domain": toy_problem(d_source=1, d_target=1),
+    "more features than rows": toy_problem(d_source=90, d_target=120),
+    # Rows that are equal, zero or of extreme size.
+    "every row twice": doubled(BASE),
+    "every target row thrice": some_rows(BASE, [*ROWS, *ROWS, *ROWS]),
+    "few different rows": variant(BASE, X=X[[*LABELLED, *(12 + ROWS[:40] // 8)]]),
+    "a target row of zeros": variant(BASE, X=X * (ROWS != 5)[:, None]),
+    "rows of zeros": scaled(BASE, (ROWS % 51 > 0)[:, None], (Y_SOURCE > 0)[:, None]),
+    "a constant target feature": variant(BASE, X=np.hstack([X, ONES[:, :1]])),
+    "equal target rows": variant(BASE, X=ONES),
+    "target rows of zeros": scaled(BASE, 0.0, 1.0),
+    "equal source rows": variant(BASE, X_source=SOURCE_ONES),
+    "source rows of zeros": scaled(BASE, 1.0, 0.0),
+    "equal rows": variant(BASE, X=0.3 * ONES, X_source=SOURCE_ONES),
+    "huge target values": scaled(BASE, 1e300, 1.0),
+    "tiny target values": scaled(BASE, 1e-300, 1.0),
+    "huge values": scaled(BASE, 1e100, 1e100),
+    "tiny values": scaled(BASE, 1e-100, 1e-100),
+    **{
+        f"damaged {shape} rows, constant {value}": damaged(shape, value)
+        for shape in SHAPES
+        for value in (0.0, 3.0)
+    },
+    "nearly equal rows": nearly_equal(1.0),
+    "nearly equal rows of zeros": nearly_equal(0.0),
+    "nearly equal tiny rows": nearly_equal(1e-200),
+    "nearly equal huge rows": nearly_equal(1e200),
+}
+
+# The forms that refuse a case, with their reason; all others label it.
+REFUSED: Mapping[str, Mapping[str, str]] = {
+    "a class without a label": NO_LABEL,
+    "a class without a target row": NO_LABEL,
+    "a class without a source row": NO_SOURCE,
+    "no class in common": any_class(NO_SOURCE),
+    "a class of the source alone": any_class(NO_LABEL),
+    "one labelled row": any_class(NO_LABEL),
+    "one source row": any_class(NO_SOURCE) | ONE_ROW,
+    "one class and feature, no source": ONE_DIRECTION,
+    "one labelled row, no source": ONE_ROW | ONE_DIRECTION,
+    "one class of one row": ONE_ROW,
+    "one target feature": ONE_DIRECTION,
+    "one source feature": NO_MARGIN | ONE_DIRECTION,
+    "one feature in each domain": NO_MARGIN | ONE_DIRECTION,
+    "equal target rows": EQUAL,
+    "target rows of zeros": EQUAL,
+    "equal source rows": EQUAL | NO_MARGIN,
+    "source rows of zeros": EQUAL | NO_MARGIN,
+    "equal rows": EQUAL | NO_MARGIN | ONE_DIRECTION,
+    "huge target values": OVERFLOW,
+    "tiny target values": EQUAL,
+    "huge values": dict.fromkeys(PRODUCTS, "may contain large values"),
+    "nearly equal rows": EQUAL | NO_MARGIN,
+    "nearly equal rows of zeros": EQUAL | ONE_DIRECTION | {"tit": "no row differs"},
+    "nearly equal tiny rows": EQUAL | NO_MARGIN,
+    "nearly equal huge rows": NO_MARGIN | OVERFLOW,
+}
+
+
+@every_form
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.filterwarnings("error")
+def test_an_edge_is_labelled_or_refused_with_a_reason(form: str, case: str) -> None:
+    problem, model = CASES[case], quick(form)
+    if reason := REFUSED.get(case, {}).get(form):
+        # Of one row in all scikit-learn expects a ValueError.
+        with pytest.raises((MethodFailed, ValueError), match=reason):
+            problem.fit(model)
+        return
+    problem.fit(model)
+    kept = ~problem.unlabelled
+    np.testing.assert_array_equal(model.transduction_[kept], problem.y[kept])
+    known = problem.y[kept] if method_of(form) in TARGET_LABELS else model.classes_
+    assert set(model.transduction_) <= set(known)
+    assert all(np.isfinite(numbers).all() for numbers in numbers_of(model))
+    if not model.transductive:
+        assert model.predict(problem.X[:1] + 0.1) in model.classes_
+    for call in ("predict_proba", "transform"):
+        if hasattr(model, call):
+            assert np.isfinite(getattr(model, call)(problem.X)).all()
+
+
+TEXTS = np.array(["ant", "bee", "cat", "dog"])[BASE.truth]
+WITHOUT_LABELS = np.where(Y == -1, "-1", TEXTS)
+AMONG_OBJECTS = WITHOUT_LABELS.astype(object)
+AMONG_OBJECTS[-1] = -1
+TEXT_HERE = TEXTS.astype(object)
+TEXT_HERE[Y == -1] = -1
+HINT = 'y holds the text "-1".* Use an object array with the integer -1'
+NO_LABELS = "needs at least one labelled target row, got 52 rows with y = -1"
+UNLABELLED_SOURCE = "source.y must label every source row, got rows with -1"
+SAME_KIND = "Use text for both or numbers for both"
+
+MALFORMED: Mapping[str, tuple[Mapping[str, Any], str]] = {
+    "no y": ({"y": None}, "requires y to be passed"),
+    "too few labels": ({"y": Y[:2]}, "inconsistent numbers of samples"),
+    "no label": ({"y": np.full_like(Y, -1)}, NO_LABELS),
+    "continuous labels": ({"y": np.where(Y == -1, -1, Y + 0.5)}, "Unknown label type"),
+    "the text -1": ({"y": WITHOUT_LABELS, "y_source": TEXTS[FIRST]}, HINT),
+    "the text -1 among objects": ({"y": AMONG_OBJECTS}, HINT),
+    "text in the target alone": ({"y": TEXT_HERE}, SAME_KIND),
+    "text in the source alone": ({"y_source": TEXTS[ROWS[:32]]}, SAME_KIND),
+    "NaN in the target": ({"X": np.nan * X}, "Input X contains NaN"),
+    "NaN in the source": ({"X_source": np.nan * X_SOURCE}, "source.X contains NaN"),
+    "no source label": ({"y_source": np.full(32, -1)}, UNLABELLED_SOURCE),
+    "a source row without label": ({"y_source": Y_SOURCE - 1}, UNLABELLED_SOURCE),
+    "too few source labels": ({"y_source": [1, 2]}, "inconsistent numbers of samples"),
 }
 
 
 @every_method
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.filterwarnings("error::RuntimeWarning")
-def test_an_edge_is_labelled_or_refused_with_a_reason(name: str, case: str) -> None:
-    problem, refused = CASES[case]
-    model = quick(name)
-    if name in refused:
-        # Of one row in all scikit-learn expects a ValueError.
-        with pytest.raises((MethodFailed, ValueError), match=refused[name]):
-            problem.fit(model)
-        return
-    problem.fit(model)
-    assert set(model.transduction_) <= set(model.classes_)
-    kept = ~problem.unlabelled
-    np.testing.assert_array_equal(model.transduction_[kept], problem.y[kept])
-    if hasattr(model, "predict_proba"):
-        assert np.isfinite(model.predict_proba(problem.X)).all()
-    if hasattr(model, "transform"):
-        assert np.isfinite(model.transform(problem.X)).all()
+@pytest.mark.parametrize("fault", MALFORMED)
+def test_a_malformed_problem_is_refused_with_the_reason(name: str, fault: str) -> None:
+    changes, message = MALFORMED[fault]
+    given = {"X": X, "y": Y, "X_source": X_SOURCE, "y_source": Y_SOURCE, **changes}
+    source = SourceDomain(given["X_source"], given["y_source"])
+    with pytest.raises(ValueError, match=message):
+        quick(name).fit(given["X"], given["y"], source=source)
+
+
+@every_method
+@pytest.mark.parametrize(
+    "source", [X_SOURCE, (X_SOURCE, Y_SOURCE)], ids=["rows", "pair"]
+)
+def test_a_source_of_another_type_is_refused_by_name(name: str, source: Any) -> None:
+    message = f"must be a SourceDomain or None, got {type(source).__name__}"
+    with pytest.raises(TypeError, match=message):
+        quick(name).fit(X, Y, source=source)

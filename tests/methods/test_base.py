@@ -1,9 +1,8 @@
-"""Validation, label codes and messages that all methods inherit."""
+"""Label codes, rounds and problems that all methods inherit."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import numpy as np
 import pytest
@@ -105,68 +104,6 @@ def test_a_problem_changes_into_another_without_touching_the_first() -> None:
     other = problem.replace_source(X[:1], np.array([0]))
     assert other.X_source.shape == (1, 2)
     assert other.X_labelled is problem.X_labelled
-
-
-WRONG: dict[str, tuple[Any, Any, Any, str]] = {
-    "the text -1": (
-        X,
-        np.array(["a", "b", "-1", "a", "-1", "b"]),
-        None,
-        'y holds the text "-1".* Use an object array with the integer -1',
-    ),
-    "the text -1 among objects": (
-        X,
-        np.array(["a", "b", "-1", "a", -1, "b"], dtype=object),
-        None,
-        'y holds the text "-1"',
-    ),
-    "no labelled row": (
-        X,
-        [-1] * 6,
-        SOURCE,
-        "needs at least one labelled target row, got 6 rows with y = -1",
-    ),
-    "no y": (X, None, SOURCE, "requires y to be passed"),
-    "too few labels": (X, [1, 2], SOURCE, "inconsistent numbers of samples"),
-    "a target row with NaN": (np.full((6, 2), np.nan), [1] * 6, None, "NaN"),
-    "a source row with NaN": (
-        X,
-        [1] * 6,
-        SourceDomain([[np.nan], [1.0]], [1, 2]),
-        "source.X contains NaN",
-    ),
-    "a source row without label": (
-        X,
-        [1] * 6,
-        SourceDomain(np.ones((3, 1)), [1, -1, 2]),
-        "source.y must label every source row, got rows with -1",
-    ),
-    "a source with too few labels": (
-        X,
-        [1] * 6,
-        SourceDomain(np.ones((3, 1)), [1, 2]),
-        "inconsistent numbers of samples",
-    ),
-    "text here and numbers there": (
-        X,
-        np.array(["a", "b", -1, -1, -1, -1], dtype=object),
-        SOURCE,
-        "Use text for both or numbers for both",
-    ),
-    "continuous labels": (X, [0.5, 1.5, 2.5, -1, -1, -1], None, "Unknown label type"),
-}
-
-
-@pytest.mark.parametrize("fault", WRONG)
-def test_a_malformed_problem_is_refused_with_the_reason(fault: str) -> None:
-    rows, y, source, message = WRONG[fault]
-    with pytest.raises(ValueError, match=message):
-        Majority().fit(rows, y, source=source)
-
-
-def test_a_source_of_another_type_is_refused_by_name() -> None:
-    with pytest.raises(TypeError, match="must be a SourceDomain or None, got tuple"):
-        Majority().fit(X, [1] * 6, source=(np.ones((3, 5)), [1, 2, 3]))
 
 
 def test_a_source_has_no_length_that_cross_validation_could_slice_by() -> None:

@@ -1,4 +1,4 @@
-"""What holds of both networks: seeds, torch's state, devices, hard inputs."""
+"""What holds of both networks: torch's state, losses, devices, progress."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.toy_problem import WIDE, toy_problem, variant
+from support.toy_problem import toy_problem
 
-from cdspp import SSAN, STN, SourceDomain
+from cdspp import SSAN, STN
 from cdspp.core.errors import MethodFailed
 from cdspp.methods.networks import networks
 from cdspp.study.cost import Size
@@ -49,19 +49,6 @@ def test_a_missing_torch_is_named_with_the_remedy(
 
 
 @both
-def test_the_seed_decides_and_nothing_else(network: Any) -> None:
-    problem = toy_problem()
-    curves = [
-        problem.fit(small(network, random_state=seed)).loss_curve_
-        for seed in (0, 0, 1, np.random.RandomState(5), np.random.RandomState(5))
-    ]
-    assert curves[0] == curves[1]
-    assert curves[1] != curves[2]
-    assert curves[3] == curves[4]
-    assert problem.fit(small(network, random_state=None)).n_iter_ == 8
-
-
-@both
 def test_torch_is_left_as_it_was_and_plays_no_part(network: Any) -> None:
     problem = toy_problem()
     expected = problem.fit(small(network))
@@ -82,6 +69,14 @@ def test_torch_is_left_as_it_was_and_plays_no_part(network: Any) -> None:
     np.testing.assert_array_equal(
         found.predict_proba(problem.X), expected.predict_proba(problem.X)
     )
+
+
+@both
+def test_the_loss_falls_on_separated_classes(network: Any) -> None:
+    width = {"n_components": 32 if network is STN else 256}
+    model = small(network, max_iter=150 if network is STN else 120, **width)
+    curve = toy_problem(spread=0.2).fit(model).loss_curve_
+    assert curve[-1] < 0.7 * curve[0]
 
 
 @both
@@ -109,37 +104,6 @@ def test_codes_of_both_domains_have_unit_length(network: Any) -> None:
     for Z in (model.transform(problem.X), model.transform_source(problem.source.X)):
         assert Z.shape[1] == 16
         np.testing.assert_allclose(np.linalg.norm(Z, axis=1), 1.0)
-    with pytest.raises(ValueError, match="fitted on a source with 9"):
-        model.transform_source(problem.X)
-
-
-@both
-@pytest.mark.parametrize("widths", [{}, WIDE])
-def test_the_order_of_rows_and_their_lengths_matter_little(
-    network: Any, widths: dict[str, int]
-) -> None:
-    problem = toy_problem(**widths)
-    expected = problem.fit(small(network)).predict_proba(problem.X)
-    rng = np.random.default_rng(0)
-    order = rng.permutation(len(problem.X))
-    lengths = 10 ** rng.uniform(-3, 3, (len(problem.X), 1))
-    other = variant(problem, X=(lengths * problem.X)[order], y=problem.y[order])
-    found = other.fit(small(network)).predict_proba(other.X)
-    np.testing.assert_allclose(found, expected[order], atol=1e-4)
-
-
-@both
-@pytest.mark.parametrize("side", ["source", "target"])
-def test_a_class_without_rows_is_named(network: Any, side: str) -> None:
-    problem = toy_problem()
-    source, kept = problem.source, np.ones(len(problem.y), dtype=bool)
-    if side == "source":
-        rows = np.asarray(source.y) != 2
-        source = SourceDomain(np.asarray(source.X)[rows], np.asarray(source.y)[rows])
-    else:
-        kept = problem.y != 2
-    with pytest.raises(MethodFailed, match="class 2 has no"):
-        small(network).fit(problem.X[kept], problem.y[kept], source=source)
 
 
 @both
@@ -195,32 +159,3 @@ def test_the_estimated_work_is_near_what_was_measured(network: Any) -> None:
     assert small_case[0] == pytest.approx(measured[0], rel=0.5)
     assert large_case[0] == pytest.approx(measured[1], rel=0.5)
     assert 100 < large_case[1] < 600
-
-
-HARD: dict[str, dict[str, Any]] = {
-    "nothing unlabelled": {"unlabelled_per_class": 0},
-    "one label a class": {"labelled_per_class": 1, "source_per_class": 1},
-    "one feature": {"d_source": 1, "d_target": 1},
-    "more classes than features": {"n_classes": 12, "d_source": 3, "d_target": 2},
-    "more features than rows": WIDE,
-    "one class": {"n_classes": 1},
-}
-
-
-@both
-@pytest.mark.parametrize("case", HARD)
-def test_a_result_on_every_shape(network: Any, case: str) -> None:
-    problem = toy_problem(**HARD[case])
-    model = problem.fit(small(network))
-    assert set(model.transduction_) <= set(problem.truth)
-    assert np.isfinite(model.predict_proba(problem.X)).all()
-
-
-@both
-@pytest.mark.parametrize("scale", [0.0, 1e-200, 1e200])
-def test_a_result_on_constant_small_and_large_rows(network: Any, scale: float) -> None:
-    problem = toy_problem()
-    X = scale * np.vstack([problem.X[:5], problem.X[:1].repeat(47, axis=0)])
-    source = SourceDomain(scale * np.ones((8, 3)), np.arange(8) % 4)
-    model = small(network).fit(X, problem.y, source=source)
-    assert np.isfinite(model.predict_proba(problem.X)).all()

@@ -1,4 +1,4 @@
-"""SVM_t: invariances, strategies, degenerate cases; Platt scaling against scalars."""
+"""SVM_t: its strategies against LIBSVM's machines; Platt scaling against scalars."""
 
 from __future__ import annotations
 
@@ -11,60 +11,8 @@ from scipy.optimize import minimize
 from sklearn.svm import SVC
 from support.toy_problem import toy_problem
 
-from cdspp import SVMT, SourceDomain
+from cdspp import SVMT
 from cdspp.methods.svm_t.platt import fit_sigmoid
-
-STRATEGIES = ["platt", "decision", "ovo"]
-strategies = pytest.mark.parametrize("strategy", STRATEGIES)
-
-
-@strategies
-@pytest.mark.parametrize("l2", [False, True])
-@pytest.mark.parametrize("d_target", [3, 60])
-def test_separated_classes_are_recognised(
-    strategy: str, l2: bool, d_target: int
-) -> None:
-    problem = toy_problem(n_classes=3, d_target=d_target, spread=0.1, seed=2)
-    model = problem.fit(SVMT(strategy=strategy, l2=l2, C=100.0, random_state=0))
-    assert problem.accuracy(model) > 0.9
-
-
-@strategies
-def test_neither_source_nor_unlabelled_rows_are_looked_at(strategy: str) -> None:
-    problem = toy_problem(spread=1.0)
-    rng = np.random.default_rng(0)
-    other = SourceDomain(rng.standard_normal((40, 3)), np.arange(40) % 4)
-    X = problem.X.copy()
-    X[problem.unlabelled] = rng.standard_normal(X[problem.unlabelled].shape)
-    model = SVMT(strategy=strategy, random_state=0)
-    expected = problem.fit(model).predict(problem.X)
-    found = model.fit(X, problem.y, source=other).predict(problem.X)
-    np.testing.assert_array_equal(found, expected)
-
-
-@pytest.mark.parametrize("strategy", ["decision", "ovo"])
-def test_the_order_of_samples_does_not_matter(strategy: str) -> None:
-    problem = toy_problem(spread=1.0)
-    order = np.random.default_rng(1).permutation(len(problem.X))
-    model = SVMT(strategy=strategy)
-    expected = problem.fit(model).transduction_[order]
-    found = model.fit(problem.X[order], problem.y[order]).transduction_
-    assert np.mean(found == expected) >= 1 - 2 / len(found)
-
-
-@pytest.mark.parametrize("strategy", ["decision", "ovo"])
-@pytest.mark.parametrize("width", [7, 50])
-def test_rotating_or_lifting_the_features_changes_nothing(
-    strategy: str, width: int
-) -> None:
-    problem = toy_problem(spread=1.0)
-    basis = np.linalg.qr(np.random.default_rng(3).standard_normal((width, width)))[0][
-        :7
-    ]
-    model = SVMT(strategy=strategy)
-    expected = model.fit(problem.X, problem.y).transduction_
-    found = model.fit(problem.X @ basis, problem.y).transduction_
-    np.testing.assert_array_equal(found, expected)
 
 
 def test_decision_is_one_machine_a_class_against_the_rest() -> None:
@@ -96,61 +44,6 @@ def test_l2_scales_rows_to_unit_length_at_fit_and_at_predict() -> None:
     np.testing.assert_array_equal(found, expected)
     raw = SVMT(strategy="ovo").fit(problem.X * factors, problem.y).transduction_
     assert (raw != expected).any()
-
-
-def test_the_seed_fixes_the_folds_and_only_platt_uses_it() -> None:
-    problem = toy_problem(spread=1.0, unlabelled_per_class=40)
-
-    def predictions(strategy: str) -> list[str]:
-        models = [SVMT(strategy=strategy, random_state=seed) for seed in range(6)]
-        return [str(problem.fit(model).transduction_.tolist()) for model in models]
-
-    assert predictions("platt") == predictions("platt")
-    assert len(set(predictions("platt"))) > 1
-    assert len(set(predictions("decision"))) == 1
-
-
-@strategies
-def test_a_class_without_labelled_target_row_is_never_predicted(strategy: str) -> None:
-    problem = toy_problem(spread=0.2)
-    kept = (problem.y != 1) | problem.unlabelled
-    model = SVMT(strategy=strategy, random_state=0)
-    model.fit(problem.X[kept], problem.y[kept], source=problem.source)
-    assert model.classes_.tolist() == [0, 1, 2, 3]
-    assert 1 not in model.transduction_
-
-
-@strategies
-def test_a_single_class_is_predicted_everywhere(strategy: str) -> None:
-    model = SVMT(strategy=strategy).fit([[0.0], [1.0], [2.0]], [5, 5, -1])
-    assert model.transduction_.tolist() == [5, 5, 5]
-
-
-@strategies
-@pytest.mark.parametrize("n_classes", [2, 3, 7])
-def test_one_label_a_class_is_enough(strategy: str, n_classes: int) -> None:
-    problem = toy_problem(n_classes=n_classes, labelled_per_class=1, spread=0.1)
-    model = problem.fit(SVMT(strategy=strategy, C=100.0, random_state=0))
-    assert model.transduction_.shape == problem.y.shape
-    assert set(model.transduction_) <= set(range(n_classes))
-
-
-@strategies
-def test_zero_rows_do_no_harm(strategy: str) -> None:
-    problem = toy_problem()
-    X = problem.X.copy()
-    X[[0, -1]] = 0.0
-    model = SVMT(strategy=strategy, l2=True, random_state=0).fit(X, problem.y)
-    assert model.transduction_.shape == problem.y.shape
-
-
-@pytest.mark.parametrize(
-    ("option", "value"), [("strategy", "votes"), ("C", 0.0), ("l2", 1.5)]
-)
-def test_an_option_out_of_range_is_named(option: str, value: Any) -> None:
-    problem = toy_problem()
-    with pytest.raises(ValueError, match=f"'{option}' parameter of SVMT must be"):
-        problem.fit(SVMT(**{option: value}))
 
 
 def scalar_loss(theta: Any, values: list[float], positive: list[bool]) -> float:

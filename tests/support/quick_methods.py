@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
 import pytest
 
 from cdspp.methods import available, make, option_defaults
 
-__all__ = ["every_method", "quick"]
-
-every_method = pytest.mark.parametrize("name", available())
+__all__ = ["every_form", "every_method", "method_of", "numbers_of", "quick"]
 
 # Fewer iterations where the authors' number would take minutes in all.
 QUICK: Mapping[str, Mapping[str, Any]] = {
@@ -21,8 +20,43 @@ QUICK: Mapping[str, Mapping[str, Any]] = {
     "ssan": {"max_iter": 20},
 }
 
+# Options that lead a method on another path, after the method's identifier.
+FORMS: Mapping[str, Mapping[str, Any]] = {
+    "shfa exact": {"solver": "exact"},
+    "svm-t decision": {"strategy": "decision"},
+    "svm-t ovo": {"strategy": "ovo"},
+    "svm-t l2": {"l2": True},
+    "svm-t decision l2": {"strategy": "decision", "l2": True},
+    "svm-t ovo l2": {"strategy": "ovo", "l2": True},
+}
 
-def quick(name: str) -> Any:
+every_method = pytest.mark.parametrize("name", available())
+every_form = pytest.mark.parametrize("form", [*available(), *FORMS])
+
+
+def method_of(form: str) -> str:
+    """Return the identifier of the method that this is a form of."""
+    return form.split()[0]
+
+
+def quick(form: str, **options: Any) -> Any:
     """Return a method with a fixed seed where it has one, and few iterations."""
+    name = method_of(form)
     seed = {"random_state": 0} if "random_state" in option_defaults(name) else {}
-    return make(name, **seed, **QUICK.get(name, {}))
+    given = {**seed, **QUICK.get(name, {}), **FORMS.get(form, {}), **options}
+    return make(name, **given)
+
+
+def numbers_of(part: Any) -> Iterator[np.ndarray]:
+    """Yield the arrays of floats that a fit left in a model and in its own parts."""
+    if isinstance(part, np.ndarray):
+        if part.dtype.kind == "f":
+            yield part
+    elif isinstance(part, float):
+        yield np.array(part)
+    elif isinstance(part, (list, tuple)):
+        for one in part:
+            yield from numbers_of(one)
+    elif type(part).__module__.startswith("cdspp."):
+        for one in vars(part).values():
+            yield from numbers_of(one)

@@ -10,12 +10,16 @@ import numpy as np
 from cdspp import SourceDomain
 
 __all__ = [
+    "SHAPES",
     "WIDE",
     "ToyProblem",
-    "disguised",
     "doubled",
     "renamed",
+    "scaled",
     "shuffled",
+    "some_rows",
+    "some_source",
+    "stretched",
     "toy_problem",
     "turned",
     "variant",
@@ -23,6 +27,12 @@ __all__ = [
 
 # More features than rows, so that the solver works on rows.
 WIDE: dict[str, Any] = {"d_source": 60, "d_target": 90}
+SHAPES: dict[str, dict[str, Any]] = {
+    "narrow": {},
+    "wide": WIDE,
+    "wide source": {"d_source": 80},
+    "wide target": {"d_target": 80},
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,10 +59,28 @@ class ToyProblem:
         return float(right[self.unlabelled].mean())
 
 
-def variant(problem: ToyProblem, **changes: Any) -> ToyProblem:
+def variant(
+    problem: ToyProblem, *, X_source: Any = None, y_source: Any = None, **changes: Any
+) -> ToyProblem:
     """Return the problem with other rows, labels or source."""
     fields = {"X": problem.X, "y": problem.y, "truth": problem.truth}
-    return ToyProblem(**{**fields, "source": problem.source, **changes})
+    source = SourceDomain(
+        problem.source.X if X_source is None else X_source,
+        problem.source.y if y_source is None else y_source,
+    )
+    return ToyProblem(**{**fields, "source": source, **changes})
+
+
+def some_rows(problem: ToyProblem, rows: Any) -> ToyProblem:
+    """Return the problem with the target rows of an index or of a mask."""
+    kept = {"X": problem.X[rows], "y": problem.y[rows], "truth": problem.truth[rows]}
+    return variant(problem, **kept)
+
+
+def some_source(problem: ToyProblem, rows: Any) -> ToyProblem:
+    """Return the problem with the source rows of an index or of a mask."""
+    X, y = problem.source.X[rows], problem.source.y[rows]
+    return variant(problem, X_source=X, y_source=y)
 
 
 def shuffled(problem: ToyProblem) -> tuple[ToyProblem, np.ndarray]:
@@ -60,16 +88,14 @@ def shuffled(problem: ToyProblem) -> tuple[ToyProblem, np.ndarray]:
     rng = np.random.default_rng(1)
     order = rng.permutation(len(problem.X))
     drawn = rng.permutation(len(problem.source.y))
-    source = SourceDomain(problem.source.X[drawn], problem.source.y[drawn])
-    rows = (problem.X[order], problem.y[order], problem.truth[order])
-    return ToyProblem(*rows, source), order
+    return some_source(some_rows(problem, order), drawn), order
 
 
 def renamed(problem: ToyProblem, names: np.ndarray) -> ToyProblem:
     """Return the problem with the class c called ``names[c]``."""
     y = np.where(problem.unlabelled, -1, names[problem.y])
-    source = SourceDomain(problem.source.X, names[problem.source.y])
-    return ToyProblem(problem.X, y, names[problem.truth], source)
+    truth, y_source = names[problem.truth], names[problem.source.y]
+    return variant(problem, y=y, truth=truth, y_source=y_source)
 
 
 def turned(problem: ToyProblem, width: int) -> ToyProblem:
@@ -78,25 +104,27 @@ def turned(problem: ToyProblem, width: int) -> ToyProblem:
     X, X_source = (
         rows @ basis[: rows.shape[1]] for rows in (problem.X, problem.source.X)
     )
-    return variant(problem, X=X, source=SourceDomain(X_source, problem.source.y))
+    return variant(problem, X=X, X_source=X_source)
 
 
-def disguised(problem: ToyProblem) -> tuple[ToyProblem, np.ndarray, np.ndarray]:
-    """Return the problem turned, scaled by row, renamed and shuffled; names, order."""
-    names = np.array([2, 0, 3, 1])
-    lengths = np.random.default_rng(2).uniform(0.1, 9.0, (len(problem.X), 1))
-    other = renamed(turned(problem, problem.source.X.shape[1]), names)
-    other, order = shuffled(variant(other, X=other.X * lengths))
-    return other, names, order
+def scaled(problem: ToyProblem, target: Any, source: Any) -> ToyProblem:
+    """Return the problem with the rows of each domain times a factor, or one a row."""
+    X, X_source = problem.X * target, problem.source.X * source
+    return variant(problem, X=X, X_source=X_source)
+
+
+def stretched(problem: ToyProblem, factor: float) -> ToyProblem:
+    """Return the problem with rows of other lengths, those of the source divided."""
+    rng = np.random.default_rng(0)
+    both = (len(problem.X), len(problem.source.X))
+    target, source = (10.0 ** rng.uniform(-3, 3, (n, 1)) for n in both)
+    return scaled(problem, target * factor, source / factor)
 
 
 def doubled(problem: ToyProblem) -> ToyProblem:
     """Return the problem with every row twice."""
-    source = SourceDomain(
-        np.repeat(problem.source.X, 2, axis=0), np.repeat(problem.source.y, 2)
-    )
-    given = (problem.X, problem.y, problem.truth)
-    return ToyProblem(*(np.repeat(values, 2, axis=0) for values in given), source)
+    rows, own = (np.repeat(np.arange(len(y)), 2) for y in (problem.y, problem.source.y))
+    return some_source(some_rows(problem, rows), own)
 
 
 def toy_problem(

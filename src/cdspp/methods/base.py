@@ -126,8 +126,8 @@ class Round:
 class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     """Base class of all methods: validation, label codes, transduction, prediction.
 
-    A subclass names itself by `identifier` and `display_name` and gives `_fit_problem` and
-    `_predict_codes`. Labels are encoded once, here; methods only see class codes.
+    A subclass names itself by `identifier` and `display_name` and gives `_fit_problem`
+    and `_predict_codes`. Labels are encoded once, here; methods only see class codes.
 
     Attributes
     ----------

@@ -68,8 +68,8 @@ class PA(TransductiveClassifier):
     Attributes
     ----------
     classes_, transduction_, history_, n_iter_, n_features_in_
-        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`. `history_` has an
-        entry for each coding but the first, none with confidences.
+        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
+        `history_` has an entry for each coding but the first, none with confidences.
 
     Notes
     -----

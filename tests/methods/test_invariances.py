@@ -1,0 +1,199 @@
+"""Changes that say nothing new about the classes, and who promises not to see them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from support.quick_methods import FORMS, quick
+from support.toy_problem import (
+    SHAPES,
+    ToyProblem,
+    renamed,
+    scaled,
+    shuffled,
+    stretched,
+    toy_problem,
+    turned,
+    variant,
+)
+
+from cdspp.methods import available
+
+
+class Changed(NamedTuple):
+    """A changed problem, and the labels that those of the original turn into."""
+
+    problem: ToyProblem
+    translate: Callable[[np.ndarray], np.ndarray] = np.asarray
+
+
+def in_another_order(problem: ToyProblem) -> Changed:
+    """Return the problem with the samples of both domains shuffled."""
+    other, order = shuffled(problem)
+    return Changed(other, lambda labels: labels[order])
+
+
+def called(*names: int) -> Callable[[ToyProblem], Changed]:
+    """Return what gives the classes other names, in another order."""
+    table = np.array(names)
+    return lambda problem: Changed(
+        renamed(problem, table), lambda labels: table[labels]
+    )
+
+
+def padded(problem: ToyProblem) -> ToyProblem:
+    """Return the problem with source features that are always zero."""
+    return variant(problem, X_source=np.pad(problem.source.X, ((0, 0), (0, 30))))
+
+
+def lifted(problem: ToyProblem, more: int) -> Changed:
+    """Return the problem rotated, into more dimensions if so wanted."""
+    width = max(problem.X.shape[1], problem.source.X.shape[1])
+    return Changed(turned(problem, width + more))
+
+
+CHANGES: Mapping[str, Mapping[str, Callable[[ToyProblem], Changed]]] = {
+    "order": {"another order": in_another_order},
+    "names": {"names reversed": called(7, 6, 5, 4), "names mixed": called(7, 3, 9, 5)},
+    "rotation": {
+        f"rotation, {more} features more": lambda p, more=more: lifted(p, more)
+        for more in (0, 11, 300)
+    },
+    "lengths": {
+        f"lengths, times {factor}": lambda p, f=factor: Changed(stretched(p, f))
+        for factor in (1.0, 1e-100, 1e100)
+    },
+    "scale": {"a domain times three": lambda p: Changed(scaled(p, 3.0, 1 / 3.0))},
+    "extremes": {
+        f"domains times {factor}": lambda p, f=factor: Changed(scaled(p, f, 1 / f))
+        for factor in (1e-200, 1e200)
+    },
+    "padding": {"features of zeros": lambda p: Changed(padded(p))},
+}
+KINDS = frozenset(CHANGES)
+
+
+class Promise(NamedTuple):
+    """What a form of a method does not see, and the problems to tell it by."""
+
+    form: str
+    kinds: frozenset[str] = KINDS
+    spreads: Sequence[float] = (0.6, 1.0)
+    shapes: Sequence[str] = ("narrow", "wide")
+    options: Mapping[str, Any] = {}
+    differing: int = 0
+    probabilities: float | None = None
+    axes: float | None = None
+
+
+PROJECTIONS = ("cdspp", "cdspp-sup", "target-only", "dama", "dama-sup", "dama-plus")
+NETWORK: Mapping[str, Any] = {"n_components": 16, "max_iter": 8, "device": "cpu"}
+CODER: Mapping[str, Any] = {"n_atoms": 40, "max_iter": 4}
+ORDER, NAMES = frozenset({"order"}), frozenset({"names"})
+SCALES = frozenset({"lengths", "scale", "extremes"})
+
+PROMISES = [
+    *(Promise(form, probabilities=1e-8, axes=1e-9) for form in PROJECTIONS),
+    Promise(
+        "cdspp-pca", KINDS - {"lengths", "extremes"}, probabilities=1e-8, axes=1e-9
+    ),
+    *(Promise(form, KINDS - NAMES, (0.8,)) for form in ("cdls", "cdls-sup")),
+    # LIBSVM gives ties of votes to the first class, hence little spread.
+    *(Promise(form, NAMES, (0.5,)) for form in ("cdls", "cdls-sup")),
+    Promise("hfa", spreads=(0.4,), options={"max_iter": 4, "svm_tol": 1e-8}),
+    Promise("shfa exact", spreads=(0.4,), options={"max_iter": 4}),
+    *(
+        Promise(form, ORDER | SCALES, (0.6,), options=NETWORK, probabilities=1e-4)
+        for form in ("stn", "ssan")
+    ),
+    Promise("tit", ORDER | NAMES, (0.6,), differing=2),
+    Promise("tit", KINDS - ORDER - NAMES, (1.0,), options={"n_components": 5}),
+    Promise("pa", KINDS - {"order", "rotation", "lengths"}, (1.0,), ("coded",), CODER),
+    Promise("svm-t", KINDS - SCALES - ORDER, (1.0,)),
+    Promise("svm-t l2", KINDS - ORDER, (1.0,)),
+    Promise("svm-t decision", KINDS - SCALES, (1.0,)),
+    Promise("svm-t decision l2", KINDS, (1.0,)),
+    Promise("svm-t ovo", KINDS - SCALES - NAMES, (1.0,)),
+    Promise("svm-t ovo l2", KINDS - NAMES, (1.0,)),
+]
+FIRST_WEIGHTS = "each feature and class has first weights of its own"
+FOLDS = "folds are drawn by position"
+RAW = dict.fromkeys(SCALES, "it sees the lengths of rows")
+STEPS = "test_ddacl.py follows its searches: rounding decides where they end"
+TIES = "ties of votes go to the first class"
+NOT_PROMISED: Mapping[str, Mapping[str, str]] = {
+    "cdspp-pca": {
+        "lengths": "principal components see the lengths of rows",
+        "extremes": "variances over- and underflow, which test_bad_input.py expects",
+    },
+    "ddacl": dict.fromkeys(KINDS, STEPS),
+    "pa": {
+        "order": "each code rests on those before it",
+        "rotation": "its first dictionary is drawn in given axes",
+        "lengths": "principal axes come before unit length",
+    },
+    "shfa": dict.fromkeys(KINDS, "LIBSVM stops short of the minimum; see shfa exact"),
+    "stn": dict.fromkeys(KINDS - ORDER - SCALES, FIRST_WEIGHTS),
+    "ssan": dict.fromkeys(KINDS - ORDER - SCALES, FIRST_WEIGHTS),
+    "svm-t": {"order": FOLDS, **RAW},
+    "svm-t l2": {"order": FOLDS},
+    "svm-t decision": RAW,
+    "svm-t ovo": {"names": TIES, **RAW},
+    "svm-t ovo l2": {"names": TIES},
+}
+
+
+@pytest.mark.parametrize("form", [*available(), *FORMS])
+def test_every_method_promises_or_says_why_not(form: str) -> None:
+    promised = [kind for row in PROMISES if row.form == form for kind in row.kinds]
+    excused = NOT_PROMISED.get(form, {})
+    assert sorted([*promised, *excused]) == sorted(KINDS)
+
+
+@cache
+def drawn(shape: str, spread: float) -> ToyProblem:
+    """Return a problem that leaves some labels in doubt."""
+    coded = {"d_source": 60, "d_target": 40, "unlabelled_per_class": 6}
+    return toy_problem(spread=spread, **{**SHAPES, "coded": coded}[shape])
+
+
+@cache
+def usual(row: int, shape: str, spread: float) -> Any:
+    """Return the method of a promise, fitted on the problem as it is."""
+    return drawn(shape, spread).fit(quick(PROMISES[row].form, **PROMISES[row].options))
+
+
+CASES = [
+    pytest.param(
+        row, kind, change, shape, spread, id=f"{form}-{change}-{shape}-{spread}"
+    )
+    for row, (form, kinds, spreads, shapes, *_) in enumerate(PROMISES)
+    for kind in sorted(kinds)
+    for change in CHANGES[kind]
+    for shape in shapes
+    for spread in spreads
+]
+
+
+@pytest.mark.parametrize(("row", "kind", "change", "shape", "spread"), CASES)
+def test_a_change_that_says_nothing_new_is_not_seen(
+    row: int, kind: str, change: str, shape: str, spread: float
+) -> None:
+    promise = PROMISES[row]
+    problem, expected = drawn(shape, spread), usual(row, shape, spread)
+    other, translate = CHANGES[kind][change](problem)
+    found = other.fit(quick(promise.form, **promise.options))
+    wrong = found.transduction_ != translate(expected.transduction_)
+    assert wrong.sum() <= promise.differing
+    same = np.testing.assert_allclose
+    if promise.probabilities and kind != "names":
+        P = translate(expected.predict_proba(problem.X))
+        same(found.predict_proba(other.X), P, atol=promise.probabilities)
+    if promise.axes:
+        same(found.eigenvalues_, expected.eigenvalues_, rtol=1e-9)
+    if promise.axes and kind in ORDER | SCALES:
+        same(found.projection_, expected.projection_, atol=promise.axes)
