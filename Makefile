@@ -25,6 +25,7 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 	$(BIN)/snakemake --lint
 
 format: $(READY)
@@ -43,4 +44,4 @@ $(READY): envs/requirements.txt pyproject.toml
 	@touch $(READY)
 
 clean:
-	rm -rf results logs benchmarks .snakemake
+	rm -rf results logs .snakemake

@@ -60,7 +60,7 @@ def test_the_library_does_not_import_snakemake() -> None:
 def test_files_and_functions_are_small() -> None:
     for path in python_files():
         text = path.read_text()
-        assert text.count("\n") <= 400, path
+        assert text.count("\n") <= 500, path
         if "tests" in path.parts:
             continue
         for node in ast.walk(ast.parse(text)):
@@ -70,8 +70,21 @@ def test_files_and_functions_are_small() -> None:
                 assert length <= 40, f"{path}: {node.name} has {length} lines"
 
 
+def test_the_rooms_are_ten_and_the_layers_name_them_all() -> None:
+    package = ROOT / "src" / "cdspp"
+    rooms = {path.name for path in package.iterdir() if path.is_dir()} - {"__pycache__"}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    upper, *_ = project["tool"]["importlinter"]["contracts"]
+    layers = {name for line in upper["layers"] for name in line.split(" | ")}
+    assert rooms == layers
+    assert len(rooms) == 10
+    for room in rooms - {"methods", "datasets", "features"}:
+        tree = ast.parse((package / room / "__init__.py").read_text())
+        assert len(tree.body) == 1, f"{room}/__init__.py holds more than a docstring"
+
+
 def test_rule_files_and_scripts_are_small() -> None:
     for path in (ROOT / "workflow" / "rules").glob("*.smk"):
-        assert path.read_text().count("\n") <= 150, path
+        assert path.read_text().count("\n") <= 300, path
     for path in (ROOT / "workflow" / "scripts").glob("*.py"):
         assert path.read_text().count("\n") <= 22, path

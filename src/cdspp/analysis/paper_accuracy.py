@@ -45,7 +45,7 @@ RULE = (
     "for averages, which are printed without one, the point alone counts."
 )
 AGREES, CLOSE, DIFFERS, NOT_RUN = "agrees", "close", "differs", "not run"
-_POINT, _ERRORS, _POINTS = 0.01, 2.0, 0.03
+_AGREES_WITHIN, _ERRORS, _CLOSE_WITHIN = 0.01, 2.0, 0.03
 # Printed percentages are no exact fractions: a border belongs to the inner verdict.
 _ROUNDING = 1e-9
 _TYPES = {
@@ -167,9 +167,9 @@ def printed_verdict(
     if not math.isnan(sd + our_sd):
         error = math.sqrt(sd**2 / PRINTED_TRIALS + our_sd**2 / our_trials)
     distance = abs(ours - mean) - _ROUNDING
-    if distance <= max(_POINT, _ERRORS * error):
+    if distance <= max(_AGREES_WITHIN, _ERRORS * error):
         return AGREES
-    return CLOSE if distance <= _POINTS else DIFFERS
+    return CLOSE if distance <= _CLOSE_WITHIN else DIFFERS
 
 
 def compare_printed(printed: Printed, summaries: Sequence[Summary]) -> pd.DataFrame:

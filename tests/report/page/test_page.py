@@ -10,6 +10,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from cdspp.report.page.blocks import inline_svg
 from support.page_reader import read_page
 from support.report_data import (
     make_layout,
@@ -24,13 +25,15 @@ from cdspp.report.figures.benchmark import (
     draw_methods,
     draw_source_help,
 )
-from cdspp.report.page.blocks import inline_svg
 from cdspp.report.page.graph import EDGES, STAGES, graph_svg, reached_by_test_labels
 from cdspp.report.page.page import headline, write_report
-from cdspp.report.tables.benchmark import benchmark_tables, write_benchmark_tables, write_overview
-from cdspp.report.tables.table import write_tables
+from cdspp.report.tables.benchmark import (
+    benchmark_tables,
+    write_benchmark_tables,
+    write_overview,
+)
 from cdspp.report.tables.overlap import Overlap, overlap_table
-from cdspp.report.tables.table import Table
+from cdspp.report.tables.table import Table, write_tables
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ PathLike = str | os.PathLike[str]
 
 _MAX_COUNTED = 20
 _MAX_PANELS = 6
-_MAX_VECTOR_POINTS = 6000
+_MOST_VECTOR_DOTS = 6000
 _GROUPS: Mapping[str, Mapping[str, Any]] = {
     "source": {"marker": "s", "s": 9, "alpha": 0.4, "linewidths": 0},
     "unlabelled": {"marker": "o", "s": 9, "alpha": 0.75, "linewidths": 0},
@@ -180,16 +180,16 @@ def draw_subspace(
         Files to write (svg, png).
     """
     with np.load(subspace, allow_pickle=False) as archive:
-        points = {name: archive[name] for name in archive.files}
+        shown = {name: archive[name] for name in archive.files}
     labels = {"source": read_labels(source_labels)}
     labels["unlabelled"] = labels["labelled"] = read_labels(target_labels)
-    points["class"] = np.asarray(
+    shown["class"] = np.asarray(
         [
             labels.get(str(group), {}).get(str(name), "")
-            for group, name in zip(points["group"], points["id"], strict=True)
+            for group, name in zip(shown["group"], shown["id"], strict=True)
         ]
     )
-    steps = _shown_steps(points["iteration"])
+    steps = _shown_steps(shown["iteration"])
     n_columns = min(3, len(steps)) or 1
     n_lines = math.ceil(len(steps) / n_columns) or 1
     width = min(WIDTH, 4.2 * n_columns + 0.6)
@@ -201,34 +201,34 @@ def draw_subspace(
                 axes.set_visible(False)
                 continue
             step = int(steps[place])
-            _subspace_panel(axes, points, step)
+            _subspace_panel(axes, shown, step)
             letter = string.ascii_lowercase[place]
-            axes.set_title(f"({letter}) {_step_title(points, step)}")
-        _subspace_legend(figure, points)
+            axes.set_title(f"({letter}) {_step_title(shown, step)}")
+        _subspace_legend(figure, shown)
 
 
-def _step_title(points: Mapping[str, NDArray[Any]], step: int) -> str:
-    tested = (points["iteration"] == step) & (points["group"] == "unlabelled")
-    right = points["predicted"][tested] == points["class"][tested]
-    last = points["final_fit"] and step == points["iteration"].max()
+def _step_title(shown: Mapping[str, NDArray[Any]], step: int) -> str:
+    tested = (shown["iteration"] == step) & (shown["group"] == "unlabelled")
+    right = shown["predicted"][tested] == shown["class"][tested]
+    last = shown["final_fit"] and step == shown["iteration"].max()
     name = "Final fit" if last else f"Iteration {step}"
     return f"{name}: {100 * right.mean():.1f} %" if len(right) else name
 
 
-def _subspace_panel(axes: Axes, points: Mapping[str, NDArray[Any]], step: int) -> None:
-    colours = _class_colours(points["class"])
-    now = points["iteration"] == step
+def _subspace_panel(axes: Axes, shown: Mapping[str, NDArray[Any]], step: int) -> None:
+    colours = _class_colours(shown["class"])
+    now = shown["iteration"] == step
     for group, look in _GROUPS.items():
-        used = now & (points["group"] == group)
-        xy = points["xy"][used]
+        used = now & (shown["group"] == group)
+        xy = shown["xy"][used]
         axes.scatter(
             xy[:, 0],
             xy[:, 1],
-            c=[colours[name] for name in points["class"][used]] or None,
-            rasterized=len(points["id"]) > _MAX_VECTOR_POINTS,
+            c=[colours[name] for name in shown["class"][used]] or None,
+            rasterized=len(shown["id"]) > _MOST_VECTOR_DOTS,
             **look,
         )
-    low, high = _view(points["xy"])
+    low, high = _view(shown["xy"])
     axes.set_xlim(low[0], high[0])
     axes.set_ylim(low[1], high[1])
     axes.set_aspect("equal")
@@ -257,7 +257,7 @@ def _class_colours(classes: NDArray[Any]) -> dict[str, Any]:
     return {**colours, "": MUTED}
 
 
-def _subspace_legend(figure: Figure, points: Mapping[str, NDArray[Any]]) -> None:
+def _subspace_legend(figure: Figure, shown: Mapping[str, NDArray[Any]]) -> None:
     from matplotlib.lines import Line2D
 
     groups = {"source": "s", "labelled": "*", "unlabelled": "o"}
@@ -276,7 +276,7 @@ def _subspace_legend(figure: Figure, points: Mapping[str, NDArray[Any]]) -> None
         for group, marker in groups.items()
     ]
     figure.legend(handles=handles, loc="outside upper left", ncols=3)
-    colours = _class_colours(points["class"])
+    colours = _class_colours(shown["class"])
     colours.pop("")
     if len(colours) > len(CLASS_COLOURS):
         return

@@ -137,7 +137,7 @@ def style_of(key: str) -> Style:
     return STYLES.get(key, _UNKNOWN)
 
 
-def figure_name(printed: str) -> str:
+def figure_name(name: str) -> str:
     r"""Write a method's name for a figure, a subscript behind its first underscore.
 
     Examples
@@ -145,7 +145,7 @@ def figure_name(printed: str) -> str:
     >>> print(figure_name("SVM_t"))
     SVM$_\mathrm{t}$
     """
-    base, subscript, rest = split_name(printed.replace("$", r"\$"))
+    base, subscript, rest = split_name(name.replace("$", r"\$"))
     tail = rf"$_\mathrm{{{subscript}}}$" if subscript else ""
     return base + tail + rest
 

@@ -235,7 +235,7 @@ def latex_escape(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in text)
 
 
-def latex_name(printed: str) -> str:
+def latex_name(name: str) -> str:
     r"""Write a method's name, a subscript behind its first underscore.
 
     Examples
@@ -243,12 +243,12 @@ def latex_name(printed: str) -> str:
     >>> print(latex_name("SVM_t*"))
     SVM\textsubscript{t}*
     """
-    base, subscript, rest = split_name(printed)
+    base, subscript, rest = split_name(name)
     tail = rf"\textsubscript{{{latex_escape(subscript)}}}" if subscript else ""
     return latex_escape(base) + tail + latex_escape(rest)
 
 
-def html_name(printed: str) -> str:
+def html_name(name: str) -> str:
     """Write a method's name as HTML, a subscript behind its first underscore.
 
     Examples
@@ -256,7 +256,7 @@ def html_name(printed: str) -> str:
     >>> html_name("CDSPP_sup*")
     'CDSPP<sub>sup</sub>*'
     """
-    base, subscript, rest = split_name(printed)
+    base, subscript, rest = split_name(name)
     tail = f"<sub>{escape(subscript)}</sub>" if subscript else ""
     return escape(base) + tail + escape(rest)
 

@@ -1,0 +1,74 @@
+"""One word for one thing: the words that left are gone from the code."""
+
+from __future__ import annotations
+
+import tokenize
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = ("src", "workflow", "resources")
+# Matplotlib calls the arrangement of a figure its layout.
+FOREIGN = {"layout": "style.py"}
+# Where the paper's own numbers are read, compared and shown.
+PAPERS_OWN = {
+    "analysis/paper_accuracy.py",
+    "analysis/times.py",
+    "bench/methods.py",
+    "report/tables/times.py",
+    # A benchmark says which one of the paper is printed beside it.
+    "study/checks.py",
+    "study/config.py",
+    "study/model.py",
+    "study/plan.py",
+}
+
+
+def code() -> Iterator[Path]:
+    for folder in FOLDERS:
+        for suffix in ("*.py", "*.smk"):
+            yield from (ROOT / folder).rglob(suffix)
+
+
+@cache
+def names() -> dict[str, list[str]]:
+    """Return the places of each name in the code."""
+    found: dict[str, list[str]] = {}
+    for path in code():
+        with path.open("rb") as stream:
+            for token in tokenize.tokenize(stream.readline):
+                if token.type == tokenize.NAME:
+                    place = f"{path.relative_to(ROOT)}:{token.start[0]}"
+                    found.setdefault(token.string, []).append(place)
+    return found
+
+
+def retired() -> dict[str, str]:
+    """Return the words that left, with what stands in their place."""
+    text = (ROOT / "docs" / "vocabulary.md").read_text()
+    table = text[text.index("| gone |") :].splitlines()[2:]
+    cells = (line.strip("| ").split(" | ", 1) for line in table if line)
+    return {gone: instead for gone, instead in cells}
+
+
+@pytest.mark.parametrize("word", retired())
+def test_a_word_that_left_is_part_of_no_name(word: str) -> None:
+    instead = retired()[word]
+    found = [
+        f"{name}, {place}"
+        for name, places in names().items()
+        if word in name.lower().split("_") and name not in instead
+        for place in places
+        if FOREIGN.get(word, "-") not in place
+    ]
+    assert not found, f"{word} is {instead} now: {found[:9]}"
+
+
+def test_printed_is_a_word_for_the_numbers_of_the_paper_alone() -> None:
+    places = [place for name in ("printed", "Printed") for place in names()[name]]
+    files = {place.partition(":")[0] for place in places}
+    library = {name.removeprefix("src/cdspp/") for name in files if "cdspp" in name}
+    assert library == PAPERS_OWN
