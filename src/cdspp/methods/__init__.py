@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cdspp.core.discovery import (
     Found,
@@ -14,7 +14,9 @@ from cdspp.core.discovery import (
     find_identifiers,
     load_named_class,
 )
-from cdspp.methods.base import HeterogeneousClassifier
+
+if TYPE_CHECKING:
+    from cdspp.methods.base import HeterogeneousClassifier
 
 __all__ = [
     "available",

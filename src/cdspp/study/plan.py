@@ -186,6 +186,11 @@ class BenchmarkPlan:
         """The methods in the main setting, in table order; no control among them."""
         return [row for row in self.rows if row.kind == METHOD]
 
+    def display_name(self, method: str) -> str:
+        """Return the name of a method as it is shown; its identifier elsewhere."""
+        names = {row.key: row.display_name for row in self.rows}
+        return names.get(method, method)
+
     def of_data(self) -> BenchmarkPlan:
         """Return the plan without what runs: as much as depends on the data alone."""
         return replace(self, rows=(), curves=(), deviations=(), showcase=None)

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from cdspp.core.artifacts import FIT_COLUMNS, read_labels, read_rows
 from cdspp.core.errors import DataError
 from cdspp.core.wording import task_title
-from cdspp.methods import method_class
 from cdspp.report.figures.style import (
     CLASS_COLOURS,
     INK,
@@ -305,5 +304,5 @@ def _write_counts(
 def _showcase_title(plan: BenchmarkPlan) -> str:
     if plan.showcase is None:
         return ""
-    name = figure_name(method_class(plan.showcase.method).display_name)
+    name = figure_name(plan.display_name(plan.showcase.method))
     return f"{name}, {task_title(plan.showcase.task)}"

@@ -30,7 +30,6 @@ from cdspp.analysis.source_help import (
 from cdspp.core.artifacts import atomic
 from cdspp.core.names import AVERAGE, REFERENCE
 from cdspp.core.wording import task_title
-from cdspp.methods import method_class
 from cdspp.report.figures.source_help import few_tasks
 from cdspp.report.outline import OUTLINE, Item, Part, item_names, part_plans
 from cdspp.report.page.embed import Embedder, Files
@@ -213,7 +212,7 @@ def _shown_in_detail(plan: BenchmarkPlan) -> dict[str, Any]:
     showcase = plan.showcase
     method = REFERENCE if showcase is None else showcase.method
     return {
-        "method": Markup(html_name(method_class(method).display_name)),
+        "method": Markup(html_name(plan.display_name(method))),
         "task": "" if showcase is None else task_title(showcase.task),
         "trial": "" if showcase is None else showcase.trial,
     }
