@@ -1,4 +1,4 @@
-# What several rule files share: the validated study, where its artifacts lie, what
+# What the files of rules share: the validated study, where its artifacts lie, what
 # wildcards may be. Functions are named after their value and stand where they are used.
 
 import os

@@ -204,7 +204,6 @@ rule times:
         "../../envs/environment.yaml"
     params:
         plans=EVERY_PLAN,
-        paper=PAPER,
         code=code_digest("cdspp.report.tables.times"),
     script:
         "../scripts/times.py"
@@ -228,7 +227,6 @@ rule printed:
         "../../envs/environment.yaml"
     params:
         plans=EVERY_PLAN,
-        paper=PAPER,
         code=code_digest("cdspp.report.tables.printed"),
     script:
         "../scripts/printed.py"
