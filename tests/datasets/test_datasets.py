@@ -377,8 +377,9 @@ def test_the_stage_prepares_generated_data_and_folders(
 def test_listing_data_sets_and_extractors_loads_none_of_their_libraries() -> None:
     code = (
         "import sys, cdspp; before = set(sys.modules)\n"
-        "from cdspp.datasets import available_datasets, make_dataset, stages\n"
-        "from cdspp.features import available_extractors, make_extractor, stages\n"
+        "from cdspp.datasets import available_datasets, make_dataset\n"
+        "from cdspp.features import available_extractors, make_extractor\n"
+        "import cdspp.stages.data, cdspp.stages.features\n"
         "[make_dataset(name).versions() for name in available_datasets()]\n"
         "options = {'pca': {'energy': 0.5}, 'published': {'name': 'surf'}}\n"
         "[make_extractor(n, **options.get(n, {})) for n in available_extractors()]\n"

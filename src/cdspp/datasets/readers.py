@@ -1,7 +1,8 @@
 """Readers of published feature matrices, in the forms in which they are found.
 
 A *storage* says how one view of one domain is stored: an entry of `published` in the
-catalogue, with the values of that domain (`cdspp.datasets.catalogue.published_storage`).
+catalogue, with the values of that domain
+(`cdspp.datasets.catalogue.published_storage`).
 """
 
 from __future__ import annotations

@@ -181,8 +181,8 @@ def fit_block(
     files : TaskFiles
         What to read.
     predictions : path
-        Parquet file with `cdspp.core.artifacts.FIT_COLUMNS`, one row a test sample, round
-        and trial.
+        Parquet file with `cdspp.core.artifacts.FIT_COLUMNS`, one row a test sample,
+        round and trial.
     record : path
         JSON file: seconds, memory, versions, seed, and status and reason per trial.
     benchmark, task, block : str

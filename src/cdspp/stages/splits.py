@@ -82,15 +82,15 @@ def write_split(
     labels : path
         Parquet file of ids and labels of the domain.
     output : path
-        Parquet file with `cdspp.core.artifacts.SPLIT_COLUMNS`; the label is null where a
-        sample is unlabelled. A source file holds the labelled source samples only.
+        Parquet file with `cdspp.core.artifacts.SPLIT_COLUMNS`; the label is null where
+        a sample is unlabelled. A source file holds the labelled source samples only.
     dataset, domain : str
         Names, which seed the draw together with role and trial.
     role : {"source", "target"}
         What the domain serves as.
     protocol : {"seeded", "published"}
-        `draw_seeded`, or `draw_published` (cdspp.datasets.published_splits), which looks at the
-        samples in their published order.
+        `draw_seeded`, or `cdspp.datasets.published_splits.draw_published`, which looks
+        at the samples in their published order.
     per_class, unlabelled : int
         Labelled samples per class, and unlabelled ones (None: all others).
     classes : sequence of str
