@@ -191,11 +191,11 @@ def test_fetch_lists_what_is_published(capsys: pytest.CaptureFixture[str]) -> No
 def test_fetch_goes_on_after_a_resource_that_cannot_be_had(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    facts = "{title: t, kind: splits, licence: l, source: s, content: c, resources: {"
+    entry = "{title: t, kind: splits, licence: l, source: s, content: c, resources: {"
     ways = (
         "a: {ways: [{files: [{name: a.txt}]}]}, b: {ways: [{files: [{name: b.txt}]}]}"
     )
-    (tmp_path / "datasets.yaml").write_text(f"x: {facts}{ways}}}}}\n")
+    (tmp_path / "datasets.yaml").write_text(f"x: {entry}{ways}}}}}\n")
     (tmp_path / "mirror").mkdir()
     (tmp_path / "mirror" / "b.txt").write_text("content")
     places = ["--data", str(tmp_path / "data"), "--mirror", str(tmp_path / "mirror")]

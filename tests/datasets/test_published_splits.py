@@ -144,10 +144,10 @@ def test_imagenet_images_sorted_by_class_are_refused(
 ) -> None:
     entry = catalogue["nus-imagenet"]
     labels = sorted(published_labels(entry, "images"))
-    facts = {"dataset": "nus-imagenet", "domain": "images", "role": "target"}
+    place = {"dataset": "nus-imagenet", "domain": "images", "role": "target"}
     with pytest.raises(DataError, match="cannot be paired"):
         check_published_splits(
-            **facts, labels=labels, class_order=entry["classes"], expected=shipped
+            **place, labels=labels, class_order=entry["classes"], expected=shipped
         )
 
 
@@ -156,11 +156,11 @@ def test_classes_that_are_labelled_as_a_whole_prove_their_sizes_alone(
 ) -> None:
     entry = catalogue["nus-imagenet"]
     labels = published_labels(entry, "tags")
-    facts = {"dataset": "nus-imagenet", "domain": "tags", "role": "source"}
-    facts |= {"class_order": entry["classes"], "expected": shipped}
-    check_published_splits(**facts, labels=labels[::-1])
+    place = {"dataset": "nus-imagenet", "domain": "tags", "role": "source"}
+    place |= {"class_order": entry["classes"], "expected": shipped}
+    check_published_splits(**place, labels=labels[::-1])
     with pytest.raises(DataError, match="cannot be paired"):
-        check_published_splits(**facts, labels=[*labels[:-1], labels[0]])
+        check_published_splits(**place, labels=[*labels[:-1], labels[0]])
 
 
 def test_a_domain_without_published_splits_is_named_with_those_that_have_them(

@@ -21,7 +21,7 @@ from support.published_files import (
     TRIPLETS,
     WIDTH,
     WORD_LINES,
-    mat_layout,
+    mat_storage,
     write_csv,
     write_mat,
     write_triplets,
@@ -169,7 +169,7 @@ def test_rows_can_be_demanded(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_names_the_resource_to_fetch(tmp_path: Path) -> None:
-    storage = mat_layout({"X": "fts", "labels": "labels", "label_base": 1})
+    storage = mat_storage({"X": "fts", "labels": "labels", "label_base": 1})
     missing = tmp_path / "surf.mat"
     refuse(missing, storage | {"resource": "surf"}, "no such file. Fetch .* surf first")
 
@@ -338,7 +338,7 @@ def test_a_csv_file_that_is_no_text_is_told(tmp_path: Path) -> None:
         ({"orientation": "cols"}, "orientation must be rows or columns, got 'cols'"),
     ],
 )
-def test_a_wrong_layout_is_named(
+def test_a_wrong_storage_is_named(
     changes: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
     path, storage, _ = write_mat(tmp_path, SURF)
@@ -346,7 +346,7 @@ def test_a_wrong_layout_is_named(
         read_matrix(path, storage | changes, CLASSES)
 
 
-def test_every_layout_of_the_catalogue_is_valid(repository: Path) -> None:
+def test_every_storage_of_the_catalogue_is_valid(repository: Path) -> None:
     text = (repository / "resources/datasets.yaml").read_text(encoding="utf-8")
     storages = {
         f"{name} {view}": storage

@@ -13,7 +13,7 @@ from support.published_files import (
     LABELS,
     N_ROWS,
     TRIPLET_ROWS,
-    mat_layout,
+    mat_storage,
     write_mat,
     write_triplets,
     write_words,
@@ -108,7 +108,9 @@ def test_many_runs_of_labels_are_cut_short(tmp_path: Path) -> None:
         Published(name="w").read(tmp_path, storage, CLASSES, ["plum"] * 12, range(12))
 
 
-def test_the_record_tells_the_layout_and_the_digest_of_the_file(tmp_path: Path) -> None:
+def test_the_record_tells_the_storage_and_the_digest_of_the_file(
+    tmp_path: Path,
+) -> None:
     path, storage, _ = write_mat(tmp_path, SURF)
     record = Published(name="surf").record(tmp_path, storage)
     assert record["storage"] == storage
@@ -134,7 +136,7 @@ OFFICE += ["laptop", "monitor", "mouse", "mug", "projector"]
 def test_the_published_dslr_features_are_the_samples_of_the_index(
     mirror_folder: Path,
 ) -> None:
-    storage = mat_layout({"X": "fts", "labels": "labels", "label_base": 1}, width=800)
+    storage = mat_storage({"X": "fts", "labels": "labels", "label_base": 1}, width=800)
     storage["file"] = "surf/dslr.mat"
     labels = [c for c, n in zip(OFFICE, SIZES, strict=True) for _ in range(n)]
     folder = mirror_folder / "office-caltech-10"

@@ -210,10 +210,10 @@ def fit_block(
             outcomes.append(outcome)
             _append(rows, trial, rounds)
     write_rows(predictions, FIT_COLUMNS, rows)
-    facts = {"method": method, "block": block, "seed": seed}
-    facts |= {"numeric_threads": numeric_threads, "trials": outcomes}
-    environment = {"versions": versions(), "platform": hardware()}
-    write_json(record, facts | environment)
+    content = {"method": method, "block": block, "seed": seed}
+    content |= {"numeric_threads": numeric_threads, "trials": outcomes}
+    content |= {"versions": versions(), "platform": hardware()}
+    write_json(record, content)
 
 
 def _fit_trial(

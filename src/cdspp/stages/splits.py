@@ -129,7 +129,7 @@ def write_split(
     write_rows(output, SPLIT_COLUMNS, rows)
 
 
-Row = tuple[int, str, int, str, str | None]
+SplitRow = tuple[int, str, int, str, str | None]
 
 
 def _source_rows(
@@ -138,7 +138,7 @@ def _source_rows(
     classes: NDArray[Any],
     drawn: NDArray[np.intp],
     rest: NDArray[np.intp],
-) -> Iterable[Row]:
+) -> Iterable[SplitRow]:
     return ((trial, ids[row], int(row), SOURCE, classes[row]) for row in drawn)
 
 
@@ -148,7 +148,7 @@ def _target_rows(
     classes: NDArray[Any],
     drawn: NDArray[np.intp],
     rest: NDArray[np.intp],
-) -> Iterable[Row]:
+) -> Iterable[SplitRow]:
     labelled = set(drawn.tolist())
     for row in np.sort(np.concatenate([drawn, rest])).tolist():
         if row in labelled:
