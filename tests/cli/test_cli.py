@@ -169,6 +169,9 @@ def spoil(folder: Path, name: str) -> list[str]:
         "no features": ("--target", folder / "narrow.csv", "label\ncat\n"),
         "a word among numbers": ("--target", folder / "word.csv", "a,label\nx,cat\n"),
         "a short row": ("--target", folder / "short.csv", "a,b,label\n1,2,cat\n3\n"),
+        "a long row": ("--target", folder / "long.csv", "a,label\n \n1,cat\n3,cat,x\n"),
+        "an open quote": ("--target", folder / "quote.csv", 'a,label\n1,"cat\n'),
+        "another encoding": ("--target", folder / "latin.csv", "a,label\n1,\xe9\n"),
         "a column twice": ("--target", folder / "twice.csv", "a,a,label\n1,2,cat\n"),
         "no label at all": ("--target", folder / "bare.csv", "a,b\n1,2\n3,4\n"),
         "a cell nan": ("--target", folder / "nan.csv", "a,label\nnan,cat\n"),
@@ -178,7 +181,7 @@ def spoil(folder: Path, name: str) -> list[str]:
     if name in files:
         option, path, content = files[name]
         if content is not None:
-            path.write_text(content)
+            path.write_text(content, encoding="latin-1")
         arguments[option] = path
     if name == "an archive without X":
         np.savez(folder / "wrong.npz", Z=np.ones(3))
@@ -197,6 +200,9 @@ MISTAKES = {
     "no features": "expected rows of features, found none",
     "a word among numbers": "record 2, column 'a': 'x' is not a number",
     "a short row": "record 3 has 1 cells, the header 3",
+    "a long row": "record 3 has 3 cells, the header 2",
+    "an open quote": "quote.csv: cannot be read as CSV",
+    "another encoding": "not a text file in UTF-8 ('utf-8' codec can't decode byte",
     "a column twice": "the header has the column 'a' twice",
     "no label at all": "needs at least one labelled target row",
     "a cell nan": "Input X contains NaN",
@@ -289,9 +295,9 @@ def test_other_feature_columns_than_at_fit_are_refused(
 def test_summary_prints_the_headline_of_the_report(
     monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    report = types.ModuleType("cdspp.report.page.page")
+    report = types.ModuleType("cdspp.report.page.headline")
     report.headline = lambda folder: f"headline of {folder}"  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "cdspp.report.page.page", report)
+    monkeypatch.setitem(sys.modules, "cdspp.report.page.headline", report)
     assert main(["summary", "results/embedded"]) == 0
     assert capsys.readouterr().out == "headline of results/embedded\n"
 
@@ -330,15 +336,45 @@ def test_the_module_runs_as_a_program_and_explains_its_files() -> None:
         assert part in done.stdout
 
 
-def test_a_source_table_equals_the_arrays_it_was_written_from(folder: Path) -> None:
-    from cdspp.cli.tabular import read_table
+def test_source_rows_equal_the_arrays_it_was_written_from(folder: Path) -> None:
+    from cdspp.cli.tabular import read_domain
 
     problem = toy_problem(spread=0.3)
     for kind in ("csv", "npz"):
-        source = read_table(folder / f"source.{kind}").as_source()
+        source = read_domain(folder / f"source.{kind}").as_source()
         assert isinstance(source, SourceDomain)
         np.testing.assert_array_equal(source.X, problem.source.X)
         assert source.y == NAMES[problem.source.y].tolist()
+
+
+def test_cells_of_a_csv_are_read_to_the_last_bit_and_no_class_is_missing(
+    tmp_path: Path,
+) -> None:
+    from cdspp.cli.tabular import read_domain
+
+    rng = np.random.default_rng(0)
+    numbers = rng.integers(0, 2**64, 999, dtype=np.uint64).view(np.float64)
+    cells = [f"{x:.{k % 20}g}" for k, x in enumerate(numbers)] + ["+.5", "1_0", " 1"]
+    labels = ["NA", "nan", "null", "None", " -1 ", ""] * 167
+    lines = [f"{x},{label},{x}" for x, label in zip(cells, labels, strict=True)]
+    text = "\ufeff x ,label,id\n\n" + "\r\n".join(lines)
+    (tmp_path / "rows.csv").write_text(text, encoding="utf-8", newline="")
+    found = read_domain(tmp_path / "rows.csv")
+    expected = np.array([float(x) for x in cells])
+    assert found.X.tobytes() == expected.tobytes()
+    assert (found.features, list(found.ids)) == (("x",), cells)
+    assert found.labels == ["NA", "nan", "null", "None", "", ""] * 167
+
+
+def test_predictions_are_written_as_csv_with_quotes_where_needed(
+    tmp_path: Path,
+) -> None:
+    from cdspp.cli.tabular import write_predictions
+
+    path = tmp_path / "new" / "out.csv"
+    write_predictions(path, ["a,b", "é"], ["NA", 'q"'], [1 / 3, 1.0])
+    text = 'id,predicted,confidence\n"a,b",NA,0.333333\né,"q""",1\n'
+    assert path.read_bytes() == text.encode()
 
 
 def test_the_plan_of_a_study_is_told_without_its_data(
