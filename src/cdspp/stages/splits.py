@@ -121,9 +121,8 @@ def write_split(
         return (np.sort(order[part]) for part in parts)
 
     rows: dict[str, list[Any]] = {name: [] for name in SPLIT_COLUMNS}
-    taken = _source_rows if role == "source" else _target_rows
     for trial in trials_of_block(block):
-        for values in taken(trial, ids, found, *draw(trial)):
+        for values in _split_rows(trial, role, ids, found, *draw(trial)):
             for name, value in zip(SPLIT_COLUMNS, values, strict=True):
                 rows[name].append(value)
     write_rows(output, SPLIT_COLUMNS, rows)
@@ -132,29 +131,22 @@ def write_split(
 SplitRow = tuple[int, str, int, str, str | None]
 
 
-def _source_rows(
+def _split_rows(
     trial: int,
+    role: str,
     ids: NDArray[Any],
     classes: NDArray[Any],
     drawn: NDArray[np.intp],
     rest: NDArray[np.intp],
 ) -> Iterable[SplitRow]:
-    return ((trial, ids[row], int(row), SOURCE, classes[row]) for row in drawn)
-
-
-def _target_rows(
-    trial: int,
-    ids: NDArray[Any],
-    classes: NDArray[Any],
-    drawn: NDArray[np.intp],
-    rest: NDArray[np.intp],
-) -> Iterable[SplitRow]:
-    labelled = set(drawn.tolist())
-    for row in np.sort(np.concatenate([drawn, rest])).tolist():
-        if row in labelled:
-            yield trial, ids[row], row, LABELLED, classes[row]
-        else:
-            yield trial, ids[row], row, UNLABELLED_ROLE, None
+    if role == SOURCE:
+        roles = dict.fromkeys(drawn.tolist(), SOURCE)
+    else:
+        roles = dict.fromkeys(drawn.tolist(), LABELLED)
+        roles |= dict.fromkeys(rest.tolist(), UNLABELLED_ROLE)
+    for row, found in sorted(roles.items()):
+        label = None if found == UNLABELLED_ROLE else classes[row]
+        yield trial, ids[row], row, found, label
 
 
 def _check_sizes(classes: NDArray[Any], per_class: int, where: str) -> None:
