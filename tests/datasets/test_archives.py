@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import gzip
-import io
 import resource
 import stat
 import tarfile
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.toy_download import contents, make_tar, make_zip
 
 from cdspp.core.errors import DataError, DiskFullError
 from cdspp.datasets import archives
@@ -21,30 +21,12 @@ from cdspp.datasets.archives import matches, unpack
 
 FILES = {"top/a/one.txt": b"first" * 100, "top/b/two.txt": b"second" * 200}
 MOST = 10_000
-Make = Callable[[Path, Mapping[str, bytes]], None]
-
-
-def make_tar(path: Path, files: Mapping[str, bytes], mode: str = "w:gz") -> None:
-    with tarfile.open(path, mode) as archive:
-        for name, content in files.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-
-
-def make_zip(
-    path: Path, files: Mapping[str, bytes], how: int = zipfile.ZIP_DEFLATED
-) -> None:
-    with zipfile.ZipFile(path, "w", how) as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
-
-
+Make = Callable[[Mapping[str, bytes]], bytes]
 FORMS: dict[str, Make] = {
-    "tar": lambda path, files: make_tar(path, files, "w"),
+    "tar": lambda files: make_tar(files, "w"),
     "tar.gz": make_tar,
-    "tar.bz2": lambda path, files: make_tar(path, files, "w:bz2"),
-    "tar.xz": lambda path, files: make_tar(path, files, "w:xz"),
+    "tar.bz2": lambda files: make_tar(files, "w:bz2"),
+    "tar.xz": lambda files: make_tar(files, "w:xz"),
     "zip": make_zip,
 }
 PACKED = [name for name in FORMS if name != "tar"]  # those with checksums
@@ -65,11 +47,6 @@ def everything(member: str) -> str:
     return member
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    found = (path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
-
-
 def refused(archive: Path, folder: Path, message: str) -> None:
     with pytest.raises(DataError, match=message):
         unpack(archive, folder, everything, MOST)
@@ -80,7 +57,7 @@ def refused(archive: Path, folder: Path, message: str) -> None:
 def test_the_content_decides_how_an_archive_is_read(
     archive: Path, folder: Path, form: str
 ) -> None:
-    FORMS[form](archive, FILES)
+    archive.write_bytes(FORMS[form](FILES))
     assert unpack(archive, folder, everything, MOST) == {name: name for name in FILES}
     assert contents(folder) == FILES
 
@@ -88,7 +65,7 @@ def test_the_content_decides_how_an_archive_is_read(
 def test_only_what_is_wanted_comes_out_under_the_name_wanted(
     archive: Path, folder: Path
 ) -> None:
-    make_tar(archive, FILES)
+    archive.write_bytes(make_tar(FILES))
     names = {"top/b/two.txt": "deep/second.txt"}
     taken = unpack(archive, folder, names.get, MOST)
     assert taken == {"deep/second.txt": "top/b/two.txt"}
@@ -96,7 +73,7 @@ def test_only_what_is_wanted_comes_out_under_the_name_wanted(
 
 
 def test_what_was_unpacked_before_is_replaced(archive: Path, folder: Path) -> None:
-    make_zip(archive, FILES)
+    archive.write_bytes(make_zip(FILES))
     folder.mkdir()
     (folder / "old.txt").write_text("from another archive")
     unpack(archive, folder, everything, MOST)
@@ -105,7 +82,7 @@ def test_what_was_unpacked_before_is_replaced(archive: Path, folder: Path) -> No
 
 
 def test_a_failure_leaves_what_was_unpacked_before(archive: Path, folder: Path) -> None:
-    make_zip(archive, FILES)
+    archive.write_bytes(make_zip(FILES))
     unpack(archive, folder, everything, MOST)
     with pytest.raises(DataError, match="holds more than"):
         unpack(archive, folder, everything, 100)
@@ -116,7 +93,9 @@ def test_a_failure_leaves_what_was_unpacked_before(archive: Path, folder: Path) 
 def test_resource_forks_are_passed_over(
     archive: Path, folder: Path, make: Make
 ) -> None:
-    make(archive, {"top/._one.txt": b"fork", "__MACOSX/top/._two.txt": b"", **FILES})
+    archive.write_bytes(
+        make({"top/._one.txt": b"fork", "__MACOSX/top/._two.txt": b"", **FILES})
+    )
     unpack(archive, folder, everything, MOST)
     assert contents(folder) == FILES
 
@@ -126,12 +105,12 @@ def test_resource_forks_are_passed_over(
 def test_a_path_that_leads_out_is_refused(
     archive: Path, folder: Path, make: Make, name: str
 ) -> None:
-    make(archive, {**FILES, name: b"escaped"})
+    archive.write_bytes(make({**FILES, name: b"escaped"}))
     refused(archive, folder, f"archive.bin: the member '{name}' leads out of the fol")
 
 
 def test_a_wanted_path_that_leads_out_is_refused(archive: Path, folder: Path) -> None:
-    make_tar(archive, FILES)
+    archive.write_bytes(make_tar(FILES))
     with pytest.raises(DataError, match="leads out of the folder"):
         unpack(archive, folder, lambda name: f"../{name}", MOST)
 
@@ -170,7 +149,7 @@ def test_a_link_that_nobody_wants_does_no_harm(archive: Path, folder: Path) -> N
 def test_two_members_for_one_file_are_refused(
     archive: Path, folder: Path, make: Make
 ) -> None:
-    make(archive, FILES)
+    archive.write_bytes(make(FILES))
     message = r"'top/b/two\.txt' is to become same, and so is 'top/a/one\.txt'"
     with pytest.raises(DataError, match=message):
         unpack(archive, folder, lambda name: "same", MOST)
@@ -181,7 +160,7 @@ def test_two_members_for_one_file_are_refused(
 def test_an_archive_that_swells_is_stopped(
     archive: Path, folder: Path, form: str
 ) -> None:
-    FORMS[form](archive, {"bomb": bytes(50 << 20)})
+    archive.write_bytes(FORMS[form]({"bomb": bytes(50 << 20)}))
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (MOST, limits[1]))  # for files written
     try:
@@ -191,14 +170,14 @@ def test_an_archive_that_swells_is_stopped(
 
 
 def test_many_small_members_count_together(archive: Path, folder: Path) -> None:
-    make_zip(archive, {f"{k}.txt": bytes(1000) for k in range(11)})
+    archive.write_bytes(make_zip({f"{k}.txt": bytes(1000) for k in range(11)}))
     refused(archive, folder, r"more than the 10000 bytes .* the member '10\.txt'")
 
 
 def test_a_length_that_a_header_hides_is_counted_all_the_same(
     archive: Path, folder: Path
 ) -> None:
-    make_zip(archive, {"bomb": bytes(1 << 20)})
+    archive.write_bytes(make_zip({"bomb": bytes(1 << 20)}))
     data, length = archive.read_bytes(), (1 << 20).to_bytes(4, "little")
     assert data.count(length) == 2
     archive.write_bytes(data.replace(length, (5).to_bytes(4, "little")))
@@ -212,7 +191,7 @@ def test_a_length_that_a_header_hides_is_counted_all_the_same(
 def test_a_truncated_archive_is_refused(
     archive: Path, folder: Path, form: str, share: float
 ) -> None:
-    FORMS[form](archive, {**FILES, "top/three.bin": bytes(range(256)) * 8})
+    archive.write_bytes(FORMS[form]({**FILES, "top/three.bin": bytes(range(256)) * 8}))
     data = archive.read_bytes().rstrip(b"\0")  # tar ends in kilobytes of zeros
     archive.write_bytes(data[: int(share * len(data))])
     refused(archive, folder, "archive.bin: damaged, or no tar or zip archive")
@@ -223,7 +202,7 @@ def test_damage_in_the_middle_is_noticed(
     archive: Path, folder: Path, form: str
 ) -> None:
     words = " ".join(map(str, np.random.default_rng(0).integers(0, 10**6, 30_000)))
-    FORMS[form](archive, {"words.txt": words.encode()})
+    archive.write_bytes(FORMS[form]({"words.txt": words.encode()}))
     whole = archive.read_bytes()
     for share in np.linspace(0.05, 0.97, 30):  # each place is noticed in another way
         place = int(share * len(whole))
@@ -234,7 +213,7 @@ def test_damage_in_the_middle_is_noticed(
 
 
 def test_damage_behind_the_last_member_is_noticed(archive: Path, folder: Path) -> None:
-    make_tar(archive, FILES, "w")
+    archive.write_bytes(make_tar(FILES, "w"))
     data = bytearray(gzip.compress(archive.read_bytes() + bytes(1 << 20)))
     data[-5] ^= 0x55  # in the checksum of everything
     archive.write_bytes(data)
@@ -242,7 +221,7 @@ def test_damage_behind_the_last_member_is_noticed(archive: Path, folder: Path) -
 
 
 def test_a_broken_header_does_not_pass_for_the_end(archive: Path, folder: Path) -> None:
-    make_tar(archive, FILES, "w")
+    archive.write_bytes(make_tar(FILES, "w"))
     data = bytearray(archive.read_bytes())
     data[data.index(b"top/b/two.txt")] ^= 0x55
     archive.write_bytes(data)
@@ -266,7 +245,7 @@ def test_a_name_that_no_file_can_have_is_refused(archive: Path, folder: Path) ->
 
 
 def test_an_encrypted_member_is_refused(archive: Path, folder: Path) -> None:
-    make_zip(archive, {"secret.txt": b"text"})
+    archive.write_bytes(make_zip({"secret.txt": b"text"}))
     data = bytearray(archive.read_bytes())
     for mark, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         data[data.index(mark) + offset] |= 1
@@ -282,7 +261,7 @@ def test_a_full_disk_is_told_and_leaves_nothing(
         path.write_bytes(b"a part")
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    make_tar(archive, FILES)
+    archive.write_bytes(make_tar(FILES))
     monkeypatch.setattr(archives, "_write", full)
     with pytest.raises(DiskFullError, match="no space left on this disk"):
         unpack(archive, folder, everything, MOST)

@@ -8,7 +8,6 @@ import logging
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -34,14 +33,6 @@ SHA256 = hashlib.sha256(CONTENT).hexdigest()
 MD5 = hashlib.md5(CONTENT).hexdigest()
 BLOB = hashlib.sha1(b"blob 19\0" + CONTENT).hexdigest()
 CHECKS: dict[str, Any] = {"size": 19, "sha256": SHA256, "md5": MD5, "git_blob": BLOB}
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setattr(transfer, "PAUSE", 0.0)
-    with serving() as running:
-        yield running
 
 
 @pytest.fixture

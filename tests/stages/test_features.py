@@ -223,10 +223,3 @@ def test_each_extractor_tells_about_itself(name: str) -> None:
     made = make_extractor(name, **needed.get(name, {}))
     assert set(made.recorded_options()) == set(extractor_options(name))
     assert set(made.versions()) >= {"numpy"}
-
-
-def test_unknown_extractors_and_options_are_refused_with_the_nearest_name() -> None:
-    with pytest.raises(ConfigError, match="'visual-word': did you mean 'visual-words'"):
-        make_extractor("visual-word")
-    with pytest.raises(ConfigError, match="no option 'layr': did you mean 'layer'"):
-        make_extractor("cnn", layr="fc6")

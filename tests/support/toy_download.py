@@ -79,9 +79,14 @@ class Toy:
         assert not list(self.root.glob("data/**/.*"))
 
     def contents(self, folder: str = "set") -> dict[str, bytes]:
-        root = self.root / "data" / folder
-        files = (p for p in root.rglob("*") if p.is_file() and p != self.record)
-        return {path.relative_to(root).as_posix(): path.read_bytes() for path in files}
+        found = contents(self.root / "data" / folder)
+        return {path: found[path] for path in found if path != self.record.name}
+
+
+def contents(root: Path) -> dict[str, bytes]:
+    """Return the content of every file below a folder by its path."""
+    files = (path for path in root.rglob("*") if path.is_file())
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in files}
 
 
 def fetch_from_mirror(
@@ -111,7 +116,7 @@ def make_tar(files: Mapping[str, bytes], mode: str = "w:gz") -> bytes:
 
 def make_zip(files: Mapping[str, bytes]) -> bytes:
     stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
             archive.writestr(name, content)
     return stream.getvalue()
