@@ -48,6 +48,15 @@ def left(target: Path) -> list[str]:
     return [path.name for path in target.parent.iterdir()]
 
 
+def refuse(file: RemoteFile, target: Path, message: str, **options: Any) -> str:
+    """Fetch, in vain, and leave nothing; return what was said."""
+    error = DiskFullError if "no space" in message else DataError
+    with pytest.raises(error, match=message) as caught:
+        fetch_file(file, target, **options)
+    assert left(target) == []
+    return str(caught.value)
+
+
 def test_a_file_comes_from_its_address_and_is_verified(
     server: Server, target: Path
 ) -> None:
@@ -100,10 +109,8 @@ def test_wrong_content_is_refused_at_once_and_leaves_nothing(
     server: Server, target: Path, checks: dict[str, Any], content: bytes, message: str
 ) -> None:
     url = server.offer("x.mat", content)
-    with pytest.raises(DataError, match=f"{url}: features/x.mat: {message}"):
-        fetch_file(remote(url, **checks), target)
+    refuse(remote(url, **checks), target, f"{url}: features/x.mat: {message}")
     assert server.requests == ["x.mat"]
-    assert left(target) == []
 
 
 @pytest.mark.parametrize(
@@ -126,10 +133,8 @@ def test_a_fault_that_may_pass_is_met_three_times_and_leaves_nothing(
 ) -> None:
     monkeypatch.setattr(transfer, "TIMEOUT", (0.3, 0.3))
     url = server.offer("x.mat", answer)
-    with pytest.raises(DataError, match=f"{url}: {message}"):
-        fetch_file(remote(url), target)
+    refuse(remote(url), target, f"{url}: {message}")
     assert server.requests == ["x.mat"] * 3
-    assert left(target) == []
 
 
 @pytest.mark.parametrize(
@@ -149,24 +154,20 @@ def test_pauses_between_attempts_grow(
     pauses: list[float] = []
     monkeypatch.setattr(transfer, "PAUSE", 2.0)
     monkeypatch.setattr(time, "sleep", pauses.append)
-    with pytest.raises(DataError, match="503"):
-        fetch_file(remote(server.offer("x.mat", Answer(b"", 503))), target)
+    refuse(remote(server.offer("x.mat", Answer(b"", 503))), target, "503")
     assert [pause for pause in pauses if pause] == [2.0, 4.0]
 
 
 def test_what_is_not_found_is_not_asked_for_again(server: Server, target: Path) -> None:
-    with pytest.raises(DataError, match="x.mat: the server says 404 Not Found"):
-        fetch_file(remote(f"{server.address}/x.mat"), target)
+    url = f"{server.address}/x.mat"
+    refuse(remote(url), target, "x.mat: the server says 404 Not Found")
     assert server.requests == ["x.mat"]
-    assert left(target) == []
 
 
 def test_a_host_that_cannot_be_reached_is_named(server: Server, target: Path) -> None:
     with serving() as gone:
         url = gone.offer("x.mat", CONTENT)
-    with pytest.raises(DataError, match=f"{url}: the connection failed .*refused"):
-        fetch_file(remote(url), target)
-    assert left(target) == []
+    refuse(remote(url), target, f"{url}: the connection failed .*refused")
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
@@ -183,10 +184,9 @@ def test_a_full_disk_ends_a_download_at_once(
 
     monkeypatch.setattr("pooch.HTTPDownloader", Full)
     second = server.offer("second.mat", CONTENT)
-    with pytest.raises(DiskFullError, match="data: no space left on this disk"):
-        fetch_file(remote(f"{server.address}/first.mat", second), target)
+    file = remote(f"{server.address}/first.mat", second)
+    refuse(file, target, "data: no space left on this disk .* Make room and run again")
     assert server.requests == []
-    assert left(target) == []
 
 
 def test_a_full_disk_ends_a_copy_at_once(
@@ -198,10 +198,8 @@ def test_a_full_disk_ends_a_copy_at_once(
 
     monkeypatch.setattr(fetch.shutil, "copyfile", full)
     url = server.offer("x.mat", CONTENT)
-    with pytest.raises(DiskFullError, match="Make room and run again"):
-        fetch_file(remote(url), target, mirror=str(tmp_path))
+    refuse(remote(url), target, "no space left", mirror=str(tmp_path))
     assert server.requests == []
-    assert left(target) == []
 
 
 @pytest.fixture
@@ -233,19 +231,20 @@ def test_after_a_mirror_with_other_or_no_content_comes_the_next_place(
     assert fetch_file(remote(url, **CHECKS), target, mirror=str(mirror)) == url
 
 
-def test_a_file_missing_in_a_mirror_folder_is_no_warning(
-    server: Server, target: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize(("place", "warned"), [("", False), ("mirrow", True)])
+def test_a_mirror_that_is_no_folder_is_a_warning_and_a_file_missing_in_one_is_none(
+    server: Server,
+    target: Path,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    place: str,
+    warned: bool,
 ) -> None:
-    fetch_file(remote(server.offer("x.mat", CONTENT)), target, mirror=str(tmp_path))
-    assert not [r for r in caplog.records if r.levelno >= logging.WARNING]
-
-
-def test_a_mirror_that_is_no_folder_is_a_warning(
-    server: Server, target: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    wrong = tmp_path / "mirrow"
-    fetch_file(remote(server.offer("x.mat", CONTENT)), target, mirror=str(wrong))
-    assert f"The mirror {wrong} is no folder" in caplog.text
+    mirror = tmp_path / place
+    fetch_file(remote(server.offer("x.mat", CONTENT)), target, mirror=str(mirror))
+    warnings = [r.message for r in caplog.records if r.levelno >= logging.WARNING]
+    assert bool(warnings) == warned
+    assert all(f"The mirror {mirror} is no folder" in text for text in warnings)
 
 
 def test_a_mirror_may_be_an_address(server: Server, target: Path) -> None:
@@ -267,9 +266,9 @@ def test_when_every_place_fails_each_is_listed_with_the_remedy(
     server: Server, target: Path, tmp_path: Path
 ) -> None:
     wrong, gone = server.offer("a.mat", OTHER), f"{server.address}/b.mat"
-    with pytest.raises(DataError) as caught:
-        fetch_file(remote(wrong, gone, md5=MD5), target, mirror=str(tmp_path))
-    first, *tried, remedy = str(caught.value).splitlines()
+    file = remote(wrong, gone, md5=MD5)
+    said = refuse(file, target, "Tried:", mirror=str(tmp_path))
+    first, *tried, remedy = said.splitlines()
     assert first == "features/x.mat could not be fetched. Tried:"
     assert [line.split(": ")[0].strip() for line in tried] == [
         f"{tmp_path}/features/x.mat",
@@ -278,12 +277,10 @@ def test_when_every_place_fails_each_is_listed_with_the_remedy(
     ]
     assert "put it at features/x.mat in a folder" in remedy
     assert "CDSPP_MIRROR" in remedy
-    assert left(target) == []
 
 
 def test_a_file_without_any_address_says_so(target: Path) -> None:
-    with pytest.raises(DataError, match="nowhere: the catalogue gives no address"):
-        fetch_file(remote(), target)
+    refuse(remote(), target, "nowhere: the catalogue gives no address")
 
 
 def test_a_download_that_was_killed_is_cleared_by_the_next(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,11 @@ def plain_files(server: Server, **changes: bytes) -> dict[str, Any]:
         md5 = hashlib.md5(content).hexdigest()
         files.append({"name": name, "urls": [url], "md5": md5})
     return {"files": files}
+
+
+def make_words(top: str = "v1", files: Mapping[str, bytes] = WORDS) -> bytes:
+    """Return an archive with the files of the resource in a folder."""
+    return make_zip({f"{top}/{name}": content for name, content in files.items()})
 
 
 def members(*urls: str, **checks: Any) -> dict[str, Any]:
@@ -89,7 +95,7 @@ def test_a_record_does_not_outlive_its_files(toy: Toy, server: Server) -> None:
 def test_members_of_an_archive_come_out_where_the_catalogue_says(
     toy: Toy, server: Server
 ) -> None:
-    url = server.offer("w", make_zip({f"v1/{n}": c for n, c in WORDS.items()}))
+    url = server.offer("w", make_words())
     record = toy.fetch(members(url))
     assert toy.contents() == WORDS
     assert record["origin"] == {"words.zip": url}
@@ -99,7 +105,7 @@ def test_members_of_an_archive_come_out_where_the_catalogue_says(
 def test_an_archive_that_another_resource_fetched_is_not_fetched_again(
     toy: Toy, server: Server
 ) -> None:
-    content = make_zip({f"v1/{n}": c for n, c in WORDS.items()})
+    content = make_words()
     way = members(server.offer("w", content), md5=hashlib.md5(content).hexdigest())
     toy.fetch(way)
     (toy.folder / "EN" / "Index_EN-EN").unlink()
@@ -143,23 +149,21 @@ def test_members_are_held_against_what_another_way_says_of_them(
     assert toy.contents() == {}
 
 
-def test_the_next_way_is_taken_where_one_fails(toy: Toy, server: Server) -> None:
-    url = server.offer("w", make_zip({f"v1/{n}": c for n, c in WORDS.items()}))
-    record = toy.fetch(plain_files(server, EN=b"gone wrong"), members(url))
+def test_the_next_way_is_taken_where_one_fails_and_else_all_reasons_are_told(
+    toy: Toy, server: Server
+) -> None:
+    files, url = plain_files(server, EN=b"gone wrong"), server.offer("w", make_words())
+    message = "set, resource toy: could not be had(.|\n)*Way 1, files(.|\n)*Way 2, arch"
+    toy.refuse(message, files, members(f"{server.address}/gone.zip"))
+    record = toy.fetch(files, members(url))
     assert record["origin"] == {"words.zip": url}
     assert toy.contents() == WORDS
-
-
-def test_when_every_way_fails_all_reasons_are_told(toy: Toy, server: Server) -> None:
-    gone = f"{server.address}/gone.zip"
-    message = "set, resource toy: could not be had(.|\n)*Way 1, files(.|\n)*Way 2, arch"
-    toy.refuse(message, plain_files(server, EN=b"gone wrong"), members(gone))
 
 
 def test_a_way_that_a_mirror_serves_entirely_goes_first(
     toy: Toy, server: Server, tmp_path: Path
 ) -> None:
-    content = make_zip({f"v1/{n}": c for n, c in WORDS.items()})
+    content = make_words()
     (tmp_path / "mirror").mkdir()
     (tmp_path / "mirror" / "words.zip").write_bytes(content)
     toy.mirror = str(tmp_path / "mirror")
@@ -217,38 +221,32 @@ def test_a_full_disk_ends_all_ways(
     assert toy.contents() == toy.contents("archives") == {}
 
 
-@pytest.mark.parametrize(
-    ("way", "message"),
-    [
-        ({}, "needs exactly one of files, archive, parquet; got "),
-        ({"files": [], "parquet": []}, "needs exactly one of .* got files, parquet"),
-        ({"archive": {"name": "x"}}, "an archive needs either members or tree"),
-        ({"files": [], "members": {}}, "unknown key 'members'"),
-        (
-            {"files": [{"name": "x", "md6": ""}]},
-            "'md6': did you mean 'md5'",
-        ),
-        ({"archive": {"name": "x"}, "members": {"../y": "y"}}, "relative path without"),
-        (
-            {"parquet": [{"name": "x"}], "folders": {"reel": "Real"}},
-            "folders: unknown domain 'reel'; known are paint, real",
-        ),
-    ],
-)
-def test_a_faulty_way_is_named_with_its_resource(
-    toy: Toy, way: dict[str, Any], message: str
+X, Y = {"files": [{"name": "x"}]}, {"files": [{"name": "y"}]}
+FAULTY: list[tuple[list[Any], str]] = [
+    ([], "there is no way to get it"),
+    ([{}], "needs exactly one of files, archive, parquet; got "),
+    ([{"files": [], "parquet": []}], "needs exactly one of .* got files, parquet"),
+    ([{"archive": {"name": "x"}}], "an archive needs either members or tree"),
+    ([{"files": [], "members": {}}], "unknown key 'members'"),
+    ([{"files": [{"name": "x", "md6": ""}]}], "'md6': did you mean 'md5'"),
+    ([{"archive": {"name": "x"}, "members": {"../y": "y"}}], "relative path without"),
+    (
+        [{"parquet": [{"name": "x"}], "folders": {"reel": "Real"}}],
+        "folders: unknown domain 'reel'; known are paint, real",
+    ),
+    ([X, Y], "its ways give different files"),
+    ([X, tree("http://x")], "its ways give different files"),
+]
+
+
+@pytest.mark.parametrize(("ways", "message"), FAULTY)
+def test_faulty_ways_are_named_with_their_resource(
+    toy: Toy, ways: list[Any], message: str
 ) -> None:
-    toy.refuse(f"datasets.yaml, set, resource toy: .*{message}", way)
+    toy.refuse(f"datasets.yaml, set, resource toy: .*{message}", *ways)
 
 
-def test_ways_that_give_different_files_are_refused(toy: Toy) -> None:
-    first, second = {"files": [{"name": "x"}]}, {"files": [{"name": "y"}]}
-    toy.refuse("resource toy: its ways give different files", first, second)
-    toy.refuse("resource toy: its ways give different files", first, tree("http://x"))
-
-
-def test_a_resource_without_a_way_or_with_an_unknown_key_is_refused(toy: Toy) -> None:
-    toy.refuse("resource toy: there is no way to get it")
+def test_an_unknown_key_of_a_resource_is_named(toy: Toy) -> None:
     toy.refuse("unknown key 'manifold'.* 'manifest'", tree("http://x"), manifold="x")
 
 
