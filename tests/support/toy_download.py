@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 import yaml
+from support.loopback import Server
 
 from cdspp.core.errors import DataError
 from cdspp.datasets.resources import fetch_resource
@@ -39,10 +40,10 @@ FOLDERS = {"paint": "Paint Box"}
 
 
 class Toy:
-    """A data set with one resource called `toy`."""
+    """A data set with one resource called `toy`, and a server to fetch it from."""
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
+    def __init__(self, root: Path, server: Server) -> None:
+        self.root, self.server = root, server
         self.catalogue = root / "resources" / "datasets.yaml"
         self.catalogue.parent.mkdir()
         self.folder = root / "data" / "set"
