@@ -139,73 +139,62 @@ def test_numbers_as_labels_match_between_csv_and_npz(tmp_path: Path) -> None:
     assert predicted(tmp_path) == [str(label) for label in expected]
 
 
-def spoil(folder: Path, name: str) -> list[str]:
-    """Return arguments of `cdspp fit` with one mistake in them."""
-    arguments = {
-        "--source": folder / "source.csv",
-        "--target": folder / "target.csv",
-        "--output": folder / "out.csv",
-    }
-    text = (folder / "target.csv").read_text()
-    files = {
-        "missing file": ("--source", folder / "nothing.csv", None),
-        "odd suffix": ("--source", folder / "rows.xlsx", "x"),
-        "empty file": ("--target", folder / "empty.csv", ""),
-        "only a header": ("--target", folder / "header.csv", "label,a\n"),
-        "no features": ("--target", folder / "narrow.csv", "label\ncat\n"),
-        "a word among numbers": ("--target", folder / "word.csv", "a,label\nx,cat\n"),
-        "a short row": ("--target", folder / "short.csv", "a,b,label\n1,2,cat\n3\n"),
-        "a long row": ("--target", folder / "long.csv", "a,label\n \n1,cat\n3,cat,x\n"),
-        "an open quote": ("--target", folder / "quote.csv", 'a,label\n1,"cat\n'),
-        "another encoding": ("--target", folder / "latin.csv", "a,label\n1,\xe9\n"),
-        "a column twice": ("--target", folder / "twice.csv", "a,a,label\n1,2,cat\n"),
-        "no label at all": ("--target", folder / "bare.csv", "a,b\n1,2\n3,4\n"),
-        "a cell nan": ("--target", folder / "nan.csv", "a,label\nnan,cat\n"),
-        "an unlabelled source": ("--source", folder / "target.csv", text),
-        "not an archive": ("--source", folder / "broken.npz", "no archive"),
-    }
-    if name in files:
-        option, path, content = files[name]
-        if content is not None:
-            path.write_text(content, encoding="latin-1")
-        arguments[option] = path
-    if name == "an archive without X":
-        np.savez(folder / "wrong.npz", Z=np.ones(3))
-        arguments["--source"] = folder / "wrong.npz"
-    if name == "labels of another length":
-        np.savez(folder / "uneven.npz", X=np.ones((3, 2)), y=np.ones(2))
-        arguments["--source"] = folder / "uneven.npz"
-    return ["fit", *(str(part) for pair in arguments.items() for part in pair)]
+UNLABELLED = "label,a\ncat,1\n,2\n-1,3\n"
+MISTAKES: list[tuple[str, str, Any, str]] = [
+    ("source", "nothing.csv", None, "nothing.csv: no such file"),
+    ("source", "rows.xlsx", "x", "ends in .csv or .npz"),
+    ("target", "empty.csv", "", "empty. Expected a header"),
+    ("target", "header.csv", "label,a\n", "expected rows of features, found none"),
+    ("target", "narrow.csv", "label\ncat\n", "expected rows of features, found none"),
+    (
+        "target",
+        "word.csv",
+        "a,label\nx,cat\n",
+        "record 2, column 'a': 'x' is not a num",
+    ),
+    (
+        "target",
+        "short.csv",
+        "a,b,label\n1,2,c\n3\n",
+        "record 3 has 1 cells, the header 3",
+    ),
+    (
+        "target",
+        "long.csv",
+        "a,b\n \n1,2\n3,4,5\n",
+        "record 3 has 3 cells, the header 2",
+    ),
+    ("target", "quote.csv", 'a,label\n1,"cat\n', "quote.csv: cannot be read as CSV"),
+    ("target", "latin.csv", "a\n\xe9\n", "not a text file in UTF-8 ('utf-8' codec"),
+    ("target", "twice.csv", "a,a\n1,2\n", "the header has the column 'a' twice"),
+    ("target", "bare.csv", "a,b\n1,2\n", "needs at least one labelled target row"),
+    ("target", "nan.csv", "a,label\nnan,cat\n", "Input X contains NaN"),
+    ("source", "target.csv", UNLABELLED, "2 of 3 have none (first: row 2)"),
+    ("source", "broken.npz", "no archive", "not a readable NPZ file"),
+    ("source", "z.npz", {"Z": np.ones(3)}, "a matrix X of numbers, found Z (3,)"),
+    (
+        "source",
+        "uneven.npz",
+        {"X": np.ones((3, 2)), "y": np.ones(2)},
+        "y has shape (2,), expected one entry for each of",
+    ),
+]
 
 
-MISTAKES = {
-    "missing file": "nothing.csv: no such file",
-    "odd suffix": "ends in .csv or .npz",
-    "empty file": "empty. Expected a header",
-    "only a header": "expected rows of features, found none",
-    "no features": "expected rows of features, found none",
-    "a word among numbers": "record 2, column 'a': 'x' is not a number",
-    "a short row": "record 3 has 1 cells, the header 3",
-    "a long row": "record 3 has 3 cells, the header 2",
-    "an open quote": "quote.csv: cannot be read as CSV",
-    "another encoding": "not a text file in UTF-8 ('utf-8' codec can't decode byte",
-    "a column twice": "the header has the column 'a' twice",
-    "no label at all": "needs at least one labelled target row",
-    "a cell nan": "Input X contains NaN",
-    "an unlabelled source": "40 of 52 have none (first: row 13)",
-    "not an archive": "not a readable NPZ file",
-    "an archive without X": "expected a matrix X of numbers, found Z (3,)",
-    "labels of another length": "y has shape (2,), expected one entry for each of",
-}
-
-
-@pytest.mark.parametrize("mistake", MISTAKES)
+@pytest.mark.parametrize(
+    ("role", "name", "content", "message"), MISTAKES, ids=[m[1] for m in MISTAKES]
+)
 def test_a_mistake_in_a_file_is_one_line_and_exit_code_2(
-    folder: Path, mistake: str, capsys: Any
+    folder: Path, role: str, name: str, content: Any, message: str, capsys: Any
 ) -> None:
-    assert main(spoil(folder, mistake)) == 2
+    if isinstance(content, str):
+        (folder / name).write_text(content, encoding="latin-1")
+    elif content is not None:
+        np.savez(folder / name, **content)
+    files = {"source": folder / "source.csv", "target": folder / "source.csv"}
+    assert run("fit", **files | {role: folder / name}, output=folder / "out.csv") == 2
     said = capsys.readouterr().err
-    assert MISTAKES[mistake] in said
+    assert message in said
     assert said.startswith("cdspp: error: ")
     assert said.count("\n") == 1
     assert not (folder / "out.csv").exists()
