@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from cdspp.__main__ import main
-from cdspp.bench import measure as bench
-from cdspp.bench import solver as bench_solver
+from cdspp.bench import measure
 from cdspp.methods import available
 
 
@@ -54,20 +53,32 @@ def test_summary_prints_the_headline_of_the_report(
     assert capsys.readouterr().out == "headline of results/embedded\n"
 
 
-def test_bench_writes_the_numbers_as_json(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+@pytest.mark.parametrize(
+    ("what", "arguments", "shown"),
+    [
+        ("solver", ["--repeat", "1"], "dense over closed form"),
+        ("methods", ["svm-t"], "x CDSPP"),
+    ],
+)
+def test_bench_shows_a_table_and_writes_the_numbers_as_json(
+    what: str,
+    arguments: list[str],
+    shown: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Any,
 ) -> None:
-    tiny = bench.Size("office-caltech", 3, 12, 6, 6, 9, 40)
+    tiny = measure.Size("office-caltech", 3, 12, 6, 6, 9, 40)
 
-    def here(what: str, size: Any, in_use: Any = (), *, repeat: int) -> dict[str, Any]:
-        return bench.run_measurement(what, size, in_use)
+    def here(name: str, size: Any, in_use: Any = (), **options: Any) -> dict[str, Any]:
+        return measure.run_measurement(name, size, in_use)
 
-    monkeypatch.setattr(bench, "SIZES", {"office-caltech": tiny})
-    monkeypatch.setattr(bench_solver, "measure", here)
+    monkeypatch.setattr(measure, "SIZES", {"office-caltech": tiny})
+    monkeypatch.setattr(f"cdspp.bench.{what}.measure", here)
     path = tmp_path / "bench.json"
-    arguments = ["--size", "office-caltech", "--repeat", "1", "--json", str(path)]
-    assert main(["bench", "solver", *arguments]) == 0
-    assert "dense over closed form" in capsys.readouterr().out
+    options = ["--size", "office-caltech", "--json", str(path)]
+    assert main(["bench", what, *arguments, *options]) == 0
+    assert shown in capsys.readouterr().out
     assert json.loads(path.read_text())[0]["size"]["n_source"] == 12
 
 
