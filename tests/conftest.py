@@ -56,8 +56,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 
 @pytest.fixture
-def toy(tmp_path: Path) -> Toy:
+def toy(tmp_path: Path, server: Server) -> Toy:
     """Return a published data set that nothing was fetched of."""
     from support.toy_download import Toy
 
-    return Toy(tmp_path)
+    return Toy(tmp_path, server)

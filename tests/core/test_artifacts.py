@@ -64,6 +64,16 @@ def test_a_missing_column_is_named(tmp_path: Path) -> None:
         read_rows(tmp_path / "r.parquet", LABEL_COLUMNS)
 
 
+def test_who_reads_during_a_write_sees_the_old_file_whole(tmp_path: Path) -> None:
+    target = tmp_path / "out.txt"
+    target.write_text("old")
+    with target.open() as reader:
+        with atomic(target) as temporary:
+            temporary.write_text("new")
+        assert reader.read() == "old"
+    assert target.read_text() == "new"
+
+
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     target = tmp_path / "out.txt"
     target.write_text("old")

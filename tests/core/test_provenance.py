@@ -18,8 +18,8 @@ from cdspp.core.jobs import job, processor_time
 def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Return a copy of the library that digests are taken of."""
     copy = tmp_path / "cdspp"
-    shutil.copytree(Path(provenance.__file__).parent, copy)
-    monkeypatch.setattr(provenance, "__file__", str(copy / "provenance.py"))
+    shutil.copytree(Path(provenance.__file__).parents[1], copy)
+    monkeypatch.setattr(provenance, "__file__", str(copy / "core" / "provenance.py"))
     provenance.code_digest.cache_clear()
     yield copy
     provenance.code_digest.cache_clear()
@@ -27,8 +27,11 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def digests() -> dict[str, str]:
     provenance.code_digest.cache_clear()
-    names = ("svm_t", "cdspp", "pseudo_labelling")
-    return {name: provenance.code_digest(f"cdspp.methods.{name}") for name in names}
+    names = ("svm_t.svm_t", "cdspp.cdspp", "shared.pseudo_labelling")
+    return {
+        name.partition(".")[2]: provenance.code_digest(f"cdspp.methods.{name}")
+        for name in names
+    }
 
 
 def append(file: Path, text: str) -> None:
@@ -37,7 +40,7 @@ def append(file: Path, text: str) -> None:
 
 def test_an_edit_changes_the_digest_of_what_imports_it(library: Path) -> None:
     before = digests()
-    append(library / "methods" / "pseudo_labelling.py", "\nextra = 1\n")
+    append(library / "methods" / "shared" / "pseudo_labelling.py", "\nextra = 1\n")
     after = digests()
     assert before["svm_t"] == after["svm_t"]
     assert before["cdspp"] != after["cdspp"]
@@ -46,17 +49,17 @@ def test_an_edit_changes_the_digest_of_what_imports_it(library: Path) -> None:
 
 def test_comments_and_docstrings_do_not_change_the_digest(library: Path) -> None:
     before = digests()
-    file = library / "linalg.py"
+    file = library / "core" / "linalg.py"
     append(file, "\n# A comment.\n")
     file.write_text(file.read_text().replace("Numerical kernels", "Kernels"))
     assert digests() == before
 
 
 def test_an_import_inside_a_function_counts(library: Path) -> None:
-    lazy = "\n\ndef later():\n    from cdspp import splits\n    return splits\n"
-    append(library / "linalg.py", lazy)
+    lazy = "\n\ndef later():\n    from cdspp.stages import splits\n    return splits\n"
+    append(library / "core" / "linalg.py", lazy)
     before = digests()
-    append(library / "splits.py", "\nextra = 1\n")
+    append(library / "stages" / "splits.py", "\nextra = 1\n")
     assert digests() != before
 
 

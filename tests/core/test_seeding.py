@@ -36,7 +36,10 @@ def test_seeds_are_integers_of_32_bits() -> None:
 
 
 def test_another_process_with_another_hash_seed_draws_the_same() -> None:
-    code = "from cdspp.core.seeding import integer_seed; print(integer_seed(0, 'digits', 1))"
+    code = (
+        "from cdspp.core.seeding import integer_seed\n"
+        "print(integer_seed(0, 'digits', 1))"
+    )
     drawn = {
         subprocess.run(
             [sys.executable, "-c", code],

@@ -8,7 +8,6 @@ import logging
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -36,54 +35,62 @@ BLOB = hashlib.sha1(b"blob 19\0" + CONTENT).hexdigest()
 CHECKS: dict[str, Any] = {"size": 19, "sha256": SHA256, "md5": MD5, "git_blob": BLOB}
 
 
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setattr(transfer, "PAUSE", 0.0)
-    with serving() as running:
-        yield running
+class Client:
+    """Where a file goes to, and the server that it may come from."""
+
+    def __init__(self, root: Path, server: Server) -> None:
+        self.target, self.server = root / "data" / "x.mat", server
+        self.offer, self.requests = server.offer, server.requests
+
+    def fetch(self, *urls: str, **given: Any) -> str:
+        """Fetch the file, and return where it came from."""
+        how = {name: given.pop(name) for name in ("mirror", "accept") if name in given}
+        return fetch_file(remote(*urls, **given), self.target, **how)
+
+    def refuse(self, message: str, *urls: str, **given: Any) -> str:
+        """Fetch, in vain, and leave nothing; return what was said."""
+        with pytest.raises(given.pop("error", DataError), match=message) as caught:
+            self.fetch(*urls, **given)
+        assert self.left() == []
+        return str(caught.value)
+
+    def left(self) -> list[str]:
+        """Return what stands in the folder of the file."""
+        return [path.name for path in self.target.parent.iterdir()]
+
+    def content(self) -> bytes:
+        return self.target.read_bytes()
 
 
 @pytest.fixture
-def target(tmp_path: Path) -> Path:
-    return tmp_path / "data" / "x.mat"
+def client(tmp_path: Path, server: Server) -> Client:
+    return Client(tmp_path, server)
 
 
 def remote(*urls: str, **checks: Any) -> RemoteFile:
     return RemoteFile("features/x.mat", urls, **checks)
 
 
-def left(target: Path) -> list[str]:
-    return [path.name for path in target.parent.iterdir()]
+def test_a_file_comes_from_its_address_and_is_verified(client: Client) -> None:
+    url = client.offer("x.mat", CONTENT)
+    assert client.fetch(url, **CHECKS, sha256_prefix=SHA256[:8]) == url
+    assert client.content() == CONTENT
+    assert client.left() == ["x.mat"]
 
 
-def test_a_file_comes_from_its_address_and_is_verified(
-    server: Server, target: Path
-) -> None:
-    url = server.offer("x.mat", CONTENT)
-    file = remote(url, **CHECKS, sha256_prefix=SHA256[:8])
-    assert fetch_file(file, target) == url
-    assert target.read_bytes() == CONTENT
-    assert left(target) == ["x.mat"]
+def test_a_file_that_is_there_is_kept_without_a_request(client: Client) -> None:
+    url = client.offer("x.mat", CONTENT)
+    client.fetch(url, **CHECKS)
+    assert client.fetch(url, **CHECKS) == KEPT
+    assert client.requests == ["x.mat"]
 
 
-def test_a_file_that_is_there_is_kept_without_a_request(
-    server: Server, target: Path
-) -> None:
-    file = remote(server.offer("x.mat", CONTENT), **CHECKS)
-    fetch_file(file, target)
-    assert fetch_file(file, target) == KEPT
-    assert server.requests == ["x.mat"]
-
-
-def test_a_file_that_was_changed_on_disk_is_fetched_again(
-    server: Server, target: Path
-) -> None:
-    target.parent.mkdir()
-    target.write_bytes(OTHER)
-    url = server.offer("x.mat", CONTENT)
-    assert fetch_file(remote(url, sha256=SHA256), target) == url
-    assert target.read_bytes() == CONTENT
+def test_a_file_that_was_changed_on_disk_is_fetched_again(client: Client) -> None:
+    client.target.parent.mkdir()
+    client.target.write_bytes(OTHER)
+    url = client.offer("x.mat", CONTENT)
+    assert client.fetch(url, sha256=SHA256) == url
+    assert client.content() == CONTENT
 
 
 @pytest.mark.parametrize(
@@ -106,13 +113,11 @@ def test_a_file_that_was_changed_on_disk_is_fetched_again(
     ],
 )
 def test_wrong_content_is_refused_at_once_and_leaves_nothing(
-    server: Server, target: Path, checks: dict[str, Any], content: bytes, message: str
+    client: Client, checks: dict[str, Any], content: bytes, message: str
 ) -> None:
-    url = server.offer("x.mat", content)
-    with pytest.raises(DataError, match=f"{url}: features/x.mat: {message}"):
-        fetch_file(remote(url, **checks), target)
-    assert server.requests == ["x.mat"]
-    assert left(target) == []
+    url = client.offer("x.mat", content)
+    client.refuse(f"{url}: features/x.mat: {message}", url, **checks)
+    assert client.requests == ["x.mat"]
 
 
 @pytest.mark.parametrize(
@@ -127,60 +132,51 @@ def test_wrong_content_is_refused_at_once_and_leaves_nothing(
     ],
 )
 def test_a_fault_that_may_pass_is_met_three_times_and_leaves_nothing(
-    server: Server,
-    target: Path,
+    client: Client,
     monkeypatch: pytest.MonkeyPatch,
     answer: Answer,
     message: str,
 ) -> None:
     monkeypatch.setattr(transfer, "TIMEOUT", (0.3, 0.3))
-    url = server.offer("x.mat", answer)
-    with pytest.raises(DataError, match=f"{url}: {message}"):
-        fetch_file(remote(url), target)
-    assert server.requests == ["x.mat"] * 3
-    assert left(target) == []
+    url = client.offer("x.mat", answer)
+    client.refuse(f"{url}: {message}", url)
+    assert client.requests == ["x.mat"] * 3
 
 
 @pytest.mark.parametrize(
     "answer", [Answer(b"busy", 500), Answer(CONTENT[:7], claimed=19, reset=True)]
 )
-def test_a_fault_that_passed_is_forgotten(
-    server: Server, target: Path, answer: Answer
-) -> None:
-    url = server.offer("x.mat", answer, CONTENT)
-    assert fetch_file(remote(url, **CHECKS), target) == url
-    assert target.read_bytes() == CONTENT
+def test_a_fault_that_passed_is_forgotten(client: Client, answer: Answer) -> None:
+    url = client.offer("x.mat", answer, CONTENT)
+    assert client.fetch(url, **CHECKS) == url
+    assert client.content() == CONTENT
 
 
 def test_pauses_between_attempts_grow(
-    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
+    client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pauses: list[float] = []
     monkeypatch.setattr(transfer, "PAUSE", 2.0)
     monkeypatch.setattr(time, "sleep", pauses.append)
-    with pytest.raises(DataError, match="503"):
-        fetch_file(remote(server.offer("x.mat", Answer(b"", 503))), target)
+    client.refuse("503", client.offer("x.mat", Answer(b"", 503)))
     assert [pause for pause in pauses if pause] == [2.0, 4.0]
 
 
-def test_what_is_not_found_is_not_asked_for_again(server: Server, target: Path) -> None:
-    with pytest.raises(DataError, match="x.mat: the server says 404 Not Found"):
-        fetch_file(remote(f"{server.address}/x.mat"), target)
-    assert server.requests == ["x.mat"]
-    assert left(target) == []
+def test_what_is_not_found_is_not_asked_for_again(client: Client) -> None:
+    url = f"{client.server.address}/x.mat"
+    client.refuse("x.mat: the server says 404 Not Found", url)
+    assert client.requests == ["x.mat"]
 
 
-def test_a_host_that_cannot_be_reached_is_named(server: Server, target: Path) -> None:
+def test_a_host_that_cannot_be_reached_is_named(client: Client) -> None:
     with serving() as gone:
         url = gone.offer("x.mat", CONTENT)
-    with pytest.raises(DataError, match=f"{url}: the connection failed .*refused"):
-        fetch_file(remote(url), target)
-    assert left(target) == []
+    client.refuse(f"{url}: the connection failed .*refused", url)
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
 def test_a_full_disk_ends_a_download_at_once(
-    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch, number: int
+    client: Client, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     class Full:
         def __init__(self, **options: Any) -> None:
@@ -191,26 +187,24 @@ def test_a_full_disk_ends_a_download_at_once(
             raise OSError(number, "No space left on device")
 
     monkeypatch.setattr("pooch.HTTPDownloader", Full)
-    second = server.offer("second.mat", CONTENT)
-    with pytest.raises(DiskFullError, match="data: no space left on this disk"):
-        fetch_file(remote(f"{server.address}/first.mat", second), target)
-    assert server.requests == []
-    assert left(target) == []
+    second = client.offer("second.mat", CONTENT)
+    first = f"{client.server.address}/first.mat"
+    message = "data: no space left on this disk .* Make room and run again"
+    client.refuse(message, first, second, error=DiskFullError)
+    assert client.requests == []
 
 
 def test_a_full_disk_ends_a_copy_at_once(
-    server: Server, target: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(source: str, path: Path) -> None:
         path.write_bytes(CONTENT[:7])
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(fetch.shutil, "copyfile", full)
-    url = server.offer("x.mat", CONTENT)
-    with pytest.raises(DiskFullError, match="Make room and run again"):
-        fetch_file(remote(url), target, mirror=str(tmp_path))
-    assert server.requests == []
-    assert left(target) == []
+    url = client.offer("x.mat", CONTENT)
+    client.refuse("no space", url, mirror=str(tmp_path), error=DiskFullError)
+    assert client.requests == []
 
 
 @pytest.fixture
@@ -221,64 +215,62 @@ def mirror(tmp_path: Path) -> Path:
     return tmp_path / "mirror"
 
 
-def test_a_mirror_folder_comes_first(
-    server: Server, target: Path, mirror: Path
-) -> None:
-    file = remote(server.offer("x.mat", CONTENT), **CHECKS)
-    assert fetch_file(file, target, mirror=str(mirror)) == "mirror:features/x.mat"
-    assert target.read_bytes() == CONTENT
-    assert server.requests == []
-    assert in_mirror(file, str(mirror))
-    assert not in_mirror(file, server.address)
+def test_a_mirror_folder_comes_first(client: Client, mirror: Path) -> None:
+    url = client.offer("x.mat", CONTENT)
+    origin = client.fetch(url, **CHECKS, mirror=str(mirror))
+    assert origin == "mirror:features/x.mat"
+    assert client.content() == CONTENT
+    assert client.requests == []
+    assert in_mirror(remote(url), str(mirror))
+    assert not in_mirror(remote(url), client.server.address)
 
 
 @pytest.mark.parametrize("content", [OTHER, None])
 def test_after_a_mirror_with_other_or_no_content_comes_the_next_place(
-    server: Server, target: Path, mirror: Path, content: bytes | None
+    client: Client, mirror: Path, content: bytes | None
 ) -> None:
     path = mirror / "features" / "x.mat"
     path.unlink() if content is None else path.write_bytes(content)
-    url = server.offer("x.mat", CONTENT)
-    assert fetch_file(remote(url, **CHECKS), target, mirror=str(mirror)) == url
+    url = client.offer("x.mat", CONTENT)
+    assert client.fetch(url, **CHECKS, mirror=str(mirror)) == url
 
 
-def test_a_file_missing_in_a_mirror_folder_is_no_warning(
-    server: Server, target: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize(("place", "warned"), [("", False), ("mirrow", True)])
+def test_a_mirror_that_is_no_folder_is_a_warning_and_a_file_missing_in_one_is_none(
+    client: Client,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    place: str,
+    warned: bool,
 ) -> None:
-    fetch_file(remote(server.offer("x.mat", CONTENT)), target, mirror=str(tmp_path))
-    assert not [r for r in caplog.records if r.levelno >= logging.WARNING]
+    mirror = tmp_path / place
+    client.fetch(client.offer("x.mat", CONTENT), mirror=str(mirror))
+    warnings = [r.message for r in caplog.records if r.levelno >= logging.WARNING]
+    assert bool(warnings) == warned
+    assert all(f"The mirror {mirror} is no folder" in text for text in warnings)
 
 
-def test_a_mirror_that_is_no_folder_is_a_warning(
-    server: Server, target: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    wrong = tmp_path / "mirrow"
-    fetch_file(remote(server.offer("x.mat", CONTENT)), target, mirror=str(wrong))
-    assert f"The mirror {wrong} is no folder" in caplog.text
-
-
-def test_a_mirror_may_be_an_address(server: Server, target: Path) -> None:
-    server.offer("here/some%20where/%23x.mat", CONTENT)
+def test_a_mirror_may_be_an_address(client: Client) -> None:
+    client.offer("here/some%20where/%23x.mat", CONTENT)
     file = RemoteFile("x.mat", mirror="some where/#x.mat")
-    origin = fetch_file(file, target, mirror=f"{server.address}/here/")
+    origin = fetch_file(file, client.target, mirror=f"{client.server.address}/here/")
     assert origin == "mirror:some where/#x.mat"
 
 
 def test_a_file_address_is_copied_and_its_origin_names_no_folder(
-    target: Path, mirror: Path
+    client: Client, mirror: Path
 ) -> None:
     url = (mirror / "features" / "x.mat").as_uri()
-    assert fetch_file(remote(url, **CHECKS), target) == "file:x.mat"
-    assert target.read_bytes() == CONTENT
+    assert client.fetch(url, **CHECKS) == "file:x.mat"
+    assert client.content() == CONTENT
 
 
 def test_when_every_place_fails_each_is_listed_with_the_remedy(
-    server: Server, target: Path, tmp_path: Path
+    client: Client, tmp_path: Path
 ) -> None:
-    wrong, gone = server.offer("a.mat", OTHER), f"{server.address}/b.mat"
-    with pytest.raises(DataError) as caught:
-        fetch_file(remote(wrong, gone, md5=MD5), target, mirror=str(tmp_path))
-    first, *tried, remedy = str(caught.value).splitlines()
+    wrong, gone = client.offer("a.mat", OTHER), f"{client.server.address}/b.mat"
+    said = client.refuse("Tried:", wrong, gone, md5=MD5, mirror=str(tmp_path))
+    first, *tried, remedy = said.splitlines()
     assert first == "features/x.mat could not be fetched. Tried:"
     assert [line.split(": ")[0].strip() for line in tried] == [
         f"{tmp_path}/features/x.mat",
@@ -287,67 +279,60 @@ def test_when_every_place_fails_each_is_listed_with_the_remedy(
     ]
     assert "put it at features/x.mat in a folder" in remedy
     assert "CDSPP_MIRROR" in remedy
-    assert left(target) == []
 
 
-def test_a_file_without_any_address_says_so(target: Path) -> None:
-    with pytest.raises(DataError, match="nowhere: the catalogue gives no address"):
-        fetch_file(remote(), target)
+def test_a_file_without_any_address_says_so(client: Client) -> None:
+    client.refuse("nowhere: the catalogue gives no address")
 
 
-def test_a_download_that_was_killed_is_cleared_by_the_next(
-    server: Server, target: Path
-) -> None:
-    url = server.offer("x.mat", Answer(CONTENT[:7], claimed=19, stall=30.0), CONTENT)
+def test_a_download_that_was_killed_is_cleared_by_the_next(client: Client) -> None:
+    url = client.offer("x.mat", Answer(CONTENT[:7], claimed=19, stall=30.0), CONTENT)
     code = "import sys; from cdspp.datasets.fetch import RemoteFile, fetch_file\n"
     code += "fetch_file(RemoteFile('x.mat', (sys.argv[1],)), sys.argv[2])"
-    running = subprocess.Popen([sys.executable, "-c", code, url, str(target)])
+    running = subprocess.Popen([sys.executable, "-c", code, url, str(client.target)])
     deadline = time.monotonic() + 60
-    while not server.requests and time.monotonic() < deadline:
+    while not client.requests and time.monotonic() < deadline:
         time.sleep(0.05)
     running.kill()
     running.wait()
-    (leftover,) = left(target)
+    (leftover,) = client.left()
     assert leftover.startswith(".x.mat.")
-    assert fetch_file(remote(url, **CHECKS), target) == url
-    assert left(target) == ["x.mat"]
+    assert client.fetch(url, **CHECKS) == url
+    assert client.left() == ["x.mat"]
 
 
-def test_jobs_that_need_the_same_file_fetch_it_once(
-    server: Server, target: Path
-) -> None:
-    file = remote(server.offer("x.mat", Answer(CONTENT, silence=0.2)), **CHECKS)
+def test_jobs_that_need_the_same_file_fetch_it_once(client: Client) -> None:
+    file = remote(client.offer("x.mat", Answer(CONTENT, silence=0.2)), **CHECKS)
     with ThreadPoolExecutor(4) as pool:
-        origins = list(pool.map(lambda _: fetch_file(file, target), range(4)))
+        origins = list(pool.map(lambda _: fetch_file(file, client.target), range(4)))
     assert sorted(origins) == sorted([*file.urls, KEPT, KEPT, KEPT])
-    assert server.requests == ["x.mat"]
+    assert client.requests == ["x.mat"]
 
 
 def test_content_that_is_not_accepted_is_looked_for_in_the_next_place(
-    server: Server, target: Path
+    client: Client,
 ) -> None:
     def accept(path: Path) -> None:
         if path.read_bytes() != CONTENT:
             raise DataError("not whole.")
 
-    first, second = server.offer("a.mat", OTHER), server.offer("b.mat", CONTENT)
-    assert fetch_file(remote(first, second), target, accept=accept) == second
-    target.write_bytes(OTHER)
-    assert fetch_file(remote(second), target, accept=accept) == second
+    first, second = client.offer("a.mat", OTHER), client.offer("b.mat", CONTENT)
+    assert client.fetch(first, second, accept=accept) == second
+    client.target.write_bytes(OTHER)
+    assert client.fetch(second, accept=accept) == second
     with pytest.raises(DataError, match=r"a\.mat: not whole"):
-        fetch_file(remote(first), target.with_name("y.mat"), accept=accept)
-    assert left(target) == ["x.mat"]
+        fetch_file(remote(first), client.target.with_name("y.mat"), accept=accept)
+    assert client.left() == ["x.mat"]
 
 
 def test_progress_is_logged_with_name_and_size(
-    server: Server,
-    target: Path,
+    client: Client,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.INFO, "cdspp")
     monkeypatch.setattr(transfer, "REPORT_EVERY", 0.0)
-    fetch_file(remote(server.offer("x.mat", bytes(3 << 20))), target)
+    client.fetch(client.offer("x.mat", bytes(3 << 20)))
     assert "features/x.mat: 2.0 of 3.0 MiB" in caplog.text
 
 

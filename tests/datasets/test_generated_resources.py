@@ -90,24 +90,26 @@ def tree_id(files: Mapping[str, str]) -> str:
     return hashlib.sha1(b"tree %d\0" % len(body) + body).hexdigest()
 
 
-def test_the_shipped_manifest_is_made_from_the_archive(
-    resources: Path, mirror_folder: Path, tmp_path: Path
+@pytest.mark.parametrize(
+    ("what", "option", "given", "shipped"),
+    [
+        ("manifest", "--images", "office-caltech-10-images.tar.gz", MANIFEST),
+        ("splits", "--folder", "cdspp-hda", SPLITS),
+    ],
+)
+def test_what_is_shipped_is_made_from_the_published_files(
+    resources: Path,
+    mirror_folder: Path,
+    tmp_path: Path,
+    what: str,
+    option: str,
+    given: str,
+    shipped: str,
 ) -> None:
-    output = tmp_path / "made.tsv"
-    images = mirror_folder / "office-caltech-10-images.tar.gz"
-    done = generate(resources, "manifest", "--images", images, "--output", output)
+    output = tmp_path / "made"
+    done = generate(resources, what, option, mirror_folder / given, "--output", output)
     assert done.returncode == 0, done.stderr
-    assert output.read_bytes() == (resources / MANIFEST).read_bytes()
-
-
-def test_the_shipped_digests_are_made_from_the_stored_masks(
-    resources: Path, mirror_folder: Path, tmp_path: Path
-) -> None:
-    output = tmp_path / "made.json"
-    folder = mirror_folder / "cdspp-hda"
-    done = generate(resources, "splits", "--folder", folder, "--output", output)
-    assert done.returncode == 0, done.stderr
-    assert output.read_bytes() == (resources / SPLITS).read_bytes()
+    assert output.read_bytes() == (resources / shipped).read_bytes()
 
 
 def test_the_manifest_lists_exactly_the_published_commit(

@@ -9,7 +9,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.loopback import Server
 from support.toy_download import (
     FOLDERS,
     IMAGES,
@@ -59,9 +58,9 @@ def hub_rows(names: tuple[str, str] = ("00007.jpg", "00002.jpg")) -> list[Any]:
 
 @pytest.mark.parametrize("known", [True, False])
 def test_images_come_out_of_an_archive_in_the_published_order(
-    toy: Toy, server: Server, known: bool
+    toy: Toy, known: bool
 ) -> None:
-    url = server.offer("i", image_archive(IMAGES))
+    url = toy.server.offer("i", image_archive(IMAGES))
     more = {"manifest": toy.manifest(IMAGES)} if known else {}
     record = toy.fetch(tree(url), **more)
     assert toy.contents() == IMAGES
@@ -69,23 +68,19 @@ def test_images_come_out_of_an_archive_in_the_published_order(
     assert record["files"] == sorted(IMAGES)
     assert record["origin"] == {"set.tar.gz": url}
     assert toy.fetch(tree(url), **more)["origin"] == {"images": KEPT}
-    assert server.requests == ["i"]
+    assert toy.server.requests == ["i"]
 
 
-def test_what_is_no_image_of_a_class_stays_in_the_archive(
-    toy: Toy, server: Server
-) -> None:
+def test_what_is_no_image_of_a_class_stays_in_the_archive(toy: Toy) -> None:
     more = {"images/real/mug/notes.txt": b"", "images/real/mug/._a.jpg": b"fork"}
     more |= {"images/real/lamp/a.jpg": b"", "images/other/mug/a.jpg": b"", "x.jpg": b""}
-    toy.fetch(tree(server.offer("i", image_archive({**IMAGES, **more}))))
+    toy.fetch(tree(toy.server.offer("i", image_archive({**IMAGES, **more}))))
     assert toy.contents() == IMAGES
 
 
 @pytest.mark.parametrize("change", ["changed", "removed", "added", "stray"])
-def test_images_that_were_changed_on_disk_are_put_right(
-    toy: Toy, server: Server, change: str
-) -> None:
-    way = tree(server.offer("i", image_archive(IMAGES)))
+def test_images_that_were_changed_on_disk_are_put_right(toy: Toy, change: str) -> None:
+    way = tree(toy.server.offer("i", image_archive(IMAGES)))
     manifest = toy.manifest(IMAGES)
     toy.fetch(way, manifest=manifest)
     image = toy.folder / "images" / "real" / "mug" / "a.jpg"
@@ -101,17 +96,15 @@ def test_images_that_were_changed_on_disk_are_put_right(
     assert toy.contents() == IMAGES
 
 
-def test_hidden_files_beside_the_images_do_not_matter(toy: Toy, server: Server) -> None:
-    way = tree(server.offer("i", image_archive(IMAGES)))
+def test_hidden_files_beside_the_images_do_not_matter(toy: Toy) -> None:
+    way = tree(toy.server.offer("i", image_archive(IMAGES)))
     toy.fetch(way)
     (toy.folder / "images" / "real" / "mug" / ".DS_Store").write_bytes(b"")
     assert toy.fetch(way)["origin"] == {"images": KEPT}
 
 
-def test_what_the_manifest_does_not_list_stays_in_the_archive(
-    toy: Toy, server: Server
-) -> None:
-    url = server.offer("i", image_archive({**IMAGES, "images/real/mug/z.jpg": b""}))
+def test_what_the_manifest_does_not_list_stays_in_the_archive(toy: Toy) -> None:
+    url = toy.server.offer("i", image_archive({**IMAGES, "images/real/mug/z.jpg": b""}))
     toy.fetch(tree(url), manifest=toy.manifest(IMAGES))
     assert toy.contents() == IMAGES
 
@@ -126,16 +119,18 @@ def test_what_the_manifest_does_not_list_stays_in_the_archive(
     ],
 )
 def test_an_archive_of_other_images_than_the_manifests_is_refused(
-    toy: Toy, server: Server, path: str, content: bytes | None, message: str
+    toy: Toy, path: str, content: bytes | None, message: str
 ) -> None:
     changed = {n: c for n, c in {**IMAGES, path: content}.items() if c is not None}
-    url = server.offer("i", image_archive(changed))
+    url = toy.server.offer("i", image_archive(changed))
     toy.refuse(message, tree(url), manifest=toy.manifest(IMAGES))
     assert toy.contents() == toy.contents("archives") == {}
 
 
-def test_without_a_manifest_images_are_counted(toy: Toy, server: Server) -> None:
-    url = server.offer("i", image_archive({**IMAGES, "images/real/mug/b.jpg": b"!"}))
+def test_without_a_manifest_images_are_counted(toy: Toy) -> None:
+    url = toy.server.offer(
+        "i", image_archive({**IMAGES, "images/real/mug/b.jpg": b"!"})
+    )
     toy.refuse("domain real, class mug: expected 1 images, found 2", tree(url))
     assert toy.contents() == toy.contents("archives") == {}
 
@@ -145,11 +140,12 @@ def hub(*urls: str) -> dict[str, Any]:
     return {"parquet": files, "folders": FOLDERS}
 
 
-def test_parquet_rows_become_files_under_the_names_they_had(
-    toy: Toy, server: Server
-) -> None:
+def test_parquet_rows_become_files_under_the_names_they_had(toy: Toy) -> None:
     rows = hub_rows()
-    urls = [server.offer("0", parquet(rows[:2])), server.offer("1", parquet(rows[2:]))]
+    urls = [
+        toy.server.offer("0", parquet(rows[:2])),
+        toy.server.offer("1", parquet(rows[2:])),
+    ]
     record = toy.fetch(hub(*urls))
     assert toy.contents() == {
         "images/paint/mug/00007.jpg": b"first mug",
@@ -162,11 +158,11 @@ def test_parquet_rows_become_files_under_the_names_they_had(
     assert toy.fetch(hub(*urls))["origin"] == {"images": KEPT}
 
 
-def test_a_way_that_failed_leaves_nothing_to_the_next(toy: Toy, server: Server) -> None:
+def test_a_way_that_failed_leaves_nothing_to_the_next(toy: Toy) -> None:
     few = {path: content for path, content in IMAGES.items() if "bike" not in path}
     ways = (
-        tree(server.offer("i", image_archive(few))),
-        hub(server.offer("0", parquet(hub_rows()))),
+        tree(toy.server.offer("i", image_archive(few))),
+        hub(toy.server.offer("0", parquet(hub_rows()))),
     )
     record = toy.fetch(*ways)
     assert list(record["origin"]) == ["0.parquet"]
@@ -177,9 +173,9 @@ def test_a_way_that_failed_leaves_nothing_to_the_next(toy: Toy, server: Server) 
     "names", [("00007.jpg", "00007.jpg"), ("00007.jpg", "7.jpg"), ("", "00002.jpg")]
 )
 def test_parquet_rows_without_good_names_are_numbered_in_their_order(
-    toy: Toy, server: Server, names: tuple[str, str]
+    toy: Toy, names: tuple[str, str]
 ) -> None:
-    toy.fetch(hub(server.offer("0", parquet(hub_rows(names)))))
+    toy.fetch(hub(toy.server.offer("0", parquet(hub_rows(names)))))
     mugs = {n: c for n, c in toy.contents().items() if "paint/mug" in n}
     assert mugs == {
         "images/paint/mug/00001.jpg": b"first mug",
@@ -187,9 +183,9 @@ def test_parquet_rows_without_good_names_are_numbered_in_their_order(
     }
 
 
-def test_labels_of_parquet_rows_may_be_names(toy: Toy, server: Server) -> None:
+def test_labels_of_parquet_rows_may_be_names(toy: Toy) -> None:
     rows = [{**row, "label": ("mug", "bike")[row["label"]]} for row in hub_rows()]
-    record = toy.fetch(hub(server.offer("0", parquet(rows))))
+    record = toy.fetch(hub(toy.server.offer("0", parquet(rows))))
     assert [len(paths) for paths in record["images"].values()] == [3, 2]
 
 
@@ -204,11 +200,11 @@ def test_labels_of_parquet_rows_may_be_names(toy: Toy, server: Server) -> None:
     ],
 )
 def test_a_faulty_parquet_row_is_refused(
-    toy: Toy, server: Server, change: dict[str, Any], message: str
+    toy: Toy, change: dict[str, Any], message: str
 ) -> None:
     rows = hub_rows()
     rows[-1] |= change
-    toy.refuse(message, hub(server.offer("0", parquet(rows))))
+    toy.refuse(message, hub(toy.server.offer("0", parquet(rows))))
     assert toy.contents() == toy.contents("archives") == {}
 
 
@@ -221,9 +217,12 @@ def test_a_faulty_parquet_row_is_refused(
     ],
 )
 def test_after_a_faulty_parquet_file_the_next_place_is_tried(
-    toy: Toy, server: Server, content: bytes, message: str
+    toy: Toy, content: bytes, message: str
 ) -> None:
-    bad, good = server.offer("0", content), server.offer("1", parquet(hub_rows()))
+    bad, good = (
+        toy.server.offer("0", content),
+        toy.server.offer("1", parquet(hub_rows())),
+    )
     toy.refuse(message, hub(bad))
     assert toy.contents("archives") == {}
     way = hub(bad)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cdspp.__main__ import main
 from cdspp.core.artifacts import read_features, read_json, write_json
 from cdspp.core.errors import DataError
 from cdspp.datasets import PublishedDataset, dataset_recipe, open_dataset
@@ -180,30 +179,3 @@ def test_a_damaged_record_says_what_to_do(tmp_path: Path) -> None:
     path.write_text("[]")
     with pytest.raises(DataError, match="not the record of fetched files .* again"):
         read_record(path)
-
-
-def test_fetch_lists_what_is_published(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["fetch", "--catalogue", str(CATALOGUE)]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert {line.split()[0] for line in lines} >= {*FETCHED, "backbones"}
-
-
-def test_fetch_goes_on_after_a_resource_that_cannot_be_had(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    facts = "{title: t, kind: splits, licence: l, source: s, content: c, resources: {"
-    ways = (
-        "a: {ways: [{files: [{name: a.txt}]}]}, b: {ways: [{files: [{name: b.txt}]}]}"
-    )
-    (tmp_path / "datasets.yaml").write_text(f"x: {facts}{ways}}}}}\n")
-    (tmp_path / "mirror").mkdir()
-    (tmp_path / "mirror" / "b.txt").write_text("content")
-    places = ["--data", str(tmp_path / "data"), "--mirror", str(tmp_path / "mirror")]
-    catalogue = ["--catalogue", str(tmp_path / "datasets.yaml")]
-    assert main(["fetch", "x", *places, *catalogue]) == 2
-    errors = capsys.readouterr().err
-    assert "x: 1 of 2 resources could not be had: a. The reasons" in errors
-    assert (tmp_path / "data/x/b.txt").read_text() == "content"
-    assert main(["fetch", "x", "b", *places, *catalogue]) == 0
-    assert main(["fetch", "y", *catalogue]) == 2
-    assert "nothing is published as 'y'" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -114,29 +115,27 @@ def one_changed(labels: np.ndarray) -> np.ndarray:
     return changed
 
 
-@pytest.mark.parametrize("change", [swapped_blocks, swapped_neighbours, one_changed])
+REFUSED = (
+    "office-caltech-10, domain amazon as source: .* ten trials from 958 .*"
+    "order or the labels of this copy differ .* cannot be paired"
+)
+
+
+@pytest.mark.parametrize(
+    ("key", "change", "message"),
+    [
+        ("labels", swapped_blocks, REFUSED),
+        ("labels", swapped_neighbours, REFUSED),
+        ("labels", one_changed, REFUSED),
+        ("labels", lambda y: y[:-1], "there are 957 samples, and 958 in the published"),
+        ("class_order", lambda names: [*names[1:], names[0]], REFUSED),
+    ],
+)
 def test_a_copy_that_is_ordered_or_labelled_differently_is_refused(
-    amazon: dict[str, Any], change: Any
+    amazon: dict[str, Any], key: str, change: Callable[[Any], Any], message: str
 ) -> None:
-    labels = change(amazon["labels"])
-    assert labels.shape == amazon["labels"].shape
-    with pytest.raises(
-        DataError,
-        match=r"office-caltech-10, domain amazon as source: .* ten trials from 958 .*"
-        "order or the labels of this copy differ .* cannot be paired",
-    ):
-        check_published_splits(**{**amazon, "labels": labels})
-
-
-def test_a_copy_that_lacks_a_sample_is_refused(amazon: dict[str, Any]) -> None:
-    with pytest.raises(DataError, match="there are 957 samples, and 958 in the publ"):
-        check_published_splits(**{**amazon, "labels": amazon["labels"][:-1]})
-
-
-def test_class_ids_in_another_order_are_refused(amazon: dict[str, Any]) -> None:
-    order = [*amazon["class_order"][1:], amazon["class_order"][0]]
-    with pytest.raises(DataError, match="cannot be paired"):
-        check_published_splits(**{**amazon, "class_order": order})
+    with pytest.raises(DataError, match=message):
+        check_published_splits(**{**amazon, key: change(amazon[key])})
 
 
 def test_imagenet_images_sorted_by_class_are_refused(
@@ -144,10 +143,10 @@ def test_imagenet_images_sorted_by_class_are_refused(
 ) -> None:
     entry = catalogue["nus-imagenet"]
     labels = sorted(published_labels(entry, "images"))
-    facts = {"dataset": "nus-imagenet", "domain": "images", "role": "target"}
+    place = {"dataset": "nus-imagenet", "domain": "images", "role": "target"}
     with pytest.raises(DataError, match="cannot be paired"):
         check_published_splits(
-            **facts, labels=labels, class_order=entry["classes"], expected=shipped
+            **place, labels=labels, class_order=entry["classes"], expected=shipped
         )
 
 
@@ -156,11 +155,11 @@ def test_classes_that_are_labelled_as_a_whole_prove_their_sizes_alone(
 ) -> None:
     entry = catalogue["nus-imagenet"]
     labels = published_labels(entry, "tags")
-    facts = {"dataset": "nus-imagenet", "domain": "tags", "role": "source"}
-    facts |= {"class_order": entry["classes"], "expected": shipped}
-    check_published_splits(**facts, labels=labels[::-1])
+    place = {"dataset": "nus-imagenet", "domain": "tags", "role": "source"}
+    place |= {"class_order": entry["classes"], "expected": shipped}
+    check_published_splits(**place, labels=labels[::-1])
     with pytest.raises(DataError, match="cannot be paired"):
-        check_published_splits(**facts, labels=[*labels[:-1], labels[0]])
+        check_published_splits(**place, labels=[*labels[:-1], labels[0]])
 
 
 def test_a_domain_without_published_splits_is_named_with_those_that_have_them(

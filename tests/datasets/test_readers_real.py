@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.published_files import mat_layout, write_words
+from support.published_files import mat_storage, write_words
 
 from cdspp.datasets.readers import read_matrix
 
@@ -18,7 +18,7 @@ OFFICE += ["laptop", "monitor", "mouse", "mug", "projector"]
 @pytest.mark.parametrize("domain", REAL_SURF)
 def test_the_published_surf_features_are_read(domain: str, mirror_folder: Path) -> None:
     path = mirror_folder / "office-caltech-10/surf" / f"{domain}.mat"
-    storage = mat_layout({"X": "fts", "labels": "labels", "label_base": 1}, width=800)
+    storage = mat_storage({"X": "fts", "labels": "labels", "label_base": 1}, width=800)
     X, labels = read_matrix(path, storage, OFFICE)
     assert X.shape == (REAL_SURF[domain], 800)
     assert (np.rint(X) == X).all()
@@ -31,7 +31,7 @@ def test_the_published_googlenet_features_are_read(
     domain: str, mirror_folder: Path
 ) -> None:
     path = mirror_folder / "office-caltech-10/GoogleNet1024" / f"{domain}.mat"
-    storage = mat_layout({"X": "fts", "labels": "labels", "label_base": 1}, width=1024)
+    storage = mat_storage({"X": "fts", "labels": "labels", "label_base": 1}, width=1024)
     X, labels = read_matrix(path, storage, OFFICE)
     assert X.shape == (REAL_SURF[domain], 1024)
     assert X.min() == 0
@@ -42,7 +42,7 @@ def test_the_published_tag_features_are_read(mirror_folder: Path) -> None:
     path = mirror_folder / "cdspp-hda/NUSTAG_HIST.mat"
     found = {"X": "data", "labels": "label", "label_base": 1, "orientation": "columns"}
     classes = list("12345678")
-    X, labels = read_matrix(path, mat_layout(found, width=64), classes)
+    X, labels = read_matrix(path, mat_storage(found, width=64), classes)
     assert X.shape == (800, 64)
     np.testing.assert_allclose(np.linalg.norm(X, axis=1), 1, rtol=1e-6)
     assert labels.tolist() == [name for name in classes for _ in range(100)]

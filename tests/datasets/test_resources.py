@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.loopback import Server
 from support.toy_download import (
     IMAGES,
     WORDS,
@@ -26,13 +26,18 @@ from cdspp.datasets.fetch import KEPT
 from cdspp.datasets.resources import fetch_resource
 
 
-def plain_files(server: Server, **changes: bytes) -> dict[str, Any]:
+def plain_files(toy: Toy, **changes: bytes) -> dict[str, Any]:
     files = []
     for name, content in WORDS.items():
-        url = server.offer(name, changes.get(name[:2], content))
+        url = toy.server.offer(name, changes.get(name[:2], content))
         md5 = hashlib.md5(content).hexdigest()
         files.append({"name": name, "urls": [url], "md5": md5})
     return {"files": files}
+
+
+def make_words(top: str = "v1", files: Mapping[str, bytes] = WORDS) -> bytes:
+    """Return an archive with the files of the resource in a folder."""
+    return make_zip({f"{top}/{name}": content for name, content in files.items()})
 
 
 def members(*urls: str, **checks: Any) -> dict[str, Any]:
@@ -40,10 +45,8 @@ def members(*urls: str, **checks: Any) -> dict[str, Any]:
     return {"archive": archive, "members": {name: f"*/{name}" for name in WORDS}}
 
 
-def test_plain_files_are_fetched_and_recorded_with_their_addresses(
-    toy: Toy, server: Server
-) -> None:
-    record = toy.fetch(way := plain_files(server))
+def test_plain_files_are_fetched_and_recorded_with_their_addresses(toy: Toy) -> None:
+    record = toy.fetch(way := plain_files(toy))
     assert toy.contents() == WORDS
     origin = {file["name"]: file["urls"][0] for file in way["files"]}
     assert record == {
@@ -54,42 +57,38 @@ def test_plain_files_are_fetched_and_recorded_with_their_addresses(
     }
 
 
-def test_what_is_complete_is_kept_without_a_request(toy: Toy, server: Server) -> None:
-    toy.fetch(way := plain_files(server))
-    requests = list(server.requests)
+def test_what_is_complete_is_kept_without_a_request(toy: Toy) -> None:
+    toy.fetch(way := plain_files(toy))
+    requests = list(toy.server.requests)
     assert toy.fetch(way)["origin"] == dict.fromkeys(WORDS, KEPT)
-    assert server.requests == requests
+    assert toy.server.requests == requests
 
 
-def test_an_interrupted_fetch_takes_up_where_it_stopped(
-    toy: Toy, server: Server
-) -> None:
-    toy.refuse("expected md5", plain_files(server, SP=b"other"))
+def test_an_interrupted_fetch_takes_up_where_it_stopped(toy: Toy) -> None:
+    toy.refuse("expected md5", plain_files(toy, SP=b"other"))
     assert toy.contents() == {"EN/Index_EN-EN": WORDS["EN/Index_EN-EN"]}
-    server.answers.clear()
-    server.requests.clear()
-    toy.fetch(plain_files(server))
-    assert server.requests == ["SP/Index_SP-SP"]
+    toy.server.answers.clear()
+    toy.server.requests.clear()
+    toy.fetch(plain_files(toy))
+    assert toy.server.requests == ["SP/Index_SP-SP"]
 
 
-def test_a_file_that_was_changed_on_disk_is_put_right(toy: Toy, server: Server) -> None:
-    toy.fetch(way := plain_files(server))
+def test_a_file_that_was_changed_on_disk_is_put_right(toy: Toy) -> None:
+    toy.fetch(way := plain_files(toy))
     (toy.folder / "EN" / "Index_EN-EN").write_bytes(b"E21 1:0.5\n")
     toy.fetch(way)
     assert toy.contents() == WORDS
 
 
-def test_a_record_does_not_outlive_its_files(toy: Toy, server: Server) -> None:
-    toy.fetch(way := plain_files(server))
+def test_a_record_does_not_outlive_its_files(toy: Toy) -> None:
+    toy.fetch(way := plain_files(toy))
     (toy.folder / "EN" / "Index_EN-EN").unlink()
-    server.answers.clear()
+    toy.server.answers.clear()
     toy.refuse("404", way)
 
 
-def test_members_of_an_archive_come_out_where_the_catalogue_says(
-    toy: Toy, server: Server
-) -> None:
-    url = server.offer("w", make_zip({f"v1/{n}": c for n, c in WORDS.items()}))
+def test_members_of_an_archive_come_out_where_the_catalogue_says(toy: Toy) -> None:
+    url = toy.server.offer("w", make_words())
     record = toy.fetch(members(url))
     assert toy.contents() == WORDS
     assert record["origin"] == {"words.zip": url}
@@ -97,92 +96,82 @@ def test_members_of_an_archive_come_out_where_the_catalogue_says(
 
 
 def test_an_archive_that_another_resource_fetched_is_not_fetched_again(
-    toy: Toy, server: Server
+    toy: Toy,
 ) -> None:
-    content = make_zip({f"v1/{n}": c for n, c in WORDS.items()})
-    way = members(server.offer("w", content), md5=hashlib.md5(content).hexdigest())
+    content = make_words()
+    way = members(toy.server.offer("w", content), md5=hashlib.md5(content).hexdigest())
     toy.fetch(way)
     (toy.folder / "EN" / "Index_EN-EN").unlink()
     assert toy.fetch(way)["origin"] == {"words.zip": KEPT}
-    assert server.requests == ["w"]
+    assert toy.server.requests == ["w"]
     assert toy.contents() == WORDS
 
 
-def test_an_archive_within_an_archive_is_unpacked_in_turn(
-    toy: Toy, server: Server
-) -> None:
+def test_an_archive_within_an_archive_is_unpacked_in_turn(toy: Toy) -> None:
     inner = make_tar({f"words/{n}": c for n, c in WORDS.items()}, "w:bz2")
-    url = server.offer("w", make_zip({"readme": b"", "x/words.tar.bz2": inner}))
+    url = toy.server.offer("w", make_zip({"readme": b"", "x/words.tar.bz2": inner}))
     toy.fetch({**members(url), "inner": "*words.tar.bz2"})
     assert toy.contents() == WORDS
 
 
-def test_a_missing_member_is_named_and_a_verified_archive_stays(
-    toy: Toy, server: Server
-) -> None:
+def test_a_missing_member_is_named_and_a_verified_archive_stays(toy: Toy) -> None:
     content = make_zip({"v2/EN/Index_EN-EN": b"x", "v2/es/Index_SP-SP": b"y"})
-    way = members(server.offer("w", content), md5=hashlib.md5(content).hexdigest())
+    way = members(toy.server.offer("w", content), md5=hashlib.md5(content).hexdigest())
     message = "words.zip: no member is like .*SP/Index_SP-SP'; there are 2, .* v2/es/I"
     toy.refuse(message, way)
     assert toy.contents() == {}
     assert list(toy.contents("archives")) == ["words.zip"]
 
 
-def test_two_members_that_fit_are_refused(toy: Toy, server: Server) -> None:
+def test_two_members_that_fit_are_refused(toy: Toy) -> None:
     files = {f"{top}/{n}": c for top in ("v1", "v2") for n, c in WORDS.items()}
-    toy.refuse("and so is 'v1/EN", members(server.offer("w", make_zip(files))))
+    toy.refuse("and so is 'v1/EN", members(toy.server.offer("w", make_zip(files))))
     assert toy.contents() == {}
 
 
-def test_members_are_held_against_what_another_way_says_of_them(
-    toy: Toy, server: Server
-) -> None:
-    files = plain_files(server, EN=b"gone wrong")
-    url = server.offer("w", make_zip({f"v1/{n}": b"old" for n in WORDS}))
+def test_members_are_held_against_what_another_way_says_of_them(toy: Toy) -> None:
+    files = plain_files(toy, EN=b"gone wrong")
+    url = toy.server.offer("w", make_zip({f"v1/{n}": b"old" for n in WORDS}))
     toy.refuse("Way 2, archive: (.|\n)*Index_EN-EN: expected md5", files, members(url))
     assert toy.contents() == {}
 
 
-def test_the_next_way_is_taken_where_one_fails(toy: Toy, server: Server) -> None:
-    url = server.offer("w", make_zip({f"v1/{n}": c for n, c in WORDS.items()}))
-    record = toy.fetch(plain_files(server, EN=b"gone wrong"), members(url))
+def test_the_next_way_is_taken_where_one_fails_and_else_all_reasons_are_told(
+    toy: Toy,
+) -> None:
+    files, url = plain_files(toy, EN=b"gone wrong"), toy.server.offer("w", make_words())
+    message = "set, resource toy: could not be had(.|\n)*Way 1, files(.|\n)*Way 2, arch"
+    toy.refuse(message, files, members(f"{toy.server.address}/gone.zip"))
+    record = toy.fetch(files, members(url))
     assert record["origin"] == {"words.zip": url}
     assert toy.contents() == WORDS
 
 
-def test_when_every_way_fails_all_reasons_are_told(toy: Toy, server: Server) -> None:
-    gone = f"{server.address}/gone.zip"
-    message = "set, resource toy: could not be had(.|\n)*Way 1, files(.|\n)*Way 2, arch"
-    toy.refuse(message, plain_files(server, EN=b"gone wrong"), members(gone))
-
-
 def test_a_way_that_a_mirror_serves_entirely_goes_first(
-    toy: Toy, server: Server, tmp_path: Path
+    toy: Toy, tmp_path: Path
 ) -> None:
-    content = make_zip({f"v1/{n}": c for n, c in WORDS.items()})
+    content = make_words()
     (tmp_path / "mirror").mkdir()
     (tmp_path / "mirror" / "words.zip").write_bytes(content)
     toy.mirror = str(tmp_path / "mirror")
-    record = toy.fetch(plain_files(server), members(f"{server.address}/w"))
+    record = toy.fetch(plain_files(toy), members(f"{toy.server.address}/w"))
     assert record["origin"] == {"words.zip": "mirror:words.zip"}
-    assert server.requests == []
+    assert toy.server.requests == []
 
 
 def test_the_mirror_of_the_environment_is_used(
-    toy: Toy, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "set.tar.gz").write_bytes(image_archive(IMAGES))
     monkeypatch.setenv("CDSPP_MIRROR", str(tmp_path))
-    record = toy.fetch(tree(f"{server.address}/x"), manifest=toy.manifest(IMAGES))
+    record = toy.fetch(tree(f"{toy.server.address}/x"), manifest=toy.manifest(IMAGES))
     assert record["origin"] == {"set.tar.gz": "mirror:set.tar.gz"}
     assert str(tmp_path) not in toy.record.read_text()
 
 
-def test_after_a_damaged_archive_the_next_place_is_tried(
-    toy: Toy, server: Server
-) -> None:
+def test_after_a_damaged_archive_the_next_place_is_tried(toy: Toy) -> None:
     whole = image_archive(IMAGES)
-    damaged, good = server.offer("a", whole[:-50]), server.offer("b", whole)
+    damaged, good = toy.server.offer("a", whole[:-50]), toy.server.offer("b", whole)
     assert toy.fetch(tree(damaged, good))["origin"] == {"set.tar.gz": good}
     toy.record.unlink()
     (toy.folder / "images" / "real" / "mug" / "a.jpg").unlink()
@@ -190,12 +179,12 @@ def test_after_a_damaged_archive_the_next_place_is_tried(
     assert toy.fetch(tree(good))["origin"] == {"set.tar.gz": good}
 
 
-def test_what_a_killed_fetch_left_is_cleared(toy: Toy, server: Server) -> None:
+def test_what_a_killed_fetch_left_is_cleared(toy: Toy) -> None:
     for name in (".toy.partial/.out.x1/images/a.jpg", "images/real/mug/a.jpg"):
         path = toy.folder / name
         path.parent.mkdir(parents=True)
         path.write_bytes(b"part")
-    toy.fetch(tree(server.offer("i", image_archive(IMAGES))))
+    toy.fetch(tree(toy.server.offer("i", image_archive(IMAGES))))
     assert sorted(path.name for path in toy.folder.iterdir()) == [
         "images",
         toy.record.name,
@@ -203,52 +192,44 @@ def test_what_a_killed_fetch_left_is_cleared(toy: Toy, server: Server) -> None:
     assert toy.contents() == IMAGES
 
 
-def test_a_full_disk_ends_all_ways(
-    toy: Toy, server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_ends_all_ways(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*args: object, **options: object) -> None:
         raise DiskFullError("no space left on this disk")
 
     monkeypatch.setattr(resources, "unpack", full)
-    url = server.offer("i", image_archive(IMAGES))
+    url = toy.server.offer("i", image_archive(IMAGES))
     with pytest.raises(DiskFullError):
         toy.fetch(tree(url, f"{url}-2"), tree(f"{url}-3"))
-    assert server.requests == ["i"]
+    assert toy.server.requests == ["i"]
     assert toy.contents() == toy.contents("archives") == {}
 
 
-@pytest.mark.parametrize(
-    ("way", "message"),
-    [
-        ({}, "needs exactly one of files, archive, parquet; got "),
-        ({"files": [], "parquet": []}, "needs exactly one of .* got files, parquet"),
-        ({"archive": {"name": "x"}}, "an archive needs either members or tree"),
-        ({"files": [], "members": {}}, "unknown key 'members'"),
-        (
-            {"files": [{"name": "x", "md6": ""}]},
-            "'md6': did you mean 'md5'",
-        ),
-        ({"archive": {"name": "x"}, "members": {"../y": "y"}}, "relative path without"),
-        (
-            {"parquet": [{"name": "x"}], "folders": {"reel": "Real"}},
-            "folders: unknown domain 'reel'; known are paint, real",
-        ),
-    ],
-)
-def test_a_faulty_way_is_named_with_its_resource(
-    toy: Toy, way: dict[str, Any], message: str
+X, Y = {"files": [{"name": "x"}]}, {"files": [{"name": "y"}]}
+FAULTY: list[tuple[list[Any], str]] = [
+    ([], "there is no way to get it"),
+    ([{}], "needs exactly one of files, archive, parquet; got "),
+    ([{"files": [], "parquet": []}], "needs exactly one of .* got files, parquet"),
+    ([{"archive": {"name": "x"}}], "an archive needs either members or tree"),
+    ([{"files": [], "members": {}}], "unknown key 'members'"),
+    ([{"files": [{"name": "x", "md6": ""}]}], "'md6': did you mean 'md5'"),
+    ([{"archive": {"name": "x"}, "members": {"../y": "y"}}], "relative path without"),
+    (
+        [{"parquet": [{"name": "x"}], "folders": {"reel": "Real"}}],
+        "folders: unknown domain 'reel'; known are paint, real",
+    ),
+    ([X, Y], "its ways give different files"),
+    ([X, tree("http://x")], "its ways give different files"),
+]
+
+
+@pytest.mark.parametrize(("ways", "message"), FAULTY)
+def test_faulty_ways_are_named_with_their_resource(
+    toy: Toy, ways: list[Any], message: str
 ) -> None:
-    toy.refuse(f"datasets.yaml, set, resource toy: .*{message}", way)
+    toy.refuse(f"datasets.yaml, set, resource toy: .*{message}", *ways)
 
 
-def test_ways_that_give_different_files_are_refused(toy: Toy) -> None:
-    first, second = {"files": [{"name": "x"}]}, {"files": [{"name": "y"}]}
-    toy.refuse("resource toy: its ways give different files", first, second)
-    toy.refuse("resource toy: its ways give different files", first, tree("http://x"))
-
-
-def test_a_resource_without_a_way_or_with_an_unknown_key_is_refused(toy: Toy) -> None:
-    toy.refuse("resource toy: there is no way to get it")
+def test_an_unknown_key_of_a_resource_is_named(toy: Toy) -> None:
     toy.refuse("unknown key 'manifold'.* 'manifest'", tree("http://x"), manifold="x")
 
 

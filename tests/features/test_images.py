@@ -199,31 +199,6 @@ def test_unusable_files_of_weights_are_named(
         cnn.extract(photos[:1])
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            {"network": "vgg"},
-            r"one of alexnet, vgg16, resnet50, got 'vgg': did you mean",
-        ),
-        (
-            {"layer": "fc8"},
-            "layer must be one of fc6, fc7, pool for alexnet, got 'fc8'",
-        ),
-        ({"network": "resnet50"}, "layer must be one of pool for resnet50, got 'fc6'"),
-        ({"resize": "squared"}, "got 'squared': did you mean 'square'"),
-        ({"seed": -1}, "seed must be an integer of 0 or more, got -1"),
-        ({"seed": True}, "seed must be an integer of 0 or more, got True"),
-        ({"weights": None}, "weights must be a text, got None"),
-    ],
-)
-def test_wrong_options_of_a_network_are_named(
-    options: dict[str, object], message: str
-) -> None:
-    with pytest.raises(ConfigError, match=message):
-        Cnn(**options)  # type: ignore[arg-type]
-
-
 def test_a_device_that_is_not_there_is_named(photos: list[Path]) -> None:
     with pytest.raises(
         ConfigError, match="device must be auto or a device .* 'abacus'"
@@ -303,22 +278,3 @@ def test_too_few_descriptors_for_the_words_is_said(photos: list[Path]) -> None:
 def test_a_codebook_of_another_size_is_refused(photos: list[Path]) -> None:
     with pytest.raises(DataError, match=r"shape \(3, 128\), expected \(2, 128\)"):
         VisualWords(n_words=2).extract(photos, np.zeros((3, 128)))
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            {"sampling": "sparse"},
-            "sampling must be one of dense, detected, got 'sparse'",
-        ),
-        ({"n_words": 0}, "n_words must be an integer of 1 or more, got 0"),
-        ({"max_side": 0}, "max_side must be an integer of 1 or more or null, got 0"),
-        ({"codebook_domain": 3}, "codebook_domain must be the name of a domain, got 3"),
-    ],
-)
-def test_wrong_options_of_visual_words_are_named(
-    options: dict[str, object], message: str
-) -> None:
-    with pytest.raises(ConfigError, match=message):
-        VisualWords(**options)  # type: ignore[arg-type]

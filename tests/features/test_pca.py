@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from scipy import sparse
 
 from cdspp.core import components
 from cdspp.core.components import principal_components
-from cdspp.core.errors import ConfigError, DataError
+from cdspp.core.errors import DataError
 from cdspp.features.pca import Pca
 
 SHAPES = [(30, 12), (12, 30), (15, 15)]
@@ -206,31 +203,3 @@ def test_with_a_number_of_components_their_energy_is_recorded() -> None:
 def test_more_components_than_a_view_can_have_are_refused() -> None:
     with pytest.raises(DataError, match=r"n_components 13 is more than .*\(30, 12\)"):
         Pca(n_components=13).reduce(data((30, 12)))
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({}, "exactly one of n_components and energy, got n_components=None"),
-        ({"n_components": 2, "energy": 0.5}, "exactly one of n_components and energy"),
-        ({"n_components": 0}, "n_components must be an integer of 1 or more"),
-        ({"energy": 0}, "energy must be a number above 0, at most 1, got 0"),
-        ({"energy": 60}, "energy must be a number above 0, at most 1, got 60"),
-        ({"energy": 0.5, "center": 1}, "center must be true or false, got 1"),
-    ],
-)
-def test_wrong_options_are_named(options: dict[str, object], message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        Pca(**options)  # type: ignore[arg-type]
-
-
-def test_the_function_rests_on_numpy_and_scipy_alone() -> None:
-    code = (
-        "import sys, cdspp; before = set(sys.modules)\n"
-        "from cdspp.core.components import principal_components\n"
-        "new = {name.partition('.')[0] for name in set(sys.modules) - before}\n"
-        "print(sorted(new & {'sklearn', 'torch', 'cv2', 'PIL', 'pandas'}))\n"
-    )
-    command = [sys.executable, "-c", code]
-    shown = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert shown.stdout.strip() == "[]"

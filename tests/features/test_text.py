@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from cdspp.core.errors import ConfigError, DataError
+from cdspp.core.errors import DataError
 from cdspp.features.text import Text
 
 TEXTS = [
@@ -87,22 +87,3 @@ def test_documents_without_common_terms_are_an_error(
     chosen = files if min_df > 1 else files[3:]
     with pytest.raises(DataError, match=r"documents leave no term .*; lower min_df"):
         Text(min_df=min_df).extract(chosen)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"tokens": "letter"}, "got 'letter': did you mean 'letters'"),
-        ({"lowercase": "yes"}, "lowercase must be true or false, got 'yes'"),
-        ({"stop_words": "german"}, "stop_words must be one of english, got 'german'"),
-        ({"min_df": 0.5}, "min_df must be an integer of 1 or more, got 0.5"),
-        ({"max_df": 2}, "max_df must be a number above 0, at most 1, got 2"),
-        (
-            {"encoding": "utf-9"},
-            "encoding must be the name of an encoding, got 'utf-9'",
-        ),
-    ],
-)
-def test_wrong_options_are_named(options: dict[str, object], message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        Text(**options)  # type: ignore[arg-type]

@@ -142,6 +142,21 @@ def test_scores_agree_with_a_count_by_hand(room: Room) -> None:
     assert scores["accuracy"][found][0] > 0.8
 
 
+def test_a_small_class_weighs_as_much_as_a_large_one(room: Room) -> None:
+    fit, ids = room.fit(), [f"right{i:02d}" for i in range(3 * N_PER_CLASS)]
+    truth = np.repeat(["a", "b", "c"], [20, 10, 6])
+    rows = {"id": ids, "label": truth, "position": range(len(ids))}
+    write_rows(room.labels("right"), LABEL_COLUMNS, rows)
+    columns, scores = read_rows(fit, FIT_COLUMNS), room.score(fit)
+    here = (columns["trial"] == 1) & (columns["iteration"] == 1)
+    true = np.array([truth[ids.index(key)] for key in columns["id"][here]])
+    hits = columns["predicted"][here] == true
+    expected = np.mean([hits[true == name].mean() for name in "abc"])
+    found = (scores["trial"] == 1) & (scores["iteration"] == 1)
+    assert expected != pytest.approx(hits.mean())
+    assert scores["mean_class_accuracy"][found] == pytest.approx(expected)
+
+
 def test_samples_on_both_sides_are_tested_only_where_they_are_kept(room: Room) -> None:
     files = room.files("right_right")
     for trial in read_trials(files):

@@ -67,20 +67,22 @@ MAT_CASES: dict[str, Case] = {
 def write_mat(
     folder: Path, case: str, *, compressed: bool = True, **changes: Any
 ) -> tuple[Path, dict[str, Any], np.ndarray]:
-    """Write a case of MAT_CASES; return file, layout and expected matrix.
+    """Write a case of MAT_CASES; return file, storage and expected matrix.
 
     A change replaces the variable of this name, or removes it where it is None.
     """
-    layout, variables, expected = MAT_CASES[case]
+    storage, variables, expected = MAT_CASES[case]
     variables = {k: v for k, v in (variables | changes).items() if v is not None}
     path = folder / "published.mat"
     savemat(path, variables, do_compression=compressed)
-    return path, mat_layout(layout), expected
+    return path, mat_storage(storage), expected
 
 
-def mat_layout(layout: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    """Return a complete layout of format mat."""
-    return {"format": "mat", "file": "published.mat", "width": WIDTH} | layout | changes
+def mat_storage(storage: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """Return a complete storage of format mat."""
+    return (
+        {"format": "mat", "file": "published.mat", "width": WIDTH} | storage | changes
+    )
 
 
 TRIPLETS = np.array(
@@ -103,9 +105,9 @@ def write_triplets(
     path = folder / "reuters.mat"
     truth = (CODES + 1).astype(np.uint8)[:, None]
     savemat(path, {"EN_EN_sample": table, "truth": truth}, do_compression=True)
-    layout = {"format": "triplets", "file": path.name, "X": "EN_EN_sample"}
-    layout |= {"labels": "truth", "label_base": 1}
-    return path, layout | {"width": WIDTH, "rows": N_ROWS}
+    storage = {"format": "triplets", "file": path.name, "X": "EN_EN_sample"}
+    storage |= {"labels": "truth", "label_base": 1}
+    return path, storage | {"width": WIDTH, "rows": N_ROWS}
 
 
 WORD_LINES = [
@@ -145,5 +147,5 @@ def write_csv(
         lines[2] = changes["line"]
     path = folder / "features.csv"
     path.write_text("".join(",".join(map(str, line)) + "\n" for line in lines))
-    layout = {"format": "csv", "file": path.name, "domain": "realworld"}
-    return path, layout | {"width": WIDTH, "label_base": 0}
+    storage = {"format": "csv", "file": path.name, "domain": "realworld"}
+    return path, storage | {"width": WIDTH, "label_base": 0}

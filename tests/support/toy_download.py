@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 import yaml
+from support.loopback import Server
 
 from cdspp.core.errors import DataError
 from cdspp.datasets.resources import fetch_resource
@@ -39,10 +40,10 @@ FOLDERS = {"paint": "Paint Box"}
 
 
 class Toy:
-    """A data set with one resource called `toy`."""
+    """A data set with one resource called `toy`, and a server to fetch it from."""
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
+    def __init__(self, root: Path, server: Server) -> None:
+        self.root, self.server = root, server
         self.catalogue = root / "resources" / "datasets.yaml"
         self.catalogue.parent.mkdir()
         self.folder = root / "data" / "set"
@@ -79,9 +80,14 @@ class Toy:
         assert not list(self.root.glob("data/**/.*"))
 
     def contents(self, folder: str = "set") -> dict[str, bytes]:
-        root = self.root / "data" / folder
-        files = (p for p in root.rglob("*") if p.is_file() and p != self.record)
-        return {path.relative_to(root).as_posix(): path.read_bytes() for path in files}
+        found = contents(self.root / "data" / folder)
+        return {path: found[path] for path in found if path != self.record.name}
+
+
+def contents(root: Path) -> dict[str, bytes]:
+    """Return the content of every file below a folder by its path."""
+    files = (path for path in root.rglob("*") if path.is_file())
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in files}
 
 
 def fetch_from_mirror(
@@ -111,7 +117,7 @@ def make_tar(files: Mapping[str, bytes], mode: str = "w:gz") -> bytes:
 
 def make_zip(files: Mapping[str, bytes]) -> bytes:
     stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
             archive.writestr(name, content)
     return stream.getvalue()

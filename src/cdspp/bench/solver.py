@@ -146,7 +146,7 @@ MEASUREMENTS: Mapping[str, Callable[[Size, Rows, Sequence[int]], Work]] = {
     "rounds": _rounds,
     "products": _products,
 }
-PRINTED = {
+DISPLAY_NAMES = {
     "closed-form": "supervised fit, closed form",
     "dense": "supervised fit, dense eigensolver",
     "rounds": "five rounds, whole CDSPP fit",
@@ -185,7 +185,7 @@ def bench_solver(
     for size in sizes:
         found: dict[str, Any] = {}
         for what in MEASUREMENTS:
-            progress(f"{size.name}: {PRINTED[what]}")
+            progress(f"{size.name}: {DISPLAY_NAMES[what]}")
             in_use = found["rounds"]["rows_in_use"] if what == "products" else ()
             found[what] = measure(f"{__name__}:{what}", size, in_use, repeat=repeat)
         results.append(_compare(size, found))
@@ -215,7 +215,7 @@ def solver_table(results: Sequence[Mapping[str, Any]]) -> str:
         lines += [str(Size(**result["size"])), f"{'':36}{'seconds':>10}{'peak MB':>10}"]
         for what, entry in result["measurements"].items():
             numbers = f"{entry['seconds']:10.3f}{entry['peak_memory_mb']:10.0f}"
-            lines.append(f"  {PRINTED[what]:34}{numbers}")
+            lines.append(f"  {DISPLAY_NAMES[what]:34}{numbers}")
         lines += [
             f"  dense over closed form            {result['speed_up']:10.1f}x"
             f"{result['memory_ratio']:9.1f}x   eigenvalues differ by "

@@ -1,11 +1,12 @@
-"""The command `cdspp bench`."""
+"""The command `cdspp bench`: speed and memory, measured on synthetic rows."""
 
 from __future__ import annotations
 
 import argparse
 import logging
-from collections.abc import Callable
 from typing import Any
+
+from cdspp.cli.command import add_command, positive_integer
 
 __all__ = ["add_bench"]
 
@@ -48,7 +49,6 @@ def _sizes(name: str) -> list[Any]:
 def _bench_methods(arguments: argparse.Namespace) -> str:
     from cdspp.bench.methods import bench_methods, methods_table
     from cdspp.core.artifacts import write_json
-    from cdspp.report.tables.times import paper_seconds
 
     results = bench_methods(
         _sizes(arguments.size),
@@ -58,35 +58,32 @@ def _bench_methods(arguments: argparse.Namespace) -> str:
     )
     if arguments.json:
         write_json(arguments.json, results)
-    paper = paper_seconds(arguments.paper) if arguments.paper else None
-    return methods_table(results, paper)
+    if not arguments.paper:
+        return methods_table(results)
+    from cdspp.analysis.paper_times import paper_seconds
+
+    return methods_table(results, paper_seconds(arguments.paper))
 
 
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a positive integer, got {text!r}")
-    return int(text)
-
-
-def add_bench(commands: Any, add: Callable[..., Any]) -> None:
-    """Add ``cdspp bench`` to the commands; `add` makes a parser with its help."""
+def add_bench(commands: Any) -> None:
+    """Add ``cdspp bench`` to the commands."""
     bench = commands.add_parser("bench", help="measure speed and memory")
     what = bench.add_subparsers(metavar="WHAT", required=True)
     text = "closed form against a dense eigensolver"
-    solver = add(what, "solver", _bench_solver, text, BENCH_HELP)
+    solver = add_command(what, "solver", _bench_solver, text, BENCH_HELP)
     solver.add_argument(
         "--repeat",
-        type=_positive,
+        type=positive_integer,
         default=3,
         metavar="N",
         help="runs of each measurement; the median counts (%(default)s)",
     )
     text = "one fit of every method, as ratios to CDSPP"
-    methods = add(what, "methods", _bench_methods, text, METHODS_HELP)
+    methods = add_command(what, "methods", _bench_methods, text, METHODS_HELP)
     methods.add_argument("method", nargs="*", metavar="METHOD", help="all by default")
     methods.add_argument(
         "--limit",
-        type=_positive,
+        type=positive_integer,
         default=600,
         metavar="SECONDS",
         help="give a fit up after this time (%(default)s)",

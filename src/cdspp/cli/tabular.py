@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +17,17 @@ from cdspp.core.artifacts import atomic
 from cdspp.core.errors import DataError
 from cdspp.methods.base import UNLABELLED, Float, SourceDomain
 
-__all__ = ["Table", "read_table", "write_predictions"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["DomainRows", "read_domain", "write_predictions"]
 
 LABEL, ID = "label", "id"
 NO_LABEL = ("", str(UNLABELLED))
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class DomainRows:
     """Rows of one domain as a file gives them; labels are text.
 
     Attributes
@@ -71,7 +74,7 @@ class Table:
         return SourceDomain(self.X, list(self.labels))
 
 
-def read_table(path: str | os.PathLike[str]) -> Table:
+def read_domain(path: str | os.PathLike[str]) -> DomainRows:
     """Read a domain from CSV or NPZ.
 
     Parameters
@@ -91,47 +94,86 @@ def read_table(path: str | os.PathLike[str]) -> Table:
         raise DataError(f"{path}: expected a file that ends in .csv or .npz.")
     if not Path(path).is_file():
         raise DataError(f"{path}: no such file.")
-    table = readers[suffix](Path(path))
-    if not table.X.size:
+    rows = readers[suffix](Path(path))
+    if not rows.X.size:
         raise DataError(f"{path}: expected rows of features, found none.")
-    return table
+    return rows
 
 
-def _read_csv(path: Path) -> Table:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            rows = [row for row in csv.reader(stream) if row]
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: not a text file in UTF-8 ({error}).") from error
-    if not rows:
-        raise DataError(f"{path}: empty. Expected a header and rows.")
-    header = [name.strip() for name in rows.pop(0)]
-    if len(set(header)) < len(header):
-        twice = next(name for name in header if header.count(name) > 1)
-        raise DataError(f"{path}: the header has the column {twice!r} twice.")
-    for number, row in enumerate(rows, start=2):
-        if len(row) != len(header):
-            raise DataError(
-                f"{path}: record {number} has {len(row)} cells, the header "
-                f"{len(header)}."
-            )
-    columns = [k for k, name in enumerate(header) if name not in (LABEL, ID)]
-    features = tuple(header[k] for k in columns)
-    X = np.empty((len(rows), len(columns)))
-    for number, row in enumerate(rows):
-        X[number] = [_number(row[k], path, header[k], number + 2) for k in columns]
-    return Table(
+def _read_csv(path: Path) -> DomainRows:
+    cells = _text_cells(path)
+    header = cells.iloc[0].str.strip().tolist()
+    for name in header:
+        if header.count(name) > 1:
+            raise DataError(f"{path}: the header has the column {name!r} twice.")
+    rows = cells.iloc[1:].set_axis(header, axis="columns")
+    features = [name for name in header if name not in (LABEL, ID)]
+    return DomainRows(
         path=str(path),
-        X=X,
-        ids=_column(rows, header, ID) or _numbered(len(rows)),
-        labels=_texts(_column(rows, header, LABEL) or [""] * len(rows)),
-        features=features,
+        X=_numbers(rows[features], path),
+        ids=rows[ID].tolist() if ID in rows else _numbered(len(rows)),
+        labels=_texts(rows[LABEL] if LABEL in rows else [""] * len(rows)),
+        features=tuple(features),
     )
 
 
-def _number(cell: str, path: Path, column: str, record: int) -> float:
+def _text_cells(path: Path) -> pd.DataFrame:
+    """Return all cells of a CSV file as they stand there, the header in the first row.
+
+    Blank lines are passed over.
+    """
+    import pandas as pd
+
     try:
-        return float(cell)
+        # No cell stands for a missing value: a class may be called NA.
+        cells = pd.read_csv(
+            path, header=None, dtype=str, keep_default_na=False, encoding="utf-8-sig"
+        )
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: not a text file in UTF-8 ({error}).") from error
+    except pd.errors.EmptyDataError as error:
+        raise DataError(f"{path}: empty. Expected a header and rows.") from error
+    except pd.errors.ParserError as error:
+        unreadable = DataError(f"{path}: cannot be read as CSV ({error}).")
+        raise _uneven_record(path) or unreadable from error
+    # A short record is filled up with empty cells: only they make it worth a look.
+    if cells.iloc[:, -1].eq("").any() and (fault := _uneven_record(path)):
+        raise fault
+    return cells
+
+
+def _uneven_record(path: Path) -> DataError | None:
+    """Return what is wrong with the first record that is not as long as the header."""
+    with path.open(encoding="utf-8-sig", newline="") as stream:
+        lines = csv.reader(stream)
+        records = (cells for cells in lines if len(cells) > 1 or "".join(cells).strip())
+        width = len(next(records))
+        for number, cells in enumerate(records, start=2):
+            if len(cells) != width:
+                return DataError(
+                    f"{path}: record {number} has {len(cells)} cells, the header "
+                    f"{width}."
+                )
+    return None
+
+
+def _numbers(cells: pd.DataFrame, path: Path) -> Float:
+    """Return the cells as Python's own `float` reads them, to the last bit."""
+    X = np.empty(cells.shape)
+    try:
+        for k, (_, column) in enumerate(cells.items()):
+            X[:, k] = column.to_numpy(dtype=object)
+    except ValueError:
+        for record, row in enumerate(cells.itertuples(index=False), start=2):
+            for name, cell in zip(cells.columns, row, strict=True):
+                _require_number(cell, path, name, record)
+        raise
+    return X
+
+
+def _require_number(cell: str, path: Path, column: str, record: int) -> None:
+    try:
+        float(cell)
     except ValueError as error:
         raise DataError(
             f"{path}: record {record}, column {column!r}: {cell!r} is not a number. "
@@ -139,15 +181,11 @@ def _number(cell: str, path: Path, column: str, record: int) -> float:
         ) from error
 
 
-def _column(rows: Sequence[list[str]], header: list[str], name: str) -> list[str]:
-    return [row[header.index(name)] for row in rows] if name in header else []
-
-
 def _numbered(n: int) -> list[str]:
     return [str(k) for k in range(1, n + 1)]
 
 
-def _read_npz(path: Path) -> Table:
+def _read_npz(path: Path) -> DomainRows:
     try:
         with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
@@ -166,7 +204,7 @@ def _read_npz(path: Path) -> Table:
                 f"{path}: {name} has shape {values.shape}, expected one entry for each "
                 f"of the {n} rows of X."
             )
-    return Table(
+    return DomainRows(
         path=str(path),
         X=X.astype(np.float64),
         ids=[str(value) for value in ids],
@@ -191,14 +229,14 @@ def write_predictions(
     confidence: Iterable[float] | None,
 ) -> None:
     """Write CSV: id, predicted, confidence (empty where there is none)."""
-    labels = list(predicted)
-    values = [""] * len(labels)
+    import pandas as pd
+
+    table = pd.DataFrame({ID: list(ids), "predicted": list(predicted)}, dtype=object)
+    table["confidence"] = ""
     if confidence is not None:
-        values = [f"{value:.6g}" for value in confidence]
+        table["confidence"] = [f"{value:.6g}" for value in confidence]
     with (
         atomic(path) as temporary,
         temporary.open("w", encoding="utf-8", newline="") as stream,
     ):
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow([ID, "predicted", "confidence"])
-        writer.writerows(zip(ids, labels, values, strict=True))
+        table.to_csv(stream, index=False, lineterminator="\n")

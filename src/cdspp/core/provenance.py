@@ -122,8 +122,8 @@ def code_digest(*modules: str) -> str:
     """Return a digest of the package's code that `modules` rest on.
 
     Follows every import of the package from file to file, those inside functions too.
-    Comments, docstrings and layout do not count, so that only an edit that can change
-    a result changes the digest.
+    Comments, docstrings and formatting do not count, so that only an edit that can
+    change a result changes the digest.
 
     Parameters
     ----------

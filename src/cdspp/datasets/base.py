@@ -277,7 +277,8 @@ def check_index(index: Index) -> None:
     """
     name = f"data set {index.dataset}"
     if index.kind not in KINDS:
-        raise DataError(f"{name}: kind must be images or texts, got {index.kind!r}.")
+        kinds = ", ".join(KINDS)
+        raise DataError(f"{name}: kind must be one of {kinds}, got {index.kind!r}.")
     for what, found in (("classes", index.classes), ("domains", index.domains)):
         if not found or len(set(found)) != len(found):
             raise DataError(f"{name}: {what} must be distinct names, got {found}.")

@@ -136,16 +136,16 @@ def checks_of(path: str, name: str, resource: str) -> dict[str, Any]:
     path, name, resource : str
         The catalogue, the entry and the name of the resource.
     """
-    facts = _known(path)[name]["resources"][resource]
+    resource_entry = _known(path)[name]["resources"][resource]
     checks: dict[str, Any] = {}
-    for way in facts["ways"]:
+    for way in resource_entry["ways"]:
         for file in way.get("files", []):
             kept = {
                 k: v for k, v in file.items() if k not in ("name", "urls", "mirror")
             }
             checks[file["name"]] = kept
-    if "manifest" in facts:
-        content = Path(path).parent.joinpath(facts["manifest"]).read_bytes()
+    if "manifest" in resource_entry:
+        content = Path(path).parent.joinpath(resource_entry["manifest"]).read_bytes()
         checks["manifest"] = hashlib.sha256(content).hexdigest()
     return checks
 

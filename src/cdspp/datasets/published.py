@@ -48,8 +48,8 @@ class PublishedDataset(Dataset):
 
     def fingerprint(self) -> str:
         """Return a digest of what decides the samples and their order."""
-        facts = {key: self.entry.get(key) for key in DECISIVE}
-        return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
+        decisive = {key: self.entry.get(key) for key in DECISIVE}
+        return hashlib.sha256(json.dumps(decisive).encode()).hexdigest()[:16]
 
     def _samples(self, domain: str) -> list[Sample]:
         order = self.entry.get("order", {})

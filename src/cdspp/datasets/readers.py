@@ -1,7 +1,8 @@
 """Readers of published feature matrices, in the forms in which they are found.
 
 A *storage* says how one view of one domain is stored: an entry of `published` in the
-catalogue, with the values of that domain (`cdspp.datasets.catalogue.published_storage`).
+catalogue, with the values of that domain
+(`cdspp.datasets.catalogue.published_storage`).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import DataError
 from cdspp.core.matrix import is_sparse, require_finite
 
-__all__ = ["Published", "check_storage", "read_matrix"]
+__all__ = ["PublishedRows", "check_storage", "read_matrix"]
 
 Storage = Mapping[str, Any]
 Content = tuple[Any, np.ndarray]
@@ -39,7 +40,7 @@ SHOWN = 5
 SHOWN_CHARACTERS = 40
 
 
-class Published(NamedTuple):
+class PublishedRows(NamedTuple):
     """A published view: ``X`` (n, d) float32, dense or CSR, and n class names."""
 
     X: Any
@@ -77,7 +78,7 @@ def check_storage(where: str, storage: Storage) -> None:
 
 def read_matrix(
     path: str | Path, storage: Mapping[str, Any], classes: Sequence[str]
-) -> Published:
+) -> PublishedRows:
     r"""Read a published view and check that it is what its storage says.
 
     Parameters
@@ -108,7 +109,7 @@ def read_matrix(
 
     Returns
     -------
-    Published
+    PublishedRows
         In the order of the file: `X` float32, an ndarray or (``triplets``, ``words``,
         sparse variables) a CSR array, and `labels`, an object array of class names.
 
@@ -143,7 +144,7 @@ def read_matrix(
     _check_size(file, storage, X, labels)
     rows = [f"row {n + 1}" for n in range(X.shape[0])]
     require_finite(X, rows, str(file), REMEDY)
-    return Published(X, labels)
+    return PublishedRows(X, labels)
 
 
 def _fault(file: Path, found: str) -> DataError:

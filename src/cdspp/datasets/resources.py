@@ -126,10 +126,11 @@ def fetch_resource(
     record = Path(output)
     entry = _named(load_catalogue(catalogue), dataset, f"{catalogue}: no data set")
     where, what = f"{catalogue}, {dataset}", f"{dataset}, resource {resource}"
-    facts = _named(entry.get("resources", {}), resource, f"{where}: no resource")
+    resources = entry.get("resources", {})
+    resource_entry = _named(resources, resource, f"{where}: no resource")
     work = record.parent / f".{resource}.partial"
     try:
-        wanted = _read_resource(entry, facts, Path(catalogue), work, mirror)
+        wanted = _read_resource(entry, resource_entry, Path(catalogue), work, mirror)
     except DataError as error:
         raise DataError(f"{where}, resource {resource}: {error}") from error
     record.unlink(missing_ok=True)
@@ -155,13 +156,13 @@ def _named(entries: Mapping[str, Any], name: str, what: str) -> Any:
 
 def _read_resource(
     entry: Mapping[str, Any],
-    facts: Mapping[str, Any],
+    resource_entry: Mapping[str, Any],
     catalogue: Path,
     work: Path,
     mirror: str | None,
 ) -> _Resource:
-    _check_keys(facts, ("ways", "manifest"))
-    ways = [_read_way(way) for way in facts.get("ways", [])]
+    _check_keys(resource_entry, ("ways", "manifest"))
+    ways = [_read_way(way) for way in resource_entry.get("ways", [])]
     if not ways:
         raise DataError("there is no way to get it.")
     # What one way says of a file holds for the same file from another.
@@ -173,8 +174,8 @@ def _read_resource(
     images = None
     if with_images == {True}:
         rows: list[ManifestRow] = []
-        if "manifest" in facts:
-            rows = manifest_rows(catalogue.parent / facts["manifest"])
+        if "manifest" in resource_entry:
+            rows = manifest_rows(catalogue.parent / resource_entry["manifest"])
         images = ImageSet(entry["classes"], entry["class_sizes"], rows)
         for way in ways:
             images.domains_by(way.folders)
@@ -204,8 +205,8 @@ def _read_way(way: Mapping[str, Any]) -> _Way:
     )
 
 
-def _check_keys(facts: Mapping[str, Any], known: Collection[str]) -> None:
-    for key in facts:
+def _check_keys(given: Mapping[str, Any], known: Collection[str]) -> None:
+    for key in given:
         if key not in known:
             raise DataError(f"unknown key {key!r}{did_you_mean(key, known)}")
 

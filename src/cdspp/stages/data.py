@@ -44,7 +44,8 @@ def prepare_dataset(
     ConfigError
         There is no such data set, or `output` has another name.
     DataError
-        The files are not what the catalogue or the layout of a folder promises.
+        The files are not what the catalogue says, or the folder is not laid out as a
+        data set.
     """
     target = Path(output)
     if target.name != INDEX_NAME:

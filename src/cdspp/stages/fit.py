@@ -181,8 +181,8 @@ def fit_block(
     files : TaskFiles
         What to read.
     predictions : path
-        Parquet file with `cdspp.core.artifacts.FIT_COLUMNS`, one row a test sample, round
-        and trial.
+        Parquet file with `cdspp.core.artifacts.FIT_COLUMNS`, one row a test sample,
+        round and trial.
     record : path
         JSON file: seconds, memory, versions, seed, and status and reason per trial.
     benchmark, task, block : str
@@ -210,10 +210,10 @@ def fit_block(
             outcomes.append(outcome)
             _append(rows, trial, rounds)
     write_rows(predictions, FIT_COLUMNS, rows)
-    facts = {"method": method, "block": block, "seed": seed}
-    facts |= {"numeric_threads": numeric_threads, "trials": outcomes}
-    environment = {"versions": versions(), "platform": hardware()}
-    write_json(record, facts | environment)
+    content = {"method": method, "block": block, "seed": seed}
+    content |= {"numeric_threads": numeric_threads, "trials": outcomes}
+    content |= {"versions": versions(), "platform": hardware()}
+    write_json(record, content)
 
 
 def _fit_trial(

@@ -61,8 +61,8 @@ def write_scores(
     labels : iterable of path
         Parquet files of labels, ``<domain>.parquet``, one for each target domain.
     output : path
-        Parquet file with `cdspp.core.artifacts.SCORE_COLUMNS`, sorted by its first five. A
-        failed trial has one row without accuracies.
+        Parquet file with `cdspp.core.artifacts.SCORE_COLUMNS`, sorted by its first
+        five. A failed trial has one row without accuracies.
 
     Raises
     ------

@@ -82,15 +82,15 @@ def write_split(
     labels : path
         Parquet file of ids and labels of the domain.
     output : path
-        Parquet file with `cdspp.core.artifacts.SPLIT_COLUMNS`; the label is null where a
-        sample is unlabelled. A source file holds the labelled source samples only.
+        Parquet file with `cdspp.core.artifacts.SPLIT_COLUMNS`; the label is null where
+        a sample is unlabelled. A source file holds the labelled source samples only.
     dataset, domain : str
         Names, which seed the draw together with role and trial.
     role : {"source", "target"}
         What the domain serves as.
     protocol : {"seeded", "published"}
-        `draw_seeded`, or `draw_published` (cdspp.datasets.published_splits), which looks at the
-        samples in their published order.
+        `draw_seeded`, or `cdspp.datasets.published_splits.draw_published`, which looks
+        at the samples in their published order.
     per_class, unlabelled : int
         Labelled samples per class, and unlabelled ones (None: all others).
     classes : sequence of str
@@ -121,40 +121,32 @@ def write_split(
         return (np.sort(order[part]) for part in parts)
 
     rows: dict[str, list[Any]] = {name: [] for name in SPLIT_COLUMNS}
-    taken = _source_rows if role == "source" else _target_rows
     for trial in trials_of_block(block):
-        for values in taken(trial, ids, found, *draw(trial)):
+        for values in _split_rows(trial, role, ids, found, *draw(trial)):
             for name, value in zip(SPLIT_COLUMNS, values, strict=True):
                 rows[name].append(value)
     write_rows(output, SPLIT_COLUMNS, rows)
 
 
-Row = tuple[int, str, int, str, str | None]
+SplitRow = tuple[int, str, int, str, str | None]
 
 
-def _source_rows(
+def _split_rows(
     trial: int,
+    role: str,
     ids: NDArray[Any],
     classes: NDArray[Any],
     drawn: NDArray[np.intp],
     rest: NDArray[np.intp],
-) -> Iterable[Row]:
-    return ((trial, ids[row], int(row), SOURCE, classes[row]) for row in drawn)
-
-
-def _target_rows(
-    trial: int,
-    ids: NDArray[Any],
-    classes: NDArray[Any],
-    drawn: NDArray[np.intp],
-    rest: NDArray[np.intp],
-) -> Iterable[Row]:
-    labelled = set(drawn.tolist())
-    for row in np.sort(np.concatenate([drawn, rest])).tolist():
-        if row in labelled:
-            yield trial, ids[row], row, LABELLED, classes[row]
-        else:
-            yield trial, ids[row], row, UNLABELLED_ROLE, None
+) -> Iterable[SplitRow]:
+    if role == SOURCE:
+        roles = dict.fromkeys(drawn.tolist(), SOURCE)
+    else:
+        roles = dict.fromkeys(drawn.tolist(), LABELLED)
+        roles |= dict.fromkeys(rest.tolist(), UNLABELLED_ROLE)
+    for row, found in sorted(roles.items()):
+        label = None if found == UNLABELLED_ROLE else classes[row]
+        yield trial, ids[row], row, found, label
 
 
 def _check_sizes(classes: NDArray[Any], per_class: int, where: str) -> None:

@@ -1,0 +1,89 @@
+"""The command `cdspp fetch`: published data, downloaded and verified."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from typing import Any
+
+from cdspp.cli.command import add_command
+from cdspp.core.errors import DataError
+
+__all__ = ["add_fetch"]
+
+log = logging.getLogger(__name__)
+
+FETCH_HELP = """\
+Downloads and verifies what a published data set consists of, for instance on a login
+node; a study that runs later finds everything in place. Without a name it lists what
+there is. Files that are there and whole are kept. A folder or address given as mirror,
+or in the environment variable CDSPP_MIRROR, is tried before the published places.
+
+examples:
+  cdspp fetch
+  cdspp fetch office-caltech-10 surf googlenet-webcam
+  cdspp fetch mrc --mirror /media/datasets
+"""
+
+
+def _fetch(arguments: argparse.Namespace) -> str:
+    from cdspp.core.discovery import did_you_mean
+    from cdspp.datasets.base import record_path
+    from cdspp.datasets.catalogue import load_catalogue
+    from cdspp.datasets.resources import fetch_resource
+
+    entries = load_catalogue(arguments.catalogue)
+    known = {name: entry.get("resources", {}) for name, entry in entries.items()}
+    known = {name: resources for name, resources in known.items() if resources}
+    name = arguments.dataset
+    if name is None:
+        return "\n".join(f"{key:20}{' '.join(found)}" for key, found in known.items())
+    if name not in known:
+        hint = did_you_mean(name, known)
+        raise DataError(f"nothing is published as {name!r}{hint} See cdspp fetch.")
+    lines, faults = [], []
+    for resource in arguments.resource or known[name]:
+        output = record_path(arguments.data, name, resource)
+        try:
+            fetch_resource(
+                dataset=name,
+                resource=resource,
+                catalogue=arguments.catalogue,
+                mirror=arguments.mirror,
+                output=output,
+            )
+            lines.append(f"{name}, {resource}: {output}")
+        except DataError as error:
+            log.error("%s", error)
+            faults.append(resource)
+    if faults:
+        count = f"{len(faults)} of {len(faults) + len(lines)} resources"
+        message = f"{name}: {count} could not be had: {', '.join(faults)}"
+        raise DataError(f"{message}. The reasons stand above.")
+    return "\n".join(lines)
+
+
+def add_fetch(commands: Any) -> None:
+    """Add ``cdspp fetch`` to the commands."""
+    fetch = add_command(
+        commands, "fetch", _fetch, "download published data", FETCH_HELP
+    )
+    fetch.add_argument("dataset", nargs="?", metavar="DATASET")
+    fetch.add_argument(
+        "resource", nargs="*", metavar="RESOURCE", help="all of them by default"
+    )
+    fetch.add_argument(
+        "--data",
+        default="data",
+        metavar="FOLDER",
+        help="where to put the files (%(default)s, as the study expects)",
+    )
+    fetch.add_argument(
+        "--mirror", metavar="PLACE", help="folder or address to try first"
+    )
+    fetch.add_argument(
+        "--catalogue",
+        default="resources/datasets.yaml",
+        metavar="FILE",
+        help="what is where (%(default)s)",
+    )

@@ -1,0 +1,105 @@
+"""The command `cdspp`: its parser, what it prints, and how it ends where it fails."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from collections.abc import Sequence
+
+from cdspp import __version__
+from cdspp.cli.bench import add_bench
+from cdspp.cli.command import add_command
+from cdspp.cli.fetch import add_fetch
+from cdspp.cli.own_data import FILES, add_fit, add_predict
+from cdspp.core.errors import DiskFullError, MethodFailed
+
+__all__ = ["main"]
+
+DESCRIPTION = """\
+Heterogeneous domain adaptation: label a target domain of which few rows are labelled,
+with the help of a labelled source domain that has other features.
+"""
+
+PLAN_HELP = """\
+Jobs, fits, core-hours and memory by method, from the cost model; needs no data. Call it
+where the Snakefile is, with the study files that --configfile would get.
+
+example:
+  cdspp plan resources/studies/paper.yaml
+"""
+
+# ConfigError and DataError are ValueErrors, like scikit-learn's own.
+USER_ERRORS = (DiskFullError, MethodFailed, OSError, ValueError)
+
+
+def _methods(arguments: argparse.Namespace) -> str:
+    from cdspp.methods import available, method_class
+
+    lines = []
+    for name in available():
+        found = method_class(name)
+        star = " *" if found.supervised else ""
+        summary = (found.__doc__ or "").strip().splitlines()[0]
+        lines.append(f"{name:14}{found.display_name + star:14}{summary}")
+    return "\n".join([*lines, "", "* supervised: learns from labelled rows alone"])
+
+
+def _plan(arguments: argparse.Namespace) -> str:
+    from cdspp.study.config import load_study, merge_files
+    from cdspp.study.cost import forecast_text
+
+    study = load_study(
+        merge_files(["config.yaml", *arguments.file]),
+        schema="workflow/schemas/config.schema.yaml",
+        catalogue="resources/datasets.yaml",
+        paper="resources/paper",
+    )
+    return forecast_text(study)
+
+
+def _summary(arguments: argparse.Namespace) -> str:
+    from cdspp.report.page.headline import headline
+
+    return headline(arguments.folder)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="cdspp",
+        description=DESCRIPTION,
+        epilog=FILES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"cdspp {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    add_command(commands, "methods", _methods, "list the methods")
+    add_fit(commands)
+    add_predict(commands)
+    add_fetch(commands)
+    add_bench(commands)
+    plan = add_command(
+        commands, "plan", _plan, "estimate what a study costs", PLAN_HELP
+    )
+    plan.add_argument("file", nargs="*", metavar="STUDY_FILE")
+    summary = add_command(
+        commands, "summary", _summary, "print the headline of a study"
+    )
+    summary.add_argument(
+        "folder", metavar="RESULTS_FOLDER", help="for instance results/embedded"
+    )
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit code (2 where the user is mistaken)."""
+    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+    arguments = _parser().parse_args(argv)
+    try:
+        text = arguments.run(arguments)
+    except USER_ERRORS as error:
+        message = " ".join(str(error).split())
+        sys.stderr.write(f"cdspp: error: {message}\n")
+        return 2
+    sys.stdout.write(text + "\n")
+    return 0

@@ -1,0 +1,113 @@
+"""The command line: its commands, what it prints, how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cdspp.__main__ import main
+from cdspp.bench import measure
+from cdspp.methods import available
+
+
+def test_methods_lists_every_method_with_its_printed_name(capsys: Any) -> None:
+    assert main(["methods"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[: len(available())]] == list(available())
+    assert any("CDSPP_sup *" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["fit", "--target", "a.csv"],
+        ["fit", "--target", "a.csv", "--output", "b.csv", "--option", "alpha"],
+        ["bench"],
+        ["bench", "solver", "--repeat", "0"],
+        ["bench", "solver", "--size", "huge"],
+        ["unknown"],
+    ],
+)
+def test_wrong_arguments_exit_with_code_2(arguments: list[str], capsys: Any) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    assert stopped.value.code == 2
+    assert "error:" in capsys.readouterr().err
+
+
+def test_summary_prints_the_headline_of_the_report(
+    monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    report = types.ModuleType("cdspp.report.page.headline")
+    report.headline = lambda folder: f"headline of {folder}"  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "cdspp.report.page.headline", report)
+    assert main(["summary", "results/embedded"]) == 0
+    assert capsys.readouterr().out == "headline of results/embedded\n"
+
+
+@pytest.mark.parametrize(
+    ("what", "arguments", "shown"),
+    [
+        ("solver", ["--repeat", "1"], "dense over closed form"),
+        ("methods", ["svm-t"], "x CDSPP"),
+    ],
+)
+def test_bench_shows_a_table_and_writes_the_numbers_as_json(
+    what: str,
+    arguments: list[str],
+    shown: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Any,
+) -> None:
+    tiny = measure.Size("office-caltech", 3, 12, 6, 6, 9, 40)
+
+    def here(name: str, size: Any, in_use: Any = (), **options: Any) -> dict[str, Any]:
+        return measure.run_measurement(name, size, in_use)
+
+    monkeypatch.setattr(measure, "SIZES", {"office-caltech": tiny})
+    monkeypatch.setattr(f"cdspp.bench.{what}.measure", here)
+    path = tmp_path / "bench.json"
+    options = ["--size", "office-caltech", "--json", str(path)]
+    assert main(["bench", what, *arguments, *options]) == 0
+    assert shown in capsys.readouterr().out
+    assert json.loads(path.read_text())[0]["size"]["n_source"] == 12
+
+
+def test_the_module_runs_as_a_program_and_explains_its_files() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "cdspp", "fit", "--help"],
+        env={**os.environ, "COLUMNS": "100"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0
+    for part in ("column `label`", "examples:", "--option NAME=VALUE", "confidence"):
+        assert part in done.stdout
+
+
+def test_the_plan_of_a_study_is_told_without_its_data(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.chdir(repository)
+    assert main(["plan", "resources/studies/reuters-600.yaml"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["method", "jobs", "fits", "core-hours", "peak", "MB"]
+    assert any(line.startswith("all ") for line in lines)
+
+
+def test_a_study_file_without_keys_is_refused(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    (tmp_path / "list.yaml").write_text("- 1\n")
+    monkeypatch.chdir(repository)
+    assert main(["plan", str(tmp_path / "list.yaml")]) == 2
+    assert "expected keys and values" in capsys.readouterr().err
