@@ -22,10 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from cdspp.datasets.archives import unpack
 from cdspp.core.artifacts import atomic, write_json
-from cdspp.datasets.catalogue import load_catalogue
 from cdspp.core.errors import DataError
+from cdspp.datasets.archives import unpack
+from cdspp.datasets.catalogue import load_catalogue
 from cdspp.datasets.fetch import RemoteFile, git_blob_id, verify
 from cdspp.datasets.published_splits import packed_digest
 

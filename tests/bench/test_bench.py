@@ -19,7 +19,6 @@ from cdspp.bench.solver import (
     solver_table,
     unavoidable_products,
 )
-from cdspp.core.errors import DataError
 from cdspp.methods import available, method_class
 from cdspp.methods.cdspp.structure_preserving import solve_projection
 from cdspp.study.cost import fit_cost
@@ -113,7 +112,7 @@ def test_the_sizes_are_those_of_the_benchmarks() -> None:
 def test_methods_are_measured_beside_cdspp_and_the_papers_times(
     repository: Path,
 ) -> None:
-    from cdspp.analysis.paper_times import paper_seconds
+    from cdspp.analysis.times import paper_seconds
 
     results = bench_methods([TINY], methods=["svm-t"], limit=60)
     assert list(results[0]["methods"]) == ["cdspp", "svm-t"]
@@ -137,11 +136,3 @@ def test_the_cost_of_a_fit_grows_with_the_problem(name: str) -> None:
     small, large = (fit_cost(method_class(name), size) for size in (TINY, HOME))
     assert 0 < small.seconds <= large.seconds
     assert 0 < small.megabytes < large.megabytes
-
-
-def test_a_table_of_times_that_is_none_is_refused(tmp_path: Path) -> None:
-    from cdspp.analysis.paper_times import paper_seconds
-
-    (tmp_path / "times.csv").write_text("method,seconds\nTIT,1\n")
-    with pytest.raises(DataError, match="no table of computation times"):
-        paper_seconds(tmp_path / "times.csv")

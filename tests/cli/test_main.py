@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import types
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,10 @@ import pytest
 from cdspp.__main__ import main
 from cdspp.bench import measure
 from cdspp.methods import available
+from cdspp.report.page import headline
 
 
-def test_methods_lists_every_method_with_its_printed_name(capsys: Any) -> None:
+def test_methods_lists_every_method_with_its_name(capsys: Any) -> None:
     assert main(["methods"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[: len(available())]] == list(available())
@@ -46,9 +46,7 @@ def test_wrong_arguments_exit_with_code_2(arguments: list[str], capsys: Any) -> 
 def test_summary_prints_the_headline_of_the_report(
     monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    report = types.ModuleType("cdspp.report.page.headline")
-    report.headline = lambda folder: f"headline of {folder}"  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "cdspp.report.page.headline", report)
+    monkeypatch.setattr(headline, "headline", lambda folder: f"headline of {folder}")
     assert main(["summary", "results/embedded"]) == 0
     assert capsys.readouterr().out == "headline of results/embedded\n"
 

@@ -60,7 +60,7 @@ def _bench_methods(arguments: argparse.Namespace) -> str:
         write_json(arguments.json, results)
     if not arguments.paper:
         return methods_table(results)
-    from cdspp.analysis.paper_times import paper_seconds
+    from cdspp.analysis.times import paper_seconds
 
     return methods_table(results, paper_seconds(arguments.paper))
 

@@ -200,21 +200,30 @@ def read_csv(path: str | os.PathLike[str], types: Columns) -> pd.DataFrame:
     """
     import pandas as pd
 
-    numbers = [name for name, kind in types.items() if kind == "float64"]
     try:
-        return pd.read_csv(
+        found = pd.read_csv(
             path,
             usecols=list(types),
-            dtype=dict(types),
+            dtype="str",
             keep_default_na=False,
-            na_values=dict.fromkeys(numbers, [""]),
-            float_precision="round_trip",
             encoding="utf-8",
         )[list(types)]
-    except (OSError, ValueError) as error:
+        return found.apply(lambda texts: _typed(texts, types[str(texts.name)]))
+    except (OSError, ValueError, KeyError) as error:
         expected = ", ".join(types)
         message = f"{path}: expected a CSV file with the columns {expected} ({error})"
         raise DataError(message) from error
+
+
+def _typed(texts: pd.Series, kind: str) -> pd.Series:
+    """Convert texts as Python does, which is exact."""
+    convert: Mapping[str, Any] = {
+        "str": str,
+        "int64": int,
+        "float64": lambda text: float(text or "nan"),
+        "bool": {"true": True, "false": False}.__getitem__,
+    }
+    return texts.map(convert[kind]).astype(kind)
 
 
 def read_labels(path: str | os.PathLike[str]) -> dict[str, str]:

@@ -30,7 +30,6 @@ __all__ = [
 ]
 
 PACKAGE = "cdspp"
-_ROOT = Path(__file__).parents[1]
 REPORTED = ("numpy", "scipy", "scikit-learn", "torch", "pyarrow", "cdspp")
 
 
@@ -148,6 +147,11 @@ def code_digest(*modules: str) -> str:
     return digest.hexdigest()[:16]
 
 
+def _root() -> Path:
+    """Return the folder of the package."""
+    return Path(__file__).parents[1]
+
+
 def data_digest(folder: str) -> str:
     """Return a digest of files of the package that are no code.
 
@@ -157,9 +161,10 @@ def data_digest(folder: str) -> str:
         Folder below the package, such as ``report/page/templates``.
     """
     digest = hashlib.sha256()
-    for file in sorted(_ROOT.joinpath(folder).rglob("*")):
+    root = _root()
+    for file in sorted(root.joinpath(folder).rglob("*")):
         if file.is_file():
-            digest.update(f"{file.relative_to(_ROOT).as_posix()}\n".encode())
+            digest.update(f"{file.relative_to(root).as_posix()}\n".encode())
             digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -169,7 +174,7 @@ def _source_file(module: str) -> Path | None:
     parts = module.split(".")
     if parts[0] != PACKAGE:
         return None
-    path = _ROOT.joinpath(*parts[1:])
+    path = _root().joinpath(*parts[1:])
     for file in (path.with_suffix(".py"), path / "__init__.py"):
         if file.is_file():
             return file

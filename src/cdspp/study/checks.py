@@ -141,8 +141,8 @@ class CrossCheck:
             kind = extractor_kind(extractor)
             if kind not in {"view", dataset.kind}:
                 yield (
-                    f"{where}.{key}: {extractor} reads {kind}, but {dataset.identifier} "
-                    f"holds {dataset.kind}."
+                    f"{where}.{key}: {extractor} reads {kind}, but "
+                    f"{dataset.identifier} holds {dataset.kind}."
                 )
             domain = root.get("options", {}).get("codebook_domain")
             if domain is not None and domain not in dataset.class_sizes:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cdspp.report.figures.gains import VERDICT_COLOURS
 from matplotlib.figure import Figure
 from support.report_data import (
     CONTROLS,
@@ -36,7 +37,6 @@ from cdspp.report.figures.benchmark import (
     draw_subspace,
     overall_figures,
 )
-from cdspp.report.figures.gains import VERDICT_COLOURS
 from cdspp.report.figures.samples import count_confusions
 from cdspp.report.figures.source_help import source_help_caption
 from cdspp.report.figures.style import (

@@ -76,8 +76,8 @@ def build_printed_table(cells: pd.DataFrame) -> Table:
             f"The paper's accuracies, over {PRINTED_TRIALS} trials, and ours: percent, "
             "mean (standard deviation, n − 1) over trials. Difference: ours minus the "
             "printed mean, in points. "
-            f"{RULE} {_counts(cells['verdict'])} The CSV has every printed cell, with ours or the "
-            "reason why there is none. * supervised; † shortened run."
+            f"{RULE} {_counts(cells['verdict'])} The CSV has every printed cell, with "
+            "ours or the reason why there is none. * supervised; † shortened run."
         ),
         columns=_COLUMNS,
         lines=tuple(

@@ -107,7 +107,8 @@ class Best:
         return Judgement(
             judge(gain),
             f"{ours.display_name} {mean_text(values)}; best of "
-            f"{counted(len(complete), 'other')} {best.display_name}, {mean_text(rival)}: "
+            f"{counted(len(complete), 'other')} {best.display_name}, "
+            f"{mean_text(rival)}: "
             f"{gain_text(gain)}, {counted(gain.trials, 'trial')}."
             f"{_listed('Left out', left_out)}",
         )
@@ -154,7 +155,7 @@ class Transfer:
     rule: ClassVar[str] = f"{RULE} Here it is applied to the average over tasks."
 
     def __call__(self, evidence: Evidence) -> Judgement:
-        """Apply the rule of `cdspp.analysis.source_help` to the average, and count the tasks."""
+        """Apply the rule to the average, and count the tasks on which it helps."""
         comparisons = compare(evidence.summary)
         if not comparisons["control"].any():
             raise NotTestable("no control was run")

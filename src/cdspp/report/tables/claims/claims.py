@@ -149,8 +149,8 @@ CLAIMS = (
         "deterministic",
         "CDSPP has no luck in it: equal data give equal predictions.",
         Elsewhere(
-            "no fit runs twice in a study; tests/workflow/test_workflow.py runs one again and "
-            "compares the scores byte by byte"
+            "no fit runs twice in a study; tests/workflow/test_workflow.py runs one "
+            "again and compares the scores byte by byte"
         ),
     ),
     Claim(
