@@ -92,14 +92,14 @@ def test_missing_values_of_a_block_are_left_out() -> None:
 
 def test_a_gain_pairs_equal_trials_and_counts_losses() -> None:
     gain = paired_gain([0.9, 0.8, NAN, 0.7, 0.5], [0.8, 0.9, 0.1, 0.5, 0.5])
-    assert gain.mean == pytest.approx(0.2 / 4)
+    assert gain.gain == pytest.approx(0.2 / 4)
     assert (gain.losses, gain.trials) == (1, 4)
 
 
 def test_pairing_removes_what_the_trials_share() -> None:
     luck = np.random.default_rng(2).normal(0, 0.2, size=10)
     gain = paired_gain(0.55 + luck, 0.5 + luck)
-    assert gain.mean == pytest.approx(0.05)
+    assert gain.gain == pytest.approx(0.05)
     assert gain.high - gain.low < 1e-9
 
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from support.report_data import METHODS, make_layout
+import pandas as pd
+from support.gain_data import as_frame
+from support.report_data import METHODS, make_plan
 
-from cdspp.analysis.summary import Row, Summary, summarise
-from cdspp.report.tables.claims.evidence import (
-    Evidence,
-)
-from cdspp.report.tables.curves import Curve
-from cdspp.report.tables.times import Time
+from cdspp.analysis.curves import CurveScores
+from cdspp.analysis.fit_records import OUTCOME_COLUMNS
+from cdspp.analysis.summary import Summary, summarise
+from cdspp.analysis.times import measure_times
+from cdspp.report.tables.claims.evidence import Evidence
+from cdspp.study.plan import CurvePlan, CurveValue, Row
 
 TASKS = ("a_b", "b_a")
 CONTROLS = {"target-only": ("main", "target-only"), "placebo": ("placebo", "cdspp")}
@@ -29,69 +29,69 @@ def summary_of(values: Numbers, *, shortened: Sequence[str] = ()) -> Summary:
     `values` give, by method or control, an accuracy, or one a trial, or one a task and
     trial; NaN where a trial is missing.
     """
-    methods = [key for key in values if key not in CONTROLS]
-    controls = [key for key in values if key in CONTROLS]
-    layout = make_layout(tasks=TASKS, methods=methods, controls=controls, trials=4)
-    for entry in layout["methods"]:
-        entry["shortened"] = entry["id"] in shortened
-    rows: dict[str, list[Any]] = {
-        name: [] for name in ("setting", "method", "task", "trial", "accuracy")
+    plan = make_plan(
+        tasks=TASKS,
+        methods=[key for key in values if key not in CONTROLS],
+        controls=[key for key in values if key in CONTROLS],
+        trials=4,
+        shortened=dict.fromkeys(shortened, 4),
+    )
+    cells = {
+        CONTROLS.get(key, ("main", key)): dict(
+            zip(TASKS, np.broadcast_to(given, (2, 4)).tolist(), strict=True)
+        )
+        for key, given in values.items()
     }
-    for key, given in values.items():
-        setting, method = CONTROLS.get(key, ("main", key))
-        accuracy = np.broadcast_to(given, (2, 4))
-        for (task, trial), value in np.ndenumerate(accuracy):
-            record = (setting, method, TASKS[task], trial + 1, value)
-            for name, item in zip(rows, record, strict=True):
-                rows[name].append(item)
-    columns = {name: np.array(column) for name, column in rows.items()}
-    columns["status"] = np.where(np.isfinite(columns["accuracy"]), "ok", "failed")
-    columns["iteration"] = np.ones(len(columns["trial"]), dtype=int)
-    columns["mean_class_accuracy"] = columns["accuracy"]
-    return summarise(columns, layout)
+    return summarise(as_frame(cells), plan)
 
 
-def curve_of(parameter: str, points: Mapping[float, float], **others: float) -> Curve:
+def curve_of(
+    parameter: str, levels: Mapping[float, float], **others: float
+) -> CurveScores:
     """Build a curve of CDSPP of two tasks and three trials, and of `others`, constant.
 
     The trials differ by luck, which is the same at every value.
     """
     keys = ("cdspp", *(key.replace("_", "-") for key in others))
-    levels = [list(points.values())]
-    levels += [[level] * len(points) for level in others.values()]
-    shape = (len(keys), len(TASKS), len(points), 3)
-    accuracy = np.array(levels)[:, None, :, None] + LUCK[:3]
-    return Curve(
+    numbers = [list(levels.values())]
+    numbers += [[level] * len(levels) for level in others.values()]
+    shape = (len(keys), len(TASKS), len(levels), 3)
+    accuracy = np.array(numbers)[:, None, :, None] + LUCK[:3]
+    plan = CurvePlan(
         identifier=parameter,
         parameter=parameter,
-        values=tuple(points),
         tasks=TASKS,
-        rows=tuple(row_of(key, trials=3) for key in keys),
-        accuracy=np.broadcast_to(accuracy, shape).copy(),
+        rows=tuple(Row(key, METHODS[key][0], "main", key, 3) for key in keys),
+        values=tuple(CurveValue(v, f"{parameter}-{v:g}", TASKS) for v in levels),
         dropped=(),
-        main=None,
+        trials_asked=3,
         n_classes=10,
     )
+    return CurveScores(plan, np.broadcast_to(accuracy, shape).copy())
 
 
-def row_of(key: str, **options: Any) -> Row:
-    """Build the row of a method."""
-    row = Row(key, METHODS[key][0], "main", key, "method", METHODS[key][1], False, 4)
-    return replace(row, **options)
-
-
-def time_of(key: str, seconds: float, *, shortened: bool = False) -> Time:
-    """Build the time of a method."""
-    row = row_of(key, shortened=shortened)
-    return Time("digits", "Digits", row, seconds, math.nan, 3, 0, 2, 2)
+def times_of(
+    seconds: Mapping[str, float], *, shortened: Sequence[str] = ()
+) -> pd.DataFrame:
+    """Build the times of methods that took these seconds in all; NaN: not measured."""
+    plan = make_plan(
+        tasks=TASKS, methods=tuple(seconds), shortened=dict.fromkeys(shortened, 3)
+    )
+    outcomes = (
+        {"benchmark": "digits", "setting": "main", "task": task, "method": method}
+        | {"trial": 1, "status": "ok", "cpu_seconds": value / 6}
+        for method, value in seconds.items()
+        for task in (TASKS if np.isfinite(value) else TASKS[:1])
+    )
+    return measure_times(pd.DataFrame(outcomes, columns=OUTCOME_COLUMNS), [plan])
 
 
 def evidence(
     values: Numbers | None = None,
-    *curves: Curve,
-    times: Sequence[Time] = (),
+    *curves: CurveScores,
+    times: pd.DataFrame | None = None,
     shortened: Sequence[str] = (),
 ) -> Evidence:
     """Put together what is known of a benchmark."""
     summary = summary_of(values or {"cdspp": 0.5}, shortened=shortened)
-    return Evidence(summary, curves, times)
+    return Evidence(summary, curves, times_of({}) if times is None else times)

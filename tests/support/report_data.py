@@ -1,4 +1,4 @@
-"""Synthetic studies: layouts, score files, fits and projections as the stages write."""
+"""Synthetic studies: plans by the real builder, score files, fits and projections."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from cdspp.core.artifacts import (
     FIT_COLUMNS,
@@ -15,9 +16,13 @@ from cdspp.core.artifacts import (
     write_json,
     write_rows,
 )
+from cdspp.study.model import Benchmark, Method, Setting, Study, StudyDataset
+from cdspp.study.plan import BenchmarkPlan, plan_of
+from cdspp.study.settings import curve_of, curve_settings, setting_of
 
 __all__ = [
-    "make_layout",
+    "make_plan",
+    "make_study",
     "score_rows",
     "write_fit_records",
     "write_labels",
@@ -43,116 +48,151 @@ METHODS = {
     "cdspp": ("CDSPP", False, 0.075, 5),
     "cdspp-pca": ("CDSPP+PCA", False, 0.07, 5),
 }
-CONTROLS = {
-    "target-only": ("target-only", "main", "target-only", 0.07),
-    "placebo": ("placebo", "placebo", "cdspp", 0.075),
-    "noise": ("noise", "noise", "cdspp", 0.08),
-}
+# What a control does to the source, and what it gains here over the baseline.
+CONTROLS = {"target-only": 0.07, "placebo": 0.075, "noise": 0.08}
+SOURCES = {"placebo": "permuted-labels", "noise": "noise"}
 DIGIT_TASKS = ("print_sketch", "sketch_photo", "photo_tilted", "tilted_print")
 FEW = ("svm-t", "cdspp-sup", "cdspp", "cdspp-pca")
 
 
-def make_layout(
+def make_study(
     *,
     benchmark: str = "digits",
     title: str = "Digits",
+    dataset: str = "",
     tasks: Sequence[str] = DIGIT_TASKS,
     methods: Sequence[str] = FEW,
     controls: Sequence[str] = tuple(CONTROLS),
     trials: int = 10,
     shortened: Mapping[str, int] | None = None,
-) -> dict[str, Any]:
-    """Build a layout; `shortened` maps methods to their smaller number of trials."""
-    fewer = shortened or {}
-    return {
-        "study": "embedded",
-        "benchmark": benchmark,
-        "title": title,
-        "summary": "Handwritten digits in four styles, SIFT words to AlexNet.",
-        "tasks": list(tasks),
-        "methods": [
-            {
-                "id": name,
-                "printed": METHODS[name][0],
-                "supervised": METHODS[name][1],
-                "shortened": name in fewer,
-                "trials": fewer.get(name, trials),
-            }
-            for name in methods
-        ],
-        "controls": [
-            dict(
-                zip(
-                    ("key", "printed", "setting", "method"),
-                    (key, *CONTROLS[key][:3]),
-                    strict=True,
-                )
-            )
-            for key in controls
-        ],
-        "baseline": "svm-t",
-        "reference": "cdspp",
-        "trials": trials,
+    settings: Sequence[Mapping[str, Any]] = (),
+    curves: Sequence[Mapping[str, Any]] = (),
+    deviations: Mapping[str, Setting] | None = None,
+    smallest: Mapping[str, int] | None = None,
+    **facets: Any,
+) -> Study:
+    """Build a study of one benchmark; `shortened` gives methods fewer trials.
+
+    `settings` and `curves` are entries of a configuration, `smallest` the size of the
+    classes of a domain (100 by default), `facets` other fields of the benchmark.
+    """
+    fewer, sizes = shortened or {}, smallest or {}
+    domains = dict.fromkeys(part for task in tasks for part in task.split("_"))
+    known = StudyDataset(
+        dataset or benchmark,
+        "images",
+        {d: dict.fromkeys("0123456789", sizes.get(d, 100)) for d in domains},
+    )
+    told = "Handwritten digits in four styles, SIFT words to AlexNet."
+    whole = {
+        "summary": told,
+        "source_view": "words",
+        "target_view": "net",
         "labels": {"source": 20, "target": 3},
-        "showcase": {"task": tasks[0], "method": "cdspp", "trial": 1},
+        "showcase": tasks[0] if tasks else "",
     }
+    entry = Benchmark(
+        identifier=benchmark,
+        title=title,
+        dataset=known.identifier,
+        tasks=tuple(tasks),
+        **{**whole, **facets},
+    )
+    run = [*methods, *(c for c in controls if c not in SOURCES)]
+    made = {
+        name: Method(name, {}, fewer.get(name, trials), (benchmark,), name in fewer)
+        for name in run
+    }
+    benchmarks, datasets = {benchmark: entry}, {known.identifier: known}
+    entries = [
+        {"id": c, "source": SOURCES[c], "methods": ["cdspp"]}
+        for c in controls
+        if c in SOURCES and "cdspp" in methods
+    ]
+    named = [curve_of(curve, benchmarks, made, datasets, trials) for curve in curves]
+    every = [
+        Setting("main", tuple(run), {benchmark: entry.tasks}),
+        *(setting_of(setting, benchmarks) for setting in (*entries, *settings)),
+        *(setting for curve in named for setting in curve_settings(curve)),
+        *(deviations or {}).values(),
+    ]
+    return Study(
+        name="embedded",
+        seed=7,
+        trials=trials,
+        block_size=10,
+        numeric_threads=1,
+        partial=False,
+        datasets=datasets,
+        views={},
+        benchmarks=benchmarks,
+        methods=made,
+        settings={setting.identifier: setting for setting in every},
+        curves=tuple(named),
+        deviations={n: s.identifier for n, s in (deviations or {}).items()},
+    )
+
+
+def make_plan(**options: Any) -> BenchmarkPlan:
+    """Build the plan of `make_study`, which takes the same options."""
+    study = make_study(**options)
+    return plan_of(study, next(iter(study.benchmarks)))
 
 
 def score_rows(
-    layout: Mapping[str, Any],
+    plan: BenchmarkPlan,
     *,
     source_helps: float = 0.0,
     failed: Sequence[tuple[str, str, int]] = (),
     missing: Sequence[tuple[str, str, int]] = (),
     collapsed: Sequence[str] = (),
-) -> dict[str, list[Any]]:
-    """Draw scores for every cell.
+) -> pd.DataFrame:
+    """Draw scores for every row that a plan shows.
 
     `failed` and `missing` name (key, task, trial); rows that `collapsed` have 0.1.
     """
-    rng = np.random.default_rng(len(layout["tasks"]))
-    cells = [
-        (entry["id"], "main", entry["id"], entry["trials"], *METHODS[entry["id"]][2:])
-        for entry in layout["methods"]
-    ] + [
-        (
-            c["key"],
-            c["setting"],
-            c["method"],
-            layout["trials"],
-            CONTROLS[c["key"]][3],
-            5,
-        )
-        for c in layout["controls"]
-    ]
-    rows: dict[str, list[Any]] = {name: [] for name in SCORE_COLUMNS}
-    for place, task in enumerate(layout["tasks"]):
+    rng = np.random.default_rng(len(plan.tasks))
+    rows: list[tuple[Any, ...]] = []
+    for place, task in enumerate(plan.tasks):
         base = 0.78 - 0.05 * (place % 4)
-        luck = rng.normal(0, 0.018, size=layout["trials"])
-        for key, setting, method, trials, gain, steps in cells:
-            if key.startswith("cdspp") and setting == "main" and key != "cdspp-sup":
+        luck = rng.normal(0, 0.018, size=plan.trials_asked)
+        for row in plan.shown_rows:
+            gain, steps = _look(row.key, row.method)
+            if row.key in ("cdspp", "cdspp-pca"):
                 gain += source_helps * (1 + place % 2) / 2
-            for trial in range(1, trials + 1):
+            for trial in range(1, row.trials_asked + 1):
                 noise = rng.normal(0, 0.008)
-                if (key, task, trial) in missing:
+                if (row.key, task, trial) in missing:
                     continue
-                lost = (key, task, trial) in failed
+                lost = (row.key, task, trial) in failed
                 last = base + gain + luck[trial - 1] + noise
                 for step in range(1, 2 if lost else steps + 1):
-                    value = last - 0.03 * (1 - step / steps)
-                    value = 0.1 if key in collapsed else min(value, 1.0)
+                    value = min(last - 0.03 * (1 - step / steps), 1.0)
+                    value = 0.1 if row.key in collapsed else value
                     value = float("nan") if lost else value
-                    record = (setting, task, method, trial, step)
+                    cell = (row.setting, task, row.method, trial, step)
                     status = "failed" if lost else "ok"
-                    numbers = (status, 420, value, value - 0.004)
-                    for name, item in zip(rows, (*record, *numbers), strict=True):
-                        rows[name].append(item)
-    return rows
+                    rows.append((*cell, status, 420, value, value - 0.004))
+    return scores_frame(rows)
 
 
-def write_scores(path: Path, layout: Mapping[str, Any], **options: Any) -> Path:
+def scores_frame(rows: Sequence[tuple[Any, ...]]) -> pd.DataFrame:
+    """Return rows of a score file as what is read from it."""
+    kinds = {"string": "object", "int32": "int32", "float64": "float64"}
+    frame = pd.DataFrame(rows, columns=list(SCORE_COLUMNS))
+    return frame.astype({name: kinds[kind] for name, kind in SCORE_COLUMNS.items()})
+
+
+def _look(key: str, method: str) -> tuple[float, int]:
+    """Return what a row gains over the baseline, and its iterations."""
+    if key in CONTROLS:
+        return CONTROLS[key], 5
+    return METHODS[method][2], METHODS[method][3]
+
+
+def write_scores(path: Path, plan: BenchmarkPlan, **options: Any) -> Path:
     """Write drawn scores as a score file."""
-    write_rows(path, SCORE_COLUMNS, score_rows(layout, **options))
+    write_rows(path, SCORE_COLUMNS, score_rows(plan, **options))
     return path
 
 
@@ -227,14 +267,14 @@ def _write_projections(
 
 
 def write_fit_records(
-    folder: Path, layout: Mapping[str, Any], *, failed: str = ""
+    folder: Path, plan: BenchmarkPlan, *, failed: str = ""
 ) -> list[Path]:
     """Write one fit record a method and task; method `failed` loses trial 2."""
     paths = []
-    for task in layout["tasks"]:
-        for entry in layout["methods"]:
-            name = entry["id"]
-            cell = Path(layout["benchmark"]) / "main" / task / name / "1-5.json"
+    for task in plan.tasks:
+        for row in plan.main_rows:
+            name = row.key
+            cell = Path(plan.benchmark) / "main" / task / name / "1-5.json"
             trials = [
                 {
                     "trial": trial,

@@ -12,9 +12,9 @@ import pandas as pd
 from cdspp.core.artifacts import read_json
 from cdspp.core.names import fit_key
 
-__all__ = ["FitRecords", "read_fit_records"]
+__all__ = ["OUTCOME_COLUMNS", "FitRecords", "read_fit_records"]
 
-_COLUMNS = (
+OUTCOME_COLUMNS = (
     "benchmark",
     "setting",
     "task",
@@ -73,4 +73,4 @@ def read_fit_records(paths: Iterable[str | os.PathLike[str]]) -> FitRecords:
         job = read_json(path)
         outcomes += [fit_key(path)._asdict() | trial for trial in job.pop("trials")]
         jobs.append(job)
-    return FitRecords(pd.DataFrame(outcomes, columns=_COLUMNS), jobs)
+    return FitRecords(pd.DataFrame(outcomes, columns=list(OUTCOME_COLUMNS)), jobs)

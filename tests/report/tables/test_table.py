@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from cdspp.core.wording import marks
-from cdspp.report.tables.table import Cell, Line, Table, to_fragment, to_html, to_latex
+from cdspp.report.tables.table import (
+    Cell,
+    Line,
+    Table,
+    to_fragment,
+    to_html,
+    to_latex,
+    to_markdown,
+)
 
 TABLE = Table(
     name="toy",
@@ -13,7 +22,6 @@ TABLE = Table(
     caption="Percent & points.",
     columns=("Claim", "Gain"),
     lines=(Line((Cell("A long sentence."), Cell("1.0", value=0.01))),),
-    fields=("claim", "gain"),
 )
 
 
@@ -41,6 +49,19 @@ def test_a_fragment_has_heading_caption_and_table() -> None:
     nothing = to_fragment(replace(TABLE, lines=()))
     assert "Nothing to show yet" in nothing
     assert "<table" not in nothing
+
+
+def test_every_text_is_escaped_in_html_latex_and_markdown() -> None:
+    cells = (Cell("<i>", note="<u>"), Cell("<s>_t", name=True), Cell("<q>|%"))
+    table = replace(TABLE, title="50% <b>|a_b", columns=("a", "b", "c&"))
+    table = replace(table, lines=(Line(cells, "<block>"),), headings=True)
+    html = to_fragment(table)
+    assert not re.search("<[iusqb]>|<block>", html)
+    assert html.count("&lt;") == 6
+    assert "c&amp;" in html
+    assert r"50\% <b>|a\_b" in to_latex(table)
+    assert r"<q>|\%" in to_latex(table)
+    assert r"<q>\|%" in to_markdown(table)
 
 
 def test_marks_tell_supervised_and_shortened_methods() -> None:
