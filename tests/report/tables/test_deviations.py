@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-import numpy as np
+import pandas as pd
 import pytest
 import yaml
+from support.gain_data import as_frame
+from support.report_data import make_plan
 
-from cdspp.core.artifacts import SCORE_COLUMNS, write_rows
 from cdspp.core.errors import DataError
 from cdspp.methods import make, option_defaults
 from cdspp.report.tables.deviations import (
     Deviation,
     build_deviation_table,
-    deviation_tables,
     measure_effects,
     read_deviations,
-    write_deviations,
 )
 from cdspp.report.tables.table import Table
+from cdspp.study.model import Setting
+from cdspp.study.plan import BenchmarkPlan
 
 SETTING = "deviation-no-centring"
 NO_CENTRING = Deviation(
@@ -59,39 +58,32 @@ def shipped(path: Path) -> list[Deviation]:
     return read_deviations(path)
 
 
-def rows_of(accuracies: Accuracies) -> dict[str, Any]:
-    """Return score columns of CDSPP by (setting, task), trial by trial."""
-    records = [
-        (setting, task, "cdspp", trial, 1, "ok", 420, value, value)
-        for (setting, task), values in accuracies.items()
-        for trial, value in enumerate(values, start=1)
-    ]
-    columns = zip(*records, strict=True)
-    names = tuple(SCORE_COLUMNS)
-    return {n: np.asarray(v) for n, v in zip(names, columns, strict=True)}
+def scores_of(accuracies: Accuracies) -> pd.DataFrame:
+    """Return scores of CDSPP by (setting, task), trial by trial."""
+    cells: dict[tuple[str, str], dict[str, Sequence[float]]] = {}
+    for (setting, task), values in accuracies.items():
+        cells.setdefault((setting, "cdspp"), {})[task] = values
+    return as_frame(cells)
 
 
-def layout_of(
-    tasks: Sequence[str], trials: int = 3, title: str = "A"
-) -> dict[str, Any]:
-    entry = {
-        "id": "no-centring",
-        "setting": SETTING,
-        "method": "cdspp",
-        "printed": "CDSPP",
-        "tasks": list(tasks),
-        "trials": trials,
-    }
-    return {"benchmark": title.lower(), "title": title, "deviations": [entry]}
+def plan_of(tasks: Sequence[str], trials: int = 3, title: str = "A") -> BenchmarkPlan:
+    name = title.lower()
+    setting = Setting(SETTING, ("cdspp",), {name: tuple(tasks)}, trials=trials)
+    return make_plan(
+        benchmark=name,
+        title=title,
+        tasks=tasks,
+        methods=("cdspp",),
+        deviations={"no-centring": setting},
+    )
 
 
 def table_of(*accuracies: Accuracies) -> Table:
-    titles = "AB"[: len(accuracies)]
-    return build_deviation_table(
-        [rows_of(part) for part in accuracies],
-        [layout_of(["a_b"], title=title) for title in titles],
-        [NO_CENTRING, NO_SWITCH],
-    )
+    effects = [
+        measure_effects(scores_of(part), plan_of(["a_b"], title=title))
+        for part, title in zip(accuracies, "AB", strict=False)
+    ]
+    return build_deviation_table(effects, [NO_CENTRING, NO_SWITCH])
 
 
 def test_every_switch_is_an_option_with_another_value_than_the_default(
@@ -177,10 +169,10 @@ def test_the_effect_is_the_setting_minus_the_main_run_on_equal_trials_and_tasks(
         (SETTING, "a_b"): [0.82, 0.84, 0.86, 0.99],
         (SETTING, "b_c"): [0.60, 0.64, 0.68, 0.99],
     }
-    layout = layout_of(["a_b", "b_c"], trials=3)
-    effect = measure_effects(rows_of(accuracies), layout)["no-centring"]
+    plan = plan_of(["a_b", "b_c"], trials=3)
+    effect = measure_effects(scores_of(accuracies), plan)["no-centring"]
     # By trial: (0.02 + 0) / 2, (0.02 + 0.02) / 2, (0.02 + 0.04) / 2.
-    assert effect.gain.mean == pytest.approx(0.02)
+    assert effect.gain.gain == pytest.approx(0.02)
     assert effect.gain.low == pytest.approx(0.01)
     assert effect.gain.high == pytest.approx(0.03)
     assert (effect.gain.trials, effect.gain.losses, effect.tasks) == (3, 0, 2)
@@ -193,10 +185,10 @@ def test_a_trial_that_lacks_a_task_is_left_out() -> None:
         (SETTING, "a_b"): [0.90, 0.90],
         (SETTING, "b_c"): [0.60],
     }
-    layout = layout_of(["a_b", "b_c"], trials=2)
-    gain = measure_effects(rows_of(accuracies), layout)["no-centring"].gain
+    plan = plan_of(["a_b", "b_c"], trials=2)
+    gain = measure_effects(scores_of(accuracies), plan)["no-centring"].gain
     assert gain.trials == 1
-    assert gain.mean == pytest.approx(0.05)
+    assert gain.gain == pytest.approx(0.05)
     assert math.isnan(gain.low)
 
 
@@ -248,24 +240,16 @@ def test_two_benchmarks_have_a_line_each_and_the_text_stands_once() -> None:
     first, second, _ = table.lines
     assert {cell.text for cell in second.cells[:4]} == {""}
     assert [first.cells[4].text, second.cells[4].text] == ["A", "B"]
-    assert [record["title"] for record in table.records] == ["A", "B", ""]
+    assert list(table.data["title"]) == ["A", "B", ""]
 
 
-def test_the_page_explains_itself(path: Path, tmp_path: Path) -> None:
+def test_the_data_have_an_entry_a_deviation_and_what_was_measured(
+    shipped: list[Deviation],
+) -> None:
     accuracies = {("main", "a_b"): [0.8, 0.8], (SETTING, "a_b"): [0.9, 0.9]}
-    scores = tmp_path / "a.parquet"
-    write_rows(scores, SCORE_COLUMNS, rows_of(accuracies))
-    [name] = deviation_tables()
-    outputs = [tmp_path / f"{name}.{suffix}" for suffix in ("csv", "md", "tex")]
-    write_deviations(
-        scores=[scores], layouts=[layout_of(["a_b"])], deviations=path, outputs=outputs
-    )
-    page = outputs[1].read_text()
-    assert page.startswith("Where paper and released code differ. What the text")
-    assert "accuracy with these options minus accuracy without them" in page
-    assert "**+10.0**" in page
-    with outputs[0].open(newline="") as stream:
-        records = list(csv.DictReader(stream))
-    assert [r["id"] for r in records] == [d.id for d in read_deviations(path)]
-    assert float(records[0]["effect"]) == pytest.approx(0.1)
-    assert not any(r["effect"] for r in records[1:])
+    effects = measure_effects(scores_of(accuracies), plan_of(["a_b"]))
+    table = build_deviation_table([effects], shipped)
+    assert "accuracy with these options minus accuracy without them" in table.caption
+    assert list(table.data["id"]) == [deviation.id for deviation in shipped]
+    assert table.data["effect"].iloc[0] == pytest.approx(0.1)
+    assert table.data["effect"].iloc[1:].isna().all()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+import pandas as pd
 import pytest
+from support.report_data import make_plan
 
 from cdspp.core.artifacts import SPLIT_COLUMNS, write_rows
 from cdspp.core.errors import DataError
@@ -16,18 +17,15 @@ from cdspp.datasets.catalogue import load_catalogue
 from cdspp.datasets.published import published_labels
 from cdspp.datasets.published_splits import draw_published
 from cdspp.report.tables.overlap import (
-    Overlap,
-    overlap_rows,
-    overlap_table,
+    build_overlap_table,
+    count_overlap,
     write_overlap,
 )
 
-LAYOUT = {
-    "benchmark": "photographs",
-    "title": "Photographs",
-    "tasks": ["web_web", "shop_web"],
-    "overlap": "keep",
-}
+TASKS = ("web_web", "shop_web")
+PLAN = make_plan(
+    benchmark="photographs", title="Photographs", tasks=TASKS, overlap="keep"
+).of_data()
 Rows = Sequence[tuple[int, str, str]]
 
 # Trial 1: two of three test samples are labelled in the source; trial 2: one of two.
@@ -39,17 +37,22 @@ TARGET += [(2, "a", "unlabelled"), (2, "b", "unlabelled"), (2, "x", "labelled")]
 ELSEWHERE = [(1, "s", "source"), (2, "d", "source"), (2, "b", "source")]
 
 
-def columns(rows: Rows) -> dict[str, np.ndarray]:
-    """Return rows of trial, id and role as the columns of a file of splits."""
-    trials, ids, roles = zip(*rows, strict=True)
-    objects = (np.array(values, dtype=object) for values in (ids, roles))
-    return dict(zip(("trial", "id", "role"), (np.array(trials), *objects), strict=True))
+def frame(rows: Rows) -> pd.DataFrame:
+    """Return rows of trial, id and role as splits are read."""
+    return pd.DataFrame(rows, columns=["trial", "id", "role"])
+
+
+def count(source: Rows, target: Rows, task: str) -> Any:
+    """Count the overlap of one task."""
+    names = zip(("source", "target"), task.split("_"), strict=True)
+    splits = dict(zip(names, map(frame, (source, target)), strict=True))
+    (found,) = count_overlap(splits, replace(PLAN, tasks=(task,))).itertuples()
+    return found
 
 
 def write_split(path: Path, rows: Rows) -> Path:
-    split = columns(rows)
-    values: Mapping[str, Any] = {**split, "row": range(len(rows)), "label": split["id"]}
-    write_rows(path, SPLIT_COLUMNS, values)
+    split = frame(rows).assign(row=range(len(rows)), label="")
+    write_rows(path, SPLIT_COLUMNS, split)
     return path
 
 
@@ -65,7 +68,7 @@ def splits(tmp_path: Path) -> list[Path]:
     ]
 
 
-def office_caltech(repository: Path, domain: str) -> tuple[Any, Any]:
+def office_caltech(repository: Path, domain: str) -> tuple[Rows, Rows]:
     """Return the published splits of a domain as source and as target."""
     catalogue = load_catalogue(repository / "resources" / "datasets.yaml")
     entry = catalogue["office-caltech-10"]
@@ -79,7 +82,7 @@ def office_caltech(repository: Path, domain: str) -> tuple[Any, Any]:
             names = ("source",) if role == "source" else ("labelled", "unlabelled")
             for name, part in zip(names, parts, strict=False):
                 rows += [(trial, f"{domain}-{row}", name) for row in part]
-    return columns(sides["source"]), columns(sides["target"])
+    return sides["source"], sides["target"]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +98,7 @@ def test_published_tasks_within_one_domain_share_most_or_some_test_samples(
     repository: Path, domain: str, tested: int, percent: int
 ) -> None:
     source, target = office_caltech(repository, domain)
-    (found,) = overlap_rows({domain: source}, {domain: target}, [f"{domain}_{domain}"])
+    found = count(source, target, f"{domain}_{domain}")
     assert found.within_domain
     assert (found.trials, found.test_samples) == (10, tested)
     assert round(100 * found.share) == percent
@@ -104,23 +107,19 @@ def test_published_tasks_within_one_domain_share_most_or_some_test_samples(
 def test_the_published_tasks_between_domains_share_nothing(repository: Path) -> None:
     source, _ = office_caltech(repository, "webcam")
     _, target = office_caltech(repository, "dslr")
-    (found,) = overlap_rows({"webcam": source}, {"dslr": target}, ["webcam_dslr"])
+    found = count(source, target, "webcam_dslr")
     assert not found.within_domain
     assert found.shared_samples == found.highest_share == 0
 
 
 def test_test_samples_are_compared_with_the_source_of_the_same_trial() -> None:
-    (found,) = overlap_rows(
-        {"web": columns(SOURCE)}, {"web": columns(TARGET)}, ["web_web"]
-    )
+    found = count(SOURCE, TARGET, "web_web")
     assert (found.test_samples, found.shared_samples) == (2.5, 1.5)
     assert (found.lowest_share, found.highest_share) == (1 / 2, 2 / 3)
 
 
 def test_the_same_id_in_another_domain_is_the_same_sample() -> None:
-    (found,) = overlap_rows(
-        {"shop": columns(ELSEWHERE)}, {"web": columns(TARGET)}, ["shop_web"]
-    )
+    found = count(ELSEWHERE, TARGET, "shop_web")
     assert (found.lowest_share, found.highest_share) == (0, 1 / 2)
 
 
@@ -130,18 +129,17 @@ def test_the_table_shows_mean_and_range_and_marks_tasks_within_one_domain(
     outputs = [
         tmp_path / f"overlap_photographs.{form}" for form in ("csv", "md", "tex")
     ]
-    write_overlap(splits=splits, layout=LAYOUT, outputs=outputs)
+    write_overlap(splits=splits, plan=PLAN, outputs=outputs)
     text = outputs[1].read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if line.startswith("|")]
     assert lines[2:] == [
         "| web → web [within one domain] | 2.5 | 1.5 | 58.3 | 50.0 | 66.7 |",
         "| shop → web | 2.5 | 0.5 | 25.0 | 0.0 | 50.0 |",
     ]
-    with outputs[0].open(encoding="utf-8", newline="") as stream:
-        first, second = csv.DictReader(stream)
-    assert (first["within_domain"], second["within_domain"]) == ("true", "false")
-    assert first["trials"] == "2"
-    assert float(first["share"]) == pytest.approx((2 / 3 + 1 / 2) / 2)
+    first, second = pd.read_csv(outputs[0]).itertuples()
+    assert (first.within_domain, second.within_domain) == (True, False)
+    assert first.trials == 2
+    assert first.share == pytest.approx((2 / 3 + 1 / 2) / 2)
     assert r"web $\rightarrow$ web {\scriptsize within one domain}" in outputs[
         2
     ].read_text(encoding="utf-8")
@@ -157,44 +155,39 @@ def test_the_table_shows_mean_and_range_and_marks_tasks_within_one_domain(
 def test_the_caption_says_what_the_fits_do_with_them(
     overlap: str, sentence: str
 ) -> None:
-    shared = [Overlap("web_web", 2, 2.5, 1.5, 0.6, 0.5, 0.7)]
-    table = overlap_table(shared, {**LAYOUT, "overlap": overlap})
+    splits = {("source", "web"): frame(SOURCE), ("target", "web"): frame(TARGET)}
+    plan = replace(PLAN, tasks=("web_web",), overlap=overlap)
+    table = build_overlap_table(count_overlap(splits, plan), plan)
     assert sentence in table.caption
 
 
 def test_without_shared_samples_the_caption_says_all() -> None:
-    table = overlap_table([Overlap("shop_web", 2, 2.5, 0, 0, 0, 0)], LAYOUT)
+    splits = {("source", "shop"): frame(SOURCE), ("target", "web"): frame(ELSEWHERE)}
+    splits["target", "web"]["role"] = "unlabelled"
+    splits["source", "shop"]["id"] += "s"
+    plan = replace(PLAN, tasks=("shop_web",))
+    table = build_overlap_table(count_overlap(splits, plan), plan)
     assert table.caption.startswith("None: no test sample")
     assert not table.lines
-    assert len(table.records) == 1
+    assert len(table.data) == 1
 
 
 def test_a_domain_without_splits_is_named(splits: list[Path], tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="shop_web: .* of shop as source, .* of web"):
-        write_overlap(splits=[splits[0], *splits[2:]], layout=LAYOUT, outputs=[])
+    with pytest.raises(DataError, match="splits of shop as source, got those of web"):
+        write_overlap(splits=[splits[0], *splits[2:]], plan=PLAN, outputs=[])
 
 
 def test_trials_of_one_side_alone_are_refused(splits: list[Path]) -> None:
     with pytest.raises(DataError, match="source has .* trials 1, 2, the target .* 1. "):
-        write_overlap(splits=splits[:3], layout=LAYOUT, outputs=[])
+        write_overlap(splits=splits[:3], plan=PLAN, outputs=[])
 
 
 def test_a_trial_without_a_test_sample_is_refused() -> None:
-    target = columns([*TARGET[:4], (2, "x", "labelled")])
     with pytest.raises(DataError, match="web_web: trial 2 has no test sample"):
-        overlap_rows({"web": columns(SOURCE)}, {"web": target}, ["web_web"])
+        count(SOURCE, [*TARGET[:4], (2, "x", "labelled")], "web_web")
 
 
 def test_a_file_at_another_place_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "labels" / "web" / "1-2.parquet"
     with pytest.raises(DataError, match=r"labels/web.* <role>/<domain>/<block>\.parq"):
-        write_overlap(splits=[path], layout=LAYOUT, outputs=[])
-
-
-def test_an_output_of_another_name_is_refused_and_nothing_written(
-    splits: list[Path], tmp_path: Path
-) -> None:
-    output = tmp_path / "tables" / "overlap_digits.csv"
-    with pytest.raises(DataError, match="overlap_photographs"):
-        write_overlap(splits=splits, layout=LAYOUT, outputs=[output])
-    assert not output.parent.exists()
+        write_overlap(splits=[path], plan=PLAN, outputs=[])

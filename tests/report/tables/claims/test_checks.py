@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 from support.claim_data import (
@@ -11,9 +11,10 @@ from support.claim_data import (
     Numbers,
     curve_of,
     evidence,
-    time_of,
+    times_of,
 )
 
+from cdspp.analysis.curves import CurveScores
 from cdspp.report.tables.claims.checks import (
     Best,
     Cheapest,
@@ -27,8 +28,6 @@ from cdspp.report.tables.claims.evidence import (
     SUPPORTED,
     NotTestable,
 )
-from cdspp.report.tables.curves import Curve
-from cdspp.report.tables.times import Time
 
 SUPERIOR = Superior("cdspp", "svm-t")
 
@@ -156,7 +155,7 @@ def test_the_range_may_start_at_the_number_of_classes() -> None:
     ],
 )
 def test_flatness_needs_two_values_in_the_range(
-    curve: Curve | None, message: str
+    curve: CurveScores | None, message: str
 ) -> None:
     with pytest.raises(NotTestable, match=message):
         FLAT(evidence(None, *([curve] if curve else [])))
@@ -217,7 +216,9 @@ def test_values_that_a_task_lacks_and_trials_that_a_value_lacks_are_left_out() -
         (curve_of("labels", {1: 0.5}, svm_t=0.4), "has fewer than two values"),
     ],
 )
-def test_a_trend_needs_a_curve_of_both_methods(curve: Curve, message: str) -> None:
+def test_a_trend_needs_a_curve_of_both_methods(
+    curve: CurveScores, message: str
+) -> None:
     with pytest.raises(NotTestable, match=message):
         Trend("cdspp", "labels", rival="svm-t")(evidence(None, curve))
 
@@ -226,8 +227,8 @@ CHEAPEST = Cheapest("cdspp", ("dama", "cdls", "stn", "ssan"))
 
 
 def test_the_cheapest_takes_less_than_every_whole_rival() -> None:
-    times = [time_of("dama", 20.0), time_of("cdls", 35.0), time_of("svm-t", 1.0)]
-    times += [time_of("stn", 5.0, shortened=True), time_of("cdspp", 10.0)]
+    seconds = {"dama": 20.0, "cdls": 35.0, "svm-t": 1.0, "stn": 5.0, "cdspp": 10.0}
+    times = times_of(seconds, shortened=["stn"])
     verdict, numbers = CHEAPEST(evidence(times=times))
     assert verdict == SUPPORTED
     assert numbers == (
@@ -237,24 +238,25 @@ def test_the_cheapest_takes_less_than_every_whole_rival() -> None:
 
 
 def test_cheaper_rivals_are_named() -> None:
-    times = [time_of("dama", 5.0), time_of("cdls", 35.0), time_of("cdspp", 10.0)]
+    times = times_of({"dama": 5.0, "cdls": 35.0, "cdspp": 10.0})
     verdict, numbers = CHEAPEST(evidence(times=times))
     assert verdict == NOT_SUPPORTED
     assert numbers == "CDSPP 10 s; cheaper are DAMA (0.5 ×), of 2 rivals."
 
 
 @pytest.mark.parametrize(
-    ("times", "message"),
+    ("seconds", "message"),
     [
-        ([time_of("dama", 5.0)], "cdspp was not timed on all tasks"),
-        ([time_of("dama", 5.0), time_of("cdspp", math.nan)], "cdspp was not timed"),
-        ([time_of("dama", math.nan), time_of("cdspp", 1.0)], "no rival of CDSPP"),
-        ([time_of("stn", 5.0, shortened=True), time_of("cdspp", 1.0)], "no rival"),
+        ({"dama": 5.0}, "cdspp was not timed on all tasks"),
+        ({"dama": 5.0, "cdspp": math.nan}, "cdspp was not timed"),
+        ({"dama": math.nan, "cdspp": 1.0}, "no rival of CDSPP"),
+        ({"stn": 5.0, "cdspp": 1.0}, "no rival"),
     ],
 )
 def test_the_cheapest_needs_a_time_of_its_own_and_of_a_rival(
-    times: Sequence[Time], message: str
+    seconds: Mapping[str, float], message: str
 ) -> None:
+    times = times_of(seconds, shortened={"stn"} & set(seconds))
     with pytest.raises(NotTestable, match=message):
         CHEAPEST(evidence(times=times))
 

@@ -1,0 +1,30 @@
+"""Records of fits: outcomes by trial, and what all jobs have in common."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from support.report_data import DIGIT_TASKS, make_plan, write_fit_records
+
+from cdspp.analysis.fit_records import read_fit_records
+from cdspp.core.artifacts import read_json, write_json
+
+
+def test_outcomes_are_read_by_trial_with_what_they_belong_to(tmp_path: Path) -> None:
+    plan = make_plan(tasks=DIGIT_TASKS[:1], methods=("svm-t", "cdspp"))
+    records = read_fit_records(write_fit_records(tmp_path, plan, failed="svm-t"))
+    assert len(records.outcomes) == 2 * 5
+    (failed,) = records.failed.itertuples()
+    where = (failed.benchmark, failed.setting, failed.task, failed.method, failed.block)
+    assert where == ("digits", "main", "print_sketch", "svm-t", "1-5")
+    assert (failed.trial, failed.reason) == (2, "no <pairs> left")
+    assert set(records.outcomes["cpu_seconds"]) == {0.5}
+
+
+def test_what_jobs_have_in_common_is_said_once(tmp_path: Path) -> None:
+    paths = write_fit_records(tmp_path, make_plan(tasks=DIGIT_TASKS[:1]))
+    assert read_fit_records(paths).common("seed") == 7
+    write_json(paths[0], read_json(paths[0]) | {"seed": 8})
+    assert read_fit_records(paths).common("seed") == [8, 7]
+    assert read_fit_records([]).common("seed") is None
+    assert read_fit_records([]).outcomes.empty

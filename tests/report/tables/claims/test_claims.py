@@ -1,0 +1,104 @@
+"""The claims, put to every benchmark, and their table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+from support.claim_data import Numbers, evidence
+from support.report_data import make_plan, write_fit_records, write_scores
+
+from cdspp.core.artifacts import read_csv
+from cdspp.methods import available
+from cdspp.report.tables.claims.claims import (
+    CLAIM_COLUMNS,
+    CLAIMS,
+    build_claims_table,
+    check_claims,
+    write_claims,
+)
+from cdspp.report.tables.claims.evidence import (
+    NOT_SUPPORTED,
+    SUPPORTED,
+    UNTESTABLE,
+    Check,
+)
+
+
+def test_every_claim_is_told_once_and_names_methods_that_exist() -> None:
+    names = [claim.identifier for claim in CLAIMS]
+    assert len(names) == len(set(names))
+    known = set(available())
+    for claim in CLAIMS:
+        named = {
+            *vars(claim.check).get("rivals", ()),
+            *vars(claim.check).get("apart", ()),
+        }
+        named |= {vars(claim.check).get(part) for part in ("method", "rival")} - {None}
+        assert named <= known, claim.identifier
+
+
+def findings_of(*values: Numbers) -> pd.DataFrame:
+    """Put the claims to one benchmark or several, without curves and times."""
+    return check_claims([evidence(given) for given in values])
+
+
+def verdicts(findings: pd.DataFrame, claim: str) -> list[str]:
+    return list(findings[findings["claim"] == claim]["verdict"])
+
+
+def test_every_claim_is_put_to_every_benchmark() -> None:
+    findings = findings_of({"cdspp": 0.8, "svm-t": 0.7}, {"cdspp": 0.6, "svm-t": 0.7})
+    assert len(findings) == 2 * len(CLAIMS)
+    assert verdicts(findings, "baseline") == [SUPPORTED, NOT_SUPPORTED]
+    assert verdicts(findings, "alpha") == [UNTESTABLE] * 2
+    alpha = findings[findings["claim"] == "alpha"].iloc[0]
+    assert alpha["numbers"] == "No curve over alpha in this study."
+    assert set(findings["kind"]) == {"paper", "ours"}
+
+
+def test_benchmarks_that_say_the_same_share_a_line() -> None:
+    table = build_claims_table(
+        findings_of({"cdspp": 0.8, "svm-t": 0.7}, {"cdspp": 0.6, "svm-t": 0.7})
+    )
+    found = [[c.text for c in line.cells] for line in table.lines]
+    alpha = [cells for cells in found if "alpha" in cells[0]]
+    assert [cells[1:3] for cells in alpha] == [["all", UNTESTABLE]]
+    place = [cells[0] for cells in found].index("CDSPP does better than SVM_t.")
+    assert [found[place][2], found[place + 1][2]] == [SUPPORTED, NOT_SUPPORTED]
+    assert found[place + 1][0] == ""
+    assert len(table.data) == 2 * len(CLAIMS)
+
+
+def test_the_caption_counts_the_verdicts() -> None:
+    findings = findings_of({"cdspp": 0.8, "svm-t": 0.7, "cdspp-sup": 0.8})
+    counts = list(findings["verdict"]).count
+    told = f"supported: {counts(SUPPORTED)}, not supported: {counts(NOT_SUPPORTED)}, "
+    assert told in build_claims_table(findings).caption
+    assert counts(SUPPORTED) == 3
+
+
+def test_the_file_has_a_line_for_every_claim_and_times_are_the_benchmarks_own(
+    tmp_path: Path,
+) -> None:
+    methods = ("svm-t", "cdspp-sup", "dama", "cdspp")
+    plans = [make_plan(methods=methods), make_plan(benchmark="docs", methods=methods)]
+    scores = [write_scores(tmp_path / f"{p.benchmark}.parquet", p) for p in plans]
+    records = write_fit_records(tmp_path, plans[0])
+    output = tmp_path / "claims.csv"
+    write_claims(scores=scores, plans=plans, records=records, outputs=[output])
+    found = read_csv(output, CLAIM_COLUMNS)
+    assert list(found["claim"].unique()) == [claim.identifier for claim in CLAIMS]
+    assert verdicts(found, "baseline") == [SUPPORTED] * 2
+    assert verdicts(found, "cheapest") == [NOT_SUPPORTED, UNTESTABLE]
+    cheapest = found[found["claim"] == "cheapest"]["numbers"].iloc[0]
+    assert cheapest.startswith("CDSPP 6 s; cheaper are DAMA (1 ×)")
+
+
+def test_without_a_benchmark_there_is_nothing_to_say() -> None:
+    assert build_claims_table(check_claims([])).lines == ()
+
+
+def test_a_check_is_its_own_rule() -> None:
+    checks: list[Check] = [claim.check for claim in CLAIMS]
+    assert all(check.rule.endswith(".") for check in checks)
