@@ -37,5 +37,5 @@ def summary_of(
 def cell_of(cells: pd.DataFrame, *wanted: str) -> Any:
     """Return the row of a benchmark, method and task."""
     columns = cells[["benchmark", "method", "task"]]
-    (found,) = cells[(columns == wanted).all(axis=1)].itertuples()
+    (found,) = cells[(columns == list(wanted)).all(axis=1)].itertuples()
     return found

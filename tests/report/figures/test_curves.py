@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,13 +11,12 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from support.report_data import METHODS, make_layout
-from test_curves import TASKS, curve_layout, curve_scores, make_curve
+from support.curve_data import curve_entry, curve_plan, curve_scores
+from support.report_data import METHODS
 
 from cdspp.core.artifacts import SCORE_COLUMNS, write_rows
-from cdspp.core.errors import DataError
 from cdspp.report.figures import curves as figure_curves
-from cdspp.report.figures.curves import curve_figures, draw_curves
+from cdspp.report.figures.curves import draw_curves
 from cdspp.report.figures.style import STYLES, canvas, equal_windows
 
 Draw = Callable[..., Figure]
@@ -31,12 +29,12 @@ def draw(tmp_path: Path) -> Draw:
     def make(
         kind: str,
         *curves: dict[str, Any],
-        suffixes: tuple[str, ...] = ("svg",),
+        collapsed: tuple[Any, ...] = ("", 0),
         **options: Any,
     ) -> Figure:
-        layout = curve_layout(*curves)
+        plan = curve_plan(*curves, **options)
         scores, drawn = tmp_path / "scores.parquet", []
-        write_rows(scores, SCORE_COLUMNS, curve_scores(layout, **options))
+        write_rows(scores, SCORE_COLUMNS, curve_scores(plan, collapsed=collapsed))
 
         @contextmanager
         def keep(*args: Any) -> Iterator[Figure]:
@@ -46,8 +44,8 @@ def draw(tmp_path: Path) -> Draw:
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(figure_curves, "canvas", keep)
-            outputs = [tmp_path / f"{kind}_digits.{suffix}" for suffix in suffixes]
-            draw_curves(scores=scores, layout=layout, outputs=outputs)
+            outputs = [tmp_path / f"{kind}_digits.svg"]
+            draw_curves(scores=scores, plan=plan, outputs=outputs)
         return drawn[0]
 
     return make
@@ -72,14 +70,14 @@ def names(figure: Figure) -> list[str]:
 def test_labelled_samples_have_a_panel_a_task_and_one_for_the_average(
     draw: Draw,
 ) -> None:
-    shown = panels(draw("labels", make_curve()))
+    shown = panels(draw("labels", curve_entry()))
     titles = [axes.get_title("left") for axes in shown]
     assert titles == ["amazon → caltech", "amazon → dslr", "Average"]
-    assert len(panels(draw("labels", make_curve(tasks=TASKS[:1])))) == 1
+    assert len(panels(draw("labels", curve_entry(tasks=1)))) == 1
 
 
 def test_lines_show_means_in_percent_at_the_values(draw: Draw) -> None:
-    axes = panels(draw("labels", make_curve(values=(1, 5, 9), main=None)))[-1]
+    axes = panels(draw("labels", curve_entry(values=(1, 5, 9))))[-1]
     drawn = line(axes, "CDSPP")
     np.testing.assert_allclose(drawn.get_xdata(), [1, 5, 9])
     np.testing.assert_allclose(drawn.get_ydata(), [13, 17, 21])
@@ -90,14 +88,14 @@ def test_lines_show_means_in_percent_at_the_values(draw: Draw) -> None:
 def test_the_reference_alone_has_a_band_and_the_baseline_is_dashed(
     draw: Draw,
 ) -> None:
-    axes = panels(draw("labels", make_curve(methods=("svm-t", "dama", "cdspp"))))[0]
+    axes = panels(draw("labels", curve_entry(methods=("svm-t", "dama", "cdspp"))))[0]
     assert len(axes.collections) == 1
     assert line(axes, r"SVM$_\mathrm{t}$").get_linestyle() == "--"
     assert line(axes, "DAMA").get_linestyle() == "-"
 
 
 def test_what_was_dropped_is_said_in_its_panel(draw: Draw) -> None:
-    shown = panels(draw("labels", make_curve(dropped=((9, TASKS[1]),))))
+    shown = panels(draw("labels", curve_entry(), smallest={"dslr": 9}))
     notes = [[text.get_text() for text in axes.texts] for axes in shown]
     assert notes == [[], ["no test sample left"], ["not for every task"]]
     assert [len(line(axes, "CDSPP").get_xdata()) for axes in shown] == [3, 2, 2]
@@ -105,7 +103,7 @@ def test_what_was_dropped_is_said_in_its_panel(draw: Draw) -> None:
 
 def test_a_point_far_below_the_others_is_named_with_its_value(draw: Draw) -> None:
     methods = ("svm-t", "dama", "cdls", "cdspp")
-    curve = make_curve(methods=methods, values=(60, 70, 80), main=None)
+    curve = curve_entry(methods=methods, values=(60, 70, 80))
     near = panels(draw("labels", curve))[0]
     far = panels(draw("labels", curve, collapsed=("dama", 60)))[0]
     assert not near.texts
@@ -117,7 +115,7 @@ def test_a_point_far_below_the_others_is_named_with_its_value(draw: Draw) -> Non
 
 def test_what_is_far_below_more_than_once_is_named_with_its_range(draw: Draw) -> None:
     methods = ("svm-t", "dama", "cdls", "cdspp")
-    curve = make_curve(methods=methods, values=(60, 70, 80), main=None)
+    curve = curve_entry(methods=methods, values=(60, 70, 80))
     panel = panels(draw("labels", curve, collapsed=("dama", 60, 70)))[0]
     assert [text.get_text() for text in panel.texts] == ["▾ DAMA 1 to 82"]
     assert not [entry for entry in panel.lines if entry.get_label() == "DAMA"]
@@ -134,20 +132,20 @@ def test_a_window_stays_among_the_percentages() -> None:
 
 
 def test_the_legend_is_in_the_order_of_the_last_lines(draw: Draw) -> None:
-    figure = draw("labels", make_curve(main=None))
+    figure = draw("labels", curve_entry(values=(1, 5, 9)))
     assert names(figure) == ["CDSPP", r"SVM$_\mathrm{t}$"]
 
 
 def test_every_panel_of_labelled_samples_has_an_equal_window(draw: Draw) -> None:
-    shown = panels(draw("labels", make_curve()))
+    shown = panels(draw("labels", curve_entry()))
     assert len({round(float(np.ptp(axes.get_ylim())), 6) for axes in shown}) == 1
 
 
 def test_sensitivity_has_a_panel_a_parameter_on_one_scale(draw: Draw) -> None:
     curves = [
-        make_curve("alpha", parameter="alpha", values=(0.1, 3, 100)),
-        make_curve("rounds", parameter="max_iter", values=(1, 3, 10)),
-        make_curve("labels"),
+        curve_entry("alpha", parameter="alpha", values=(0.1, 3, 100)),
+        curve_entry("rounds", parameter="max_iter", values=(1, 3, 10)),
+        curve_entry("labels"),
     ]
     shown = panels(draw("sensitivity", *curves))
     assert [axes.get_xlabel() for axes in shown] == [
@@ -161,71 +159,48 @@ def test_sensitivity_has_a_panel_a_parameter_on_one_scale(draw: Draw) -> None:
 def test_tasks_are_thin_their_average_thick_and_the_main_run_marked(
     draw: Draw,
 ) -> None:
-    curve = make_curve("rounds", parameter="max_iter", methods=("cdspp",))
+    rounds = {"parameter": "max_iter", "values": (1, 5, 9)}
+    curve = curve_entry("rounds", methods=("cdspp",), **rounds)
     figure = draw("sensitivity", curve)
     widths = [entry.get_linewidth() for entry in panels(figure)[0].lines]
     assert widths[1] == widths[2] < widths[3] < widths[0]
-    assert panels(figure)[0].lines[0].get_xdata() == [3, 3]
+    assert panels(figure)[0].lines[0].get_xdata() == [5, 5]
     expected = ["CDSPP, average", "amazon → caltech", "amazon → dslr", "main run"]
     assert names(figure) == expected
 
 
 def test_of_many_tasks_the_single_ones_have_one_entry(draw: Draw) -> None:
     tasks = tuple(f"a_b{i}" for i in range(6))
-    curve = make_curve("rounds", parameter="max_iter", tasks=tasks, main=None)
-    assert names(draw("sensitivity", curve))[-1] == "single tasks"
+    curve = curve_entry("rounds", parameter="max_iter")
+    assert names(draw("sensitivity", curve, tasks=tasks))[-1] == "single tasks"
 
 
 def test_a_scale_spans_ten_points_at_least(draw: Draw) -> None:
-    curve = make_curve("rounds", parameter="max_iter", main=None, methods=("cdspp",))
-    low, high = panels(draw("sensitivity", {**curve, "tasks": TASKS[:1]}))[0].get_ylim()
+    curve = curve_entry("rounds", parameter="max_iter", methods=("cdspp",), tasks=1)
+    low, high = panels(draw("sensitivity", curve))[0].get_ylim()
     assert high - low >= 10
 
 
 def test_ticks_too_close_to_others_are_left_out(draw: Draw) -> None:
-    values = (2, 8, 9, 10, 20)
-    curve = make_curve("d", parameter="n_components", values=values, main=9)
+    values = (2, 4, 5, 6, 20)
+    rounds = {"parameter": "max_iter", "methods": ("cdspp",)}
+    curve = curve_entry("rounds", values=values, **rounds)
     ticks = panels(draw("sensitivity", curve))[0].get_xticks().tolist()
-    assert ticks == [2, 9, 20]
+    assert ticks == [2, 5, 20]
 
 
 @pytest.mark.parametrize("n_tasks", [1, 2, 3, 5, 8])
 def test_every_number_of_tasks_and_methods_is_drawn(draw: Draw, n_tasks: int) -> None:
     tasks = tuple(f"a_b{i}" for i in range(n_tasks))
-    curve = make_curve(tasks=tasks, methods=tuple(METHODS), main=None)
-    figure = draw("labels", curve)
+    figure = draw("labels", curve_entry(methods=tuple(METHODS)), tasks=tasks)
     assert len(panels(figure)) == n_tasks + (n_tasks > 1)
     assert len(names(figure)) == len(METHODS)
 
 
 def test_missing_scores_are_drawn_without_a_crash(tmp_path: Path) -> None:
-    layout = curve_layout(make_curve(), make_curve("alpha", parameter="alpha"))
+    plan = curve_plan(curve_entry(), curve_entry("alpha", parameter="alpha"))
     scores = tmp_path / "scores.parquet"
     write_rows(scores, SCORE_COLUMNS, {name: [] for name in SCORE_COLUMNS})
-    outputs = [tmp_path / f"{name}.svg" for name in curve_figures(layout)]
-    draw_curves(scores=scores, layout=layout, outputs=outputs)
+    outputs = [tmp_path / f"{kind}_digits.svg" for kind in ("labels", "sensitivity")]
+    draw_curves(scores=scores, plan=plan, outputs=outputs)
     assert all("nan" not in output.read_text().lower() for output in outputs)
-
-
-@pytest.mark.parametrize("kind", ["labels", "sensitivity"])
-def test_equal_scores_give_equal_bytes(draw: Draw, tmp_path: Path, kind: str) -> None:
-    curve = make_curve(parameter="labels" if kind == "labels" else "alpha")
-    files = [tmp_path / f"{kind}_digits.{suffix}" for suffix in ("svg", "png")]
-    found = []
-    for _ in range(2):
-        draw(kind, curve, suffixes=("svg", "png"))
-        found.append([path.read_bytes() for path in files])
-    assert found[0] == found[1]
-    assert struct.unpack(">I", found[0][1][16:20])[0] <= 1000
-
-
-def test_figure_names_are_known_before_any_score() -> None:
-    both = curve_layout(make_curve(), make_curve("alpha", parameter="alpha"))
-    assert curve_figures(both) == ["labels_digits", "sensitivity_digits"]
-    assert curve_figures(curve_layout(make_curve())) == ["labels_digits"]
-    assert curve_figures(make_layout()) == []
-
-
-def test_a_figure_of_another_kind_is_refused(draw: Draw) -> None:
-    with pytest.raises(DataError, match="labels_<benchmark> or sensitivity_"):
-        draw("label", make_curve())

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
+from support.domain_files import CLASSES, write_block, write_domain
 from support.report_data import make_plan, write_labels
 
-from cdspp.core.artifacts import SPLIT_COLUMNS, Features, write_features, write_rows
 from cdspp.core.errors import DataError
 from cdspp.report.tables.contents import build_contents_table, count_contents
 from cdspp.report.tables.table import Table
@@ -24,27 +21,6 @@ PLAN = make_plan(
     source_view="words",
     target_view="net",
 ).of_data()
-CLASSES = ("cup", "pen")
-
-
-def write_domain(folder: Path, domain: str, view: str, each: int, width: int) -> None:
-    """Write labels (`each` samples a class) and one view of a domain."""
-    write_labels(folder / f"{domain}.parquet", domain, CLASSES, each)
-    ids = np.array([f"{domain}-{c}-{i}" for c in CLASSES for i in range(each)])
-    X = np.zeros((ids.size, width))
-    write_features(folder / f"{domain}.{view}.npz", Features(X, ids[::-1], {}))
-
-
-def write_block(
-    folder: Path, role: str, domain: str, block: str, rows: Sequence[tuple[Any, ...]]
-) -> None:
-    """Write rows of trial, id, role and label as a file of splits."""
-    values = dict(
-        zip(("trial", "id", "role", "label"), zip(*rows, strict=True), strict=True)
-    )
-    values["row"] = range(len(rows))
-    path = folder / "splits" / role / domain / f"{block}.parquet"
-    write_rows(path, SPLIT_COLUMNS, values)
 
 
 @pytest.fixture

@@ -319,16 +319,18 @@ def write_tables(
     Raises
     ------
     DataError
-        A file has another name.
+        A file has another name; nothing is written then.
     """
     known = {table.name: table for table in tables}
-    for output in map(Path, outputs):
+    files = [Path(output) for output in outputs]
+    for output in files:
         if output.stem not in known or output.suffix not in _FORMS:
             names, forms = ", ".join(known), ", ".join(_FORMS)
             raise DataError(
                 f"{output}: expected the name of a table ({names}) and one of the "
                 f"suffixes {forms}. Take the names from cdspp.report.outline."
             )
+    for output in files:
         with atomic(output) as temporary:
             text = _FORMS[output.suffix](known[output.stem])
             temporary.write_text(text, encoding="utf-8")

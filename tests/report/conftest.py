@@ -1,0 +1,66 @@
+"""Studies on which every table, every figure and the page must hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.curve_data import curve_entry
+from support.report_data import DIGIT_TASKS, make_plan
+from support.written_study import WrittenStudy
+
+TITLE = 'Docs & <script>alert("50 % of_it")</script> | {code}'
+FEW = {"controls": ()}
+# Kinds of studies, from rich to poor: options of the first benchmark's plan.
+KINDS: dict[str, dict[str, Any]] = {
+    "rich": {},
+    "failed": {"trials": 3},
+    "without controls": FEW,
+    "reference alone": {"methods": ("cdspp",), **FEW},
+    "baseline alone": {"methods": ("svm-t",), **FEW},
+    "without methods": {"methods": (), **FEW},
+    "one trial": {"trials": 1, "tasks": DIGIT_TASKS[:1]},
+}
+
+
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest) -> str:
+    """Return the name of a kind of study."""
+    return str(request.param)
+
+
+def make_written(folder: Path, kind: str) -> WrittenStudy:
+    """Write a study of a kind; the rich one has a second benchmark with curves."""
+    plans, changes = [make_plan(**KINDS[kind])], {}
+    if kind == "failed":
+        tasks = plans[0].tasks
+        lost = [("cdspp", tasks[0], trial) for trial in (1, 2, 3)]
+        gone = [("svm-t", task, trial) for task in tasks for trial in (1, 2, 3)]
+        changes = {"failed": [*lost, ("noise", tasks[1], 1)], "missing": gone}
+    if kind == "rich":
+        entries = [
+            curve_entry("labels", methods=["svm-t", "cdspp"], values=[1, 3]),
+            curve_entry("alpha", parameter="alpha", methods=["cdspp"], values=[1, 2]),
+        ]
+        known = {"printed": "office-caltech", "shortened": {"tit": 2}}
+        known |= {"methods": ("svm-t", "dama", "tit", "cdspp"), "overlap": "keep"}
+        tasks = ["docs_code", "code_code"]
+        plans.append(
+            make_plan(
+                benchmark="docs", title=TITLE, tasks=tasks, curves=entries, **known
+            )
+        )
+    return WrittenStudy(folder, plans, changes)
+
+
+@pytest.fixture
+def written(tmp_path: Path, kind: str) -> WrittenStudy:
+    """Return a study of each kind, nothing made of it yet."""
+    return make_written(tmp_path / "results" / "embedded", kind)
+
+
+@pytest.fixture
+def rich(tmp_path: Path) -> WrittenStudy:
+    """Return the richest study, nothing made of it yet."""
+    return make_written(tmp_path / "results" / "embedded", "rich")
