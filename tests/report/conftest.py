@@ -32,12 +32,14 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 def make_written(folder: Path, kind: str) -> WrittenStudy:
     """Write a study of a kind; the rich one has a second benchmark with curves."""
-    plans, changes = [make_plan(**KINDS[kind])], {}
+    plans = [make_plan(**KINDS[kind])]
+    changes: dict[str, Any] = {}
     if kind == "failed":
         tasks = plans[0].tasks
         lost = [("cdspp", tasks[0], trial) for trial in (1, 2, 3)]
         gone = [("svm-t", task, trial) for task in tasks for trial in (1, 2, 3)]
-        changes = {"failed": [*lost, ("noise", tasks[1], 1)], "missing": gone}
+        failed = [*lost, ("noise", tasks[1], 1)]
+        changes = {"digits": {"failed": failed, "missing": gone}}
     if kind == "rich":
         entries = [
             curve_entry("labels", methods=["svm-t", "cdspp"], values=[1, 3]),

@@ -46,7 +46,7 @@ class WrittenStudy:
 
     folder: Path
     plans: Sequence[BenchmarkPlan]
-    changes: Mapping[str, Any]  # options of `score_rows`
+    changes: Mapping[str, Mapping[str, Any]]  # options of `score_rows` by benchmark
     failed: str = ""
 
     def __post_init__(self) -> None:
@@ -71,7 +71,7 @@ class WrittenStudy:
             for trial in range(1, curve.trials_asked + 1)
         ]
         path = self.folder / "scores" / f"{plan.benchmark}.parquet"
-        drawn = score_rows(plan, **self.changes)
+        drawn = score_rows(plan, **self.changes.get(plan.benchmark, {}))
         write_rows(path, SCORE_COLUMNS, pd.concat([drawn, scores_frame(rows)]))
         return path
 
@@ -130,9 +130,7 @@ class WrittenStudy:
         }
         writers[name]()
 
-    def _of_benchmark(
-        self, kind: str, benchmark: str, outputs: Sequence[Path]
-    ) -> None:
+    def _of_benchmark(self, kind: str, benchmark: str, outputs: Sequence[Path]) -> None:
         plan, scores = self._plan(benchmark)
         given: dict[str, Any] = {"plan": plan, "outputs": outputs}
         room = self.folder / "data" / plan.dataset

@@ -20,6 +20,7 @@ from cdspp.core.names import AVERAGE, BASELINE, REFERENCE, TARGET_ONLY
 from cdspp.core.wording import counted, in_points
 
 __all__ = [
+    "COMPARISON_COLUMNS",
     "RULE",
     "ZERO",
     "Interval",
@@ -41,7 +42,7 @@ RULE = (
 )
 # Differences of equal fractions may leave a trace of rounding.
 ZERO = 1e-12
-_TYPES = {
+COMPARISON_COLUMNS = {
     "benchmark": "str",
     "title": "str",
     "task": "str",
@@ -97,7 +98,7 @@ def compare(summary: Summary) -> pd.DataFrame:
     rivals = [] if baseline is None else [baseline]
     rivals += [i for i, row in enumerate(rows) if row.control]
     if reference is None:
-        return pd.DataFrame(columns=list(_TYPES))
+        return pd.DataFrame(columns=list(COMPARISON_COLUMNS))
     values = summary.with_average(summary.accuracy)
     tasks = [*summary.tasks, AVERAGE][: values.shape[1]]
     records = [
@@ -117,12 +118,12 @@ def compare(summary: Summary) -> pd.DataFrame:
         for place, task in enumerate(tasks)
         for rival in rivals
     ]
-    return pd.DataFrame(records, columns=list(_TYPES))
+    return pd.DataFrame(records, columns=list(COMPARISON_COLUMNS))
 
 
 def read_comparisons(path: str | os.PathLike[str]) -> pd.DataFrame:
     """Read the comparisons of a ``source-help_<benchmark>.csv``."""
-    return read_csv(path, _TYPES)
+    return read_csv(path, COMPARISON_COLUMNS)
 
 
 def by_task(comparisons: pd.DataFrame) -> dict[str, pd.DataFrame]:

@@ -20,6 +20,7 @@ from markupsafe import Markup
 from cdspp.analysis.fit_records import read_fit_records
 from cdspp.analysis.resampling import RESAMPLES
 from cdspp.analysis.source_help import (
+    COMPARISON_COLUMNS,
     RULE,
     answer,
     by_task,
@@ -132,7 +133,9 @@ def _file(name: str) -> str:
 def _comparisons(plan: BenchmarkPlan, files: Files) -> pd.DataFrame:
     """Read the comparisons that the table of a benchmark shows; none without it."""
     path = files.find(f"source-help_{plan.benchmark}", ".csv")
-    return pd.DataFrame({"control": []}) if path is None else read_comparisons(path)
+    if path is not None:
+        return read_comparisons(path)
+    return pd.DataFrame(columns=list(COMPARISON_COLUMNS)).astype(COMPARISON_COLUMNS)
 
 
 def _card(title: str, comparisons: pd.DataFrame) -> dict[str, str]:

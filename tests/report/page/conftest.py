@@ -1,0 +1,55 @@
+"""The page of a synthetic study."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.report_data import make_plan
+from support.written_study import WrittenStudy
+
+from cdspp.report.page.page import write_report
+from cdspp.study.model import RunDescription
+from cdspp.study.plan import BenchmarkPlan
+
+
+def two_benchmarks() -> list[BenchmarkPlan]:
+    """Return plans of one benchmark that the source helps, and of one it does not."""
+    docs = {"benchmark": "docs-to-code", "title": "Docs to code"}
+    return [make_plan(), make_plan(tasks=["docs_code"], **docs)]
+
+
+@pytest.fixture
+def make_page(tmp_path: Path) -> Callable[..., Path]:
+    """Return a function that writes a study, all its tables, and its page."""
+
+    def make(
+        plans: Sequence[BenchmarkPlan] | None = None,
+        *,
+        records: bool = True,
+        figures: bool = False,
+        failed: str = "",
+        features: Sequence[Path] = (),
+        **description: Any,
+    ) -> Path:
+        folder = tmp_path / "results" / "embedded"
+        helps = {"digits": {"source_helps": 0.06}}
+        study = WrittenStudy(folder, plans or two_benchmarks(), helps, failed)
+        tables = study.write_tables()
+        pictures = study.draw_figures() if figures else folder / "figures"
+        output = folder / "report" / "index.html"
+        told = {"name": "embedded", "seed": 7, "trials": 10, "numeric_threads": 1}
+        write_report(
+            plans=study.plans,
+            tables=sorted(tables.glob("*.csv")),
+            figures=sorted(pictures.glob("*")),
+            fit_records=study.records if records else [],
+            study=RunDescription(**(told | description)),
+            output=output,
+            features=features,
+        )
+        return output
+
+    return make

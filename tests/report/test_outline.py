@@ -1,0 +1,50 @@
+"""The list of tables and figures: names, order, and what a plan must have for them."""
+
+from __future__ import annotations
+
+from support.curve_data import curve_entry, curve_plan
+from support.report_data import make_plan
+
+from cdspp.report.outline import OUTLINE, outline_names, part_plans
+
+
+def of_digits(kind: str, plan: object) -> list[str]:
+    return [name.partition("_")[0] for name in outline_names(kind, [plan])]
+
+
+def test_figures_are_those_for_which_the_plan_has_what_they_need() -> None:
+    assert outline_names("figure", [make_plan()]) == [
+        "source-help",
+        "methods_digits",
+        "iterations_digits",
+        "subspace_digits",
+        "confusion_digits",
+    ]
+    bare = make_plan(methods=("svm-t",), controls=())
+    assert of_digits("figure", bare) == ["source-help", "methods", "iterations"]
+    alpha = curve_entry("alpha", parameter="alpha", methods=["cdspp"])
+    both = of_digits("figure", curve_plan(curve_entry(), alpha))
+    assert both[2:4] == ["labels", "sensitivity"]
+    assert "sensitivity" not in of_digits("figure", curve_plan(curve_entry()))
+    assert "labels" not in of_digits("figure", curve_plan(alpha))
+
+
+def test_there_is_a_table_a_curve_and_one_for_all_benchmarks_only_once() -> None:
+    alpha = curve_entry("alpha", parameter="alpha", methods=["cdspp"])
+    plans = [curve_plan(curve_entry(), alpha), make_plan(benchmark="docs")]
+    names = outline_names("table", plans)
+    assert len(names) == len(set(names))
+    curves = [name for name in names if name.startswith("curve-")]
+    assert curves == ["curve-labels_digits", "curve-alpha_digits"]
+    assert [n for n in names if "accuracy_" in n and n[0] == "a"] == [
+        "accuracy_digits",
+        "accuracy_docs",
+    ]
+    assert names.count("overview") == 1
+
+
+def test_a_part_has_a_section_a_benchmark_where_its_anchor_says_so() -> None:
+    plans = [make_plan(), make_plan(benchmark="docs")]
+    sections = {part.anchor: part_plans(part, plans) for part in OUTLINE}
+    assert sections["tables-{benchmark}"] == [[plan] for plan in plans]
+    assert sections["overview"] == [plans]
