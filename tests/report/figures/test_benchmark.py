@@ -150,6 +150,9 @@ def test_of_many_tasks_the_opening_figure_shows_the_gains_alone(
     assert {"Average", "gain, points"} <= set(shown)
     assert "target-only" not in shown
     assert VERDICT_COLOURS["helps"] in svg
+    for found, more, less in (("helps", (5, 7), (1, 3)), ("hurts", (1, 3), (5, 7))):
+        colour = VERDICT_COLOURS[found]  # the caption says blue and red
+        assert int(colour[slice(*more)], 16) > 2 * int(colour[slice(*less)], 16)
     heights = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
     assert float(heights.group(2)) < 1.4 * float(heights.group(1))
 

@@ -41,6 +41,7 @@ def test_every_csv_has_one_row_a_line_and_columns_of_one_spelling(
 ) -> None:
     for path in sorted(tables.glob("*.csv")):
         frame = pd.read_csv(path)
+        assert not re.search(r"(?m)(^|,)(True|False)(,|$)", path.read_text("utf-8"))
         assert frame.columns.is_unique
         assert all(re.fullmatch(r"[a-z][a-z0-9_]*", c) for c in frame.columns), path
         assert "Unnamed" not in "".join(frame.columns)
