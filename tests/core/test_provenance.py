@@ -63,6 +63,17 @@ def test_an_import_inside_a_function_counts(library: Path) -> None:
     assert digests() != before
 
 
+def test_the_digest_of_a_script_is_that_of_what_it_imports(library: Path) -> None:
+    script = library.parent / "job.py"
+    script.write_text("from cdspp.analysis.gains import gather_gains\n")
+    before = provenance.script_digest(script)
+    append(script, "print(gather_gains)\n")
+    assert provenance.script_digest(script) == before
+    append(library / "analysis" / "resampling.py", "\nextra = 1\n")
+    provenance.code_digest.cache_clear()
+    assert provenance.script_digest(script) != before
+
+
 def test_a_module_that_does_not_exist_is_refused() -> None:
     with pytest.raises(ModuleNotFoundError, match=r"cdspp\.nothing"):
         provenance.code_digest("cdspp.nothing")

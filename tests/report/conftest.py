@@ -10,7 +10,7 @@ from support.curve_data import curve_entry
 from support.report_data import DIGIT_TASKS, make_plan
 from support.written_study import WrittenStudy
 
-TITLE = 'Docs & <script>alert("50 % of_it")</script> | {code}'
+TITLE = 'Docs & <script>alert("50 % of_it")</script> | {code} $\\c{$'
 FEW = {"controls": ()}
 # Kinds of studies, from rich to poor: options of the first benchmark's plan.
 KINDS: dict[str, dict[str, Any]] = {

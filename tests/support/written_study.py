@@ -1,10 +1,13 @@
-"""A synthetic study on disk, and everything of its outline written from it."""
+"""A synthetic study on disk, and all of its outline made by the workflow's scripts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import logging
+import runpy
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -17,20 +20,7 @@ from support.report_data import (
 )
 
 from cdspp.core.artifacts import SCORE_COLUMNS, write_rows
-from cdspp.report.figures.benchmark import draw_benchmark
-from cdspp.report.figures.curves import draw_curves
-from cdspp.report.figures.samples import draw_showcase
-from cdspp.report.figures.source_help import draw_source_help
 from cdspp.report.outline import outline_names
-from cdspp.report.tables.benchmark import write_benchmark_tables, write_overview
-from cdspp.report.tables.claims.claims import write_claims
-from cdspp.report.tables.contents import write_contents
-from cdspp.report.tables.curves import write_curve_tables
-from cdspp.report.tables.deviations import write_deviations
-from cdspp.report.tables.gains import write_gains
-from cdspp.report.tables.overlap import write_overlap
-from cdspp.report.tables.printed import write_printed
-from cdspp.report.tables.times import write_times
 from cdspp.study.plan import BenchmarkPlan
 
 __all__ = ["FORMS", "PICTURES", "WrittenStudy"]
@@ -38,6 +28,7 @@ __all__ = ["FORMS", "PICTURES", "WrittenStudy"]
 FORMS = (".csv", ".md", ".tex", ".html")
 PICTURES = (".svg", ".png")
 RESOURCES = Path(__file__).parents[2] / "resources"
+WORKFLOW = RESOURCES.parent / "workflow"
 
 
 @dataclass
@@ -59,6 +50,8 @@ class WrittenStudy:
         ]
         for plan in self.plans:
             self._write_domains(plan)
+        pairs = zip(self.plans, self.scores, strict=True)
+        self.pairs = {pair[0].benchmark: pair for pair in pairs}
 
     def _write_scores(self, plan: BenchmarkPlan) -> Path:
         """Write scores of the main run, and equal ones of every value of a curve."""
@@ -109,60 +102,67 @@ class WrittenStudy:
         return self.folder / room / f"{name}{suffix}"
 
     def write_table(self, name: str, outputs: Sequence[Path]) -> None:
-        """Write the outputs as the job of this table would."""
+        """Write the outputs with the script of this table's job."""
         kind, _, benchmark = name.partition("_")
-        if benchmark:
-            self._of_benchmark(kind.partition("-")[0], benchmark, outputs)
+        paper = sorted((RESOURCES / "paper").glob("*"))
+        inputs: dict[str, Any] = {"scores": self.scores, "records": self.records}
+        inputs |= {"paper": paper, "deviations": RESOURCES / "paper/deviations.yaml"}
+        if benchmark not in self.pairs:
+            self._run(name, inputs, self.plans, outputs)
             return
-        every: dict[str, Any] = {"plans": self.plans, "outputs": outputs}
-        paper = RESOURCES / "paper"
-        writers: dict[str, Callable[[], None]] = {
-            "overview": lambda: write_overview(scores=self.scores, **every),
-            "gains": lambda: write_gains(scores=self.scores, **every),
-            "claims": lambda: write_claims(
-                scores=self.scores, records=self.records, **every
-            ),
-            "deviations": lambda: write_deviations(
-                scores=self.scores, deviations=paper / "deviations.yaml", **every
-            ),
-            "printed": lambda: write_printed(scores=self.scores, paper=paper, **every),
-            "times": lambda: write_times(records=self.records, paper=paper, **every),
-        }
-        writers[name]()
-
-    def _of_benchmark(self, kind: str, benchmark: str, outputs: Sequence[Path]) -> None:
-        plan, scores = self._plan(benchmark)
-        given: dict[str, Any] = {"plan": plan, "outputs": outputs}
+        plan, scores = self.pairs[benchmark]
         room = self.folder / "data" / plan.dataset
         splits = sorted((room / benchmark).glob("splits/*/*/*.parquet"))
-        writers: dict[str, Callable[[], None]] = {
-            "curve": lambda: write_curve_tables(scores=scores, **given),
-            "overlap": lambda: write_overlap(splits=splits, **given),
-            "contents": lambda: write_contents(
-                labels=sorted(room.glob("*.parquet")),
-                features=sorted(room.glob("*.npz")),
-                splits=splits,
-                **given,
-            ),
-        }
-        scored = lambda: write_benchmark_tables(scores=scores, **given)  # noqa: E731
-        writers.get(kind, scored)()
+        inputs |= {"scores": scores, "splits": splits}
+        inputs |= {"labels": sorted(room.glob("*.parquet"))}
+        inputs |= {"features": sorted(room.glob("*.npz"))}
+        kind = kind.partition("-")[0]
+        script = {"curve": "curve_table", "overlap": "overlap", "contents": "contents"}
+        given = splits if kind == "overlap" else inputs
+        self._run(script.get(kind, "benchmark_tables"), given, plan, outputs)
 
     def draw_figure(self, name: str, outputs: Sequence[Path]) -> None:
-        """Draw the outputs as the job of this figure would."""
+        """Draw the outputs with the script of this figure's job."""
         kind, _, benchmark = name.partition("_")
         if not benchmark:
-            draw_source_help(scores=self.scores, plans=self.plans, outputs=outputs)
+            inputs = {"scores": self.scores}
+            self._run("source_help_figure", inputs, self.plans, outputs)
             return
-        plan, scores = self._plan(benchmark)
+        plan, scores = self.pairs[benchmark]
+        inputs = {"scores": scores}
+        script = "benchmark_figures"
         if kind in ("labels", "sensitivity"):
-            draw_curves(scores=scores, plan=plan, outputs=outputs)
+            script = "curve_figure"
         elif kind in ("subspace", "confusion"):
-            paths = write_showcase(self.folder / benchmark, classes=CLASSES, each=6)
-            draw_showcase(plan=plan, outputs=outputs, **paths)
-        else:
-            draw_benchmark(scores=scores, plan=plan, outputs=outputs)
+            script, room = "showcase_figures", self.folder / benchmark
+            inputs = write_showcase(room, classes=CLASSES, each=6)
+        self._run(script, inputs, plan, outputs)
 
-    def _plan(self, benchmark: str) -> tuple[BenchmarkPlan, Path]:
-        pairs = zip(self.plans, self.scores, strict=True)
-        return next(pair for pair in pairs if pair[0].benchmark == benchmark)
+    def _run(
+        self,
+        script: str,
+        inputs: Mapping[str, Any] | Sequence[Path],
+        plan: BenchmarkPlan | Sequence[BenchmarkPlan],
+        outputs: Sequence[Path],
+    ) -> None:
+        """Run a script of the workflow with what Snakemake would hand it."""
+        params: dict[str, Any] = (
+            {"plan": plan.as_dict()}
+            if isinstance(plan, BenchmarkPlan)
+            else {"plans": [each.as_dict() for each in plan]}
+        )
+        snakemake = SimpleNamespace(
+            input=SimpleNamespace(**inputs) if isinstance(inputs, Mapping) else inputs,
+            params=SimpleNamespace(**params),
+            output=outputs,
+            log=[self.folder / "job.log"],
+        )
+        path = WORKFLOW / "scripts" / f"{script}.py"
+        loggers = [logging.getLogger(name) for name in ("cdspp", "py.warnings")]
+        before = [list(logger.handlers) for logger in loggers]
+        try:
+            runpy.run_path(str(path), {"snakemake": snakemake})
+        finally:
+            for logger, handlers in zip(loggers, before, strict=True):
+                logger.handlers = handlers
+            logging.captureWarnings(False)

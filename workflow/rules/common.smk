@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cdspp.core.errors import ConfigError
 from cdspp.core.names import MAIN, REFERENCE
-from cdspp.core.provenance import code_digest
+from cdspp.core.provenance import code_digest, script_digest
 from cdspp.methods import method_module
 from cdspp.report.outline import outline_names
 from cdspp.study.config import load_study
@@ -29,6 +29,11 @@ except ConfigError as error:
 
 PLANS = {name: plan_of(study, name) for name in study.benchmarks}
 EVERY_PLAN = [plan.as_dict() for plan in PLANS.values()]
+
+
+def script_code(name):
+    return script_digest(Path(workflow.basedir, f"workflow/scripts/{name}.py"))
+
 
 # Where the artifacts lie, stage by stage; data, features and labels serve all studies.
 FETCHED = "data/{dataset}/{resource}.fetched.json"

@@ -19,7 +19,7 @@ rule source_help_figure:
         "../../envs/environment.yaml"
     params:
         plans=EVERY_PLAN,
-        code=code_digest("cdspp.report.figures.source_help"),
+        code=script_code("source_help_figure"),
     script:
         "../scripts/source_help_figure.py"
 
@@ -48,7 +48,7 @@ rule benchmark_figures:
         "../../envs/environment.yaml"
     params:
         plan=plan,
-        code=code_digest("cdspp.report.figures.benchmark"),
+        code=script_code("benchmark_figures"),
     script:
         "../scripts/benchmark_figures.py"
 
@@ -70,7 +70,7 @@ rule curve_figure:
         "../../envs/environment.yaml"
     params:
         plan=plan,
-        code=code_digest("cdspp.report.figures.curves"),
+        code=script_code("curve_figure"),
     script:
         "../scripts/curve_figure.py"
 
@@ -122,6 +122,6 @@ rule showcase_figures:
         "../../envs/environment.yaml"
     params:
         plan=plan,
-        code=code_digest("cdspp.report.figures.samples"),
+        code=script_code("showcase_figures"),
     script:
         "../scripts/showcase_figures.py"

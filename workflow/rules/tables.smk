@@ -46,7 +46,7 @@ rule benchmark_tables:
         "../../envs/environment.yaml"
     params:
         plan=plan,
-        code=code_digest("cdspp.report.tables.benchmark"),
+        code=script_code("benchmark_tables"),
     script:
         "../scripts/benchmark_tables.py"
 
@@ -70,7 +70,7 @@ rule curve_table:
         "../../envs/environment.yaml"
     params:
         plan=plan,
-        code=code_digest("cdspp.report.tables.curves"),
+        code=script_code("curve_table"),
     script:
         "../scripts/curve_table.py"
 
@@ -96,7 +96,7 @@ rule overlap:
         "../../envs/environment.yaml"
     params:
         plan=data_plan,
-        code=code_digest("cdspp.report.tables.overlap"),
+        code=script_code("overlap"),
     script:
         "../scripts/overlap.py"
 
@@ -137,7 +137,7 @@ rule contents:
         "../../envs/environment.yaml"
     params:
         plan=data_plan,
-        code=code_digest("cdspp.report.tables.contents"),
+        code=script_code("contents"),
     script:
         "../scripts/contents.py"
 
@@ -159,7 +159,7 @@ rule overview:
         "../../envs/environment.yaml"
     params:
         plans=EVERY_PLAN,
-        code=code_digest("cdspp.report.tables.benchmark"),
+        code=script_code("overview"),
     script:
         "../scripts/overview.py"
 
@@ -181,7 +181,7 @@ rule gains:
         "../../envs/environment.yaml"
     params:
         plans=EVERY_PLAN,
-        code=code_digest("cdspp.report.tables.gains"),
+        code=script_code("gains"),
     script:
         "../scripts/gains.py"
 
@@ -204,7 +204,7 @@ rule times:
         "../../envs/environment.yaml"
     params:
         plans=EVERY_PLAN,
-        code=code_digest("cdspp.report.tables.times"),
+        code=script_code("times"),
     script:
         "../scripts/times.py"
 
@@ -227,7 +227,7 @@ rule printed:
         "../../envs/environment.yaml"
     params:
         plans=EVERY_PLAN,
-        code=code_digest("cdspp.report.tables.printed"),
+        code=script_code("printed"),
     script:
         "../scripts/printed.py"
 
@@ -250,7 +250,7 @@ rule claims:
         "../../envs/environment.yaml"
     params:
         plans=EVERY_PLAN,
-        code=code_digest("cdspp.report.tables.claims.claims"),
+        code=script_code("claims"),
     script:
         "../scripts/claims.py"
 
@@ -273,6 +273,6 @@ rule deviations:
         "../../envs/environment.yaml"
     params:
         plans=EVERY_PLAN,
-        code=code_digest("cdspp.report.tables.deviations"),
+        code=script_code("deviations"),
     script:
         "../scripts/deviations.py"

@@ -1,12 +1,12 @@
 """Write the table of a curve."""
 
+from cdspp.analysis.curves import read_curves
 from cdspp.core.jobs import job
-from cdspp.report.tables.curves import write_curve_tables
+from cdspp.report.tables.curves import build_curve_tables
+from cdspp.report.tables.table import write_tables
 from cdspp.study.plan import BenchmarkPlan
 
 with job(snakemake.log[0]):
-    write_curve_tables(
-        scores=snakemake.input.scores,
-        plan=BenchmarkPlan.from_dict(snakemake.params.plan),
-        outputs=list(snakemake.output),
-    )
+    plan = BenchmarkPlan.from_dict(snakemake.params.plan)
+    curves = read_curves(snakemake.input.scores, plan)
+    write_tables(build_curve_tables(curves, plan), list(snakemake.output))

@@ -1,13 +1,18 @@
 """Write the table of where paper and released code differ."""
 
+from cdspp.analysis.summary import read_scores
 from cdspp.core.jobs import job
-from cdspp.report.tables.deviations import write_deviations
+from cdspp.report.tables.deviations import (
+    build_deviation_table,
+    measure_effects,
+    read_deviations,
+)
+from cdspp.report.tables.table import write_tables
 from cdspp.study.plan import BenchmarkPlan
 
 with job(snakemake.log[0]):
-    write_deviations(
-        scores=snakemake.input.scores,
-        plans=[BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans],
-        deviations=snakemake.input.deviations,
-        outputs=list(snakemake.output),
-    )
+    plans = [BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans]
+    scores = map(read_scores, snakemake.input.scores)
+    effects = [measure_effects(*pair) for pair in zip(scores, plans, strict=True)]
+    deviations = read_deviations(snakemake.input.deviations)
+    write_tables([build_deviation_table(effects, deviations)], list(snakemake.output))

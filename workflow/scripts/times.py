@@ -2,14 +2,16 @@
 
 from pathlib import Path
 
+from cdspp.analysis.fit_records import read_fit_records
+from cdspp.analysis.times import measure_times, paper_times
 from cdspp.core.jobs import job
-from cdspp.report.tables.times import write_times
+from cdspp.report.tables.table import write_tables
+from cdspp.report.tables.times import build_times_table
 from cdspp.study.plan import BenchmarkPlan
 
 with job(snakemake.log[0]):
-    write_times(
-        records=snakemake.input.records,
-        plans=[BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans],
-        paper=Path(snakemake.input.paper[0]).parent,
-        outputs=list(snakemake.output),
-    )
+    plans = [BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans]
+    paper = paper_times(Path(snakemake.input.paper[0]).parent, plans)
+    outcomes = read_fit_records(snakemake.input.records).outcomes
+    times = measure_times(outcomes, plans, paper)
+    write_tables([build_times_table(times)], list(snakemake.output))

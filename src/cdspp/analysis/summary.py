@@ -26,6 +26,7 @@ __all__ = [
     "n_present",
     "present",
     "read_scores",
+    "read_summaries",
     "read_summary",
     "summarise",
 ]
@@ -142,6 +143,13 @@ def read_scores(path: str | os.PathLike[str]) -> pd.DataFrame:
 def read_summary(scores: str | os.PathLike[str], plan: BenchmarkPlan) -> Summary:
     """Read a score file and arrange it by the rows that `plan` shows."""
     return summarise(read_scores(scores), plan)
+
+
+def read_summaries(
+    scores: Sequence[str | os.PathLike[str]], plans: Sequence[BenchmarkPlan]
+) -> list[Summary]:
+    """Read the score files of several benchmarks, in the order of their plans."""
+    return [read_summary(*pair) for pair in zip(scores, plans, strict=True)]
 
 
 def summarise(

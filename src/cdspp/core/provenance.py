@@ -26,6 +26,7 @@ __all__ = [
     "limit_threads",
     "measured",
     "peak_memory_mb",
+    "script_digest",
     "versions",
 ]
 
@@ -145,6 +146,17 @@ def code_digest(*modules: str) -> str:
     for name in sorted(reached):
         digest.update(f"{name}\n{_module(name)[1]}\n".encode())
     return digest.hexdigest()[:16]
+
+
+def script_digest(script: Path) -> str:
+    """Return a digest of the package's code that a script rests on.
+
+    Parameters
+    ----------
+    script : Path
+        A file that imports what it calls; its own text does not count.
+    """
+    return code_digest(*sorted(_parsed(script, script.stat().st_mtime_ns)[0]))
 
 
 def _root() -> Path:

@@ -16,11 +16,12 @@ from support.report_data import (
     DIGIT_TASKS,
     METHODS,
     make_plan,
+    score_rows,
     write_labels,
-    write_scores,
     write_showcase,
 )
 
+from cdspp.analysis.summary import summarise
 from cdspp.core.artifacts import FIT_COLUMNS, write_rows
 from cdspp.core.errors import DataError
 from cdspp.report.figures import samples as figure_samples
@@ -44,20 +45,18 @@ from cdspp.report.figures.style import (
     far_below,
     figure_name,
 )
+from cdspp.study.plan import BenchmarkPlan
 
 
 @pytest.fixture
 def draw(tmp_path: Path) -> Callable[..., str]:
     """Return a function that draws one kind of figure and reads its SVG."""
 
-    def make(kind, plan, outputs=None, **options):
-        scores = write_scores(tmp_path / "scores.parquet", plan, **options)
-        outputs = outputs or [tmp_path / f"{kind.__name__}.svg"]
-        if kind is draw_source_help:
-            kind(scores=[scores], plans=[plan], outputs=outputs)
-        else:
-            kind(scores=scores, plan=plan, outputs=outputs)
-        return outputs[0].read_text(encoding="utf-8")
+    def make(kind: Any, plan: BenchmarkPlan, **options: Any) -> str:
+        summary = summarise(score_rows(plan, **options), plan)
+        output = tmp_path / f"{kind.__name__}.svg"
+        kind([summary] if kind is draw_source_help else summary, [output])
+        return output.read_text(encoding="utf-8")
 
     return make
 
@@ -299,10 +298,9 @@ def test_the_figures_of_a_benchmark_and_its_showcase_go_by_their_names(
     tmp_path: Path,
 ) -> None:
     plan = make_plan(tasks=DIGIT_TASKS[:1])
-    scores = write_scores(tmp_path / "scores.parquet", plan)
     kinds = ("methods", "iterations", "confusion", "subspace")
     outputs = [tmp_path / f"{kind}_digits.svg" for kind in kinds]
-    draw_benchmark(scores=scores, plan=plan, outputs=outputs[:2])
+    draw_benchmark(summarise(score_rows(plan), plan), outputs[:2])
     paths = write_showcase(tmp_path, classes=("a", "b"), each=6, steps=2)
     draw_showcase(plan=plan, outputs=outputs[2:], **paths)
     telling = ["iteration", "true class", "labelled target"]

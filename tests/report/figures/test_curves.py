@@ -12,9 +12,9 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from support.curve_data import curve_entry, curve_plan, curve_scores
-from support.report_data import METHODS
+from support.report_data import METHODS, scores_frame
 
-from cdspp.core.artifacts import SCORE_COLUMNS, write_rows
+from cdspp.analysis.curves import arrange_curves
 from cdspp.report.figures import curves as figure_curves
 from cdspp.report.figures.curves import draw_curves
 from cdspp.report.figures.style import STYLES, canvas, equal_windows
@@ -33,8 +33,8 @@ def draw(tmp_path: Path) -> Draw:
         **options: Any,
     ) -> Figure:
         plan = curve_plan(*curves, **options)
-        scores, drawn = tmp_path / "scores.parquet", []
-        write_rows(scores, SCORE_COLUMNS, curve_scores(plan, collapsed=collapsed))
+        scores = curve_scores(plan, collapsed=collapsed)
+        drawn: list[Figure] = []
 
         @contextmanager
         def keep(*args: Any) -> Iterator[Figure]:
@@ -45,7 +45,7 @@ def draw(tmp_path: Path) -> Draw:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(figure_curves, "canvas", keep)
             outputs = [tmp_path / f"{kind}_digits.svg"]
-            draw_curves(scores=scores, plan=plan, outputs=outputs)
+            draw_curves(arrange_curves(scores, plan), outputs)
         return drawn[0]
 
     return make
@@ -199,8 +199,7 @@ def test_every_number_of_tasks_and_methods_is_drawn(draw: Draw, n_tasks: int) ->
 
 def test_missing_scores_are_drawn_without_a_crash(tmp_path: Path) -> None:
     plan = curve_plan(curve_entry(), curve_entry("alpha", parameter="alpha"))
-    scores = tmp_path / "scores.parquet"
-    write_rows(scores, SCORE_COLUMNS, {name: [] for name in SCORE_COLUMNS})
+    curves = arrange_curves(scores_frame([]), plan)
     outputs = [tmp_path / f"{kind}_digits.svg" for kind in ("labels", "sensitivity")]
-    draw_curves(scores=scores, plan=plan, outputs=outputs)
+    draw_curves(curves, outputs)
     assert all("nan" not in output.read_text().lower() for output in outputs)

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from support.report_data import make_plan
 
+from cdspp.analysis.splits import read_splits
 from cdspp.core.artifacts import SPLIT_COLUMNS, write_rows
 from cdspp.core.errors import DataError
 from cdspp.datasets.catalogue import load_catalogue
@@ -19,8 +20,8 @@ from cdspp.datasets.published_splits import draw_published
 from cdspp.report.tables.overlap import (
     build_overlap_table,
     count_overlap,
-    write_overlap,
 )
+from cdspp.report.tables.table import write_tables
 
 TASKS = ("web_web", "shop_web")
 PLAN = make_plan(
@@ -129,7 +130,8 @@ def test_the_table_shows_mean_and_range_and_marks_tasks_within_one_domain(
     outputs = [
         tmp_path / f"overlap_photographs.{form}" for form in ("csv", "md", "tex")
     ]
-    write_overlap(splits=splits, plan=PLAN, outputs=outputs)
+    found = count_overlap(read_splits(splits), PLAN)
+    write_tables([build_overlap_table(found, PLAN)], outputs)
     text = outputs[1].read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if line.startswith("|")]
     assert lines[2:] == [
@@ -172,14 +174,14 @@ def test_without_shared_samples_the_caption_says_all() -> None:
     assert len(table.data) == 1
 
 
-def test_a_domain_without_splits_is_named(splits: list[Path], tmp_path: Path) -> None:
+def test_a_domain_without_splits_is_named(splits: list[Path]) -> None:
     with pytest.raises(DataError, match="splits of shop as source, got those of web"):
-        write_overlap(splits=[splits[0], *splits[2:]], plan=PLAN, outputs=[])
+        count_overlap(read_splits([splits[0], *splits[2:]]), PLAN)
 
 
 def test_trials_of_one_side_alone_are_refused(splits: list[Path]) -> None:
     with pytest.raises(DataError, match="source has .* trials 1, 2, the target .* 1. "):
-        write_overlap(splits=splits[:3], plan=PLAN, outputs=[])
+        count_overlap(read_splits(splits[:3]), PLAN)
 
 
 def test_a_trial_without_a_test_sample_is_refused() -> None:
@@ -190,4 +192,4 @@ def test_a_trial_without_a_test_sample_is_refused() -> None:
 def test_a_file_at_another_place_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "labels" / "web" / "1-2.parquet"
     with pytest.raises(DataError, match=r"labels/web.* <role>/<domain>/<block>\.parq"):
-        write_overlap(splits=[path], plan=PLAN, outputs=[])
+        read_splits([path])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cdspp.analysis.summary import Floats, Summary, mean_sd, read_summary
+from cdspp.analysis.summary import Floats, Summary, mean_sd
 from cdspp.core.names import AVERAGE, BASELINE, REFERENCE
 from cdspp.core.wording import task_title
 from cdspp.report.figures.lines import DASHES, draw_line, rows_in_view
@@ -28,7 +28,6 @@ from cdspp.report.figures.style import (
     quiet,
     style_of,
 )
-from cdspp.study.plan import BenchmarkPlan
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,31 +43,25 @@ PathLike = str | os.PathLike[str]
 _MAX_BANDS = 6
 
 
-def draw_benchmark(
-    *, scores: PathLike, plan: BenchmarkPlan, outputs: Sequence[PathLike]
-) -> None:
+def draw_benchmark(summary: Summary, outputs: Sequence[PathLike]) -> None:
     """Draw the figures of one benchmark that need its scores alone.
 
     Parameters
     ----------
-    scores : path
-        The benchmark's score file.
-    plan : BenchmarkPlan
-        The benchmark.
+    summary : Summary
+        The scores of the benchmark.
     outputs : sequence of path
         Files to write: the stem is ``methods_<benchmark>`` or
         ``iterations_<benchmark>``, the suffix svg or png.
     """
     kinds = {"methods": draw_methods, "iterations": draw_iterations}
     for kind, paths in by_kind(outputs, kinds).items():
-        kinds[kind](scores=scores, plan=plan, outputs=paths)
+        kinds[kind](summary, paths)
 
 
-def draw_methods(
-    *, scores: PathLike, plan: BenchmarkPlan, outputs: Sequence[PathLike]
-) -> None:
+def draw_methods(summary: Summary, outputs: Sequence[PathLike]) -> None:
     """Draw all rows of one benchmark, a panel a task and one for their average."""
-    summary = read_summary(scores, plan).of_all_tasks()
+    summary = summary.of_all_tasks()
     values = summary.with_average(summary.accuracy)
     titles = [task_title(task) for task in (*summary.tasks, AVERAGE)][: values.shape[1]]
     longest = max(map(len, titles), default=1)
@@ -90,11 +83,9 @@ def draw_methods(
         figure.supxlabel("accuracy, percent", fontsize=9)
 
 
-def draw_iterations(
-    *, scores: PathLike, plan: BenchmarkPlan, outputs: Sequence[PathLike]
-) -> None:
+def draw_iterations(summary: Summary, outputs: Sequence[PathLike]) -> None:
     """Draw accuracy by iteration, a panel a task, a line a row that iterates."""
-    summary = read_summary(scores, plan).of_all_tasks()
+    summary = summary.of_all_tasks()
     crowded = len(summary.iterative()) > _MAX_BANDS
     n_columns = max(1, min(len(summary.tasks), 2 if crowded else 4))
     n_lines = max(1, math.ceil(len(summary.tasks) / n_columns))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cdspp.analysis.curves import CurveScores, parameter_title, read_curves, value_text
+from cdspp.analysis.curves import CurveScores, parameter_title, value_text
 from cdspp.analysis.summary import Floats, mean_sd
 from cdspp.core.names import AVERAGE, BASELINE, LABELS, REFERENCE
 from cdspp.core.wording import task_title
@@ -28,7 +28,6 @@ from cdspp.report.figures.style import (
     far_below,
     quiet,
 )
-from cdspp.study.plan import BenchmarkPlan
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,22 +51,17 @@ _TASK_DASHES: tuple[Any, ...] = (
 )
 
 
-def draw_curves(
-    *, scores: PathLike, plan: BenchmarkPlan, outputs: Sequence[PathLike]
-) -> None:
+def draw_curves(curves: Sequence[CurveScores], outputs: Sequence[PathLike]) -> None:
     """Draw figures of a benchmark's curves.
 
     Parameters
     ----------
-    scores : path
-        The benchmark's score file.
-    plan : BenchmarkPlan
-        The benchmark.
+    curves : sequence of CurveScores
+        All curves of the benchmark.
     outputs : sequence of path
         Files to write: the stem is ``labels_<benchmark>`` or
         ``sensitivity_<benchmark>``, the suffix svg or png.
     """
-    curves = read_curves(scores, plan)
     for kind, paths in by_kind(outputs, (LABELS, _SENSITIVITY)).items():
         chosen = [c for c in curves if (c.parameter == LABELS) == (kind == LABELS)]
         if kind == LABELS:

@@ -16,7 +16,7 @@ from cdspp.analysis.source_help import (
     strongest,
     verdict,
 )
-from cdspp.analysis.summary import Summary, read_summary
+from cdspp.analysis.summary import Summary
 from cdspp.core.names import AVERAGE, BASELINE, REFERENCE
 from cdspp.core.wording import in_points, task_title
 from cdspp.report.figures.style import (
@@ -48,26 +48,17 @@ _LINE_HEIGHT = 0.23
 _FRAME = 0.5
 
 
-def draw_source_help(
-    *,
-    scores: Sequence[PathLike],
-    plans: Sequence[BenchmarkPlan],
-    outputs: Sequence[PathLike],
-) -> None:
+def draw_source_help(summaries: Sequence[Summary], outputs: Sequence[PathLike]) -> None:
     """Draw baseline, controls and reference of every task, or of many their gains.
 
     Parameters
     ----------
-    scores : sequence of path
-        Score files, in the order of `plans`.
-    plans : sequence of BenchmarkPlan
-        The benchmarks.
+    summaries : sequence of Summary
+        The scores of the benchmarks.
     outputs : sequence of path
         Files to write (svg, png).
     """
-    pairs = zip(scores, plans, strict=True)
-    summaries = [read_summary(*pair) for pair in pairs]
-    if not few_tasks(plans):
+    if not few_tasks([summary.plan for summary in summaries]):
         _draw_gains(summaries, outputs)
         return
     lengths = [max(1, len(summary.tasks)) for summary in summaries]
@@ -81,13 +72,18 @@ def draw_source_help(
         )[:, 0]
         for summary, axes in zip(summaries, grid, strict=True):
             _source_panel(axes, summary)
-            axes.set_title(summary.plan.title, fontweight="bold", fontsize=9.5)
+            _title(axes, summary)
         equal_windows(list(grid))
         _text(grid[0], 1.02, "gain, points [95 %]", MUTED)
         figure.supxlabel("accuracy, percent", fontsize=9)
         rows = {s.rows[i].key: s.rows[i] for s in summaries for i in _rows(s)}
         if handles := method_handles(rows.values()):
             figure.legend(handles=handles, loc="outside upper center", ncols=5)
+
+
+def _title(axes: Axes, summary: Summary) -> None:
+    title = axes.set_title(summary.plan.title, fontweight="bold", fontsize=9.5)
+    title.set_parse_math(False)
 
 
 def few_tasks(plans: Sequence[BenchmarkPlan]) -> bool:
@@ -168,7 +164,7 @@ def _draw_gains(summaries: Sequence[Summary], outputs: Sequence[PathLike]) -> No
         )
         for summary, group, axes in zip(summaries, groups, grid[:, 0], strict=True):
             _gain_panel(axes, group)
-            axes.set_title(summary.plan.title, fontweight="bold", fontsize=9.5)
+            _title(axes, summary)
         figure.supxlabel("gain, points", fontsize=9)
         baseline = next((name for g in groups for name in _baseline(g)), "")
         if handles := _handles(baseline):

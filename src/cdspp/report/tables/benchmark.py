@@ -12,18 +12,15 @@ import numpy as np
 import pandas as pd
 
 from cdspp.analysis.source_help import by_task, compare, excludes_zero
-from cdspp.analysis.summary import Floats, Summary, mean_sd, n_present, read_summary
+from cdspp.analysis.summary import Floats, Summary, mean_sd, n_present
 from cdspp.core.names import AVERAGE
 from cdspp.core.wording import DASH, in_points, percent, task_title
 from cdspp.report.tables.grid import grid_table, make_columns
-from cdspp.report.tables.table import Cell, Line, Table, write_tables
-from cdspp.study.plan import BenchmarkPlan
+from cdspp.report.tables.table import Cell, Line, Table
 
 __all__ = [
     "build_benchmark_tables",
     "build_overview",
-    "write_benchmark_tables",
-    "write_overview",
 ]
 
 PathLike = str | os.PathLike[str]
@@ -33,34 +30,6 @@ _NUMBERS = (
     "Bold: best of the column among complete methods. * supervised; † shortened run."
 )
 _MOST_ITERATIONS = 12
-
-
-def write_benchmark_tables(
-    *, scores: PathLike, plan: BenchmarkPlan, outputs: Sequence[PathLike]
-) -> None:
-    """Write tables of one benchmark.
-
-    Parameters
-    ----------
-    scores : path
-        The benchmark's score file.
-    plan : BenchmarkPlan
-        The benchmark.
-    outputs : sequence of path
-        Files to write, as for `write_tables`.
-    """
-    write_tables(build_benchmark_tables(read_summary(scores, plan)), outputs)
-
-
-def write_overview(
-    *,
-    scores: Sequence[PathLike],
-    plans: Sequence[BenchmarkPlan],
-    outputs: Sequence[PathLike],
-) -> None:
-    """Write the table of all benchmarks' averages; as `write_benchmark_tables`."""
-    pairs = zip(scores, plans, strict=True)
-    write_tables([build_overview([read_summary(*pair) for pair in pairs])], outputs)
 
 
 def build_benchmark_tables(summary: Summary) -> list[Table]:

@@ -14,25 +14,23 @@ from cdspp.core.artifacts import read_features, read_labels
 from cdspp.core.errors import DataError
 from cdspp.core.names import UNLABELLED_ROLE, within_domain
 from cdspp.core.wording import DASH
-from cdspp.report.tables.table import Cell, Line, Table, write_tables
+from cdspp.report.tables.table import Cell, Line, Table
 from cdspp.study.plan import BenchmarkPlan
 
-__all__ = ["build_contents_table", "count_contents", "write_contents"]
+__all__ = ["build_contents_table", "count_contents"]
 
 PathLike = str | os.PathLike[str]
 
 _ROLES = ("source", "target")
 
 
-def write_contents(
-    *,
+def count_contents(
     plan: BenchmarkPlan,
     labels: Sequence[PathLike],
     features: Sequence[PathLike],
     splits: Sequence[PathLike],
-    outputs: Sequence[PathLike],
-) -> None:
-    """Write the table of what a benchmark holds.
+) -> pd.DataFrame:
+    """Count what a benchmark holds.
 
     Parameters
     ----------
@@ -45,20 +43,6 @@ def write_contents(
     splits : sequence of path
         Files of splits, as for `read_splits`: all blocks of all domains that the tasks
         use.
-    outputs : sequence of path
-        Files to write, as for `write_tables`.
-    """
-    found = count_contents(plan, labels, features, splits)
-    write_tables([build_contents_table(found, plan)], outputs)
-
-
-def count_contents(
-    plan: BenchmarkPlan,
-    labels: Sequence[PathLike],
-    features: Sequence[PathLike],
-    splits: Sequence[PathLike],
-) -> pd.DataFrame:
-    """Count what a benchmark holds; parameters as in `write_contents`.
 
     Returns
     -------

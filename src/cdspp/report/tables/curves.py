@@ -12,17 +12,15 @@ import pandas as pd
 from cdspp.analysis.curves import (
     CurveScores,
     parameter_title,
-    read_curves,
     value_text,
 )
 from cdspp.analysis.summary import Floats, mean_sd, n_present
-from cdspp.core.names import LABELS, PUBLISHED
 from cdspp.core.wording import counted, task_title
 from cdspp.report.tables.grid import Column, column_cells, row_values
-from cdspp.report.tables.table import Cell, Line, Table, write_tables
+from cdspp.report.tables.table import Cell, Line, Table
 from cdspp.study.plan import BenchmarkPlan, Row
 
-__all__ = ["build_curve_tables", "write_curve_tables"]
+__all__ = ["build_curve_tables"]
 
 PathLike = str | os.PathLike[str]
 
@@ -36,23 +34,6 @@ _NOTES = {
         "pseudo-labels."
     ),
 }
-
-
-def write_curve_tables(
-    *, scores: PathLike, plan: BenchmarkPlan, outputs: Sequence[PathLike]
-) -> None:
-    """Write tables of a benchmark's curves.
-
-    Parameters
-    ----------
-    scores : path
-        The benchmark's score file.
-    plan : BenchmarkPlan
-        The benchmark.
-    outputs : sequence of path
-        Files to write, as for `write_tables`.
-    """
-    write_tables(build_curve_tables(read_curves(scores, plan), plan), outputs)
 
 
 def build_curve_tables(
@@ -72,7 +53,7 @@ def _table(curve: CurveScores, plan: BenchmarkPlan) -> Table:
     return Table(
         name=f"curve-{curve.plan.identifier}_{plan.benchmark}",
         title=f"{plan.title}: accuracy by {parameter_title(curve.parameter)}",
-        caption=_caption(curve, published=plan.protocol == PUBLISHED),
+        caption=_caption(curve),
         columns=("Method", "Task", *map(value_text, curve.values)),
         lines=tuple(lines),
         data=_data(curve, plan.benchmark),
@@ -102,19 +83,15 @@ def _method(row: Row, asked: int) -> Cell:
     return Cell(row.display_name + row.marks, note=note, name=True)
 
 
-def _caption(curve: CurveScores, *, published: bool) -> str:
+def _caption(curve: CurveScores) -> str:
     parts = [
         "Percent, mean (standard deviation, n − 1) over "
         f"{counted(curve.plan.trials_asked, 'trial')}. "
         f"Columns: {parameter_title(curve.parameter)}."
     ]
     if curve.main is not None:
-        splits = ", on the published splits; other counts are drawn from the seed"
-        tail = splits if published and curve.parameter == LABELS else ""
-        parts.append(
-            f"At {value_text(curve.main)} these are the first trials of the main "
-            f"run{tail}."
-        )
+        value = value_text(curve.main)
+        parts.append(f"At {value} these are the first trials of the main run.")
     if len(curve.rows) > 1:
         parts.append(
             "Bold: best of a task and value among complete methods. * supervised; "

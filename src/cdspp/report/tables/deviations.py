@@ -14,12 +14,12 @@ import yaml
 
 from cdspp.analysis.resampling import PairedGain, paired_gain
 from cdspp.analysis.source_help import excludes_zero
-from cdspp.analysis.summary import accuracy_of, read_scores
+from cdspp.analysis.summary import accuracy_of
 from cdspp.core.errors import DataError
 from cdspp.core.names import MAIN
 from cdspp.core.wording import DASH, counted, in_points
 from cdspp.methods import method_class
-from cdspp.report.tables.table import Cell, Line, Table, write_tables
+from cdspp.report.tables.table import Cell, Line, Table
 from cdspp.study.plan import BenchmarkPlan, DeviationPlan, Row
 
 __all__ = [
@@ -28,7 +28,6 @@ __all__ = [
     "build_deviation_table",
     "measure_effects",
     "read_deviations",
-    "write_deviations",
 ]
 
 PathLike = str | os.PathLike[str]
@@ -155,31 +154,6 @@ def _gain(scores: pd.DataFrame, entry: DeviationPlan) -> PairedGain:
     values = accuracy_of(scores, rows, entry.tasks, entry.trials_asked)
     switched, main = values.mean(axis=1)
     return paired_gain(switched, main)
-
-
-def write_deviations(
-    *,
-    scores: Sequence[PathLike],
-    plans: Sequence[BenchmarkPlan],
-    deviations: PathLike,
-    outputs: Sequence[PathLike],
-) -> None:
-    """Write the table "Where paper and released code differ".
-
-    Parameters
-    ----------
-    scores : sequence of path
-        Score files of the benchmarks.
-    plans : sequence of BenchmarkPlan
-        The benchmarks, in the same order.
-    deviations : path
-        The list, see `read_deviations`.
-    outputs : sequence of path
-        Files to write, as for `write_tables`.
-    """
-    pairs = zip(map(read_scores, scores), plans, strict=True)
-    effects = [measure_effects(*pair) for pair in pairs]
-    write_tables([build_deviation_table(effects, read_deviations(deviations))], outputs)
 
 
 def build_deviation_table(

@@ -14,14 +14,12 @@ from cdspp.analysis.gains import (
     ALL_TASKS,
     BETWEEN,
     RIVALS,
-    gather_gains,
 )
 from cdspp.core.names import BASELINE, TARGET_ONLY
 from cdspp.core.wording import DASH, counted, in_points
-from cdspp.report.tables.table import Cell, Line, Table, write_tables
-from cdspp.study.plan import BenchmarkPlan
+from cdspp.report.tables.table import Cell, Line, Table
 
-__all__ = ["build_gains_table", "write_gains"]
+__all__ = ["build_gains_table"]
 
 PathLike = str | os.PathLike[str]
 
@@ -44,24 +42,6 @@ _POOLED = (
     " All benchmarks: methods that ran on each, over the tasks of all; benchmarks of "
     "one data set share their target domains."
 )
-
-
-def write_gains(
-    *,
-    scores: Sequence[PathLike],
-    plans: Sequence[BenchmarkPlan],
-    outputs: Sequence[PathLike],
-) -> None:
-    """Write the table ``gains``.
-
-    Parameters
-    ----------
-    scores, plans : sequence
-        As in `gather_gains`.
-    outputs : sequence of path
-        Files to write, as for `write_tables`.
-    """
-    write_tables([build_gains_table(gather_gains(scores, plans))], outputs)
 
 
 def build_gains_table(gains: pd.DataFrame) -> Table:

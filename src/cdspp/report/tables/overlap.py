@@ -8,19 +8,18 @@ labelled source samples, which a reader of its accuracy should know.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 
-from cdspp.analysis.splits import Splits, read_splits, split_of
+from cdspp.analysis.splits import Splits, split_of
 from cdspp.core.errors import DataError
 from cdspp.core.names import UNLABELLED_ROLE, within_domain
 from cdspp.core.wording import task_title
-from cdspp.report.tables.table import Cell, Line, Table, write_tables
+from cdspp.report.tables.table import Cell, Line, Table
 from cdspp.study.plan import BenchmarkPlan
 
-__all__ = ["build_overlap_table", "count_overlap", "write_overlap"]
+__all__ = ["build_overlap_table", "count_overlap"]
 
 PathLike = str | os.PathLike[str]
 
@@ -29,25 +28,6 @@ _TREATMENT = {
     "keep": "They stay in the test, as in the published trials.",
     "exclude": "The fits leave them out of the test.",
 }
-
-
-def write_overlap(
-    *, splits: Sequence[PathLike], plan: BenchmarkPlan, outputs: Sequence[PathLike]
-) -> None:
-    """Write the table of overlaps of one benchmark.
-
-    Parameters
-    ----------
-    splits : sequence of path
-        Files of splits, as for `read_splits`, of all domains that the tasks use and of
-        all blocks.
-    plan : BenchmarkPlan
-        The benchmark.
-    outputs : sequence of path
-        Files to write, as for `write_tables`.
-    """
-    found = count_overlap(read_splits(splits), plan)
-    write_tables([build_overlap_table(found, plan)], outputs)
 
 
 def count_overlap(splits: Splits, plan: BenchmarkPlan) -> pd.DataFrame:

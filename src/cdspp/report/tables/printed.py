@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -17,15 +16,11 @@ from cdspp.analysis.paper_accuracy import (
     NOT_RUN,
     PRINTED_TRIALS,
     RULE,
-    compare_printed,
-    read_printed,
 )
-from cdspp.analysis.summary import read_summary
 from cdspp.core.wording import DASH, counted, in_points, marks, percent, task_title
-from cdspp.report.tables.table import Cell, Line, Table, write_tables
-from cdspp.study.plan import BenchmarkPlan
+from cdspp.report.tables.table import Cell, Line, Table
 
-__all__ = ["build_printed_table", "write_printed"]
+__all__ = ["build_printed_table"]
 
 PathLike = str | os.PathLike[str]
 
@@ -38,33 +33,6 @@ _COLUMNS = (
     "Reproduced",
     "Difference",
 )
-
-
-def write_printed(
-    *,
-    scores: Sequence[PathLike],
-    plans: Sequence[BenchmarkPlan],
-    paper: PathLike,
-    outputs: Sequence[PathLike],
-) -> None:
-    """Write the comparison with the printed tables.
-
-    Parameters
-    ----------
-    scores : sequence of path
-        Score files of the benchmarks.
-    plans : sequence of BenchmarkPlan
-        The benchmarks, in the same order.
-    paper : path
-        Folder of the printed numbers, see `read_printed`.
-    outputs : sequence of path
-        Files to write, as for `write_tables`.
-    """
-    pairs = zip(scores, plans, strict=True)
-    cells = compare_printed(
-        read_printed(paper), [read_summary(*pair) for pair in pairs]
-    )
-    write_tables([build_printed_table(cells)], outputs)
 
 
 def build_printed_table(cells: pd.DataFrame) -> Table:

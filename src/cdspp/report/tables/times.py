@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 
-from cdspp.analysis.fit_records import read_fit_records
-from cdspp.analysis.times import TIMED_TRIALS, measure_times, paper_times
+from cdspp.analysis.times import TIMED_TRIALS
 from cdspp.core.wording import DASH, counted, marks
-from cdspp.report.tables.table import Cell, Line, Table, write_tables
-from cdspp.study.plan import BenchmarkPlan
+from cdspp.report.tables.table import Cell, Line, Table
 
-__all__ = ["build_times_table", "write_times"]
+__all__ = ["build_times_table"]
 
 PathLike = str | os.PathLike[str]
 
@@ -31,32 +28,6 @@ _PRINTED = (
     " Paper: the seconds that the paper prints, for its authors' code on their "
     "machine; a number that it prints for two benchmarks together stands at both."
 )
-
-
-def write_times(
-    *,
-    records: Sequence[PathLike],
-    plans: Sequence[BenchmarkPlan],
-    paper: PathLike,
-    outputs: Sequence[PathLike],
-) -> None:
-    """Write the computation-time table.
-
-    Parameters
-    ----------
-    records : sequence of path
-        Records of fits, ``.../<benchmark>/main/<task>/<method>/<block>.json``; those of
-        other settings are ignored.
-    plans : sequence of BenchmarkPlan
-        The benchmarks.
-    paper : path
-        Folder with the paper's ``computation_time.csv`` and ``benchmarks.yaml``.
-    outputs : sequence of path
-        Files to write, as for `write_tables`.
-    """
-    outcomes = read_fit_records(records).outcomes
-    times = measure_times(outcomes, plans, paper_times(paper, plans))
-    write_tables([build_times_table(times)], outputs)
 
 
 def build_times_table(times: pd.DataFrame) -> Table:

@@ -15,14 +15,15 @@ from cdspp.report.tables.claims.claims import (
     CLAIMS,
     build_claims_table,
     check_claims,
-    write_claims,
 )
 from cdspp.report.tables.claims.evidence import (
     NOT_SUPPORTED,
     SUPPORTED,
     UNTESTABLE,
     Check,
+    read_evidence,
 )
+from cdspp.report.tables.table import write_tables
 
 
 def test_every_claim_is_told_once_and_names_methods_that_exist() -> None:
@@ -85,9 +86,10 @@ def test_the_file_has_a_line_for_every_claim_and_times_are_the_benchmarks_own(
     plans = [make_plan(methods=methods), make_plan(benchmark="docs", methods=methods)]
     scores = [write_scores(tmp_path / f"{p.benchmark}.parquet", p) for p in plans]
     records = write_fit_records(tmp_path, plans[0])
+    found = check_claims(read_evidence(scores, plans, records))
     output = tmp_path / "claims.csv"
-    write_claims(scores=scores, plans=plans, records=records, outputs=[output])
-    found = read_csv(output, CLAIM_COLUMNS)
+    write_tables([build_claims_table(found)], [output])
+    assert list(read_csv(output, CLAIM_COLUMNS)["text"]) == list(found["text"])
     assert list(found["claim"].unique()) == [claim.identifier for claim in CLAIMS]
     assert verdicts(found, "baseline") == [SUPPORTED] * 2
     assert verdicts(found, "cheapest") == [NOT_SUPPORTED, UNTESTABLE]

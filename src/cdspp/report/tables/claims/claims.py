@@ -9,10 +9,6 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from cdspp.analysis.curves import arrange_curves
-from cdspp.analysis.fit_records import read_fit_records
-from cdspp.analysis.summary import read_scores, summarise
-from cdspp.analysis.times import measure_times
 from cdspp.core.names import LABELS
 from cdspp.report.tables.claims.checks import (
     Best,
@@ -31,8 +27,7 @@ from cdspp.report.tables.claims.evidence import (
     Judgement,
     NotTestable,
 )
-from cdspp.report.tables.table import Cell, Line, Table, write_tables
-from cdspp.study.plan import BenchmarkPlan
+from cdspp.report.tables.table import Cell, Line, Table
 
 __all__ = [
     "CLAIMS",
@@ -40,7 +35,6 @@ __all__ = [
     "Claim",
     "build_claims_table",
     "check_claims",
-    "write_claims",
 ]
 
 PathLike = str | os.PathLike[str]
@@ -166,38 +160,6 @@ CLAIMS = (
         OURS,
     ),
 )
-
-
-def write_claims(
-    *,
-    scores: Sequence[PathLike],
-    plans: Sequence[BenchmarkPlan],
-    records: Sequence[PathLike],
-    outputs: Sequence[PathLike],
-) -> None:
-    """Check all claims on all benchmarks of a study, and write the table.
-
-    Parameters
-    ----------
-    scores : sequence of path
-        Score files, one a benchmark.
-    plans : sequence of BenchmarkPlan
-        The benchmarks, in the same order.
-    records : sequence of path
-        Records of fits, for their times.
-    outputs : sequence of path
-        Files to write, as for `write_tables`.
-    """
-    times = measure_times(read_fit_records(records).outcomes, plans)
-    evidence = [
-        Evidence(
-            summarise(found, plan),
-            arrange_curves(found, plan),
-            times[times["benchmark"] == plan.benchmark],
-        )
-        for found, plan in zip(map(read_scores, scores), plans, strict=True)
-    ]
-    write_tables([build_claims_table(check_claims(evidence))], outputs)
 
 
 def check_claims(evidence: Sequence[Evidence]) -> pd.DataFrame:

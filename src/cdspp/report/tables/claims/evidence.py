@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -10,12 +11,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from cdspp.analysis.curves import CurveScores
+from cdspp.analysis.curves import CurveScores, arrange_curves
+from cdspp.analysis.fit_records import read_fit_records
 from cdspp.analysis.resampling import PairedGain, paired_gain
 from cdspp.analysis.source_help import Interval, excludes_zero, interval_text
-from cdspp.analysis.summary import Floats, Summary
+from cdspp.analysis.summary import Floats, Summary, read_scores, summarise
+from cdspp.analysis.times import measure_times
 from cdspp.core.wording import counted
-from cdspp.study.plan import Row
+from cdspp.study.plan import BenchmarkPlan, Row
 
 __all__ = [
     "MIN_TRIALS",
@@ -31,6 +34,7 @@ __all__ = [
     "gain_text",
     "judge",
     "mean_text",
+    "read_evidence",
 ]
 
 SUPPORTED, NOT_SUPPORTED = "supported", "not supported"
@@ -82,6 +86,23 @@ class Evidence:
         """Return the average over tasks by trial, NaN where a task has no score."""
         average: Floats = self.tasks(row).mean(axis=0)
         return average
+
+
+def read_evidence(
+    scores: Sequence[str | os.PathLike[str]],
+    plans: Sequence[BenchmarkPlan],
+    records: Sequence[str | os.PathLike[str]],
+) -> list[Evidence]:
+    """Read what is known of each benchmark: score files and the records of fits."""
+    times = measure_times(read_fit_records(records).outcomes, plans)
+    return [
+        Evidence(
+            summarise(found, plan),
+            arrange_curves(found, plan),
+            times[times["benchmark"] == plan.benchmark],
+        )
+        for found, plan in zip(map(read_scores, scores), plans, strict=True)
+    ]
 
 
 class Check(Protocol):
