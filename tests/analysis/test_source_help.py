@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from support.gain_data import as_frame
 from support.report_data import DIGIT_TASKS, make_plan, score_rows
 
 from cdspp.analysis.source_help import (
@@ -49,6 +50,22 @@ def test_beating_the_baseline_alone_is_no_help() -> None:
     assert verdict(hurt) == "hurts"
     assert (hurt[hurt["rival_key"] == "svm-t"]["low"] > 0).tolist() == [True]
     assert "it hurts on 1 of 1 task" in answer(hurt)
+
+
+def test_losing_to_another_control_than_the_target_alone_is_no_harm() -> None:
+    cells = {("main", "cdspp"): 0.8, ("main", "target-only"): 0.7}
+    cells["placebo", "cdspp"] = 0.9
+    scores = as_frame({key: {TASK: [value] * 3} for key, value in cells.items()})
+    plan = make_plan(tasks=[TASK], trials=3)
+    assert verdict(compare(summarise(scores, plan))) == "open"
+
+
+def test_tasks_without_enough_trials_are_counted() -> None:
+    missing = [("cdspp", TASK, trial) for trial in range(2, 11)]
+    plan = make_plan()
+    scores = score_rows(plan, source_helps=0.1, missing=missing)
+    told = answer(compare(summarise(scores, plan)))
+    assert "The source helps on 3 of 4 tasks; 1 of 4 tasks still" in told
 
 
 def test_without_controls_or_trials_the_question_stays_open() -> None:

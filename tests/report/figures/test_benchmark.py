@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +39,6 @@ from cdspp.report.figures.source_help import VERDICT_COLOURS, draw_source_help
 from cdspp.report.figures.style import (
     CLASS_COLOURS,
     STYLES,
-    canvas,
     equal_windows,
     far_below,
     figure_name,
@@ -226,23 +224,16 @@ def test_counts_are_written_only_where_there_is_room(
 
 
 @pytest.fixture
-def subspace(tmp_path: Path) -> Callable[..., Figure]:
+def subspace(
+    tmp_path: Path, watch: Callable[..., list[Figure]]
+) -> Callable[..., Figure]:
     """Return a function that draws a subspace and gives the figure itself."""
 
     def make(**options: Any) -> Figure:
         given = write_showcase(tmp_path, **options)
         given.pop("fits")
-        drawn: list[Figure] = []
-
-        @contextmanager
-        def keep(*args: Any) -> Iterator[Figure]:
-            with canvas(*args) as figure:
-                yield figure
-                drawn.append(figure)
-
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(figure_samples, "canvas", keep)
-            draw_subspace(**given, outputs=[tmp_path / "subspace.svg"])
+        drawn = watch(figure_samples)
+        draw_subspace(**given, outputs=[tmp_path / "subspace.svg"])
         return drawn[0]
 
     return make

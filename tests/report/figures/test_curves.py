@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +16,13 @@ from support.report_data import METHODS, scores_frame
 from cdspp.analysis.curves import arrange_curves
 from cdspp.report.figures import curves as figure_curves
 from cdspp.report.figures.curves import draw_curves
-from cdspp.report.figures.style import STYLES, canvas, equal_windows
+from cdspp.report.figures.style import STYLES, equal_windows
 
 Draw = Callable[..., Figure]
 
 
 @pytest.fixture
-def draw(tmp_path: Path) -> Draw:
+def draw(tmp_path: Path, watch: Callable[..., list[Figure]]) -> Draw:
     """Return a function that draws a figure of some curves and gives it."""
 
     def make(
@@ -34,18 +33,9 @@ def draw(tmp_path: Path) -> Draw:
     ) -> Figure:
         plan = curve_plan(*curves, **options)
         scores = curve_scores(plan, collapsed=collapsed)
-        drawn: list[Figure] = []
-
-        @contextmanager
-        def keep(*args: Any) -> Iterator[Figure]:
-            with canvas(*args) as figure:
-                yield figure
-                drawn.append(figure)
-
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(figure_curves, "canvas", keep)
-            outputs = [tmp_path / f"{kind}_digits.svg"]
-            draw_curves(arrange_curves(scores, plan), outputs)
+        drawn = watch(figure_curves)
+        output = tmp_path / f"{kind}_digits.svg"
+        draw_curves(arrange_curves(scores, plan), [output])
         return drawn[0]
 
     return make

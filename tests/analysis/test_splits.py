@@ -1,0 +1,47 @@
+"""Splits, read by role and domain."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cdspp.analysis.splits import read_splits, split_of
+from cdspp.core.artifacts import SPLIT_COLUMNS, write_rows
+from cdspp.core.errors import DataError
+
+
+def write_block(path: Path, *trials: int) -> Path:
+    """Write a block with one sample a trial."""
+    values = {name: ["x"] * len(trials) for name in ("id", "role", "label")}
+    write_rows(path, SPLIT_COLUMNS, {**values, "trial": trials, "row": trials})
+    return path
+
+
+def test_blocks_of_a_domain_in_a_role_are_joined_in_order(tmp_path: Path) -> None:
+    splits = read_splits(
+        [
+            write_block(tmp_path / "target/web/1-2.parquet", 1, 2),
+            write_block(tmp_path / "source/web/1-1.parquet", 1),
+            write_block(tmp_path / "target/web/3-3.parquet", 3),
+        ]
+    )
+    assert set(splits) == {("target", "web"), ("source", "web")}
+    assert split_of(splits, "target", "web")["trial"].tolist() == [1, 2, 3]
+    assert split_of(splits, "target", "web").index.tolist() == [0, 1, 2]
+
+
+def test_a_domain_without_splits_is_named_with_those_of_its_role(
+    tmp_path: Path,
+) -> None:
+    splits = read_splits([write_block(tmp_path / "source/web/1-1.parquet", 1)])
+    with pytest.raises(DataError, match=r"shop as source, got those of web\. Give"):
+        split_of(splits, "source", "shop")
+    with pytest.raises(DataError, match="web as target, got those of none"):
+        split_of(splits, "target", "web")
+
+
+def test_a_file_at_another_place_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "labels" / "web" / "1-2.parquet"
+    with pytest.raises(DataError, match=r"labels/web.* <role>/<domain>/<block>\.parq"):
+        read_splits([path])
