@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cdspp.core.errors import DataError, DiskFullError
+from cdspp.core.provenance import versions
 
 __all__ = ["NotThereError", "disk_full_told", "download", "tell_disk_full"]
 
@@ -50,10 +51,9 @@ def download(url: str, path: Path, name: str) -> None:
     """
     import pooch
 
-    from cdspp import __version__
-
     # Some servers announce .tar.gz as an encoding, which would then be undone.
-    headers = {"User-Agent": f"cdspp/{__version__}", "Accept-Encoding": "identity"}
+    version = versions().get("cdspp", "")
+    headers = {"User-Agent": f"cdspp/{version}", "Accept-Encoding": "identity"}
     for attempt in range(1, ATTEMPTS + 1):
         get = pooch.HTTPDownloader(
             progressbar=_Progress(name),
