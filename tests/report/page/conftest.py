@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,35 +22,42 @@ def two_benchmarks() -> list[BenchmarkPlan]:
     return [make_plan(), make_plan(tasks=["docs_code"], **docs)]
 
 
+def write_page(
+    root: Path,
+    plans: Sequence[BenchmarkPlan] | None = None,
+    *,
+    figures: bool = False,
+    failed: str = "",
+    features: Sequence[Path] = (),
+    **description: Any,
+) -> Path:
+    """Write a study, all its tables, its figures where asked, and its page."""
+    folder = root / "results" / "embedded"
+    helps = {"digits": {"source_helps": 0.06}}
+    study = WrittenStudy(folder, plans or two_benchmarks(), helps, failed)
+    tables = study.write_tables()
+    pictures = study.draw_figures() if figures else folder / "figures"
+    output = folder / "report" / "index.html"
+    told = {"name": "embedded", "seed": 7, "trials": 10, "numeric_threads": 1}
+    write_report(
+        plans=study.plans,
+        tables=sorted(tables.glob("*.csv")),
+        figures=sorted(pictures.glob("*")),
+        fit_records=study.records,
+        study=RunDescription(**(told | description)),
+        output=output,
+        features=features,
+    )
+    return output
+
+
 @pytest.fixture
 def make_page(tmp_path: Path) -> Callable[..., Path]:
-    """Return a function that writes a study, all its tables, and its page."""
+    """Return a function that writes a study and its page; options of `write_page`."""
+    return partial(write_page, tmp_path)
 
-    def make(
-        plans: Sequence[BenchmarkPlan] | None = None,
-        *,
-        records: bool = True,
-        figures: bool = False,
-        failed: str = "",
-        features: Sequence[Path] = (),
-        **description: Any,
-    ) -> Path:
-        folder = tmp_path / "results" / "embedded"
-        helps = {"digits": {"source_helps": 0.06}}
-        study = WrittenStudy(folder, plans or two_benchmarks(), helps, failed)
-        tables = study.write_tables()
-        pictures = study.draw_figures() if figures else folder / "figures"
-        output = folder / "report" / "index.html"
-        told = {"name": "embedded", "seed": 7, "trials": 10, "numeric_threads": 1}
-        write_report(
-            plans=study.plans,
-            tables=sorted(tables.glob("*.csv")),
-            figures=sorted(pictures.glob("*")),
-            fit_records=study.records if records else [],
-            study=RunDescription(**(told | description)),
-            output=output,
-            features=features,
-        )
-        return output
 
-    return make
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the page of a study with all its figures, to be read alone."""
+    return write_page(tmp_path_factory.mktemp("study"), figures=True)

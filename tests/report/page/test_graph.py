@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -34,9 +33,9 @@ def test_the_graph_leads_from_the_data_to_the_report() -> None:
 
 
 def test_the_picture_of_the_graph_has_every_stage_and_colours_test_labels(
-    make_page: Callable[..., Path],
+    page: Path,
 ) -> None:
-    text, _ = read_page(make_page())
+    text, _ = read_page(page)
     picture = re.search(r'<svg class="graph".*?</svg>', text, re.DOTALL)
     assert picture is not None
     root = ElementTree.fromstring(picture.group())

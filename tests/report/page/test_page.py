@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from support.written_study import WrittenStudy
 
 from cdspp.report.page.page import write_report
 from cdspp.study.model import RunDescription
-from cdspp.study.plan import Showcase
+from cdspp.study.plan import BenchmarkPlan, Showcase
 
 MakePage = Callable[..., Path]
 
@@ -26,8 +26,25 @@ def in_order(text: str, *parts: str) -> bool:
     return places == sorted(places)
 
 
-def test_the_page_asks_answers_and_then_shows(make_page: MakePage) -> None:
-    text, reader = read_page(make_page(figures=True))
+def page_of(
+    output: Path,
+    plans: Sequence[BenchmarkPlan],
+    tables: Sequence[Path] = (),
+    figures: Sequence[Path] = (),
+) -> None:
+    """Write a page of these tables and figures, without fits."""
+    write_report(
+        plans=plans,
+        tables=tables,
+        figures=figures,
+        fit_records=[],
+        study=RunDescription("embedded", 7, 10, 1),
+        output=output,
+    )
+
+
+def test_the_page_asks_answers_and_then_shows(page: Path) -> None:
+    text, reader = read_page(page)
     assert "<h1>Did the source help?</h1>" in text
     assert in_order(
         text,
@@ -51,10 +68,8 @@ def test_the_page_asks_answers_and_then_shows(make_page: MakePage) -> None:
     assert len(reader.ids) == len(set(reader.ids))
 
 
-def test_the_contents_list_the_sections_under_their_groups(
-    make_page: MakePage,
-) -> None:
-    text, _ = read_page(make_page(figures=True))
+def test_the_contents_list_the_sections_under_their_groups(page: Path) -> None:
+    text, _ = read_page(page)
     contents = text[text.index("<nav") : text.index("</nav>")]
     groups = ["#chart", "<p>Tables</p>", "#overview", "<p>Figures</p>", "#claims"]
     assert in_order(contents, *groups, "<p>Audit</p>", "#overlap", "#rerun")
@@ -79,19 +94,12 @@ def test_what_the_page_says_of_gains_is_what_its_table_says(
         "".join(table.read_text(encoding="utf-8").splitlines(keepends=True)[:1]),
         encoding="utf-8",
     )
-    write_report(
-        plans=[make_plan()],
-        tables=[table],
-        figures=[],
-        fit_records=[],
-        study=RunDescription("embedded", 7, 10, 1),
-        output=page,
-    )
+    page_of(page, [make_plan()], tables=[table])
     assert "It helps" not in read_page(page)[0]
 
 
-def test_the_page_needs_nothing_from_outside(make_page: MakePage) -> None:
-    text, reader = read_page(make_page(figures=True))
+def test_the_page_needs_nothing_from_outside(page: Path) -> None:
+    text, reader = read_page(page)
     assert not re.search(r"https?://|//cdn|@import|url\((?!#)", text)
     for address in reader.addresses:
         assert address.startswith(("#", "data:"))
@@ -101,10 +109,8 @@ def test_the_page_needs_nothing_from_outside(make_page: MakePage) -> None:
     assert len(text) < 5_000_000
 
 
-def test_every_identifier_used_inside_a_figure_exists_once(
-    make_page: MakePage,
-) -> None:
-    text, reader = read_page(make_page(figures=True))
+def test_every_identifier_used_inside_a_figure_exists_once(page: Path) -> None:
+    text, reader = read_page(page)
     assert set(re.findall(r"url\(#([^)]+)\)", text)) <= set(reader.ids)
     for name in ("source-help", "methods_digits", "subspace_docs-to-code"):
         assert f"figure-{name}" in reader.ids
@@ -143,14 +149,7 @@ def test_captions_are_escaped_too(tmp_path: Path) -> None:
     rows = tuple(replace(r, display_name=f"<u>{r.key}</u>") for r in plan.rows)
     study = WrittenStudy(tmp_path, [replace(plan, rows=rows)], {})
     output = tmp_path / "index.html"
-    write_report(
-        plans=study.plans,
-        tables=[],
-        figures=sorted(study.draw_figures().iterdir()),
-        fit_records=[],
-        study=RunDescription("embedded", 7, 10, 1),
-        output=output,
-    )
+    page_of(output, study.plans, figures=sorted(study.draw_figures().iterdir()))
     text, _ = read_page(output)
     assert "<u>" not in text
     assert "Who is mistaken for whom: &lt;u&gt;cdspp" in text
@@ -187,34 +186,21 @@ def test_equal_studies_give_equal_pages(make_page: MakePage) -> None:
 
 def test_every_study_has_a_page(written: WrittenStudy, tmp_path: Path) -> None:
     output = tmp_path / "index.html"
-    write_report(
-        plans=written.plans,
-        tables=sorted(written.write_tables().glob("*.csv")),
-        figures=[],
-        fit_records=[],
-        study=RunDescription("embedded", 7, 10, 1),
-        output=output,
-    )
+    page_of(output, written.plans, tables=sorted(written.write_tables().glob("*.csv")))
     text, reader = read_page(output)
     assert not re.search(r"\bnan\b", re.sub(r"data:[^\"]+", "", text))
     assert "Did the source help?" in text
     assert {f"table-{name}" for name in written.names("table")} <= set(reader.ids)
 
 
-def test_a_figure_too_big_as_svg_is_shown_as_png(make_page: MakePage) -> None:
-    page = make_page(figures=True)
-    figures = page.parents[1] / "figures"
-    big = figures / "confusion_digits.svg"
+def test_a_figure_too_big_as_svg_is_shown_as_png(tmp_path: Path) -> None:
+    study = WrittenStudy(tmp_path, [make_plan()], {})
+    big, small = (tmp_path / f"confusion_digits.{form}" for form in ("svg", "png"))
+    study.draw_figure(big.stem, [small])
     big.write_text(f"<svg>{'x' * 1_000_000}</svg>")
-    write_report(
-        plans=[make_plan()],
-        tables=[],
-        figures=[big],
-        fit_records=[],
-        study=RunDescription("embedded", 7, 10, 1),
-        output=page,
-    )
-    text, _ = read_page(page)
+    output = tmp_path / "index.html"
+    page_of(output, study.plans, figures=[big])
+    text, _ = read_page(output)
     figure = re.search(r'id="figure-confusion_digits">.*?</figure>', text, re.DOTALL)
     assert figure is not None
     assert "data:image/png;base64," in figure.group()
