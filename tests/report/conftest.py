@@ -16,6 +16,7 @@ FEW = {"controls": ()}
 KINDS: dict[str, dict[str, Any]] = {
     "rich": {},
     "failed": {"trials": 3},
+    "five tasks": {"trials": 2, "tasks": (*DIGIT_TASKS, "tilted_photo")},
     "without controls": FEW,
     "reference alone": {"methods": ("cdspp",), **FEW},
     "baseline alone": {"methods": ("svm-t",), **FEW},

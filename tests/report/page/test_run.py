@@ -1,0 +1,36 @@
+"""What the page says of a run whose jobs differ, and of long ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from cdspp.analysis.fit_records import OUTCOME_COLUMNS, FitRecords
+from cdspp.report.page.run import describe_run
+from cdspp.study.model import RunDescription
+
+STUDY = RunDescription("embedded", 7, 10, 1)
+
+
+def described(seconds: float, *jobs: dict[str, Any]) -> dict[str, str]:
+    """Describe a run of one fit of some seconds."""
+    fit = {"method": "cdspp", "setting": "main", "status": "ok", "seconds": seconds}
+    outcomes = pd.DataFrame([fit], columns=list(OUTCOME_COLUMNS))
+    return dict(describe_run(FitRecords(outcomes, jobs), [], STUDY, []).description)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"), [(119.4, "119 s"), (121, "2 min"), (9000, "2.5 h")]
+)
+def test_durations_are_told_in_a_unit_of_their_size(seconds: float, told: str) -> None:
+    assert described(seconds)["Time in fits"] == told
+
+
+def test_what_jobs_ran_on_is_told_once_or_each() -> None:
+    one, other = ({"platform": {"machine": name, "cpus": 8}} for name in ("x", "y"))
+    assert described(1, one, one)["Hardware"] == "machine x, cpus 8"
+    both = described(1, one, other)["Hardware"]
+    assert both == "machine x, cpus 8; machine y, cpus 8"
+    assert "Versions" not in described(1, one)
