@@ -25,7 +25,7 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(scope="module", params=KINDS)
 def kind(request: pytest.FixtureRequest) -> str:
     """Return the name of a kind of study."""
     return str(request.param)
@@ -57,10 +57,10 @@ def make_written(folder: Path, kind: str) -> WrittenStudy:
     return WrittenStudy(folder, plans, changes)
 
 
-@pytest.fixture
-def written(tmp_path: Path, kind: str) -> WrittenStudy:
-    """Return a study of each kind, nothing made of it yet."""
-    return make_written(tmp_path / "results" / "embedded", kind)
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory, kind: str) -> WrittenStudy:
+    """Return a study of each kind, to be read by several tests."""
+    return make_written(tmp_path_factory.mktemp("study") / "results/embedded", kind)
 
 
 @pytest.fixture

@@ -13,11 +13,18 @@ from support.written_study import PICTURES, WrittenStudy
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def test_every_figure_is_drawn_and_shows_numbers_alone(written: WrittenStudy) -> None:
-    folder = written.draw_figures()
+@pytest.fixture(scope="module")
+def figures(written: WrittenStudy) -> Path:
+    """Return the folder of all figures of each kind of study."""
+    return written.draw_figures()
+
+
+def test_every_figure_is_drawn_and_shows_numbers_alone(
+    written: WrittenStudy, figures: Path
+) -> None:
     names = {f"{n}{suffix}" for n in written.names("figure") for suffix in PICTURES}
-    assert {path.name for path in folder.iterdir()} == names
-    for path in sorted(folder.glob("*.svg")):
+    assert {path.name for path in figures.iterdir()} == names
+    for path in sorted(figures.glob("*.svg")):
         texts = [text.text or "" for text in read_svg(path).iter(f"{SVG}text")]
         assert texts
         assert not [text for text in texts if re.search(r"\b(nan|inf)\b", text)], path
@@ -28,8 +35,8 @@ def read_svg(path: Path) -> ElementTree.Element:
     return ElementTree.parse(path).getroot()
 
 
-def test_a_picture_is_no_wider_than_a_column_of_the_page(written: WrittenStudy) -> None:
-    for path in written.draw_figures().glob("*.png"):
+def test_a_picture_is_no_wider_than_a_column_of_the_page(figures: Path) -> None:
+    for path in figures.glob("*.png"):
         width, height = struct.unpack(">II", path.read_bytes()[16:24])
         assert width <= 1000, path
         assert height <= 2000, path

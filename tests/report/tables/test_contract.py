@@ -12,7 +12,7 @@ from support.page_reader import read_page
 from support.written_study import FORMS, WrittenStudy
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def tables(written: WrittenStudy) -> Path:
     """Return the folder of all tables of each kind of study."""
     return written.write_tables()
