@@ -80,7 +80,7 @@ def test_an_average_needs_every_task_of_a_trial() -> None:
     rows = score_rows(plan, missing=[("cdspp", "b_a", 2)])
     summary = summarise(rows, plan)
     row = summary.find("cdspp")
-    average = summary.with_average(summary.accuracy)[row, -1]
+    average = summary.with_average(summary.accuracy)[1][row, -1]
     assert average[0] == pytest.approx(summary.accuracy[row, :, 0].mean())
     assert np.isnan(average[1])
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from cdspp.analysis.summary import Floats, accuracy_of, read_scores
-from cdspp.core.names import AVERAGE, LABELS, MAIN
+from cdspp.analysis.summary import Floats, accuracy_of, read_scores, with_average
+from cdspp.core.names import LABELS, MAIN
 from cdspp.study.plan import BenchmarkPlan, CurvePlan, Row
 
 __all__ = [
@@ -76,13 +76,9 @@ class CurveScores:
     def with_average(self) -> tuple[tuple[str, ...], Floats]:
         """Return tasks and accuracy, with the average where there are several tasks.
 
-        As in every average, a trial counts only where all tasks have it; so there is
-        none at a value that was dropped for a task.
+        There is none at a value that was dropped for a task.
         """
-        if len(self.tasks) < 2:
-            return self.tasks, self.accuracy
-        average = self.accuracy.mean(axis=1, keepdims=True)
-        return (*self.tasks, AVERAGE), np.append(self.accuracy, average, axis=1)
+        return with_average(self.tasks, self.accuracy)
 
 
 def read_curves(

@@ -99,8 +99,7 @@ def compare(summary: Summary) -> pd.DataFrame:
     rivals += [i for i, row in enumerate(rows) if row.control]
     if reference is None:
         return pd.DataFrame(columns=list(COMPARISON_COLUMNS))
-    values = summary.with_average(summary.accuracy)
-    tasks = [*summary.tasks, AVERAGE][: values.shape[1]]
+    tasks, values = summary.with_average(summary.accuracy)
     records = [
         {
             "benchmark": summary.plan.benchmark,

@@ -16,6 +16,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from cdspp.core.artifacts import SCORE_COLUMNS, read_frame
+from cdspp.core.names import AVERAGE
 from cdspp.study.plan import BenchmarkPlan, Row
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "read_summaries",
     "read_summary",
     "summarise",
+    "with_average",
 ]
 
 Floats = NDArray[np.float64]
@@ -71,6 +73,27 @@ def n_present(values: ArrayLike) -> int:
     return int(present(values).size)
 
 
+def with_average(
+    tasks: tuple[str, ...], values: Floats
+) -> tuple[tuple[str, ...], Floats]:
+    """Append the average over tasks, per trial, where there are several tasks.
+
+    A trial counts only where every task has it: an average over fewer tasks would be a
+    different quantity.
+
+    Parameters
+    ----------
+    tasks : tuple of str
+        Tasks in table order.
+    values : ndarray of shape (n_rows, n_tasks, ...)
+        By row and task.
+    """
+    if len(tasks) < 2:
+        return tasks, values
+    average = values.mean(axis=1, keepdims=True)
+    return (*tasks, AVERAGE), np.concatenate([values, average], axis=1)
+
+
 @dataclass(frozen=True, eq=False)
 class Summary:
     """Scores of one benchmark, dense; NaN where a cell is missing or failed.
@@ -104,15 +127,9 @@ class Summary:
         keys = [row.key for row in self.rows]
         return keys.index(key) if key in keys else None
 
-    def with_average(self, values: Floats) -> Floats:
-        """Append the average over tasks, per trial, where there are several tasks.
-
-        A trial counts only where every task has it: an average over fewer tasks
-        would be a different quantity.
-        """
-        if len(self.tasks) < 2:
-            return values
-        return np.concatenate([values, values.mean(axis=1, keepdims=True)], axis=1)
+    def with_average(self, values: Floats) -> tuple[tuple[str, ...], Floats]:
+        """Return tasks and `values` of rows by tasks, the average appended."""
+        return with_average(self.tasks, values)
 
     def of_all_tasks(self) -> Summary:
         """Leave out settings that run some of the tasks only."""

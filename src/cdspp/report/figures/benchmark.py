@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cdspp.analysis.summary import Floats, Summary, mean_sd
-from cdspp.core.names import AVERAGE, BASELINE, REFERENCE
+from cdspp.core.names import BASELINE, REFERENCE
 from cdspp.core.wording import task_title
 from cdspp.report.figures.lines import DASHES, draw_line, rows_in_view
 from cdspp.report.figures.style import (
@@ -62,8 +62,8 @@ def draw_benchmark(summary: Summary, outputs: Sequence[PathLike]) -> None:
 def draw_methods(summary: Summary, outputs: Sequence[PathLike]) -> None:
     """Draw all rows of one benchmark, a panel a task and one for their average."""
     summary = summary.of_all_tasks()
-    values = summary.with_average(summary.accuracy)
-    titles = [task_title(task) for task in (*summary.tasks, AVERAGE)][: values.shape[1]]
+    tasks, values = summary.with_average(summary.accuracy)
+    titles = [task_title(task) for task in tasks]
     longest = max(map(len, titles), default=1)
     n_columns = max(1, min(len(titles), 5, int(6.2 / (0.073 * longest + 0.1))))
     n_lines = max(1, math.ceil(len(titles) / n_columns))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,7 +12,6 @@ import pandas as pd
 
 from cdspp.analysis.source_help import by_task, compare, excludes_zero
 from cdspp.analysis.summary import Floats, Summary, mean_sd, n_present
-from cdspp.core.names import AVERAGE
 from cdspp.core.wording import DASH, in_points, percent, task_title
 from cdspp.report.tables.grid import grid_table, make_columns
 from cdspp.report.tables.table import Cell, Line, Table
@@ -22,8 +20,6 @@ __all__ = [
     "build_benchmark_tables",
     "build_overview",
 ]
-
-PathLike = str | os.PathLike[str]
 
 _NUMBERS = (
     "Percent, mean (standard deviation, n − 1) over trials. "
@@ -64,8 +60,7 @@ def build_overview(summaries: Sequence[Summary]) -> Table:
 
 
 def _iteration_table(summary: Summary) -> Table:
-    curves = summary.with_average(summary.by_iteration)
-    tasks = [*summary.tasks, AVERAGE][: curves.shape[1]]
+    tasks, curves = summary.with_average(summary.by_iteration)
     steps = _spread(len(summary.iterations), _MOST_ITERATIONS)
     lines = [
         Line(

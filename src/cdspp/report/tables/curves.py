@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from itertools import groupby
 
@@ -21,8 +20,6 @@ from cdspp.report.tables.table import Cell, Line, Table
 from cdspp.study.plan import BenchmarkPlan, Row
 
 __all__ = ["build_curve_tables"]
-
-PathLike = str | os.PathLike[str]
 
 _NOTES = {
     "n_components": (

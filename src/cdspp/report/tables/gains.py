@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,8 +19,6 @@ from cdspp.core.wording import DASH, counted, in_points
 from cdspp.report.tables.table import Cell, Line, Table
 
 __all__ = ["build_gains_table"]
-
-PathLike = str | os.PathLike[str]
 
 _NAMES = {BASELINE: "SVM_t"}
 # With two target domains the interval would only span their means, and with fewer

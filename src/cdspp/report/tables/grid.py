@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from cdspp.analysis.summary import Floats, Summary, mean_sd, n_present
-from cdspp.core.names import AVERAGE
 from cdspp.core.wording import DASH, percent, task_title
 from cdspp.report.tables.table import Cell, Line, Table
 from cdspp.study.plan import Row
@@ -58,8 +57,7 @@ class Column:
 
 def make_columns(summary: Summary, values: Floats) -> list[Column]:
     """Turn `values` (rows by tasks by trials) into a column a task and the average."""
-    padded = summary.with_average(values)
-    tasks = [*summary.tasks, AVERAGE][: padded.shape[1]]
+    tasks, padded = summary.with_average(values)
     return [
         Column(
             heading=task_title(task),

@@ -7,7 +7,6 @@ labelled source samples, which a reader of its accuracy should know.
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import pandas as pd
@@ -20,8 +19,6 @@ from cdspp.report.tables.table import Cell, Line, Table
 from cdspp.study.plan import BenchmarkPlan
 
 __all__ = ["build_overlap_table", "count_overlap"]
-
-PathLike = str | os.PathLike[str]
 
 _NONE_SHARED = "None: no test sample of any task and trial is a labelled source sample."
 _TREATMENT = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections import Counter
 from typing import Any
 
@@ -21,8 +20,6 @@ from cdspp.core.wording import DASH, counted, in_points, marks, percent, task_ti
 from cdspp.report.tables.table import Cell, Line, Table
 
 __all__ = ["build_printed_table"]
-
-PathLike = str | os.PathLike[str]
 
 _COLUMNS = (
     "Benchmark",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from typing import Any
 
 import pandas as pd
@@ -13,8 +12,6 @@ from cdspp.core.wording import DASH, counted, marks
 from cdspp.report.tables.table import Cell, Line, Table
 
 __all__ = ["build_times_table"]
-
-PathLike = str | os.PathLike[str]
 
 _CAPTION = (
     f"Processor seconds of {TIMED_TRIALS} trials, summed over the tasks of a "

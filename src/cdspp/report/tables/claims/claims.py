@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,8 +35,6 @@ __all__ = [
     "build_claims_table",
     "check_claims",
 ]
-
-PathLike = str | os.PathLike[str]
 
 PAPER, OURS = "paper", "ours"
 CLAIM_COLUMNS = dict.fromkeys(
