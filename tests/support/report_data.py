@@ -76,43 +76,20 @@ def make_study(
     `settings` and `curves` are entries of a configuration, `smallest` the size of the
     classes of a domain (100 by default), `facets` other fields of the benchmark.
     """
-    fewer, sizes = shortened or {}, smallest or {}
-    domains = dict.fromkeys(part for task in tasks for part in task.split("_"))
-    known = StudyDataset(
-        dataset or benchmark,
-        "images",
-        {d: dict.fromkeys("0123456789", sizes.get(d, 100)) for d in domains},
-    )
-    told = "Handwritten digits in four styles, SIFT words to AlexNet."
-    whole = {
-        "summary": told,
-        "source_view": "words",
-        "target_view": "net",
-        "labels": {"source": 20, "target": 3},
-        "showcase": tasks[0] if tasks else "",
-    }
-    entry = Benchmark(
-        identifier=benchmark,
-        title=title,
-        dataset=known.identifier,
-        tasks=tuple(tasks),
-        **{**whole, **facets},
-    )
+    fewer = shortened or {}
+    known = _dataset(dataset or benchmark, tasks, smallest or {})
+    entry = _benchmark(benchmark, title, known.identifier, tasks, facets)
     run = [*methods, *(c for c in controls if c not in SOURCES)]
     made = {
         name: Method(name, {}, fewer.get(name, trials), (benchmark,), name in fewer)
         for name in run
     }
     benchmarks, datasets = {benchmark: entry}, {known.identifier: known}
-    entries = [
-        {"id": c, "source": SOURCES[c], "methods": ["cdspp"]}
-        for c in controls
-        if c in SOURCES and "cdspp" in methods
-    ]
+    sources = [*_sources(controls, methods), *settings]
     named = [curve_of(curve, benchmarks, made, datasets, trials) for curve in curves]
     every = [
         Setting("main", tuple(run), {benchmark: entry.tasks}),
-        *(setting_of(setting, benchmarks) for setting in (*entries, *settings)),
+        *(setting_of(setting, benchmarks) for setting in sources),
         *(setting for curve in named for setting in curve_settings(curve)),
         *(deviations or {}).values(),
     ]
@@ -131,6 +108,47 @@ def make_study(
         curves=tuple(named),
         deviations={n: s.identifier for n, s in (deviations or {}).items()},
     )
+
+
+def _dataset(
+    identifier: str, tasks: Sequence[str], smallest: Mapping[str, int]
+) -> StudyDataset:
+    """Return a data set of ten classes a domain, equally large in each."""
+    domains = dict.fromkeys(part for task in tasks for part in task.split("_"))
+    sizes = {d: dict.fromkeys("0123456789", smallest.get(d, 100)) for d in domains}
+    return StudyDataset(identifier, "images", sizes)
+
+
+def _benchmark(
+    identifier: str,
+    title: str,
+    dataset: str,
+    tasks: Sequence[str],
+    facets: Mapping[str, Any],
+) -> Benchmark:
+    usual = {
+        "summary": "Handwritten digits in four styles, SIFT words to AlexNet.",
+        "source_view": "words",
+        "target_view": "net",
+        "labels": {"source": 20, "target": 3},
+        "showcase": tasks[0] if tasks else "",
+    }
+    return Benchmark(
+        identifier=identifier,
+        title=title,
+        dataset=dataset,
+        tasks=tuple(tasks),
+        **{**usual, **facets},
+    )
+
+
+def _sources(controls: Sequence[str], methods: Sequence[str]) -> list[dict[str, Any]]:
+    """Return entries of the settings that change the source of the reference."""
+    return [
+        {"id": control, "source": SOURCES[control], "methods": ["cdspp"]}
+        for control in controls
+        if control in SOURCES and "cdspp" in methods
+    ]
 
 
 def make_plan(**options: Any) -> BenchmarkPlan:
