@@ -2,17 +2,22 @@
 # Labels of test samples colour the figures; they come after every fit.
 
 
+def figure_files(stem, caption):
+    labels = {"figure": Path(stem).name}
+    shown = report(
+        f"{stem}.svg",
+        caption=f"../report/{caption}",
+        category="Figures",
+        labels=labels,
+    )
+    return [shown, f"{stem}.png"]
+
+
 rule source_help_figure:
     input:
         scores=EVERY_SCORES,
     output:
-        report(
-            "results/{study}/figures/source-help.svg",
-            caption="../report/figure-source-help.rst",
-            category="Figures",
-            labels={"figure": "source-help"},
-        ),
-        "results/{study}/figures/source-help.png",
+        figure_files("results/{study}/figures/source-help", "figure-source-help.rst"),
     log:
         "logs/{study}/figures/source-help.log",
     conda:
@@ -28,20 +33,12 @@ rule benchmark_figures:
     input:
         scores=SCORES,
     output:
-        report(
-            "results/{study}/figures/methods_{benchmark}.svg",
-            caption="../report/figure-methods.rst",
-            category="Figures",
-            labels={"figure": "methods_{benchmark}"},
+        figure_files(
+            "results/{study}/figures/methods_{benchmark}", "figure-methods.rst"
         ),
-        "results/{study}/figures/methods_{benchmark}.png",
-        report(
-            "results/{study}/figures/iterations_{benchmark}.svg",
-            caption="../report/figure-iterations.rst",
-            category="Figures",
-            labels={"figure": "iterations_{benchmark}"},
+        figure_files(
+            "results/{study}/figures/iterations_{benchmark}", "figure-iterations.rst"
         ),
-        "results/{study}/figures/iterations_{benchmark}.png",
     log:
         "logs/{study}/figures/{benchmark}.log",
     conda:
@@ -57,13 +54,9 @@ rule curve_figure:
     input:
         scores=SCORES,
     output:
-        report(
-            "results/{study}/figures/{curves}_{benchmark}.svg",
-            caption="../report/figure-curves.rst",
-            category="Figures",
-            labels={"figure": "{curves}_{benchmark}"},
+        figure_files(
+            "results/{study}/figures/{curves}_{benchmark}", "figure-curves.rst"
         ),
-        "results/{study}/figures/{curves}_{benchmark}.png",
     log:
         "logs/{study}/figures/{curves}_{benchmark}.log",
     conda:
@@ -102,20 +95,12 @@ rule showcase_figures:
     input:
         unpack(showcase_input),
     output:
-        report(
-            "results/{study}/figures/confusion_{benchmark}.svg",
-            caption="../report/figure-confusion.rst",
-            category="Figures",
-            labels={"figure": "confusion_{benchmark}"},
+        figure_files(
+            "results/{study}/figures/confusion_{benchmark}", "figure-confusion.rst"
         ),
-        "results/{study}/figures/confusion_{benchmark}.png",
-        report(
-            "results/{study}/figures/subspace_{benchmark}.svg",
-            caption="../report/figure-subspace.rst",
-            category="Figures",
-            labels={"figure": "subspace_{benchmark}"},
+        figure_files(
+            "results/{study}/figures/subspace_{benchmark}", "figure-subspace.rst"
         ),
-        "results/{study}/figures/subspace_{benchmark}.png",
     log:
         "logs/{study}/figures/showcase_{benchmark}.log",
     conda:

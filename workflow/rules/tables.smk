@@ -2,44 +2,27 @@
 # and splits; then of the whole study, and beside the paper.
 
 
+def table_files(stem, caption):
+    labels = {"table": Path(stem).name}
+    shown = report(
+        f"{stem}.csv",
+        caption=f"../report/{caption}",
+        category="Tables",
+        labels=labels,
+    )
+    return [shown, *multiext(stem, ".md", ".tex", ".html")]
+
+
 rule benchmark_tables:
     input:
         scores=SCORES,
     output:
-        report(
-            "results/{study}/tables/accuracy_{benchmark}.csv",
-            caption="../report/accuracy.rst",
-            category="Tables",
-            labels={"table": "accuracy_{benchmark}"},
+        table_files("results/{study}/tables/accuracy_{benchmark}", "accuracy.rst"),
+        table_files(
+            "results/{study}/tables/class-accuracy_{benchmark}", "class-accuracy.rst"
         ),
-        multiext("results/{study}/tables/accuracy_{benchmark}", ".md", ".tex", ".html"),
-        report(
-            "results/{study}/tables/class-accuracy_{benchmark}.csv",
-            caption="../report/class-accuracy.rst",
-            category="Tables",
-            labels={"table": "class-accuracy_{benchmark}"},
-        ),
-        multiext(
-            "results/{study}/tables/class-accuracy_{benchmark}", ".md", ".tex", ".html"
-        ),
-        report(
-            "results/{study}/tables/iterations_{benchmark}.csv",
-            caption="../report/iterations.rst",
-            category="Tables",
-            labels={"table": "iterations_{benchmark}"},
-        ),
-        multiext(
-            "results/{study}/tables/iterations_{benchmark}", ".md", ".tex", ".html"
-        ),
-        report(
-            "results/{study}/tables/source-help_{benchmark}.csv",
-            caption="../report/source-help.rst",
-            category="Tables",
-            labels={"table": "source-help_{benchmark}"},
-        ),
-        multiext(
-            "results/{study}/tables/source-help_{benchmark}", ".md", ".tex", ".html"
-        ),
+        table_files("results/{study}/tables/iterations_{benchmark}", "iterations.rst"),
+        table_files("results/{study}/tables/source-help_{benchmark}", "source-help.rst"),
     log:
         "logs/{study}/tables/{benchmark}.log",
     conda:
@@ -55,15 +38,7 @@ rule curve_table:
     input:
         scores=SCORES,
     output:
-        report(
-            "results/{study}/tables/curve-{curve}_{benchmark}.csv",
-            caption="../report/curve.rst",
-            category="Tables",
-            labels={"table": "curve-{curve}_{benchmark}"},
-        ),
-        multiext(
-            "results/{study}/tables/curve-{curve}_{benchmark}", ".md", ".tex", ".html"
-        ),
+        table_files("results/{study}/tables/curve-{curve}_{benchmark}", "curve.rst"),
     log:
         "logs/{study}/tables/curve-{curve}_{benchmark}.log",
     conda:
@@ -83,13 +58,7 @@ rule overlap:
     input:
         main_splits,
     output:
-        report(
-            "results/{study}/tables/overlap_{benchmark}.csv",
-            caption="../report/overlap.rst",
-            category="Tables",
-            labels={"table": "overlap_{benchmark}"},
-        ),
-        multiext("results/{study}/tables/overlap_{benchmark}", ".md", ".tex", ".html"),
+        table_files("results/{study}/tables/overlap_{benchmark}", "overlap.rst"),
     log:
         "logs/{study}/tables/overlap_{benchmark}.log",
     conda:
@@ -124,13 +93,7 @@ rule contents:
     input:
         unpack(contents_input),
     output:
-        report(
-            "results/{study}/tables/contents_{benchmark}.csv",
-            caption="../report/contents.rst",
-            category="Tables",
-            labels={"table": "contents_{benchmark}"},
-        ),
-        multiext("results/{study}/tables/contents_{benchmark}", ".md", ".tex", ".html"),
+        table_files("results/{study}/tables/contents_{benchmark}", "contents.rst"),
     log:
         "logs/{study}/tables/contents_{benchmark}.log",
     conda:
@@ -146,13 +109,7 @@ rule overview:
     input:
         scores=EVERY_SCORES,
     output:
-        report(
-            "results/{study}/tables/overview.csv",
-            caption="../report/overview.rst",
-            category="Tables",
-            labels={"table": "overview"},
-        ),
-        multiext("results/{study}/tables/overview", ".md", ".tex", ".html"),
+        table_files("results/{study}/tables/overview", "overview.rst"),
     log:
         "logs/{study}/tables/overview.log",
     conda:
@@ -168,13 +125,7 @@ rule gains:
     input:
         scores=EVERY_SCORES,
     output:
-        report(
-            "results/{study}/tables/gains.csv",
-            caption="../report/gains.rst",
-            category="Tables",
-            labels={"table": "gains"},
-        ),
-        multiext("results/{study}/tables/gains", ".md", ".tex", ".html"),
+        table_files("results/{study}/tables/gains", "gains.rst"),
     log:
         "logs/{study}/tables/gains.log",
     conda:
@@ -191,13 +142,7 @@ rule times:
         records=main_records,
         paper=[f"{PAPER}/computation_time.csv", f"{PAPER}/benchmarks.yaml"],
     output:
-        report(
-            "results/{study}/tables/times.csv",
-            caption="../report/times.rst",
-            category="Tables",
-            labels={"table": "times"},
-        ),
-        multiext("results/{study}/tables/times", ".md", ".tex", ".html"),
+        table_files("results/{study}/tables/times", "times.rst"),
     log:
         "logs/{study}/tables/times.log",
     conda:
@@ -214,13 +159,7 @@ rule printed:
         scores=EVERY_SCORES,
         paper=[f"{PAPER}/accuracy.csv", f"{PAPER}/benchmarks.yaml"],
     output:
-        report(
-            "results/{study}/tables/printed.csv",
-            caption="../report/printed.rst",
-            category="Tables",
-            labels={"table": "printed"},
-        ),
-        multiext("results/{study}/tables/printed", ".md", ".tex", ".html"),
+        table_files("results/{study}/tables/printed", "printed.rst"),
     log:
         "logs/{study}/tables/printed.log",
     conda:
@@ -237,13 +176,7 @@ rule claims:
         scores=EVERY_SCORES,
         records=main_records,
     output:
-        report(
-            "results/{study}/tables/claims.csv",
-            caption="../report/claims.rst",
-            category="Tables",
-            labels={"table": "claims"},
-        ),
-        multiext("results/{study}/tables/claims", ".md", ".tex", ".html"),
+        table_files("results/{study}/tables/claims", "claims.rst"),
     log:
         "logs/{study}/tables/claims.log",
     conda:
@@ -260,13 +193,7 @@ rule deviations:
         scores=EVERY_SCORES,
         deviations=f"{PAPER}/deviations.yaml",
     output:
-        report(
-            "results/{study}/tables/deviations.csv",
-            caption="../report/deviations.rst",
-            category="Tables",
-            labels={"table": "deviations"},
-        ),
-        multiext("results/{study}/tables/deviations", ".md", ".tex", ".html"),
+        table_files("results/{study}/tables/deviations", "deviations.rst"),
     log:
         "logs/{study}/tables/deviations.log",
     conda:
