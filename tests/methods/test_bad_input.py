@@ -176,7 +176,7 @@ def test_an_edge_is_labelled_or_refused_with_a_reason(form: str, case: str) -> N
             problem.fit(model)
         return
     problem.fit(model)
-    kept = ~problem.unlabelled
+    kept = problem.labelled
     np.testing.assert_array_equal(model.transduction_[kept], problem.y[kept])
     known = problem.y[kept] if method_of(form) in TARGET_LABELS else model.classes_
     assert set(model.transduction_) <= set(known)

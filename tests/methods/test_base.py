@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
-import pytest
 
 from cdspp.methods.base import (
     ConfidentClassifier,
@@ -60,12 +57,6 @@ def test_a_method_sees_codes_and_the_rows_split_by_label() -> None:
     assert problem.X_source.shape == (3, 5)
 
 
-def test_transduction_keeps_given_labels_and_fills_the_others_in_order() -> None:
-    model = Majority().fit(X, [3, -1, 3, -1, 3, -1], source=SOURCE)
-    assert model.transduction_.tolist() == [3, 9, 3, 9, 3, 9]
-    assert model.history_[0].prediction.tolist() == [9, 9, 9]
-
-
 def test_the_last_round_is_the_result() -> None:
     model = Counting().fit(X, [7, 9, -1, -1, -1, -1], source=SOURCE)
     assert [entry.prediction[0] for entry in model.history_] == [7, 9]
@@ -109,11 +100,3 @@ def test_a_problem_changes_into_another_without_touching_the_first() -> None:
 def test_a_source_has_no_length_that_cross_validation_could_slice_by() -> None:
     assert not hasattr(SOURCE, "__len__")
     assert not hasattr(SOURCE, "shape")
-
-
-@pytest.mark.parametrize("call", ["predict", "predict_proba"])
-def test_rows_of_another_width_are_refused_after_fit(call: str) -> None:
-    model = Majority().fit(X, [7, 9, -1, -1, -1, -1], source=SOURCE)
-    expected = re.escape("X has 3 features, but Majority is expecting 2 features")
-    with pytest.raises(ValueError, match=expected):
-        getattr(model, call)(np.ones((2, 3)))

@@ -7,63 +7,58 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.io import loadmat
-from support.known_answers.digits_case import digits_case
+from support.known_answers.known_problems import authors_problem, digits_problem
 from support.toy_problem import WIDE, ToyProblem, some_source, toy_problem
 
-from cdspp import CDLS, CDLSSup, SourceDomain
+from cdspp import CDLS, CDLSSup
 from cdspp.core.linalg import counts
 from cdspp.methods.cdls.interior_point import solve_landmarks
 from cdspp.methods.cdls.landmarks import LandmarkProgram
 from cdspp.methods.cdls.source_map import ProjectedTarget
 
-METHODS = [CDLSSup, CDLS]
-both = pytest.mark.parametrize("method", METHODS)
-
 
 def next_program(model: CDLS, problem: ToyProblem) -> LandmarkProgram:
     """Return the program that would follow the last round of a fitted model."""
-
-    def codes_of(labels: Any) -> np.ndarray:
-        return np.searchsorted(model.classes_, labels)
-
-    Z, labelled = model.transform(problem.X), ~problem.unlabelled
-    target = ProjectedTarget(
-        Z[labelled], codes_of(problem.y[labelled]), Z[~labelled], len(model.classes_)
-    )
+    Z, labelled = model.transform(problem.X), problem.labelled
     return LandmarkProgram.build(
         model.transform_source(problem.source.X),
-        codes_of(problem.source.y),
-        target,
-        codes_of(model.history_[-1].prediction),
+        problem.source.y,
+        ProjectedTarget(
+            Z[labelled], problem.y[labelled], Z[~labelled], len(model.classes_)
+        ),
+        model.history_[-1].prediction,
         model.delta,
     )
 
 
 def dropped_constant(problem: ToyProblem, model: CDLS) -> float:
     """Return the part of the released code's objective that no weight enters."""
-    labels, delta = problem.y[~problem.unlabelled], model.delta
+    labels, prediction = problem.y[problem.labelled], model.history_[-1].prediction
     s, t, u = (
-        counts(np.searchsorted(model.classes_, y), len(model.classes_))
-        for y in (problem.source.y, labels, model.history_[-1].prediction)
+        share * counts(codes, len(model.classes_))
+        for share, codes in (
+            (model.delta, problem.source.y),
+            (1.0, labels),
+            (model.delta, prediction),
+        )
     )
-    s, u = delta * s, delta * u
     e = 1 / (s * u + u * t + t * s)
-    norms = (model.transform(problem.X[~problem.unlabelled]) ** 2).sum(axis=1)
-    own = e[np.searchsorted(model.classes_, labels)]
-    return float(0.5 * (s.sum() + u.sum()) * (own @ norms))
+    norms = (model.transform(problem.X[problem.labelled]) ** 2).sum(axis=1)
+    return float(0.5 * (s.sum() + u.sum()) * (e[labels] @ norms))
 
 
-def test_programs_of_the_digits_case_have_the_known_minimum() -> None:
-    case = digits_case()
-    X, y = case.target()
-    problem = ToyProblem(X, y, y, SourceDomain(case.X_source, case.y_source))
-    for rounds, value in ((1, 83.4032855), (2, 84.65589425), (5, 85.41424206)):
-        model = problem.fit(CDLS(max_iter=rounds))
-        program = next_program(model, problem)
-        found = program.objective(solve_landmarks(program))
-        found += dropped_constant(problem, model)
-        assert found == pytest.approx(value, rel=1e-8)
+@pytest.mark.parametrize(
+    ("rounds", "minimum"), [(1, 83.4032855), (2, 84.65589425), (5, 85.41424206)]
+)
+def test_programs_of_the_digits_case_have_the_known_minimum(
+    rounds: int, minimum: float
+) -> None:
+    problem = digits_problem()
+    model = problem.fit(CDLS(max_iter=rounds))
+    program = next_program(model, problem)
+    found = program.objective(solve_landmarks(program))
+    found += dropped_constant(problem, model)
+    assert found == pytest.approx(minimum, rel=1e-8)
 
 
 @pytest.mark.reference
@@ -79,13 +74,10 @@ def test_programs_of_the_digits_case_have_the_known_minimum() -> None:
 def test_the_first_program_of_the_authors_cases_has_the_known_minimum(
     name: str, minimum: float, reference_folder: Path
 ) -> None:
-    case = loadmat(reference_folder / "cases" / f"{name}_trial1.mat")
-    source = SourceDomain(case["Xs"], case["ys"].ravel().astype(int))
-    y = np.concatenate([case["yt"].ravel().astype(int), np.full(case["yu"].size, -1)])
-    problem = ToyProblem(np.vstack([case["Xt"], case["Xu"]]), y, y, source)
+    problem = authors_problem(reference_folder, name)
     program = next_program(problem.fit(CDLS(max_iter=1)), problem)
-    x = solve_landmarks(program)
-    assert program.objective(x) == pytest.approx(minimum, rel=1e-8)
+    found = program.objective(solve_landmarks(program))
+    assert found == pytest.approx(minimum, rel=1e-8)
 
 
 def test_weights_keep_their_share_of_each_class() -> None:
@@ -124,18 +116,18 @@ def test_fewer_rounds_are_the_first_ones() -> None:
 @pytest.mark.parametrize("option", ["mixed_normaliser", "norms_of_all_classes"])
 def test_each_departure_from_the_objective_can_be_undone(option: str) -> None:
     problem = toy_problem()
-    default, faithful = (
-        problem.fit(model).weights_source_
-        for model in (CDLS(), CDLS(**{option: False}))
-    )
+    default = problem.fit(CDLS()).weights_source_
+    faithful = problem.fit(CDLS(**{option: False})).weights_source_
     assert np.abs(default - faithful).max() > 0.1
 
 
-@both
-def test_axes_are_never_more_than_asked_for_or_possible(method: Any) -> None:
+@pytest.mark.parametrize(
+    ("method", "possible"), [(CDLSSup, 12 - 1), (CDLS, 12 + 40 - 1)]
+)
+def test_axes_are_never_more_than_asked_for_or_possible(
+    method: Any, possible: int
+) -> None:
     problem = toy_problem(**WIDE)
-    labelled = method is CDLSSup
-    possible = 12 - 1 if labelled else 12 + 40 - 1
     assert problem.fit(method()).projection_.shape == (90, possible)
     model = problem.fit(method(n_components=3))
     assert model.projection_.shape == (90, 3)
@@ -143,18 +135,17 @@ def test_axes_are_never_more_than_asked_for_or_possible(method: Any) -> None:
     assert model.transform(problem.X).shape == (52, 3)
 
 
-@both
-def test_classes_of_very_different_size_lower_nu_with_a_warning(method: Any) -> None:
+@pytest.mark.parametrize("model", [CDLSSup(), CDLS(delta=1)], ids=["sup", "cdls"])
+def test_classes_of_very_different_size_lower_nu_with_a_warning(model: Any) -> None:
     problem = toy_problem(spread=0.1)
-    options = {"delta": 1} if method is CDLS else {}
     rows = np.repeat(np.arange(32), np.where(problem.source.y == 0, 20, 1))
     with pytest.warns(UserWarning, match="nu=0.5 is too large for classes that weigh"):
-        model = some_source(problem, rows).fit(method(**options))
+        some_source(problem, rows).fit(model)
     assert 0 < model.nu_ < 0.5
     assert problem.accuracy(model) > 0.9
 
 
-@both
+@pytest.mark.parametrize("method", [CDLSSup, CDLS])
 def test_zero_rows_and_duplicates_do_no_harm(method: Any) -> None:
     problem = toy_problem(spread=0.3)
     X = np.vstack([problem.X, problem.X, np.zeros((1, 7))])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -9,37 +10,41 @@ import pytest
 from sklearn.neighbors import NearestCentroid
 from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
-from support.toy_problem import WIDE, doubled, some_rows, toy_problem, variant
+from support.literal_formulas import literal_selection
+from support.toy_problem import (
+    WIDE,
+    ToyProblem,
+    doubled,
+    some_rows,
+    toy_problem,
+    variant,
+)
 
 from cdspp import CDSPP, CDSPPPCA, CDSPPSup, TargetOnly
 
-FAMILY = [CDSPPSup, CDSPP, CDSPPPCA, TargetOnly]
-TALL: dict[str, Any] = {}
 
-family = pytest.mark.parametrize("method", FAMILY)
-shapes = pytest.mark.parametrize("shape", [WIDE, TALL], ids=["wide", "tall"])
+def placed(model: Any, problem: ToyProblem) -> np.ndarray:
+    """Return the rows of both domains in the common subspace."""
+    return np.vstack(
+        [model.transform_source(problem.source.X), model.transform(problem.X)]
+    )
 
 
 def test_flipping_an_eigenvector_in_both_domains_leaves_the_predictions() -> None:
     problem = toy_problem()
     model = problem.fit(CDSPPSup(center=False))
-    before = model.predict(problem.X)
-    probabilities = model.predict_proba(problem.X)
-    Z = np.vstack(
-        [model.transform_source(problem.source.X), model.transform(problem.X)]
-    )
-    flips = np.array([-1.0, 1.0, -1.0, 1.0])
+    before, probabilities = model.predict(problem.X), model.predict_proba(problem.X)
+    Z, flips = placed(model, problem), np.array([-1.0, 1.0, -1.0, 1.0])
     model.projection_ = model.projection_ * flips
     model.projection_source_ = model.projection_source_ * flips
-    flipped = [model.transform_source(problem.source.X), model.transform(problem.X)]
-    np.testing.assert_allclose(np.vstack(flipped), Z * flips)
+    np.testing.assert_allclose(placed(model, problem), Z * flips)
     inner = model._recogniser.inner
     object.__setattr__(inner, "means", inner.means * flips)
     np.testing.assert_array_equal(model.predict(problem.X), before)
     np.testing.assert_allclose(model.predict_proba(problem.X), probabilities)
 
 
-@family
+@pytest.mark.parametrize("method", [CDSPPSup, CDSPP, CDSPPPCA, TargetOnly])
 def test_each_direction_has_its_largest_target_entry_positive(method: Any) -> None:
     P = toy_problem().fit(method()).projection_
     largest = np.abs(P).argmax(axis=0)
@@ -79,96 +84,27 @@ def test_the_first_round_of_cdspp_is_the_supervised_method() -> None:
 def test_each_round_selects_its_share_within_each_predicted_class() -> None:
     problem = toy_problem(unlabelled_per_class=25)
     history = problem.fit(CDSPP(max_iter=4)).history_
-    for before, after in zip(history, history[1:], strict=False):
-        _, sizes = np.unique(before.prediction, return_counts=True)
-        share = before.iteration / 4
-        least = [m - min(m - 1, int(np.floor(m * (1 - share)))) for m in sizes]
-        assert after.n_selected == sum(least)
+    for before, after in pairwise(history):
+        of_classes = (before.confidence[before.prediction == c] for c in range(4))
+        chosen = (literal_selection(own, before.iteration / 4) for own in of_classes)
+        assert after.n_selected == sum(map(len, chosen))
 
 
 def test_a_class_that_nothing_is_predicted_as_gets_no_pseudo_label() -> None:
     problem = toy_problem(spread=0.2)
-    partial = some_rows(problem, (problem.truth != 2) | ~problem.unlabelled)
+    partial = some_rows(problem, (problem.truth != 2) | problem.labelled)
     model = partial.fit(CDSPP())
     assert all(2 not in entry.prediction for entry in model.history_)
     assert (model.transduction_ == partial.truth).all()
     assert 2 in model.predict(problem.X[problem.truth == 2])
 
 
-@pytest.mark.parametrize("method", [CDSPPSup, CDSPP])
-@shapes
-def test_a_class_without_labelled_target_row_is_reached_through_its_source_rows(
-    method: Any, shape: dict
-) -> None:
-    problem = toy_problem(**shape)
-    model = some_rows(problem, problem.y != 3).fit(method())
-    assert model.predict_proba(problem.X).shape == (len(problem.X), 4)
-    assert np.isfinite(model.predict_proba(problem.X)).all()
-    if method is CDSPPSup:
-        assert model.projection_.shape[1] == 3
-
-
-@pytest.mark.parametrize("n_components", [1, 2, 3])
-def test_fewer_components_are_the_leading_ones(n_components: int) -> None:
-    problem = toy_problem(**WIDE)
-    full = problem.fit(CDSPPSup())
-    found = problem.fit(CDSPPSup(n_components=n_components))
-    assert found.transform(problem.X).shape[1] == n_components
-    np.testing.assert_allclose(found.projection_, full.projection_[:, :n_components])
-
-
-def test_more_components_than_classes_warn_and_give_the_same() -> None:
-    problem = toy_problem()
-    with pytest.warns(UserWarning, match="n_components=20, but only 4"):
-        model = problem.fit(CDSPPSup(n_components=20))
-    assert model.projection_.shape == (7, 4)
-    expected = problem.fit(CDSPPSup()).projection_
-    np.testing.assert_array_equal(model.projection_, expected)
-
-
-@pytest.mark.parametrize("method", [CDSPPSup, CDSPP])
-def test_zero_rows_stay_zero_and_do_no_harm(method: Any) -> None:
-    problem = toy_problem()
-    X, X_source = problem.X.copy(), problem.source.X.copy()
-    X[[0, -1]], X_source[0] = 0.0, 0.0
-    other = variant(problem, X=X, X_source=X_source)
-    model = other.fit(method(center=False))
-    assert (model.transform(X)[[0, -1]] == 0).all()
-    assert (model.transform_source(X_source)[0] == 0).all()
-    assert np.isfinite(model.predict_proba(X)).all()
-
-
-@pytest.mark.parametrize("center", [True, False])
-def test_centring_subtracts_the_mean_of_the_projected_labelled_rows(
-    center: bool,
-) -> None:
-    problem = toy_problem()
-    model = problem.fit(CDSPPSup(center=center))
-
-    def unit(X: np.ndarray) -> np.ndarray:
-        return X / np.linalg.norm(X, axis=1)[:, None]
-
-    Z_source = unit(problem.source.X) @ model.projection_source_
-    Z = unit(problem.X) @ model.projection_
-    labelled = np.vstack([Z_source, Z[~problem.unlabelled]])
-    mean = labelled.mean(axis=0) if center else np.zeros(Z.shape[1])
-    np.testing.assert_allclose(model.transform(problem.X), unit(Z - mean), atol=1e-12)
-    np.testing.assert_allclose(
-        model.transform_source(problem.source.X), unit(Z_source - mean), atol=1e-12
-    )
-
-
 @pytest.mark.parametrize("normalize", [True, False])
 def test_predictions_are_the_nearest_class_means(normalize: bool) -> None:
     problem = toy_problem(spread=1.0)
     model = problem.fit(CDSPPSup(normalize_means=normalize))
-    Z = np.vstack(
-        [
-            model.transform_source(problem.source.X),
-            model.transform(problem.X[~problem.unlabelled]),
-        ]
-    )
-    labels = np.concatenate([problem.source.y, problem.y[~problem.unlabelled]])
+    Z = placed(model, some_rows(problem, problem.labelled))
+    labels = np.concatenate([problem.source.y, problem.y[problem.labelled]])
     means = np.array([Z[labels == c].mean(axis=0) for c in range(4)])
     if normalize:
         means /= np.linalg.norm(means, axis=1)[:, None]
@@ -186,8 +122,8 @@ def test_selection_over_all_classes_takes_the_overall_share() -> None:
     overall = problem.fit(CDSPP(selection="all"))
     # In floating point 100 * (1 - 4 / 5) lies just below 20.
     assert [entry.n_selected for entry in overall.history_] == [0, 20, 40, 60, 81]
-    second = [h.history_[1].confidence for h in (per_class, overall)]
-    assert not np.allclose(*second)
+    second_rounds = (model.history_[1].confidence for model in (per_class, overall))
+    assert not np.allclose(*second_rounds)
 
 
 def test_the_final_fit_adds_a_round_on_all_pseudo_labels() -> None:
@@ -205,10 +141,8 @@ def test_the_two_eigenvector_scalings_differ_only_in_lengths() -> None:
     problem = toy_problem()
     metric = problem.fit(CDSPPSup())
     unit = problem.fit(CDSPPSup(eigenvector_scaling="unit"))
-    lengths = (unit.projection_**2).sum(axis=0) + (unit.projection_source_**2).sum(
-        axis=0
-    )
-    np.testing.assert_allclose(lengths, 1.0)
+    both = np.vstack([unit.projection_source_, unit.projection_])
+    np.testing.assert_allclose(np.linalg.norm(both, axis=0), 1.0)
     np.testing.assert_allclose(metric.eigenvalues_, unit.eigenvalues_)
     assert not np.allclose(metric.transform(problem.X), unit.transform(problem.X))
 

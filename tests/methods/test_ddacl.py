@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
-from support.known_answers.digits_case import digits_case
+from scipy.special import log_softmax
+from support.known_answers.known_problems import digits_problem
 from support.toy_problem import (
     SHAPES,
     WIDE,
@@ -21,8 +22,8 @@ from support.toy_problem import (
     variant,
 )
 
-from cdspp import DDACL, SourceDomain
-from cdspp.core.linalg import row_normalise
+from cdspp import DDACL
+from cdspp.core.linalg import one_hot, row_normalise
 from cdspp.methods.ddacl import ddacl
 from cdspp.methods.ddacl.distribution_alignment import Reduced
 from cdspp.methods.ddacl.lbfgs import Minimum, Objective, minimise
@@ -46,178 +47,149 @@ DIGITS_FIRST_ROUND = [
 
 # Bounded below: the class means of these problems scatter widely.
 BOUNDED: dict[str, Any] = {"tau": 0.0005, "random_state": 0}
-Searches = list[Minimum]
 every_shape = pytest.mark.parametrize("shape", SHAPES)
 
 
+class Search(NamedTuple):
+    """A minimisation: of what, from where, and its value after each line search."""
+
+    objective: Objective
+    start: np.ndarray
+    trace: list[float]
+
+
+Fit = Callable[[ToyProblem, DDACL], Any]
+
+
 @pytest.fixture
-def minima(monkeypatch: pytest.MonkeyPatch) -> Searches:
-    """Return the list to which every minimisation of a fit is added."""
-    found: Searches = []
+def fit(monkeypatch: pytest.MonkeyPatch) -> Fit:
+    """Return what fits a model and notes its searches in it."""
+    searches: list[Search] = []
 
     def record(objective: Objective, x: np.ndarray, n_line_searches: int) -> Minimum:
-        found.append(minimise(objective, x, n_line_searches))
-        return found[-1]
+        found = minimise(objective, x, n_line_searches)
+        searches.append(Search(objective, x, found.trace))
+        return found
+
+    def fit_watched(problem: ToyProblem, model: Any) -> Any:
+        searches.clear()
+        problem.fit(model)
+        model.searches = list(searches)
+        return model
 
     monkeypatch.setattr(ddacl, "minimise", record)
-    return found
+    return fit_watched
 
 
-def test_the_digits_case_follows_the_authors_objective(minima: Searches) -> None:
-    case = digits_case()
-    source = SourceDomain(case.X_source, case.y_source)
-    model = DDACL(random_state=7).fit(*case.target(), source=source)
+def test_the_digits_case_follows_the_authors_objective(fit: Fit) -> None:
+    problem = digits_problem()
+    model = fit(problem, DDACL(random_state=7))
     np.testing.assert_allclose(model.objective_, DIGITS_STAGES, atol=1e-7)
-    np.testing.assert_allclose(minima[0].trace, DIGITS_FIRST_STAGE, atol=1e-8)
-    np.testing.assert_allclose(minima[1].trace, DIGITS_FIRST_ROUND, atol=1e-8)
+    first_stage, first_round, *_ = (search.trace for search in model.searches)
+    np.testing.assert_allclose(first_stage, DIGITS_FIRST_STAGE, atol=1e-8)
+    np.testing.assert_allclose(first_round, DIGITS_FIRST_ROUND, atol=1e-8)
     assert [entry.n_selected for entry in model.history_] == [300] * 5
-    found = [np.mean(e.prediction == case.y_unlabelled) for e in model.history_]
+    truth = problem.truth[problem.unlabelled]
+    found = [np.mean(entry.prediction == truth) for entry in model.history_]
     np.testing.assert_allclose(found, DIGITS_ACCURACY, atol=1e-6)
 
 
-class Dense:
-    """The objective by its matrices over all samples; nothing is saved."""
+def dense_discrepancy(y_source: np.ndarray, y_target: np.ndarray) -> np.ndarray:
+    """Return the weights of all products of samples, of norm one."""
+    source, target = (
+        np.vstack([np.ones(len(y)), one_hot(y, 4).T]) for y in (y_source, y_target)
+    )
+    shares = [part / part.sum(axis=1, keepdims=True) for part in (source, target)]
+    E = np.hstack([shares[0], -shares[1]])
+    return E.T @ E / np.linalg.norm(E.T @ E)
 
-    def __init__(self, model: DDACL, problem: ToyProblem, labels: np.ndarray) -> None:
-        self.model = model
-        self.Xs = row_normalise(problem.source.X)
-        self.Xt = row_normalise(problem.X)
-        self.ys, self.labels = problem.source.y, labels
-        self.known = ~problem.unlabelled
-        self.n_classes = len(np.unique(self.ys))
-        self.discrepancy = self._discrepancy()
-        self.laplacian = self._laplacian()
 
-    def _discrepancy(self) -> np.ndarray:
-        n_source, n_target = len(self.Xs), len(self.Xt)
-        vectors = [
-            np.r_[np.full(n_source, 1 / n_source), np.full(n_target, -1 / n_target)]
-        ]
-        for code in range(self.n_classes):
-            of_source, of_target = self.ys == code, self.labels == code
-            vectors.append(
-                np.r_[of_source / of_source.sum(), -1.0 * of_target / of_target.sum()]
-            )
-        total = sum(np.outer(vector, vector) for vector in vectors)
-        return np.asarray(total / np.linalg.norm(total))
+def dense_laplacian() -> np.ndarray:
+    """Return the normalised Laplacian of four classes that are all joined."""
+    graph = np.full((4, 4), 1 / 4**2) * (1 - np.eye(4))
+    degrees = graph.sum(axis=1)
+    return np.eye(4) - graph / np.sqrt(np.outer(degrees, degrees))
 
-    def _laplacian(self) -> np.ndarray:
-        C = self.n_classes
-        graph = np.full((C, C), 1 / C**2)
-        np.fill_diagonal(graph, 0.0)
-        degrees = graph.sum(axis=1)
-        return np.eye(C) - graph / np.sqrt(np.outer(degrees, degrees))
 
-    def means(self, X: np.ndarray, labels: np.ndarray) -> np.ndarray:
-        rows = [X[labels == code].mean(axis=0) for code in range(self.n_classes)]
-        return np.array(rows)
+def dense_value(model: DDACL, problem: ToyProblem, labels: np.ndarray) -> float:
+    """Return the objective by its matrices over all samples; nothing is saved."""
+    y_source, known = problem.source.y, problem.labelled
+    Z_source = row_normalise(problem.source.X) @ model.projection_source_
+    Z_target = row_normalise(problem.X) @ model.projection_
+    W, Z = model.coef_, np.vstack([Z_source, Z_target])
+    discrepancy = dense_discrepancy(y_source, labels)
+    value = model.beta / 2 * np.trace(Z.T @ discrepancy @ Z)
+    for rows, codes in ((Z_target[known], labels[known]), (Z_source, y_source)):
+        logarithms = log_softmax(rows @ W.T + model.intercept_, axis=1)
+        value -= logarithms[np.arange(len(codes)), codes].mean()
+    for rows, codes in ((Z_source, y_source), (Z_target, labels)):
+        M = np.array([rows[codes == code].mean(axis=0) for code in range(4)])
+        value -= model.tau / 2 * np.trace(M.T @ dense_laplacian() @ M)
+    parameters = (W, model.projection_source_, model.projection_)
+    return float(value + model.ridge / 2 * sum((P**2).sum() for P in parameters))
 
-    def entropy(self, X: np.ndarray, y: np.ndarray, P: Any, W: Any, b: Any) -> float:
-        total = 0.0
-        for row, code in zip(X, y, strict=True):
-            exponentials = np.exp(row @ P @ W.T + b)
-            total -= np.log(exponentials[code] / exponentials.sum())
-        return total / len(X)
 
-    def value(self, W: Any, b: Any, Ps: Any, Pt: Any) -> float:
-        model = self.model
-        known, labels = self.known, self.labels[self.known]
-        value = self.entropy(self.Xt[known], labels, Pt, W, b)
-        value += self.entropy(self.Xs, self.ys, Ps, W, b)
-        Z = np.vstack([self.Xs @ Ps, self.Xt @ Pt])
-        value += model.beta / 2 * np.trace(Z.T @ self.discrepancy @ Z)
-        for X, y, P in ((self.Xs, self.ys, Ps), (self.Xt, self.labels, Pt)):
-            M = self.means(X, y) @ P
-            value -= model.tau / 2 * np.trace(M.T @ self.laplacian @ M)
-        squares = (W**2).sum() + (Ps**2).sum() + (Pt**2).sum()
-        return float(value + model.ridge / 2 * squares)
+class Spy(DDACL):
+    """DDACL that notes the labels of the unlabelled rows that each round rests on."""
+
+    def _fit_domains(self, prepared: Any, codes: np.ndarray) -> None:
+        self.seen = [*getattr(self, "seen", []), codes]
+        super()._fit_domains(prepared, codes)
 
 
 @every_shape
-def test_each_stage_ends_at_the_value_of_the_dense_formulas(shape: str) -> None:
+@pytest.mark.parametrize("max_iter", [1, 2])
+def test_each_stage_ends_at_the_value_of_the_dense_formulas(
+    shape: str, max_iter: int
+) -> None:
     problem = toy_problem(**SHAPES[shape])
-    for max_iter in (1, 2):
-        model = problem.fit(DDACL(max_iter=max_iter, n_components=6, random_state=1))
-        before = problem.fit(DDACL(max_iter=1, n_components=6, random_state=1))
-        labels = before.transduction_ if max_iter == 2 else first_labels(problem)
-        found = Dense(model, problem, labels).value(
-            model.coef_,
-            model.intercept_,
-            model.projection_source_,
-            model.projection_,
-        )
-        assert found == pytest.approx(model.objective_[-1], rel=1e-10)
-
-
-def first_labels(problem: ToyProblem) -> np.ndarray:
-    """Return the labels after the first stage, which sees no source."""
-    model = DDACL(max_iter=1, n_components=6, random_state=1)
-    seen: list[np.ndarray] = []
-
-    class Spy(DDACL):
-        def _fit_domains(self, prepared: Any, codes: np.ndarray) -> None:
-            seen.append(codes)
-            super()._fit_domains(prepared, codes)
-
-    problem.fit(Spy(**model.get_params()))
+    model = problem.fit(Spy(max_iter=max_iter, n_components=6, random_state=1))
+    predictions = [entry.prediction for entry in model.history_]
+    assert len(model.seen) == max_iter
+    np.testing.assert_array_equal(model.seen[1:], predictions[:-1])
     labels = problem.y.copy()
-    labels[problem.unlabelled] = seen[0]
-    return labels
+    labels[problem.unlabelled] = model.seen[-1]
+    found = dense_value(model, problem, labels)
+    assert found == pytest.approx(model.objective_[-1], rel=1e-10)
 
 
 @every_shape
 @pytest.mark.parametrize("tau", [0.0, 0.002, 0.3])
-def test_the_gradient_is_the_slope_of_the_dense_value(shape: str, tau: float) -> None:
+def test_the_gradient_is_the_slope_of_the_value(
+    shape: str, tau: float, fit: Fit
+) -> None:
     problem = toy_problem(n_classes=3, source_per_class=3, **SHAPES[shape])
-    seen: list[tuple[Objective, np.ndarray]] = []
-    model = DDACL(beta=0.5, tau=tau, n_components=2, max_iter=1, random_state=0)
-
-    def record(objective: Objective, x: np.ndarray, n_line_searches: int) -> Minimum:
-        seen.append((objective, x))
-        return minimise(objective, x, n_line_searches)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ddacl, "minimise", record)
-        problem.fit(model)
+    options = {"n_components": 2, "max_iter": 1, "random_state": 0}
+    model = fit(problem, DDACL(beta=0.5, tau=tau, **options))
     rng = np.random.default_rng(0)
-    for objective, x in seen:
-        x = x + 0.3 * rng.standard_normal(len(x))
+    for objective, start, _ in model.searches:
+        x = start + 0.3 * rng.standard_normal(len(start))
         expected = approx_fprime(x, lambda v, f=objective: f(v)[0], 1e-7)
         np.testing.assert_allclose(objective(x)[1], expected, atol=2e-6)
 
 
 def test_without_the_reduction_the_trace_is_the_same(
-    minima: Searches, monkeypatch: pytest.MonkeyPatch
+    fit: Fit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     problem = toy_problem(**WIDE)
-    reduced = problem.fit(DDACL(**BOUNDED))
-    traces = [found.trace for found in minima]
-    sizes = [len(found.x) for found in minima]
-    minima.clear()
+    reduced = fit(problem, DDACL(**BOUNDED))
 
     class Full(Reduced):
         def __init__(self, rows: np.ndarray, projection: np.ndarray) -> None:
             self.rows, self.projection, self._basis = rows, projection, None
 
     monkeypatch.setattr(ddacl, "Reduced", Full)
-    full = problem.fit(DDACL(**BOUNDED))
-    assert all(a < len(b.x) for a, b in zip(sizes, minima, strict=True))
-    for short, found in zip(traces, minima, strict=True):
-        np.testing.assert_allclose(short, found.trace, rtol=1e-9)
+    full = fit(problem, DDACL(**BOUNDED))
+    for short, long in zip(reduced.searches, full.searches, strict=True):
+        assert len(short.start) < len(long.start)
+        np.testing.assert_allclose(short.trace, long.trace, rtol=1e-9)
     np.testing.assert_array_equal(full.transduction_, reduced.transduction_)
-    np.testing.assert_allclose(full.projection_, reduced.projection_, atol=1e-6)
-    np.testing.assert_allclose(
-        full.projection_source_, reduced.projection_source_, atol=1e-6
-    )
+    for name in ("projection_", "projection_source_"):
+        found, expected = getattr(full, name), getattr(reduced, name)
+        np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
-def fitted(problem: ToyProblem, model: DDACL, minima: Searches) -> tuple[Any, Searches]:
-    """Return a fitted model with the searches of its fit."""
-    minima.clear()
-    return problem.fit(model), list(minima)
-
-
-def assert_same_course(found: Searches, expected: Searches) -> None:
+def assert_same_course(found: Any, expected: Any) -> None:
     """Compare the searches of two fits that differ by rounding alone.
 
     A search ends after 20 steps wherever it is, and the next one goes on from there:
@@ -225,28 +197,26 @@ def assert_same_course(found: Searches, expected: Searches) -> None:
     gains. The course is compared down to there, and then the ends, within what their
     round gained.
     """
-    for ours, theirs in zip(found[:3], expected[:3], strict=True):
+    pairs = list(zip(found.searches, expected.searches, strict=True))
+    for ours, theirs in pairs[:3]:
         np.testing.assert_allclose(ours.trace, theirs.trace, rtol=1e-6)
-    for ours, theirs in zip(found[3:], expected[3:], strict=True):
-        gain = theirs.trace[0] - theirs.trace[-1]
-        end = theirs.trace[-1]
-        assert ours.trace[-1] == pytest.approx(end, rel=1e-9, abs=gain)
+    for ours, theirs in pairs[3:]:
+        start, end = theirs.trace[0], theirs.trace[-1]
+        assert ours.trace[-1] == pytest.approx(end, rel=1e-9, abs=start - end)
 
 
-def start_from(change: Callable[[DDACL, np.ndarray], np.ndarray]) -> type[DDACL]:
+def start_from(change: Callable[[DDACL, np.ndarray], np.ndarray]) -> DDACL:
     """Return DDACL with other initial values."""
 
     class Changed(DDACL):
         def _draw(self, problem: Any) -> np.ndarray:
             return change(self, super()._draw(problem))
 
-    return Changed
+    return Changed(**BOUNDED)
 
 
 @every_shape
-def test_rotating_the_features_rotates_the_projections(
-    shape: str, minima: Searches
-) -> None:
+def test_rotating_the_features_rotates_the_projections(shape: str, fit: Fit) -> None:
     problem = toy_problem(**SHAPES[shape])
     rng = np.random.default_rng(0)
     widths = problem.source.X.shape[1], problem.X.shape[1]
@@ -257,13 +227,12 @@ def test_rotating_the_features_rotates_the_projections(
         return Rs.T @ projection
 
     turned = variant(problem, X=problem.X @ Rt, X_source=problem.source.X @ Rs)
-    found, course = fitted(turned, start_from(rotate)(**BOUNDED), minima)
-    expected, usual = fitted(problem, DDACL(**BOUNDED), minima)
-    assert_same_course(course, usual)
+    found, expected = fit(turned, start_from(rotate)), fit(problem, DDACL(**BOUNDED))
+    assert_same_course(found, expected)
     np.testing.assert_array_equal(found.transduction_, expected.transduction_)
 
 
-def test_renaming_the_classes_renames_the_labels(minima: Searches) -> None:
+def test_renaming_the_classes_renames_the_labels(fit: Fit) -> None:
     problem = toy_problem()
     names = np.array([2, 0, 3, 1])
 
@@ -272,39 +241,34 @@ def test_renaming_the_classes_renames_the_labels(minima: Searches) -> None:
         model.coef_, model.intercept_ = model.coef_[order], model.intercept_[order]
         return projection
 
-    model = start_from(reorder)(**BOUNDED)
-    found, course = fitted(renamed(problem, names), model, minima)
-    expected, usual = fitted(problem, DDACL(**BOUNDED), minima)
-    assert_same_course(course, usual)
+    found = fit(renamed(problem, names), start_from(reorder))
+    expected = fit(problem, DDACL(**BOUNDED))
+    assert_same_course(found, expected)
     np.testing.assert_array_equal(found.transduction_, names[expected.transduction_])
 
 
 @every_shape
-def test_the_order_of_samples_does_not_matter(shape: str, minima: Searches) -> None:
+def test_the_order_of_samples_does_not_matter(shape: str, fit: Fit) -> None:
     problem = toy_problem(**SHAPES[shape])
     other, order = shuffled(problem)
-    expected, usual = fitted(problem, DDACL(**BOUNDED), minima)
-    model, course = fitted(other, DDACL(**BOUNDED), minima)
-    assert_same_course(course, usual)
-    np.testing.assert_array_equal(model.transduction_, expected.transduction_[order])
+    found, expected = fit(other, DDACL(**BOUNDED)), fit(problem, DDACL(**BOUNDED))
+    assert_same_course(found, expected)
+    np.testing.assert_array_equal(found.transduction_, expected.transduction_[order])
 
 
-def test_every_sample_twice_changes_nothing_but_the_weight_of_the_gap(
-    minima: Searches,
-) -> None:
+def test_every_sample_twice_changes_nothing_but_the_weight_of_the_gap(fit: Fit) -> None:
     problem = toy_problem()
     # The norm of the discrepancy's weights halves.
-    course = fitted(doubled(problem), DDACL(beta=0.001, **BOUNDED), minima)[1]
-    usual = fitted(problem, DDACL(beta=0.002, **BOUNDED), minima)[1]
-    assert_same_course(course, usual)
+    found = fit(doubled(problem), DDACL(beta=0.001, **BOUNDED))
+    assert_same_course(found, fit(problem, DDACL(beta=0.002, **BOUNDED)))
 
 
 @pytest.mark.parametrize("scale", [1e-100, 1e100])
-def test_rows_are_scaled_to_unit_length(scale: float, minima: Searches) -> None:
+def test_rows_are_scaled_to_unit_length(scale: float, fit: Fit) -> None:
     problem = toy_problem()
-    found, course = fitted(stretched(problem, scale), DDACL(**BOUNDED), minima)
-    expected, usual = fitted(problem, DDACL(**BOUNDED), minima)
-    assert_same_course(course, usual)
+    found = fit(stretched(problem, scale), DDACL(**BOUNDED))
+    expected = fit(problem, DDACL(**BOUNDED))
+    assert_same_course(found, expected)
     np.testing.assert_array_equal(found.transduction_, expected.transduction_)
 
 

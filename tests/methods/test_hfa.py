@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 import support.augmented_problems as shared
@@ -19,13 +17,10 @@ from cdspp.methods.hfa.augmented_kernels import (
     Solution,
     cold_start,
     generate_columns,
-    learn_weights,
     next_weights,
     root_sums,
     symmetric_root,
 )
-
-QUICK: dict[str, Any] = {"max_iter": 4}
 
 
 def literal_weights(
@@ -52,15 +47,15 @@ def literal_weights(
 
 def literal_values(problem: ToyProblem, new: np.ndarray, p: float) -> np.ndarray:
     """Return decision values by matrix roots and directions, formula by formula."""
-    Xs = row_normalise(np.asarray(problem.source.X))
-    Xt = row_normalise(problem.X[~problem.unlabelled])
+    prepared = problem.prepared()
+    Xs, Xt = prepared.X_source, prepared.X_labelled
     R = np.real(sqrtm(shared.scalar_blocks(Xs, Xt)))
     k_new = shared.scalar_kernel(row_normalise(new), Xt, Xt)
     t, costs = slice(len(Xs), None), np.repeat([1.0, 0.5], [len(Xs), len(Xt)])
     root = pinv(R[t, t])
-    codes = np.concatenate([problem.source.y, problem.y[~problem.unlabelled]])
+    codes = np.concatenate([prepared.y_source, prepared.y_labelled])
     values = []
-    for code in range(codes.max() + 1):
+    for code in range(prepared.n_classes):
         y = np.where(codes == code, 1.0, -1.0)
         H = [np.ones(len(R)) / np.sqrt(len(R))]
         trace: list[float] = []
@@ -84,22 +79,16 @@ def test_decision_values_are_those_of_the_formulas_with_matrix_roots(p: float) -
     model = HFA(C_target=0.5, p=p, max_iter=5, max_inner_iter=30, svm_tol=1e-9)
     problem.fit(model)
     expected = literal_values(problem, new, p)
-    expansion = model._values
-    kernel = expansion.kernel.between(row_normalise(new))
-    found = kernel @ expansion.coefficients + expansion.intercepts
+    found = shared.decision_values(model, new)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
     np.testing.assert_array_equal(model.predict(new), expected.argmax(axis=1))
 
 
 def test_more_directions_fit_better_until_the_objective_settles() -> None:
     problem = toy_problem(n_classes=2, spread=1.0)
-    counts = [
-        problem.fit(HFA(max_iter=k, tol=tol)).n_columns_.tolist()
-        for k, tol in ((1, 1e-3), (3, 0.0), (50, 0.5))
-    ]
-    assert counts[0] == [1, 1]
-    assert counts[1] == [3, 3]
-    assert max(counts[2]) <= 5
+    assert problem.fit(HFA(max_iter=1)).n_columns_.tolist() == [1, 1]
+    assert problem.fit(HFA(max_iter=3, tol=0.0)).n_columns_.tolist() == [3, 3]
+    assert problem.fit(HFA(max_iter=50, tol=0.5)).n_columns_.max() <= 5
 
 
 def test_a_single_labelled_row_serves_as_source_too() -> None:
@@ -191,14 +180,15 @@ def test_weights_restart_from_equal_ones_after_each_column() -> None:
     assert starts == [[0.5, 0.5], [1.0 / 3.0] * 3]
 
 
-def test_the_loops_stop_at_their_limits_and_without_another_column() -> None:
+@pytest.mark.parametrize(
+    ("max_iter", "n_extensions", "n_columns", "n_solved"),
+    [(1, 99, 1, 4), (3, 99, 3, 12), (50, 1, 2, 8)],
+)
+def test_the_loops_stop_at_their_limits_and_without_another_column(
+    max_iter: int, n_extensions: int, n_columns: int, n_solved: int
+) -> None:
     falling = [float(10.0**-k) for k in range(40)]
-    problem = Countdown(list(falling))
-    solution = learn_weights(problem, Schedule(1.0, 50, 4, 1e-3))
-    assert (len(problem.starts), solution.objective) == (4, falling[3])
-    problem = Countdown(list(falling))
-    generate_columns(problem, Schedule(1.0, 3, 4, 1e-3))
-    assert (problem.n_columns, len(problem.starts)) == (3, 12)
-    problem = Countdown(list(falling), n_extensions=1)
-    generate_columns(problem, Schedule(1.0, 50, 4, 1e-3))
-    assert (problem.n_columns, len(problem.starts)) == (2, 8)
+    problem = Countdown(list(falling), n_extensions)
+    solution = generate_columns(problem, Schedule(1.0, max_iter, 4, 1e-3))
+    assert (problem.n_columns, len(problem.starts)) == (n_columns, n_solved)
+    assert solution.objective == falling[n_solved - 1]

@@ -10,21 +10,26 @@ import pytest
 
 from cdspp.methods.ddacl.lbfgs import MAX_EVALUATIONS, minimise
 
-Points = list[np.ndarray]
+Value = tuple[float, np.ndarray]
+
+
+def watched(objective: Any) -> tuple[Any, list[np.ndarray]]:
+    """Return the function, and the points that it will be evaluated at."""
+    seen: list[np.ndarray] = []
+
+    def evaluate(x: np.ndarray) -> Value:
+        seen.append(x)
+        return objective(x)
+
+    return evaluate, seen
 
 
 def quadratic(scales: Any) -> Any:
-    """Return half the weighted squared norm, and the points it is evaluated at."""
-    seen: Points = []
-
-    def objective(x: np.ndarray) -> tuple[float, np.ndarray]:
-        seen.append(x)
-        return float(0.5 * x @ (scales * x)), scales * x
-
-    return objective, seen
+    """Return half the weighted squared norm."""
+    return lambda x: (float(0.5 * x @ (scales * x)), scales * x)
 
 
-def rosenbrock(x: np.ndarray) -> tuple[float, np.ndarray]:
+def rosenbrock(x: np.ndarray) -> Value:
     """Return the curved valley of textbooks; its minimum is zero at one."""
     a, b = 1.0 - x[:-1], x[1:] - x[:-1] ** 2
     gradient = np.zeros_like(x)
@@ -34,7 +39,7 @@ def rosenbrock(x: np.ndarray) -> tuple[float, np.ndarray]:
 
 
 def test_the_first_trial_is_the_gradient_over_its_squared_norm() -> None:
-    objective, seen = quadratic(np.array([1.0, 4.0]))
+    objective, seen = watched(quadratic(np.array([1.0, 4.0])))
     start = np.array([3.0, -2.0])
     minimise(objective, start, 1)
     gradient = np.array([3.0, -8.0])
@@ -56,15 +61,12 @@ def dense_direction(pairs: list[tuple[np.ndarray, np.ndarray]], g: Any) -> np.nd
 def test_directions_are_those_of_the_last_four_pairs(n_line_searches: int) -> None:
     scales = np.geomspace(1.0, 300.0, 12)
     start = np.random.default_rng(0).standard_normal(12)
-    ends = [minimise(quadratic(scales)[0], start, k).x for k in range(n_line_searches)]
-    gradients = [scales * x for x in ends]
-    pairs = [
-        (ends[k + 1] - ends[k], gradients[k + 1] - gradients[k])
-        for k in range(len(ends) - 1)
-    ]
-    end = minimise(quadratic(scales)[0], start, n_line_searches).x
-    found = end - ends[-1]
-    expected = dense_direction(pairs[-4:], gradients[-1]) if pairs else -gradients[-1]
+    counts = range(n_line_searches + 1)
+    *ends, last = (minimise(quadratic(scales), start, k).x for k in counts)
+    steps = np.diff(ends, axis=0)
+    pairs = list(zip(steps, scales * steps, strict=True))
+    found = last - ends[-1]
+    expected = dense_direction(pairs[-4:], scales * ends[-1])
     expected *= (found @ expected) / (expected @ expected)
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-10)
 
@@ -78,12 +80,7 @@ def test_the_trace_descends_to_the_minimum() -> None:
 
 @pytest.mark.parametrize("n_line_searches", [1, 4, 20])
 def test_a_search_is_counted_and_so_is_an_evaluation(n_line_searches: int) -> None:
-    calls: Points = []
-
-    def objective(x: np.ndarray) -> tuple[float, np.ndarray]:
-        calls.append(x)
-        return rosenbrock(x)
-
+    objective, calls = watched(rosenbrock)
     found = minimise(objective, np.array([-1.2, 1.0]), n_line_searches)
     assert len(found.trace) == n_line_searches + 1
     assert found.n_evaluations == len(calls)
@@ -99,7 +96,7 @@ def test_the_same_start_gives_the_same_bits() -> None:
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
 def test_a_point_without_a_value_is_shrunk_back_from(bad: float) -> None:
-    def objective(x: np.ndarray) -> tuple[float, np.ndarray]:
+    def objective(x: np.ndarray) -> Value:
         if x[0] > 1.0:
             return bad, np.full(1, math.nan)
         return -float(x[0]) / 100.0, np.full(1, -0.01)
@@ -109,19 +106,8 @@ def test_a_point_without_a_value_is_shrunk_back_from(bad: float) -> None:
     assert np.isfinite(found.trace).all()
 
 
-def test_a_hole_inside_the_interval_is_left_on_the_side_of_the_start() -> None:
-    def objective(x: np.ndarray) -> tuple[float, np.ndarray]:
-        if 1.0 < abs(x[0]) < 30.0:
-            return math.nan, np.full(1, math.nan)
-        return float((x[0] - 0.5) ** 2), 2.0 * (x - 0.5)
-
-    found = minimise(objective, np.array([-40.0]), 20)
-    assert np.isfinite(found.trace).all()
-    assert np.isfinite(found.x).all()
-
-
 def test_without_any_finite_neighbour_the_start_is_kept() -> None:
-    def objective(x: np.ndarray) -> tuple[float, np.ndarray]:
+    def objective(x: np.ndarray) -> Value:
         value = 1.0 if not x.any() else math.nan
         return value, np.array([1.0, -1.0])
 
@@ -134,14 +120,13 @@ def test_without_any_finite_neighbour_the_start_is_kept() -> None:
 def test_after_a_failure_the_steepest_descent_is_tried_once() -> None:
     start = np.array([-1.2, 1.0])
     healthy = minimise(rosenbrock, start, 3)
-    seen: Points = []
 
-    def objective(x: np.ndarray) -> tuple[float, np.ndarray]:
-        seen.append(x)
+    def rising(x: np.ndarray) -> Value:
         value, gradient = rosenbrock(x)
         # No step of the fourth search and after it descends.
         return (value if len(seen) <= healthy.n_evaluations else 1e9), gradient
 
+    objective, seen = watched(rising)
     found = minimise(objective, start, 20)
     assert len(found.trace) == 3 + 1 + 2
     np.testing.assert_array_equal(found.x, healthy.x)
@@ -157,9 +142,19 @@ def test_a_zero_gradient_ends_the_search() -> None:
     assert found.n_evaluations == 1
 
 
+def test_a_hole_inside_the_interval_is_left_on_the_side_of_the_start() -> None:
+    def objective(x: np.ndarray) -> Value:
+        if 1.0 < abs(x[0]) < 30.0:
+            return math.nan, np.full(1, math.nan)
+        return float((x[0] - 0.5) ** 2), 2.0 * (x - 0.5)
+
+    found = minimise(objective, np.array([-40.0]), 20)
+    assert np.isfinite([*found.trace, *found.x]).all()
+
+
 @pytest.mark.parametrize("scale", [1e-30, 1e-150, 1e30, 1e150])
 def test_extreme_scales_give_no_nan(scale: float) -> None:
-    objective, _ = quadratic(np.array([scale, 3.0 * scale]))
+    objective = quadratic(np.array([scale, 3.0 * scale]))
     with np.errstate(all="ignore"):
         found = minimise(objective, np.array([1.0, 2.0]), 20)
     assert np.isfinite(found.x).all()
@@ -167,9 +162,6 @@ def test_extreme_scales_give_no_nan(scale: float) -> None:
 
 
 def test_a_function_without_a_minimum_stays_finite() -> None:
-    def objective(x: np.ndarray) -> tuple[float, np.ndarray]:
-        return -0.5 * float(x @ x), -x
-
-    found = minimise(objective, np.array([1.0, 0.5]), 20)
+    found = minimise(quadratic(np.array([-1.0, -1.0])), np.array([1.0, 0.5]), 20)
     assert np.isfinite(found.trace).all()
     assert found.trace[-1] < -1.0

@@ -106,7 +106,7 @@ def test_classes_are_recognised_beside_one_that_the_target_lacks(
 @every_form
 def test_without_unlabelled_rows_a_method_learns_for_later(form: str) -> None:
     problem = toy_problem(spread=0.2)
-    known = some_rows(problem, ~problem.unlabelled)
+    known = some_rows(problem, problem.labelled)
     has_final_fit = "final_fit" in option_defaults(method_of(form))
     for options in [{}, {"final_fit": True}][: 1 + has_final_fit]:
         model = fitted(form, known, {}, **options)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
+from support.literal_formulas import literal_selection
 
 from cdspp.methods.base import Round
 from cdspp.methods.shared.pseudo_labelling import (
@@ -14,24 +13,14 @@ from cdspp.methods.shared.pseudo_labelling import (
 )
 
 
-def oracle(confidences: list[float], k: int, rounds: int) -> list[int]:
-    """Select one predicted class's samples by scalar arithmetic."""
-    m = len(confidences)
-    ascending = sorted(confidences)
-    threshold = ascending[min(m - 1, math.floor(m * (1 - k / rounds)))]
-    return [i for i, value in enumerate(confidences) if value >= threshold]
-
-
 @pytest.mark.parametrize("rounds", range(1, 11))
 def test_every_size_and_share_selects_as_the_scalar_rule_says(rounds: int) -> None:
     rng = np.random.default_rng(rounds)
     for m in range(1, 201):
         confidences = rng.random(m)
         for k in range(1, rounds + 1):
-            found = select_confident(
-                np.zeros(m, dtype=np.intp), confidences, k / rounds
-            )
-            assert found.tolist() == oracle(confidences.tolist(), k, rounds)
+            found = select_confident(np.zeros(m, int), confidences, k / rounds)
+            assert found.tolist() == literal_selection(confidences, k / rounds)
 
 
 def test_the_threshold_is_evaluated_in_floating_point() -> None:
@@ -51,34 +40,33 @@ def test_each_predicted_class_is_thresholded_on_its_own() -> None:
     expected: list[int] = []
     for code in range(4):
         members = np.flatnonzero(prediction == code)
-        chosen = oracle(confidence[members].tolist(), 2, 5)
-        expected += members[chosen].tolist()
+        expected += members[literal_selection(confidence[members], 0.4)].tolist()
     assert found.tolist() == sorted(expected)
 
 
 def test_over_all_classes_one_threshold_serves_everyone() -> None:
-    prediction = np.array([0, 0, 1, 1])
-    confidence = np.array([0.9, 0.8, 0.4, 0.3])
+    prediction, confidence = np.array([0, 0, 1, 1]), np.array([0.9, 0.8, 0.4, 0.3])
     found = select_confident(prediction, confidence, 0.5, per_class=False)
     assert found.tolist() == [0, 1]
-    assert select_confident(prediction, confidence, 0.5).tolist() == [0, 2]
 
 
-def test_ties_at_the_threshold_are_all_taken() -> None:
-    found = select_confident(np.zeros(5, dtype=np.intp), np.full(5, 0.5), 0.2)
-    assert found.tolist() == [0, 1, 2, 3, 4]
-
-
-def test_the_least_share_still_takes_one_sample_of_a_class() -> None:
-    found = select_confident(
-        np.array([0, 1, 1, 1]), np.array([0.1, 0.2, 0.4, 0.3]), 0.0
-    )
-    assert found.tolist() == [0, 2]
-
-
-def test_no_samples_give_no_selection() -> None:
-    empty = np.empty(0, dtype=np.intp)
-    assert select_confident(empty, np.empty(0), 0.5).tolist() == []
+@pytest.mark.parametrize(
+    ("prediction", "confidence", "share", "selected"),
+    [
+        pytest.param([0, 0, 1, 1], [0.9, 0.8, 0.4, 0.3], 0.5, [0, 2], id="half"),
+        pytest.param([0, 0, 0], [0.5, 0.5, 0.5], 0.2, [0, 1, 2], id="all of a tie"),
+        pytest.param(
+            [0, 1, 1, 1], [0.1, 0.2, 0.4, 0.3], 0.0, [0, 2], id="one at least"
+        ),
+        pytest.param([], [], 0.5, [], id="none of none"),
+    ],
+)
+def test_the_choice_of_a_few_samples_is_known(
+    prediction: list[int], confidence: list[float], share: float, selected: list[int]
+) -> None:
+    codes = np.array(prediction, dtype=np.intp)
+    found = select_confident(codes, np.array(confidence), share)
+    assert found.tolist() == selected
 
 
 class Recorder:

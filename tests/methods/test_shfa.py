@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 import support.augmented_problems as shared
-from scipy.io import loadmat
 from scipy.linalg import cholesky, pinv, solve_triangular, sqrtm
 from scipy.optimize import nnls
+from support.known_answers.known_problems import authors_problem
 from support.toy_problem import ToyProblem, some_rows, toy_problem, variant
 
-from cdspp import SHFA, SourceDomain
+from cdspp import SHFA
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import row_normalise
 from cdspp.methods.hfa import shfa as module
@@ -26,7 +26,6 @@ from cdspp.methods.hfa.labelling_machine import (
 from cdspp.methods.hfa.simplex_problem import ExactSolver, LibsvmSolver
 
 QUICK: dict[str, Any] = {"max_iter": 4}
-SOLVERS = ["libsvm", "exact"]
 
 
 def simplex_minimum(Q: np.ndarray) -> np.ndarray:
@@ -37,16 +36,12 @@ def simplex_minimum(Q: np.ndarray) -> np.ndarray:
 
 
 def literal_labels(values: np.ndarray, expected: float) -> np.ndarray:
-    """Return the ratio rule of the page, case by case."""
-    order = sorted(range(len(values)), key=lambda i: -values[i])
-    n_positive = sum(v > 0 for v in values)
-    if n_positive > expected:
-        chosen = order[: math.floor(expected)]
-    elif n_positive < expected:
-        chosen = order[: math.ceil(expected)]
-    else:
-        chosen = [i for i in order if values[i] > 0]
-    return np.array([1.0 if i in chosen else -1.0 for i in range(len(values))])
+    """Return the ratio rule of the page: as many as expected, the largest first."""
+    is_more = (values > 0).sum() > expected
+    n_chosen = math.floor(expected) if is_more else math.ceil(expected)
+    labels = np.full(len(values), -1.0)
+    labels[np.argsort(-values, kind="stable")[:n_chosen]] = 1.0
+    return labels
 
 
 def literal_weights(
@@ -81,10 +76,9 @@ def literal_values(
     problem: ToyProblem, new: np.ndarray, shares: list[float], n_columns: int
 ) -> np.ndarray:
     """Return decision values by matrix roots, directions and all candidates."""
-    lam, labelled = 50.0, ~problem.unlabelled
-    Xs = row_normalise(np.asarray(problem.source.X))
-    T = row_normalise(np.vstack([problem.X[labelled], problem.X[~labelled]]))
-    codes = np.concatenate([problem.source.y, problem.y[labelled]])
+    lam, p = 50.0, problem.prepared()
+    Xs, T = p.X_source, np.vstack([p.X_labelled, p.X_unlabelled])
+    codes = np.concatenate([p.y_source, p.y_labelled])
     n_s, n_known, K = len(Xs), len(codes), shared.scalar_blocks(Xs, T)
     n, R, K1 = len(K), np.real(sqrtm(K)), K + 1.0
     A = np.real(sqrtm(K1 + lam * K))
@@ -114,32 +108,18 @@ def literal_values(
     return np.column_stack(values)
 
 
-def decision_values(model: SHFA, X: np.ndarray) -> np.ndarray:
-    """Return the decision values of a fitted model."""
-    expansion = model._values
-    kernel = expansion.kernel.between(row_normalise(X))
-    return kernel @ expansion.coefficients + expansion.intercepts
-
-
 def test_decision_values_are_those_of_the_formulas_with_all_candidates() -> None:
     problem = toy_problem(
         n_classes=3, spread=0.8, source_per_class=4, unlabelled_per_class=6
     )
     shares = [0.2, 0.35, 0.45]
-    model = SHFA(
-        prior=shares,
-        trace_bound=50.0,
-        C_target=2.0,
-        C_unlabelled=0.01,
-        max_iter=6,
-        tol=1e-3,
-        solver="exact",
-    )
+    costs = {"trace_bound": 50.0, "C_target": 2.0, "C_unlabelled": 0.01}
+    model = SHFA(prior=shares, max_iter=6, tol=1e-3, solver="exact", **costs)
     problem.fit(model)
     assert model.n_columns_.tolist() == [6, 6, 6]
     new = np.vstack([problem.X[problem.unlabelled], problem.X + 0.05])
     expected = literal_values(problem, new, shares, 6)
-    found = decision_values(model, new)
+    found = shared.decision_values(model, new)
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
     np.testing.assert_array_equal(model.predict(new), expected.argmax(axis=1))
 
@@ -193,10 +173,12 @@ def test_both_source_and_unlabelled_rows_are_looked_at() -> None:
     problem = toy_problem(spread=1.0, unlabelled_per_class=15)
     other = variant(problem, y_source=np.roll(problem.source.y, 5))
     new = problem.X[problem.unlabelled] + 0.01
-    values = decision_values(problem.fit(SHFA(**QUICK)), new)
-    assert not np.allclose(values, decision_values(other.fit(SHFA(**QUICK)), new))
-    alone = some_rows(problem, ~problem.unlabelled).fit(SHFA(**QUICK))
-    assert not np.allclose(values, decision_values(alone, new), atol=1e-3)
+    values, with_other_labels, without_unlabelled = (
+        shared.decision_values(given.fit(SHFA(**QUICK)), new)
+        for given in (problem, other, some_rows(problem, problem.labelled))
+    )
+    assert not np.allclose(values, with_other_labels)
+    assert not np.allclose(values, without_unlabelled, atol=1e-3)
 
 
 def test_shares_are_equal_or_those_of_labelled_rows_or_given() -> None:
@@ -205,7 +187,7 @@ def test_shares_are_equal_or_those_of_labelled_rows_or_given() -> None:
     new = problem.X + 0.01
 
     def values(prior: Any) -> np.ndarray:
-        return decision_values(problem.fit(SHFA(**QUICK, prior=prior)), new)
+        return shared.decision_values(problem.fit(SHFA(**QUICK, prior=prior)), new)
 
     assert SHFA().prior == "uniform"
     np.testing.assert_array_equal(values("uniform"), values([1 / 3, 1 / 3, 1 / 3]))
@@ -220,7 +202,6 @@ def test_shares_are_equal_or_those_of_labelled_rows_or_given() -> None:
         ([0.5, 0.5, 0.5], "with sum 1"),
         ([1.5, -0.5, 0.0], "at least 0"),
         ([np.nan, 0.5, 0.5], "at least 0"),
-        ("oracle", "'prior' parameter of SHFA must be"),
     ],
 )
 def test_a_prior_that_is_none_is_named(prior: Any, message: str) -> None:
@@ -270,11 +251,7 @@ def test_a_singular_matrix_is_no_crash() -> None:
 def test_objectives_are_those_of_the_authors_case(
     reference_folder: Path, monkeypatch: Any
 ) -> None:
-    name = "oc_surf-amazon_GoogleNet1024-dslr_trial1"
-    case = loadmat(reference_folder / "cases" / f"{name}.mat")
-    truth = case["yu"].ravel()
-    X = np.vstack([case["Xt"], case["Xu"]])
-    y = np.concatenate([case["yt"].ravel(), np.full(len(truth), -1)]).astype(int)
+    problem = authors_problem(reference_folder, "oc_surf-amazon_GoogleNet1024-dslr")
     first = []
     original = module.generate_columns
 
@@ -284,8 +261,8 @@ def test_objectives_are_those_of_the_authors_case(
         return solution
 
     monkeypatch.setattr(module, "generate_columns", watch)
-    shares = [float(np.mean(truth == label)) for label in range(1, 11)]
-    model = SHFA(prior=shares, solver="exact", max_iter=1)
-    model.fit(X, y, source=SourceDomain(case["Xs"], case["ys"].ravel().astype(int)))
+    truth = problem.truth[problem.unlabelled]
+    shares = np.bincount(truth) / len(truth)
+    problem.fit(SHFA(prior=shares, solver="exact", max_iter=1))
     objectives = [solution.objective for solution in first[:3]]
     assert objectives == pytest.approx([-0.011765, -0.022285, -0.013082], rel=1e-4)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from support.literal_formulas import literal_laplacian
 
 from cdspp.core.errors import MethodFailed
 from cdspp.methods.pa.sparse_coding import (
@@ -22,11 +23,6 @@ from cdspp.methods.pa.sparse_coding import (
 from cdspp.methods.shared.graphs import heat_kernel_graph
 
 EPSILON = 2.2e-16
-
-
-def sign(value: float) -> int:
-    """Return the sign of a number."""
-    return int(value > 0) - int(value < 0)
 
 
 def literal_line_search(
@@ -50,25 +46,20 @@ def literal_search(
     Q: np.ndarray, h: np.ndarray, gamma: float, cap: int, start: np.ndarray | None
 ) -> np.ndarray:
     """Return the codes of one sample: the search as it is written down."""
-    s = np.zeros(len(h))
-    active: list[int] = []
-    if start is not None:
-        active = [k for k in range(len(h)) if start[k] != 0][:cap]
-        s[active] = start[active]
-    optimal = False
+    is_warm, optimal = start is not None, False
+    s = np.zeros(len(h)) if start is None else start.copy()
+    active = np.flatnonzero(s)[:cap].tolist()
+    s[np.flatnonzero(s)[cap:]] = 0.0
     for turn in range(1000):
         gradient = Q @ s + h
-        theta = np.array([sign(v) for v in s])
+        theta = np.sign(s)
         idle = [k for k in range(len(h)) if k not in active]
         entering = max(idle, key=lambda k: abs(gradient[k]), default=None)
-        first_of_warm = turn == 0 and start is not None
-        if (
-            entering is not None
-            and abs(gradient[entering]) >= gamma
-            and not first_of_warm
-        ):
+        first_of_warm = turn == 0 and is_warm
+        is_steep = entering is not None and abs(gradient[entering]) >= gamma
+        if is_steep and not first_of_warm:
             active.append(entering)
-            theta[entering] = -sign(gradient[entering])
+            theta[entering] = -np.sign(gradient[entering])
         elif optimal:
             return s
         if len(active) > cap or (not active and not first_of_warm):
@@ -78,15 +69,14 @@ def literal_search(
             A = sorted(active)
             block = Q[np.ix_(A, A)]
             new = np.linalg.solve(block, -h[A] - gamma * theta[A])
-            if [sign(v) for v in new] == [sign(v) for v in s[A]]:
-                s[A] = new
-                optimal = True
+            if np.array_equal(np.sign(new), np.sign(s[A])):
+                s[A], optimal = new, True
                 continue
             step = literal_line_search(block, h[A], gamma, s[A], new)
             if step == 0:
                 return s
             s[A] = s[A] + step * (new - s[A])
-            theta[A] = [sign(v) for v in s[A]]
+            theta[A] = np.sign(s[A])
             if step < 1:
                 active = [k for k in A if abs(s[k]) >= EPSILON]
                 s[[k for k in A if k not in active]] = 0.0
@@ -106,15 +96,14 @@ def test_the_search_takes_the_path_of_its_description(gamma: float, cap: int) ->
     for seed in range(12):
         gram, shift, h = drawn_search(seed)
         Q = gram + shift * np.eye(len(h))
-        search = FeatureSignSearch(gram, gamma, cap)
-        expected = literal_search(Q, h, gamma, cap, None)
-        np.testing.assert_allclose(search.solve(shift, h), expected, atol=1e-11)
         # A start that is far off makes coefficients cross zero and leave.
         rng = np.random.default_rng(100 + seed)
-        start = rng.standard_normal(len(h)) * (rng.random(len(h)) < 0.8)
-        expected = literal_search(Q, h, gamma, cap, start)
-        found = search.solve(shift, h, start)
-        np.testing.assert_allclose(found, expected, atol=1e-11)
+        far_off = rng.standard_normal(len(h)) * (rng.random(len(h)) < 0.8)
+        search = FeatureSignSearch(gram, gamma, cap)
+        for start in (None, far_off):
+            expected = literal_search(Q, h, gamma, cap, start)
+            found = search.solve(shift, h, start)
+            np.testing.assert_allclose(found, expected, atol=1e-11)
 
 
 @pytest.mark.parametrize("warm", [False, True])
@@ -161,63 +150,61 @@ def drawn_coding(gamma: float = 0.02, cap: int = 6) -> tuple[CodingProblem, np.n
     return problem, random_dictionary(9, 12, rng)
 
 
+def ties(p: CodingProblem) -> np.ndarray:
+    """Return the matrix of graph and means that ties the samples to each other."""
+    graph = literal_laplacian(p.graph.toarray())
+    return p.alpha * graph + p.mu * np.outer(p.contrast, p.contrast)
+
+
 def literal_coding(p: CodingProblem, B: np.ndarray, start: Any) -> np.ndarray:
-    """Return the codes as columns after one sweep, with all matrices dense."""
-    W = p.graph.toarray()
-    L = np.diag(W.sum(axis=1)) - W
-    M = np.outer(p.contrast, p.contrast)
-    S = np.zeros((B.shape[1], len(p.X))) if start is None else start.copy()
-    for i in range(len(p.X)):
-        c = p.alpha * L[i, i] + p.mu * M[i, i]
-        h = -B.T @ p.X[i]
-        for j in set(range(len(p.X))) - {i}:
-            h += (p.alpha * L[i, j] + p.mu * M[i, j]) * S[:, j]
-        old = None if start is None else S[:, i].copy()
-        Q = B.T @ B + c * np.eye(len(h))
-        S[:, i] = literal_search(Q, h, p.gamma, p.cap, old)
+    """Return the codes after one sweep, with all matrices dense."""
+    T = ties(p)
+    S = np.zeros((len(p.X), B.shape[1])) if start is None else start.copy()
+    for i, x in enumerate(p.X):
+        h = T[i] @ S - T[i, i] * S[i] - B.T @ x
+        Q = B.T @ B + T[i, i] * np.eye(len(h))
+        old = None if start is None else S[i].copy()
+        S[i] = literal_search(Q, h, p.gamma, p.cap, old)
     return S
 
 
 def test_a_sweep_equals_the_sweep_with_dense_matrices() -> None:
     problem, B = drawn_coding()
     cold = problem.code(B)
-    np.testing.assert_allclose(cold.T, literal_coding(problem, B, None), atol=1e-11)
+    np.testing.assert_allclose(cold, literal_coding(problem, B, None), atol=1e-11)
     B = fit_dictionary(problem.X, cold)
     before = cold.copy()
     warm = problem.code(B, cold)
     np.testing.assert_array_equal(cold, before)
-    np.testing.assert_allclose(warm.T, literal_coding(problem, B, cold.T), atol=1e-11)
+    np.testing.assert_allclose(warm, literal_coding(problem, B, cold), atol=1e-11)
     assert np.abs(warm - cold).max() > 0.01
 
 
 def objective(p: CodingProblem, B: np.ndarray, S: np.ndarray) -> float:
     """Return the objective that codes and dictionary share."""
-    W = p.graph.toarray()
-    smooth = np.trace(S.T @ (np.diag(W.sum(axis=1)) - W) @ S)
-    fit = 0.5 * np.sum((p.X - S @ B.T) ** 2) + 0.5 * p.alpha * smooth
-    means = 0.5 * p.mu * np.sum((p.contrast @ S) ** 2)
-    return float(fit + means + p.gamma * np.abs(S).sum())
+    squares = np.sum((p.X - S @ B.T) ** 2) + np.trace(S.T @ ties(p) @ S)
+    return float(0.5 * squares + p.gamma * np.abs(S).sum())
 
 
 def test_without_early_stop_codings_and_dictionaries_lower_the_objective() -> None:
     problem, B = drawn_coding(gamma=0.1, cap=12)
-    codes = problem.code(B)
-    values = [objective(problem, B, codes)]
+    codes, values = problem.code(B), []
     for _ in range(3):
+        values.append(objective(problem, B, codes))
         codes = problem.code(B, codes)
         values.append(objective(problem, B, codes))
         B = fit_dictionary(problem.X, codes)
-        values.append(objective(problem, B, codes))
+    values.append(objective(problem, B, codes))
     assert (np.diff(values) <= 1e-10).all()
     assert values[-1] < values[0]
 
 
 def test_the_first_dictionary_is_drawn_as_described() -> None:
     drawn = np.random.default_rng(3).random((7, 5)) - 0.5
-    B = random_dictionary(7, 5, np.random.default_rng(3))
-    for k in range(5):
-        atom = drawn[:, k] - drawn[:, k].mean()
-        np.testing.assert_allclose(B[:, k], atom / np.linalg.norm(atom), rtol=1e-14)
+    centred = drawn - drawn.mean(axis=0)
+    found = random_dictionary(7, 5, np.random.default_rng(3))
+    expected = centred / np.linalg.norm(centred, axis=0)
+    np.testing.assert_allclose(found, expected, rtol=1e-14)
 
 
 @pytest.mark.parametrize("n", [4, 8, 60])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import linalg
 
 from cdspp.bench.solver import dense_projection
 from cdspp.core.linalg import row_normalise
@@ -52,24 +53,18 @@ def assert_same_directions(found: Projection, expected: Projection) -> None:
 
 
 def full_matrices(source: Side, target: Side) -> tuple[np.ndarray, np.ndarray]:
-    """Write down both matrices of the eigenproblem, one sample at a time."""
-    d_source, d_target = source.X.shape[1], target.X.shape[1]
-    A = np.zeros((d_source + d_target,) * 2)
-    B = source.alpha * np.eye(d_source + d_target)
-    for x, c in zip(source.X, source.codes, strict=True):
-        for z, e in zip(target.X, target.codes, strict=True):
-            A[:d_source, d_source:] += (c == e) * np.outer(x, z)
-    A[d_source:, :d_source] = A[:d_source, d_source:].T
-    for corner, own, other in (
-        (slice(None, d_source), source, target),
-        (slice(d_source, None), target, source),
-    ):
-        for x, c in zip(own.X, own.codes, strict=True):
-            degree = np.sum(own.codes == c) + np.sum(other.codes == c) / 2
-            B[corner, corner] += degree * np.outer(x, x)
-            for z, e in zip(own.X, own.codes, strict=True):
-                B[corner, corner] -= (c == e) * np.outer(x, z)
-    return A, B
+    """Write down both matrices of the eigenproblem, by matrices of all pairs."""
+    between = source.X.T @ np.equal.outer(source.codes, target.codes) @ target.X
+    d_source = len(between)
+    A = np.zeros((sum(between.shape),) * 2)
+    A[:d_source, d_source:] = between
+    within = []
+    for own, other in ((source, target), (target, source)):
+        equal = np.equal.outer(own.codes, own.codes)
+        across = np.equal.outer(own.codes, other.codes)
+        degrees = equal.sum(axis=1) + across.sum(axis=1) / 2
+        within.append(own.X.T @ (np.diag(degrees) - equal) @ own.X)
+    return A + A.T, linalg.block_diag(*within) + source.alpha * np.eye(len(A))
 
 
 @pytest.mark.parametrize("name", BALANCED)
@@ -105,9 +100,7 @@ def test_classes_missing_on_one_side_equal_the_dense_eigensolver(
     assert_same_directions(found, dense_projection(source, target))
 
 
-@pytest.mark.parametrize(
-    "name", ["more rows than features", "fewer rows than features"]
-)
+@pytest.mark.parametrize("name", list(BALANCED)[:2])
 def test_fewer_components_than_classes_keep_the_leading_ones(name: str) -> None:
     source, target = balanced(name)
     found = solve_projection(source, target, 2)
@@ -138,13 +131,11 @@ def test_both_branches_give_the_same_projected_rows(name: str) -> None:
     plain = solve_projection(source, target)
     lifted = solve_projection(lift(source), lift(target))
     np.testing.assert_allclose(plain.eigenvalues, lifted.eigenvalues, rtol=1e-10)
-    signs = np.sign((plain.rows_target * lifted.rows_target).sum(axis=0))
-    np.testing.assert_allclose(
-        plain.rows_source, lifted.rows_source * signs, atol=1e-10
+    rows, lifted_rows = (
+        np.vstack([found.rows_source, found.rows_target]) for found in (plain, lifted)
     )
-    np.testing.assert_allclose(
-        plain.rows_target, lifted.rows_target * signs, atol=1e-10
-    )
+    signs = np.sign((rows * lifted_rows).sum(axis=0))
+    np.testing.assert_allclose(rows, lifted_rows * signs, atol=1e-10)
 
 
 @pytest.mark.parametrize("scaling", ["metric", "unit"])
@@ -162,8 +153,8 @@ def test_unit_scaling_gives_vectors_of_unit_length_along_the_same_directions() -
     source, target = balanced("source wide, target tall")
     metric = solve_projection(source, target)
     unit = solve_projection(source, target, scaling="unit")
-    lengths = (unit.source**2).sum(axis=0) + (unit.target**2).sum(axis=0)
-    np.testing.assert_allclose(lengths, 1.0)
+    both = np.vstack([unit.source, unit.target])
+    np.testing.assert_allclose(np.linalg.norm(both, axis=0), 1.0)
     ratio = unit.target / metric.target
     np.testing.assert_allclose(ratio, ratio[:1] * np.ones((len(ratio), 1)))
     assert not np.allclose(ratio[0], 1.0)
@@ -173,19 +164,16 @@ def test_signs_do_not_depend_on_the_order_of_the_samples() -> None:
     source, target = balanced("fewer rows than features")
     order = np.random.default_rng(0).permutation(len(target.X))
     shuffled = Side(target.X[order], target.codes[order], 3, target.alpha)
-    found, expected = (
-        solve_projection(source, shuffled),
-        solve_projection(source, target),
-    )
+    found = solve_projection(source, shuffled)
+    expected = solve_projection(source, target)
     np.testing.assert_allclose(found.target, expected.target, atol=1e-10)
     np.testing.assert_allclose(found.source, expected.source, atol=1e-10)
 
 
 def test_more_components_than_positive_eigenvalues_warn_and_are_capped() -> None:
     source, target = balanced("more rows than features")
-    with pytest.warns(
-        UserWarning, match="only 3 directions have a positive eigenvalue"
-    ):
+    message = "only 3 directions have a positive eigenvalue"
+    with pytest.warns(UserWarning, match=message):
         found = solve_projection(source, target, 5)
     assert found.eigenvalues.shape == (3,)
 

@@ -1,4 +1,4 @@
-"""SVM_t: its strategies against LIBSVM's machines; Platt scaling against scalars."""
+"""SVM_t: its strategies against LIBSVM's machines; Platt scaling against a formula."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from cdspp.methods.svm_t.platt import fit_sigmoid
 
 def test_decision_is_one_machine_a_class_against_the_rest() -> None:
     problem = toy_problem(spread=1.0)
-    labelled = ~problem.unlabelled
-    X, y = problem.X[labelled], problem.y[labelled]
+    X, y = problem.X[problem.labelled], problem.y[problem.labelled]
     scores = [
         SVC(kernel="linear").fit(X, y == c).decision_function(problem.X)
         for c in range(4)
@@ -29,8 +28,8 @@ def test_decision_is_one_machine_a_class_against_the_rest() -> None:
 
 def test_ovo_is_the_machine_of_libsvm() -> None:
     problem = toy_problem(spread=1.0)
-    labelled = ~problem.unlabelled
-    machine = SVC(kernel="linear").fit(problem.X[labelled], problem.y[labelled])
+    X, y = problem.X[problem.labelled], problem.y[problem.labelled]
+    machine = SVC(kernel="linear").fit(X, y)
     found = problem.fit(SVMT(strategy="ovo")).predict(problem.X)
     np.testing.assert_array_equal(found, machine.predict(problem.X))
 
@@ -46,38 +45,31 @@ def test_l2_scales_rows_to_unit_length_at_fit_and_at_predict() -> None:
     assert (raw != expected).any()
 
 
-def scalar_loss(theta: Any, values: list[float], positive: list[bool]) -> float:
-    """Return the regularised negative log-likelihood, one sample after another."""
-    n_positive = sum(positive)
-    n_negative = len(positive) - n_positive
-    total = 0.0
-    for value, is_positive in zip(values, positive, strict=True):
-        target = (
-            (n_positive + 1) / (n_positive + 2) if is_positive else 1 / (n_negative + 2)
-        )
-        p = 1.0 / (1.0 + math.exp(theta[0] * value + theta[1]))
-        total -= target * math.log(p) + (1 - target) * math.log(1 - p)
-    return total
+def plain_loss(theta: Any, values: np.ndarray, positive: np.ndarray) -> float:
+    """Return the regularised negative log-likelihood."""
+    n_positive, n_negative = positive.sum(), (~positive).sum()
+    high, low = (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2)
+    targets = np.where(positive, high, low)
+    p = 1.0 / (1.0 + np.exp(theta[0] * values + theta[1]))
+    return -float((targets * np.log(p) + (1 - targets) * np.log(1 - p)).sum())
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_platt_scaling_finds_the_minimum_of_the_scalar_loss(seed: int) -> None:
+def test_platt_scaling_finds_the_minimum_of_the_loss(seed: int) -> None:
     rng = np.random.default_rng(seed)
     positive = np.arange(30) < 4 + seed
     values = rng.standard_normal(30) + rng.choice([1.5, 0.0, -1.0]) * positive
     found = fit_sigmoid(values, positive)
-    best = minimize(scalar_loss, [0.0, 0.0], (values.tolist(), positive.tolist()))
+    best = minimize(plain_loss, [0.0, 0.0], (values, positive))
     np.testing.assert_allclose(found, best.x, atol=1e-3)
-    loss = scalar_loss(found, values.tolist(), positive.tolist())
-    assert loss <= best.fun + 1e-8
+    assert plain_loss(found, values, positive) <= best.fun + 1e-8
 
 
-def test_platt_scaling_keeps_an_inverted_slope() -> None:
-    positive = np.array([True, True, True, False, False, False])
-    slope, _ = fit_sigmoid(np.array([-1.0, -2.0, -1.5, 1.0, 0.5, 2.0]), positive)
-    assert slope > 0
-    slope, _ = fit_sigmoid(np.array([1.0, 2.0, 1.5, -1.0, -0.5, -2.0]), positive)
-    assert slope < 0
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_platt_scaling_keeps_an_inverted_slope(sign: float) -> None:
+    values = sign * np.array([1.0, 2.0, 1.5, -1.0, -0.5, -2.0])
+    slope, _ = fit_sigmoid(values, np.arange(6) < 3)
+    assert np.sign(slope) == -sign
 
 
 def test_platt_scaling_of_constant_values_gives_the_share_of_the_class() -> None:

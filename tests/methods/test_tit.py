@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from scipy import linalg, sparse
 from sklearn.svm import SVC
-from support.toy_problem import (
-    WIDE,
-    ToyProblem,
-    toy_problem,
-)
+from support.literal_formulas import literal_laplacian
+from support.toy_problem import WIDE, ToyProblem, toy_problem
 
 from cdspp import SVMT, TIT
 from cdspp.core.errors import MethodFailed
@@ -35,48 +32,46 @@ def literal_graph(K: np.ndarray, labels: np.ndarray, n_neighbors: int) -> np.nda
     """Return the graph of all samples, one sample after another."""
     chosen = np.zeros_like(K)
     for i, label in enumerate(labels):
-        members = [j for j in range(len(labels)) if labels[j] == label]
-        nearest = sorted(members, key=lambda j: -K[i, j])[: n_neighbors + 1]
-        for j in nearest:
-            chosen[i, j] = K[i, j]
+        members = np.flatnonzero(labels == label)
+        nearest = sorted(members, key=lambda j, i=i: -K[i, j])[: n_neighbors + 1]
+        chosen[i, nearest] = K[i, nearest]
     np.fill_diagonal(chosen, 0.0)
     return np.maximum(chosen, chosen.T)
 
 
-def literal_directions(
-    K: np.ndarray, W: np.ndarray, G: np.ndarray, n_source: int, k: int, **options: float
+def literal_left(
+    K: np.ndarray, W: np.ndarray, G: np.ndarray, n_source: int, **options: float
 ) -> np.ndarray:
-    """Solve the dense generalised eigenproblem of all samples."""
+    """Return the left matrix of the eigenproblem of all samples."""
     n = len(K)
     is_source = np.arange(n) < n_source
     e = np.where(is_source, 1.0 / n_source, -1.0 / (n - n_source))
-    M = np.outer(e, e)
-    M /= linalg.norm(M)
-    H = np.eye(n) - 1.0 / n
-    L = np.diag(W.sum(axis=1)) - W
+    M = np.outer(e, e) / (e @ e)
     R = np.diag(np.where(is_source, 0.0, options["delta"]))
-    left = K @ (M + options["beta"] * L - R) @ K + options["alpha"] * np.diag(G)
+    inner = M + options["beta"] * literal_laplacian(W) - R
+    return K @ inner @ K + options["alpha"] * np.diag(G)
+
+
+def literal_directions(K: np.ndarray, left: np.ndarray, k: int) -> np.ndarray:
+    """Solve the dense generalised eigenproblem of all samples."""
+    H = np.eye(len(K)) - 1.0 / len(K)
     inverse_phi, vectors = linalg.eig(K @ H @ K, left)
-    kept = np.argsort(-np.abs(inverse_phi))[:k]
-    A = vectors[:, kept].real
+    A = vectors[:, np.argsort(-np.abs(inverse_phi))[:k]].real
     return A / linalg.norm(A, axis=0)
 
 
 def literal_tit(problem: ToyProblem, k: int, **options: float) -> list[np.ndarray]:
     """Return the predictions of three rounds, formula by formula."""
-    known = ~problem.unlabelled
-    T = row_normalise(np.vstack([problem.X[known], problem.X[~known]]))
-    S = row_normalise(problem.source.X)
+    p = problem.prepared()
+    S, T = p.X_source, np.vstack([p.X_labelled, p.X_unlabelled])
     K = linalg.block_diag(S @ S.T, T @ T.T)
-    n_source = len(S)
-    given = np.concatenate([problem.source.y, problem.y[known]])
-    machine = SVC(kernel="linear").fit(T[: known.sum()], problem.y[known])
-    labels = np.concatenate([given, machine.predict(T[known.sum() :])])
+    given = np.concatenate([p.y_source, p.y_labelled])
+    machine = SVC(kernel="linear").fit(p.X_labelled, p.y_labelled)
+    labels = np.concatenate([given, machine.predict(p.X_unlabelled)])
     G, rounds = np.ones(len(K)), []
     for _ in range(3):
-        A = literal_directions(
-            K, literal_graph(K, labels, 8), G, n_source, k, **options
-        )
+        left = literal_left(K, literal_graph(K, labels, 8), G, len(S), **options)
+        A = literal_directions(K, left, k)
         G = 1.0 / np.sqrt((A**2).sum(axis=1) + 2.2e-16)
         Z = K @ A
         machine = SVC(kernel="linear").fit(Z[: len(given)], given)
@@ -89,96 +84,84 @@ def literal_tit(problem: ToyProblem, k: int, **options: float) -> list[np.ndarra
 @pytest.mark.parametrize("seed", range(3))
 def test_every_round_equals_the_dense_formulas(shape: str, seed: int) -> None:
     problem = toy_problem(**SHAPES[shape], spread=1.0, seed=seed)
-    n_components = 5
-    expected = literal_tit(problem, n_components, **OPTIONS)
-    model = TIT(n_components, max_iter=3, **OPTIONS)
+    expected = literal_tit(problem, 5, **OPTIONS)
+    model = TIT(5, max_iter=3, **OPTIONS)
     found = [entry.prediction for entry in problem.fit(model).history_]
     np.testing.assert_array_equal(found, expected)
 
 
-def sides(problem: ToyProblem) -> tuple[Any, Any, Any]:
-    """Return the unit rows of both domains and random inverse weights."""
+class Posed(NamedTuple):
+    """An eigenproblem: of source and target the unit rows, graph and weights."""
+
+    rows: list[np.ndarray]
+    graphs: tuple[Any, Any]
+    weights: tuple[Any, Any]
+
+
+def posed(shape: str) -> Posed:
+    """Return the eigenproblem of known labels and random inverse weights."""
+    problem = toy_problem(**SHAPES[shape], spread=1.0)
     rng = np.random.default_rng(5)
     rows = [row_normalise(problem.source.X), row_normalise(problem.X)]
-    weights = tuple(rng.uniform(0.05, 1.0, len(X)) for X in rows)
-    n_classes = 4
-    codes = [problem.source.y, problem.truth]
-    sizes = [counts(code, n_classes) for code in codes]
-    graphs = tuple(
-        class_graph(X, code, absent)
-        for X, code, absent in zip(rows, codes, sizes[::-1], strict=True)
+    source, target = problem.source.y, problem.truth
+    graphs = (
+        class_graph(rows[0], source, counts(target, 4)),
+        class_graph(rows[1], target, counts(source, 4)),
     )
-    return rows, graphs, weights
+    return Posed(rows, graphs, tuple(rng.uniform(0.05, 1.0, len(X)) for X in rows))
 
 
-def coefficients(problem: ToyProblem, k: int = 6, **changes: Any) -> np.ndarray:
+def eigenvectors(problem: Posed, k: int = 6, delta: float = 0.02) -> np.ndarray:
     """Return the eigenvectors of the fast path, both domains together."""
-    rows, graphs, weights = sides(problem)
+    rows, graphs, weights = problem
     blocks = (KernelBlock.of_rows(rows[0]), KernelBlock.of_rows(rows[1]))
-    options = {**OPTIONS, **changes}
-    return np.vstack(
-        solve_alignment(blocks, graphs, weights, n_components=k, **options)
-    )
+    options = {**OPTIONS, "n_components": k, "delta": delta}
+    return np.vstack(solve_alignment(blocks, graphs, weights, **options))
 
 
-@shapes
-def test_eigenvectors_equal_those_of_the_dense_solve(shape: str) -> None:
-    problem = toy_problem(**SHAPES[shape], spread=1.0)
-    rows, graphs, weights = sides(problem)
-    found = coefficients(problem)
-    K = linalg.block_diag(*(X @ X.T for X in rows))
-    W = linalg.block_diag(*(graph.toarray() for graph in graphs))
-    G = 1.0 / np.concatenate(weights)
-    expected = literal_directions(K, W, G, len(rows[0]), 6, **OPTIONS)
+@pytest.mark.parametrize(
+    ("shape", "delta", "sign"),
+    # The left matrix of the last one is indefinite, which is no obstacle.
+    [*((shape, 0.02, 1) for shape in SHAPES), ("fewer features than rows", 3.0, -1)],
+)
+def test_eigenvectors_equal_those_of_the_dense_solve(
+    shape: str, delta: float, sign: int
+) -> None:
+    problem = posed(shape)
+    found = eigenvectors(problem, delta=delta)
+    K = linalg.block_diag(*(X @ X.T for X in problem.rows))
+    W = linalg.block_diag(*(graph.toarray() for graph in problem.graphs))
+    G = 1.0 / np.concatenate(problem.weights)
+    options = {**OPTIONS, "delta": delta}
+    left = literal_left(K, W, G, len(problem.rows[0]), **options)
+    assert np.sign(linalg.eigvalsh(left)[0]) == sign
+    expected = literal_directions(K, left, 6)
     np.testing.assert_allclose(linalg.norm(found, axis=0), 1.0)
     cosines = np.abs((found * expected).sum(axis=0))
     np.testing.assert_allclose(cosines, 1.0, atol=1e-8)
 
 
-def test_an_indefinite_left_matrix_is_no_obstacle() -> None:
-    problem = toy_problem(spread=1.0)
-    rows, graphs, weights = sides(problem)
-    K = linalg.block_diag(*(X @ X.T for X in rows))
-    W = linalg.block_diag(*(graph.toarray() for graph in graphs))
-    options = {**OPTIONS, "delta": 3.0}
-    L = np.diag(W.sum(axis=1)) - W
-    R = np.diag(np.repeat([0.0, 3.0], [len(X) for X in rows]))
-    G = 1.0 / np.concatenate(weights)
-    left = K @ (options["beta"] * L - R) @ K + options["alpha"] * np.diag(G)
-    assert linalg.eigvalsh(left)[0] < 0
-    found = coefficients(problem, delta=3.0)
-    expected = literal_directions(K, W, G, len(rows[0]), 6, **options)
-    cosines = np.abs((found * expected).sum(axis=0))
-    np.testing.assert_allclose(cosines, 1.0, atol=1e-7)
+def stuck(*arguments: Any, **options: Any) -> Any:
+    """Give up as Lanczos does that does not converge."""
+    raise sparse.linalg.ArpackNoConvergence("stuck", np.empty(0), np.empty((0, 0)))
 
 
-@pytest.mark.parametrize("shape", ["fewer features than rows", "a narrow source"])
-def test_the_form_with_a_basis_equals_the_one_without(
-    shape: str, monkeypatch: Any
+@pytest.mark.parametrize(
+    ("shape", "k", "name", "value"),
+    [
+        pytest.param("fewer features than rows", 6, "NARROW", 0.0, id="no basis"),
+        pytest.param("a narrow source", 6, "NARROW", 0.0, id="no basis of the source"),
+        pytest.param("more features than rows", 4, "LANCZOS_FROM", 1000, id="dense"),
+        pytest.param("more features than rows", 4, "eigsh", stuck, id="Lanczos stuck"),
+    ],
+)
+def test_another_way_to_solve_gives_the_same_eigenvectors(
+    shape: str, k: int, name: str, value: Any, monkeypatch: Any
 ) -> None:
-    problem = toy_problem(**SHAPES[shape], spread=1.0)
-    expected = coefficients(problem)
-    monkeypatch.setattr(kernel_alignment, "NARROW", 0.0)
-    np.testing.assert_allclose(coefficients(problem), expected, atol=1e-7)
-
-
-def test_lanczos_and_the_dense_solver_agree(monkeypatch: Any) -> None:
-    problem = toy_problem(**WIDE, spread=1.0)
-    found = coefficients(problem, k=4)
-    monkeypatch.setattr(kernel_alignment, "LANCZOS_FROM", 1000)
-    np.testing.assert_allclose(coefficients(problem, k=4), found, atol=1e-8)
-
-
-def test_lanczos_that_does_not_converge_gives_way_to_the_dense_solver(
-    monkeypatch: Any,
-) -> None:
-    def stuck(*arguments: Any, **options: Any) -> Any:
-        raise sparse.linalg.ArpackNoConvergence("stuck", np.empty(0), np.empty((0, 0)))
-
-    problem = toy_problem(**WIDE, spread=1.0)
-    expected = coefficients(problem, k=4)
-    monkeypatch.setattr(kernel_alignment, "eigsh", stuck)
-    np.testing.assert_allclose(coefficients(problem, k=4), expected, atol=1e-8)
+    problem = posed(shape)
+    expected = eigenvectors(problem, k)
+    monkeypatch.setattr(kernel_alignment, name, value)
+    np.testing.assert_allclose(eigenvectors(problem, k), expected, atol=1e-8)
 
 
 @pytest.mark.parametrize("n_neighbors", [1, 3, 8])
@@ -208,13 +191,10 @@ def test_negative_cosines_survive_where_a_class_is_small_and_both_sides_agree() 
 
 
 def test_equal_cosines_go_to_the_lower_index() -> None:
-    directions = np.arange(60) % 2
-    X = np.eye(2)[directions]
-    graph = class_graph(X, np.zeros(60, dtype=np.intp), np.zeros(1), 8).toarray()
-    chosen = (directions[:, None] == directions) & (np.arange(60) < 18)
-    expected = np.maximum(chosen, chosen.T).astype(float)
-    np.fill_diagonal(expected, 0.0)
-    np.testing.assert_array_equal(graph, expected)
+    X, codes = np.eye(2)[np.arange(60) % 2], np.zeros(60, dtype=np.intp)
+    graph = class_graph(X, codes, np.zeros(1), 8).toarray()
+    np.testing.assert_array_equal(graph, literal_graph(X @ X.T, codes, 8))
+    assert np.flatnonzero(graph[59]).max() == 17
 
 
 def test_the_first_labels_are_those_of_a_machine_on_unit_target_rows() -> None:
@@ -236,9 +216,8 @@ def test_features_are_the_kernel_with_the_rows_times_their_coefficients() -> Non
     model = problem.fit(TIT(5))
     Z, Z_source = model.transform(problem.X), model.transform_source(problem.source.X)
     assert Z.shape == (len(problem.X), 5)
-    known = ~problem.unlabelled
-    rows = np.vstack([Z_source, Z[known]])
-    codes = np.concatenate([problem.source.y, problem.y[known]])
+    rows = np.vstack([Z_source, Z[problem.labelled]])
+    codes = np.concatenate([problem.source.y, problem.y[problem.labelled]])
     machine = SVC(kernel="linear").fit(rows, codes)
     np.testing.assert_array_equal(machine.predict(Z), model.predict(problem.X))
 
@@ -251,15 +230,9 @@ def test_components_are_capped_by_the_rank_of_the_kernel() -> None:
 
 @pytest.mark.filterwarnings("error")
 def test_a_singular_left_matrix_fails_with_a_reason() -> None:
-    block = KernelBlock.of_rows(np.eye(2))
-    empty = sparse.csr_array((2, 2))
+    block, empty = KernelBlock.of_rows(np.eye(2)), sparse.csr_array((2, 2))
+    options = {"n_components": 1, "alpha": 1.0, "beta": 0.0, "delta": 1.0}
     with pytest.raises(MethodFailed, match="singular"):
         solve_alignment(
-            (block, block),
-            (empty, empty),
-            (np.ones(2), np.ones(2)),
-            n_components=1,
-            alpha=1.0,
-            beta=0.0,
-            delta=1.0,
+            (block, block), (empty, empty), (np.ones(2), np.ones(2)), **options
         )

@@ -1,10 +1,14 @@
-"""What the tests of HFA and SHFA share: scalar kernels."""
+"""What the tests of HFA and SHFA share: scalar kernels, decision values."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-__all__ = ["scalar_blocks", "scalar_kernel", "settled"]
+from cdspp.core.linalg import row_normalise
+
+__all__ = ["decision_values", "scalar_blocks", "scalar_kernel", "settled"]
 
 
 def scalar_kernel(A: np.ndarray, B: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -21,6 +25,13 @@ def scalar_blocks(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     return K
 
 
+def decision_values(model: Any, X: np.ndarray) -> np.ndarray:
+    """Return the decision values of a fitted model."""
+    expansion = model._values
+    kernel = expansion.kernel.between(row_normalise(X))
+    return kernel @ expansion.coefficients + expansion.intercepts
+
+
 def settled(trace: list[float]) -> bool:
-    """Return whether the last value differs from the one before by under 0.1 %."""
+    """Return whether the last value is within 0.1 % of the one before."""
     return len(trace) > 1 and abs(trace[-1] - trace[-2]) <= 1e-3 * abs(trace[-1])

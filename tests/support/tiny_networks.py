@@ -1,58 +1,53 @@
-"""What the tests of STN and SSAN share: a tiny problem, encoders by scalars."""
+"""What the tests of STN and SSAN share: a tiny problem, formulas in arrays, slopes."""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from support.toy_problem import ToyProblem, toy_problem
+from support.toy_problem import toy_problem
 
-from cdspp.core.linalg import row_normalise
 from cdspp.methods.base import Problem
 
-__all__ = ["affine", "code", "leaky", "prepared", "squared", "tiny_problem"]
-
-
-def prepared(problem: ToyProblem) -> Problem:
-    """Return a toy problem as the network is given it."""
-    labelled = ~problem.unlabelled
-    return Problem(
-        row_normalise(np.asarray(problem.source.X)),
-        np.asarray(problem.source.y),
-        row_normalise(problem.X[labelled]),
-        problem.y[labelled],
-        row_normalise(problem.X[~labelled]),
-        int(problem.truth.max()) + 1,
-    )
+__all__ = ["affine", "codes", "leaky", "slopes", "tiny_problem"]
 
 
 def tiny_problem(**options: Any) -> Problem:
     """Return a problem of three classes with two labelled rows each, prepared."""
     sizes = {"n_classes": 3, "source_per_class": 2, "labelled_per_class": 2}
-    return prepared(toy_problem(d_source=4, d_target=3, **sizes, **options))
+    return toy_problem(d_source=4, d_target=3, **sizes, **options).prepared()
 
 
-def affine(layer: Any, x: list[float]) -> list[float]:
+def affine(layer: Any, X: np.ndarray) -> np.ndarray:
     """Return what a layer gives before its rectifier."""
-    return [
-        sum(w * v for w, v in zip(row, x, strict=True)) + b
-        for row, b in zip(layer.weight.tolist(), layer.bias.tolist(), strict=True)
-    ]
+    weight, bias = (part.detach().numpy() for part in (layer.weight, layer.bias))
+    return X @ weight.T + bias
 
 
-def leaky(values: list[float]) -> list[float]:
+def leaky(values: np.ndarray) -> np.ndarray:
     """Return rectified values."""
-    return [v if v > 0 else 0.2 * v for v in values]
+    return np.where(values > 0, values, 0.2 * values)
 
 
-def code(encoder: Any, x: list[float]) -> list[float]:
-    """Return the code of a row."""
-    z = leaky(affine(encoder.second, leaky(affine(encoder.first, x))))
-    length = math.sqrt(sum(v * v for v in z))
-    return [v / length for v in z]
+def codes(network: Any, problem: Problem) -> list[np.ndarray]:
+    """Return the codes of the source, of the labelled and of the unlabelled rows."""
+    found = []
+    for encoder, X in (
+        (network.source, problem.X_source),
+        (network.target, problem.X_labelled),
+        (network.target, problem.X_unlabelled),
+    ):
+        Z = leaky(affine(encoder.second, leaky(affine(encoder.first, X))))
+        found.append(Z / np.linalg.norm(Z, axis=1, keepdims=True))
+    return found
 
 
-def squared(a: list[float], b: list[float]) -> float:
-    """Return the squared distance of two points."""
-    return sum((u - v) ** 2 for u, v in zip(a, b, strict=True))
+def slopes(parameter: Any, entry: int, values: Callable[[], Any]) -> np.ndarray:
+    """Return the slopes of what a function returns along an entry of a parameter."""
+    weights, step, ends = parameter.data.view(-1), 1e-6, []
+    for sign in (1, -1):
+        weights[entry] += sign * step
+        ends.append(np.array(values()))
+        weights[entry] -= sign * step
+    return (ends[0] - ends[1]) / (2 * step)

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from cdspp import SourceDomain
+from cdspp.core.linalg import row_normalise
+from cdspp.methods.base import Problem
 
 __all__ = [
     "SHAPES",
@@ -48,6 +50,23 @@ class ToyProblem:
     def unlabelled(self) -> np.ndarray:
         """Which target rows are unlabelled."""
         return self.y == -1
+
+    @property
+    def labelled(self) -> np.ndarray:
+        """Which target rows are labelled."""
+        return self.y != -1
+
+    def prepared(self) -> Problem:
+        """Return the problem as most methods see it: rows of unit length, in parts."""
+        X, known = row_normalise(self.X), self.labelled
+        return Problem(
+            row_normalise(self.source.X),
+            self.source.y,
+            X[known],
+            self.y[known],
+            X[~known],
+            int(self.truth.max()) + 1,
+        )
 
     def fit(self, model: Any) -> Any:
         """Fit a method on the problem."""
