@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cdspp.analysis.times import paper_seconds
 from cdspp.bench import solver
 from cdspp.bench.measure import SIZES, Size, measure, run_measurement, synthetic_rows
 from cdspp.bench.methods import bench_methods, methods_table
@@ -112,8 +113,6 @@ def test_the_sizes_are_those_of_the_benchmarks() -> None:
 def test_methods_are_measured_beside_cdspp_and_the_papers_times(
     repository: Path,
 ) -> None:
-    from cdspp.analysis.times import paper_seconds
-
     results = bench_methods([TINY], methods=["svm-t"], limit=60)
     assert list(results[0]["methods"]) == ["cdspp", "svm-t"]
     assert all(entry["seconds"] > 0 for entry in results[0]["methods"].values())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.toy_download import put
 
 from cdspp.__main__ import main
 from cdspp.datasets.catalogue import load_catalogue
@@ -30,9 +31,8 @@ def test_fetch_goes_on_after_a_resource_that_cannot_be_had(
         "a: {ways: [{files: [{name: a.txt}]}]}, b: {ways: [{files: [{name: b.txt}]}]}"
     )
     (tmp_path / "datasets.yaml").write_text(f"x: {entry}{ways}}}}}\n")
-    (tmp_path / "mirror").mkdir()
-    (tmp_path / "mirror" / "b.txt").write_text("content")
-    places = ["--data", str(tmp_path / "data"), "--mirror", str(tmp_path / "mirror")]
+    mirror = put(tmp_path / "mirror", {"b.txt": b"content"})
+    places = ["--data", str(tmp_path / "data"), "--mirror", str(mirror)]
     catalogue = ["--catalogue", str(tmp_path / "datasets.yaml")]
     assert main(["fetch", "x", *places, *catalogue]) == 2
     errors = capsys.readouterr().err

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
-from support.toy_download import contents
+from support.toy_download import contents, put
 
 from cdspp.core.artifacts import LABEL_COLUMNS, read_json, read_rows, write_json
 from cdspp.core.errors import ConfigError, DataError
@@ -33,21 +34,15 @@ CATALOGUE = Path(__file__).parents[2] / "resources" / "datasets.yaml"
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Index]:
-    root = tmp_path_factory.mktemp("data")
-    return {
-        name: make_dataset(name).prepare(root / name) for name in available_datasets()
-    }
+    root, names = tmp_path_factory.mktemp("data"), available_datasets()
+    return {name: make_dataset(name).prepare(root / name) for name in names}
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    for domain in ("new", "old"):
-        for label in ("cat", "dog"):
-            for name in ("a.txt", "b.txt", ".hidden"):
-                path = tmp_path / "mine" / domain / label / name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(f"{domain} {label} {name}")
-    return tmp_path / "mine"
+    parts = (("new", "old"), ("cat", "dog"), ("a.txt", "b.txt", ".hidden"))
+    files = {"/".join(path): " ".join(path).encode() for path in product(*parts)}
+    return put(tmp_path / "mine", files)
 
 
 @pytest.mark.parametrize("name", available_datasets())
@@ -67,10 +62,8 @@ def test_the_catalogue_agrees_with_what_is_generated(
 ) -> None:
     index, entry = prepared[name], load_catalogue(CATALOGUE)[name]
     sizes = {domain: index.class_sizes(domain) for domain in index.domains}
-    assert entry["class_sizes"] == sizes
-    assert entry["classes"] == list(index.classes)
-    assert entry["kind"] == index.kind
-    check_catalogued(index, load_catalogue(CATALOGUE))
+    found = {"kind": index.kind, "classes": list(index.classes), "class_sizes": sizes}
+    assert entry == {**entry, **found}
 
 
 @pytest.mark.parametrize("name", available_datasets())
@@ -89,17 +82,9 @@ def test_rows_are_in_the_order_of_ids_which_do_not_show_the_class(
     for domain in index.domains:
         ids, labels = index.ids(domain), np.array(index.labels(domain))
         assert ids == sorted(ids)
-        assert not any(
-            label in i for label in index.classes if len(label) > 1 for i in ids
-        )
-        changes = np.count_nonzero(labels[1:] != labels[:-1])
-        assert changes > len(labels) / 2
-
-
-def test_an_index_read_back_is_the_one_written(prepared: dict[str, Index]) -> None:
-    index = prepared["digits"]
-    assert read_index(index.root) == index
-    assert read_index(index.root / "index.json") == index
+        names = [label for label in index.classes if len(label) > 1]
+        assert not any(name in i for name in names for i in ids)
+        assert np.count_nonzero(labels[1:] != labels[:-1]) > len(labels) / 2
 
 
 def test_no_digit_is_in_two_domains_and_none_is_lost(
@@ -121,13 +106,6 @@ def test_the_digits_are_bright_on_dark_but_the_sketches_are_lines_on_white(
         ground = pixels[:, :, :3].mean()
         contrast = pixels[:, 20:44, 20:44].mean() - ground
         assert contrast < -50 if domain == "sketch" else contrast > 50
-
-
-def test_scipy_1_17_1_gives_1255_functions(prepared: dict[str, Index]) -> None:
-    index = prepared["docs-to-code"]
-    if index.versions["scipy"] != "1.17.1":
-        pytest.skip("another version of SciPy has other functions")
-    assert sum(map(len, index.domains.values())) == 1255
 
 
 def test_no_function_gives_its_documentation_and_its_code(
@@ -221,21 +199,17 @@ def test_an_unknown_domain_is_refused_by_name(prepared: dict[str, Index]) -> Non
 def test_a_folder_of_texts_becomes_a_data_set(folder: Path, tmp_path: Path) -> None:
     index = FolderDataset("mine", folder).prepare(tmp_path / "data" / "mine")
     assert (index.kind, index.classes) == ("texts", ("cat", "dog"))
-    assert {domain: index.class_sizes(domain) for domain in index.domains} == {
-        "new": [2, 2],
-        "old": [2, 2],
-    }
+    sizes = {domain: index.class_sizes(domain) for domain in index.domains}
+    assert sizes == {"new": [2, 2], "old": [2, 2]}
     assert [p.name for p in (tmp_path / "data" / "mine").iterdir()] == ["index.json"]
     assert all(path.is_absolute() for path in index.files("new"))
     assert FolderDataset("mine", folder).scan().labels("old") == index.labels("old")
 
 
 def test_a_folder_of_images_is_known_by_its_suffixes(tmp_path: Path) -> None:
-    for name in ("one/a/x.JPG", "one/a/y.png", "two/a/z.jpeg"):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        Image.new("L", (8, 8)).save(path)
-    assert FolderDataset("mine", tmp_path).kind == "images"
+    names = ("one/a/x.JPG", "one/a/y.png", "two/a/z.jpeg")
+    folder = put(tmp_path, dict.fromkeys(names, b"pixels"))
+    assert FolderDataset("mine", folder).kind == "images"
 
 
 def test_a_changed_file_of_a_folder_changes_its_recipe(folder: Path) -> None:
@@ -257,14 +231,8 @@ def emptied(folder: Path) -> None:
         (lambda f: [shutil.rmtree(p) for p in f.iterdir()], "no domain folder .<dom"),
         (emptied, "old/dog: the class folder holds no files"),
         (lambda f: shutil.rmtree(f / "old/dog"), "old: class dog is missing"),
-        (
-            lambda f: Image.new("L", (8, 8)).save(f / "old/dog/c.png"),
-            r"mixes texts .* and images .*c\.png",
-        ),
-        (
-            lambda f: (f / "old/dog/c.xlsx").touch(),
-            r"c\.xlsx: neither an image nor a text",
-        ),
+        (lambda f: (f / "old/dog/c.png").touch(), r"texts .* and images .*c\.png"),
+        (lambda f: (f / "old/dog/c.so").touch(), r"c\.so: neither an image nor a text"),
     ],
 )
 def test_a_folder_that_is_no_data_set_is_refused(

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import runpy
 import subprocess
 import sys
-import zipfile
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.toy_download import make_zip, put
 
 from cdspp.core.errors import ChecksumError, DataError
 from cdspp.datasets.catalogue import load_catalogue
+from cdspp.datasets.resources import manifest_rows
 
+RESOURCES = Path(__file__).parents[2] / "resources"
 MANIFEST = "manifests/office-caltech-10.tsv"
-SPLITS = "published-splits.json"
+MANIFEST_ROWS = manifest_rows(RESOURCES / MANIFEST)
 # The folder of photographs in the published commit, as git names its content.
 PUBLISHED_TREE = "903acdb0b594c1074c019b6228f39f933f9cd508"
+WAY = {"tree": "*/images", "folders": {"shop": "Shop 1"}}
 ENTRY: dict[str, Any] = {
     "classes": ["mug", "TV", "bike"],
     "class_sizes": {"web": [2, 1, 1], "shop": [1, 1, 1]},
-    "resources": {
-        "images": {"ways": [{"tree": "*/images", "folders": {"shop": "Shop 1"}}]}
-    },
+    "resources": {"images": {"ways": [WAY]}},
 }
 PHOTOGRAPHS = {
     "web/mug/b.jpg": b"one",
@@ -41,33 +41,14 @@ PHOTOGRAPHS = {
 
 
 @pytest.fixture(scope="module")
-def resources(repository: Path) -> Path:
-    return repository / "resources"
-
-
-@pytest.fixture(scope="module")
-def script(resources: Path) -> Mapping[str, Callable[..., Any]]:
+def script() -> Mapping[str, Callable[..., Any]]:
     """Return the functions of the script by name."""
-    return runpy.run_path(str(resources / "generate.py"))
+    return runpy.run_path(str(RESOURCES / "generate.py"))
 
 
-@pytest.fixture(scope="module")
-def manifest(resources: Path) -> list[dict[str, str]]:
-    with (resources / MANIFEST).open(encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream, delimiter="\t"))
-
-
-def generate(resources: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(resources / "generate.py"), *map(str, arguments)]
+def generate(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(RESOURCES / "generate.py"), *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
-def write_photographs(folder: Path) -> Path:
-    for name, content in PHOTOGRAPHS.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-    return folder
 
 
 def tree_id(files: Mapping[str, str]) -> str:
@@ -91,43 +72,33 @@ def tree_id(files: Mapping[str, str]) -> str:
 
 
 @pytest.mark.parametrize(
-    ("what", "option", "given", "shipped"),
+    ("options", "given", "shipped"),
     [
-        ("manifest", "--images", "office-caltech-10-images.tar.gz", MANIFEST),
-        ("splits", "--folder", "cdspp-hda", SPLITS),
+        (["manifest", "--images"], "office-caltech-10-images.tar.gz", MANIFEST),
+        (["splits", "--folder"], "cdspp-hda", "published-splits.json"),
     ],
+    ids=["manifest", "splits"],
 )
 def test_what_is_shipped_is_made_from_the_published_files(
-    resources: Path,
-    mirror_folder: Path,
-    tmp_path: Path,
-    what: str,
-    option: str,
-    given: str,
-    shipped: str,
+    mirror_folder: Path, tmp_path: Path, options: list[str], given: str, shipped: str
 ) -> None:
     output = tmp_path / "made"
-    done = generate(resources, what, option, mirror_folder / given, "--output", output)
+    done = generate(*options, mirror_folder / given, "--output", output)
     assert done.returncode == 0, done.stderr
-    assert output.read_bytes() == (resources / shipped).read_bytes()
+    assert output.read_bytes() == (RESOURCES / shipped).read_bytes()
 
 
-def test_the_manifest_lists_exactly_the_published_commit(
-    manifest: list[dict[str, str]],
-) -> None:
-    files = {row["path"].removeprefix("images/"): row["git_blob"] for row in manifest}
-    published = {
-        path.replace("caltech/", "caltech10/", 1): blob for path, blob in files.items()
-    }
-    assert tree_id(published) == PUBLISHED_TREE
-    assert sum(int(row["size"]) for row in manifest) == 55_275_304
+def test_the_manifest_lists_exactly_the_published_commit() -> None:
+    paths = [row.path.removeprefix("images/") for row in MANIFEST_ROWS]
+    published = [path.replace("caltech/", "caltech10/", 1) for path in paths]
+    blobs = [row.git_blob for row in MANIFEST_ROWS]
+    assert tree_id(dict(zip(published, blobs, strict=True))) == PUBLISHED_TREE
+    assert sum(row.size for row in MANIFEST_ROWS) == 55_275_304
 
 
-def test_the_manifest_has_the_class_sizes_of_the_catalogue_in_published_order(
-    resources: Path, manifest: list[dict[str, str]]
-) -> None:
-    entry = load_catalogue(resources / "datasets.yaml")["office-caltech-10"]
-    found = Counter(tuple(row["path"].split("/")[1:3]) for row in manifest)
+def test_the_manifest_has_the_class_sizes_of_the_catalogue_in_published_order() -> None:
+    entry = load_catalogue(RESOURCES / "datasets.yaml")["office-caltech-10"]
+    found = Counter(tuple(row.path.split("/")[1:3]) for row in MANIFEST_ROWS)
     assert list(found.items()) == [
         ((domain, label), size)
         for domain, sizes in entry["class_sizes"].items()
@@ -139,10 +110,9 @@ def test_classes_stand_in_catalogue_order_and_files_in_the_order_of_bytes(
     script: Mapping[str, Callable[..., Any]], tmp_path: Path
 ) -> None:
     output = tmp_path / "made.tsv"
-    script["write_manifest"](write_photographs(tmp_path / "images"), ENTRY, output)
-    header, *lines = output.read_text(encoding="utf-8").splitlines()
-    assert header == "path\tsize\tgit_blob"
-    assert [line.split("\t")[0] for line in lines] == [
+    script["write_manifest"](put(tmp_path / "images", PHOTOGRAPHS), ENTRY, output)
+    rows = manifest_rows(output)
+    assert [row.path for row in rows] == [
         "images/web/mug/B.jpg",
         "images/web/mug/b.jpg",
         "images/web/TV/1.jpg",
@@ -151,32 +121,27 @@ def test_classes_stand_in_catalogue_order_and_files_in_the_order_of_bytes(
         "images/shop/TV/1.jpg",
         "images/shop/bike/1.jpg",
     ]
-    content = b"blob 5\0seven"
-    assert lines[-1].split("\t")[1:] == ["5", hashlib.sha1(content).hexdigest()]
+    assert rows[-1][1:] == (5, hashlib.sha1(b"blob 5\0seven").hexdigest())
 
 
 def test_an_archive_and_its_folder_give_the_same_manifest(
     script: Mapping[str, Callable[..., Any]], tmp_path: Path
 ) -> None:
     archive = tmp_path / "published.zip"
-    with zipfile.ZipFile(archive, "w") as stream:
-        stream.writestr("top/README", "not a photograph")
-        stream.writestr("top/features/web/mug/b.mat", "not a photograph either")
-        for name, content in PHOTOGRAPHS.items():
-            stream.writestr(f"top/images/{name}", content)
-    folder = write_photographs(tmp_path / "images")
-    made = []
-    for place, images in enumerate((archive, folder)):
-        output = tmp_path / f"{place}.tsv"
-        script["write_manifest"](images, ENTRY, output)
-        made.append(output.read_bytes())
-    assert made[0] == made[1]
+    others = {"top/README": b"no image", "top/features/web/mug/b.mat": b"nor this"}
+    images = {f"top/images/{name}": PHOTOGRAPHS[name] for name in PHOTOGRAPHS}
+    archive.write_bytes(make_zip({**others, **images}))
+    folder = put(tmp_path / "images", PHOTOGRAPHS)
+    script["write_manifest"](archive, ENTRY, tmp_path / "archive.tsv")
+    script["write_manifest"](folder, ENTRY, tmp_path / "folder.tsv")
+    written = (tmp_path / "archive.tsv").read_bytes()
+    assert written == (tmp_path / "folder.tsv").read_bytes()
 
 
 def test_a_missing_photograph_is_named_and_no_manifest_is_written(
     script: Mapping[str, Callable[..., Any]], tmp_path: Path
 ) -> None:
-    folder = write_photographs(tmp_path / "images")
+    folder = put(tmp_path / "images", PHOTOGRAPHS)
     (folder / "Shop 1/TV/1.jpg").unlink()
     output = tmp_path / "made.tsv"
     with pytest.raises(DataError, match="Shop 1/TV: expected 1 .* shop, TV, got 0"):
@@ -185,19 +150,17 @@ def test_a_missing_photograph_is_named_and_no_manifest_is_written(
 
 
 def test_masks_that_are_not_the_published_ones_are_refused(
-    resources: Path, script: Mapping[str, Callable[..., Any]], tmp_path: Path
+    script: Mapping[str, Callable[..., Any]], tmp_path: Path
 ) -> None:
     (tmp_path / "office10-dataSplits.mat").write_bytes(bytes(6147))
-    catalogue = load_catalogue(resources / "datasets.yaml")
+    catalogue = load_catalogue(RESOURCES / "datasets.yaml")
     with pytest.raises(ChecksumError, match="office10-dataSplits"):
         script["stored_digests"](tmp_path, catalogue)
 
 
-def test_the_command_says_what_is_wrong_in_one_line(
-    resources: Path, tmp_path: Path
-) -> None:
+def test_the_command_says_what_is_wrong_in_one_line(tmp_path: Path) -> None:
     output = tmp_path / "made.json"
-    done = generate(resources, "splits", "--folder", tmp_path, "--output", output)
+    done = generate("splits", "--folder", tmp_path, "--output", output)
     assert done.returncode == 1
     assert "office10-dataSplits.mat" in done.stderr
     assert "Traceback" not in done.stderr

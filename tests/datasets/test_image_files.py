@@ -3,37 +3,24 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.toy_download import (
-    FOLDERS,
-    IMAGES,
-    Toy,
-    fetch_from_mirror,
-    image_archive,
-    tree,
-)
+from support.toy_download import FOLDERS, IMAGES, Toy, put
 
-from cdspp.core.artifacts import read_json
 from cdspp.core.errors import DataError
-from cdspp.datasets.fetch import KEPT, git_blob_id
+from cdspp.datasets.fetch import KEPT
 from cdspp.datasets.resources import manifest_rows
 
 ORDER = {
-    "paint": [
-        "images/paint/mug/B.jpg",
-        "images/paint/mug/a.jpg",
-        "images/paint/bike/a.jpg",
-    ],
+    "paint": [f"images/paint/{name}.jpg" for name in ("mug/B", "mug/a", "bike/a")],
     "real": ["images/real/mug/a.jpg", "images/real/bike/a.jpg"],
 }
-
-
-STRAY = "images/real/lamp/a.jpg"
+MUG = "images/real/mug/a.jpg"
 
 
 def parquet(rows: list[dict[str, Any]]) -> bytes:
@@ -60,61 +47,61 @@ def hub_rows(names: tuple[str, str] = ("00007.jpg", "00002.jpg")) -> list[Any]:
 def test_images_come_out_of_an_archive_in_the_published_order(
     toy: Toy, known: bool
 ) -> None:
-    url = toy.server.offer("i", image_archive(IMAGES))
-    more = {"manifest": toy.manifest(IMAGES)} if known else {}
-    record = toy.fetch(tree(url), **more)
+    way, more = toy.offer_images(), {"manifest": toy.manifest()} if known else {}
+    record = toy.fetch(way, **more)
     assert toy.contents() == IMAGES
     assert record["images"] == ORDER
     assert record["files"] == sorted(IMAGES)
-    assert record["origin"] == {"set.tar.gz": url}
-    assert toy.fetch(tree(url), **more)["origin"] == {"images": KEPT}
+    assert record["origin"] == {"set.tar.gz": f"{toy.server.address}/i"}
+    assert toy.fetch(way, **more)["origin"] == {"images": KEPT}
     assert toy.server.requests == ["i"]
 
 
 def test_what_is_no_image_of_a_class_stays_in_the_archive(toy: Toy) -> None:
     more = {"images/real/mug/notes.txt": b"", "images/real/mug/._a.jpg": b"fork"}
     more |= {"images/real/lamp/a.jpg": b"", "images/other/mug/a.jpg": b"", "x.jpg": b""}
-    toy.fetch(tree(toy.server.offer("i", image_archive({**IMAGES, **more}))))
+    toy.fetch(toy.offer_images({**IMAGES, **more}))
     assert toy.contents() == IMAGES
 
 
-@pytest.mark.parametrize("change", ["changed", "removed", "added", "stray"])
-def test_images_that_were_changed_on_disk_are_put_right(toy: Toy, change: str) -> None:
-    way = tree(toy.server.offer("i", image_archive(IMAGES)))
-    manifest = toy.manifest(IMAGES)
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda folder: put(folder, {MUG: b"mug fake"}),
+        lambda folder: (folder / MUG).unlink(),
+        lambda folder: put(folder, {"images/real/mug/b.jpg": b"one more"}),
+        lambda folder: put(folder, {"images/real/lamp/a.jpg": b"one more"}),
+    ],
+    ids=["changed", "removed", "added", "stray"],
+)
+def test_images_that_were_changed_on_disk_are_put_right(
+    toy: Toy, change: Callable[[Path], Any]
+) -> None:
+    way, manifest = toy.offer_images(), toy.manifest()
     toy.fetch(way, manifest=manifest)
-    image = toy.folder / "images" / "real" / "mug" / "a.jpg"
-    if change == "changed":
-        image.write_bytes(b"mug fake")
-    elif change == "removed":
-        image.unlink()
-    else:
-        more = image.with_name("b.jpg") if change == "added" else toy.folder / STRAY
-        more.parent.mkdir(exist_ok=True)
-        more.write_bytes(b"one more")
+    change(toy.folder)
     toy.fetch(way, manifest=manifest)
     assert toy.contents() == IMAGES
 
 
 def test_hidden_files_beside_the_images_do_not_matter(toy: Toy) -> None:
-    way = tree(toy.server.offer("i", image_archive(IMAGES)))
-    toy.fetch(way)
-    (toy.folder / "images" / "real" / "mug" / ".DS_Store").write_bytes(b"")
+    toy.fetch(way := toy.offer_images())
+    put(toy.folder, {"images/real/mug/.DS_Store": b""})
     assert toy.fetch(way)["origin"] == {"images": KEPT}
 
 
 def test_what_the_manifest_does_not_list_stays_in_the_archive(toy: Toy) -> None:
-    url = toy.server.offer("i", image_archive({**IMAGES, "images/real/mug/z.jpg": b""}))
-    toy.fetch(tree(url), manifest=toy.manifest(IMAGES))
+    way = toy.offer_images({**IMAGES, "images/real/mug/z.jpg": b""})
+    toy.fetch(way, manifest=toy.manifest())
     assert toy.contents() == IMAGES
 
 
 @pytest.mark.parametrize(
     ("path", "content", "message"),
     [
-        ("images/real/mug/a.jpg", b"mug fake", r"mug/a\.jpg: expected git_blob"),
-        ("images/real/mug/a.jpg", b"mug", r"mug/a\.jpg: expected 8 bytes, got 3"),
-        ("images/real/mug/a.jpg", None, "1 of 5 images are missing, the first is .*a"),
+        (MUG, b"mug fake", r"mug/a\.jpg: expected git_blob"),
+        (MUG, b"mug", r"mug/a\.jpg: expected 8 bytes, got 3"),
+        (MUG, None, "1 of 5 images are missing, the first is .*a"),
         ("images/paint/mug/a.jpg", bytes(9999), "more than the 33 bytes expected"),
     ],
 )
@@ -122,16 +109,13 @@ def test_an_archive_of_other_images_than_the_manifests_is_refused(
     toy: Toy, path: str, content: bytes | None, message: str
 ) -> None:
     changed = {n: c for n, c in {**IMAGES, path: content}.items() if c is not None}
-    url = toy.server.offer("i", image_archive(changed))
-    toy.refuse(message, tree(url), manifest=toy.manifest(IMAGES))
+    toy.refuse(message, toy.offer_images(changed), manifest=toy.manifest())
     assert toy.contents() == toy.contents("archives") == {}
 
 
 def test_without_a_manifest_images_are_counted(toy: Toy) -> None:
-    url = toy.server.offer(
-        "i", image_archive({**IMAGES, "images/real/mug/b.jpg": b"!"})
-    )
-    toy.refuse("domain real, class mug: expected 1 images, found 2", tree(url))
+    way = toy.offer_images({**IMAGES, "images/real/mug/b.jpg": b"!"})
+    toy.refuse("domain real, class mug: expected 1 images, found 2", way)
     assert toy.contents() == toy.contents("archives") == {}
 
 
@@ -141,11 +125,8 @@ def hub(*urls: str) -> dict[str, Any]:
 
 
 def test_parquet_rows_become_files_under_the_names_they_had(toy: Toy) -> None:
-    rows = hub_rows()
-    urls = [
-        toy.server.offer("0", parquet(rows[:2])),
-        toy.server.offer("1", parquet(rows[2:])),
-    ]
+    parts = {"0": hub_rows()[:2], "1": hub_rows()[2:]}
+    urls = [toy.server.offer(name, parquet(rows)) for name, rows in parts.items()]
     record = toy.fetch(hub(*urls))
     assert toy.contents() == {
         "images/paint/mug/00007.jpg": b"first mug",
@@ -160,11 +141,9 @@ def test_parquet_rows_become_files_under_the_names_they_had(toy: Toy) -> None:
 
 def test_a_way_that_failed_leaves_nothing_to_the_next(toy: Toy) -> None:
     few = {path: content for path, content in IMAGES.items() if "bike" not in path}
-    ways = (
-        tree(toy.server.offer("i", image_archive(few))),
-        hub(toy.server.offer("0", parquet(hub_rows()))),
+    record = toy.fetch(
+        toy.offer_images(few), hub(toy.server.offer("0", parquet(hub_rows())))
     )
-    record = toy.fetch(*ways)
     assert list(record["origin"]) == ["0.parquet"]
     assert list(toy.contents("archives")) == ["0.parquet"]
 
@@ -219,10 +198,8 @@ def test_a_faulty_parquet_row_is_refused(
 def test_after_a_faulty_parquet_file_the_next_place_is_tried(
     toy: Toy, content: bytes, message: str
 ) -> None:
-    bad, good = (
-        toy.server.offer("0", content),
-        toy.server.offer("1", parquet(hub_rows())),
-    )
+    bad = toy.server.offer("0", content)
+    good = toy.server.offer("1", parquet(hub_rows()))
     toy.refuse(message, hub(bad))
     assert toy.contents("archives") == {}
     way = hub(bad)
@@ -247,26 +224,3 @@ def test_a_faulty_manifest_is_named(
         path.write_text(text)
     with pytest.raises(DataError, match=f"set.tsv: {message}"):
         manifest_rows(path)
-
-
-def test_the_shipped_manifest_names_every_photograph(repository: Path) -> None:
-    rows = manifest_rows(repository / "resources/manifests/office-caltech-10.tsv")
-    assert len(rows) == len({row.path for row in rows}) == 2533
-    assert sum(row.size for row in rows) == 55_275_304
-
-
-def test_the_published_photographs_come_from_the_mirror(
-    mirror_folder: Path, repository: Path, tmp_path: Path
-) -> None:
-    output = fetch_from_mirror("images", mirror_folder, repository, tmp_path)
-    images = read_json(output)["images"]
-    assert {domain: len(paths) for domain, paths in images.items()} == {
-        "caltech": 1123,
-        "amazon": 958,
-        "dslr": 157,
-        "webcam": 295,
-    }
-    first = images["caltech"][0]
-    assert first == "images/caltech/backpack/003_0001.jpg"
-    blob = "7e5f886e2bb70aef904dcfeb194065ead3644e82"
-    assert git_blob_id(output.parent / first) == blob

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
+from support.toy_download import put
 
 from cdspp.core.artifacts import read_features, read_json, write_json
 from cdspp.core.errors import DataError
@@ -15,16 +16,13 @@ from cdspp.datasets import PublishedDataset, dataset_recipe, open_dataset
 from cdspp.datasets.base import read_index, read_record, record_path
 from cdspp.datasets.catalogue import checks_of, load_catalogue, published_storage
 from cdspp.datasets.published import published_labels
+from cdspp.features.visual_words import VisualWords
 from cdspp.stages.data import prepare_dataset
 from cdspp.stages.features import build_codebook, extract_view
 
 CATALOGUE = Path(__file__).parents[2] / "resources/datasets.yaml"
 ENTRIES = load_catalogue(CATALOGUE)
-FETCHED = [
-    name
-    for name, entry in ENTRIES.items()
-    if "resources" in entry and "classes" in entry
-]
+FETCHED = [name for name in ENTRIES if {"resources", "classes"} <= set(ENTRIES[name])]
 
 
 @pytest.mark.parametrize("name", FETCHED)
@@ -48,9 +46,7 @@ def test_no_document_is_on_both_sides_of_the_small_reuters_collection() -> None:
     assert len(ids["en"] | ids["sp"]) == 600
 
 
-def test_a_row_of_one_view_is_the_same_sample_in_the_other_domain_only_if_shared() -> (
-    None
-):
+def test_samples_that_domains_do_not_share_have_ids_of_their_own() -> None:
     made = open_dataset("office-caltech-10", None, ENTRIES["office-caltech-10"])
     samples = made.generate(Path())
     ids = [s.id for found in samples.values() for s in found]
@@ -77,10 +73,8 @@ def test_only_what_decides_the_samples_remakes_the_index() -> None:
     entry = ENTRIES["mrc"]
     other_place = {**entry, "resources": {}, "licence": "another"}
     other_order = {**entry, "order": {"blocks": entry["classes"]}}
-    marks = [
-        PublishedDataset("mrc", e).fingerprint()
-        for e in (entry, other_place, other_order)
-    ]
+    entries = (entry, other_place, other_order)
+    marks = [PublishedDataset("mrc", e).fingerprint() for e in entries]
     assert marks[0] == marks[1] != marks[2]
     assert dataset_recipe("mrc", None, entry)["fingerprint"] == marks[0]
 
@@ -94,79 +88,66 @@ def test_a_view_is_described_for_each_domain() -> None:
     assert published_storage(entry, "other", "gr") is None
 
 
-def test_addresses_are_no_part_of_what_a_workflow_compares(tmp_path: Path) -> None:
+def test_addresses_are_no_part_of_what_a_workflow_compares() -> None:
     checks = checks_of(str(CATALOGUE), "nus-imagenet", "tags")
     assert set(checks["tag2image/NUSTAG_HIST.mat"]) == {"size", "sha256", "git_blob"}
     assert set(checks_of(str(CATALOGUE), "office-caltech-10", "images")) == {"manifest"}
 
 
-class Photographs:
-    """Two domains of fetched images, in the order of the published files."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        sizes = {"web": [3, 2], "shop": [2, 4]}
-        entry = {"kind": "images", "classes": ["cat", "dog"], "class_sizes": sizes}
-        PublishedDataset("animals", {**entry, "resources": {}}).prepare(folder)
-        self.index = folder / "index.json"
-        rng = np.random.default_rng(0)
-        images: dict[str, list[str]] = {}
-        for domain, numbers in sizes.items():
-            for label, number in zip(entry["classes"], numbers, strict=True):
-                for k in range(number):
-                    path = f"images/{domain}/{label}/{k}.png"
-                    images.setdefault(domain, []).append(path)
-                    shade = len(images[domain]) * 20
-                    pixels = rng.integers(shade, shade + 9, (64, 64), dtype=np.uint8)
-                    (folder / path).parent.mkdir(parents=True, exist_ok=True)
-                    Image.fromarray(pixels).save(folder / path)
-        self.record = record_path(folder.parent, "animals", "images")
-        files = [path for paths in images.values() for path in paths]
-        write_json(self.record, {"files": files, "images": images})
-
-
 @pytest.fixture
-def photographs(tmp_path: Path) -> Photographs:
-    return Photographs(tmp_path / "animals")
+def photographs(tmp_path: Path) -> dict[str, Any]:
+    """Return index and record of two domains of images, in the published order."""
+    sizes = {"web": [3, 2], "shop": [2, 4]}
+    entry = {"kind": "images", "classes": ["cat", "dog"], "class_sizes": sizes}
+    PublishedDataset("animals", entry).prepare(tmp_path / "animals")
+    images: dict[str, list[str]] = {}
+    for domain in sizes:
+        names = enumerate(published_labels(entry, domain))
+        images[domain] = [f"{domain}-{number}-{label}.png" for number, label in names]
+    files, rng = sum(images.values(), []), np.random.default_rng(0)
+    for name in files:
+        pixels = rng.integers(0, 256, (64, 64), dtype=np.uint8)
+        Image.fromarray(pixels).save(tmp_path / "animals" / name)
+    record = record_path(tmp_path, "animals", "images")
+    write_json(record, {"files": files, "images": images})
+    return {"index": record.with_name("index.json"), "fetched": record}
 
 
 def test_rows_are_those_of_the_fetched_images_at_the_samples_positions(
-    photographs: Photographs, tmp_path: Path
+    photographs: dict[str, Any], tmp_path: Path
 ) -> None:
-    words = {"n_words": 3, "codebook_domain": "shop"}
-    common: dict[str, Any] = {"index": photographs.index, "numeric_threads": 1}
-    common |= {"extractor": "visual-words", "options": words}
-    common |= {"fetched": photographs.record}
-    build_codebook(**common, output=tmp_path / "words.npz")
+    options = {"n_words": 3, "codebook_domain": "shop"}
+    common = {**photographs, "extractor": "visual-words", "options": options}
+    words, output = tmp_path / "words.npz", tmp_path / "web.npz"
+    build_codebook(**common, numeric_threads=1, output=words)
     extract_view(
-        **common,
-        codebook=tmp_path / "words.npz",
-        domain="web",
-        output=tmp_path / "web.npz",
+        **common, numeric_threads=1, codebook=words, domain="web", output=output
     )
-    features = read_features(tmp_path / "web.npz")
-    index = read_index(photographs.index)
+    index, features = read_index(photographs["index"]), read_features(output)
     assert features.ids.tolist() == index.ids("web")
-    images = read_json(photographs.record)["images"]["web"]
-    (tmp_path / "animals" / images[4]).unlink()
-    with pytest.raises(DataError, match=r"dog/1\.png: the fetched file is missing"):
-        read_record(photographs.record)
+    images = read_json(photographs["fetched"])["images"]["web"]
+    files = [tmp_path / "animals" / images[place] for place in index.positions("web")]
+    expected = VisualWords(**options).extract(files, read_features(words).X)
+    np.testing.assert_array_equal(features.X, expected)
+
+
+def test_a_fetched_file_that_is_missing_is_named(photographs: dict[str, Any]) -> None:
+    photographs["fetched"].with_name("web-4-dog.png").unlink()
+    with pytest.raises(DataError, match=r"4-dog\.png: the fetched file is missing"):
+        read_record(photographs["fetched"])
 
 
 def test_published_weights_are_read_from_their_record(
-    photographs: Photographs, tmp_path: Path
+    photographs: dict[str, Any], tmp_path: Path
 ) -> None:
     record = record_path(tmp_path, "backbones", "alexnet")
-    record.parent.mkdir()
+    put(tmp_path, {"backbones/alexnet.pth": b"no weights"})
     write_json(record, {"files": ["alexnet.pth"]})
-    (record.parent / "alexnet.pth").write_bytes(b"no weights")
-    options = {"network": "alexnet", "weights": "IMAGENET1K_V1"}
     with pytest.raises(DataError, match=r"cannot load weights .*alexnet\.pth"):
         extract_view(
+            **photographs,
             extractor="cnn",
-            options=options,
-            index=photographs.index,
-            fetched=photographs.record,
+            options={"network": "alexnet", "weights": "IMAGENET1K_V1"},
             weights=record,
             domain="web",
             output=tmp_path / "web.npz",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,158 +19,86 @@ from cdspp.datasets.published_splits import (
     packed_digest,
 )
 
-# Data set: the authors' file, and how many masks it holds.
-STORED = {
-    "office-caltech-10": ("office10-dataSplits.mat", 80),
-    "office-home": ("officeHome-dataSplits.mat", 80),
-    "nus-imagenet": ("tag2image-dataSplits.mat", 20),
-    "mrc": ("text-dataSplits.mat", 50),
-}
-VARIABLES = {"source": "sourceDataSplits", "target": "dataSplits"}
+RESOURCES = Path(__file__).parents[2] / "resources"
+CATALOGUE = load_catalogue(RESOURCES / "datasets.yaml")
+SHIPPED = read_json(RESOURCES / "published-splits.json")
+# How many masks the authors stored of a data set.
+STORED = {"office-caltech-10": 80, "office-home": 80, "nus-imagenet": 20, "mrc": 50}
 
 
-@pytest.fixture(scope="module")
-def catalogue(repository: Path) -> dict[str, dict[str, Any]]:
-    return load_catalogue(repository / "resources" / "datasets.yaml")
+def domain_as(role: str, domain: str, dataset: str) -> dict[str, Any]:
+    """Return what a check of a domain in its published order is given."""
+    entry = CATALOGUE[dataset]
+    place = {"dataset": dataset, "domain": domain, "role": role}
+    labels = np.array(published_labels(entry, domain))
+    order = {"labels": labels, "class_order": entry["classes"]}
+    return {**place, **order, "expected": SHIPPED}
 
 
-@pytest.fixture(scope="module")
-def shipped(repository: Path) -> dict[str, Any]:
-    return read_json(repository / "resources" / "published-splits.json")
+AMAZON = domain_as("source", "amazon", "office-caltech-10")
+IMAGES = domain_as("target", "images", "nus-imagenet")
+TAGS = domain_as("source", "tags", "nus-imagenet")
 
 
-@pytest.fixture(scope="module")
-def amazon(catalogue: dict[str, Any], shipped: dict[str, Any]) -> dict[str, Any]:
-    """Return what a check of the Amazon photographs as a source is given."""
-    entry = catalogue["office-caltech-10"]
-    return {
-        "dataset": "office-caltech-10",
-        "domain": "amazon",
-        "role": "source",
-        "labels": np.array(published_labels(entry, "amazon")),
-        "class_order": entry["classes"],
-        "expected": shipped,
-    }
-
-
+# That they are the digests of the stored masks is tested where they are generated.
 @pytest.mark.parametrize("dataset", STORED)
-def test_every_stored_mask_is_drawn_again(
-    dataset: str, catalogue: dict[str, Any], mirror_folder: Path
-) -> None:
-    from scipy.io import loadmat
-
-    name, expected_masks = STORED[dataset]
-    content, entry = loadmat(mirror_folder / "cdspp-hda" / name), catalogue[dataset]
-    masks = 0
-    for role, variable in VARIABLES.items():
-        for trial, cells in enumerate(content[variable].ravel(), 1):
-            for domain, cell in zip(entry["class_sizes"], cells.ravel(), strict=False):
-                if not cell.size:
-                    continue
-                rows, _ = draw_published(
-                    published_labels(entry, domain),
-                    entry["protocol"][role],
-                    trial,
-                    class_order=entry["classes"],
-                )
-                assert np.array_equal(rows, np.flatnonzero(cell)), (role, trial, domain)
-                masks += 1
-    assert masks == expected_masks
-
-
-@pytest.mark.parametrize("dataset", STORED)
-def test_class_sizes_alone_give_the_shipped_digests(
-    dataset: str, catalogue: dict[str, Any], shipped: dict[str, Any]
-) -> None:
-    entry = catalogue[dataset]
-    places = [(r, domain) for r in VARIABLES for domain in shipped[dataset][r]]
-    assert 10 * len(places) == STORED[dataset][1]
+def test_class_sizes_alone_give_the_shipped_digests(dataset: str) -> None:
+    entry, roles = CATALOGUE[dataset], SHIPPED[dataset]
+    places = [(role, domain) for role in roles for domain in roles[role]]
+    assert 10 * len(places) == STORED[dataset]
     for role, domain in places:
-        labels = published_labels(entry, domain)
-        known = shipped[dataset][role][domain]
-        digest = masks_digest(labels, entry["protocol"][role], entry["classes"])
-        expected = {"per_class": entry["protocol"][role], "n": len(labels)}
-        assert known == {**expected, "sha256": digest}
+        labels, per_class = published_labels(entry, domain), entry["protocol"][role]
+        digest = masks_digest(labels, per_class, entry["classes"])
+        expected = {"per_class": per_class, "n": len(labels), "sha256": digest}
+        assert roles[role][domain] == expected
 
 
-def test_a_copy_in_the_published_order_passes(amazon: dict[str, Any]) -> None:
-    check_published_splits(**amazon)
+LABELS, CLASSES = AMAZON["labels"], AMAZON["class_order"]
+CHANGES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "blocks swapped": (AMAZON, {"labels": LABELS[np.r_[92:174, :92, 174:958]]}),
+    "neighbours swapped": (AMAZON, {"labels": LABELS[np.r_[:91, 92, 91, 93:958]]}),
+    "one changed": (AMAZON, {"labels": np.r_[LABELS[:500], LABELS[:1], LABELS[501:]]}),
+    "classes in another order": (AMAZON, {"class_order": [*CLASSES[1:], CLASSES[0]]}),
+    "sorted by class": (IMAGES, {"labels": np.sort(IMAGES["labels"])}),
+    "other sizes": (TAGS, {"labels": np.r_[TAGS["labels"][:-1], TAGS["labels"][:1]]}),
+}
 
 
-def swapped_blocks(labels: np.ndarray) -> np.ndarray:
-    first, second, rest = np.split(labels, [92, 92 + 82])
-    return np.concatenate([second, first, rest])
+@pytest.mark.parametrize(("copy", "change"), CHANGES.values(), ids=CHANGES.keys())
+def test_a_copy_that_is_ordered_or_labelled_differently_is_refused(
+    copy: dict[str, Any], change: dict[str, Any]
+) -> None:
+    message = (
+        f"{copy['dataset']}, domain {copy['domain']} as {copy['role']}: .* ten trials "
+        f"from {len(copy['labels'])} .*order or the labels of this copy differ .* "
+        "cannot be paired"
+    )
+    with pytest.raises(DataError, match=message):
+        check_published_splits(**{**copy, **change})
 
 
-def swapped_neighbours(labels: np.ndarray) -> np.ndarray:
-    places = np.arange(len(labels))
-    places[[91, 92]] = 92, 91
-    return labels[places]
+def test_a_copy_without_one_sample_is_refused() -> None:
+    with pytest.raises(DataError, match="there are 957 samples, and 958 in the publ"):
+        check_published_splits(**{**AMAZON, "labels": LABELS[:-1]})
 
 
-def one_changed(labels: np.ndarray) -> np.ndarray:
-    changed = labels.copy()
-    changed[500] = labels[0]
-    return changed
-
-
-REFUSED = (
-    "office-caltech-10, domain amazon as source: .* ten trials from 958 .*"
-    "order or the labels of this copy differ .* cannot be paired"
-)
+def test_of_classes_that_are_labelled_as_a_whole_the_order_does_not_matter() -> None:
+    check_published_splits(**{**TAGS, "labels": TAGS["labels"][::-1]})
 
 
 @pytest.mark.parametrize(
-    ("key", "change", "message"),
+    ("dataset", "message"),
     [
-        ("labels", swapped_blocks, REFUSED),
-        ("labels", swapped_neighbours, REFUSED),
-        ("labels", one_changed, REFUSED),
-        ("labels", lambda y: y[:-1], "there are 957 samples, and 958 in the published"),
-        ("class_order", lambda names: [*names[1:], names[0]], REFUSED),
+        ("mrc", "mrc: .*for fr as target, .* source en, fr, gr, it; target sp"),
+        ("digits", "digits: .* data sets mrc, nus-imagenet, off"),
     ],
 )
-def test_a_copy_that_is_ordered_or_labelled_differently_is_refused(
-    amazon: dict[str, Any], key: str, change: Callable[[Any], Any], message: str
-) -> None:
-    with pytest.raises(DataError, match=message):
-        check_published_splits(**{**amazon, key: change(amazon[key])})
-
-
-def test_imagenet_images_sorted_by_class_are_refused(
-    catalogue: dict[str, Any], shipped: dict[str, Any]
-) -> None:
-    entry = catalogue["nus-imagenet"]
-    labels = sorted(published_labels(entry, "images"))
-    place = {"dataset": "nus-imagenet", "domain": "images", "role": "target"}
-    with pytest.raises(DataError, match="cannot be paired"):
-        check_published_splits(
-            **place, labels=labels, class_order=entry["classes"], expected=shipped
-        )
-
-
-def test_classes_that_are_labelled_as_a_whole_prove_their_sizes_alone(
-    catalogue: dict[str, Any], shipped: dict[str, Any]
-) -> None:
-    entry = catalogue["nus-imagenet"]
-    labels = published_labels(entry, "tags")
-    place = {"dataset": "nus-imagenet", "domain": "tags", "role": "source"}
-    place |= {"class_order": entry["classes"], "expected": shipped}
-    check_published_splits(**place, labels=labels[::-1])
-    with pytest.raises(DataError, match="cannot be paired"):
-        check_published_splits(**place, labels=[*labels[:-1], labels[0]])
-
-
 def test_a_domain_without_published_splits_is_named_with_those_that_have_them(
-    amazon: dict[str, Any],
+    dataset: str, message: str
 ) -> None:
-    other = {"dataset": "mrc", "domain": "fr", "role": "target"}
-    with pytest.raises(
-        DataError, match="mrc: .*for fr as target, .* source en, fr, gr, it; target sp"
-    ):
-        check_published_splits(**{**amazon, **other})
-    with pytest.raises(DataError, match="digits: .* data sets mrc, nus-imagenet, off"):
-        check_published_splits(**{**amazon, "dataset": "digits"})
+    other = {"dataset": dataset, "domain": "fr", "role": "target"}
+    with pytest.raises(DataError, match=message):
+        check_published_splits(**{**AMAZON, **other})
 
 
 def test_a_class_that_is_labelled_as_a_whole_takes_nothing_from_the_stream() -> None:
@@ -192,10 +119,8 @@ def test_without_a_number_every_other_sample_is_unlabelled() -> None:
     assert all((np.diff(rows) > 0).all() for rows in drawn)
 
 
-def test_unlabelled_texts_are_those_with_the_largest_of_the_same_numbers(
-    catalogue: dict[str, Any],
-) -> None:
-    entry = catalogue["mrc"]
+def test_unlabelled_texts_are_those_with_the_largest_of_the_same_numbers() -> None:
+    entry = CATALOGUE["mrc"]
     labels = np.array(published_labels(entry, "sp"))
     stream = np.random.RandomState(4)
     smallest, largest = [], []

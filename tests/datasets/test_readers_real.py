@@ -3,86 +3,78 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from support.published_files import mat_storage, write_words
+from support.published_files import write_words
 
-from cdspp.datasets.readers import read_matrix
+from cdspp.datasets.catalogue import load_catalogue, published_storage
+from cdspp.datasets.published import published_labels
+from cdspp.datasets.readers import PublishedRows, read_matrix
 
-REAL_SURF = {"caltech10": 1123, "amazon": 958, "dslr": 157, "webcam": 295}
-OFFICE = ["backpack", "bike", "calculator", "headphones", "keyboard"]
-OFFICE += ["laptop", "monitor", "mouse", "mug", "projector"]
+ENTRIES = load_catalogue(Path(__file__).parents[2] / "resources/datasets.yaml")
+OFFICE, NUS = ENTRIES["office-caltech-10"], ENTRIES["nus-imagenet"]
+REUTERS = ENTRIES["reuters-600"]
+FOLDERS = {
+    "surf": "office-caltech-10/surf",
+    "googlenet": "office-caltech-10/GoogleNet1024",
+    "tags": "cdspp-hda",
+    "words": "reuters",
+}
 
 
-@pytest.mark.parametrize("domain", REAL_SURF)
+def read(mirror: Path, entry: dict[str, Any], view: str, domain: str) -> PublishedRows:
+    """Read a view of a domain as the catalogue says that it is stored."""
+    storage = published_storage(entry, view, domain)
+    path = mirror / FOLDERS[view] / Path(storage["file"]).name
+    return read_matrix(path, storage, entry["classes"])
+
+
+@pytest.mark.parametrize("domain", OFFICE["class_sizes"])
 def test_the_published_surf_features_are_read(domain: str, mirror_folder: Path) -> None:
-    path = mirror_folder / "office-caltech-10/surf" / f"{domain}.mat"
-    storage = mat_storage({"X": "fts", "labels": "labels", "label_base": 1}, width=800)
-    X, labels = read_matrix(path, storage, OFFICE)
-    assert X.shape == (REAL_SURF[domain], 800)
+    X, labels = read(mirror_folder, OFFICE, "surf", domain)
+    assert labels.tolist() == published_labels(OFFICE, domain)
     assert (np.rint(X) == X).all()
     assert 10 <= X.sum(axis=1).min() <= X.sum(axis=1).max() <= 625
-    assert labels.tolist() == sorted(labels)
 
 
 @pytest.mark.parametrize("domain", ["dslr", "webcam"])
 def test_the_published_googlenet_features_are_read(
     domain: str, mirror_folder: Path
 ) -> None:
-    path = mirror_folder / "office-caltech-10/GoogleNet1024" / f"{domain}.mat"
-    storage = mat_storage({"X": "fts", "labels": "labels", "label_base": 1}, width=1024)
-    X, labels = read_matrix(path, storage, OFFICE)
-    assert X.shape == (REAL_SURF[domain], 1024)
+    X, labels = read(mirror_folder, OFFICE, "googlenet", domain)
+    assert labels.tolist() == published_labels(OFFICE, domain)
     assert X.min() == 0
-    assert labels.tolist() == sorted(labels)
 
 
 def test_the_published_tag_features_are_read(mirror_folder: Path) -> None:
-    path = mirror_folder / "cdspp-hda/NUSTAG_HIST.mat"
-    found = {"X": "data", "labels": "label", "label_base": 1, "orientation": "columns"}
-    classes = list("12345678")
-    X, labels = read_matrix(path, mat_storage(found, width=64), classes)
-    assert X.shape == (800, 64)
+    X, labels = read(mirror_folder, NUS, "tags", "tags")
+    assert labels.tolist() == published_labels(NUS, "tags")
     np.testing.assert_allclose(np.linalg.norm(X, axis=1), 1, rtol=1e-6)
-    assert labels.tolist() == [name for name in classes for _ in range(100)]
 
 
-WORDS = {"EN": 21531, "FR": 24893, "GR": 34279, "IT": 15506, "SP": 11547}
-
-
-@pytest.mark.parametrize("language", WORDS)
+@pytest.mark.parametrize("language", REUTERS["class_sizes"])
 def test_the_published_reuters_sample_is_read(
     language: str, mirror_folder: Path
 ) -> None:
-    path = mirror_folder / "reuters/reuters-600.mat"
-    storage = {"format": "triplets", "file": path.name, "X": f"EN_{language}_sample"}
-    storage |= {"labels": "truth", "label_base": 1, "rows": 600}
-    classes = ["C15", "CCAT", "E21", "ECAT", "GCAT", "M11"]
-    X, labels = read_matrix(path, storage | {"width": WORDS[language]}, classes)
-    assert X.shape == (600, WORDS[language])
+    X, labels = read(mirror_folder, REUTERS, "words", language)
+    assert labels.tolist() == np.repeat(REUTERS["order"]["blocks"], 100).tolist()
     assert X.data.min() < 0
     assert np.diff(X.indptr).min() > 0
-    assert labels.tolist() == [
-        name
-        for name in ("ECAT", "M11", "GCAT", "CCAT", "C15", "E21")
-        for _ in range(100)
-    ]
 
 
 def test_real_documents_written_as_lines_of_words_are_read_back(
     tmp_path: Path, mirror_folder: Path
 ) -> None:
-    classes = ["C15", "CCAT", "E21", "ECAT", "GCAT", "M11"]
-    storage = {"format": "triplets", "file": "", "X": "EN_EN_sample", "rows": 600}
-    storage |= {"labels": "truth", "label_base": 1, "width": WORDS["EN"]}
-    expected = read_matrix(mirror_folder / "reuters/reuters-600.mat", storage, classes)
+    expected = read(mirror_folder, REUTERS, "words", "en")
     lines = []
     for row, label in enumerate(expected.labels):
         words = expected.X[[row]].tocoo()
         pairs = zip(words.coords[1] + 1, words.data, strict=True)
         lines.append(" ".join([label, *(f"{a}:{b}" for a, b in pairs)]))
     path, storage = write_words(tmp_path, lines)
-    found = read_matrix(path, storage | {"width": WORDS["EN"]}, classes)
+    wide = storage | {"width": expected.X.shape[1]}
+    found = read_matrix(path, wide, REUTERS["classes"])
     assert abs(found.X - expected.X).max() == 0
     assert found.labels.tolist() == expected.labels.tolist()

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from support.toy_download import (
     IMAGES,
     WORDS,
     Toy,
-    fetch_from_mirror,
     image_archive,
     make_tar,
     make_zip,
+    put,
     tree,
 )
 
-from cdspp.core.artifacts import read_json
 from cdspp.core.errors import DataError, DiskFullError
 from cdspp.datasets import resources
-from cdspp.datasets.fetch import KEPT
+from cdspp.datasets.base import read_record, record_path
+from cdspp.datasets.fetch import KEPT, git_blob_id
 from cdspp.datasets.resources import fetch_resource
 
 
@@ -35,9 +35,9 @@ def plain_files(toy: Toy, **changes: bytes) -> dict[str, Any]:
     return {"files": files}
 
 
-def make_words(top: str = "v1", files: Mapping[str, bytes] = WORDS) -> bytes:
+def make_words() -> bytes:
     """Return an archive with the files of the resource in a folder."""
-    return make_zip({f"{top}/{name}": content for name, content in files.items()})
+    return make_zip({f"v1/{name}": content for name, content in WORDS.items()})
 
 
 def members(*urls: str, **checks: Any) -> dict[str, Any]:
@@ -49,12 +49,8 @@ def test_plain_files_are_fetched_and_recorded_with_their_addresses(toy: Toy) -> 
     record = toy.fetch(way := plain_files(toy))
     assert toy.contents() == WORDS
     origin = {file["name"]: file["urls"][0] for file in way["files"]}
-    assert record == {
-        "dataset": "set",
-        "resource": "toy",
-        "files": sorted(WORDS),
-        "origin": origin,
-    }
+    expected = {"dataset": "set", "resource": "toy", "files": sorted(WORDS)}
+    assert record == {**expected, "origin": origin}
 
 
 def test_what_is_complete_is_kept_without_a_request(toy: Toy) -> None:
@@ -85,14 +81,6 @@ def test_a_record_does_not_outlive_its_files(toy: Toy) -> None:
     (toy.folder / "EN" / "Index_EN-EN").unlink()
     toy.server.answers.clear()
     toy.refuse("404", way)
-
-
-def test_members_of_an_archive_come_out_where_the_catalogue_says(toy: Toy) -> None:
-    url = toy.server.offer("w", make_words())
-    record = toy.fetch(members(url))
-    assert toy.contents() == WORDS
-    assert record["origin"] == {"words.zip": url}
-    assert list(toy.contents("archives")) == ["words.zip"]
 
 
 def test_an_archive_that_another_resource_fetched_is_not_fetched_again(
@@ -150,10 +138,7 @@ def test_the_next_way_is_taken_where_one_fails_and_else_all_reasons_are_told(
 def test_a_way_that_a_mirror_serves_entirely_goes_first(
     toy: Toy, tmp_path: Path
 ) -> None:
-    content = make_words()
-    (tmp_path / "mirror").mkdir()
-    (tmp_path / "mirror" / "words.zip").write_bytes(content)
-    toy.mirror = str(tmp_path / "mirror")
+    toy.mirror = str(put(tmp_path / "mirror", {"words.zip": make_words()}))
     record = toy.fetch(plain_files(toy), members(f"{toy.server.address}/w"))
     assert record["origin"] == {"words.zip": "mirror:words.zip"}
     assert toy.server.requests == []
@@ -162,9 +147,9 @@ def test_a_way_that_a_mirror_serves_entirely_goes_first(
 def test_the_mirror_of_the_environment_is_used(
     toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "set.tar.gz").write_bytes(image_archive(IMAGES))
+    put(tmp_path, {"set.tar.gz": image_archive(IMAGES)})
     monkeypatch.setenv("CDSPP_MIRROR", str(tmp_path))
-    record = toy.fetch(tree(f"{toy.server.address}/x"), manifest=toy.manifest(IMAGES))
+    record = toy.fetch(tree(f"{toy.server.address}/x"), manifest=toy.manifest())
     assert record["origin"] == {"set.tar.gz": "mirror:set.tar.gz"}
     assert str(tmp_path) not in toy.record.read_text()
 
@@ -175,28 +160,20 @@ def test_after_a_damaged_archive_the_next_place_is_tried(toy: Toy) -> None:
     assert toy.fetch(tree(damaged, good))["origin"] == {"set.tar.gz": good}
     toy.record.unlink()
     (toy.folder / "images" / "real" / "mug" / "a.jpg").unlink()
-    (toy.root / "data" / "archives" / "set.tar.gz").write_bytes(whole[:-50])
+    put(toy.root, {"data/archives/set.tar.gz": whole[:-50]})
     assert toy.fetch(tree(good))["origin"] == {"set.tar.gz": good}
 
 
 def test_what_a_killed_fetch_left_is_cleared(toy: Toy) -> None:
-    for name in (".toy.partial/.out.x1/images/a.jpg", "images/real/mug/a.jpg"):
-        path = toy.folder / name
-        path.parent.mkdir(parents=True)
-        path.write_bytes(b"part")
-    toy.fetch(tree(toy.server.offer("i", image_archive(IMAGES))))
-    assert sorted(path.name for path in toy.folder.iterdir()) == [
-        "images",
-        toy.record.name,
-    ]
+    left = (".toy.partial/.out.x1/images/a.jpg", "images/real/mug/a.jpg")
+    put(toy.folder, dict.fromkeys(left, b"part"))
+    toy.fetch(toy.offer_images())
+    assert {path.name for path in toy.folder.iterdir()} == {"images", toy.record.name}
     assert toy.contents() == IMAGES
 
 
 def test_a_full_disk_ends_all_ways(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*args: object, **options: object) -> None:
-        raise DiskFullError("no space left on this disk")
-
-    monkeypatch.setattr(resources, "unpack", full)
+    monkeypatch.setattr(resources, "unpack", Mock(side_effect=DiskFullError))
     url = toy.server.offer("i", image_archive(IMAGES))
     with pytest.raises(DiskFullError):
         toy.fetch(tree(url, f"{url}-2"), tree(f"{url}-3"))
@@ -243,10 +220,21 @@ def test_an_unknown_data_set_or_resource_is_named(toy: Toy) -> None:
         fetch_resource(dataset="set", resource="toys", **here)
 
 
-def test_the_published_surf_features_come_from_the_mirror(
+def test_published_photographs_and_features_come_from_the_mirror(
     mirror_folder: Path, repository: Path, tmp_path: Path
 ) -> None:
-    output = fetch_from_mirror("surf", mirror_folder, repository, tmp_path)
-    files = read_json(output)["files"]
-    assert len(files) == 4
-    assert all((output.parent / name).is_file() for name in files)
+    office: dict[str, Any] = {"dataset": "office-caltech-10"}
+    office |= {"catalogue": repository / "resources/datasets.yaml"}
+    surf, images = (
+        record_path(tmp_path, "office-caltech-10", name) for name in ("surf", "images")
+    )
+    mirror = str(mirror_folder)
+    fetch_resource(**office, resource="surf", output=surf, mirror=mirror)
+    fetch_resource(**office, resource="images", output=images, mirror=mirror)
+    assert len(read_record(surf)["files"]) == 4
+    paths = read_record(images)["images"]
+    sizes = {domain: len(paths[domain]) for domain in paths}
+    assert sizes == {"caltech": 1123, "amazon": 958, "dslr": 157, "webcam": 295}
+    assert paths["caltech"][0] == "images/caltech/backpack/003_0001.jpg"
+    blob = "7e5f886e2bb70aef904dcfeb194065ead3644e82"
+    assert git_blob_id(images.parent / paths["caltech"][0]) == blob

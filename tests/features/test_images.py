@@ -23,8 +23,7 @@ def photos(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     files = []
     for number in range(IMAGES_PER_PASS + 1):
         pixels = rng.integers(0, 256, (40 + number, 60, 3), dtype=np.uint8)
-        files.append(folder / f"{number}.png")
-        Image.fromarray(pixels).save(files[-1])
+        files.append(saved(Image.fromarray(pixels), folder / f"{number}.png"))
     return files
 
 
@@ -200,9 +199,8 @@ def test_unusable_files_of_weights_are_named(
 
 
 def test_a_device_that_is_not_there_is_named(photos: list[Path]) -> None:
-    with pytest.raises(
-        ConfigError, match="device must be auto or a device .* 'abacus'"
-    ):
+    message = "device must be auto or a device .* 'abacus'"
+    with pytest.raises(ConfigError, match=message):
         Cnn(device="abacus").extract(photos[:1])
 
 
@@ -223,10 +221,9 @@ def test_words_are_counted_on_the_grid(photos: list[Path]) -> None:
     np.testing.assert_array_equal(counts.sum(axis=1), np.multiply(rows, columns))
 
 
-def test_a_digit_has_eighty_one_keypoints(tmp_path: Path) -> None:
-    grid = VisualWords()._grid((64, 64))
-    assert len(grid) == 81
-    assert [(grid[0].pt, grid[-1].pt)] == [((8.0, 8.0), (56.0, 56.0))]
+def test_a_digit_has_eighty_one_keypoints() -> None:
+    places = [point.pt for point in VisualWords()._grid((64, 64))]
+    assert (len(places), places[0], places[-1]) == (81, (8, 8), (56, 56))
 
 
 def test_each_descriptor_counts_for_its_nearest_word(photos: list[Path]) -> None:

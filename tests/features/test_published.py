@@ -12,9 +12,9 @@ import pytest
 from support.published_files import (
     CLASSES,
     LABELS,
+    MAT_CASES,
     N_ROWS,
     TRIPLET_ROWS,
-    mat_storage,
     write_mat,
     write_triplets,
     write_words,
@@ -39,10 +39,10 @@ def read(
 
 
 def test_rows_come_in_the_order_of_the_positions(tmp_path: Path) -> None:
-    _, storage, expected = write_mat(tmp_path, SURF)
+    _, storage = write_mat(tmp_path, SURF)
     X = read(tmp_path, storage, SHUFFLED)
     assert X.dtype == np.float32
-    np.testing.assert_array_equal(X, expected[SHUFFLED])
+    np.testing.assert_array_equal(X, MAT_CASES[SURF].expected[SHUFFLED])
 
 
 def test_sparse_rows_stay_sparse_in_the_order_of_the_positions(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_some_rows_can_be_taken_of_a_file_of_known_length(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("n_samples", [N_ROWS - 1, N_ROWS + 1])
 def test_a_file_of_another_length_is_refused(n_samples: int, tmp_path: Path) -> None:
-    _, storage, _ = write_mat(tmp_path, SURF)
+    _, storage = write_mat(tmp_path, SURF)
     labels = [*LABELS, "plum"][:n_samples]
     message = f"published.mat: 6 rows for {n_samples} samples; .*order"
     with pytest.raises(DataError, match=message):
@@ -87,7 +87,7 @@ def test_a_file_of_another_length_is_refused(n_samples: int, tmp_path: Path) -> 
 def test_a_copy_ordered_or_labelled_differently_is_refused(
     labels: list[str], first: str, runs: str, tmp_path: Path
 ) -> None:
-    _, storage, _ = write_mat(tmp_path, SURF)
+    _, storage = write_mat(tmp_path, SURF)
     given = [labels[place] for place in SHUFFLED]
     with pytest.raises(DataError) as caught:
         read(tmp_path, storage, SHUFFLED, given)
@@ -108,7 +108,7 @@ def test_many_runs_of_labels_are_cut_short(tmp_path: Path) -> None:
 def test_the_record_tells_the_storage_and_the_digest_of_the_file(
     tmp_path: Path,
 ) -> None:
-    path, storage, _ = write_mat(tmp_path, SURF)
+    path, storage = write_mat(tmp_path, SURF)
     record = Published(name="surf").record(tmp_path, storage)
     assert record["storage"] == storage
     assert record["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
@@ -117,24 +117,3 @@ def test_the_record_tells_the_storage_and_the_digest_of_the_file(
 
 def test_the_versions_of_what_reads_are_recorded() -> None:
     assert set(Published(name="surf").versions()) == {"numpy", "scipy"}
-
-
-SIZES = [12, 21, 12, 13, 10, 24, 22, 12, 8, 23]
-OFFICE = ["backpack", "bike", "calculator", "headphones", "keyboard"]
-OFFICE += ["laptop", "monitor", "mouse", "mug", "projector"]
-
-
-def test_the_published_dslr_features_are_the_samples_of_the_index(
-    mirror_folder: Path,
-) -> None:
-    storage = mat_storage({"X": "fts", "labels": "labels", "label_base": 1}, width=800)
-    storage["file"] = "surf/dslr.mat"
-    labels = [c for c, n in zip(OFFICE, SIZES, strict=True) for _ in range(n)]
-    folder = mirror_folder / "office-caltech-10"
-    extractor = Published(name="surf")
-    X = extractor.read(folder, storage, OFFICE, labels, range(157))
-    back = list(range(156, -1, -1))
-    turned = extractor.read(folder, storage, OFFICE, labels[::-1], back)
-    np.testing.assert_array_equal(turned[::-1], X)
-    with pytest.raises(DataError, match="the first in row 1: backpack, expected proj"):
-        extractor.read(folder, storage, OFFICE, labels[::-1], range(157))

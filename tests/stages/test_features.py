@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 from PIL import Image
+from support.toy_download import put
 
 from cdspp.core.artifacts import Features, read_features, write_features
 from cdspp.core.errors import ConfigError, DataError
-from cdspp.datasets import FolderDataset
+from cdspp.datasets import FolderDataset, read_index
 from cdspp.features import (
     available_extractors,
     extractor_kind,
@@ -28,13 +31,10 @@ WORDS: dict[str, Any] = {"n_words": 3, "codebook_domain": "one"}
 @pytest.fixture(scope="module")
 def images(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root, rng = tmp_path_factory.mktemp("images"), np.random.default_rng(0)
-    for domain in ("one", "two"):
-        for label in ("cat", "dog"):
-            (root / "own" / domain / label).mkdir(parents=True)
-            for number in range(2):
-                pixels = rng.integers(0, 256, (64, 64), dtype=np.uint8)
-                path = root / "own" / domain / label / f"{number}.png"
-                Image.fromarray(pixels).save(path)
+    for domain, label, number in product(("one", "two"), ("cat", "dog"), "01"):
+        path = root / "own" / domain / label / f"{number}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(rng.integers(0, 256, (64, 64), dtype=np.uint8)).save(path)
     FolderDataset("pictures", root / "own").prepare(root / "data")
     return root / "data" / "index.json"
 
@@ -43,11 +43,9 @@ def images(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("texts")
     words = ["red", "green", "blue", "black", "white", "brown"]
-    for domain in ("one", "two"):
-        for number in range(6):
-            path = root / "own" / domain / f"class{number % 2}" / f"{number}.txt"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(" ".join(words[: number + 1]) + f" {domain}")
+    for domain, number in product(("one", "two"), range(6)):
+        text = " ".join([*words[: number + 1], domain]).encode()
+        put(root / "own", {f"{domain}/class{number % 2}/{number}.txt": text})
     FolderDataset("colours", root / "own").prepare(root / "data")
     return root / "data" / "index.json"
 
@@ -65,20 +63,26 @@ def learn(output: Path, index: Path, extractor: str, **options: Any) -> Path:
     return output
 
 
-def test_visual_words_pass_through_a_codebook(images: Path, tmp_path: Path) -> None:
-    codebook = learn(tmp_path / "codebook.npz", images, "visual-words", **WORDS)
+def test_visual_words_pass_through_a_codebook_and_give_the_same_bytes_again(
+    images: Path, tmp_path: Path
+) -> None:
+    given: dict[str, Any] = {"index": images, "options": WORDS}
+    written = set()
+    for _ in range(2):
+        codebook = learn(tmp_path / "codebook.npz", images, "visual-words", **WORDS)
+        output = tmp_path / "two.npz"
+        view = extract(output, "visual-words", codebook=codebook, **given)
+        written.add((codebook.read_bytes(), output.read_bytes()))
+    assert len(written) == 1
     assert read_features(codebook).X.shape == (3, 128)
-    given: dict[str, Any] = {"index": images, "options": WORDS, "codebook": codebook}
-    view = extract(tmp_path / "two.npz", "visual-words", **given)
     assert view.X.shape == (4, 3)
     np.testing.assert_array_equal(view.X.sum(axis=1), 81)
-    assert view.provenance["codebook"]["domain"] == "one"
-    assert view.provenance["domain"] == "two"
+    provenance = view.provenance
+    assert (provenance["domain"], provenance["codebook"]["domain"]) == ("two", "one")
+    assert provenance["extractor"] == "visual-words"
 
 
 def test_rows_follow_the_index_and_carry_no_labels(texts: Path, tmp_path: Path) -> None:
-    from cdspp.datasets import read_index
-
     view = extract(tmp_path / "two.npz", "text", index=texts)
     assert view.ids.tolist() == read_index(texts).ids("two")
     stored = (tmp_path / "two.npz").read_bytes()
@@ -100,22 +104,18 @@ def test_a_view_is_reduced_and_remembers_its_origin(
     assert view.provenance["options"] == options
 
 
-@pytest.mark.parametrize("extractor", ["cnn", "text", "visual-words"])
+@pytest.mark.parametrize(
+    ("extractor", "options", "kind"),
+    [("cnn", {"layer": "pool"}, "images"), ("text", {}, "texts")],
+)
 def test_the_same_input_gives_the_same_bytes(
-    extractor: str, images: Path, texts: Path, tmp_path: Path
+    extractor: str, options: Any, kind: str, request: Any, tmp_path: Path
 ) -> None:
-    given: dict[str, Any] = {"options": {"layer": "pool"}, "index": images}
-    if extractor == "text":
-        given = {"options": {}, "index": texts}
-    elif extractor == "visual-words":
-        given |= {"options": WORDS, "codebook": tmp_path / "codebook.npz"}
-    written = set()
-    for _ in range(2):
-        if "codebook" in given:
-            learn(given["codebook"], images, extractor, **WORDS)
-        view = extract(tmp_path / "view.npz", extractor, **given)
-        written.add((tmp_path / "view.npz").read_bytes())
-    assert len(written) == 1
+    given = {"index": request.getfixturevalue(kind), "options": options}
+    view = extract(tmp_path / "first.npz", extractor, **given)
+    extract(tmp_path / "second.npz", extractor, **given)
+    first, second = (tmp_path / f"{name}.npz" for name in ("first", "second"))
+    assert first.read_bytes() == second.read_bytes()
     assert view.provenance["extractor"] == extractor
     assert "numpy" in view.provenance["versions"]
 
@@ -186,18 +186,12 @@ def test_values_that_are_not_finite_are_named_by_id(tmp_path: Path) -> None:
 
 
 def test_features_that_are_not_finite_are_not_written(
-    images: Path, tmp_path: Path
+    texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    torch = pytest.importorskip("torch")
-    from cdspp.features._torchvision import load_torchvision
-
-    state = load_torchvision().models.alexnet(weights=None).features.state_dict()
-    state = {f"features.{name}": value for name, value in state.items()}
-    state["features.0.bias"] = torch.full((64,), torch.inf)
-    torch.save(state, tmp_path / "weights.pth")
-    options = {"layer": "pool", "weights": str(tmp_path / "weights.pth")}
-    with pytest.raises(DataError, match=r"view\.npz: NaN or infinite values in 4 of 4"):
-        extract(tmp_path / "view.npz", "cnn", index=images, options=options)
+    overflow = Mock(return_value=np.full((6, 2), np.inf))
+    monkeypatch.setattr("cdspp.features.text.Text.extract", overflow)
+    with pytest.raises(DataError, match=r"view\.npz: NaN or infinite values in 6 of 6"):
+        extract(tmp_path / "view.npz", "text", index=texts)
     assert not (tmp_path / "view.npz").exists()
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from support.report_data import write_labels
 
 from cdspp.core.artifacts import SPLIT_COLUMNS, Features, write_features, write_rows
@@ -28,9 +29,6 @@ def write_block(
     folder: Path, role: str, domain: str, block: str, rows: Sequence[tuple[Any, ...]]
 ) -> None:
     """Write rows of trial, id, role and label as a file of splits."""
-    values = dict(
-        zip(("trial", "id", "role", "label"), zip(*rows, strict=True), strict=True)
-    )
-    values["row"] = range(len(rows))
+    table = pd.DataFrame(rows, columns=["trial", "id", "role", "label"])
     path = folder / "splits" / role / domain / f"{block}.parquet"
-    write_rows(path, SPLIT_COLUMNS, values)
+    write_rows(path, SPLIT_COLUMNS, table.assign(row=range(len(rows))))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.io import savemat
@@ -15,74 +16,54 @@ N_ROWS, WIDTH = len(CODES), 5
 COUNTS = np.arange(40, 40 + N_ROWS * WIDTH).reshape(N_ROWS, WIDTH)
 REAL = (COUNTS - 55) / 8
 
-Case = tuple[dict[str, Any], dict[str, Any], np.ndarray]
-MAT_CASES: dict[str, Case] = {
-    "Office-Caltech SURF": (
-        {"X": "fts", "labels": "labels", "label_base": 1},
-        {
-            "fts": COUNTS.astype(np.uint8),
-            "labels": (CODES + 1).astype(np.uint8)[:, None],
-        },
-        COUNTS,
+REAL32, COLUMN = REAL.astype(np.float32), CODES[:, None] + 1
+
+
+class MatCase(NamedTuple):
+    """Rows and labels as MATLAB variables, the rows expected, and storage options."""
+
+    variables: dict[str, np.ndarray]
+    expected: np.ndarray = REAL
+    storage: Mapping[str, Any] = {}
+
+
+MAT_CASES: dict[str, MatCase] = {
+    "Office-Caltech SURF": MatCase(
+        {"fts": COUNTS.astype(np.uint8), "labels": COLUMN.astype(np.uint8)}, COUNTS
     ),
-    "Office-Caltech GoogLeNet": (
-        {"X": "fts", "labels": "labels", "label_base": 1},
-        {
-            "fts": REAL.astype(np.float32),
-            "labels": (CODES + 1).astype(np.int64)[None, :],
-        },
-        REAL,
+    "Office-Caltech GoogLeNet": MatCase({"fts": REAL32, "labels": COLUMN.T}),
+    "Office-Caltech DeCAF6": MatCase(
+        {"feas": REAL, "labels": COLUMN * 1.0}, storage={"orientation": "rows"}
     ),
-    "Office-Caltech DeCAF6": (
-        {"X": "feas", "labels": "labels", "label_base": 1, "orientation": "rows"},
-        {"feas": REAL, "labels": (CODES + 1.0)[:, None]},
-        REAL,
+    "NUS tags": MatCase(
+        {"data": REAL.T, "label": COLUMN.T.astype(np.uint8)},
+        storage={"orientation": "columns"},
     ),
-    "NUS tags": (
-        {"X": "data", "labels": "label", "label_base": 1, "orientation": "columns"},
-        {"data": REAL.T, "label": (CODES + 1).astype(np.uint8)[None, :]},
-        REAL,
+    "Office-Home VGG16": MatCase(
+        {"vgg16_features": REAL32, "labels": COLUMN.T - 1}, storage={"label_base": 0}
     ),
-    "Office-Home VGG16": (
-        {"X": "vgg16_features", "labels": "labels", "label_base": 0},
-        {"vgg16_features": REAL.astype(np.float32), "labels": CODES[None, :]},
-        REAL,
+    "Office-Home ResNet50": MatCase(
+        {"resnet50_features": REAL32[:, :, None, None], "labels": COLUMN.T - 1},
+        storage={"label_base": 0},
     ),
-    "Office-Home ResNet50": (
-        {"X": "resnet50_features", "labels": "labels", "label_base": 0},
-        {
-            "resnet50_features": REAL.astype(np.float32)[:, :, None, None],
-            "labels": CODES[None, :],
-        },
-        REAL,
-    ),
-    "authors' text": (
-        {"X": "feature_pca", "labels": "label", "label_base": 1},
-        {"feature_pca": REAL, "label": (CODES + 1.0)[:, None]},
-        REAL,
-    ),
+    "authors' text": MatCase({"feature_pca": REAL, "label": COLUMN * 1.0}),
 }
 
 
 def write_mat(
     folder: Path, case: str, *, compressed: bool = True, **changes: Any
-) -> tuple[Path, dict[str, Any], np.ndarray]:
-    """Write a case of MAT_CASES; return file, storage and expected matrix.
+) -> tuple[Path, dict[str, Any]]:
+    """Write a case of MAT_CASES; return file and storage.
 
     A change replaces the variable of this name, or removes it where it is None.
     """
-    storage, variables, expected = MAT_CASES[case]
-    variables = {k: v for k, v in (variables | changes).items() if v is not None}
+    given, _, more = MAT_CASES[case]
+    variables = {k: v for k, v in (given | changes).items() if v is not None}
     path = folder / "published.mat"
     savemat(path, variables, do_compression=compressed)
-    return path, mat_storage(storage), expected
-
-
-def mat_storage(storage: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    """Return a complete storage of format mat."""
-    return (
-        {"format": "mat", "file": "published.mat", "width": WIDTH} | storage | changes
-    )
+    X, labels = given
+    storage = {"format": "mat", "file": path.name, "X": X, "labels": labels}
+    return path, {**storage, "label_base": 1, "width": WIDTH, **more}
 
 
 TRIPLETS = np.array(
@@ -137,7 +118,8 @@ def write_csv(
 ) -> tuple[Path, dict[str, Any]]:
     """Write two domains, line by line in turn, as the features on figshare are.
 
-    A change `header` or `line` replaces the header or the third line.
+    A change `header` or `line` replaces the header or the third line, `domain` the
+    one to be read.
     """
     lines = [changes.get("header", CSV_HEADER)]
     for values, label in zip(REAL, labels, strict=True):
@@ -147,5 +129,5 @@ def write_csv(
         lines[2] = changes["line"]
     path = folder / "features.csv"
     path.write_text("".join(",".join(map(str, line)) + "\n" for line in lines))
-    storage = {"format": "csv", "file": path.name, "domain": "realworld"}
-    return path, storage | {"width": WIDTH, "label_base": 0}
+    storage = {"format": "csv", "file": path.name, "width": WIDTH, "label_base": 0}
+    return path, storage | {"domain": changes.get("domain", "realworld")}

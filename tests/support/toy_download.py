@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import io
 import json
@@ -50,18 +49,21 @@ class Toy:
         self.record = self.folder / "toy.fetched.json"
         self.mirror: str | None = None
 
-    def manifest(self, files: Mapping[str, bytes]) -> str:
+    def offer_images(self, files: Mapping[str, bytes] = IMAGES) -> dict[str, Any]:
+        """Serve an archive of these images at `i`, and return the way to it."""
+        return tree(self.server.offer("i", image_archive(files)))
+
+    def manifest(self) -> str:
+        """Write the manifest of the images, and return its name."""
         lines = ["path\tsize\tgit_blob\n"]
-        for path, content in files.items():
+        for path, content in IMAGES.items():
             blob = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
             lines.append(f"{path}\t{len(content)}\t{blob}\n")
         (self.catalogue.parent / "set.tsv").write_text("".join(lines))
         return "set.tsv"
 
     def fetch(self, *ways: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-        entry = copy.deepcopy(ENTRY) | {
-            "resources": {"toy": {"ways": list(ways), **more}}
-        }
+        entry = ENTRY | {"resources": {"toy": {"ways": list(ways), **more}}}
         self.catalogue.write_text(yaml.safe_dump({"set": entry}))
         fetch_resource(
             dataset="set",
@@ -84,25 +86,19 @@ class Toy:
         return {path: found[path] for path in found if path != self.record.name}
 
 
+def put(root: Path, files: Mapping[str, bytes]) -> Path:
+    """Write files below a folder, which is returned, by their paths."""
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return root
+
+
 def contents(root: Path) -> dict[str, bytes]:
     """Return the content of every file below a folder by its path."""
     files = (path for path in root.rglob("*") if path.is_file())
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in files}
-
-
-def fetch_from_mirror(
-    resource: str, mirror: Path, repository: Path, root: Path
-) -> Path:
-    """Fetch a resource of Office-Caltech from a mirror; return where its record is."""
-    output = root / "office-caltech-10" / f"{resource}.fetched.json"
-    fetch_resource(
-        dataset="office-caltech-10",
-        resource=resource,
-        catalogue=repository / "resources" / "datasets.yaml",
-        output=output,
-        mirror=str(mirror),
-    )
-    return output
 
 
 def make_tar(files: Mapping[str, bytes], mode: str = "w:gz") -> bytes:
