@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from support.gain_data import as_frame
-from support.report_data import DIGIT_TASKS, make_plan, score_rows
+from support.report_data import DIGIT_TASKS, draw_summary, make_plan
+from support.score_data import as_frame
 
 from cdspp.analysis.source_help import (
     answer,
@@ -28,8 +28,7 @@ TASK = DIGIT_TASKS[0]
 
 def comparisons(source_helps: float = 0.0, **options: Any) -> pd.DataFrame:
     """Compare the reference with its rivals on drawn scores."""
-    plan = make_plan(**options)
-    return compare(summarise(score_rows(plan, source_helps=source_helps), plan))
+    return compare(draw_summary(make_plan(**options), source_helps=source_helps))
 
 
 def test_the_source_helps_only_where_it_beats_the_strongest_control() -> None:
@@ -53,18 +52,19 @@ def test_beating_the_baseline_alone_is_no_help() -> None:
 
 
 def test_losing_to_another_control_than_the_target_alone_is_no_harm() -> None:
-    cells = {("main", "cdspp"): 0.8, ("main", "target-only"): 0.7}
-    cells["placebo", "cdspp"] = 0.9
-    scores = as_frame({key: {TASK: [value] * 3} for key, value in cells.items()})
-    plan = make_plan(tasks=[TASK], trials=3)
-    assert verdict(compare(summarise(scores, plan))) == "open"
+    cells = {
+        ("main", "cdspp"): {TASK: [0.8] * 3},
+        ("main", "target-only"): {TASK: [0.7] * 3},
+        ("placebo", "cdspp"): {TASK: [0.9] * 3},
+    }
+    summary = summarise(as_frame(cells), make_plan(tasks=[TASK], trials=3))
+    assert verdict(compare(summary)) == "open"
 
 
 def test_tasks_without_enough_trials_are_counted() -> None:
     missing = [("cdspp", TASK, trial) for trial in range(2, 11)]
-    plan = make_plan()
-    scores = score_rows(plan, source_helps=0.1, missing=missing)
-    told = answer(compare(summarise(scores, plan)))
+    summary = draw_summary(make_plan(), source_helps=0.1, missing=missing)
+    told = answer(compare(summary))
     assert "The source helps on 3 of 4 tasks; 1 of 4 tasks still" in told
 
 
@@ -100,8 +100,7 @@ def test_the_strongest_control_leaves_the_smallest_gain() -> None:
 
 
 def test_gains_are_those_of_equal_splits_by_task_and_on_average() -> None:
-    plan = make_plan()
-    summary = summarise(score_rows(plan, missing=[("noise", TASK, 1)]), plan)
+    summary = draw_summary(make_plan(), missing=[("noise", TASK, 1)])
     groups = by_task(compare(summary))
     assert list(groups) == [*DIGIT_TASKS, "average"]
     assert list(groups[TASK]["rival"]) == ["SVM_t", "target-only", "placebo", "noise"]
@@ -114,10 +113,8 @@ def test_gains_are_those_of_equal_splits_by_task_and_on_average() -> None:
 
 def test_written_comparisons_are_read_back_unchanged(tmp_path: Path) -> None:
     plan = make_plan(title="NA", benchmark="na")
-    summary = summarise(score_rows(plan, missing=[("noise", TASK, 1)]), plan)
-    found = compare(summary)
+    found = compare(draw_summary(plan, missing=[("noise", TASK, 1)]))
     path = tmp_path / "source-help_na.csv"
-    found.assign(control=found["control"].map({True: "true", False: "false"})).to_csv(
-        path, index=False
-    )
+    spelt = found["control"].map({True: "true", False: "false"})
+    found.assign(control=spelt).to_csv(path, index=False)
     pd.testing.assert_frame_equal(read_comparisons(path), found, check_dtype=False)

@@ -8,67 +8,56 @@ from typing import Any
 
 import pytest
 from support.report_data import make_plan
-from support.time_data import TASKS, joined, outcomes, time_plan
+from support.score_data import NAN, Cells, as_outcomes
 
 from cdspp.analysis.times import measure_times, paper_times
 from cdspp.core.errors import DataError
-from cdspp.study.plan import BenchmarkPlan
+
+TASKS = ("a_b", "b_a")
+
+CDSPP = ("main", "cdspp")
 
 
-def times_of(records: list[Any], plan: BenchmarkPlan) -> dict[str, Any]:
-    """Measure the methods of one benchmark."""
-    times = measure_times(joined(*records), [plan])
+def times_of(cells: Cells) -> dict[str, Any]:
+    """Measure the methods of a benchmark of two tasks, the last trials told first."""
+    plan = make_plan(tasks=TASKS, methods=("svm-t", "cdspp"))
+    times = measure_times(as_outcomes(cells).iloc[::-1], [plan])
     return {time.row: time for time in times.itertuples()}
 
 
 def test_the_first_three_trials_of_every_task_are_added_up() -> None:
-    records = [
-        outcomes("cdspp", TASKS[0], [1.0, 2.0, 3.0, 50.0]),
-        outcomes("cdspp", TASKS[1], [10.0, 10.0, 10.0]),
-        outcomes("svm-t", TASKS[0], [0.5, 0.5, 0.5]),
-        outcomes("svm-t", TASKS[1], [5.0, 5.0, 5.0]),
-    ]
-    times = times_of(records, time_plan())
+    times = times_of(
+        {
+            CDSPP: {"a_b": [1.0, 2.0, 3.0, 50.0], "b_a": [10.0, 10.0, 10.0]},
+            ("main", "svm-t"): {"a_b": [0.5, 0.5, 0.5], "b_a": [5.0, 5.0, 5.0]},
+        }
+    )
     assert times["cdspp"].seconds == pytest.approx(6 + 30)
     assert times["svm-t"].ratio == pytest.approx(16.5 / 36)
     assert times["cdspp"].ratio == 1.0
 
 
-def test_blocks_are_joined_in_the_order_of_their_trials() -> None:
-    records = [
-        outcomes("cdspp", task, seconds, first=first)
-        for task in TASKS
-        for first, seconds in ((3, [4.0, 50.0]), (1, [1.0, 1.0]))
-    ]
-    assert times_of(records, time_plan())["cdspp"].seconds == pytest.approx(2 * 6)
-
-
 def test_fewer_trials_are_scaled_to_three_and_told() -> None:
-    records = [
-        outcomes("cdspp", TASKS[0], [2.0]),
-        outcomes("cdspp", TASKS[1], [1.0, 1.0, 1.0]),
-    ]
-    time = times_of(records, time_plan())["cdspp"]
+    time = times_of({CDSPP: {"a_b": [2.0], "b_a": [1.0, 1.0, 1.0]}})["cdspp"]
     assert time.seconds == pytest.approx(6 + 3)
     assert (time.trials, time.failed, time.tasks, time.n_tasks) == (1, 0, 2, 2)
 
 
 def test_failed_trials_are_not_measured_but_counted() -> None:
-    records = [outcomes("cdspp", task, [None, 1.0, 1.0, 4.0]) for task in TASKS]
-    time = times_of(records, time_plan())["cdspp"]
+    time = times_of({CDSPP: dict.fromkeys(TASKS, [NAN, 1.0, 1.0, 4.0])})["cdspp"]
     assert time.seconds == pytest.approx(2 * 6)
     assert (time.trials, time.failed) == (3, 2)
 
 
 def test_a_task_without_a_trial_leaves_no_sum() -> None:
-    time = times_of([outcomes("cdspp", TASKS[0], [1.0] * 3)], time_plan())["cdspp"]
+    time = times_of({CDSPP: {"a_b": [1.0] * 3}})["cdspp"]
     assert math.isnan(time.seconds)
     assert (time.tasks, time.n_tasks) == (1, 2)
 
 
 def test_other_settings_do_not_count() -> None:
-    records = [outcomes("cdspp", task, [1.0] * 3, setting="noise") for task in TASKS]
-    assert times_of(records, time_plan())["cdspp"].tasks == 0
+    noise = {("noise", "cdspp"): dict.fromkeys(TASKS, [1.0] * 3)}
+    assert times_of(noise)["cdspp"].tasks == 0
 
 
 def test_the_paper_folder_of_the_project_names_its_times(repository: Path) -> None:

@@ -109,10 +109,9 @@ def test_a_job_that_people_wait_for_shows_its_log(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with job(tmp_path / "one.log", echo=True):
-        logging.getLogger("cdspp.datasets.transfer").info(
-            "photos.zip: 12.0 of 50.0 MiB"
-        )
-        logging.getLogger("cdspp.datasets.transfer").error("photos.zip: gone")
+        logger = logging.getLogger("cdspp.datasets.transfer")
+        logger.info("photos.zip: 12.0 of 50.0 MiB")
+        logger.error("photos.zip: gone")
     shown = capsys.readouterr().err
     assert "photos.zip: 12.0 of 50.0 MiB" in shown
     assert "gone" not in shown

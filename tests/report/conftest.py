@@ -10,7 +10,6 @@ from support.curve_data import curve_entry
 from support.report_data import DIGIT_TASKS, make_plan
 from support.written_study import WrittenStudy
 
-TITLE = 'Docs & <script>alert("50 % of_it")</script> | {code} $\\c{$'
 FEW = {"controls": ()}
 # Kinds of studies, from rich to poor: options of the first benchmark's plan.
 KINDS: dict[str, dict[str, Any]] = {
@@ -23,12 +22,19 @@ KINDS: dict[str, dict[str, Any]] = {
     "without methods": {"methods": (), **FEW},
     "one trial": {"trials": 1, "tasks": DIGIT_TASKS[:1]},
 }
-
-
-@pytest.fixture(scope="module", params=KINDS)
-def kind(request: pytest.FixtureRequest) -> str:
-    """Return the name of a kind of study."""
-    return str(request.param)
+SECOND: dict[str, Any] = {
+    "benchmark": "docs",
+    "title": 'Docs & <script>alert("50 % of_it")</script> | {code} $\\c{$',
+    "tasks": ("docs_code", "code_code"),
+    "methods": ("svm-t", "dama", "tit", "cdspp"),
+    "shortened": {"tit": 2},
+    "curves": [
+        curve_entry("labels", values=[1, 3]),
+        curve_entry("alpha", parameter="alpha", methods=["cdspp"], values=[1, 2]),
+    ],
+    "printed": "office-caltech",
+    "overlap": "keep",
+}
 
 
 def make_written(folder: Path, kind: str) -> WrittenStudy:
@@ -36,31 +42,24 @@ def make_written(folder: Path, kind: str) -> WrittenStudy:
     plans = [make_plan(**KINDS[kind])]
     changes: dict[str, Any] = {}
     if kind == "failed":
-        tasks = plans[0].tasks
-        lost = [("cdspp", tasks[0], trial) for trial in (1, 2, 3)]
-        gone = [("svm-t", task, trial) for task in tasks for trial in (1, 2, 3)]
-        failed = [*lost, ("noise", tasks[1], 1)]
+        first, second, *_ = plans[0].tasks
+        lost = [("cdspp", first, trial) for trial in (1, 2, 3)]
+        gone = [("svm-t", task, k) for task in plans[0].tasks for k in (1, 2, 3)]
+        gone += [("noise", first, trial) for trial in (1, 2, 3)]
+        failed = [*lost, ("noise", second, 1)]
         changes = {"digits": {"failed": failed, "missing": gone}}
     if kind == "rich":
-        entries = [
-            curve_entry("labels", methods=["svm-t", "cdspp"], values=[1, 3]),
-            curve_entry("alpha", parameter="alpha", methods=["cdspp"], values=[1, 2]),
-        ]
-        known = {"printed": "office-caltech", "shortened": {"tit": 2}}
-        known |= {"methods": ("svm-t", "dama", "tit", "cdspp"), "overlap": "keep"}
-        tasks = ["docs_code", "code_code"]
-        plans.append(
-            make_plan(
-                benchmark="docs", title=TITLE, tasks=tasks, curves=entries, **known
-            )
-        )
+        plans.append(make_plan(**SECOND))
     return WrittenStudy(folder, plans, changes)
 
 
-@pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory, kind: str) -> WrittenStudy:
+@pytest.fixture(scope="module", params=KINDS)
+def written(
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> WrittenStudy:
     """Return a study of each kind, to be read by several tests."""
-    return make_written(tmp_path_factory.mktemp("study") / "results/embedded", kind)
+    folder = tmp_path_factory.mktemp("study") / "results/embedded"
+    return make_written(folder, request.param)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from cdspp.core.errors import DataError
 
 
 def test_a_finished_study_is_read_back_as_data_frames(rich: WrittenStudy) -> None:
-    rich.write_tables()
+    rich.make("table")
     found = cdspp.load_results(rich.folder)
     assert list(found.scores["benchmark"].unique()) == ["digits", "docs"]
     chosen = found.scores.query(

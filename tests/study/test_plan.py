@@ -6,17 +6,9 @@ import json
 from typing import Any
 
 import pytest
-import yaml
-from support.study_files import ROOT, load, read_study
+from support.study_files import load, read_study
 
 from cdspp.study.plan import BenchmarkPlan, DeviationPlan, Showcase, plan_of
-
-
-@pytest.fixture
-def config() -> dict[str, Any]:
-    """Return the configuration of the embedded study."""
-    whole: dict[str, Any] = yaml.safe_load((ROOT / "config.yaml").read_text())
-    return whole
 
 
 def plan(config: dict[str, Any], benchmark: str = "digits") -> BenchmarkPlan:
@@ -27,9 +19,9 @@ def keys(found: BenchmarkPlan, kind: str) -> list[str]:
     return [row.key for row in found.rows if row.kind == kind]
 
 
-def test_methods_are_told_from_controls_and_rivals(config: dict[str, Any]) -> None:
-    found = plan(config)
-    methods = [entry["id"] for entry in config["methods"]]
+def test_methods_are_told_from_controls_and_rivals(embedded: dict[str, Any]) -> None:
+    found = plan(embedded)
+    methods = [entry["id"] for entry in embedded["methods"]]
     assert keys(found, "method") == [name for name in methods if name != "target-only"]
     assert keys(found, "control") == ["target-only", "placebo", "noise"]
     assert keys(found, "rival") == ["cdspp-pca, placebo"]
@@ -38,11 +30,11 @@ def test_methods_are_told_from_controls_and_rivals(config: dict[str, Any]) -> No
     assert shown == [*keys(found, "method"), *keys(found, "control")]
 
 
-def test_every_setting_and_method_has_one_row(config: dict[str, Any]) -> None:
-    config["settings"] += [
+def test_every_setting_and_method_has_one_row(embedded: dict[str, Any]) -> None:
+    embedded["settings"] += [
         {"id": "alpha-2", "options": {"alpha": 2}, "methods": ["cdspp", "dama-plus"]}
     ]
-    rows = plan(config | {"curves": []}).rows
+    rows = plan(embedded | {"curves": []}).rows
     cells = [(row.setting, row.method) for row in rows]
     assert len(set(cells)) == len(cells)
     assert [row.display_name for row in rows if row.kind == "variant"] == [
@@ -51,19 +43,19 @@ def test_every_setting_and_method_has_one_row(config: dict[str, Any]) -> None:
     ]
 
 
-def test_a_setting_asks_for_its_own_trials(config: dict[str, Any]) -> None:
-    config["settings"][0]["trials"] = 3
-    asked = {row.key: row.trials_asked for row in plan(config).rows}
+def test_a_setting_asks_for_its_own_trials(embedded: dict[str, Any]) -> None:
+    embedded["settings"][0]["trials"] = 3
+    asked = {row.key: row.trials_asked for row in plan(embedded).rows}
     assert asked["placebo"] == asked["cdspp-pca, placebo"] == 3
     assert asked["noise"] == asked["cdspp"] == 10
     assert asked["hfa"] == 1
 
 
 def test_curves_and_deviations_stay_out_of_the_other_settings(
-    config: dict[str, Any],
+    embedded: dict[str, Any],
 ) -> None:
-    config["deviations"] = [{"id": "no-centring", "tasks": 1, "trials": 3}]
-    found = plan(config)
+    embedded["deviations"] = [{"id": "no-centring", "tasks": 1, "trials": 3}]
+    found = plan(embedded)
     identifiers = [curve.identifier for curve in found.curves]
     assert identifiers == ["labels", "dimension", "alpha", "rounds"]
     tasks = ("print_sketch",)
@@ -73,9 +65,9 @@ def test_curves_and_deviations_stay_out_of_the_other_settings(
     assert {row.setting for row in found.rows} == {"main", "placebo", "noise"}
 
 
-def test_the_rows_of_a_curve_have_its_trials(config: dict[str, Any]) -> None:
-    config["curves"][0] |= {"methods": ["hfa", "cdspp", "target-only"]}
-    labels = plan(config).curves[0]
+def test_the_rows_of_a_curve_have_its_trials(embedded: dict[str, Any]) -> None:
+    embedded["curves"][0] |= {"methods": ["hfa", "cdspp", "target-only"]}
+    labels = plan(embedded).curves[0]
     assert [(row.key, row.kind, row.trials_asked) for row in labels.rows] == [
         ("hfa", "method", 1),
         ("cdspp", "method", 3),
@@ -91,44 +83,44 @@ def test_the_rows_of_a_curve_have_its_trials(config: dict[str, Any]) -> None:
 
 
 def test_a_changed_source_of_another_method_is_a_rival_and_no_control(
-    config: dict[str, Any],
+    embedded: dict[str, Any],
 ) -> None:
-    config["settings"] = [
+    embedded["settings"] = [
         {"id": "noise", "source": "noise", "methods": ["dama-plus", "cdspp"]}
     ]
-    found = plan(config)
+    found = plan(embedded)
     assert keys(found, "control") == ["target-only", "noise"]
     changed = {row.method: row.kind for row in found.rows if row.source == "noise"}
     assert changed == {"dama-plus": "rival", "cdspp": "control"}
 
 
 def test_a_benchmark_without_the_reference_has_no_showcase(
-    config: dict[str, Any],
+    embedded: dict[str, Any],
 ) -> None:
-    places = {entry["id"]: entry for entry in config["methods"]}
+    places = {entry["id"]: entry for entry in embedded["methods"]}
     places["cdspp"]["benchmarks"] = ["digits"]
-    config |= {"curves": [], "deviations": []}
-    found = plan(config, "docs-to-code")
+    embedded |= {"curves": [], "deviations": []}
+    found = plan(embedded, "docs-to-code")
     assert found.showcase is None
     assert "cdspp" not in keys(found, "method")
     assert keys(found, "control") == ["target-only"]
-    assert plan(config).showcase == Showcase("print_sketch")
+    assert plan(embedded).showcase == Showcase("print_sketch")
 
 
 @pytest.mark.parametrize("name", ["embedded", "office-caltech", "paper"])
 def test_a_plan_passes_through_a_dictionary_unchanged(
-    name: str, config: dict[str, Any]
+    name: str, embedded: dict[str, Any]
 ) -> None:
-    study = load(config if name == "embedded" else read_study(name))
+    study = load(embedded if name == "embedded" else read_study(name))
     for benchmark in study.benchmarks:
         found = plan_of(study, benchmark)
         assert BenchmarkPlan.from_dict(found.as_dict()) == found
         json.dumps(found.as_dict())
 
 
-def test_the_plan_of_the_data_forgets_what_runs(config: dict[str, Any]) -> None:
-    before = plan(config)
-    config["methods"] = config["methods"][:2]
-    config |= {"settings": [], "curves": [], "deviations": []}
-    assert plan(config).of_data() == before.of_data()
+def test_the_plan_of_the_data_forgets_what_runs(embedded: dict[str, Any]) -> None:
+    before = plan(embedded)
+    embedded["methods"] = embedded["methods"][:2]
+    embedded |= {"settings": [], "curves": [], "deviations": []}
+    assert plan(embedded).of_data() == before.of_data()
     assert before.of_data().tasks == before.tasks

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import yaml
-from support.study_files import ROOT, load, read_study
+from support.study_files import load, read_study
 
-from cdspp.core.errors import ConfigError
 from cdspp.study.plan import plan_of
 from cdspp.study.settings import setting_of_value
 
@@ -30,16 +28,9 @@ ALPHA = {
 
 
 @pytest.fixture
-def config() -> dict[str, Any]:
+def config(embedded: dict[str, Any]) -> dict[str, Any]:
     """Return the configuration of the embedded study with two curves."""
-    whole = yaml.safe_load((ROOT / "config.yaml").read_text())
-    return whole | {"curves": [LABELS, ALPHA], "deviations": [], "settings": []}
-
-
-def faults(config: dict[str, Any]) -> str:
-    with pytest.raises(ConfigError) as caught:
-        load(config)
-    return str(caught.value)
+    return embedded | {"curves": [LABELS, ALPHA], "deviations": [], "settings": []}
 
 
 def test_each_value_is_a_setting_and_that_of_the_main_run_is_not_run_again(
@@ -92,46 +83,14 @@ def test_a_count_that_leaves_a_class_untested_is_dropped_for_its_task() -> None:
     assert planned.values[-1].tasks == ("amazon_webcam",)
 
 
-def test_labels_of_a_curve_are_drawn_from_the_seed_where_the_main_ones_are_published(
-    config: dict[str, Any],
-) -> None:
+def test_a_curve_draws_its_labels_where_the_main_ones_are_published() -> None:
     published = load(read_study("office-caltech"))
     assert published.protocol("photographs", "main") == "published"
     assert published.protocol("photographs", "labels-3") == "seeded"
     assert published.protocol("photographs", "alpha-100") == "published"
-    values = [value for value, _ in published.curves[0].values["photographs"]]
-    settings = [name for _, name in published.curves[0].values["photographs"]]
-    assert values == [1, 3, 5, 7, 9]
+    values, settings = zip(*published.curves[0].values["photographs"], strict=True)
+    assert values == (1, 3, 5, 7, 9)
     assert "main" not in settings
-
-
-CHANGES: list[tuple[str, str, dict[str, Any], str]] = [
-    ("a parameter", "curves", {"parameter": "alhpa"}, r"no option 'alhpa'"),
-    ("a value", "curves", {"parameter": "alpha", "values": [-1, 1]}, r"'alpha' param"),
-    ("labels", "curves", {"values": [0.5, 1]}, r"a number of labels, got 0.5"),
-    ("a method", "curves", {"methods": ["cdsp"]}, r"did you mean 'cdspp"),
-    ("a benchmark", "curves", {"benchmarks": ["digit"]}, r"did you mean 'digits'"),
-    ("a task", "curves", {"tasks": ["print_photo"]}, r"unknown name 'print_photo'"),
-    ("trials", "curves", {"trials": 11}, r"11 is more than the study's 10"),
-    ("one name", "curves", {"id": "alpha", "values": [1, 100]}, r"called alpha-100"),
-    ("a deviation", "deviations", {"id": "no-centering"}, r"'no-centring'"),
-    ("its task", "deviations", {"id": "no-centring", "tasks": "x"}, r"a number or a"),
-]
-
-
-@pytest.mark.parametrize(
-    ("section", "change", "message"),
-    [change[1:] for change in CHANGES],
-    ids=[change[0] for change in CHANGES],
-)
-def test_a_fault_is_named(
-    config: dict[str, Any], section: str, change: dict[str, Any], message: str
-) -> None:
-    import re
-
-    first = {"curves": LABELS, "deviations": {}}[section]
-    config[section] = [first | change, *config[section][1:]]
-    assert re.search(message, faults(config))
 
 
 def test_names_of_settings_tell_small_and_large_values_apart() -> None:

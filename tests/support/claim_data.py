@@ -6,13 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from support.gain_data import as_frame
 from support.report_data import METHODS, make_plan
+from support.score_data import Cells, as_frame, as_outcomes
 
 from cdspp.analysis.curves import CurveScores
-from cdspp.analysis.fit_records import OUTCOME_COLUMNS
-from cdspp.analysis.summary import Summary, summarise
+from cdspp.analysis.summary import summarise
 from cdspp.analysis.times import measure_times
 from cdspp.report.tables.claims.evidence import Evidence
 from cdspp.study.plan import CurvePlan, CurveValue, Row
@@ -23,26 +21,44 @@ LUCK = np.array([0.0, 0.02, -0.01, 0.01])
 Numbers = Mapping[str, Any]
 
 
-def summary_of(values: Numbers, *, shortened: Sequence[str] = ()) -> Summary:
-    """Build a summary of two tasks and four trials.
+def evidence(
+    values: Numbers | None = None,
+    *,
+    curve: CurveScores | None = None,
+    seconds: Numbers | None = None,
+    shortened: Sequence[str] = (),
+) -> Evidence:
+    """Put together what is known of a benchmark of two tasks and four trials.
 
     `values` give, by method or control, an accuracy, or one a trial, or one a task and
-    trial; NaN where a trial is missing.
+    trial; NaN where a trial is missing. `seconds` are those of methods in all, of three
+    trials each; NaN: not measured.
     """
+    values, seconds = values or {"cdspp": 0.5}, seconds or {}
+    ran = dict.fromkeys([*values, *seconds])
     plan = make_plan(
         tasks=TASKS,
-        methods=[key for key in values if key not in CONTROLS],
-        controls=[key for key in values if key in CONTROLS],
+        methods=[key for key in ran if key not in CONTROLS],
+        controls=[key for key in ran if key in CONTROLS],
         trials=4,
         shortened=dict.fromkeys(shortened, 4),
     )
-    cells = {
+    each = {key: value / 6 for key, value in seconds.items()}
+    return Evidence(
+        summarise(as_frame(_cells(values, trials=4)), plan),
+        [] if curve is None else [curve],
+        measure_times(as_outcomes(_cells(each, trials=1)), [plan]),
+    )
+
+
+def _cells(values: Numbers, trials: int) -> Cells:
+    """Spread numbers over tasks and trials."""
+    return {
         CONTROLS.get(key, ("main", key)): dict(
-            zip(TASKS, np.broadcast_to(given, (2, 4)).tolist(), strict=True)
+            zip(TASKS, np.broadcast_to(given, (2, trials)).tolist(), strict=True)
         )
         for key, given in values.items()
     }
-    return summarise(as_frame(cells), plan)
 
 
 def curve_of(
@@ -68,30 +84,3 @@ def curve_of(
         n_classes=10,
     )
     return CurveScores(plan, np.broadcast_to(accuracy, shape).copy())
-
-
-def times_of(
-    seconds: Mapping[str, float], *, shortened: Sequence[str] = ()
-) -> pd.DataFrame:
-    """Build the times of methods that took these seconds in all; NaN: not measured."""
-    plan = make_plan(
-        tasks=TASKS, methods=tuple(seconds), shortened=dict.fromkeys(shortened, 3)
-    )
-    outcomes = (
-        {"benchmark": "digits", "setting": "main", "task": task, "method": method}
-        | {"trial": 1, "status": "ok", "cpu_seconds": value / 6}
-        for method, value in seconds.items()
-        for task in (TASKS if np.isfinite(value) else TASKS[:1])
-    )
-    return measure_times(pd.DataFrame(outcomes, columns=OUTCOME_COLUMNS), [plan])
-
-
-def evidence(
-    values: Numbers | None = None,
-    *curves: CurveScores,
-    times: pd.DataFrame | None = None,
-    shortened: Sequence[str] = (),
-) -> Evidence:
-    """Put together what is known of a benchmark."""
-    summary = summary_of(values or {"cdspp": 0.5}, shortened=shortened)
-    return Evidence(summary, curves, times_of({}) if times is None else times)

@@ -1,4 +1,4 @@
-"""Scores of ours for benchmarks that the paper prints."""
+"""Accuracies of ours for benchmarks that the paper prints."""
 
 from __future__ import annotations
 
@@ -6,32 +6,30 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
-from support.gain_data import as_frame
 from support.report_data import make_plan
+from support.score_data import as_frame
 
 from cdspp.analysis.summary import Summary, summarise
 
-__all__ = ["Accuracies", "cell_of", "summary_of"]
-
-Accuracies = Mapping[tuple[str, str], Sequence[float]]
+__all__ = ["cell_of", "summary_of"]
 
 
 def summary_of(
-    name: str | None, tasks: Sequence[str], accuracies: Accuracies, **options: Any
+    name: str | None,
+    accuracies: Mapping[str, Mapping[str, Sequence[float]]],
+    **options: Any,
 ) -> Summary:
-    """Summarise accuracies by (task, method) as those of a printed benchmark."""
-    cells: dict[tuple[str, str], dict[str, Sequence[float]]] = {}
-    for (task, method), values in accuracies.items():
-        cells.setdefault(("main", method), {})[task] = values
-    plan = make_plan(
-        benchmark="ours",
-        tasks=tasks,
-        methods=("svm-t", "cdspp"),
-        controls=(),
-        printed=name,
-        **options,
-    )
-    return summarise(as_frame(cells), plan)
+    """Summarise accuracies by method and task as those of a printed benchmark."""
+    usual = {
+        "tasks": list(
+            dict.fromkeys(task for given in accuracies.values() for task in given)
+        ),
+        "trials": max(len(v) for given in accuracies.values() for v in given.values()),
+        "methods": ("svm-t", "cdspp"),
+        "controls": (),
+    }
+    cells = {("main", method): given for method, given in accuracies.items()}
+    return summarise(as_frame(cells), make_plan(printed=name, **{**usual, **options}))
 
 
 def cell_of(cells: pd.DataFrame, *wanted: str) -> Any:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from cdspp.analysis.summary import Summary, summarise
 from cdspp.core.artifacts import (
     FIT_COLUMNS,
     LABEL_COLUMNS,
@@ -18,11 +21,17 @@ from cdspp.core.artifacts import (
 )
 from cdspp.study.model import Benchmark, Method, Setting, Study, StudyDataset
 from cdspp.study.plan import BenchmarkPlan, plan_of
-from cdspp.study.settings import curve_of, curve_settings, setting_of
+from cdspp.study.settings import (
+    curve_of,
+    curve_settings,
+    deviation_setting,
+    read_deviation_options,
+    setting_of,
+)
 
 __all__ = [
+    "draw_summary",
     "make_plan",
-    "make_study",
     "score_rows",
     "write_fit_records",
     "write_labels",
@@ -30,6 +39,9 @@ __all__ = [
     "write_showcase",
 ]
 
+Entries = Sequence[Mapping[str, Any]]
+
+PAPER = Path(__file__).parents[2] / "resources" / "paper"
 METHODS = {
     "svm-t": ("SVM_t", True, 0.00, 1),
     "hfa": ("HFA", True, 0.01, 1),
@@ -48,113 +60,113 @@ METHODS = {
     "cdspp": ("CDSPP", False, 0.075, 5),
     "cdspp-pca": ("CDSPP+PCA", False, 0.07, 5),
 }
-# What a control does to the source, and what it gains here over the baseline.
+# What a control gains here over the baseline, and what it does to the source.
 CONTROLS = {"target-only": 0.07, "placebo": 0.075, "noise": 0.08}
-SOURCES = {"placebo": "permuted-labels", "noise": "noise"}
+SOURCES = {
+    "placebo": {"id": "placebo", "source": "permuted-labels", "methods": ["cdspp"]},
+    "noise": {"id": "noise", "source": "noise", "methods": ["cdspp"]},
+}
 DIGIT_TASKS = ("print_sketch", "sketch_photo", "photo_tilted", "tilted_print")
 FEW = ("svm-t", "cdspp-sup", "cdspp", "cdspp-pca")
+RECORD = {
+    "block": "1-5",
+    "versions": {"python": "3.11.9", "numpy": "2.4.6"},
+    "platform": {"machine": "x86_64", "cpus": 8, "system": "Linux"},
+    "seed": 7,
+    "numeric_threads": 1,
+}
+MEASURED = {"seconds": 0.5, "cpu_seconds": 0.5, "peak_memory_mb": 300.0}
 
 
-def make_study(
+def make_plan(
     *,
     benchmark: str = "digits",
-    title: str = "Digits",
-    dataset: str = "",
     tasks: Sequence[str] = DIGIT_TASKS,
     methods: Sequence[str] = FEW,
     controls: Sequence[str] = tuple(CONTROLS),
     trials: int = 10,
     shortened: Mapping[str, int] | None = None,
-    settings: Sequence[Mapping[str, Any]] = (),
-    curves: Sequence[Mapping[str, Any]] = (),
-    deviations: Mapping[str, Setting] | None = None,
+    settings: Entries = (),
+    curves: Entries = (),
+    deviations: Entries = (),
     smallest: Mapping[str, int] | None = None,
     **facets: Any,
-) -> Study:
-    """Build a study of one benchmark; `shortened` gives methods fewer trials.
+) -> BenchmarkPlan:
+    """Build the plan of a benchmark; `shortened` gives methods fewer trials.
 
-    `settings` and `curves` are entries of a configuration, `smallest` the size of the
-    classes of a domain (100 by default), `facets` other fields of the benchmark.
+    `settings`, `curves` and `deviations` are entries of a configuration, `smallest` the
+    size of the classes of a domain (100 by default), `facets` other fields of the
+    benchmark.
     """
+    entry = _benchmark(benchmark, tasks, facets)
+    run = (*methods, *(name for name in controls if name not in SOURCES))
     fewer = shortened or {}
-    known = _dataset(dataset or benchmark, tasks, smallest or {})
-    entry = _benchmark(benchmark, title, known.identifier, tasks, facets)
-    run = [*methods, *(c for c in controls if c not in SOURCES)]
-    made = {
-        name: Method(name, {}, fewer.get(name, trials), (benchmark,), name in fewer)
-        for name in run
-    }
-    benchmarks, datasets = {benchmark: entry}, {known.identifier: known}
-    sources = [*_sources(controls, methods), *settings]
-    named = [curve_of(curve, benchmarks, made, datasets, trials) for curve in curves]
-    every = [
-        Setting("main", tuple(run), {benchmark: entry.tasks}),
-        *(setting_of(setting, benchmarks) for setting in sources),
-        *(setting for curve in named for setting in curve_settings(curve)),
-        *(deviations or {}).values(),
-    ]
-    return Study(
+    study = Study(
         name="embedded",
         seed=7,
         trials=trials,
         block_size=10,
         numeric_threads=1,
         partial=False,
-        datasets=datasets,
+        datasets={entry.dataset: _dataset(entry, smallest or {})},
         views={},
-        benchmarks=benchmarks,
-        methods=made,
-        settings={setting.identifier: setting for setting in every},
-        curves=tuple(named),
-        deviations={n: s.identifier for n, s in (deviations or {}).items()},
+        benchmarks={benchmark: entry},
+        methods={
+            name: Method(name, {}, fewer.get(name, trials), (benchmark,), name in fewer)
+            for name in run
+        },
+        settings={"main": Setting("main", run, {benchmark: entry.tasks})},
     )
-
-
-def _dataset(
-    identifier: str, tasks: Sequence[str], smallest: Mapping[str, int]
-) -> StudyDataset:
-    """Return a data set of ten classes a domain, equally large in each."""
-    domains = dict.fromkeys(part for task in tasks for part in task.split("_"))
-    sizes = {d: dict.fromkeys("0123456789", smallest.get(d, 100)) for d in domains}
-    return StudyDataset(identifier, "images", sizes)
+    sources = [SOURCES[n] for n in controls if n in SOURCES and "cdspp" in methods]
+    study = _extended(study, [*sources, *settings], curves, deviations)
+    return plan_of(study, benchmark)
 
 
 def _benchmark(
-    identifier: str,
-    title: str,
-    dataset: str,
-    tasks: Sequence[str],
-    facets: Mapping[str, Any],
+    identifier: str, tasks: Sequence[str], facets: Mapping[str, Any]
 ) -> Benchmark:
     usual = {
+        "title": identifier.capitalize(),
         "summary": "Handwritten digits in four styles, SIFT words to AlexNet.",
+        "dataset": identifier,
         "source_view": "words",
         "target_view": "net",
         "labels": {"source": 20, "target": 3},
         "showcase": tasks[0] if tasks else "",
     }
-    return Benchmark(
-        identifier=identifier,
-        title=title,
-        dataset=dataset,
-        tasks=tuple(tasks),
-        **{**usual, **facets},
-    )
+    return Benchmark(identifier=identifier, tasks=tuple(tasks), **{**usual, **facets})
 
 
-def _sources(controls: Sequence[str], methods: Sequence[str]) -> list[dict[str, Any]]:
-    """Return entries of the settings that change the source of the reference."""
-    return [
-        {"id": control, "source": SOURCES[control], "methods": ["cdspp"]}
-        for control in controls
-        if control in SOURCES and "cdspp" in methods
+def _dataset(benchmark: Benchmark, smallest: Mapping[str, int]) -> StudyDataset:
+    """Return a data set of ten classes a domain, equally large in each."""
+    domains = {part for task in benchmark.tasks for part in task.split("_")}
+    sizes = {d: dict.fromkeys("0123456789", smallest.get(d, 100)) for d in domains}
+    return StudyDataset(benchmark.dataset, "images", sizes)
+
+
+def _extended(
+    study: Study, settings: Entries, curves: Entries, deviations: Entries
+) -> Study:
+    """Add what entries of a configuration describe to a study."""
+    known = (study.benchmarks, study.methods, study.datasets, study.trials)
+    named = tuple(curve_of(curve, *known) for curve in curves)
+    switches = read_deviation_options(PAPER) if deviations else {}
+    measured = {
+        entry["id"]: deviation_setting(entry, switches[entry["id"]], study.benchmarks)
+        for entry in deviations
+    }
+    every = [
+        *study.settings.values(),
+        *(setting_of(setting, study.benchmarks) for setting in settings),
+        *(setting for curve in named for setting in curve_settings(curve)),
+        *measured.values(),
     ]
-
-
-def make_plan(**options: Any) -> BenchmarkPlan:
-    """Build the plan of `make_study`, which takes the same options."""
-    study = make_study(**options)
-    return plan_of(study, next(iter(study.benchmarks)))
+    return replace(
+        study,
+        settings={setting.identifier: setting for setting in every},
+        curves=named,
+        deviations={name: setting.identifier for name, setting in measured.items()},
+    )
 
 
 def score_rows(
@@ -201,6 +213,11 @@ def scores_frame(rows: Sequence[tuple[Any, ...]]) -> pd.DataFrame:
     return frame.astype({name: kinds[kind] for name, kind in SCORE_COLUMNS.items()})
 
 
+def draw_summary(plan: BenchmarkPlan, **options: Any) -> Summary:
+    """Draw scores for a plan and arrange them; options of `score_rows`."""
+    return summarise(score_rows(plan, **options), plan)
+
+
 def _look(key: str, method: str) -> tuple[float, int]:
     """Return what a row gains over the baseline, and its iterations."""
     if key in CONTROLS:
@@ -229,32 +246,28 @@ def write_showcase(
     classes: Sequence[str] = tuple("0123456789"),
     each: int = 40,
     steps: int = 5,
-    trials: int = 2,
 ) -> dict[str, Any]:
-    """Write labels, fits and projections of one task; return their paths.
+    """Write labels, fits of two trials and projections of one task; return their paths.
 
     The last of the `steps` in the projections is the final fit.
     """
     rng = np.random.default_rng(3)
-    source = write_labels(folder / "source.parquet", "s", classes, each // 2)
-    target = write_labels(folder / "target.parquet", "t", classes, each)
-    fit: dict[str, list[Any]] = {name: [] for name in FIT_COLUMNS}
-    for trial in range(1, trials + 1):
-        for step in range(1, steps + 1):
-            for place, name in enumerate(classes):
-                for i in range(3, each):
-                    wrong = rng.random() < 0.4 / step
-                    guess = classes[(place + 1) % len(classes)] if wrong else name
-                    row = (trial, step, f"t-{name}-{i}", guess, 0.9)
-                    for column, item in zip(fit, row, strict=True):
-                        fit[column].append(item)
-    write_rows(folder / "1-2.parquet", FIT_COLUMNS, fit)
+    fits = [
+        (trial, step, f"t-{name}-{i}", classes[place - (rng.random() < 0.4 / step)])
+        for trial in (1, 2)
+        for step in range(1, steps + 1)
+        for place, name in enumerate(classes)
+        for i in range(3, each)
+    ]
+    columns = [name for name in FIT_COLUMNS if name != "confidence"]
+    frame = pd.DataFrame(fits, columns=columns).assign(confidence=0.9)
+    write_rows(folder / "1-2.parquet", FIT_COLUMNS, frame)
     _write_projections(folder / "projections.npz", classes, each, steps)
     return {
         "fits": [folder / "1-2.parquet"],
         "subspace": folder / "projections.npz",
-        "source_labels": source,
-        "target_labels": target,
+        "source_labels": write_labels(folder / "s.parquet", "s", classes, each // 2),
+        "target_labels": write_labels(folder / "t.parquet", "t", classes, each),
     }
 
 
@@ -263,24 +276,19 @@ def _write_projections(
 ) -> None:
     rng = np.random.default_rng(4)
     angles = 2 * np.pi * np.arange(len(classes)) / len(classes)
-    centres = np.column_stack([np.cos(angles), np.sin(angles)])
+    groups = ["source"] * (each // 2) + ["labelled"] * 3 + ["unlabelled"] * (each - 3)
+    numbers = [*range(each // 2), *range(each)]
+    rows = []
+    for step, place in product(range(1, steps + 1), range(len(classes))):
+        centre = np.cos(angles[place]), np.sin(angles[place])
+        for group, i in zip(groups, numbers, strict=True):
+            name = f"{'s' if group == 'source' else 't'}-{classes[place]}-{i}"
+            xy = rng.normal(centre, 0.08 if group == "source" else 0.5 / step)
+            # With every step one sample more of each class is told right.
+            guess = classes[place if i >= 3 + steps - step else place - 1]
+            rows.append((step, group, name, xy, guess * (group == "unlabelled")))
     names = ("iteration", "group", "id", "xy", "predicted")
-    parts: dict[str, list[Any]] = {name: [] for name in names}
-    for step in range(1, steps + 1):
-        for place, name in enumerate(classes):
-            for i in range(each // 2 + each):
-                source = i < each // 2
-                j = i if source else i - each // 2
-                group = "source" if source else "labelled" if j < 3 else "unlabelled"
-                spread = 0.08 if source else 0.5 / step
-                parts["iteration"].append(step)
-                parts["group"].append(group)
-                parts["id"].append(f"{'s' if source else 't'}-{name}-{j}")
-                parts["xy"].append(centres[place] + rng.normal(0, spread, 2))
-                right = j >= 3 + steps - step
-                guess = name if right else classes[place - 1]
-                parts["predicted"].append(guess if group == "unlabelled" else "")
-    columns = {name: np.asarray(values) for name, values in parts.items()}
+    columns = dict(zip(names, map(np.array, zip(*rows, strict=True)), strict=True))
     np.savez(path, final_fit=np.bool_(True), **columns)
 
 
@@ -289,32 +297,14 @@ def write_fit_records(
 ) -> list[Path]:
     """Write one fit record a method and task; method `failed` loses trial 2."""
     paths = []
-    for task in plan.tasks:
-        for row in plan.main_rows:
-            name = row.key
-            cell = Path(plan.benchmark) / "main" / task / name / "1-5.json"
-            trials = [
-                {
-                    "trial": trial,
-                    "status": "failed" if name == failed and trial == 2 else "ok",
-                    "reason": "no <pairs> left"
-                    if name == failed and trial == 2
-                    else "",
-                    "seconds": 0.5,
-                    "cpu_seconds": 0.5,
-                    "peak_memory_mb": 300.0,
-                }
-                for trial in range(1, 6)
-            ]
-            record = {
-                "method": name,
-                "block": "1-5",
-                "versions": {"python": "3.11.9", "numpy": "2.4.6"},
-                "platform": {"machine": "x86_64", "cpus": 8, "system": "Linux"},
-                "seed": 7,
-                "numeric_threads": 1,
-                "trials": trials,
-            }
-            write_json(folder / "fits" / cell, record)
-            paths.append(folder / "fits" / cell)
+    for task, row in product(plan.tasks, plan.main_rows):
+        trials = [
+            {"trial": trial, "status": "ok", "reason": "", **MEASURED}
+            for trial in range(1, 6)
+        ]
+        if row.key == failed:
+            trials[1] |= {"status": "failed", "reason": "no <pairs> left"}
+        place = folder / "fits" / plan.benchmark / "main" / task / row.key
+        paths.append(place / "1-5.json")
+        write_json(paths[-1], {**RECORD, "method": row.key, "trials": trials})
     return paths

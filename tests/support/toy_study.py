@@ -19,76 +19,44 @@ WORDS = {
     "metal": ["iron", "copper", "zinc", "silver", "gold", "nickel", "tin", "lead"],
     "river": ["rhine", "danube", "volga", "nile", "congo", "amazon", "ganges", "tiber"],
 }
-COMMON = [
-    "the",
-    "of",
-    "and",
-    "to",
-    "in",
-    "is",
-    "that",
-    "it",
-    "for",
-    "on",
-    "with",
-    "as",
-    "was",
-    "at",
-    "by",
-]
+COMMON = "the of and to in is that it for on with as was at by"
 
-CONFIG: dict[str, Any] = {
-    "study": "toy",
-    "seed": 0,
-    "trials": 4,
-    "block_size": 2,
-    "numeric_threads": 1,
-    "datasets": [{"id": "words", "folder": "texts"}],
-    "views": [
-        {"id": "tfidf", "extractor": "text"},
-        {
-            "id": "tfidf-pca",
-            "extractor": "pca",
-            "view": "tfidf",
-            "options": {"energy": 0.9},
-        },
-    ],
-    "benchmarks": [
-        {
-            "id": "words",
-            "dataset": "words",
-            "source_view": "tfidf-pca",
-            "target_view": "tfidf-pca",
-            "tasks": ["left_right", "right_right"],
-            "labels": {"source": 4, "target": 2},
-        }
-    ],
-    "methods": [
-        {"id": "svm-t", "options": {"strategy": "ovo", "l2": True}},
-        {"id": "cdspp"},
-        {"id": "target-only"},
-    ],
-    "settings": [{"id": "placebo", "source": "permuted-labels", "methods": ["cdspp"]}],
-    "curves": [
-        {
-            "id": "labels",
-            "parameter": "labels",
-            "values": [1, 2, 3],
-            "methods": ["cdspp"],
-            "tasks": 1,
-            "trials": 2,
-        },
-        {
-            "id": "alpha",
-            "parameter": "alpha",
-            "values": [1, 10],
-            "methods": ["cdspp"],
-            "tasks": 1,
-            "trials": 2,
-        },
-    ],
-    "deviations": [{"id": "no-centring", "tasks": 1, "trials": 2}],
-}
+CONFIG: dict[str, Any] = yaml.safe_load(
+    """
+    study: toy
+    seed: 0
+    trials: 4
+    block_size: 2
+    numeric_threads: 1
+    datasets: [{id: words, folder: texts}]
+    views:
+      - {id: tfidf, extractor: text}
+      - {id: tfidf-pca, extractor: pca, view: tfidf, options: {energy: 0.9}}
+    benchmarks:
+      - id: words
+        dataset: words
+        source_view: tfidf-pca
+        target_view: tfidf-pca
+        tasks: [left_right, right_right]
+        labels: {source: 4, target: 2}
+    methods:
+      - {id: svm-t, options: {strategy: ovo, l2: true}}
+      - id: cdspp
+      - id: target-only
+    settings:
+      - {id: placebo, source: permuted-labels, methods: [cdspp]}
+    curves:
+      - &curve
+        id: labels
+        parameter: labels
+        values: [1, 2, 3]
+        methods: [cdspp]
+        tasks: 1
+        trials: 2
+      - {<<: *curve, id: alpha, parameter: alpha, values: [1, 10]}
+    deviations: [{id: no-centring, tasks: 1, trials: 2}]
+    """
+)
 
 
 def write_texts(folder: Path, per_class: int = 10) -> None:
@@ -99,7 +67,7 @@ def write_texts(folder: Path, per_class: int = 10) -> None:
             target = folder / domain / name
             target.mkdir(parents=True)
             for i in range(per_class):
-                text = [*rng.choice(words, 6), *rng.choice(COMMON, 12)]
+                text = [*rng.choice(words, 6), *rng.choice(COMMON.split(), 12)]
                 (target / f"{i}.txt").write_text(" ".join(rng.permutation(text)))
 
 

@@ -23,10 +23,20 @@ from cdspp.core.artifacts import SCORE_COLUMNS, write_rows
 from cdspp.report.outline import outline_names
 from cdspp.study.plan import BenchmarkPlan
 
-__all__ = ["FORMS", "PICTURES", "WrittenStudy"]
+__all__ = ["FORMS", "WrittenStudy"]
 
-FORMS = (".csv", ".md", ".tex", ".html")
-PICTURES = (".svg", ".png")
+FORMS = {"table": (".csv", ".md", ".tex", ".html"), "figure": (".svg", ".png")}
+# By the opening of a name, where it is not one of the other tables of a benchmark.
+SCRIPTS = {
+    "table": {"curve": "curve_table", "overlap": "overlap", "contents": "contents"},
+    "figure": {
+        "source": "source_help_figure",
+        "labels": "curve_figure",
+        "sensitivity": "curve_figure",
+        "subspace": "showcase_figures",
+        "confusion": "showcase_figures",
+    },
+}
 RESOURCES = Path(__file__).parents[2] / "resources"
 WORKFLOW = RESOURCES.parent / "workflow"
 
@@ -85,58 +95,37 @@ class WrittenStudy:
         """Return the names of all its tables or figures."""
         return outline_names(kind, self.plans)
 
-    def write_tables(self) -> Path:
-        """Write every table in every form; return their folder."""
-        for name in self.names("table"):
-            self.write_table(name, [self._path("tables", name, form) for form in FORMS])
-        return self.folder / "tables"
+    def make(self, kind: str) -> Path:
+        """Make every table or figure in every form; return their folder."""
+        folder = self.folder / f"{kind}s"
+        for name in self.names(kind):
+            self.make_one(
+                kind, name, [folder / f"{name}{form}" for form in FORMS[kind]]
+            )
+        return folder
 
-    def draw_figures(self) -> Path:
-        """Draw every figure; return their folder."""
-        for name in self.names("figure"):
-            outputs = [self._path("figures", name, suffix) for suffix in PICTURES]
-            self.draw_figure(name, outputs)
-        return self.folder / "figures"
-
-    def _path(self, room: str, name: str, suffix: str) -> Path:
-        return self.folder / room / f"{name}{suffix}"
-
-    def write_table(self, name: str, outputs: Sequence[Path]) -> None:
-        """Write the outputs with the script of this table's job."""
-        kind, _, benchmark = name.partition("_")
+    def make_one(self, kind: str, name: str, outputs: Sequence[Path]) -> None:
+        """Write the outputs with the script of the job that makes a table or figure."""
+        stem, _, benchmark = name.partition("_")
+        opening = stem.partition("-")[0]
+        script = SCRIPTS[kind].get(opening, f"benchmark_{kind}s")
+        plan: BenchmarkPlan | Sequence[BenchmarkPlan] = self.plans
         paper = sorted((RESOURCES / "paper").glob("*"))
         inputs: dict[str, Any] = {"scores": self.scores, "records": self.records}
         inputs |= {"paper": paper, "deviations": RESOURCES / "paper/deviations.yaml"}
-        if benchmark not in self.pairs:
-            self._run(name, inputs, self.plans, outputs)
-            return
-        plan, scores = self.pairs[benchmark]
-        room = self.folder / "data" / plan.dataset
-        splits = sorted((room / benchmark).glob("splits/*/*/*.parquet"))
-        inputs |= {"scores": scores, "splits": splits}
-        inputs |= {"labels": sorted(room.glob("*.parquet"))}
-        inputs |= {"features": sorted(room.glob("*.npz"))}
-        kind = kind.partition("-")[0]
-        script = {"curve": "curve_table", "overlap": "overlap", "contents": "contents"}
-        given = splits if kind == "overlap" else inputs
-        self._run(script.get(kind, "benchmark_tables"), given, plan, outputs)
-
-    def draw_figure(self, name: str, outputs: Sequence[Path]) -> None:
-        """Draw the outputs with the script of this figure's job."""
-        kind, _, benchmark = name.partition("_")
-        if not benchmark:
-            inputs = {"scores": self.scores}
-            self._run("source_help_figure", inputs, self.plans, outputs)
-            return
-        plan, scores = self.pairs[benchmark]
-        inputs = {"scores": scores}
-        script = "benchmark_figures"
-        if kind in ("labels", "sensitivity"):
-            script = "curve_figure"
-        elif kind in ("subspace", "confusion"):
-            script, room = "showcase_figures", self.folder / benchmark
-            inputs = write_showcase(room, classes=CLASSES, each=6)
-        self._run(script, inputs, plan, outputs)
+        if benchmark:
+            plan, scores = self.pairs[benchmark]
+            room = self.folder / "data" / plan.dataset
+            inputs |= {"scores": scores, "labels": sorted(room.glob("*.parquet"))}
+            inputs |= {"features": sorted(room.glob("*.npz"))}
+            splits = sorted((room / benchmark).glob("splits/*/*/*.parquet"))
+            inputs |= {"splits": splits}
+        elif kind == "table":
+            script = name
+        if script == "showcase_figures":
+            inputs = write_showcase(self.folder / benchmark, classes=CLASSES, each=6)
+        given = inputs["splits"] if script == "overlap" else inputs
+        self._run(script, given, plan, outputs)
 
     def _run(
         self,

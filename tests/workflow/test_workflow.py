@@ -9,6 +9,7 @@ import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.toy_study import CONFIG, Project
@@ -17,11 +18,13 @@ from cdspp.core.artifacts import FIT_COLUMNS, LABEL_COLUMNS, read_features, read
 from cdspp.report.page.graph import EDGES
 
 SCORES = "results/toy/scores/words.parquet"
-# What follows from any change of a score.
+# What follows from any change of a fit.
 FOLLOWERS = {
     "score",
+    "times",
     "benchmark_tables",
     "benchmark_figures",
+    "showcase_figures",
     "curve_table",
     "curve_figure",
     "overview",
@@ -33,8 +36,6 @@ FOLLOWERS = {
     "report_page",
     "all",
 }
-# What follows from any change of a fit of the main run's reference.
-MAIN_FOLLOWERS = {*FOLLOWERS, "times", "showcase_figures"}
 
 
 @pytest.fixture(scope="module")
@@ -102,17 +103,14 @@ def _fit_files(project: Project) -> list[Path]:
 STAGE_OF = {
     "prepare_dataset": "data",
     "fetch": "data",
-    **dict.fromkeys(("overlap", "contents", "curve_table"), "tables"),
-    **dict.fromkeys(("gains", "times", "printed", "claims", "deviations"), "tables"),
-    "curve_figure": "figures",
     "codebook": "features",
     "split": "splits",
     "subspace": "fit",
-    "overview": "tables",
-    "benchmark_tables": "tables",
-    "source_help_figure": "figures",
-    "benchmark_figures": "figures",
-    "showcase_figures": "figures",
+    **dict.fromkeys(("benchmark_tables", "curve_table", "overview"), "tables"),
+    **dict.fromkeys(("overlap", "contents", "gains", "times"), "tables"),
+    **dict.fromkeys(("printed", "claims", "deviations"), "tables"),
+    **dict.fromkeys(("source_help_figure", "benchmark_figures"), "figures"),
+    **dict.fromkeys(("curve_figure", "showcase_figures"), "figures"),
     "report_page": "report",
 }
 
@@ -128,66 +126,61 @@ def test_the_picture_of_the_job_graph_is_the_job_graph(project: Project) -> None
     assert {a for a, b in edges if b == "fit"} == {"features", "splits"}
 
 
-def test_a_changed_option_reruns_only_what_depends_on_it(project: Project) -> None:
-    methods = [*CONFIG["methods"]]
-    methods[1] = {"id": "cdspp", "options": {"alpha": 1.0}}
-    project.write_config(methods=methods)
-    plan = project.planned()
+[WORDS] = CONFIG["benchmarks"]
+LABELS, ALPHA = CONFIG["curves"]
+SVM, _, TARGET_ONLY = CONFIG["methods"]
+FEW_LABELS = {"id": "few-labels", "labels": {"target": 1}, "methods": ["cdspp"]}
+# What is changed, the fits that follow, and the jobs beside the followers.
+CHANGES: dict[str, tuple[dict[str, Any], str, dict[str, int]]] = {
     # Two tasks of main and placebo in two blocks; three of a curve, one deviation.
-    assert len(plan.fits) == 8 + 3 + 1
-    assert all("/cdspp/" in fit for fit in plan.fits)
-    assert set(plan.rules) == MAIN_FOLLOWERS | {"fit", "subspace"}
+    "an option": (
+        {"methods": [SVM, {"id": "cdspp", "options": {"alpha": 1.0}}, TARGET_ONLY]},
+        ".*/cdspp/.*",
+        {"fit": 8 + 3 + 1, "subspace": 1},
+    ),
+    "more trials": (
+        {"trials": 6},
+        ".*/5-6",
+        {"fit": 8, "split": 3, "overlap": 1, "contents": 1},
+    ),
+    "a further method": (
+        {"methods": [*CONFIG["methods"], {"id": "cdspp-sup"}]},
+        "main/.*/cdspp-sup/.*",
+        {"fit": 4},
+    ),
+    "a further task": (
+        {"benchmarks": [{**WORDS, "tasks": [*WORDS["tasks"], "right_left"]}]},
+        ".*/right_left/.*",
+        {"fit": 8, "split": 2, "overlap": 1, "contents": 1},
+    ),
+    "a setting of other label counts": (
+        {"settings": [*CONFIG["settings"], FEW_LABELS]},
+        "few-labels/.*",
+        {"fit": 4, "split": 2},
+    ),
+    "a further label count": (
+        {"curves": [{**LABELS, "values": [1, 2, 3, 4]}, ALPHA]},
+        "labels-4/left_right/cdspp/1-2",
+        {"fit": 1, "split": 1},
+    ),
+    "a further value of an option": (
+        {"curves": [LABELS, {**ALPHA, "values": [1, 10, 100]}]},
+        "alpha-100/left_right/cdspp/1-2",
+        {"fit": 1},
+    ),
+}
 
 
-def test_more_trials_only_add_blocks(project: Project) -> None:
-    project.write_config(trials=6)
-    plan = project.planned()
-    assert {fit.split("/")[-1] for fit in plan.fits} == {"5-6"}
-    extra = {"fit", "split", "overlap", "contents"}
-    assert set(plan.rules) == MAIN_FOLLOWERS | extra
-
-
-def test_a_further_method_runs_alone(project: Project) -> None:
-    project.write_config(methods=[*CONFIG["methods"], {"id": "cdspp-sup"}])
-    plan = project.planned()
-    assert len(plan.fits) == 4
-    assert all("/cdspp-sup/" in fit for fit in plan.fits)
-
-
-def test_a_further_task_runs_alone(project: Project) -> None:
-    [benchmark] = CONFIG["benchmarks"]
-    tasks = [*benchmark["tasks"], "right_left"]
-    project.write_config(benchmarks=[{**benchmark, "tasks": tasks}])
-    plan = project.planned()
-    assert len(plan.fits) == 8
-    assert all("/right_left/" in fit for fit in plan.fits)
-
-
-def test_a_setting_with_other_label_counts_draws_its_own_splits(
-    project: Project,
+@pytest.mark.parametrize(("change", "fits", "jobs"), CHANGES.values(), ids=CHANGES)
+def test_a_change_reruns_only_what_depends_on_it(
+    project: Project, change: dict[str, Any], fits: str, jobs: dict[str, int]
 ) -> None:
-    labels = {"id": "few-labels", "labels": {"target": 1}, "methods": ["cdspp"]}
-    project.write_config(settings=[*CONFIG["settings"], labels])
+    project.write_config(**change)
     plan = project.planned()
-    assert plan.rules["split"] == 2
-    assert {fit.split("/")[0] for fit in plan.fits} == {"few-labels"}
-
-
-def test_a_further_label_count_runs_alone(project: Project) -> None:
-    labels, alpha = CONFIG["curves"]
-    project.write_config(curves=[{**labels, "values": [1, 2, 3, 4]}, alpha])
-    plan = project.planned()
-    assert plan.fits == ["labels-4/left_right/cdspp/1-2"]
-    assert plan.rules["split"] == 1
-    assert set(plan.rules) >= FOLLOWERS | {"fit", "split"}
-
-
-def test_a_further_value_of_an_option_runs_alone(project: Project) -> None:
-    labels, alpha = CONFIG["curves"]
-    project.write_config(curves=[labels, {**alpha, "values": [1, 10, 100]}])
-    plan = project.planned()
-    assert plan.fits == ["alpha-100/left_right/cdspp/1-2"]
-    assert "split" not in plan.rules
+    assert all(re.fullmatch(fits, fit) for fit in plan.fits)
+    assert len(plan.fits) == jobs["fit"]
+    assert set(plan.rules) == FOLLOWERS | set(jobs)
+    assert {rule: plan.rules[rule] for rule in jobs} == jobs
 
 
 def test_an_edited_method_reruns_only_its_fits(project: Project) -> None:
@@ -280,9 +273,8 @@ def test_the_report_of_snakemake_can_be_made(project: Project) -> None:
 
 
 def test_labels_of_the_tests_are_read_from_the_folders(project: Project) -> None:
-    labels = read_rows(
-        project.folder / "results/labels/words/left.parquet", LABEL_COLUMNS
-    )
+    path = project.folder / "results/labels/words/left.parquet"
+    labels = read_rows(path, LABEL_COLUMNS)
     assert sorted(set(labels["label"])) == ["fruit", "metal", "river"]
 
 
@@ -299,10 +291,7 @@ def test_a_killed_run_resumes_where_it_stopped(project: Project) -> None:
     scores = "results/toy-killed/scores/words.parquet"
     project.snakemake("--unlock")
     project.snakemake("--cores", "2", "--rerun-incomplete", "--", scores)
-    assert (project.folder / scores).read_bytes() == (
-        project.folder / SCORES
-    ).read_bytes()
-    again = [
-        path for path, time_ns in kept.items() if path.stat().st_mtime_ns != time_ns
-    ]
+    whole = (project.folder / SCORES).read_bytes()
+    assert (project.folder / scores).read_bytes() == whole
+    again = [path for path, at in kept.items() if path.stat().st_mtime_ns != at]
     assert len(again) <= 1, "only the fit that was running is done again"

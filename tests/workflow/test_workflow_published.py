@@ -21,47 +21,44 @@ from cdspp.datasets.published_splits import draw_published
 CLASSES = ["cup", "hat", "pen"]
 SIZES = {"shop": [9, 6, 8], "web": [10, 9, 7]}
 N_WORDS, N_SHAPES = 12, 9
-COMPONENTS = {"shop": 3, "web": 4}
 
-BENCHMARK: dict[str, Any] = {
-    "id": "things",
-    "dataset": "things",
-    "source_view": "words-pca",
-    "target_view": "shapes",
-    "tasks": ["shop_web", "web_web"],
-    "labels": {"source": 4, "target": 2},
-    "protocol": "published",
-    "overlap": "keep",
-}
-STUDY: dict[str, Any] = {
-    "datasets": [],
-    "views": [
-        {"id": "shapes", "extractor": "published", "options": {"name": "shapes"}},
-        {"id": "words", "extractor": "published", "options": {"name": "words"}},
-        {
-            "id": "words-pca",
-            "extractor": "pca",
-            "view": "words",
-            "options": {"n_components": COMPONENTS},
-        },
-    ],
-    "benchmarks": [BENCHMARK],
-    "methods": [{"id": "svm-t", "options": {"strategy": "ovo"}}, {"id": "cdspp"}],
-    "curves": [],
-    "deviations": [],
-    "settings": [
-        {
-            "id": "no-overlap",
-            "overlap": "exclude",
-            "methods": ["cdspp"],
-            "tasks": ["web_web"],
-        }
-    ],
-}
+STUDY: dict[str, Any] = yaml.safe_load(
+    """
+    mirror: mirror
+    datasets: []
+    views:
+      - {id: shapes, extractor: published, options: {name: shapes}}
+      - {id: words, extractor: published, options: {name: words}}
+      - id: words-pca
+        extractor: pca
+        view: words
+        options: {n_components: {shop: 3, web: 4}}
+    benchmarks:
+      - id: things
+        dataset: things
+        source_view: words-pca
+        target_view: shapes
+        tasks: [shop_web, web_web]
+        labels: {source: 4, target: 2}
+        protocol: published
+        overlap: keep
+    methods:
+      - {id: svm-t, options: {strategy: ovo}}
+      - id: cdspp
+    curves: []
+    deviations: []
+    settings:
+      - {id: no-overlap, overlap: exclude, methods: [cdspp], tasks: [web_web]}
+    """
+)
 
 
 def labels_of(domain: str) -> np.ndarray:
     return np.repeat(np.arange(1, 4), SIZES[domain])
+
+
+def names_of(domain: str) -> list[str]:
+    return [CLASSES[code - 1] for code in labels_of(domain)]
 
 
 def write_mirror(folder: Path) -> None:
@@ -77,10 +74,8 @@ def write_mirror(folder: Path) -> None:
         weights = rng.standard_normal((len(codes), N_WORDS))
         weights[np.arange(len(codes)), codes] += 4
         lines = [
-            " ".join(
-                [CLASSES[code - 1], *(f"{k + 1}:{w:.4f}" for k, w in enumerate(row))]
-            )
-            for code, row in zip(codes, weights, strict=True)
+            " ".join([name, *(f"{k}:{w:.4f}" for k, w in enumerate(row, start=1))])
+            for name, row in zip(names_of(domain), weights, strict=True)
         ]
         (folder / "words" / domain).write_text("\n".join(lines) + "\n")
 
@@ -109,7 +104,7 @@ def finished(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Proj
         catalogue.read_text() + yaml.safe_dump({"things": catalogue_entry()})
     )
     write_mirror(project.folder / "mirror")
-    project.write_config(**STUDY, mirror="mirror")
+    project.write_config(**STUDY)
     project.snakemake("--cores", "2", "--show-failed-logs")
     return project
 
@@ -117,13 +112,7 @@ def finished(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Proj
 @pytest.fixture
 def project(finished: Project) -> Iterator[Project]:
     yield finished
-    finished.write_config(**STUDY, mirror="mirror")
-
-
-def scores_of(project: Project) -> dict[str, np.ndarray]:
-    return read_rows(
-        project.folder / "results/toy/scores/things.parquet", SCORE_COLUMNS
-    )
+    finished.write_config(**STUDY)
 
 
 def test_rows_of_features_are_those_of_the_published_file(project: Project) -> None:
@@ -134,7 +123,7 @@ def test_rows_of_features_are_those_of_the_published_file(project: Project) -> N
 
 
 def test_a_number_of_components_may_differ_by_domain(project: Project) -> None:
-    for domain, number in COMPONENTS.items():
+    for domain, number in {"shop": 3, "web": 4}.items():
         path = project.folder / f"results/features/things/{domain}.words-pca.npz"
         features = read_features(path)
         assert features.X.shape == (sum(SIZES[domain]), number)
@@ -145,9 +134,8 @@ def test_a_number_of_components_may_differ_by_domain(project: Project) -> None:
 def test_the_splits_are_the_published_ones(project: Project) -> None:
     folder = project.folder / "results/toy/splits/things/main/target/web"
     split = read_rows(folder / "1-2.parquet", SPLIT_COLUMNS)
-    names = [CLASSES[code - 1] for code in labels_of("web")]
     for trial in (1, 2):
-        drawn, rest = draw_published(names, 2, trial, class_order=CLASSES)
+        drawn, rest = draw_published(names_of("web"), 2, trial, class_order=CLASSES)
         here = split["trial"] == trial
         assert (here & (split["role"] == "labelled")).sum() == len(drawn)
         assert (here & (split["role"] == "unlabelled")).sum() == len(rest)
@@ -156,7 +144,8 @@ def test_the_splits_are_the_published_ones(project: Project) -> None:
 def test_samples_on_both_sides_are_kept_or_left_out_as_the_study_says(
     project: Project,
 ) -> None:
-    scores = scores_of(project)
+    path = project.folder / "results/toy/scores/things.parquet"
+    scores = read_rows(path, SCORE_COLUMNS)
     within = scores["task"] == "web_web"
     kept = scores["n_samples"][within & (scores["setting"] == "main")]
     excluded = scores["n_samples"][within & (scores["setting"] == "no-overlap")]
@@ -184,7 +173,7 @@ def test_where_files_came_from_is_recorded_without_a_path_of_the_machine(
 
 
 def test_another_mirror_reruns_nothing(project: Project) -> None:
-    project.write_config(**STUDY, mirror="elsewhere")
+    project.write_config(**{**STUDY, "mirror": "elsewhere"})
     assert "Nothing to be done" in project.snakemake("-n", "--cores", "1")
 
 
@@ -194,13 +183,8 @@ def test_a_copy_in_another_order_stops_the_run(project: Project) -> None:
     codes = labels_of("web")[::-1]
     savemat(path, {"fts": np.eye(26, N_SHAPES) + 1, "labels": codes[:, None]})
     try:
-        output = project.snakemake(
-            "--force",
-            "--cores",
-            "1",
-            "results/features/things/web.shapes.npz",
-            ok=False,
-        )
+        wanted = "results/features/things/web.shapes.npz"
+        output = project.snakemake("--force", "--cores", "1", wanted, ok=False)
     finally:
         path.write_bytes(whole)
     assert "cannot be paired with the published trials" in output
@@ -218,9 +202,8 @@ def test_known_answers_of_office_caltech_through_the_workflow(
     repository: Path, tmp_path: Path, reference_folder: Path, mirror_folder: Path
 ) -> None:
     project = Project(repository, tmp_path)
-    study = yaml.safe_load(
-        (repository / "resources/studies/office-caltech.yaml").read_text()
-    )
+    shipped = repository / "resources/studies/office-caltech.yaml"
+    study = yaml.safe_load(shipped.read_text())
     benchmark = next(b for b in study["benchmarks"] if b["id"] == "surf-googlenet")
     tasks = {"amazon_dslr": "amazon_GoogleNet1024-dslr"}
     tasks |= {"caltech_webcam": "caltech10_GoogleNet1024-webcam"}
@@ -238,15 +221,9 @@ def test_known_answers_of_office_caltech_through_the_workflow(
         block_size=3,
         mirror=os.fspath(mirror_folder),
     )
-    project.snakemake(
-        "--show-failed-logs",
-        "--cores",
-        "2",
-        "results/toy/scores/surf-googlenet.parquet",
-    )
-    scores = read_rows(
-        project.folder / "results/toy/scores/surf-googlenet.parquet", SCORE_COLUMNS
-    )
+    output = "results/toy/scores/surf-googlenet.parquet"
+    project.snakemake("--show-failed-logs", "--cores", "2", output)
+    scores = read_rows(project.folder / output, SCORE_COLUMNS)
     answers = json.loads((reference_folder / "known_answers.json").read_text())
     compared = 0
     for method, key in names.items():

@@ -19,6 +19,8 @@ from cdspp.report.figures.curves import draw_curves
 from cdspp.report.figures.style import STYLES, equal_windows
 
 Draw = Callable[..., Figure]
+ROUNDS = curve_entry("rounds", parameter="max_iter", methods=("cdspp",))
+FOUR = curve_entry(methods=("svm-t", "dama", "cdls", "cdspp"), values=(60, 70, 80))
 
 
 @pytest.fixture
@@ -92,10 +94,8 @@ def test_what_was_dropped_is_said_in_its_panel(draw: Draw) -> None:
 
 
 def test_a_point_far_below_the_others_is_named_with_its_value(draw: Draw) -> None:
-    methods = ("svm-t", "dama", "cdls", "cdspp")
-    curve = curve_entry(methods=methods, values=(60, 70, 80))
-    near = panels(draw("labels", curve))[0]
-    far = panels(draw("labels", curve, collapsed=("dama", 60)))[0]
+    near = panels(draw("labels", FOUR))[0]
+    far = panels(draw("labels", FOUR, collapsed=("dama", 60)))[0]
     assert not near.texts
     assert [text.get_text() for text in far.texts] == ["▾ DAMA 1"]
     assert far.get_ylim()[0] > 50
@@ -104,9 +104,7 @@ def test_a_point_far_below_the_others_is_named_with_its_value(draw: Draw) -> Non
 
 
 def test_what_is_far_below_more_than_once_is_named_with_its_range(draw: Draw) -> None:
-    methods = ("svm-t", "dama", "cdls", "cdspp")
-    curve = curve_entry(methods=methods, values=(60, 70, 80))
-    panel = panels(draw("labels", curve, collapsed=("dama", 60, 70)))[0]
+    panel = panels(draw("labels", FOUR, collapsed=("dama", 60, 70)))[0]
     assert [text.get_text() for text in panel.texts] == ["▾ DAMA 1 to 82"]
     assert not [entry for entry in panel.lines if entry.get_label() == "DAMA"]
 
@@ -149,9 +147,7 @@ def test_sensitivity_has_a_panel_a_parameter_on_one_scale(draw: Draw) -> None:
 def test_tasks_are_thin_their_average_thick_and_the_main_run_marked(
     draw: Draw,
 ) -> None:
-    rounds = {"parameter": "max_iter", "values": (1, 5, 9)}
-    curve = curve_entry("rounds", methods=("cdspp",), **rounds)
-    figure = draw("sensitivity", curve)
+    figure = draw("sensitivity", ROUNDS | {"values": (1, 5, 9)})
     widths = [entry.get_linewidth() for entry in panels(figure)[0].lines]
     assert widths[1] == widths[2] < widths[3] < widths[0]
     assert panels(figure)[0].lines[0].get_xdata() == [5, 5]
@@ -166,17 +162,14 @@ def test_of_many_tasks_the_single_ones_have_one_entry(draw: Draw) -> None:
 
 
 def test_a_scale_spans_ten_points_at_least(draw: Draw) -> None:
-    curve = curve_entry("rounds", parameter="max_iter", methods=("cdspp",), tasks=1)
-    low, high = panels(draw("sensitivity", curve))[0].get_ylim()
+    low, high = panels(draw("sensitivity", ROUNDS | {"tasks": 1}))[0].get_ylim()
     assert high - low >= 10
 
 
 def test_ticks_too_close_to_others_are_left_out(draw: Draw) -> None:
-    values = (2, 4, 5, 6, 20)
-    rounds = {"parameter": "max_iter", "methods": ("cdspp",)}
-    curve = curve_entry("rounds", values=values, **rounds)
-    ticks = panels(draw("sensitivity", curve))[0].get_xticks().tolist()
-    assert ticks == [2, 5, 20]
+    curve = ROUNDS | {"values": (2, 4, 5, 6, 20)}
+    ticks = panels(draw("sensitivity", curve))[0].get_xticks()
+    assert ticks.tolist() == [2, 5, 20]
 
 
 @pytest.mark.parametrize("n_tasks", [1, 2, 3, 5, 8])

@@ -35,8 +35,8 @@ def write_page(
     folder = root / "results" / "embedded"
     helps = {"digits": {"source_helps": 0.06}}
     study = WrittenStudy(folder, plans or two_benchmarks(), helps, failed)
-    tables = study.write_tables()
-    pictures = study.draw_figures() if figures else folder / "figures"
+    tables = study.make("table")
+    pictures = study.make("figure") if figures else folder / "figures"
     output = folder / "report" / "index.html"
     told = {"name": "embedded", "seed": 7, "trials": 10, "numeric_threads": 1}
     write_report(

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.report_data import DIGIT_TASKS, FEW, make_plan, make_study, score_rows
+from support.report_data import DIGIT_TASKS, FEW, SOURCES, draw_summary, make_plan
 
-from cdspp.analysis.summary import Summary, mean_sd, summarise
+from cdspp.analysis.summary import Summary, mean_sd
 from cdspp.report.tables.benchmark import build_benchmark_tables, build_overview
 from cdspp.report.tables.table import (
     Cell,
@@ -20,14 +20,9 @@ from cdspp.report.tables.table import (
     to_latex,
     to_markdown,
 )
-from cdspp.study.plan import BenchmarkPlan, plan_of
+from cdspp.study.plan import BenchmarkPlan
 
 TASK = DIGIT_TASKS[0]
-
-
-def summarised(plan: BenchmarkPlan, **options: Any) -> Summary:
-    """Draw scores for a plan and arrange them."""
-    return summarise(score_rows(plan, **options), plan)
 
 
 def table_of(summary: Summary, kind: str) -> Table:
@@ -36,32 +31,28 @@ def table_of(summary: Summary, kind: str) -> Table:
     return tables[f"{kind}_{summary.plan.benchmark}"]
 
 
+def accuracy_table(plan: BenchmarkPlan, **options: Any) -> Table:
+    """Build the table of accuracies from drawn scores."""
+    return table_of(draw_summary(plan, **options), "accuracy")
+
+
 def cells(table: Table, name: str) -> tuple[Cell, ...]:
     """Return the cells of the line that starts with this name."""
     (line,) = [line for line in table.lines if line.cells[0].text == name]
     return line.cells
 
 
-def markdown_rows(text: str) -> list[list[str]]:
-    """Split a Markdown table into its cells."""
-    grid = [line for line in text.splitlines() if line.startswith("|")]
-    return [[cell.strip() for cell in line[1:-1].split(" | ")] for line in grid]
-
-
 def test_a_cell_holds_mean_and_deviation_in_percent() -> None:
-    summary = summarised(make_plan())
+    summary = draw_summary(make_plan())
     table = table_of(summary, "accuracy")
     mean, sd = mean_sd(summary.accuracy[summary.find("svm-t"), 0])
     assert cells(table, "SVM_t*")[1].text == f"{100 * mean:.1f} ({100 * sd:.1f})"
-    assert table.columns == (
-        "Method",
-        *(t.replace("_", " → ") for t in DIGIT_TASKS),
-        "Average",
-    )
+    titles = (task.replace("_", " → ") for task in DIGIT_TASKS)
+    assert table.columns == ("Method", *titles, "Average")
 
 
 def test_the_average_is_taken_within_each_trial() -> None:
-    summary = summarised(make_plan())
+    summary = draw_summary(make_plan())
     by_trial = summary.accuracy[summary.find("cdspp")].mean(axis=0)
     mean, sd = 100 * by_trial.mean(), 100 * by_trial.std(ddof=1)
     found = cells(table_of(summary, "accuracy"), "CDSPP")
@@ -70,7 +61,7 @@ def test_the_average_is_taken_within_each_trial() -> None:
 
 def test_rows_stand_in_blocks_supervised_first_controls_last() -> None:
     plan = make_plan(methods=("cdspp", "svm-t", "cdspp-pca", "cdspp-sup"))
-    table = table_of(summarised(plan), "accuracy")
+    table = accuracy_table(plan)
     assert [(line.block, line.cells[0].text) for line in table.lines] == [
         ("Supervised", "SVM_t*"),
         ("Supervised", "CDSPP_sup*"),
@@ -89,28 +80,24 @@ def test_the_best_complete_method_is_bold_and_never_a_control_or_short_run(
     trials: int, note: str
 ) -> None:
     plan = make_plan(shortened={"cdspp": trials})
-    summary = summarised(plan, source_helps=0.2)
-    table = table_of(summary, "accuracy")
+    table = accuracy_table(plan, source_helps=0.2)
     for column in range(1, len(table.columns)):
         bold = [line.cells[0].text for line in table.lines if line.cells[column].bold]
         assert bold == ["CDSPP+PCA"]
-    label = [cells(table, "CDSPP†")[0]]
-    assert [(cell.text, cell.note) for cell in label] == [("CDSPP†", note)]
+    assert cells(table, "CDSPP†")[0].note == note
 
 
 def test_other_settings_stand_in_a_block_of_their_own_and_are_never_bold() -> None:
     other = {"id": "alpha-2", "methods": ["cdspp"], "options": {"alpha": 2}}
-    table = table_of(summarised(make_plan(tasks=[TASK], settings=[other])), "accuracy")
+    table = accuracy_table(make_plan(tasks=[TASK], settings=[other]))
     line = table.lines[-1]
     assert (line.block, line.cells[0].text) == ("Other settings", "CDSPP, alpha-2")
     assert not line.cells[1].bold
 
 
 def test_a_setting_of_fewer_trials_is_asked_for_these_and_lost_none() -> None:
-    study = make_study(tasks=[TASK])
-    placebo = replace(study.settings["placebo"], trials=3)
-    study = replace(study, settings={**study.settings, "placebo": placebo})
-    table = table_of(summarised(plan_of(study, "digits")), "accuracy")
+    settings = [SOURCES["placebo"] | {"trials": 3}]
+    table = accuracy_table(make_plan(tasks=[TASK], settings=settings))
     found = cells(table, "placebo")
     assert (found[0].note, found[1].note) == ("3 trials", "")
     row = table.data[table.data["row"] == "placebo"]
@@ -120,7 +107,7 @@ def test_a_setting_of_fewer_trials_is_asked_for_these_and_lost_none() -> None:
 
 def test_a_tie_in_print_is_bold_twice() -> None:
     plan = make_plan(tasks=[TASK], methods=("svm-t", "cdspp"), trials=1)
-    summary = summarised(plan)
+    summary = draw_summary(plan)
     summary.accuracy[0, 0, 0], summary.accuracy[1, 0, 0] = 0.90004, 0.89996
     table = table_of(summary, "accuracy")
     assert [line.cells[1].text for line in table.lines][:2] == ["90.0 (–)", "90.0 (–)"]
@@ -128,18 +115,16 @@ def test_a_tie_in_print_is_bold_twice() -> None:
 
 
 def test_fewer_trials_are_never_bold_even_if_not_called_shortened() -> None:
-    study = make_study(shortened={"cdspp": 4})
-    whole = replace(study.methods["cdspp"], shortened=False)
-    study = replace(study, methods={**study.methods, "cdspp": whole})
-    plan = plan_of(study, "digits")
-    table = table_of(summarised(plan, source_helps=0.2), "accuracy")
+    plan = make_plan(shortened={"cdspp": 4})
+    rows = tuple(replace(row, shortened=False) for row in plan.rows)
+    table = accuracy_table(replace(plan, rows=rows), source_helps=0.2)
     assert cells(table, "CDSPP+PCA")[1].bold
     assert not cells(table, "CDSPP")[1].bold
 
 
 def test_failed_trials_are_counted_in_the_cell_and_keep_it_out_of_bold() -> None:
-    summary = summarised(make_plan(), source_helps=0.2, failed=[("cdspp", TASK, 3)])
-    table = table_of(summary, "accuracy")
+    failed = [("cdspp", TASK, 3)]
+    table = accuracy_table(make_plan(), source_helps=0.2, failed=failed)
     found = cells(table, "CDSPP")
     assert found[1].note == found[-1].note == "9 of 10 trials"
     assert found[2].note == ""
@@ -152,16 +137,15 @@ def test_failed_trials_are_counted_in_the_cell_and_keep_it_out_of_bold() -> None
 
 def test_a_cell_without_any_trial_is_a_dash() -> None:
     missing = [("noise", TASK, trial) for trial in range(1, 11)]
-    table = table_of(summarised(make_plan(), missing=missing), "accuracy")
+    table = accuracy_table(make_plan(), missing=missing)
     assert cells(table, "noise")[1].text == cells(table, "noise")[-1].text == "–"
-    rows = {row[0]: row for row in markdown_rows(to_markdown(table))}
-    assert rows["noise"][1] == "–"
+    assert "\n| noise | – |" in to_markdown(table)
     assert r"noise & -- &" in to_latex(table)
     assert "nan" not in to_csv(table) + to_html(table)
 
 
 def test_csv_is_tidy_and_exact() -> None:
-    summary = summarised(make_plan())
+    summary = draw_summary(make_plan())
     data = table_of(summary, "accuracy").data
     assert len(data) == 7 * 5
     (row,) = data[(data["row"] == "placebo") & (data["task"] == TASK)].itertuples()
@@ -170,7 +154,7 @@ def test_csv_is_tidy_and_exact() -> None:
 
 
 def test_latex_has_rules_between_blocks_subscripts_and_balanced_braces() -> None:
-    text = to_latex(table_of(summarised(make_plan()), "accuracy"))
+    text = to_latex(accuracy_table(make_plan()))
     assert text.count(r"\midrule") == 3
     assert r"SVM\textsubscript{t}*" in text
     assert r"print $\rightarrow$ sketch" in text
@@ -180,21 +164,17 @@ def test_latex_has_rules_between_blocks_subscripts_and_balanced_braces() -> None
 
 
 def test_iterations_are_rows_of_the_methods_that_iterate() -> None:
-    summary = summarised(make_plan())
+    summary = draw_summary(make_plan())
     table = table_of(summary, "iterations")
     assert len(table.lines) == 5 * 5
-    first = table.lines[0].cells
     mean, sd = mean_sd(summary.by_iteration[summary.find("cdspp"), 0, :, 0])
-    assert [cell.text for cell in first[:3]] == [
-        "CDSPP",
-        "1",
-        f"{100 * mean:.1f} ({100 * sd:.1f})",
-    ]
+    first = [cell.text for cell in table.lines[0].cells[:3]]
+    assert first == ["CDSPP", "1", f"{100 * mean:.1f} ({100 * sd:.1f})"]
 
 
 def test_many_iterations_are_thinned_in_print_and_complete_in_csv() -> None:
     plan = make_plan(tasks=[TASK], methods=("cdspp",), controls=())
-    summary = summarised(plan)
+    summary = draw_summary(plan)
     long = 0.5 + 0.001 * summary.by_iteration[..., :1] * np.arange(1, 101)
     grown = replace(summary, iterations=np.arange(1, 101), by_iteration=long)
     table = table_of(grown, "iterations")
@@ -204,7 +184,7 @@ def test_many_iterations_are_thinned_in_print_and_complete_in_csv() -> None:
 
 
 def test_source_help_shows_paired_gains_over_every_rival() -> None:
-    summary = summarised(make_plan(), source_helps=0.06)
+    summary = draw_summary(make_plan(), source_helps=0.06)
     table = table_of(summary, "source-help")
     assert len(table.lines) == 5 * 4
     rivals = [line.cells[1].text for line in table.lines[:4]]
@@ -220,8 +200,8 @@ def test_source_help_shows_paired_gains_over_every_rival() -> None:
 
 def test_the_overview_has_a_row_for_every_method_of_any_benchmark() -> None:
     first = make_plan(methods=FEW[:2], controls=())
-    second = make_plan(benchmark="docs", title="Docs", tasks=["docs_code"])
-    table = build_overview([summarised(first), summarised(second)])
+    second = make_plan(benchmark="docs", tasks=["docs_code"])
+    table = build_overview([draw_summary(first), draw_summary(second)])
     assert table.columns == ("Method", "Digits", "Docs")
     found = {line.cells[0].text: line.cells[1].text for line in table.lines}
     assert found["CDSPP"] == found["noise"] == "–"

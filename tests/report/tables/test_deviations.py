@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-import pandas as pd
 import pytest
 import yaml
-from support.gain_data import as_frame
 from support.report_data import make_plan
+from support.score_data import Cells, as_frame
 
 from cdspp.core.errors import DataError
 from cdspp.methods import make, option_defaults
@@ -22,10 +22,9 @@ from cdspp.report.tables.deviations import (
     read_deviations,
 )
 from cdspp.report.tables.table import Table
-from cdspp.study.model import Setting
 from cdspp.study.plan import BenchmarkPlan
 
-SETTING = "deviation-no-centring"
+MAIN, CHANGED = ("main", "cdspp"), ("deviation-no-centring", "cdspp")
 NO_CENTRING = Deviation(
     id="no-centring",
     method="cdspp",
@@ -35,53 +34,36 @@ NO_CENTRING = Deviation(
     default="code",
     options={"center": False},
 )
-NO_SWITCH = Deviation(
+NO_SWITCH = replace(
+    NO_CENTRING,
     id="no-ridge",
     method="dama-plus",
     topic="Ridge",
     paper="There is none.",
     code="There is one.",
-    default="code",
     options=None,
     unchecked=True,
 )
-Accuracies = Mapping[tuple[str, str], Sequence[float]]
 
 
 @pytest.fixture(scope="module")
-def path(repository: Path) -> Path:
-    return repository / "resources" / "paper" / "deviations.yaml"
+def shipped(repository: Path) -> list[Deviation]:
+    return read_deviations(repository / "resources" / "paper" / "deviations.yaml")
 
 
-@pytest.fixture(scope="module")
-def shipped(path: Path) -> list[Deviation]:
-    return read_deviations(path)
-
-
-def scores_of(accuracies: Accuracies) -> pd.DataFrame:
-    """Return scores of CDSPP by (setting, task), trial by trial."""
-    cells: dict[tuple[str, str], dict[str, Sequence[float]]] = {}
-    for (setting, task), values in accuracies.items():
-        cells.setdefault((setting, "cdspp"), {})[task] = values
-    return as_frame(cells)
-
-
-def plan_of(tasks: Sequence[str], trials: int = 3, title: str = "A") -> BenchmarkPlan:
-    name = title.lower()
-    setting = Setting(SETTING, ("cdspp",), {name: tuple(tasks)}, trials=trials)
+def plan_of(
+    *tasks: str, trials: int | None = None, benchmark: str = "a"
+) -> BenchmarkPlan:
+    deviation = {"id": "no-centring", "trials": trials}
     return make_plan(
-        benchmark=name,
-        title=title,
-        tasks=tasks,
-        methods=("cdspp",),
-        deviations={"no-centring": setting},
+        benchmark=benchmark, tasks=tasks, methods=("cdspp",), deviations=[deviation]
     )
 
 
-def table_of(*accuracies: Accuracies) -> Table:
+def table_of(*scores: Cells) -> Table:
     effects = [
-        measure_effects(scores_of(part), plan_of(["a_b"], title=title))
-        for part, title in zip(accuracies, "AB", strict=False)
+        measure_effects(as_frame(cells), plan_of("a_b", trials=3, benchmark=name))
+        for cells, name in zip(scores, "ab", strict=False)
     ]
     return build_deviation_table(effects, [NO_CENTRING, NO_SWITCH])
 
@@ -101,19 +83,8 @@ def test_every_method_of_the_paper_with_a_known_difference_is_in_the_list(
     shipped: list[Deviation],
 ) -> None:
     methods = {deviation.method.split("-")[0] for deviation in shipped}
-    compared = {
-        "svm",
-        "dama",
-        "cdls",
-        "hfa",
-        "shfa",
-        "pa",
-        "tit",
-        "stn",
-        "ddacl",
-        "ssan",
-    }
-    assert methods == compared | {"cdspp"}
+    compared = "svm dama cdls hfa shfa pa tit stn ddacl ssan cdspp"
+    assert methods == set(compared.split())
 
 
 def test_every_entry_is_named_and_told_in_sentences(shipped: list[Deviation]) -> None:
@@ -131,46 +102,36 @@ def test_the_switches_that_a_study_may_name_are_there(shipped: list[Deviation]) 
     assert {"plain-means", "select-over-all", "final-fit"} <= set(switches)
 
 
+ENTRY = vars(NO_CENTRING)
+
+
 @pytest.mark.parametrize(
-    ("change", "named"),
+    ("entries", "message"),
     [
-        ({"defualt": "code"}, "no-centring"),
-        ({"default": "author"}, "code, paper, neither"),
+        ([{**ENTRY, "defualt": "code"}], "no-centring"),
+        ([{**ENTRY, "default": "author"}], "code, paper, neither"),
+        ([ENTRY, ENTRY], "more than once: no-centring"),
+        (
+            [{name: ENTRY[name] for name in ENTRY if name != "code"}],
+            "no-centring: expected the keys",
+        ),
     ],
+    ids=["unknown key", "unknown default", "name given twice", "missing key"],
 )
-def test_a_wrong_entry_is_refused_by_name(
-    change: dict[str, str], named: str, tmp_path: Path
+def test_a_wrong_list_is_refused_by_name(
+    entries: list[dict[str, Any]], message: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "deviations.yaml"
-    path.write_text(yaml.safe_dump([{**vars(NO_CENTRING), **change}]))
-    with pytest.raises(DataError, match=named):
+    path.write_text(yaml.safe_dump(entries))
+    with pytest.raises(DataError, match=message):
         read_deviations(path)
 
 
-def test_a_missing_key_and_a_name_given_twice_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "deviations.yaml"
-    entry = dict(vars(NO_CENTRING))
-    path.write_text(yaml.safe_dump([entry, dict(entry)]))
-    with pytest.raises(DataError, match="more than once: no-centring"):
-        read_deviations(path)
-    del entry["code"]
-    path.write_text(yaml.safe_dump([entry]))
-    with pytest.raises(DataError, match="no-centring: expected the keys"):
-        read_deviations(path)
-
-
-def test_the_effect_is_the_setting_minus_the_main_run_on_equal_trials_and_tasks() -> (
-    None
-):
-    accuracies = {
-        ("main", "a_b"): [0.80, 0.82, 0.84, 0.10],
-        ("main", "b_c"): [0.60, 0.62, 0.64, 0.10],
-        ("main", "c_a"): [0.10, 0.10, 0.10, 0.10],
-        (SETTING, "a_b"): [0.82, 0.84, 0.86, 0.99],
-        (SETTING, "b_c"): [0.60, 0.64, 0.68, 0.99],
-    }
-    plan = plan_of(["a_b", "b_c"], trials=3)
-    effect = measure_effects(scores_of(accuracies), plan)["no-centring"]
+def test_an_effect_is_setting_minus_main_run_on_equal_trials_and_tasks() -> None:
+    main = {"a_b": [0.80, 0.82, 0.84, 0.10], "b_c": [0.60, 0.62, 0.64, 0.10]}
+    changed = {"a_b": [0.82, 0.84, 0.86, 0.99], "b_c": [0.60, 0.64, 0.68, 0.99]}
+    scores = as_frame({MAIN: main | {"c_a": [0.10] * 4}, CHANGED: changed})
+    effect = measure_effects(scores, plan_of("a_b", "b_c", trials=3))["no-centring"]
     # By trial: (0.02 + 0) / 2, (0.02 + 0.02) / 2, (0.02 + 0.04) / 2.
     assert effect.gain.gain == pytest.approx(0.02)
     assert effect.gain.low == pytest.approx(0.01)
@@ -179,31 +140,24 @@ def test_the_effect_is_the_setting_minus_the_main_run_on_equal_trials_and_tasks(
 
 
 def test_a_trial_that_lacks_a_task_is_left_out() -> None:
-    accuracies = {
-        ("main", "a_b"): [0.80, 0.80],
-        ("main", "b_c"): [0.60, 0.60],
-        (SETTING, "a_b"): [0.90, 0.90],
-        (SETTING, "b_c"): [0.60],
-    }
-    plan = plan_of(["a_b", "b_c"], trials=2)
-    gain = measure_effects(scores_of(accuracies), plan)["no-centring"].gain
+    main = {"a_b": [0.80, 0.80], "b_c": [0.60, 0.60]}
+    scores = as_frame({MAIN: main, CHANGED: {"a_b": [0.90, 0.90], "b_c": [0.60]}})
+    gain = measure_effects(scores, plan_of("a_b", "b_c", trials=2))["no-centring"].gain
     assert gain.trials == 1
     assert gain.gain == pytest.approx(0.05)
     assert math.isnan(gain.low)
 
 
 def test_a_setting_that_has_no_scores_yet_has_no_effect() -> None:
-    table = table_of({("main", "a_b"): [0.8, 0.8, 0.8]})
+    table = table_of({MAIN: {"a_b": [0.8, 0.8, 0.8]}})
     cells = table.lines[0].cells
     assert [cell.text for cell in cells[4:]] == ["A", "–"]
     assert cells[4].note == "1 task, 0 trials"
 
 
 def test_a_line_tells_both_readings_and_the_effect_in_points() -> None:
-    table = table_of(
-        {("main", "a_b"): [0.80, 0.82, 0.84], (SETTING, "a_b"): [0.77, 0.80, 0.83]}
-    )
-    cells = table.lines[0].cells
+    scores = {MAIN: {"a_b": [0.80, 0.82, 0.84]}, CHANGED: {"a_b": [0.77, 0.80, 0.83]}}
+    cells = table_of(scores).lines[0].cells
     assert [cell.text for cell in cells] == [
         "CDSPP",
         "Centring",
@@ -218,14 +172,12 @@ def test_a_line_tells_both_readings_and_the_effect_in_points() -> None:
 
 
 def test_an_effect_whose_interval_holds_zero_is_not_bold() -> None:
-    table = table_of(
-        {("main", "a_b"): [0.80, 0.82, 0.84], (SETTING, "a_b"): [0.81, 0.82, 0.83]}
-    )
-    assert not table.lines[0].cells[5].bold
+    scores = {MAIN: {"a_b": [0.80, 0.82, 0.84]}, CHANGED: {"a_b": [0.81, 0.82, 0.83]}}
+    assert not table_of(scores).lines[0].cells[5].bold
 
 
 def test_what_was_not_measured_is_told_with_dashes() -> None:
-    table = table_of({("main", "a_b"): [0.8]})
+    table = table_of({MAIN: {"a_b": [0.8]}})
     line = table.lines[-1]
     texts = [cell.text for cell in line.cells]
     assert texts == ["DAMA+", "Ridge", "There is none.", "There is one.", "–", "–"]
@@ -235,7 +187,7 @@ def test_what_was_not_measured_is_told_with_dashes() -> None:
 
 
 def test_two_benchmarks_have_a_line_each_and_the_text_stands_once() -> None:
-    scores = {("main", "a_b"): [0.8, 0.8], (SETTING, "a_b"): [0.9, 0.9]}
+    scores = {MAIN: {"a_b": [0.8, 0.8]}, CHANGED: {"a_b": [0.9, 0.9]}}
     table = table_of(scores, scores)
     first, second, _ = table.lines
     assert {cell.text for cell in second.cells[:4]} == {""}
@@ -246,8 +198,8 @@ def test_two_benchmarks_have_a_line_each_and_the_text_stands_once() -> None:
 def test_the_data_have_an_entry_a_deviation_and_what_was_measured(
     shipped: list[Deviation],
 ) -> None:
-    accuracies = {("main", "a_b"): [0.8, 0.8], (SETTING, "a_b"): [0.9, 0.9]}
-    effects = measure_effects(scores_of(accuracies), plan_of(["a_b"]))
+    scores = as_frame({MAIN: {"a_b": [0.8, 0.8]}, CHANGED: {"a_b": [0.9, 0.9]}})
+    effects = measure_effects(scores, plan_of("a_b"))
     table = build_deviation_table([effects], shipped)
     assert "accuracy with these options minus accuracy without them" in table.caption
     assert list(table.data["id"]) == [deviation.id for deviation in shipped]

@@ -39,14 +39,13 @@ def table_of(*gains: dict[str, Any]) -> Table:
 def shown(*gains: dict[str, Any]) -> list[dict[str, str]]:
     """Return the lines of the table, cells with their notes by heading."""
     table = table_of(*gains)
-    texts = [
-        [
-            f"{cell.text} [{cell.note}]" if cell.note else cell.text
-            for cell in line.cells
-        ]
+    return [
+        {
+            heading: f"{cell.text} [{cell.note}]" if cell.note else cell.text
+            for heading, cell in zip(table.columns, line.cells, strict=True)
+        }
         for line in table.lines
     ]
-    return [dict(zip(table.columns, line, strict=True)) for line in texts]
 
 
 def test_a_line_shows_gains_with_intervals_harm_and_accuracy() -> None:
@@ -65,13 +64,8 @@ def test_a_line_shows_gains_with_intervals_harm_and_accuracy() -> None:
 def test_rivals_that_nobody_met_have_no_column_and_a_missing_one_is_a_dash() -> None:
     noise = dict(GAIN, row="dama", display_name="DAMA", rival="noise")
     first, second = shown(GAIN, noise)
-    assert list(first) == [
-        "Benchmark",
-        "Method",
-        "Over SVM_t",
-        "Over noise",
-        "Accuracy",
-    ]
+    columns = ["Benchmark", "Method", "Over SVM_t", "Over noise", "Accuracy"]
+    assert list(first) == columns
     assert (first["Over noise"], second["Over SVM_t"]) == ("–", "–")
 
 
@@ -101,16 +95,12 @@ def test_clear_harm_is_told_from_six_trials_on(trials: int, shows: bool) -> None
 
 
 def test_fewer_trials_and_tasks_than_the_others_are_noted() -> None:
-    short = {"row": "stn", "display_name": "STN†"}
-    lines = shown(
-        GAIN,
-        ALONE,
-        dict(GAIN, **short, trials=3),
-        dict(ALONE, **short, trials=1, n_tasks=8),
-    )
-    assert lines[0]["Method"] == "CDSPP"
-    assert lines[1]["Method"] == "STN† [3 trials]"
-    assert lines[1]["Over target-only"] == "−1.0 [−2.0 to 0.4, 8 tasks, 1 trial]"
+    short = {"row": "stn", "display_name": "STN†", "trials": 3}
+    alone = ALONE | short | {"trials": 1, "n_tasks": 8}
+    first, second = shown(GAIN, ALONE, GAIN | short, alone)
+    assert first["Method"] == "CDSPP"
+    assert second["Method"] == "STN† [3 trials]"
+    assert second["Over target-only"] == "−1.0 [−2.0 to 0.4, 8 tasks, 1 trial]"
 
 
 def test_benchmarks_are_blocks_that_name_tasks_and_target_domains() -> None:

@@ -21,20 +21,16 @@ def test_the_table_shows_what_was_compared_and_counts_the_rest(
 ) -> None:
     known = cell_of(printed.cells, "nus-imagenet", "CDSPP", "tags_images").printed_mean
     accuracies = {
-        ("tags_images", "svm-t"): [known] * 2,
-        ("tags_images", "cdspp"): [known - 0.02],
+        "svm-t": {"tags_images": [known] * 2},
+        "cdspp": {"tags_images": [known - 0.02]},
     }
-    summary = summary_of(
-        "nus-imagenet", ["tags_images"], accuracies, trials=2, shortened={"cdspp": 1}
-    )
+    summary = summary_of("nus-imagenet", accuracies, shortened={"cdspp": 1})
     table = build_printed_table(compare_printed(printed, [summary]))
-    block = [
-        li for li in table.lines if li.block == "NUS-WIDE tags to ImageNet pictures"
-    ]
+    title = "NUS-WIDE tags to ImageNet pictures"
+    block = [line for line in table.lines if line.block == title]
     texts = [[cell.text for cell in line.cells] for line in block]
     assert [text[1] for text in texts] == ["SVM_t*", "CDSPP†", "–"]
-    assert texts[1][3] == "close"
-    assert texts[1][6] == "−2.0"
+    assert (texts[1][3], texts[1][6]) == ("close", "−2.0")
     assert block[1].cells[5].note == "1 trial"
     assert texts[2][3] == "not run, 14 cells: method is not in this study"
     assert "Cells compared: 2 of 793; agrees: " in table.caption
@@ -50,8 +46,7 @@ def test_what_was_not_run_has_one_line_that_says_why(printed: Printed) -> None:
 
 
 def test_the_data_hold_every_printed_cell(printed: Printed) -> None:
-    accuracies = {("tags_images", "cdspp"): [0.7]}
-    summary = summary_of("nus-imagenet", ["tags_images"], accuracies, trials=1)
+    summary = summary_of("nus-imagenet", {"cdspp": {"tags_images": [0.7]}})
     table = build_printed_table(compare_printed(printed, [summary]))
     assert len(table.data) == 793
     ours = table.data[table.data["mean"].notna()]

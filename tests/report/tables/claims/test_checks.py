@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
-from support.claim_data import (
-    LUCK,
-    Numbers,
-    curve_of,
-    evidence,
-    times_of,
-)
+from support.claim_data import LUCK, curve_of, evidence
 
-from cdspp.analysis.curves import CurveScores
 from cdspp.report.tables.claims.checks import (
     Best,
     Cheapest,
@@ -26,10 +20,21 @@ from cdspp.report.tables.claims.curve_checks import Flat, Trend
 from cdspp.report.tables.claims.evidence import (
     NOT_SUPPORTED,
     SUPPORTED,
+    Check,
+    Evidence,
     NotTestable,
 )
 
 SUPERIOR = Superior("cdspp", "svm-t")
+FLAT = Flat("cdspp", "alpha", low=10, high=100)
+RISING = Trend("cdspp", "labels")
+GAIN = Trend("cdspp", "labels", rival="svm-t")
+CHEAPEST = Cheapest("cdspp", ("dama", "cdls", "stn", "ssan"))
+
+
+def along(parameter: str, levels: Mapping[float, float], **others: float) -> Evidence:
+    """Return a curve alone as what is known; see `curve_of`."""
+    return evidence(curve=curve_of(parameter, levels, **others))
 
 
 def test_a_method_is_superior_where_the_interval_lies_above_zero() -> None:
@@ -61,25 +66,6 @@ def test_means_are_those_of_the_trials_that_both_have() -> None:
     assert numbers.endswith("3 trials.")
 
 
-@pytest.mark.parametrize(
-    ("values", "shortened", "message"),
-    [
-        ({"cdspp": 0.8}, (), "svm-t does not run in this study"),
-        ({"cdspp": 0.8, "svm-t": 0.7}, ("cdspp",), "runs of CDSPP were shortened"),
-        (
-            {"cdspp": 0.8, "svm-t": [0.7, 0.7, math.nan, math.nan]},
-            (),
-            "2 trials with all tasks, of 3 at least",
-        ),
-    ],
-)
-def test_superiority_needs_both_methods_whole_and_three_trials(
-    values: Numbers, shortened: Sequence[str], message: str
-) -> None:
-    with pytest.raises(NotTestable, match=message):
-        SUPERIOR(evidence(values, shortened=shortened))
-
-
 def test_a_method_is_the_best_where_it_beats_the_best_complete_row() -> None:
     values = {
         "svm-t": 0.99,
@@ -104,161 +90,85 @@ def test_a_method_that_another_equals_is_not_the_best() -> None:
     assert Best("cdspp")(evidence(values)).verdict == NOT_SUPPORTED
 
 
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ({"svm-t": 0.5, "cdspp": 0.8}, "no other complete row beside CDSPP"),
-        ({"cdls": 0.5}, "cdspp does not run"),
-        ({"cdls": 0.5, "cdspp": [0.8, 0.8, 0.8, math.nan]}, "CDSPP has not all trials"),
-    ],
-)
-def test_the_best_needs_a_complete_row_and_another(
-    values: Numbers, message: str
-) -> None:
-    with pytest.raises(NotTestable, match=message):
-        Best("cdspp")(evidence(values))
-
-
-FLAT = Flat("cdspp", "alpha", low=10, high=100)
-
-
 def test_means_within_a_point_are_flat_whatever_lies_outside_the_range() -> None:
-    curve = curve_of("alpha", {0.1: 0.2, 10: 0.80, 30: 0.81, 100: 0.805, 1000: 0.3})
-    verdict, numbers = FLAT(evidence(None, curve))
-    assert verdict == SUPPORTED
-    assert numbers == (
+    known = along("alpha", {0.1: 0.2, 10: 0.80, 30: 0.81, 100: 0.805, 1000: 0.3})
+    assert FLAT(known) == (
+        SUPPORTED,
         "CDSPP between 80.3 and 81.3 % for alpha = 10, 30, 100: 1.0 points apart, "
-        "2 tasks, 3 trials."
+        "2 tasks, 3 trials.",
     )
 
 
 def test_means_more_than_a_point_apart_are_not_flat() -> None:
-    curve = curve_of("alpha", {10: 0.80, 100: 0.811})
-    verdict, numbers = FLAT(evidence(None, curve))
+    known = along("alpha", {10: 0.80, 100: 0.811})
+    verdict, numbers = FLAT(known)
     assert verdict == NOT_SUPPORTED
     assert "1.1 points apart" in numbers
 
 
 def test_the_range_may_start_at_the_number_of_classes() -> None:
-    curve = curve_of("n_components", {2: 0.3, 9: 0.7, 10: 0.8, 20: 0.8})
-    verdict, numbers = Flat("cdspp", "n_components")(evidence(None, curve))
+    known = along("n_components", {2: 0.3, 9: 0.7, 10: 0.8, 20: 0.8})
+    verdict, numbers = Flat("cdspp", "n_components")(known)
     assert verdict == SUPPORTED
     assert "for d = 10, 20: 0.0 points apart" in numbers
 
 
-@pytest.mark.parametrize(
-    ("curve", "message"),
-    [
-        (None, "no curve over alpha in this study"),
-        (curve_of("max_iter", {1: 0.5, 5: 0.6}), "no curve over alpha"),
-        (curve_of("alpha", {1: 0.5, 10: 0.6}), "has 1 value from 10 to 100"),
-    ],
-)
-def test_flatness_needs_two_values_in_the_range(
-    curve: CurveScores | None, message: str
-) -> None:
-    with pytest.raises(NotTestable, match=message):
-        FLAT(evidence(None, *([curve] if curve else [])))
-
-
 def test_an_accuracy_that_ends_higher_than_it_begins_rises() -> None:
-    curve = curve_of("labels", {1: 0.5, 3: 0.7, 5: 0.69, 7: 0.8})
-    verdict, numbers = Trend("cdspp", "labels")(evidence(None, curve))
-    assert verdict == SUPPORTED
-    assert numbers == (
+    known = along("labels", {1: 0.5, 3: 0.7, 5: 0.69, 7: 0.8})
+    assert RISING(known) == (
+        SUPPORTED,
         "CDSPP: 50.3 % at labels per class = 1, 80.3 % at 7; a change of 30.0 points "
-        "(95 % interval 30.0 to 30.0), as claimed in 2 of 3 steps, 2 tasks, 3 trials."
+        "(95 % interval 30.0 to 30.0), as claimed in 2 of 3 steps, 2 tasks, 3 trials.",
     )
 
 
 def test_where_an_accuracy_falls_in_place_of_rising_the_numbers_say_so() -> None:
-    curve = curve_of("labels", {1: 0.7, 3: 0.5})
-    verdict, numbers = Trend("cdspp", "labels")(evidence(None, curve))
+    known = along("labels", {1: 0.7, 3: 0.5})
+    verdict, numbers = RISING(known)
     assert verdict == NOT_SUPPORTED
     assert "at 3, the opposite; a change of −20.0 points" in numbers
 
 
 def test_an_accuracy_that_ends_where_it_begins_does_not_rise() -> None:
-    curve = curve_of("labels", {1: 0.5, 3: 0.7, 5: 0.5})
-    assert Trend("cdspp", "labels")(evidence(None, curve)).verdict == NOT_SUPPORTED
+    known = along("labels", {1: 0.5, 3: 0.7, 5: 0.5})
+    assert RISING(known).verdict == NOT_SUPPORTED
 
 
 def test_a_gain_over_a_rival_may_fall() -> None:
-    curve = curve_of("labels", {1: 0.6, 5: 0.55, 9: 0.52}, svm_t=0.5)
-    falling = Trend("cdspp", "labels", rival="svm-t", rises=False)
-    verdict, numbers = falling(evidence(None, curve))
-    assert verdict == SUPPORTED
-    assert numbers.startswith(
+    known = along("labels", {1: 0.6, 5: 0.55, 9: 0.52}, svm_t=0.5)
+    assert replace(GAIN, rises=False)(known) == (
+        SUPPORTED,
         "Gain of CDSPP over SVM_t: 10.0 points at labels per class = 1, 2.0 points at "
-        "9; a change of −8.0 points"
+        "9; a change of −8.0 points (95 % interval −8.0 to −8.0), as claimed in 2 of 2 "
+        "steps, 2 tasks, 3 trials.",
     )
-    assert (
-        Trend("cdspp", "labels", rival="svm-t")(evidence(None, curve)).verdict
-        == NOT_SUPPORTED
-    )
+    assert GAIN(known).verdict == NOT_SUPPORTED
 
 
 def test_values_that_a_task_lacks_and_trials_that_a_value_lacks_are_left_out() -> None:
-    curve = curve_of("labels", {1: 0.5, 3: 0.6, 5: 0.1})
+    known = along("labels", {1: 0.5, 3: 0.6, 5: 0.1})
+    (curve,) = known.curves
     curve.accuracy[0, 1, 2] = math.nan
-    _, numbers = Trend("cdspp", "labels")(evidence(None, curve))
+    _, numbers = RISING(known)
     assert "60.3 % at 3; a change" in numbers
     curve.accuracy[0, 0, 0, 1] = math.nan
     with pytest.raises(NotTestable, match="fewer than 3 trials have every value"):
-        Trend("cdspp", "labels")(evidence(None, curve))
-
-
-@pytest.mark.parametrize(
-    ("curve", "message"),
-    [
-        (curve_of("alpha", {1: 0.5, 3: 0.6}), "no curve over labels per class"),
-        (curve_of("labels", {1: 0.5, 3: 0.6}), "svm-t does not run along that curve"),
-        (curve_of("labels", {1: 0.5}, svm_t=0.4), "has fewer than two values"),
-    ],
-)
-def test_a_trend_needs_a_curve_of_both_methods(
-    curve: CurveScores, message: str
-) -> None:
-    with pytest.raises(NotTestable, match=message):
-        Trend("cdspp", "labels", rival="svm-t")(evidence(None, curve))
-
-
-CHEAPEST = Cheapest("cdspp", ("dama", "cdls", "stn", "ssan"))
+        RISING(known)
 
 
 def test_the_cheapest_takes_less_than_every_whole_rival() -> None:
     seconds = {"dama": 20.0, "cdls": 35.0, "svm-t": 1.0, "stn": 5.0, "cdspp": 10.0}
-    times = times_of(seconds, shortened=["stn"])
-    verdict, numbers = CHEAPEST(evidence(times=times))
-    assert verdict == SUPPORTED
-    assert numbers == (
+    assert CHEAPEST(evidence(seconds=seconds, shortened=["stn"])) == (
+        SUPPORTED,
         "CDSPP 10 s; cheapest and dearest rival DAMA (2 ×), CDLS (3.5 ×), of 2 rivals. "
-        "Left out, shortened: STN (0.5 ×)."
+        "Left out, shortened: STN (0.5 ×).",
     )
 
 
 def test_cheaper_rivals_are_named() -> None:
-    times = times_of({"dama": 5.0, "cdls": 35.0, "cdspp": 10.0})
-    verdict, numbers = CHEAPEST(evidence(times=times))
-    assert verdict == NOT_SUPPORTED
-    assert numbers == "CDSPP 10 s; cheaper are DAMA (0.5 ×), of 2 rivals."
-
-
-@pytest.mark.parametrize(
-    ("seconds", "message"),
-    [
-        ({"dama": 5.0}, "cdspp was not timed on all tasks"),
-        ({"dama": 5.0, "cdspp": math.nan}, "cdspp was not timed"),
-        ({"dama": math.nan, "cdspp": 1.0}, "no rival of CDSPP"),
-        ({"stn": 5.0, "cdspp": 1.0}, "no rival"),
-    ],
-)
-def test_the_cheapest_needs_a_time_of_its_own_and_of_a_rival(
-    seconds: Mapping[str, float], message: str
-) -> None:
-    times = times_of(seconds, shortened={"stn"} & set(seconds))
-    with pytest.raises(NotTestable, match=message):
-        CHEAPEST(evidence(times=times))
+    seconds = {"dama": 5.0, "cdls": 35.0, "cdspp": 10.0}
+    numbers = "CDSPP 10 s; cheaper are DAMA (0.5 ×), of 2 rivals."
+    assert CHEAPEST(evidence(seconds=seconds)) == (NOT_SUPPORTED, numbers)
 
 
 def test_transfer_needs_a_gain_over_the_strongest_control() -> None:
@@ -280,21 +190,71 @@ def test_a_control_that_does_as_well_leaves_transfer_unsupported() -> None:
     assert "; over target-only" not in numbers
 
 
+TWO_TRIALS = [0.7, 0.7, math.nan, math.nan]
+
+
 @pytest.mark.parametrize(
-    ("values", "message"),
+    ("check", "known", "message"),
     [
-        ({"cdspp": 0.8, "svm-t": 0.7}, "no control was run"),
+        (SUPERIOR, evidence({"cdspp": 0.8}), "svm-t does not run in this study"),
         (
-            {"cdspp": 0.8, "placebo": [0.7, 0.7, math.nan, math.nan]},
+            SUPERIOR,
+            evidence({"cdspp": 0.8, "svm-t": 0.7}, shortened=["cdspp"]),
+            "runs of CDSPP were shortened",
+        ),
+        (
+            SUPERIOR,
+            evidence({"cdspp": 0.8, "svm-t": TWO_TRIALS}),
+            "2 trials with all tasks, of 3 at least",
+        ),
+        (
+            Best("cdspp"),
+            evidence({"svm-t": 0.5, "cdspp": 0.8}),
+            "no other complete row beside CDSPP",
+        ),
+        (Best("cdspp"), evidence({"cdls": 0.5}), "cdspp does not run"),
+        (
+            Best("cdspp"),
+            evidence({"cdls": 0.5, "cdspp": [0.8, 0.8, 0.8, math.nan]}),
+            "CDSPP has not all trials",
+        ),
+        (FLAT, evidence(), "no curve over alpha in this study"),
+        (FLAT, along("max_iter", {1: 0.5, 5: 0.6}), "no curve over alpha"),
+        (FLAT, along("alpha", {1: 0.5, 10: 0.6}), "has 1 value from 10 to 100"),
+        (GAIN, along("alpha", {1: 0.5, 3: 0.6}), "no curve over labels per class"),
+        (
+            GAIN,
+            along("labels", {1: 0.5, 3: 0.6}),
+            "svm-t does not run along that curve",
+        ),
+        (GAIN, along("labels", {1: 0.5}, svm_t=0.4), "has fewer than two values"),
+        (CHEAPEST, evidence(seconds={"dama": 5.0}), "cdspp was not timed on all tasks"),
+        (
+            CHEAPEST,
+            evidence(seconds={"dama": 5.0, "cdspp": math.nan}),
+            "cdspp was not timed",
+        ),
+        (
+            CHEAPEST,
+            evidence(seconds={"dama": math.nan, "cdspp": 1.0}),
+            "no rival of CDSPP",
+        ),
+        (
+            CHEAPEST,
+            evidence(seconds={"stn": 5.0, "cdspp": 1.0}, shortened=["stn"]),
+            "no rival",
+        ),
+        (Transfer(), evidence({"cdspp": 0.8, "svm-t": 0.7}), "no control was run"),
+        (
+            Transfer(),
+            evidence({"cdspp": 0.8, "placebo": TWO_TRIALS}),
             "fewer than 3 trials with a control",
         ),
+        (Elsewhere("see the figure"), evidence(), "see the figure"),
     ],
 )
-def test_transfer_needs_a_control(values: Numbers, message: str) -> None:
+def test_a_check_says_what_it_lacks(
+    check: Check, known: Evidence, message: str
+) -> None:
     with pytest.raises(NotTestable, match=message):
-        Transfer()(evidence(values))
-
-
-def test_what_no_number_shows_is_shown_elsewhere() -> None:
-    with pytest.raises(NotTestable, match="see the figure"):
-        Elsewhere("see the figure")(evidence())
+        check(known)

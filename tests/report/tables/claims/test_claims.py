@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pandas as pd
-from support.claim_data import Numbers, evidence
+import pytest
+from support.claim_data import evidence
 from support.report_data import make_plan, write_fit_records, write_scores
 
 from cdspp.core.artifacts import read_csv
@@ -20,7 +21,6 @@ from cdspp.report.tables.claims.evidence import (
     NOT_SUPPORTED,
     SUPPORTED,
     UNTESTABLE,
-    Check,
     read_evidence,
 )
 from cdspp.report.tables.table import write_tables
@@ -31,25 +31,24 @@ def test_every_claim_is_told_once_and_names_methods_that_exist() -> None:
     assert len(names) == len(set(names))
     known = set(available())
     for claim in CLAIMS:
-        named = {
-            *vars(claim.check).get("rivals", ()),
-            *vars(claim.check).get("apart", ()),
-        }
-        named |= {vars(claim.check).get(part) for part in ("method", "rival")} - {None}
+        parts = vars(claim.check)
+        named = {*parts.get("rivals", ()), *parts.get("apart", ())}
+        named |= {parts.get("method"), parts.get("rival")} - {None}
         assert named <= known, claim.identifier
 
 
-def findings_of(*values: Numbers) -> pd.DataFrame:
-    """Put the claims to one benchmark or several, without curves and times."""
-    return check_claims([evidence(given) for given in values])
+@pytest.fixture
+def findings() -> pd.DataFrame:
+    """Put the claims to two benchmarks, the baseline better on the second."""
+    better, worse = {"cdspp": 0.8, "svm-t": 0.7}, {"cdspp": 0.6, "svm-t": 0.7}
+    return check_claims([evidence(better), evidence(worse)])
 
 
 def verdicts(findings: pd.DataFrame, claim: str) -> list[str]:
     return list(findings[findings["claim"] == claim]["verdict"])
 
 
-def test_every_claim_is_put_to_every_benchmark() -> None:
-    findings = findings_of({"cdspp": 0.8, "svm-t": 0.7}, {"cdspp": 0.6, "svm-t": 0.7})
+def test_every_claim_is_put_to_every_benchmark(findings: pd.DataFrame) -> None:
     assert len(findings) == 2 * len(CLAIMS)
     assert verdicts(findings, "baseline") == [SUPPORTED, NOT_SUPPORTED]
     assert verdicts(findings, "alpha") == [UNTESTABLE] * 2
@@ -58,10 +57,8 @@ def test_every_claim_is_put_to_every_benchmark() -> None:
     assert set(findings["kind"]) == {"paper", "ours"}
 
 
-def test_benchmarks_that_say_the_same_share_a_line() -> None:
-    table = build_claims_table(
-        findings_of({"cdspp": 0.8, "svm-t": 0.7}, {"cdspp": 0.6, "svm-t": 0.7})
-    )
+def test_benchmarks_that_say_the_same_share_a_line(findings: pd.DataFrame) -> None:
+    table = build_claims_table(findings)
     found = [[c.text for c in line.cells] for line in table.lines]
     alpha = [cells for cells in found if "alpha" in cells[0]]
     assert [cells[1:3] for cells in alpha] == [["all", UNTESTABLE]]
@@ -72,7 +69,8 @@ def test_benchmarks_that_say_the_same_share_a_line() -> None:
 
 
 def test_the_caption_counts_the_verdicts() -> None:
-    findings = findings_of({"cdspp": 0.8, "svm-t": 0.7, "cdspp-sup": 0.8})
+    known = evidence({"cdspp": 0.8, "svm-t": 0.7, "cdspp-sup": 0.8})
+    findings = check_claims([known])
     counts = list(findings["verdict"]).count
     told = f"supported: {counts(SUPPORTED)}, not supported: {counts(NOT_SUPPORTED)}, "
     assert told in build_claims_table(findings).caption
@@ -102,5 +100,4 @@ def test_without_a_benchmark_there_is_nothing_to_say() -> None:
 
 
 def test_a_check_is_its_own_rule() -> None:
-    checks: list[Check] = [claim.check for claim in CLAIMS]
-    assert all(check.rule.endswith(".") for check in checks)
+    assert all(claim.check.rule.endswith(".") for claim in CLAIMS)

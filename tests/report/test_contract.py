@@ -1,0 +1,130 @@
+"""What holds for every table and figure of the outline, whatever the study."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pandas as pd
+import pytest
+from support.page_reader import read_page
+from support.written_study import FORMS, WrittenStudy
+
+SVG = "{http://www.w3.org/2000/svg}"
+every_kind = pytest.mark.parametrize("kind", FORMS)
+
+
+@pytest.fixture(scope="module")
+def tables(written: WrittenStudy) -> Path:
+    """Return the folder of all tables of each kind of study."""
+    return written.make("table")
+
+
+@pytest.fixture(scope="module")
+def figures(written: WrittenStudy) -> Path:
+    """Return the folder of all figures of each kind of study."""
+    return written.make("figure")
+
+
+def texts(folder: Path, form: str) -> Iterator[tuple[str, str]]:
+    """Yield name and text of every table or figure in a form."""
+    for path in sorted(folder.glob(f"*{form}")):
+        yield path.name, path.read_text(encoding="utf-8")
+
+
+def test_every_table_and_figure_is_made_in_every_form(
+    written: WrittenStudy, tables: Path, figures: Path
+) -> None:
+    for kind, folder in (("table", tables), ("figure", figures)):
+        names = {
+            f"{name}{form}" for name in written.names(kind) for form in FORMS[kind]
+        }
+        assert {path.name for path in folder.iterdir()} == names
+
+
+def test_no_number_of_a_table_is_none(tables: Path) -> None:
+    for form in FORMS["table"]:
+        for name, text in texts(tables, form):
+            assert not re.search(r"\b(nan|inf)\b", text), name
+
+
+def test_every_figure_has_text_but_no_date_and_no_number_is_none(figures: Path) -> None:
+    for name, svg in texts(figures, ".svg"):
+        assert list(ElementTree.fromstring(svg).iter(f"{SVG}text")), name
+        assert "<dc:date>" not in svg, name
+        assert not re.search(r"\b(nan|inf)\b", svg), name
+
+
+def test_a_picture_is_no_wider_than_a_column_of_the_page(figures: Path) -> None:
+    for path in figures.glob("*.png"):
+        width, height = struct.unpack(">II", path.read_bytes()[16:24])
+        assert width <= 1000, path
+        assert height <= 2000, path
+
+
+def test_every_csv_has_one_row_a_line_and_columns_of_one_spelling(
+    tables: Path,
+) -> None:
+    for path in sorted(tables.glob("*.csv")):
+        frame = pd.read_csv(path)
+        assert not re.search(r"(?m)(^|,)(True|False)(,|$)", path.read_text("utf-8"))
+        assert frame.columns.is_unique
+        assert all(re.fullmatch(r"[a-z][a-z0-9_]*", c) for c in frame.columns), path
+
+
+def test_every_markdown_table_has_equal_rows(tables: Path) -> None:
+    for name, text in texts(tables, ".md"):
+        grid = [line for line in text.splitlines() if line.startswith("|")]
+        counts = {len(re.findall(r"(?<!\\)\|", line)) for line in grid}
+        assert len(counts) == 1, name
+
+
+def test_every_latex_table_is_balanced_and_escaped(tables: Path) -> None:
+    for name, text in texts(tables, ".tex"):
+        bare = re.sub(r"\\[{}%&_#$]", "", text)
+        assert bare.count("{") == bare.count("}"), name
+        assert bare.count(r"\begin{") == bare.count(r"\end{") > 0
+        assert not re.search(r"(?m)^[^%\n]*\S[^\n]*(?<!\\)%", bare), name
+
+
+def test_every_html_table_is_closed_and_escaped(tables: Path) -> None:
+    for path in sorted(tables.glob("*.html")):
+        text, _ = read_page(path)
+        assert "<script" not in text
+
+
+@every_kind
+def test_equal_studies_give_equal_bytes(rich: WrittenStudy, kind: str) -> None:
+    first, second = (
+        {path.name: path.read_bytes() for path in rich.make(kind).iterdir()}
+        for _ in range(2)
+    )
+    assert first == second
+
+
+@pytest.mark.parametrize(
+    ("kind", "form", "expected"),
+    [("table", ".csv", "{name}"), ("figure", ".svg", "{opening}_")],
+)
+def test_what_has_another_name_is_refused_and_nothing_made(
+    rich: WrittenStudy, kind: str, form: str, expected: str
+) -> None:
+    folder = rich.folder / f"{kind}s"
+    # The figure of the source's help is the only one of its job, whatever its name.
+    for name in set(rich.names(kind)) - {"source-help"}:
+        outputs = [folder / f"{name}{form}", folder / f"x{name}{form}"]
+        message = expected.format(name=name, opening=name.partition("_")[0])
+        with pytest.raises(SystemExit, match=rf"x{name}\{form}.*{message}"):
+            rich.make_one(kind, name, outputs)
+        assert not list(folder.glob(f"*{form}")), name
+
+
+@every_kind
+def test_an_unknown_form_is_refused(rich: WrittenStudy, kind: str) -> None:
+    for name in rich.names(kind):
+        output = rich.folder / f"{kind}s" / f"{name}.pdf"
+        with pytest.raises(SystemExit, match=rf"{name}\.pdf: expected .*suffix"):
+            rich.make_one(kind, name, [output])

@@ -1,0 +1,27 @@
+"""Configurations to be changed by a test."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+from support.study_files import ROOT
+
+FEW = ("svm-t", "cdspp-sup", "cdspp", "cdspp-pca", "target-only")
+
+
+@pytest.fixture
+def embedded() -> dict[str, Any]:
+    """Return the configuration of the embedded study."""
+    config: dict[str, Any] = yaml.safe_load((ROOT / "config.yaml").read_text())
+    return config
+
+
+@pytest.fixture
+def config(embedded: dict[str, Any]) -> dict[str, Any]:
+    """Return that of the embedded study with few methods and no curves."""
+    embedded["methods"] = [m for m in embedded["methods"] if m["id"] in FEW]
+    for setting in embedded["settings"]:
+        setting["methods"] = ["cdspp"]
+    return embedded | {"curves": [], "deviations": []}

@@ -1,0 +1,170 @@
+"""Faults of a configuration: each is named, with what was meant."""
+
+from __future__ import annotations
+
+import copy
+import re
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.study_files import load, read_study
+
+from cdspp.core.errors import ConfigError
+
+CURVES: list[dict[str, Any]] = [
+    {"id": "labels", "parameter": "labels", "values": [5, 1, 3], "methods": ["cdspp"]},
+    {"id": "alpha", "parameter": "alpha", "values": [0.1, 5], "methods": ["cdspp"]},
+]
+
+
+def part_of(whole: Any, key: str) -> Any:
+    """Return an entry by its id, or a value by its key."""
+    if isinstance(whole, list):
+        return next(entry for entry in whole if entry["id"] == key)
+    return whole[key]
+
+
+def put(config: dict[str, Any], path: str, value: Any) -> None:
+    """Put a value at a place, such as ``methods.cdspp.options``."""
+    *way, last = path.split(".")
+    reduce(part_of, way, config)[last] = value
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("trials", "ten", "trials: 'ten' is not of type 'integer'"),
+        ("seed", -1, "seed: -1 is less than the minimum of 0"),
+        ("benchmarks.digits.task", [], "unknown key 'task': did you mean 'tasks'"),
+        ("benchmarks.digits.tasks", "some", "expected all or a list"),
+        ("methods.svm-t.id", "SVM_t", "does not match"),
+        ("views.alexnet-fc6.extractor", "cn", "'cn': did you mean 'cnn'"),
+        ("views.alexnet-fc6.options.network", "alexnt", "alexnet"),
+        ("views.alexnet-fc6.options.layr", "fc6", "did you mean 'layer'"),
+        ("views.tfidf-pca.view", "tfid", "'tfid': did you mean 'tfidf'"),
+        ("views.tfidf-pca.view", "tfidf-pca", "in a circle"),
+        ("views.tfidf.view", "tfidf-pca", "reads files, not a view"),
+        ("views.sift-words.options.codebook_domain", "prnt", "'print'"),
+        ("benchmarks.digits.source_view", "sift", "unknown name 'sift'"),
+        ("benchmarks.digits.source_view", "tfidf", "reads texts, but digits"),
+        ("benchmarks.digits.dataset", "digit", "did you mean 'digits'"),
+        ("benchmarks.docs-to-code.tasks", ["docs_cod"], "did you mean 'code'"),
+        ("benchmarks.digits.showcase", "print_photo", "showcase: unknown"),
+        ("benchmarks.digits.labels.target", 44, "leave no test sample"),
+        ("benchmarks.digits.printed", "mcr", "did you mean 'mrc'"),
+        ("methods.cdspp.id", "cdsp", "'cdsp': did you mean 'cdspp"),
+        ("methods.cdspp.options", {"alhpa": 1}, "did you mean 'alpha'"),
+        ("methods.cdspp.options.alpha", -1.0, "'alpha' parameter of CDSPP"),
+        ("methods.cdspp.trials", 11, "11 is more than the study's 10 trials"),
+        ("methods.cdspp.benchmarks", ["digit"], "did you mean 'digits'"),
+        ("methods.cdspp-sup.id", "svm-t", "'svm-t' is there more than once"),
+        ("settings.placebo.id", "main", "main is the name of the main run"),
+        ("settings.placebo.methods", ["hfa"], r"settings\[0\].methods: unknown"),
+        ("settings.placebo.source", "nois", "'nois' is not one of"),
+        ("settings.placebo.labels", {"target": 99}, r"settings\[0\].labels"),
+        ("settings.placebo.options", {"max_itr": 1}, "'max_iter'"),
+        ("settings.placebo.benchmarks", ["digit"], "'digits'"),
+        ("settings", [{"id": "same", "methods": ["cdspp"]}], "nothing differs"),
+        ("curves.labels.parameter", "alhpa", "no option 'alhpa'"),
+        ("curves.alpha.values", [-1, 1], "'alpha' param"),
+        ("curves.labels.values", [0.5, 1], "a number of labels, got 0.5"),
+        ("curves.labels.methods", ["cdsp"], "did you mean 'cdspp"),
+        ("curves.labels.benchmarks", ["digit"], "did you mean 'digits'"),
+        ("curves.labels.tasks", ["print_photo"], "unknown name 'print_photo'"),
+        ("curves.labels.trials", 11, "11 is more than the study's 10"),
+        ("curves.labels.id", "alpha", "called alpha-5"),
+        ("deviations", [{"id": "no-centering"}], "'no-centring'"),
+        ("deviations", [{"id": "no-centring", "tasks": "x"}], "a number or a"),
+    ],
+)
+def test_a_fault_is_named(
+    config: dict[str, Any], path: str, value: Any, message: str
+) -> None:
+    config |= {"curves": copy.deepcopy(CURVES)}
+    put(config, path, value)
+    with pytest.raises(ConfigError, match=message):
+        load(config)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (
+            "views.surf.options.name",
+            "surff",
+            "published view: unknown name 'surff': did you mean 'surf'",
+        ),
+        (
+            "views.surf.options",
+            {},
+            "name must be the name of a published view, got None",
+        ),
+        (
+            "benchmarks.nus-imagenet.target_view",
+            "tags",
+            "tags is not published for domain images",
+        ),
+        (
+            "views.words-pca.options.n_components",
+            {"en": 9, "fr": 9, "gr": 9, "it": 9},
+            "n_components of view words-pca names no value for domain sp",
+        ),
+        (
+            "views.words-pca.options.n_components.sp",
+            0,
+            "n_components must be an integer of 1 or more",
+        ),
+        ("views.words.extractor", "text", "text reads texts, but mrc holds features"),
+        (
+            "benchmarks.mrc.labels.unlabelled",
+            730,
+            r"leave fewer than 730 others in domain sp, class C15 \(737\)",
+        ),
+        (
+            "settings.placebo.tasks",
+            ["caltech_amazn"],
+            "'caltech_amazn': did you mean 'caltech_amazon'",
+        ),
+    ],
+)
+def test_a_fault_of_published_data_is_named(
+    path: str, value: Any, message: str
+) -> None:
+    paper = read_study("paper")
+    put(paper, path, value)
+    with pytest.raises(ConfigError, match=message):
+        load(paper)
+
+
+def test_a_missing_key_is_named(config: dict[str, Any]) -> None:
+    del config["benchmarks"][0]["labels"]
+    with pytest.raises(ConfigError, match=re.escape("benchmarks[0]: missing labels")):
+        load(config)
+
+
+def test_a_setting_whose_methods_never_run_is_refused(config: dict[str, Any]) -> None:
+    put(config, "methods.cdspp.benchmarks", ["digits"])
+    put(config, "settings.placebo.benchmarks", ["docs-to-code"])
+    message = "cdspp runs on digits alone, the setting on docs-to-code"
+    with pytest.raises(ConfigError, match=message):
+        load(config)
+
+
+def test_a_folder_that_is_not_there_is_named(
+    config: dict[str, Any], tmp_path: Path
+) -> None:
+    config["datasets"] = [{"id": "pets", "folder": str(tmp_path / "nowhere")}]
+    with pytest.raises(ConfigError, match="no such folder"):
+        load(config)
+
+
+def test_every_fault_is_reported_at_once(config: dict[str, Any]) -> None:
+    put(config, "methods.svm-t.id", "svmt")
+    put(config, "benchmarks.docs-to-code.tasks", ["doc_code"])
+    put(config, "settings.noise.methods", ["cdsp"])
+    with pytest.raises(ConfigError) as caught:
+        load(config)
+    assert str(caught.value).startswith("3 faults in the configuration:")
+    assert len(str(caught.value).splitlines()) == 4

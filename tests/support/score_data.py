@@ -1,0 +1,50 @@
+"""Accuracies and seconds that are written down in the test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from support.report_data import scores_frame
+
+from cdspp.analysis.fit_records import OUTCOME_COLUMNS
+from cdspp.core.artifacts import SCORE_COLUMNS, write_rows
+
+__all__ = ["NAN", "Cells", "as_frame", "as_outcomes", "write_cells"]
+
+NAN = float("nan")
+# By setting and method, by task: a number a trial; NaN for a failed one.
+Cells = Mapping[tuple[str, str], Mapping[str, Sequence[float]]]
+
+
+def as_frame(cells: Cells) -> pd.DataFrame:
+    """Arrange accuracies as the rows of a score file, one iteration each."""
+    rows = [
+        (*cell, 1, status, 99, value, value) for *cell, status, value in _rows(cells)
+    ]
+    return scores_frame(rows)
+
+
+def as_outcomes(cells: Cells) -> pd.DataFrame:
+    """Arrange seconds as the records of fits give them; a failed trial took 99."""
+    names = ("setting", "task", "method", "trial", "status", "cpu_seconds")
+    frame = pd.DataFrame(_rows(cells), columns=names).fillna({"cpu_seconds": 99.0})
+    return frame.assign(benchmark="digits").reindex(columns=list(OUTCOME_COLUMNS))
+
+
+def write_cells(path: Path, cells: Cells) -> Path:
+    """Write accuracies as a score file."""
+    write_rows(path, SCORE_COLUMNS, as_frame(cells))
+    return path
+
+
+def _rows(cells: Cells) -> Iterator[tuple[Any, ...]]:
+    """Yield setting, task, method, trial, status and value."""
+    for (setting, method), by_task in cells.items():
+        for task, values in by_task.items():
+            for trial, value in enumerate(values, start=1):
+                status = "failed" if np.isnan(value) else "ok"
+                yield setting, task, method, trial, status, value
