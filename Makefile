@@ -18,7 +18,7 @@ study: $(READY)
 
 test: $(READY)
 	@echo "[2/2] running the tests"
-	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start with the tests of the workflow, which take longest."""
+    items.sort(key=lambda item: "tests/workflow/" not in item.nodeid)
+
+
 @pytest.fixture(scope="session")
 def repository() -> Path:
     """Return the folder of the checkout."""
