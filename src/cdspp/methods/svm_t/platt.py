@@ -1,11 +1,16 @@
-"""Platt scaling: a sigmoid from decision values to probabilities."""
+"""Platt scaling as LIBSVM has it: a sigmoid on decision values, and its five folds."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count, islice
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["fit_sigmoid"]
+__all__ = ["fit_sigmoid", "gnu_random", "libsvm_folds"]
+
+N_FOLDS = 5
 
 MAX_STEPS = 100
 GRADIENT_STOP = 1e-5
@@ -72,3 +77,41 @@ def fit_sigmoid(
         else:
             break
     return float(theta[0]), float(theta[1])
+
+
+def gnu_random(seed: int = 1) -> Iterator[int]:
+    """Yield what ``rand()`` of the GNU C library returns after ``srand(seed)``.
+
+    An additive feedback generator: each number is the sum of those 3 and 31 places
+    before it, modulo 2^32, without its lowest bit. The first 31 come from a linear
+    congruential generator, and the next 310 sums are not given out.
+
+    Examples
+    --------
+    >>> from itertools import islice
+    >>> list(islice(gnu_random(), 3))
+    [1804289383, 846930886, 1681692777]
+    """
+    state = [seed]
+    while len(state) < 31:
+        state.append(16807 * state[-1] % (2**31 - 1))
+    state += state[:3]
+    for place in count(34):
+        state.append((state[place - 3] + state[place - 31]) % 2**32)
+        if place >= 344:
+            yield state[place] >> 1
+
+
+def libsvm_folds(n: int) -> list[NDArray[np.intp]]:
+    """Return the folds into which LIBSVM shuffles n rows for Platt scaling.
+
+    The same in each training, as its interfaces to MATLAB and Octave seed the C
+    library's generator with 1 each time. Rows within a fold stand in shuffled order;
+    with fewer than five rows some folds are empty.
+    """
+    order = np.arange(n)
+    for place, number in enumerate(islice(gnu_random(), n)):
+        other = place + number % (n - place)
+        order[[place, other]] = order[[other, place]]
+    borders = [fold * n // N_FOLDS for fold in range(1, N_FOLDS)]
+    return np.split(order, borders)

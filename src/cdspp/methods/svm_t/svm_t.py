@@ -8,18 +8,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import SVC
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import row_normalise
 from cdspp.methods.base import Float, HeterogeneousClassifier, Int, Problem, Round
 from cdspp.methods.shared.constraints import POSITIVE
-from cdspp.methods.svm_t.platt import fit_sigmoid
+from cdspp.methods.svm_t.platt import fit_sigmoid, libsvm_folds
 
 __all__ = ["SVMT"]
 
-N_FOLDS = 5
+SMALLEST_PROBABILITY = 1e-7  # LIBSVM's own
 
 
 class SVMT(HeterogeneousClassifier):
@@ -36,15 +35,13 @@ class SVMT(HeterogeneousClassifier):
 
     Parameters
     ----------
-    strategy : {"platt", "decision", "ovo"}, default="platt"
-        One-vs-rest by Platt probability, which is what the paper's tables use;
-        one-vs-rest by decision value; or one-vs-one by votes, ties to the first class.
-    l2 : bool, default=False
-        Scale rows to unit length first.
+    strategy : {"ovo", "platt", "decision"}, default="ovo"
+        One-vs-one by votes, ties to the first class; one-vs-rest by Platt probability,
+        which is what the paper's tables use; or one-vs-rest by decision value.
+    l2 : bool, default=True
+        Scale rows to unit length first, as in the paper's tables.
     C : float, default=1.0
         Cost of a margin violation.
-    random_state : int, RandomState or None, default=None
-        Draws the five folds of Platt scaling; nothing else is random.
 
     Attributes
     ----------
@@ -54,12 +51,12 @@ class SVMT(HeterogeneousClassifier):
     Notes
     -----
     Cost O(n^2 d) for the Gram matrix of the n labelled rows and O(C n^2) for the
-    solver, six times that with Platt scaling. With three rows a class Platt scaling is
-    noisy: the folds alone move the accuracy by points. As LIBSVM's interface re-seeds
-    its generator for each binary problem and groups the rows by class, one shuffle of
-    the grouped rows serves all classes: a fold then loses the rows of every class or of
-    none, which keeps the probabilities comparable. A class without a labelled target
-    row is never predicted.
+    solver, six times that with Platt scaling. Nothing is random: Platt scaling takes
+    LIBSVM's own folds, which its interfaces draw afresh, and alike, for each binary
+    problem, and its probabilities equal LIBSVM's. With three rows a class they are
+    noisy, since other folds would move the accuracy by points, and with one row a class
+    useless: a fold without positive rows inverts the sigmoid. A class without a
+    labelled target row is never predicted.
 
     References
     ----------
@@ -69,7 +66,7 @@ class SVMT(HeterogeneousClassifier):
     Examples
     --------
     >>> from cdspp import SVMT
-    >>> SVMT(strategy="ovo").fit([[0.0], [1.0], [0.9]], [0, 1, -1]).transduction_
+    >>> SVMT(l2=False).fit([[0.0], [1.0], [0.9]], [0, 1, -1]).transduction_
     array([0, 1, 1])
     """
 
@@ -81,20 +78,17 @@ class SVMT(HeterogeneousClassifier):
         "strategy": [StrOptions({"platt", "decision", "ovo"})],
         "l2": ["boolean"],
         "C": [POSITIVE],
-        "random_state": ["random_state"],
     }
 
     def __init__(
         self,
-        strategy: str = "platt",
-        l2: bool = False,
+        strategy: str = "ovo",
+        l2: bool = True,
         C: float = 1.0,
-        random_state: Any = None,
     ) -> None:
         self.strategy = strategy
         self.l2 = l2
         self.C = C
-        self.random_state = random_state
 
     def _prepare(self, X: Float) -> Float:
         return row_normalise(X) if self.l2 else X
@@ -111,13 +105,14 @@ class SVMT(HeterogeneousClassifier):
         if self.strategy == "ovo":
             self._machines = [self._machine(gram, codes)]
             return []
-        shuffle = check_random_state(self.random_state).permutation(len(codes))
+        # As LIBSVM orders the sides of a binary problem: that of the first row first.
+        self._signs = np.where(self._present == codes[0], -1.0, 1.0)
         for code in self._present:
-            positive = codes == code
-            self._machines.append(self._machine(gram, positive))
+            second = (codes == code) != (codes[0] == code)
+            self._machines.append(self._machine(gram, second))
             if self.strategy == "platt":
-                values = self._out_of_fold(gram, positive, shuffle)
-                self._sigmoids.append(fit_sigmoid(values, positive))
+                values = self._out_of_fold(gram, second)
+                self._sigmoids.append(fit_sigmoid(values, second))
         return []
 
     def _gram(self) -> Float:
@@ -133,21 +128,18 @@ class SVMT(HeterogeneousClassifier):
         machine = SVC(C=self.C, kernel="precomputed", tol=1e-3)
         return machine.fit(gram, labels)
 
-    def _out_of_fold(
-        self, gram: Float, positive: NDArray[np.bool_], shuffle: Int
-    ) -> Float:
+    def _out_of_fold(self, gram: Float, second: NDArray[np.bool_]) -> Float:
         """Return decision values of rows by machines that did not see them."""
-        n = len(positive)
-        values = np.empty(n)
-        grouped = np.argsort(positive, kind="stable")
-        for fold in np.array_split(grouped[shuffle], min(N_FOLDS, n)):
-            rest = np.setdiff1d(np.arange(n), fold)
-            labels = positive[rest]
-            if labels.all() or not labels.any():
-                values[fold] = 1.0 if labels.all() else -1.0
-                continue
-            machine = self._machine(gram[np.ix_(rest, rest)], labels)
-            values[fold] = machine.decision_function(gram[np.ix_(fold, rest)])
+        values = np.empty(len(second))
+        grouped = np.argsort(second, kind="stable")
+        folds = [grouped[fold] for fold in libsvm_folds(len(second))]
+        for place, fold in enumerate(folds):
+            rest = np.concatenate(folds[:place] + folds[place + 1 :])
+            if second[rest].all() or not second[rest].any():
+                values[fold] = 1.0 if second[rest].all() else -1.0
+            elif len(fold):
+                machine = self._machine(gram[np.ix_(rest, rest)], second[rest])
+                values[fold] = machine.decision_function(gram[np.ix_(fold, rest)])
         return values
 
     def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
@@ -159,5 +151,6 @@ class SVMT(HeterogeneousClassifier):
         scores = np.column_stack([m.decision_function(kernel) for m in self._machines])
         if self.strategy == "platt":
             slopes, offsets = np.array(self._sigmoids).T
-            scores = -(slopes * scores + offsets)
-        return self._present[scores.argmax(axis=1)], None
+            most = np.log(1.0 / SMALLEST_PROBABILITY - 1.0)
+            scores = np.clip(-(slopes * scores + offsets), -most, most)
+        return self._present[(self._signs * scores).argmax(axis=1)], None
