@@ -119,8 +119,9 @@ class CDLSSup(SubspaceMethod):
     rows of the domain, and C^2 / 2 small machines. The axes come from the labelled
     rows alone, hence at most one less than these. The released code has no supervised
     program; this one is put together from its parts: the projection is not centred, and
-    the machine is a nu-SVC in which a source row weighs ``n_labelled / n_source``.
-    Where the rows leave no margin between two classes that machine does not exist, and
+    the machine is a nu-SVC in which a source row weighs the largest class of the
+    labelled target rows over the largest of the source, which is ``n_labelled /
+    n_source`` where all classes are of one size. Where the rows leave no margin between two classes that machine does not exist, and
     `fit` raises `MethodFailed`, as it does where a class lacks a source row or a
     labelled target row.
 
@@ -190,11 +191,12 @@ class CDLSSup(SubspaceMethod):
     ) -> Float:
         """Fit the map and the machine; return the mapped source rows."""
         mapped, self.projection_source_ = source.fit(weights, goals)
-        n_source, n_labelled = len(mapped), len(target.labelled)
+        # The sizes per class of the protocol, where a class has all that it asks for.
+        share = np.bincount(target.codes).max() / np.bincount(source.codes).max()
         self._machine = _Machine.fit(
             np.vstack([mapped, target.labelled]),
             np.concatenate([source.codes, target.codes]),
-            np.concatenate([weights * n_labelled / n_source, np.ones(n_labelled)]),
+            np.concatenate([weights * share, np.ones(len(target.codes))]),
             target.n_classes,
             float(self.nu),
         )
@@ -263,7 +265,7 @@ class CDLS(CDLSSup):
     marginal mean take in the unlabelled rows from the first round on, as in the
     released code, where a start from `CDLSSup` is described. Pairs are weighted
     linearly in the landmark weights. From the second round on the source weighs
-    ``delta n_labelled`` in the machine, which makes ``delta=1`` the better choice on
+    `delta` times as much in the machine, which makes ``delta=1`` the better choice on
     some data.
 
     References
