@@ -184,7 +184,7 @@ class TIT(SubspaceMethod):
         )
 
     def _learn(self, Z: Float, codes: Int) -> None:
-        self._machine = SVMT(strategy="ovo", C=self.C).fit(Z, codes)
+        self._machine = SVMT(strategy="ovo", l2=False, C=self.C).fit(Z, codes)
 
     def _vote(self, Z: Float) -> Int:
         if not len(Z):
