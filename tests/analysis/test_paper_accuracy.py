@@ -55,6 +55,27 @@ def test_means_agree_up_to_one_point_or_two_standard_errors(
     assert printed_verdict(0.5, sd, outside, our_sd, trials) == "close"
 
 
+@pytest.mark.parametrize(
+    ("mean", "sd", "trials", "verdict"),
+    [
+        (0.6695, 0.0245, 10, "exact"),
+        (0.6705, 0.0235, 10, "exact"),
+        (0.67051, 0.024, 10, "agrees"),
+        (0.67, 0.02451, 10, "agrees"),
+        (0.67, 0.024, 9, "agrees"),
+    ],
+    ids=["lower border", "upper border", "mean", "deviation", "nine trials"],
+)
+def test_a_cell_is_exact_where_mean_and_deviation_round_to_print(
+    mean: float, sd: float, trials: int, verdict: str
+) -> None:
+    assert printed_verdict(0.67, 0.024, mean, sd, trials) == verdict
+
+
+def test_an_average_that_is_printed_without_a_deviation_is_exact_by_its_mean() -> None:
+    assert printed_verdict(0.67, NAN, 0.6704, 0.1, 10) == "exact"
+
+
 def test_exactly_two_standard_errors_agree() -> None:
     error = math.sqrt(0.03**2 / 10 + 0.04**2 / 10)
     assert printed_verdict(0.5, 0.03, 0.5 + 2 * error, 0.04, 10) == "agrees"

@@ -24,7 +24,7 @@ from cdspp.core.errors import MethodFailed
 
 COMPLETE = ("cdls", "cdls-sup", "ddacl", "ssan", "stn")
 MARGIN = ("cdls", "cdls-sup")
-PRODUCTS = ("svm-t", "svm-t decision", "svm-t ovo")
+PRODUCTS = ("svm-t raw", "svm-t platt raw", "svm-t decision raw")
 EQUAL = {"cdspp-pca": "rows are all equal"}
 NO_SOURCE = dict.fromkeys(COMPLETE, "class 3 has no source row")
 NO_LABEL = dict.fromkeys(COMPLETE, "class 3 has no labelled target row")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.svm import NuSVC
 from support.known_answers.known_problems import authors_problem, digits_problem
 from support.toy_problem import WIDE, ToyProblem, some_source, toy_problem
 
@@ -135,7 +136,11 @@ def test_axes_are_never_more_than_asked_for_or_possible(
     assert model.transform(problem.X).shape == (52, 3)
 
 
-@pytest.mark.parametrize("model", [CDLSSup(), CDLS(delta=1)], ids=["sup", "cdls"])
+@pytest.mark.parametrize(
+    "model",
+    [CDLSSup(source_weight="rows"), CDLS(delta=1, source_weight="rows")],
+    ids=["sup", "cdls"],
+)
 def test_classes_of_very_different_size_lower_nu_with_a_warning(model: Any) -> None:
     problem = toy_problem(spread=0.1)
     rows = np.repeat(np.arange(32), np.where(problem.source.y == 0, 20, 1))
@@ -143,6 +148,26 @@ def test_classes_of_very_different_size_lower_nu_with_a_warning(model: Any) -> N
         some_source(problem, rows).fit(model)
     assert 0 < model.nu_ < 0.5
     assert problem.accuracy(model) > 0.9
+
+
+@pytest.mark.parametrize("method", [CDLSSup, CDLS])
+def test_a_source_row_weighs_by_the_sizes_per_class_or_by_those_of_the_domains(
+    method: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weights: list[float] = []
+
+    class Machine(NuSVC):
+        def fit(self, X: Any, y: Any, sample_weight: Any) -> Machine:
+            weights.append(sample_weight[0] / sample_weight[-1])
+            return super().fit(X, y, sample_weight=sample_weight)
+
+    monkeypatch.setattr("cdspp.methods.cdls.cdls.NuSVC", Machine)
+    # Of the fourth class the source has 2 rows in place of 8.
+    problem = some_source(toy_problem(spread=0.5), np.arange(26))
+    problem.fit(method())
+    problem.fit(method(source_weight="rows"))
+    assert weights[0] == pytest.approx(3 / 8)
+    assert weights[-1] in (pytest.approx(12 / 26), pytest.approx(0.5 * 12 / 26))
 
 
 @pytest.mark.parametrize("method", [CDLSSup, CDLS])

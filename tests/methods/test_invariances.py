@@ -113,12 +113,12 @@ PROMISES = [
     Promise("tit", ORDER | NAMES, (0.6,), differing=2),
     Promise("tit", KINDS - ORDER - NAMES, (1.0,), options={"n_components": 5}),
     Promise("pa", KINDS - {"order", "rotation", "lengths"}, (1.0,), ("coded",), CODER),
-    Promise("svm-t", KINDS - SCALES - ORDER, (1.0,)),
-    Promise("svm-t l2", KINDS - ORDER, (1.0,)),
-    Promise("svm-t decision", KINDS - SCALES, (1.0,)),
-    Promise("svm-t decision l2", KINDS, (1.0,)),
-    Promise("svm-t ovo", KINDS - SCALES - NAMES, (1.0,)),
-    Promise("svm-t ovo l2", KINDS - NAMES, (1.0,)),
+    Promise("svm-t platt raw", KINDS - SCALES - ORDER, (1.0,)),
+    Promise("svm-t platt", KINDS - ORDER, (1.0,)),
+    Promise("svm-t decision raw", KINDS - SCALES, (1.0,)),
+    Promise("svm-t decision", KINDS, (1.0,)),
+    Promise("svm-t raw", KINDS - SCALES - NAMES, (1.0,)),
+    Promise("svm-t", KINDS - NAMES, (1.0,)),
 ]
 FIRST_WEIGHTS = "each feature and class has first weights of its own"
 FOLDS = "folds are drawn by position"
@@ -139,11 +139,11 @@ NOT_PROMISED: Mapping[str, Mapping[str, str]] = {
     "shfa": dict.fromkeys(KINDS, "LIBSVM stops short of the minimum; see shfa exact"),
     "stn": dict.fromkeys(KINDS - ORDER - SCALES, FIRST_WEIGHTS),
     "ssan": dict.fromkeys(KINDS - ORDER - SCALES, FIRST_WEIGHTS),
-    "svm-t": {"order": FOLDS, **RAW},
-    "svm-t l2": {"order": FOLDS},
-    "svm-t decision": RAW,
-    "svm-t ovo": {"names": TIES, **RAW},
-    "svm-t ovo l2": {"names": TIES},
+    "svm-t platt raw": {"order": FOLDS, **RAW},
+    "svm-t platt": {"order": FOLDS},
+    "svm-t decision raw": RAW,
+    "svm-t raw": {"names": TIES, **RAW},
+    "svm-t": {"names": TIES},
 }
 
 

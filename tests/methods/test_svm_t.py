@@ -1,18 +1,28 @@
-"""SVM_t: its strategies against LIBSVM's machines; Platt scaling against a formula."""
+"""SVM_t: its strategies against LIBSVM itself; Platt scaling against a formula."""
 
 from __future__ import annotations
 
+import json
 import math
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 from sklearn.svm import SVC
+from support.known_answers.known_problems import digits_problem
 from support.toy_problem import toy_problem
 
 from cdspp import SVMT
-from cdspp.methods.svm_t.platt import fit_sigmoid
+from cdspp.core.linalg import row_normalise
+from cdspp.methods.svm_t.platt import fit_sigmoid, gnu_random, libsvm_folds
+
+# What LIBSVM 3.37 says of the digits case, with ``srand(1)`` before each training.
+LIBSVM = json.loads(
+    (Path(__file__).parents[1] / "support/known_answers/libsvm.json").read_text()
+)
 
 
 def test_decision_is_one_machine_a_class_against_the_rest() -> None:
@@ -22,7 +32,7 @@ def test_decision_is_one_machine_a_class_against_the_rest() -> None:
         SVC(kernel="linear").fit(X, y == c).decision_function(problem.X)
         for c in range(4)
     ]
-    found = problem.fit(SVMT(strategy="decision")).predict(problem.X)
+    found = problem.fit(SVMT(strategy="decision", l2=False)).predict(problem.X)
     np.testing.assert_array_equal(found, np.argmax(scores, axis=0))
 
 
@@ -30,19 +40,55 @@ def test_ovo_is_the_machine_of_libsvm() -> None:
     problem = toy_problem(spread=1.0)
     X, y = problem.X[problem.labelled], problem.y[problem.labelled]
     machine = SVC(kernel="linear").fit(X, y)
-    found = problem.fit(SVMT(strategy="ovo")).predict(problem.X)
+    found = problem.fit(SVMT(l2=False)).predict(problem.X)
     np.testing.assert_array_equal(found, machine.predict(problem.X))
 
 
 def test_l2_scales_rows_to_unit_length_at_fit_and_at_predict() -> None:
     problem = toy_problem(spread=1.0)
     factors = np.random.default_rng(0).uniform(0.1, 10.0, (len(problem.X), 1))
-    model = SVMT(strategy="ovo", l2=True)
+    model = SVMT()
     expected = model.fit(problem.X, problem.y).transduction_
     found = model.fit(problem.X * factors, problem.y).transduction_
     np.testing.assert_array_equal(found, expected)
-    raw = SVMT(strategy="ovo").fit(problem.X * factors, problem.y).transduction_
+    raw = SVMT(l2=False).fit(problem.X * factors, problem.y).transduction_
     assert (raw != expected).any()
+
+
+def test_the_generator_is_that_of_the_gnu_c_library() -> None:
+    first = [1804289383, 846930886, 1681692777, 1714636915, 1957747793]
+    assert list(islice(gnu_random(1), 5)) == first
+    assert next(islice(gnu_random(1), 10_000, None)) == LIBSVM["rand_10001"]
+    assert list(islice(gnu_random(42), 3)) == LIBSVM["rand_of_42"]
+
+
+@pytest.mark.parametrize("n", [2, 4, 30, 31])
+def test_every_row_is_in_one_of_five_folds(n: int) -> None:
+    folds = libsvm_folds(n)
+    assert [len(fold) for fold in folds] == [
+        (k + 1) * n // 5 - k * n // 5 for k in range(5)
+    ]
+    assert sorted(np.concatenate(folds)) == list(range(n))
+
+
+@pytest.mark.parametrize("l2", [False, True])
+def test_platt_scores_are_the_probabilities_of_libsvm(l2: bool) -> None:
+    problem = digits_problem()
+    X = row_normalise(problem.X) if l2 else problem.X
+    model = problem.fit(SVMT(strategy="platt", l2=l2))
+    rows = X[problem.labelled]
+    machines = zip(model._machines, model._sigmoids, model._signs, strict=True)
+    found = [
+        1
+        / (1 + np.exp(sign * (slope * machine.decision_function(X @ rows.T) + offset)))
+        for machine, (slope, offset), sign in machines
+    ]
+    expected = LIBSVM["unit rows" if l2 else "rows"]
+    last = np.flatnonzero(problem.unlabelled)[::10]
+    # LIBSVM stops at a violation of 1e-3, and decides the order of its own sums.
+    np.testing.assert_allclose(np.array(found)[:, last], expected, rtol=0, atol=2e-3)
+    labels = np.argmax(expected, axis=0)
+    np.testing.assert_array_equal(model.transduction_[last], model.classes_[labels])
 
 
 def plain_loss(theta: Any, values: np.ndarray, positive: np.ndarray) -> float:

@@ -41,15 +41,14 @@ def test_the_sizes_of_the_paper_are_known_without_data(
     source: tuple[int, int],
     target: tuple[int, int, int],
 ) -> None:
-    size = problem_size(paper, benchmark, "main", task)
+    size = problem_size(paper, benchmark, "main", task, "dama-sup")
     assert (size.n_source, size.d_source) == source
     assert (size.n_labelled, size.n_unlabelled, size.d_target) == target
 
 
 def test_widths_follow_from_the_options_of_extractors() -> None:
-    size = problem_size(
-        load(read_study("office-caltech")), "photographs", "main", "amazon_webcam"
-    )
+    cell = ("photographs", "main", "amazon_webcam", "cdspp")
+    size = problem_size(load(read_study("office-caltech")), *cell)
     assert (size.d_source, size.d_target) == (800, 4096)
 
 
@@ -66,7 +65,7 @@ def test_fewer_iterations_cost_less() -> None:
         cell_cost(study, "photographs", "main", "amazon_webcam", name).seconds
         for name in ("ssan", "stn")
     )
-    size = problem_size(study, "photographs", "main", "amazon_webcam")
+    size = problem_size(study, "photographs", "main", "amazon_webcam", "ssan")
     assert short == pytest.approx(fit_cost(method_class("ssan"), size).seconds / 10)
     assert whole == pytest.approx(fit_cost(method_class("stn"), size).seconds / 3)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from support.study_files import load, read_study
 
-from cdspp.study.plan import BenchmarkPlan, DeviationPlan, Showcase, plan_of
+from cdspp.study.plan import BenchmarkPlan, ReadingPlan, Showcase, plan_of
 
 
 def plan(config: dict[str, Any], benchmark: str = "digits") -> BenchmarkPlan:
@@ -43,6 +43,16 @@ def test_every_setting_and_method_has_one_row(embedded: dict[str, Any]) -> None:
     ]
 
 
+def test_a_method_that_is_told_of_the_test_samples_says_so_and_is_no_method() -> None:
+    found = plan(read_study("printed"), "office-caltech")
+    assert keys(found, "informed") == ["shfa"]
+    names = {row.key: row.display_name for row in found.rows}
+    assert names["shfa"] == "SHFA (knows test shares)"
+    assert "shfa" in [row.key for row in found.main_rows]
+    choices = {entry.identifier: entry.method for entry in found.choices}
+    assert choices["platt-scores"] == "svm-t"
+
+
 def test_a_setting_asks_for_its_own_trials(embedded: dict[str, Any]) -> None:
     embedded["settings"][0]["trials"] = 3
     asked = {row.key: row.trials_asked for row in plan(embedded).rows}
@@ -60,7 +70,7 @@ def test_curves_and_deviations_stay_out_of_the_other_settings(
     assert identifiers == ["labels", "dimension", "alpha", "rounds"]
     tasks = ("print_sketch",)
     setting = "deviation-no-centring"
-    expected = DeviationPlan("no-centring", setting, "cdspp", tasks, 3)
+    expected = ReadingPlan("no-centring", setting, "cdspp", tasks, 3)
     assert found.deviations == (expected,)
     assert {row.setting for row in found.rows} == {"main", "placebo", "noise"}
 

@@ -23,11 +23,11 @@ QUICK: Mapping[str, Mapping[str, Any]] = {
 # Options that lead a method on another path, after the method's identifier.
 FORMS: Mapping[str, Mapping[str, Any]] = {
     "shfa exact": {"solver": "exact"},
+    "svm-t raw": {"l2": False},
+    "svm-t platt": {"strategy": "platt"},
+    "svm-t platt raw": {"strategy": "platt", "l2": False},
     "svm-t decision": {"strategy": "decision"},
-    "svm-t ovo": {"strategy": "ovo"},
-    "svm-t l2": {"l2": True},
-    "svm-t decision l2": {"strategy": "decision", "l2": True},
-    "svm-t ovo l2": {"strategy": "ovo", "l2": True},
+    "svm-t decision raw": {"strategy": "decision", "l2": False},
 }
 
 every_method = pytest.mark.parametrize("name", available())

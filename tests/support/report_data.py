@@ -24,8 +24,8 @@ from cdspp.study.plan import BenchmarkPlan, plan_of
 from cdspp.study.settings import (
     curve_of,
     curve_settings,
-    deviation_setting,
-    read_deviation_options,
+    read_readings,
+    reading_setting,
     setting_of,
 )
 
@@ -89,14 +89,15 @@ def make_plan(
     settings: Entries = (),
     curves: Entries = (),
     deviations: Entries = (),
+    choices: Entries = (),
     smallest: Mapping[str, int] | None = None,
     **facets: Any,
 ) -> BenchmarkPlan:
     """Build the plan of a benchmark; `shortened` gives methods fewer trials.
 
-    `settings`, `curves` and `deviations` are entries of a configuration, `smallest` the
-    size of the classes of a domain (100 by default), `facets` other fields of the
-    benchmark.
+    `settings`, `curves`, `deviations` and `choices` are entries of a configuration,
+    `smallest` the size of the classes of a domain (100 by default), `facets` other
+    fields of the benchmark.
     """
     entry = _benchmark(benchmark, tasks, facets)
     run = (*methods, *(name for name in controls if name not in SOURCES))
@@ -112,13 +113,20 @@ def make_plan(
         views={},
         benchmarks={benchmark: entry},
         methods={
-            name: Method(name, {}, fewer.get(name, trials), (benchmark,), name in fewer)
+            name: Method(
+                name,
+                {},
+                fewer.get(name, trials),
+                {benchmark: entry.tasks},
+                name in fewer,
+            )
             for name in run
         },
         settings={"main": Setting("main", run, {benchmark: entry.tasks})},
     )
     sources = [SOURCES[n] for n in controls if n in SOURCES and "cdspp" in methods]
-    study = _extended(study, [*sources, *settings], curves, deviations)
+    readings = {"deviations": deviations, "choices": choices}
+    study = _extended(study, [*sources, *settings], curves, readings)
     return plan_of(study, benchmark)
 
 
@@ -145,15 +153,18 @@ def _dataset(benchmark: Benchmark, smallest: Mapping[str, int]) -> StudyDataset:
 
 
 def _extended(
-    study: Study, settings: Entries, curves: Entries, deviations: Entries
+    study: Study, settings: Entries, curves: Entries, readings: Mapping[str, Entries]
 ) -> Study:
     """Add what entries of a configuration describe to a study."""
     known = (study.benchmarks, study.methods, study.datasets, study.trials)
     named = tuple(curve_of(curve, *known) for curve in curves)
-    switches = read_deviation_options(PAPER) if deviations else {}
+    switches = read_readings(PAPER) if any(readings.values()) else {}
     measured = {
-        entry["id"]: deviation_setting(entry, switches[entry["id"]], study.benchmarks)
-        for entry in deviations
+        (section, entry["id"]): reading_setting(
+            section, entry, switches[section][entry["id"]], study.benchmarks
+        )
+        for section, entries in readings.items()
+        for entry in entries
     }
     every = [
         *study.settings.values(),
@@ -165,7 +176,10 @@ def _extended(
         study,
         settings={setting.identifier: setting for setting in every},
         curves=named,
-        deviations={name: setting.identifier for name, setting in measured.items()},
+        **{
+            section: {e["id"]: measured[section, e["id"]].identifier for e in entries}
+            for section, entries in readings.items()
+        },
     )
 
 

@@ -40,7 +40,7 @@ CONFIG: dict[str, Any] = yaml.safe_load(
         tasks: [left_right, right_right]
         labels: {source: 4, target: 2}
     methods:
-      - {id: svm-t, options: {strategy: ovo, l2: true}}
+      - id: svm-t
       - id: cdspp
       - id: target-only
     settings:

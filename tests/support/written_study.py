@@ -37,6 +37,12 @@ SCRIPTS = {
         "confusion": "showcase_figures",
     },
 }
+# By the name of a table of all benchmarks, where its script has another.
+SCRIPTS_OF_ALL = {
+    "claims-overview": "claims",
+    "printed-methods": "printed",
+    "printed-choices": "printed_choices",
+}
 RESOURCES = Path(__file__).parents[2] / "resources"
 WORKFLOW = RESOURCES.parent / "workflow"
 
@@ -110,9 +116,10 @@ class WrittenStudy:
         opening = stem.partition("-")[0]
         script = SCRIPTS[kind].get(opening, f"benchmark_{kind}s")
         plan: BenchmarkPlan | Sequence[BenchmarkPlan] = self.plans
-        paper = sorted((RESOURCES / "paper").glob("*"))
+        paper = {path.stem: path for path in (RESOURCES / "paper").glob("*")}
         inputs: dict[str, Any] = {"scores": self.scores, "records": self.records}
-        inputs |= {"paper": paper, "deviations": RESOURCES / "paper/deviations.yaml"}
+        inputs |= {"paper": sorted(paper.values())}
+        inputs |= {name: paper[name] for name in ("deviations", "choices")}
         if benchmark:
             plan, scores = self.pairs[benchmark]
             room = self.folder / "data" / plan.dataset
@@ -121,7 +128,7 @@ class WrittenStudy:
             splits = sorted((room / benchmark).glob("splits/*/*/*.parquet"))
             inputs |= {"splits": splits}
         elif kind == "table":
-            script = name
+            script = SCRIPTS_OF_ALL.get(name, name)
         if script == "showcase_figures":
             inputs = write_showcase(self.folder / benchmark, classes=CLASSES, each=6)
         given = inputs["splits"] if script == "overlap" else inputs

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,7 @@ STUDY: dict[str, Any] = yaml.safe_load(
         protocol: published
         overlap: keep
     methods:
-      - {id: svm-t, options: {strategy: ovo}}
+      - {id: svm-t, options: {l2: false}}
       - id: cdspp
     curves: []
     deviations: []
@@ -152,6 +153,22 @@ def test_samples_on_both_sides_are_kept_or_left_out_as_the_study_says(
     assert set(kept) == {20}
     assert set(excluded) == {14}  # of 4 source samples a class 2 are labelled targets
     assert set(scores["task"][scores["setting"] == "no-overlap"]) == {"web_web"}
+
+
+def test_only_a_method_that_is_told_the_test_shares_reads_them(
+    project: Project,
+) -> None:
+    told = {"id": "shfa", "prior_file": "test-shares"}
+    project.write_config(**{**STUDY, "methods": [*STUDY["methods"], told]})
+    output = project.snakemake("-n", "--forceall", "--cores", "1")
+    jobs = re.findall(r"rule (\w+):\n    input: (.*)\n    output: (.*)", output)
+    inputs = {outputs: given for rule, given, outputs in jobs if rule == "fit"}
+    readers = [name for name, given in inputs.items() if "test-shares" in given]
+    assert readers
+    assert readers == [name for name in inputs if "/shfa/" in name]
+    assert not [given for given in inputs.values() if "results/labels" in given]
+    labels = [rule for rule, given, _ in jobs if "results/labels" in given]
+    assert {"test_shares", "split", "score"} <= set(labels)
 
 
 def test_the_overlap_table_counts_them(project: Project) -> None:

@@ -43,6 +43,7 @@ CODEBOOK = "results/codebooks/{dataset}/{view}.npz"
 FEATURES = "results/features/{dataset}/{domain}.{view}.npz"
 SPLIT = "results/{study}/splits/{benchmark}/{setting}/{role}/{domain}/{block}.parquet"
 FIT = "results/{study}/fits/{benchmark}/{setting}/{task}/{method}/{block}"
+SHARES = "results/{study}/test-shares/{benchmark}/{setting}/{domain}/{block}.parquet"
 SUBSPACE = "results/{study}/subspace/{benchmark}/{task}.npz"
 SCORES = "results/{study}/scores/{benchmark}.parquet"
 EVERY_SCORES = expand(SCORES, benchmark=study.benchmarks, allow_missing=True)

@@ -1,15 +1,21 @@
 # Fits: one method on one task for one block of trials; predictions only.
-# Inputs are two views without labels and two splits without a test label.
+# Inputs are two views without labels and two splits without a test label. The one
+# exception has a name: a method with `prior_file: test-shares` is told the shares of the
+# classes among the test samples, numbers that the rule test_shares counts.
 
 from cdspp.core.names import trials_of_block
 from cdspp.study.cost import job_cost
 
 
 def fit_input(wildcards):
-    benchmark = study.benchmarks[wildcards.benchmark]
+    name, benchmark = wildcards.benchmark, study.benchmarks[wildcards.benchmark]
     setting = getattr(wildcards, "setting", MAIN)
+    method = getattr(wildcards, "method", REFERENCE)
     block = getattr(wildcards, "block", study.showcase_blocks()[0])
-    views = {"source": benchmark.source_view, "target": benchmark.target_view}
+    views = {
+        "source": study.source_view(name, setting, method),
+        "target": benchmark.target_view,
+    }
     files = {}
     for (role, view), domain in zip(views.items(), wildcards.task.split("_")):
         files[f"{role}_features"] = FEATURES.format(
@@ -23,7 +29,35 @@ def fit_input(wildcards):
             domain=domain,
             block=block,
         )
+    if study.prior_file(setting, method) is not None:
+        files["prior"] = SHARES.format(
+            study=study.name,
+            benchmark=name,
+            setting=study.split_setting(setting, "target"),
+            domain=domain,
+            block=block,
+        )
     return files
+
+
+def share_labels(wildcards):
+    return LABELS.format(dataset=dataset_of(wildcards), domain=wildcards.domain)
+
+
+rule test_shares:
+    input:
+        labels=share_labels,
+        split=SPLIT.replace("{role}", "target"),
+    output:
+        SHARES,
+    log:
+        "logs/{study}/test-shares/{benchmark}/{setting}/{domain}/{block}.log",
+    conda:
+        "../../envs/environment.yaml"
+    params:
+        code=code_digest("cdspp.stages.shares"),
+    script:
+        "../scripts/test_shares.py"
 
 
 def fit_cost(wildcards):

@@ -159,6 +159,7 @@ rule printed:
         scores=EVERY_SCORES,
         paper=[f"{PAPER}/accuracy.csv", f"{PAPER}/benchmarks.yaml"],
     output:
+        table_files("results/{study}/tables/printed-methods", "printed-methods.rst"),
         table_files("results/{study}/tables/printed", "printed.rst"),
     log:
         "logs/{study}/tables/printed.log",
@@ -171,11 +172,30 @@ rule printed:
         "../scripts/printed.py"
 
 
+rule printed_choices:
+    input:
+        scores=EVERY_SCORES,
+        paper=[f"{PAPER}/accuracy.csv", f"{PAPER}/benchmarks.yaml"],
+        choices=f"{PAPER}/choices.yaml",
+    output:
+        table_files("results/{study}/tables/printed-choices", "printed-choices.rst"),
+    log:
+        "logs/{study}/tables/printed-choices.log",
+    conda:
+        "../../envs/environment.yaml"
+    params:
+        plans=EVERY_PLAN,
+        code=script_code("printed_choices"),
+    script:
+        "../scripts/printed_choices.py"
+
+
 rule claims:
     input:
         scores=EVERY_SCORES,
         records=main_records,
     output:
+        table_files("results/{study}/tables/claims-overview", "claims-overview.rst"),
         table_files("results/{study}/tables/claims", "claims.rst"),
     log:
         "logs/{study}/tables/claims.log",

@@ -5,7 +5,7 @@ from pathlib import Path
 from cdspp.analysis.paper_accuracy import compare_printed, read_printed
 from cdspp.analysis.summary import read_summaries
 from cdspp.core.jobs import job
-from cdspp.report.tables.printed import build_printed_table
+from cdspp.report.tables.printed import build_printed_counts, build_printed_table
 from cdspp.report.tables.table import write_tables
 from cdspp.study.plan import BenchmarkPlan
 
@@ -13,4 +13,5 @@ with job(snakemake.log[0]):
     plans = [BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans]
     paper = read_printed(Path(snakemake.input.paper[0]).parent)
     cells = compare_printed(paper, read_summaries(snakemake.input.scores, plans))
-    write_tables([build_printed_table(cells)], list(snakemake.output))
+    tables = [build_printed_counts(cells), build_printed_table(cells)]
+    write_tables(tables, list(snakemake.output))

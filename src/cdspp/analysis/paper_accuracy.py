@@ -20,11 +20,13 @@ from cdspp.analysis.summary import Floats, Summary, mean_sd, n_present
 from cdspp.core.artifacts import read_csv
 from cdspp.core.errors import DataError
 from cdspp.core.names import AVERAGE
+from cdspp.methods import method_class
 
 __all__ = [
     "AGREES",
     "CLOSE",
     "DIFFERS",
+    "EXACT",
     "NOT_RUN",
     "PRINTED_TRIALS",
     "RULE",
@@ -39,12 +41,16 @@ PathLike = str | os.PathLike[str]
 
 PRINTED_TRIALS = 10
 RULE = (
-    "A cell agrees where both means lie within one point or within two standard errors "
-    "of their difference, whichever is more; it is close within three points, and "
-    "differs otherwise, all before rounding. The standard error needs both deviations: "
-    "for averages, which are printed without one, the point alone counts."
+    "A cell is exact where our ten trials have the printed mean and standard deviation "
+    "after rounding. It agrees where both means lie within one point or within two "
+    "standard errors of their difference, whichever is more; it is close within three "
+    "points, and differs otherwise, these before rounding. The standard error needs "
+    "both deviations: for averages, which are printed without one, the point alone "
+    "counts."
 )
-AGREES, CLOSE, DIFFERS, NOT_RUN = "agrees", "close", "differs", "not run"
+EXACT, AGREES, CLOSE = "exact", "agrees", "close"
+DIFFERS, NOT_RUN = "differs", "not run"
+_PRINTED_TO = 0.0005  # half of the last printed digit, as a fraction
 _AGREES_WITHIN, _ERRORS, _CLOSE_WITHIN = 0.01, 2.0, 0.03
 # Printed percentages are no exact fractions: a border belongs to the inner verdict.
 _ROUNDING = 1e-9
@@ -152,10 +158,12 @@ def printed_verdict(
 
     Returns
     -------
-    {'agrees', 'close', 'differs', 'not run'}
+    {'exact', 'agrees', 'close', 'differs', 'not run'}
 
     Examples
     --------
+    >>> printed_verdict(0.67, 0.024, 0.66958, 0.02431, 10)
+    'exact'
     >>> printed_verdict(0.67, 0.024, 0.652, 0.02, 10)
     'agrees'
     >>> printed_verdict(0.67, float("nan"), 0.65, 0.02, 10)
@@ -163,6 +171,9 @@ def printed_verdict(
     """
     if math.isnan(ours):
         return NOT_RUN
+    distances = [abs(ours - mean)] + [abs(our_sd - sd)] * (not math.isnan(sd))
+    if our_trials == PRINTED_TRIALS and max(distances) <= _PRINTED_TO + _ROUNDING:
+        return EXACT
     error = 0.0
     if not math.isnan(sd + our_sd):
         error = math.sqrt(sd**2 / PRINTED_TRIALS + our_sd**2 / our_trials)
@@ -225,9 +236,9 @@ def _ours(
         reason = f"inputs not available to this study: {benchmark.needs}"
         return _beside(cell, reason=reason)
     places = {
-        row.display_name: i
+        method_class(row.method).display_name: i
         for i, row in enumerate(summary.rows)
-        if row.kind == "method"
+        if row.kind in ("method", "informed")
     }
     if cell.method not in places:
         return _beside(cell, reason="method is not in this study")

@@ -27,6 +27,7 @@ __all__ = [
     "FIT_COLUMNS",
     "LABEL_COLUMNS",
     "SCORE_COLUMNS",
+    "SHARE_COLUMNS",
     "SPLIT_COLUMNS",
     "Features",
     "atomic",
@@ -51,6 +52,7 @@ SPLIT_COLUMNS: Columns = {
     "role": "string",
     "label": "string",
 }
+SHARE_COLUMNS: Columns = {"trial": "int32", "label": "string", "share": "float64"}
 FIT_COLUMNS: Columns = {
     "trial": "int32",
     "iteration": "int32",

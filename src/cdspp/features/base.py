@@ -30,11 +30,14 @@ class Extractor(ABC):
         What it reads: files of this kind, or another view.
     modules : tuple of str
         Modules that do the work; loaded on use, their versions are recorded.
+    keeps_width : bool
+        Whether there are as many features as in the view that it reads.
     """
 
     identifier: ClassVar[str]
     kind: ClassVar[str]
     modules: ClassVar[tuple[str, ...]] = ("numpy",)
+    keeps_width: ClassVar[bool] = False
 
     def load(self) -> None:
         """Import the modules that do the work."""

@@ -33,6 +33,7 @@ class SharesZscore(ViewExtractor):
     identifier: ClassVar[str] = "shares-zscore"
     kind: ClassVar[str] = "view"
     modules: ClassVar[tuple[str, ...]] = ("numpy",)
+    keeps_width: ClassVar[bool] = True
 
     def reduce(self, X: Any) -> tuple[np.ndarray, Mapping[str, Any]]:
         """Return the standardised shares, float32, and how many columns vary.

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from cdspp.core.artifacts import (
     FIT_COLUMNS,
+    SHARE_COLUMNS,
     SPLIT_COLUMNS,
     read_features,
     read_rows,
@@ -91,18 +92,24 @@ SOURCE_CHANGES: Mapping[
 class TaskFiles:
     """What a fit reads of a task: two views and two splits, and no test label.
 
+    The one exception is `prior`, where a study asks for it.
+
     Attributes
     ----------
     source_features, target_features : path
         NPZ files of the views; neither holds a label.
     source_split, target_split : path
         Parquet files of a block's splits; test samples have no label there.
+    prior : path, optional
+        Parquet file of the shares of the classes by trial, for a method that is told
+        them (`cdspp.stages.shares`).
     """
 
     source_features: PathLike
     target_features: PathLike
     source_split: PathLike
     target_split: PathLike
+    prior: PathLike | None = None
 
 
 def read_trials(files: TaskFiles, *, overlap: str = "exclude") -> Iterator[Trial]:
@@ -204,7 +211,11 @@ def fit_block(
             source = SOURCE_CHANGES[source_change](
                 trial.source, generator(source_change, *axes)
             )
-            given = {"random_state": integer_seed(method, *axes)} if seeded else {}
+            given: dict[str, Any] = {}
+            if seeded:
+                given["random_state"] = integer_seed(method, *axes)
+            if files.prior is not None:
+                given["prior"] = _prior(files.prior, trial.number)
             estimator = make(method, **{**given, **options})
             outcome, rounds = _fit_trial(estimator, trial, source)
             outcomes.append(outcome)
@@ -214,6 +225,13 @@ def fit_block(
     content |= {"numeric_threads": numeric_threads, "trials": outcomes}
     content |= {"versions": versions(), "platform": hardware()}
     write_json(record, content)
+
+
+def _prior(path: PathLike, trial: int) -> NDArray[np.float64]:
+    """Return the shares of a trial; classes are in sorted order there, as in a fit."""
+    rows = read_rows(path, SHARE_COLUMNS)
+    shares: NDArray[np.float64] = rows["share"][rows["trial"] == trial]
+    return shares
 
 
 def _fit_trial(

@@ -13,7 +13,7 @@ from cdspp.datasets.catalogue import published_storage
 from cdspp.features import available_extractors, extractor_kind, make_extractor
 from cdspp.methods import available, method_class, option_defaults
 from cdspp.study.model import StudyDataset
-from cdspp.study.settings import setting_of_value, task_names
+from cdspp.study.settings import READINGS, setting_of_value, task_names
 
 __all__ = ["CrossCheck"]
 
@@ -32,8 +32,8 @@ class CrossCheck:
         A configuration that keeps to the schema.
     datasets : mapping
         What is known of each data set, by name.
-    deviations : mapping
-        Deviations that can be measured, by name.
+    readings : mapping
+        Deviations and choices that can be run another way, by section and name.
     printed : sequence of str
         Benchmarks whose printed numbers are at hand.
     """
@@ -42,12 +42,12 @@ class CrossCheck:
         self,
         config: Config,
         datasets: Mapping[str, StudyDataset],
-        deviations: Mapping[str, Config],
+        readings: Mapping[str, Mapping[str, Config]],
         printed: Sequence[str],
     ) -> None:
         self.config = config
         self.datasets = datasets
-        self.deviations = deviations
+        self.readings = readings
         self.printed = printed
         self.views = {view["id"]: view for view in config["views"]}
         self.methods = {method["id"]: method for method in config["methods"]}
@@ -117,6 +117,9 @@ class CrossCheck:
             yield from self._task_faults(where, entry)
             domains = self.datasets[entry["dataset"]].class_sizes
             yield from _size_faults(f"{where}.labels", entry, entry["labels"], domains)
+            for name in entry.get("leave_out", []):
+                if name not in available():
+                    yield _unknown(f"{where}.leave_out", name, available())
 
     def _printed_faults(self) -> Iterator[str]:
         named = [entry.get("printed") for entry in self.config["benchmarks"]]
@@ -191,6 +194,24 @@ class CrossCheck:
             for benchmark in method.get("benchmarks", []):
                 if benchmark not in self.benchmarks:
                     yield _unknown(f"{where}.benchmarks", benchmark, self.benchmarks)
+            yield from self._named_task_faults(where, method, list(self.benchmarks))
+            yield from self._own_input_faults(where, method)
+
+    def _own_input_faults(self, where: str, method: Config) -> Iterator[str]:
+        """Yield what is wrong with a source view or prior that is a method's own."""
+        given, place = method.get("source_view", {}), f"{where}.source_view"
+        ran = method.get("benchmarks", self.benchmarks)
+        own = dict.fromkeys(ran, given) if isinstance(given, str) else given
+        for name, view in own.items():
+            entry = {**self.benchmarks.get(name, {}), "source_view": view}
+            if name not in self.benchmarks:
+                yield _unknown(place, name, self.benchmarks)
+            elif view not in self.views:
+                yield _unknown(place, view, self.views)
+            elif self._root(view) and entry["dataset"] in self.datasets:
+                yield from self._kind_faults(place, entry)
+        if "prior_file" in method and "prior" not in option_defaults(method["id"]):
+            yield f"{where}.prior_file: method {method['id']} has no option prior."
 
     def _run_section_faults(self) -> Iterator[str]:
         """Yield faults of what differs from the main run."""
@@ -198,8 +219,9 @@ class CrossCheck:
             yield from self._setting_faults(f"settings[{i}]", setting)
         for i, curve in enumerate(self.config.get("curves", [])):
             yield from self._curve_faults(f"curves[{i}]", curve)
-        for i, deviation in enumerate(self.config.get("deviations", [])):
-            yield from self._deviation_faults(f"deviations[{i}]", deviation)
+        for section in self.readings:
+            for i, entry in enumerate(self.config.get(section, [])):
+                yield from self._reading_faults(section, f"{section}[{i}]", entry)
         yield from self._name_faults()
 
     def _setting_faults(self, where: str, setting: Config) -> Iterator[str]:
@@ -230,13 +252,12 @@ class CrossCheck:
             elif not isinstance(value, int) or value < 1:
                 yield f"{where}.values: expected a number of labels, got {value}."
 
-    def _deviation_faults(self, where: str, entry: Config) -> Iterator[str]:
-        name = entry["id"]
-        if name not in self.deviations:
-            yield _unknown(f"{where}.id", name, self.deviations)
+    def _reading_faults(self, section: str, where: str, entry: Config) -> Iterator[str]:
+        name, known = entry["id"], self.readings[section]
+        if name not in known:
+            yield _unknown(f"{where}.id", name, known)
             return
-        method = self.deviations[name]["method"]
-        yield from self._run_faults(where, entry, [method])
+        yield from self._run_faults(where, entry, known[name]["methods"])
 
     def _run_faults(
         self, where: str, entry: Config, methods: Iterable[str]
@@ -289,9 +310,13 @@ class CrossCheck:
                 yield _unknown(f"{where}.tasks", task, known)
 
     def _name_faults(self) -> Iterator[str]:
-        """Yield names that two settings would have, as main, curves, deviations do."""
+        """Yield names that two settings would have, as main, curves, readings do."""
         names = [MAIN, *(entry["id"] for entry in self.config.get("settings", []))]
-        names += [f"deviation-{e['id']}" for e in self.config.get("deviations", [])]
+        names += [
+            f"{opening}-{entry['id']}"
+            for section, opening in READINGS.items()
+            for entry in self.config.get(section, [])
+        ]
         names += [
             setting_of_value(curve["id"], value)
             for curve in self.config.get("curves", [])

@@ -22,11 +22,12 @@ from cdspp.study.model import (
     View,
 )
 from cdspp.study.settings import (
+    chosen_tasks,
     curve_of,
     curve_settings,
-    deviation_setting,
     printed_names,
-    read_deviation_options,
+    read_readings,
+    reading_setting,
     setting_of,
     task_names,
 )
@@ -65,7 +66,7 @@ def load_study(
     faults = list(check_schema(config, schema))
     if not faults:
         datasets, faults = _datasets(config, catalogue)
-        known = read_deviation_options(paper)
+        known = read_readings(paper)
         faults += CrossCheck(config, datasets, known, printed_names(paper)).faults()
     if faults:
         lines = "\n".join(f"  - {fault}" for fault in faults)
@@ -181,14 +182,14 @@ def _named_sizes(entry: Mapping[str, Any]) -> dict[str, dict[str, int]]:
 def _build(
     config: Config,
     datasets: Mapping[str, StudyDataset],
-    deviations: Mapping[str, Config],
+    readings: Mapping[str, Mapping[str, Config]],
 ) -> Study:
     benchmarks = {
         entry["id"]: _benchmark(entry, datasets) for entry in config["benchmarks"]
     }
     trials = config["trials"]
     methods = {
-        entry["id"]: _method(entry, trials, tuple(benchmarks))
+        entry["id"]: _method(entry, trials, _wanting(entry["id"], config, benchmarks))
         for entry in config["methods"]
     }
     curves = tuple(
@@ -196,8 +197,16 @@ def _build(
         for entry in config.get("curves", [])
     )
     measured = {
-        entry["id"]: deviation_setting(entry, deviations[entry["id"]], benchmarks)
-        for entry in config.get("deviations", [])
+        section: {
+            entry["id"]: reading_setting(section, entry, known[entry["id"]], benchmarks)
+            for entry in config.get(section, [])
+        }
+        for section, known in readings.items()
+    }
+    others = [setting for found in measured.values() for setting in found.values()]
+    names = {
+        section: {name: setting.identifier for name, setting in found.items()}
+        for section, found in measured.items()
     }
     return Study(
         name=config["study"],
@@ -213,9 +222,10 @@ def _build(
         },
         benchmarks=benchmarks,
         methods=methods,
-        settings=_settings(config, benchmarks, methods, curves, measured.values()),
+        settings=_settings(config, benchmarks, methods, curves, others),
         curves=curves,
-        deviations={name: setting.identifier for name, setting in measured.items()},
+        deviations=names["deviations"],
+        choices=names["choices"],
     )
 
 
@@ -224,25 +234,36 @@ def _settings(
     benchmarks: Mapping[str, Benchmark],
     methods: Iterable[str],
     curves: Iterable[Curve],
-    deviations: Iterable[Setting],
+    readings: Iterable[Setting],
 ) -> dict[str, Setting]:
     everywhere = {name: benchmark.tasks for name, benchmark in benchmarks.items()}
     settings = [
         Setting(MAIN, tuple(methods), everywhere),
         *(setting_of(entry, benchmarks) for entry in config.get("settings", [])),
         *(setting for curve in curves for setting in curve_settings(curve)),
-        *deviations,
+        *readings,
     ]
     return {setting.identifier: setting for setting in settings}
 
 
-def _method(entry: Config, trials: int, benchmarks: tuple[str, ...]) -> Method:
+def _wanting(
+    method: str, config: Config, benchmarks: Mapping[str, Benchmark]
+) -> dict[str, Benchmark]:
+    """Return the benchmarks that do not leave a method out."""
+    left = {e["id"] for e in config["benchmarks"] if method in e.get("leave_out", ())}
+    return {name: found for name, found in benchmarks.items() if name not in left}
+
+
+def _method(entry: Config, trials: int, benchmarks: Mapping[str, Benchmark]) -> Method:
+    view = entry.get("source_view", {})
     return Method(
         identifier=entry["id"],
         options=_options(entry),
         trials=entry.get("trials", trials),
-        benchmarks=tuple(entry.get("benchmarks", benchmarks)),
+        tasks=chosen_tasks(entry, benchmarks),
         shortened=entry.get("shortened", False),
+        source_views=dict.fromkeys(benchmarks, view) if isinstance(view, str) else view,
+        prior_file=entry.get("prior_file"),
     )
 
 

@@ -97,16 +97,19 @@ class JobCost(NamedTuple):
     minutes: int
 
 
-def problem_size(study: Study, benchmark: str, setting: str, task: str) -> Size:
+def problem_size(
+    study: Study, benchmark: str, setting: str, task: str, method: str
+) -> Size:
     """Return the size of a task's problem, known from configuration and catalogue.
 
     Parameters
     ----------
     study : Study
         The study.
-    benchmark, setting, task : str
+    benchmark, setting, task, method : str
         Names.
     """
+    source_view = study.source_view(benchmark, setting, method)
     entry = study.benchmarks[benchmark]
     sizes = study.datasets[entry.dataset].class_sizes
     source, target = task.split("_")
@@ -120,7 +123,7 @@ def problem_size(study: Study, benchmark: str, setting: str, task: str) -> Size:
         name=f"{benchmark}, {task}",
         n_classes=len(sizes[target]),
         n_source=sum(min(n, per_source) for n in sizes[source].values()),
-        d_source=_width(study, entry.dataset, source, entry.source_view),
+        d_source=_width(study, entry.dataset, source, source_view),
         n_labelled=n_labelled,
         n_unlabelled=n_rest,
         d_target=_width(study, entry.dataset, target, entry.target_view),
@@ -159,7 +162,8 @@ def cell_cost(
     benchmark, setting, task, method : str
         Names.
     """
-    cost = fit_cost(method_class(method), problem_size(study, benchmark, setting, task))
+    size = problem_size(study, benchmark, setting, task, method)
+    cost = fit_cost(method_class(method), size)
     usual = option_defaults(method).get("max_iter")
     chosen = study.method_options(method, setting).get("max_iter", usual)
     share = chosen / usual if usual else 1.0
@@ -203,5 +207,7 @@ def _width(study: Study, dataset: str, domain: str, name: str) -> int:
     if storage is not None:
         return int(storage["width"])
     extractor = make_extractor(view.extractor, **view.domain_options(domain))
+    if view.view is not None and extractor.keeps_width:
+        return _width(study, dataset, domain, view.view)
     unknown = UNKNOWN_WIDTH if view.view is None else UNKNOWN_COMPONENTS
     return extractor.width() or unknown

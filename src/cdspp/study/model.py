@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 from cdspp.core.names import MAIN, PUBLISHED, REFERENCE, FitKey
@@ -100,13 +101,28 @@ class Benchmark:
 
 @dataclass(frozen=True)
 class Method:
-    """A row of the tables."""
+    """A row of the tables.
+
+    Attributes
+    ----------
+    identifier, options, trials, shortened
+        Method, what replaces its defaults, how often it runs, and whether with fewer
+        iterations than its authors use.
+    tasks : mapping of str to tuple of str
+        By benchmark that it runs on, the tasks of the main run.
+    source_views : mapping of str to str
+        By benchmark, source features of its own in place of the benchmark's.
+    prior_file : {'test-shares'} or None
+        What its option `prior` is read from, if from a file.
+    """
 
     identifier: str
     options: Mapping[str, Any]
     trials: int
-    benchmarks: tuple[str, ...]
+    tasks: Mapping[str, tuple[str, ...]]
     shortened: bool = False
+    source_views: Mapping[str, str] = field(default_factory=dict)
+    prior_file: str | None = None
 
 
 @dataclass(frozen=True)
@@ -123,6 +139,8 @@ class Setting:
         Tasks that it runs, by benchmark.
     source, options, labels, overlap, protocol, trials
         What differs; None or empty where it is as in the main run.
+    without : tuple of {'source_view', 'prior_file'}
+        What its methods do without, although they have it in the main run.
     """
 
     identifier: str
@@ -134,6 +152,7 @@ class Setting:
     overlap: str | None = None
     protocol: str | None = None
     trials: int | None = None
+    without: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -214,6 +233,7 @@ class Study:
     settings: Mapping[str, Setting]
     curves: tuple[Curve, ...] = ()
     deviations: Mapping[str, str] = field(default_factory=dict)
+    choices: Mapping[str, str] = field(default_factory=dict)
 
     def blocks(self, trials: int) -> tuple[str, ...]:
         """Return the names of the blocks that hold the first `trials` trials."""
@@ -226,6 +246,8 @@ class Study:
         for setting in self.settings:
             for task in self.setting_tasks(benchmark, setting):
                 for method in self.setting_methods(benchmark, setting):
+                    if task not in self.methods[method].tasks[benchmark]:
+                        continue
                     for block in self.blocks(self.setting_trials(setting, method)):
                         yield FitKey(benchmark, setting, task, method, block)
 
@@ -243,7 +265,7 @@ class Study:
         return tuple(
             name
             for name in self.settings[setting].methods
-            if benchmark in self.methods[name].benchmarks
+            if benchmark in self.methods[name].tasks
         )
 
     def split_setting(self, setting: str, role: str) -> str:
@@ -272,6 +294,18 @@ class Study:
         options = {**self.methods[method].options, **self.settings[setting].options}
         return dict(sorted(options.items()))
 
+    def source_view(self, benchmark: str, setting: str, method: str) -> str:
+        """Return the view of the source that a method reads in a setting."""
+        usual = self.benchmarks[benchmark].source_view
+        if "source_view" in self.settings[setting].without:
+            return usual
+        return self.methods[method].source_views.get(benchmark, usual)
+
+    def prior_file(self, setting: str, method: str) -> str | None:
+        """Return the kind of file that a method's prior comes from, None for none."""
+        taken = "prior_file" in self.settings[setting].without
+        return None if taken else self.methods[method].prior_file
+
     def roles(self, benchmark: str) -> dict[str, tuple[str, ...]]:
         """Return the domains that serve as source and as target, each once."""
         pairs = [task.split("_") for task in self.benchmarks[benchmark].tasks]
@@ -284,11 +318,14 @@ class Study:
     def feature_names(self) -> tuple[tuple[str, str, str], ...]:
         """Return data set, domain and view of all features that fits read."""
         names: dict[tuple[str, str, str], None] = {}
-        for entry in self.benchmarks.values():
-            views = {"source": entry.source_view, "target": entry.target_view}
-            for role, domains in self.roles(entry.identifier).items():
-                for domain in domains:
-                    names[entry.dataset, domain, views[role]] = None
+        for name, entry in self.benchmarks.items():
+            ran = {(key.setting, key.method) for key in self.fits(name)}
+            others = {self.source_view(name, *pair) for pair in ran}
+            sources = [entry.source_view, *sorted(others - {entry.source_view})]
+            views = {"source": sources, "target": [entry.target_view]}
+            for role, domains in self.roles(name).items():
+                for domain, view in product(domains, views[role]):
+                    names[entry.dataset, domain, view] = None
         return tuple(names)
 
     def logs(self) -> list[str]:

@@ -19,13 +19,19 @@ __all__ = [
     "BenchmarkPlan",
     "CurvePlan",
     "CurveValue",
-    "DeviationPlan",
+    "ReadingPlan",
     "Row",
     "Showcase",
     "plan_of",
 ]
 
-METHOD, CONTROL, VARIANT, RIVAL = "method", "control", "variant", "rival"
+METHOD, INFORMED, CONTROL, VARIANT, RIVAL = KINDS = (
+    "method",
+    "informed",
+    "control",
+    "variant",
+    "rival",
+)
 
 
 @dataclass(frozen=True)
@@ -43,13 +49,16 @@ class Row:
         Whose scores belong to it.
     trials_asked : int
         Number of trials that the study asks for; how many ran, the scores tell.
-    kind : {'method', 'control', 'variant', 'rival'}
-        Which block it stands in; methods alone take part in bold. A rival is shown in
-        gains only: a method other than the reference on a changed source.
+    kind : {'method', 'informed', 'control', 'variant', 'rival'}
+        Which block it stands in; methods alone take part in bold, ranks, claims and
+        verdicts. An informed method is told something of the test samples. A rival is
+        shown in gains only: a method other than the reference on a changed source.
     supervised, shortened : bool
         Supervised methods have a block of their own; shortened runs are out of bold.
     source : str
         What its setting does to the source.
+    tasks : tuple of str
+        The tasks that the method runs, where they are not all; else empty.
     """
 
     key: str
@@ -61,6 +70,7 @@ class Row:
     supervised: bool = False
     shortened: bool = False
     source: str = AS_IS
+    tasks: tuple[str, ...] = ()
 
     @property
     def marks(self) -> str:
@@ -113,8 +123,8 @@ class CurvePlan:
 
 
 @dataclass(frozen=True)
-class DeviationPlan:
-    """A deviation measured on one benchmark: the setting that switches, and where."""
+class ReadingPlan:
+    """A deviation or choice on one benchmark: what runs another way, and where."""
 
     identifier: str
     setting: str
@@ -151,8 +161,8 @@ class BenchmarkPlan:
     rows : tuple of Row
         Methods in table order, then controls, variants and rivals; every setting and
         method once.
-    curves, deviations : tuple
-        Curves, and measured deviations.
+    curves, deviations, choices : tuple
+        Curves, and the deviations and choices that are run another way.
     showcase : Showcase or None
         What is shown in detail; None where the reference does not run.
     printed : str or None
@@ -172,7 +182,8 @@ class BenchmarkPlan:
     trials_asked: int = 1
     rows: tuple[Row, ...] = ()
     curves: tuple[CurvePlan, ...] = ()
-    deviations: tuple[DeviationPlan, ...] = ()
+    deviations: tuple[ReadingPlan, ...] = ()
+    choices: tuple[ReadingPlan, ...] = ()
     showcase: Showcase | None = None
     printed: str | None = None
 
@@ -184,7 +195,7 @@ class BenchmarkPlan:
     @property
     def main_rows(self) -> list[Row]:
         """The methods in the main setting, in table order; no control among them."""
-        return [row for row in self.rows if row.kind == METHOD]
+        return [row for row in self.rows if row.kind in (METHOD, INFORMED)]
 
     def display_name(self, method: str) -> str:
         """Return the name of a method as it is shown; its identifier elsewhere."""
@@ -193,7 +204,9 @@ class BenchmarkPlan:
 
     def of_data(self) -> BenchmarkPlan:
         """Return the plan without what runs: as much as depends on the data alone."""
-        return replace(self, rows=(), curves=(), deviations=(), showcase=None)
+        return replace(
+            self, rows=(), curves=(), deviations=(), choices=(), showcase=None
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the plan as Snakemake takes it for a parameter."""
@@ -216,7 +229,10 @@ class BenchmarkPlan:
         typed = {
             "rows": tuple(Row(**row) for row in values["rows"]),
             "curves": tuple(curves),
-            "deviations": tuple(DeviationPlan(**d) for d in values["deviations"]),
+            **{
+                name: tuple(ReadingPlan(**reading) for reading in values[name])
+                for name in ("deviations", "choices")
+            },
             "showcase": None if showcase is None else Showcase(**showcase),
         }
         return cls(**{**values, **typed})
@@ -248,19 +264,20 @@ def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
         trials_asked=study.trials,
         rows=tuple(sorted(_rows(study, benchmark), key=_block)),
         curves=tuple(_curves(study, benchmark)),
-        deviations=tuple(_deviations(study, benchmark)),
+        deviations=tuple(_readings(study, benchmark, study.deviations)),
+        choices=tuple(_readings(study, benchmark, study.choices)),
         showcase=Showcase(entry.showcase) if REFERENCE in ran else None,
         printed=entry.printed,
     )
 
 
 def _block(row: Row) -> int:
-    return (METHOD, CONTROL, VARIANT, RIVAL).index(row.kind)
+    return KINDS.index(row.kind)
 
 
 def _rows(study: Study, benchmark: str) -> Iterator[Row]:
-    """Yield a row a setting and method, but for those of curves and deviations."""
-    shown_elsewhere = set(study.deviations.values())
+    """Yield a row a setting and method, but for those of curves and readings."""
+    shown_elsewhere = {*study.deviations.values(), *study.choices.values()}
     shown_elsewhere |= {
         name
         for curve in study.curves
@@ -272,11 +289,12 @@ def _rows(study: Study, benchmark: str) -> Iterator[Row]:
         if name in shown_elsewhere or not study.setting_tasks(benchmark, name):
             continue
         for method in study.setting_methods(benchmark, name):
-            yield _row(study, setting, method)
+            yield _row(study, benchmark, setting, method)
 
 
-def _row(study: Study, setting: Setting, method: str) -> Row:
+def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
     found, name = method_class(method), setting.identifier
+    ran = study.methods[method].tasks[benchmark]
     row = Row(
         key=method,
         display_name=found.display_name,
@@ -286,7 +304,11 @@ def _row(study: Study, setting: Setting, method: str) -> Row:
         supervised=found.supervised,
         shortened=study.methods[method].shortened,
         source=setting.source,
+        tasks=() if ran == study.benchmarks[benchmark].tasks else ran,
     )
+    if study.prior_file(name, method) is not None:
+        told = f"{found.display_name} (knows test shares)"
+        row = replace(row, display_name=told, kind=INFORMED)
     if name == MAIN:
         return replace(row, kind=CONTROL) if method == TARGET_ONLY else row
     if setting.source != AS_IS and method == REFERENCE:
@@ -301,7 +323,7 @@ def _row(study: Study, setting: Setting, method: str) -> Row:
 
 def _curves(study: Study, benchmark: str) -> Iterator[CurvePlan]:
     for curve in study.curves:
-        methods = [m for m in curve.methods if benchmark in study.methods[m].benchmarks]
+        methods = [m for m in curve.methods if benchmark in study.methods[m].tasks]
         if curve.values.get(benchmark) and methods:
             yield _curve(study, benchmark, curve, methods)
 
@@ -312,7 +334,8 @@ def _curve(
     entry = study.benchmarks[benchmark]
     target = entry.tasks[0].split("_")[1]
     tasks, dropped = curve.tasks[benchmark], curve.dropped[benchmark]
-    rows = (_row(study, study.settings[MAIN], method) for method in methods)
+    main = study.settings[MAIN]
+    rows = (_row(study, benchmark, main, method) for method in methods)
     return CurvePlan(
         identifier=curve.identifier,
         parameter=curve.parameter,
@@ -333,9 +356,11 @@ def _curve(
     )
 
 
-def _deviations(study: Study, benchmark: str) -> Iterator[DeviationPlan]:
-    for name, setting in study.deviations.items():
+def _readings(
+    study: Study, benchmark: str, settings: Mapping[str, str]
+) -> Iterator[ReadingPlan]:
+    for name, setting in settings.items():
         tasks = study.setting_tasks(benchmark, setting)
         for method in study.setting_methods(benchmark, setting) if tasks else ():
             trials = study.setting_trials(setting, method)
-            yield DeviationPlan(name, setting, method, tasks, trials)
+            yield ReadingPlan(name, setting, method, tasks, trials)

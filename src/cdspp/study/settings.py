@@ -1,4 +1,4 @@
-"""From settings, curves and deviations of a configuration to settings of a study."""
+"""From settings, curves and readings of a configuration to settings of a study."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from cdspp.methods import option_defaults
 from cdspp.study.model import Benchmark, Curve, Method, Setting, StudyDataset
 
 __all__ = [
+    "READINGS",
     "chosen_tasks",
-    "deviation_setting",
     "printed_names",
-    "read_deviation_options",
+    "read_readings",
+    "reading_setting",
     "setting_of",
     "setting_of_value",
     "curve_of",
@@ -24,6 +25,8 @@ __all__ = [
 ]
 
 Config = Mapping[str, Any]
+# Sections of a configuration that name other readings, and what opens their settings.
+READINGS = {"deviations": "deviation", "choices": "choice"}
 Benchmarks = Mapping[str, Benchmark]
 
 
@@ -41,7 +44,7 @@ def chosen_tasks(entry: Config, benchmarks: Benchmarks) -> dict[str, tuple[str, 
     asked = entry.get("tasks")
     chosen = {}
     for name in entry.get("benchmarks", benchmarks):
-        tasks = benchmarks[name].tasks
+        tasks = benchmarks[name].tasks if name in benchmarks else ()
         if isinstance(asked, int):
             tasks = tasks[:asked]
         elif asked is not None:
@@ -65,21 +68,29 @@ def setting_of(entry: Config, benchmarks: Benchmarks) -> Setting:
     )
 
 
-def read_deviation_options(paper: str | os.PathLike[str]) -> dict[str, Config]:
-    """Read the places where paper and released code differ that have a switch.
+def read_readings(paper: str | os.PathLike[str]) -> dict[str, dict[str, Config]]:
+    """Read what can be run another way, of both kinds that a study may name.
 
     Parameters
     ----------
     paper : path
-        Folder with ``deviations.yaml``.
+        Folder with ``deviations.yaml``, where paper and released code differ, and
+        ``choices.yaml``, on what the printed numbers rest.
 
     Returns
     -------
     dict
-        By name, the entry with `method` and `options`, the reading that is not ours.
+        By section of a configuration and by name, the entries that have a switch.
     """
-    entries = _read_yaml(Path(paper, "deviations.yaml"))
-    return {entry["id"]: entry for entry in entries if entry["options"]}
+    found = {name: _read_yaml(Path(paper, f"{name}.yaml")) for name in READINGS}
+    return {
+        name: {
+            entry["id"]: {"methods": [entry.get("method")], **entry}
+            for entry in entries
+            if entry.get("options") or entry.get("without")
+        }
+        for name, entries in found.items()
+    }
 
 
 def printed_names(paper: str | os.PathLike[str]) -> list[str]:
@@ -93,16 +104,17 @@ def _read_yaml(path: Path) -> Any:
     return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
-def deviation_setting(
-    entry: Config, deviation: Config, benchmarks: Benchmarks
+def reading_setting(
+    section: str, entry: Config, reading: Config, benchmarks: Benchmarks
 ) -> Setting:
-    """Return the setting that measures one deviation."""
+    """Return the setting that runs the methods of a deviation or choice another way."""
     return Setting(
-        identifier=f"deviation-{entry['id']}",
-        methods=(deviation["method"],),
+        identifier=f"{READINGS[section]}-{entry['id']}",
+        methods=tuple(reading["methods"]),
         tasks=chosen_tasks(entry, benchmarks),
-        options=dict(sorted(deviation["options"].items())),
+        options=dict(sorted(reading.get("options", {}).items())),
         trials=entry.get("trials"),
+        without=tuple(reading.get("without", ())),
     )
 
 
@@ -134,7 +146,7 @@ def curve_of(
     values, dropped = {}, {}
     for name, chosen in tasks.items():
         benchmark = benchmarks[name]
-        ran = [methods[m] for m in entry["methods"] if name in methods[m].benchmarks]
+        ran = [methods[m] for m in entry["methods"] if name in methods[m].tasks]
         out = (
             _untested(entry, benchmark, chosen, datasets) if parameter == LABELS else ()
         )

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.svm import NuSVC
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import principal_axes
@@ -98,6 +98,10 @@ class CDLSSup(SubspaceMethod):
     nu : float, default=0.5
         Parameter of the nu-SVC; lowered, with a warning, where the classes' weights
         make it infeasible.
+    source_weight : {"classes", "rows"}, default="classes"
+        Weight of a source row in the nu-SVC: the largest class of the labelled target
+        rows over the largest of the source, which are the sizes of the protocol where a
+        class has all that it asks for; or labelled target rows over source rows.
 
     Attributes
     ----------
@@ -119,11 +123,9 @@ class CDLSSup(SubspaceMethod):
     rows of the domain, and C^2 / 2 small machines. The axes come from the labelled
     rows alone, hence at most one less than these. The released code has no supervised
     program; this one is put together from its parts: the projection is not centred, and
-    the machine is a nu-SVC in which a source row weighs the largest class of the
-    labelled target rows over the largest of the source, which is ``n_labelled /
-    n_source`` where all classes are of one size. Where the rows leave no margin between two classes that machine does not exist, and
-    `fit` raises `MethodFailed`, as it does where a class lacks a source row or a
-    labelled target row.
+    the machine is a nu-SVC with weights of rows. Where the rows leave no margin between
+    two classes that machine does not exist, and `fit` raises `MethodFailed`, as it does
+    where a class lacks a source row or a labelled target row.
 
     References
     ----------
@@ -148,14 +150,20 @@ class CDLSSup(SubspaceMethod):
         "n_components": [COUNT],
         "ridge": [POSITIVE],
         "nu": [Interval(Real, 0, 1, closed="right")],
+        "source_weight": [StrOptions({"classes", "rows"})],
     }
 
     def __init__(
-        self, n_components: int = 100, ridge: float = 0.5, nu: float = 0.5
+        self,
+        n_components: int = 100,
+        ridge: float = 0.5,
+        nu: float = 0.5,
+        source_weight: str = "classes",
     ) -> None:
         self.n_components = n_components
         self.ridge = ridge
         self.nu = nu
+        self.source_weight = source_weight
 
     @classmethod
     def work(cls, size: Any) -> tuple[float, float]:
@@ -191,12 +199,15 @@ class CDLSSup(SubspaceMethod):
     ) -> Float:
         """Fit the map and the machine; return the mapped source rows."""
         mapped, self.projection_source_ = source.fit(weights, goals)
-        # The sizes per class of the protocol, where a class has all that it asks for.
-        share = np.bincount(target.codes).max() / np.bincount(source.codes).max()
+        by_class = self.source_weight == "classes"
+        sizes = [
+            np.bincount(codes).max() if by_class else len(codes)
+            for codes in (target.codes, source.codes)
+        ]
         self._machine = _Machine.fit(
             np.vstack([mapped, target.labelled]),
             np.concatenate([source.codes, target.codes]),
-            np.concatenate([weights * share, np.ones(len(target.codes))]),
+            np.concatenate([weights * sizes[0] / sizes[1], np.ones(len(target.codes))]),
             target.n_classes,
             float(self.nu),
         )
@@ -228,7 +239,7 @@ class CDLS(CDLSSup):
 
     Parameters
     ----------
-    n_components, ridge, nu
+    n_components, ridge, nu, source_weight
         As in `CDLSSup`.
     delta : float, default=0.5
         Share of the weight of each class; 1 selects nothing.
@@ -301,10 +312,11 @@ class CDLS(CDLSSup):
         delta: float = 0.5,
         max_iter: int = 5,
         nu: float = 0.5,
+        source_weight: str = "classes",
         mixed_normaliser: bool = True,
         norms_of_all_classes: bool = True,
     ) -> None:
-        super().__init__(n_components, ridge, nu)
+        super().__init__(n_components, ridge, nu, source_weight)
         self.delta = delta
         self.max_iter = max_iter
         self.mixed_normaliser = mixed_normaliser

@@ -12,15 +12,14 @@ from typing import Any
 import pandas as pd
 import yaml
 
+from cdspp.analysis.readings import reading_values
 from cdspp.analysis.resampling import PairedGain, paired_gain
 from cdspp.analysis.source_help import excludes_zero
-from cdspp.analysis.summary import accuracy_of
 from cdspp.core.errors import DataError
-from cdspp.core.names import MAIN
 from cdspp.core.wording import DASH, counted, in_points
 from cdspp.methods import method_class
 from cdspp.report.tables.table import Cell, Line, Table
-from cdspp.study.plan import BenchmarkPlan, DeviationPlan, Row
+from cdspp.study.plan import BenchmarkPlan
 
 __all__ = [
     "Deviation",
@@ -140,20 +139,10 @@ def measure_effects(scores: pd.DataFrame, plan: BenchmarkPlan) -> dict[str, Effe
             benchmark=plan.benchmark,
             title=plan.title,
             tasks=len(entry.tasks),
-            gain=_gain(scores, entry),
+            gain=paired_gain(*reading_values(scores, entry).mean(axis=1)),
         )
         for entry in plan.deviations
     }
-
-
-def _gain(scores: pd.DataFrame, entry: DeviationPlan) -> PairedGain:
-    rows = [
-        Row(setting, setting, setting, entry.method, entry.trials_asked)
-        for setting in (entry.setting, MAIN)
-    ]
-    values = accuracy_of(scores, rows, entry.tasks, entry.trials_asked)
-    switched, main = values.mean(axis=1)
-    return paired_gain(switched, main)
 
 
 def build_deviation_table(

@@ -9,13 +9,20 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from cdspp.analysis.summary import Floats, Summary, mean_sd, n_present
-from cdspp.core.wording import DASH, percent, task_title
+from cdspp.core.names import AVERAGE
+from cdspp.core.wording import DASH, counted, percent, task_title
 from cdspp.report.tables.table import Cell, Line, Table
 from cdspp.study.plan import Row
 
 __all__ = ["Column", "column_cells", "grid_table", "make_columns", "row_values"]
 
-_BLOCKS = ("Supervised", "Semi-supervised", "Controls", "Other settings")
+_BLOCKS = {
+    "supervised": "Supervised",
+    "method": "Semi-supervised",
+    "informed": "Told of the test samples",
+    "control": "Controls",
+    "variant": "Other settings",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +34,7 @@ class Column:
     task: str
     trials_asked: int
     values: Mapping[str, tuple[Row, Floats]]
+    n_tasks: int = 1
 
     def best(self) -> float:
         """Highest shown mean among complete methods; NaN with fewer than two."""
@@ -47,6 +55,8 @@ class Column:
         note = ""
         if 0 < ran < row.trials_asked:
             note = f"{ran} of {row.trials_asked} trials"
+        elif self.task == AVERAGE and row.tasks:
+            note = f"{len(row.tasks)} of {counted(self.n_tasks, 'task')}"
         bold = self._competes(row, values) and round(100 * mean, 1) == best
         return Cell(percent(mean, sd), bold=bold, note=note, value=mean)
 
@@ -64,6 +74,7 @@ def make_columns(summary: Summary, values: Floats) -> list[Column]:
             benchmark=summary.plan.benchmark,
             task=task,
             trials_asked=summary.plan.trials_asked,
+            n_tasks=len(summary.tasks),
             values=row_values(summary.rows, padded[:, place]),
         )
         for place, task in enumerate(tasks)
@@ -88,7 +99,7 @@ def grid_table(name: str, title: str, caption: str, columns: Sequence[Column]) -
     cells = column_cells(columns, rows)
     lines = [
         Line((_label(row, columns), *cells[row.key]), block)
-        for block in _BLOCKS
+        for block in _BLOCKS.values()
         for row in rows.values()
         if _block(row) == block
     ]
@@ -127,9 +138,8 @@ def _label(row: Row, columns: Sequence[Column]) -> Cell:
 
 
 def _block(row: Row) -> str:
-    if row.kind != "method":
-        return _BLOCKS[2 if row.control else 3]
-    return _BLOCKS[0] if row.supervised else _BLOCKS[1]
+    supervised = row.kind == "method" and row.supervised
+    return _BLOCKS["supervised" if supervised else row.kind]
 
 
 def _data(columns: Sequence[Column]) -> pd.DataFrame:

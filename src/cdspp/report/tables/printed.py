@@ -1,4 +1,4 @@
-"""Printed against reproduced: the table of the paper's accuracies and ours."""
+"""Printed against reproduced: the paper's accuracies and ours, and how many are met."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from cdspp.analysis.paper_accuracy import (
     AGREES,
     CLOSE,
     DIFFERS,
+    EXACT,
     NOT_RUN,
     PRINTED_TRIALS,
     RULE,
@@ -19,7 +20,9 @@ from cdspp.analysis.paper_accuracy import (
 from cdspp.core.wording import DASH, counted, in_points, marks, percent, task_title
 from cdspp.report.tables.table import Cell, Line, Table
 
-__all__ = ["build_printed_table"]
+__all__ = ["build_printed_counts", "build_printed_table"]
+
+_VERDICTS = (EXACT, AGREES, CLOSE, DIFFERS)
 
 _COLUMNS = (
     "Benchmark",
@@ -32,6 +35,63 @@ _COLUMNS = (
 )
 
 
+def build_printed_counts(cells: pd.DataFrame) -> Table:
+    """Build the table ``printed-methods``: how many of its numbers each method met.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        What `compare_printed` returned.
+    """
+    compared = cells[cells["verdict"] != NOT_RUN]
+    keys = ["benchmark", "title", "method", "supervised", "shortened"]
+    counts = (
+        compared.groupby(keys, sort=False)["verdict"]
+        .value_counts()
+        .unstack(fill_value=0)
+        .reindex(columns=list(_VERDICTS), fill_value=0)
+        .reset_index()
+        .rename_axis(columns=None)
+    )
+    counts["cells"] = counts[list(_VERDICTS)].sum(axis=1)
+    counts["trials"] = compared.groupby(keys, sort=False)["trials"].min().to_numpy()
+    return Table(
+        name="printed-methods",
+        title="How many printed numbers are met",
+        caption=(
+            f"{RULE} Shares of the printed cells that this study has, by method. "
+            "* supervised; † shortened run."
+        ),
+        columns=("Method", *(verdict.capitalize() for verdict in _VERDICTS)),
+        lines=tuple(
+            Line(
+                (
+                    _name(cell, note=_fewer(cell.trials)),
+                    *(_count(getattr(cell, name), cell.cells) for name in _VERDICTS),
+                ),
+                cell.title,
+            )
+            for cell in counts.itertuples()
+        ),
+        data=counts,
+        headings=True,
+        empty="None of the printed cells is in this study.",
+    )
+
+
+def _count(number: int, of: int) -> Cell:
+    return Cell(f"{number} of {of}" if number else DASH, value=number)
+
+
+def _name(cell: Any, note: str = "") -> Cell:
+    signs = marks(supervised=cell.supervised, shortened=cell.shortened)
+    return Cell(cell.method + signs, note=note, name=True)
+
+
+def _fewer(trials: int) -> str:
+    return counted(trials, "trial") if 0 < trials < PRINTED_TRIALS else ""
+
+
 def build_printed_table(cells: pd.DataFrame) -> Table:
     """Build the table ``printed`` of the cells that `compare_printed` returned."""
     return Table(
@@ -41,7 +101,7 @@ def build_printed_table(cells: pd.DataFrame) -> Table:
             f"The paper's accuracies, over {PRINTED_TRIALS} trials, and ours: percent, "
             "mean (standard deviation, n − 1) over trials. Difference: ours minus the "
             "printed mean, in points. "
-            f"{RULE} {_counts(cells['verdict'])} The CSV has every printed cell, with "
+            f"{_counts(cells['verdict'])} The CSV has every printed cell, with "
             "ours or the reason why there is none. * supervised; † shortened run."
         ),
         columns=_COLUMNS,
@@ -65,8 +125,8 @@ def _counts(verdicts: pd.Series) -> str:
             "study."
         )
     return (
-        f"Cells compared: {compared} of {len(verdicts)}; {AGREES}: {found[AGREES]}, "
-        f"{CLOSE}: {found[CLOSE]}, {DIFFERS}: {found[DIFFERS]}."
+        f"Cells compared: {compared} of {len(verdicts)}; "
+        f"{', '.join(f'{verdict}: {found[verdict]}' for verdict in _VERDICTS)}."
     )
 
 
@@ -90,17 +150,15 @@ def _absence(reason: str, number: int) -> tuple[Cell, ...]:
 
 
 def _cells(cell: Any) -> tuple[Cell, ...]:
-    signs = marks(supervised=cell.supervised, shortened=cell.shortened)
-    fewer = 0 < cell.trials < PRINTED_TRIALS
     known = not math.isnan(cell.difference)
     return (
-        Cell(cell.method + signs, name=True),
+        _name(cell),
         Cell(task_title(cell.task)),
         Cell(cell.verdict),
         Cell(percent(cell.printed_mean, cell.printed_sd)),
         Cell(
             percent(cell.mean, cell.sd),
-            note=counted(cell.trials, "trial") if fewer else "",
+            note=_fewer(cell.trials),
         ),
         Cell(in_points(cell.difference, sign=True) if known else DASH),
     )

@@ -1,0 +1,53 @@
+"""Shares of the classes among the test samples: the one way past the usual rule.
+
+The published numbers of SHFA rest on them, so a study may hand them to a method as its
+prior; the row of that method then says so, and stays out of every comparison.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from cdspp.core.artifacts import (
+    SHARE_COLUMNS,
+    SPLIT_COLUMNS,
+    read_labels,
+    read_rows,
+    write_rows,
+)
+from cdspp.core.names import UNLABELLED_ROLE
+
+__all__ = ["write_test_shares"]
+
+
+def write_test_shares(
+    *,
+    labels: str | os.PathLike[str],
+    split: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+) -> None:
+    """Write what share of the test samples each class has: a number a class and trial.
+
+    Parameters
+    ----------
+    labels : path
+        Parquet file of ids and labels of the target domain.
+    split : path
+        Parquet file of its splits for a block of trials.
+    output : path
+        Parquet file with `cdspp.core.artifacts.SHARE_COLUMNS`, classes in sorted order.
+    """
+    truth = read_labels(labels)
+    classes = np.unique(list(truth.values()))
+    drawn = read_rows(split, SPLIT_COLUMNS)
+    rows: dict[str, list[Any]] = {name: [] for name in SHARE_COLUMNS}
+    for trial in np.unique(drawn["trial"]):
+        tested = (drawn["trial"] == trial) & (drawn["role"] == UNLABELLED_ROLE)
+        found = np.array([truth[name] for name in drawn["id"][tested]])
+        rows["trial"] += [int(trial)] * len(classes)
+        rows["label"] += classes.tolist()
+        rows["share"] += [float(np.mean(found == label)) for label in classes]
+    write_rows(output, SHARE_COLUMNS, rows)

@@ -1,0 +1,19 @@
+"""Write the table of what the printed numbers rest on."""
+
+from pathlib import Path
+
+from cdspp.analysis.paper_accuracy import read_printed
+from cdspp.analysis.readings import measure_choices
+from cdspp.analysis.summary import read_scores
+from cdspp.core.jobs import job
+from cdspp.report.tables.choices import build_choices_table, read_choices
+from cdspp.report.tables.table import write_tables
+from cdspp.study.plan import BenchmarkPlan
+
+with job(snakemake.log[0]):
+    plans = [BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans]
+    scores = [read_scores(path) for path in snakemake.input.scores]
+    paper = read_printed(Path(snakemake.input.paper[0]).parent)
+    choices = read_choices(snakemake.input.choices)
+    effects = measure_choices(scores, plans, paper)
+    write_tables([build_choices_table(effects, choices)], list(snakemake.output))
