@@ -16,8 +16,11 @@ FOREIGN = {"layout": "style.py"}
 # Where the paper's own numbers are read, compared and shown.
 PAPERS_OWN = {
     "analysis/paper_accuracy.py",
+    "analysis/readings.py",
     "analysis/times.py",
     "bench/methods.py",
+    "report/outline.py",
+    "report/tables/choices.py",
     "report/tables/times.py",
     # A benchmark says which one of the paper is printed beside it.
     "study/checks.py",

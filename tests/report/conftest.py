@@ -33,6 +33,7 @@ SECOND: dict[str, Any] = {
         curve_entry("alpha", parameter="alpha", methods=["cdspp"], values=[1, 2]),
     ],
     "printed": "office-caltech",
+    "choices": [{"id": "unit-rows", "tasks": 1}],
     "overlap": "keep",
 }
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from jinja2 import Environment, PackageLoader
 from support.curve_data import curve_entry, curve_plan
 from support.report_data import make_plan
 
@@ -43,8 +46,24 @@ def test_there_is_a_table_a_curve_and_one_for_all_benchmarks_only_once() -> None
     assert names.count("overview") == 1
 
 
+def test_what_is_printed_is_shown_by_studies_that_have_it_alone() -> None:
+    assert "printed" not in outline_names("table", [make_plan()])
+    plan = make_plan(printed="mrc", choices=[{"id": "unit-rows"}])
+    names = outline_names("table", [make_plan(benchmark="docs"), plan])
+    found = [name for name in names if name.startswith("printed")]
+    assert found == ["printed-methods", "printed-choices", "printed"]
+
+
+def test_every_fold_and_folded_section_says_what_to_see() -> None:
+    environment = Environment(loader=PackageLoader("cdspp.report.page", "templates"))
+    told: Any = environment.get_template("sentences.html.j2").module
+    assert set(told.sections) == {part.anchor for part in OUTLINE if part.folded}
+    folds = {item.fold for part in OUTLINE for item in part.items if item.fold}
+    assert set(told.folds) == folds
+
+
 def test_a_part_has_a_section_a_benchmark_where_its_anchor_says_so() -> None:
     plans = [make_plan(), make_plan(benchmark="docs")]
     sections = {part.anchor: part_plans(part, plans) for part in OUTLINE}
-    assert sections["tables-{benchmark}"] == [[plan] for plan in plans]
+    assert sections["benchmark-{benchmark}"] == [[plan] for plan in plans]
     assert sections["overview"] == [plans]

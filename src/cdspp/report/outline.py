@@ -13,7 +13,7 @@ from cdspp.study.plan import BenchmarkPlan
 
 __all__ = ["OUTLINE", "Item", "Part", "item_names", "outline_names", "part_plans"]
 
-TABLES, FIGURES, PAPER, AUDIT = "Tables", "Figures", "The paper", "Audit"
+DETAILS, AUDIT = "Details", "Audit"
 TABLE, FIGURE = "table", "figure"
 
 
@@ -29,7 +29,7 @@ class Item:
         Stem of its files, with ``{benchmark}`` or ``{curve}`` for each of these.
     needs : str
         What a plan must have for it: a showcase, a curve over labels ("labels") or
-        over an option ("sensitivity").
+        over an option ("sensitivity"), printed numbers beside its own, or choices.
     fold : str
         Heading under which the page folds it away.
     """
@@ -45,66 +45,86 @@ class Part:
     """A section of the page: anchor, heading, its group in the contents, its items.
 
     An anchor with ``{benchmark}`` makes a section for each benchmark. The template of
-    its prose is named after it, where there is one.
+    its prose is named after it, where there is one. A folded section shows a sentence
+    of what to see, and the rest on request.
     """
 
     anchor: str
     heading: str
     group: str = ""
     items: tuple[Item, ...] = ()
+    folded: bool = False
 
+
+EVERY_TASK = "Accuracy on every task"
+BY_TASK = "Did the source help, task by task"
+CURVES = "Accuracy against labels and parameters"
+ROUNDS = "Accuracy by iteration"
+ONE_TASK = "One task in detail"
+CONTENTS = "What the data hold"
 
 OUTLINE: tuple[Part, ...] = (
     Part("chart", "With the source, and without", "", (Item(FIGURE, "source-help"),)),
-    Part("overview", "All methods at a glance", TABLES, (Item(TABLE, "overview"),)),
-    Part("gains", "Was the source worth it?", TABLES, (Item(TABLE, "gains"),)),
+    Part("overview", "All methods at a glance", "", (Item(TABLE, "overview"),)),
     Part(
-        "tables-{benchmark}",
-        "{title}: tables",
-        TABLES,
+        "claims",
+        "What the paper claims",
+        "",
         (
-            Item(TABLE, "contents_{benchmark}"),
-            Item(TABLE, "accuracy_{benchmark}"),
-            Item(TABLE, "source-help_{benchmark}"),
+            Item(TABLE, "claims-overview"),
+            Item(TABLE, "claims", fold="The numbers behind each verdict"),
+        ),
+    ),
+    Part(
+        "printed",
+        "Printed and reproduced",
+        "",
+        (
+            Item(TABLE, "printed-methods", needs="printed"),
+            Item(TABLE, "printed-choices", needs="choices"),
+            Item(TABLE, "printed", needs="printed", fold="Every printed cell"),
+        ),
+    ),
+    Part(
+        "benchmark-{benchmark}",
+        "{title}",
+        DETAILS,
+        (
+            Item(TABLE, "accuracy_{benchmark}", fold=EVERY_TASK),
+            Item(FIGURE, "methods_{benchmark}", fold=EVERY_TASK),
             Item(TABLE, "class-accuracy_{benchmark}", fold="Mean accuracy per class"),
-            Item(TABLE, "iterations_{benchmark}", fold="Accuracy by iteration"),
-            Item(
-                TABLE,
-                "curve-{curve}_{benchmark}",
-                fold="Accuracy against labels and parameters",
-            ),
+            Item(TABLE, "source-help_{benchmark}", fold=BY_TASK),
+            Item(FIGURE, "labels_{benchmark}", needs="labels", fold=CURVES),
+            Item(FIGURE, "sensitivity_{benchmark}", needs="sensitivity", fold=CURVES),
+            Item(TABLE, "curve-{curve}_{benchmark}", fold=CURVES),
+            Item(FIGURE, "iterations_{benchmark}", fold=ROUNDS),
+            Item(TABLE, "iterations_{benchmark}", fold=ROUNDS),
+            Item(FIGURE, "subspace_{benchmark}", needs="showcase", fold=ONE_TASK),
+            Item(FIGURE, "confusion_{benchmark}", needs="showcase", fold=ONE_TASK),
+            Item(TABLE, "contents_{benchmark}", fold=CONTENTS),
+            Item(TABLE, "overlap_{benchmark}", fold=CONTENTS),
         ),
     ),
-    Part("times", "What it costs", TABLES, (Item(TABLE, "times"),)),
-    Part("printed", "Printed and reproduced", TABLES, (Item(TABLE, "printed"),)),
     Part(
-        "figures-{benchmark}",
-        "{title}: figures",
-        FIGURES,
-        (
-            Item(FIGURE, "methods_{benchmark}"),
-            Item(FIGURE, "labels_{benchmark}", needs="labels"),
-            Item(FIGURE, "sensitivity_{benchmark}", needs="sensitivity"),
-            Item(FIGURE, "iterations_{benchmark}"),
-            Item(FIGURE, "subspace_{benchmark}", needs="showcase"),
-            Item(FIGURE, "confusion_{benchmark}", needs="showcase"),
-        ),
+        "gains",
+        "Was the source worth it to each method?",
+        DETAILS,
+        (Item(TABLE, "gains"),),
+        folded=True,
     ),
-    Part("claims", "What the paper claims", PAPER, (Item(TABLE, "claims"),)),
+    Part("times", "What it costs", DETAILS, (Item(TABLE, "times"),), folded=True),
     Part(
         "deviations",
         "Where paper and released code differ",
-        PAPER,
+        DETAILS,
         (Item(TABLE, "deviations"),),
+        folded=True,
     ),
-    Part(
-        "overlap", "Samples on both sides", AUDIT, (Item(TABLE, "overlap_{benchmark}"),)
-    ),
-    Part("graph", "Where the test labels go", AUDIT),
-    Part("numbers", "How the numbers are made", AUDIT),
-    Part("data", "Data, sources, licences", AUDIT),
-    Part("run", "What was run", AUDIT),
-    Part("rerun", "How to run it again"),
+    Part("graph", "Where the test labels go", AUDIT, folded=True),
+    Part("numbers", "How the numbers are made", AUDIT, folded=True),
+    Part("data", "Data, sources, licences", AUDIT, folded=True),
+    Part("run", "What was run", AUDIT, folded=True),
+    Part("rerun", "How to run it again", AUDIT),
 )
 
 
@@ -139,6 +159,8 @@ def _names(item: Item, plan: BenchmarkPlan) -> Iterator[str]:
         "showcase": plan.showcase is not None,
         "labels": LABELS in parameters,
         "sensitivity": bool(parameters - {LABELS}),
+        "printed": plan.printed is not None,
+        "choices": bool(plan.choices),
     }
     if has[item.needs]:
         curves = [curve.identifier for curve in plan.curves]

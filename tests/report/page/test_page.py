@@ -18,6 +18,7 @@ from cdspp.study.model import RunDescription
 from cdspp.study.plan import BenchmarkPlan, Showcase
 
 MakePage = Callable[..., Path]
+FOLD = re.compile(r"<details[^>]*>(?:(?!<details).)*?</details>", re.DOTALL)
 
 
 def in_order(text: str, *parts: str) -> bool:
@@ -52,14 +53,12 @@ def test_the_page_asks_answers_and_then_shows(page: Path) -> None:
         "It helps on 4 of 4 tasks of Digits; no evidence that it helps on Docs to code",
         'id="chart"',
         'id="overview"',
-        'id="gains"',
-        'id="tables-digits"',
-        'id="tables-docs-to-code"',
-        'id="figures-digits"',
-        'id="figures-docs-to-code"',
         'id="claims"',
+        'id="benchmark-digits"',
+        'id="benchmark-docs-to-code"',
+        'id="gains"',
+        'id="times"',
         'id="deviations"',
-        'id="overlap"',
         'id="graph"',
         'id="numbers"',
         'id="run"',
@@ -71,8 +70,26 @@ def test_the_page_asks_answers_and_then_shows(page: Path) -> None:
 def test_the_contents_list_the_sections_under_their_groups(page: Path) -> None:
     text, _ = read_page(page)
     contents = text[text.index("<nav") : text.index("</nav>")]
-    groups = ["#chart", "<p>Tables</p>", "#overview", "<p>Figures</p>", "#claims"]
-    assert in_order(contents, *groups, "<p>Audit</p>", "#overlap", "#rerun")
+    groups = ["#chart", "#overview", "#claims", "<p>Details</p>", "#benchmark-digits"]
+    assert in_order(contents, *groups, "<p>Audit</p>", "#graph", "#rerun")
+
+
+def test_what_is_not_folded_is_the_answer_the_chart_and_two_tables(page: Path) -> None:
+    text, _ = read_page(page)
+    while (shorter := re.sub(FOLD, "", text)) != text:
+        text = shorter
+    shown = re.findall(r'<figure[^>]* id="(\S+)"', text)
+    assert shown == ["figure-source-help", "table-overview", "table-claims-overview"]
+
+
+def test_a_method_that_is_told_of_the_test_samples_is_named(
+    make_page: MakePage,
+) -> None:
+    plan = make_plan()
+    rows = (replace(row, kind="informed") for row in plan.rows if row.key == "cdspp")
+    told = replace(plan, rows=(*plan.rows[:2], *rows))
+    assert "has a name: CDSPP is told" in read_page(make_page([told]))[0]
+    assert "has a name" not in read_page(make_page([plan]))[0]
 
 
 def test_tables_come_from_their_files_with_all_forms(make_page: MakePage) -> None:

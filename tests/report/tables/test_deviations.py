@@ -98,7 +98,7 @@ def test_every_entry_is_named_and_told_in_sentences(shipped: list[Deviation]) ->
 def test_the_switches_that_a_study_may_name_are_there(shipped: list[Deviation]) -> None:
     switches = {d.id: d.switch for d in shipped if d.options}
     assert switches["no-centring"] == "center: false"
-    assert switches["svm-one-vs-one"] == "strategy: ovo, l2: true"
+    assert switches["svm-platt"] == "strategy: platt"
     assert {"plain-means", "select-over-all", "final-fit"} <= set(switches)
 
 

@@ -8,7 +8,7 @@ import pytest
 from support.printed_data import cell_of, summary_of
 
 from cdspp.analysis.paper_accuracy import Printed, compare_printed, read_printed
-from cdspp.report.tables.printed import build_printed_table
+from cdspp.report.tables.printed import build_printed_counts, build_printed_table
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def test_the_table_shows_what_was_compared_and_counts_the_rest(
     assert (texts[1][3], texts[1][6]) == ("close", "−2.0")
     assert block[1].cells[5].note == "1 trial"
     assert texts[2][3] == "not run, 14 cells: method is not in this study"
-    assert "Cells compared: 2 of 793; agrees: " in table.caption
+    assert "Cells compared: 2 of 793; exact: 0, agrees: " in table.caption
 
 
 def test_what_was_not_run_has_one_line_that_says_why(printed: Printed) -> None:
@@ -52,4 +52,21 @@ def test_the_data_hold_every_printed_cell(printed: Printed) -> None:
     ours = table.data[table.data["mean"].notna()]
     columns = ["method", "mean", "trials"]
     assert ours[columns].to_numpy().tolist() == [["CDSPP", 0.7, 1]]
+
+
+def test_verdicts_are_counted_by_method(printed: Printed) -> None:
+    tasks = ("en_sp", "fr_sp")
+    known = [cell_of(printed.cells, "mrc", "SVM_t", task) for task in tasks]
+    first, second = (cell.printed_mean for cell in known)
+    sd = known[0].printed_sd
+    exact = [first + k * sd * 3 / 10**0.5 for k in (-1, 1)] * 5
+    accuracies = {
+        "svm-t": {"en_sp": exact, "fr_sp": [second + 0.1] * 10},
+        "cdspp": {"en_sp": [0.7], "fr_sp": [0.7]},
+    }
+    summary = summary_of("mrc", accuracies, shortened={"cdspp": 1})
+    table = build_printed_counts(compare_printed(printed, [summary]))
+    texts = [[cell.text for cell in line.cells] for line in table.lines]
+    assert texts[0] == ["SVM_t*", "1 of 2", "–", "–", "1 of 2"]
+    assert table.lines[1].cells[0].note == "1 trial"
     assert "two standard errors" in table.caption

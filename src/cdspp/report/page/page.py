@@ -46,8 +46,6 @@ PathLike = str | os.PathLike[str]
 
 _SVG_BUDGET = 3_000_000
 _MAX_SVG = 800_000
-_MOST_TASKS = 6  # whose comparisons are shown at once
-_TASK_FOLD = "Did the source help, task by task"
 _TEMPLATES = "cdspp.report.page", "templates"
 
 
@@ -57,6 +55,7 @@ class _Section:
     heading: str
     content: Markup
     group: str
+    folded: bool
 
 
 def write_report(
@@ -95,6 +94,7 @@ def write_report(
         "rule": RULE,
         "resamples": RESAMPLES,
         "kept": [plan.title for plan in plans if plan.overlap == "keep"],
+        "told": _told(plans),
         "stages": STAGES,
         "edges": EDGES,
         "run": describe_run(read_fit_records(fit_records), plans, study, features),
@@ -113,6 +113,13 @@ def write_report(
     )
     with atomic(output) as temporary:
         temporary.write_text(page, encoding="utf-8")
+
+
+def _told(plans: Sequence[BenchmarkPlan]) -> list[str]:
+    """Name the methods that are told something of the test samples."""
+    rows = (row for plan in plans for row in plan.main_rows)
+    found = (row.display_name for row in rows if row.kind == "informed")
+    return list(dict.fromkeys(found))
 
 
 def _environment() -> Environment:
@@ -172,6 +179,7 @@ def _sections(
                     part.heading.format_map(where),
                     content,
                     part.group,
+                    part.folded,
                 )
 
 
@@ -180,18 +188,13 @@ def _folds(
 ) -> list[tuple[str, list[Markup]]]:
     """Return what a section shows, together by the heading that folds it away."""
     shown = [
-        (_fold(item, plans), markup)
+        (item.fold, markup)
         for item in part.items
         for name in item_names(item, plans)
         if (markup := _show(item, name, plans, embedder, captions))
     ]
     groups = groupby(shown, key=lambda pair: pair[0])
     return [(fold, [markup for _, markup in pairs]) for fold, pairs in groups]
-
-
-def _fold(item: Item, plans: Sequence[BenchmarkPlan]) -> str:
-    many = len(plans[0].tasks) > _MOST_TASKS if plans else False
-    return _TASK_FOLD if many and item.name.startswith("source-help_") else item.fold
 
 
 def _show(

@@ -12,8 +12,10 @@ import pandas as pd
 
 from cdspp.analysis.source_help import by_task, compare, excludes_zero
 from cdspp.analysis.summary import Floats, Summary, mean_sd, n_present
+from cdspp.core.names import BASELINE
 from cdspp.core.wording import DASH, in_points, percent, task_title
-from cdspp.report.tables.grid import grid_table, make_columns
+from cdspp.methods import method_class
+from cdspp.report.tables.grid import Column, grid_table, make_columns
 from cdspp.report.tables.table import Cell, Line, Table
 
 __all__ = [
@@ -56,7 +58,27 @@ def build_overview(summaries: Sequence[Summary]) -> Table:
         for summary in chosen
     ]
     caption = f"Average accuracy over the tasks of each benchmark. {_NUMBERS}"
-    return grid_table("overview", "Overview", caption, titled)
+    below = [text for column in titled if (text := _below_baseline(column))]
+    return grid_table("overview", "Overview", " ".join([caption, *below]), titled)
+
+
+def _below_baseline(column: Column) -> str:
+    """Name the methods that do worse than the baseline, which sees no source."""
+    means = {
+        row.display_name: mean_sd(values)[0]
+        for row, values in column.values.values()
+        if row.kind == "method"
+    }
+    name = method_class(BASELINE).display_name
+    least = means.get(name, math.nan)
+    worse = [
+        f"{other} ({in_points(mean - least, sign=True)})"
+        for other, mean in means.items()
+        if mean < least
+    ]
+    if not worse:
+        return ""
+    return f"{column.heading}, below {name} by points: {', '.join(worse)}."
 
 
 def _iteration_table(summary: Summary) -> Table:
@@ -65,15 +87,16 @@ def _iteration_table(summary: Summary) -> Table:
     lines = [
         Line(
             (
-                Cell(summary.rows[i].display_name, name=True),
+                Cell("" if place else summary.rows[i].display_name, name=True),
                 Cell(str(summary.iterations[step])),
                 *(Cell(percent(*mean_sd(values))) for values in curves[i, ..., step]),
             ),
             summary.rows[i].key,
         )
         for i in summary.iterative()
-        for step in steps
-        if np.isfinite(curves[i, ..., step]).any()
+        for place, step in enumerate(
+            step for step in steps if np.isfinite(curves[i, ..., step]).any()
+        )
     ]
     return Table(
         name=f"iterations_{summary.plan.benchmark}",

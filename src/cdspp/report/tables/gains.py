@@ -82,13 +82,13 @@ def _block_lines(
     title = block["title"].iloc[0]
     heading = f"{title}: {counted(tasks, 'task')}, "
     heading += counted(block["blocks"].max(), "target domain")
-    lines = []
+    lines: list[Line] = []
     for _, group in block.groupby("row", sort=False):
         found = {(gain.rival, gain.tasks): gain for gain in group.itertuples()}
         ran = group["trials"].max()
         note = counted(ran, "trial") if ran < trials else ""
         name = group["display_name"].iloc[0]
-        cells = [Cell(title), Cell(name, note=note, name=True)]
+        cells = [Cell("" if lines else title), Cell(name, note=note, name=True)]
         cells += [_gain_cell(found.get((r, ALL_TASKS)), tasks, ran) for r in rivals]
         if TARGET_ONLY in rivals:
             cells.append(_hurt_cell(found.get((TARGET_ONLY, ALL_TASKS))))

@@ -32,6 +32,3 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
-addEventListener("beforeprint", () => {
-  for (const part of document.querySelectorAll("details")) part.open = true;
-});

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from cdspp.core.names import LABELS
+from cdspp.core.wording import DASH
 from cdspp.report.tables.claims.checks import (
     Best,
     Cheapest,
@@ -33,6 +34,7 @@ __all__ = [
     "CLAIM_COLUMNS",
     "Claim",
     "build_claims_table",
+    "build_verdicts_table",
     "check_claims",
 ]
 
@@ -180,6 +182,47 @@ def check_claims(evidence: Sequence[Evidence]) -> pd.DataFrame:
     )
 
 
+def build_verdicts_table(findings: pd.DataFrame) -> Table:
+    """Build the table ``claims-overview``: a line a claim, a column a benchmark.
+
+    Parameters
+    ----------
+    findings : DataFrame
+        As `check_claims` returns them.
+    """
+    titles = tuple(findings["benchmark"].unique())
+    return Table(
+        name="claims-overview",
+        title="What the paper claims, and what these data say",
+        caption=(
+            "Each claim, in our words, is put to every benchmark by a fixed rule. "
+            "These data are not the paper's, so a claim that is not supported here is "
+            "not refuted there. A dash: no number of this study speaks to it."
+        ),
+        columns=("Claim", *titles),
+        lines=tuple(
+            Line(
+                (
+                    Cell(group["text"].iloc[0] + _asked(group["kind"].iloc[0])),
+                    *(_verdict(verdict) for verdict in group["verdict"]),
+                )
+            )
+            for _, group in findings.groupby("claim", sort=False)
+        ),
+        data=findings[["claim", "text", "kind", "benchmark", "verdict"]],
+        prose=(0,),
+    )
+
+
+def _verdict(verdict: str) -> Cell:
+    shown = DASH if verdict == UNTESTABLE else verdict
+    return Cell(shown, bold=verdict == SUPPORTED)
+
+
+def _asked(kind: str) -> str:
+    return " (our question)" if kind == OURS else ""
+
+
 def build_claims_table(findings: pd.DataFrame) -> Table:
     """Build the table ``claims``: a line a claim and benchmark.
 
@@ -192,7 +235,7 @@ def build_claims_table(findings: pd.DataFrame) -> Table:
     counts = ", ".join(f"{verdict}: {tally[verdict]}" for verdict in VERDICTS)
     return Table(
         name="claims",
-        title="What the paper claims, and what these data say",
+        title="The numbers behind each verdict",
         caption=(
             "Each claim, in our words, is put to every benchmark by a fixed rule (in "
             "small print); an interval that includes zero supports nothing, and one of "
@@ -235,8 +278,7 @@ def _lines(findings: pd.DataFrame) -> list[Line]:
     together = together and len(findings) > 1
     lines: list[Line] = []
     for finding in findings.iloc[: 1 if together else None].itertuples():
-        asked = " (our question)" if finding.kind == OURS else ""
-        claim = Cell(f"{finding.text}{asked}", note=finding.rule)
+        claim = Cell(finding.text + _asked(finding.kind), note=finding.rule)
         cells = (
             Cell("") if lines else claim,
             Cell("all" if together else finding.benchmark),

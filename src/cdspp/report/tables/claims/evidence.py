@@ -74,7 +74,8 @@ class Evidence:
     @property
     def methods(self) -> list[Row]:
         """The rows of the main setting that are no controls."""
-        return self.summary.plan.main_rows
+        rows = self.summary.plan.main_rows
+        return [row for row in rows if row.kind == "method"]
 
     def tasks(self, row: Row) -> Floats:
         """Return the accuracies of a row, by task and trial."""
