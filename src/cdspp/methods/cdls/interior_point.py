@@ -24,7 +24,7 @@ ACCEPTABLE = 1e-6  # Enough where rounding lets these sink no further.
 MAX_STEPS = 50
 TO_THE_BOUNDARY = 0.995
 SMALLEST = 1e-20  # Distance to the bounds at least; below, quotients overflow.
-MAX_ANCHORS = 100
+MAX_ANCHORS = 500
 MOVED = 1e-6  # A smaller change of all weights from one anchor to the next is none.
 
 
