@@ -48,6 +48,7 @@ OUT_OF_RANGE: Values = {
     "ridge": [0.0],
     "selection": ["none"],
     "solver": ["smo"],
+    "source_weight": ["equal"],
     "strategy": ["votes"],
     "svm_tol": [0.0],
     "tau": [-1.0],

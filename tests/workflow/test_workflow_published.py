@@ -210,7 +210,7 @@ def test_a_copy_in_another_order_stops_the_run(project: Project) -> None:
 def test_a_dry_run_of_the_paper_needs_no_data(project: Project) -> None:
     study = str(project.folder / "resources/studies/paper.yaml")
     plan = project.planned("--configfile", study)
-    assert plan.rules["fetch"] == 7
+    assert plan.rules["fetch"] == 10
     assert plan.rules["fit"] > 700
 
 

@@ -201,7 +201,6 @@ def fit_block(
     """
     rows: dict[str, list[Any]] = {name: [] for name in FIT_COLUMNS}
     outcomes: list[dict[str, Any]] = []
-    seeded = "random_state" in option_defaults(method)
     if method_class(method).needs_torch:
         import_module("torch")  # before the limit, which only loaded libraries obey
     log_ready()
@@ -211,11 +210,7 @@ def fit_block(
             source = SOURCE_CHANGES[source_change](
                 trial.source, generator(source_change, *axes)
             )
-            given: dict[str, Any] = {}
-            if seeded:
-                given["random_state"] = integer_seed(method, *axes)
-            if files.prior is not None:
-                given["prior"] = _prior(files.prior, trial.number)
+            given = _given(method, axes, files.prior)
             estimator = make(method, **{**given, **options})
             outcome, rounds = _fit_trial(estimator, trial, source)
             outcomes.append(outcome)
@@ -227,11 +222,18 @@ def fit_block(
     write_json(record, content)
 
 
-def _prior(path: PathLike, trial: int) -> NDArray[np.float64]:
-    """Return the shares of a trial; classes are in sorted order there, as in a fit."""
-    rows = read_rows(path, SHARE_COLUMNS)
-    shares: NDArray[np.float64] = rows["share"][rows["trial"] == trial]
-    return shares
+def _given(
+    method: str, axes: tuple[int, str, str, int], prior: PathLike | None
+) -> dict[str, Any]:
+    """Return the options that a trial decides: the seed, and what a prior file says."""
+    given: dict[str, Any] = {}
+    if "random_state" in option_defaults(method):
+        given["random_state"] = integer_seed(method, *axes)
+    if prior is not None:
+        rows = read_rows(prior, SHARE_COLUMNS)
+        # Classes are in sorted order there, as in a fit.
+        given["prior"] = rows["share"][rows["trial"] == axes[-1]]
+    return given
 
 
 def _fit_trial(
