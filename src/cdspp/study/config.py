@@ -196,18 +196,7 @@ def _build(
         curve_of(entry, benchmarks, methods, datasets, trials)
         for entry in config.get("curves", [])
     )
-    measured = {
-        section: {
-            entry["id"]: reading_setting(section, entry, known[entry["id"]], benchmarks)
-            for entry in config.get(section, [])
-        }
-        for section, known in readings.items()
-    }
-    others = [setting for found in measured.values() for setting in found.values()]
-    names = {
-        section: {name: setting.identifier for name, setting in found.items()}
-        for section, found in measured.items()
-    }
+    measured = _measured(config, readings, benchmarks)
     return Study(
         name=config["study"],
         seed=config["seed"],
@@ -222,11 +211,29 @@ def _build(
         },
         benchmarks=benchmarks,
         methods=methods,
-        settings=_settings(config, benchmarks, methods, curves, others),
+        settings=_settings(config, benchmarks, methods, curves, measured),
         curves=curves,
-        deviations=names["deviations"],
-        choices=names["choices"],
+        **{section: _names(found) for section, found in measured.items()},
     )
+
+
+def _measured(
+    config: Config,
+    readings: Mapping[str, Mapping[str, Config]],
+    benchmarks: Mapping[str, Benchmark],
+) -> dict[str, dict[str, Setting]]:
+    """Return the settings of the deviations and choices that a study runs, by name."""
+    return {
+        section: {
+            entry["id"]: reading_setting(section, entry, known[entry["id"]], benchmarks)
+            for entry in config.get(section, [])
+        }
+        for section, known in readings.items()
+    }
+
+
+def _names(settings: Mapping[str, Setting]) -> dict[str, str]:
+    return {name: setting.identifier for name, setting in settings.items()}
 
 
 def _settings(
@@ -234,14 +241,14 @@ def _settings(
     benchmarks: Mapping[str, Benchmark],
     methods: Iterable[str],
     curves: Iterable[Curve],
-    readings: Iterable[Setting],
+    measured: Mapping[str, Mapping[str, Setting]],
 ) -> dict[str, Setting]:
     everywhere = {name: benchmark.tasks for name, benchmark in benchmarks.items()}
     settings = [
         Setting(MAIN, tuple(methods), everywhere),
         *(setting_of(entry, benchmarks) for entry in config.get("settings", [])),
         *(setting for curve in curves for setting in curve_settings(curve)),
-        *readings,
+        *(setting for found in measured.values() for setting in found.values()),
     ]
     return {setting.identifier: setting for setting in settings}
 
