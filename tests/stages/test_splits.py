@@ -112,3 +112,18 @@ def test_a_published_split_has_no_other_seed_and_the_same_rows_for_both_roles(
     again = draw(labels, protocol="published", seed=5)
     source = draw(labels, protocol="published", role="source")
     assert labelled(split, 2) == labelled(again, 2) == labelled(source, 2)
+
+
+def test_published_splits_list_their_samples_in_the_published_order(
+    labels: Path,
+) -> None:
+    split = draw(labels, protocol="published").query("trial == 1")
+    places = dict(
+        zip(
+            *(read_rows(labels, LABEL_COLUMNS)[k] for k in ("id", "position")),
+            strict=True,
+        )
+    )
+    positions = [places[name] for name in split["id"]]
+    assert positions == sorted(positions)
+    assert split["row"].tolist() != sorted(split["row"])

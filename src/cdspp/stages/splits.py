@@ -110,6 +110,8 @@ def write_split(
     if role == "target":
         _check_sizes(found, per_class, f"{dataset}, domain {domain}")
     order = np.argsort(columns["position"], kind="stable")
+    # As published, for some methods look at the order of their rows.
+    places = columns["position"] if protocol == "published" else np.arange(len(ids))
 
     def draw(trial: int) -> Iterable[NDArray[np.intp]]:
         if protocol == "seeded":
@@ -118,11 +120,11 @@ def write_split(
         parts = draw_published(
             found[order], per_class, trial, class_order=classes, unlabelled=unlabelled
         )
-        return (np.sort(order[part]) for part in parts)
+        return (order[part] for part in parts)
 
     rows: dict[str, list[Any]] = {name: [] for name in SPLIT_COLUMNS}
     for trial in trials_of_block(block):
-        for values in _split_rows(trial, role, ids, found, *draw(trial)):
+        for values in _split_rows(trial, role, ids, found, places, *draw(trial)):
             for name, value in zip(SPLIT_COLUMNS, values, strict=True):
                 rows[name].append(value)
     write_rows(output, SPLIT_COLUMNS, rows)
@@ -136,6 +138,7 @@ def _split_rows(
     role: str,
     ids: NDArray[Any],
     classes: NDArray[Any],
+    places: NDArray[Any],
     drawn: NDArray[np.intp],
     rest: NDArray[np.intp],
 ) -> Iterable[SplitRow]:
@@ -144,7 +147,7 @@ def _split_rows(
     else:
         roles = dict.fromkeys(drawn.tolist(), LABELLED)
         roles |= dict.fromkeys(rest.tolist(), UNLABELLED_ROLE)
-    for row, found in sorted(roles.items()):
+    for row, found in sorted(roles.items(), key=lambda entry: places[entry[0]]):
         label = None if found == UNLABELLED_ROLE else classes[row]
         yield trial, ids[row], row, found, label
 
