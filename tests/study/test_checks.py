@@ -62,7 +62,11 @@ def put(config: dict[str, Any], path: str, value: Any) -> None:
         ("methods.cdspp.benchmarks", ["digit"], "did you mean 'digits'"),
         ("methods.cdspp.tasks", ["print_scetch"], "did you mean 'print_sketch'"),
         ("methods.cdspp.source_view", "sift", r"source_view: unknown name 'sift'"),
-        ("methods.cdspp.source_view", "tfidf", "reads texts, but digits"),
+        (
+            "methods.cdspp.source_view",
+            "tfidf",
+            r"\]\.source_view: text reads texts, but",
+        ),
         ("methods.cdspp.source_view", {"digit": "tfidf"}, "did you mean 'digits'"),
         ("methods.cdspp.prior_file", "test-shares", "cdspp has no option prior"),
         ("methods.cdspp.prior_file", "labels", "'labels' is not one of"),

@@ -75,6 +75,10 @@ def dataset_of(wildcards):
     return study.benchmarks[wildcards.benchmark].dataset
 
 
+def domain_labels(wildcards):
+    return LABELS.format(dataset=dataset_of(wildcards), domain=wildcards.domain)
+
+
 def plan(wildcards):
     return PLANS[wildcards.benchmark].as_dict()
 

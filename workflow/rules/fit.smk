@@ -40,13 +40,9 @@ def fit_input(wildcards):
     return files
 
 
-def share_labels(wildcards):
-    return LABELS.format(dataset=dataset_of(wildcards), domain=wildcards.domain)
-
-
 rule test_shares:
     input:
-        labels=share_labels,
+        labels=domain_labels,
         split=SPLIT.replace("{role}", "target"),
     output:
         SHARES,

@@ -2,10 +2,6 @@
 # The file of a target holds no label of a test sample.
 
 
-def split_labels(wildcards):
-    return LABELS.format(dataset=dataset_of(wildcards), domain=wildcards.domain)
-
-
 def draw(wildcards):
     benchmark, setting = wildcards.benchmark, wildcards.setting
     labelled, unlabelled = study.split_counts(benchmark, setting, wildcards.role)
@@ -21,7 +17,7 @@ def draw(wildcards):
 
 rule split:
     input:
-        split_labels,
+        domain_labels,
     output:
         SPLIT,
     log:

@@ -20,7 +20,6 @@ from cdspp.analysis.summary import Floats, Summary, mean_sd, n_present
 from cdspp.core.artifacts import read_csv
 from cdspp.core.errors import DataError
 from cdspp.core.names import AVERAGE
-from cdspp.methods import method_class
 
 __all__ = [
     "AGREES",
@@ -171,8 +170,9 @@ def printed_verdict(
     """
     if math.isnan(ours):
         return NOT_RUN
-    distances = [abs(ours - mean)] + [abs(our_sd - sd)] * (not math.isnan(sd))
-    if our_trials == PRINTED_TRIALS and max(distances) <= _PRINTED_TO + _ROUNDING:
+    border = _PRINTED_TO + _ROUNDING
+    same_sd = math.isnan(sd) or abs(our_sd - sd) <= border
+    if our_trials == PRINTED_TRIALS and same_sd and abs(ours - mean) <= border:
         return EXACT
     error = 0.0
     if not math.isnan(sd + our_sd):
@@ -236,7 +236,7 @@ def _ours(
         reason = f"inputs not available to this study: {benchmark.needs}"
         return _beside(cell, reason=reason)
     places = {
-        method_class(row.method).display_name: i
+        row.method_name: i
         for i, row in enumerate(summary.rows)
         if row.kind in ("method", "informed")
     }

@@ -17,6 +17,23 @@ from cdspp.study.plan import BenchmarkPlan, ReadingPlan, Row
 __all__ = ["measure_choices", "reading_values"]
 
 
+_COLUMNS = (
+    "choice",
+    "benchmark",
+    "title",
+    "method",
+    "display_name",
+    "effect",
+    "low",
+    "high",
+    "tasks",
+    "trials",
+    "cells",
+    "exact",
+    "exact_otherwise",
+)
+
+
 def reading_values(scores: pd.DataFrame, entry: ReadingPlan) -> Floats:
     """Return the accuracies of a method run the other way, and of its main run.
 
@@ -69,23 +86,6 @@ def measure_choices(
     return pd.DataFrame(found, columns=list(_COLUMNS))
 
 
-_COLUMNS = (
-    "choice",
-    "benchmark",
-    "title",
-    "method",
-    "display_name",
-    "effect",
-    "low",
-    "high",
-    "tasks",
-    "trials",
-    "cells",
-    "exact",
-    "exact_otherwise",
-)
-
-
 def _measured(
     scores: pd.DataFrame, plan: BenchmarkPlan, entry: ReadingPlan, printed: Printed
 ) -> dict[str, object]:
@@ -96,16 +96,16 @@ def _measured(
     cells = printed.cells
     cells = cells[(cells["benchmark"] == plan.printed) & (cells["method"] == name)]
     asked = cells.set_index("task").reindex(entry.tasks).dropna(subset="printed_mean")
-    exact = [
+    exact_otherwise, exact = (
         sum(
             _is_exact(of_setting[entry.tasks.index(cell.Index)], cell)
             for cell in asked.itertuples()
         )
         for of_setting in values
-    ]
+    )
     size = (gain.gain, gain.low, gain.high, len(entry.tasks), gain.trials)
     names = (entry.identifier, plan.benchmark, plan.title, entry.method, name)
-    told = (*names, *size, len(asked), exact[1], exact[0])
+    told = (*names, *size, len(asked), exact, exact_otherwise)
     return dict(zip(_COLUMNS, told, strict=True))
 
 

@@ -12,7 +12,6 @@ import yaml
 
 from cdspp.core.artifacts import read_csv
 from cdspp.core.names import MAIN, REFERENCE
-from cdspp.methods import method_class
 from cdspp.study.plan import BenchmarkPlan
 
 __all__ = [
@@ -125,9 +124,7 @@ def _of_benchmark(
             "shortened": row.shortened,
             **_measured(here[here["method"] == row.method], plan.tasks),
             "n_tasks": len(plan.tasks),
-            "paper_seconds": printed.get(
-                method_class(row.method).display_name, math.nan
-            ),
+            "paper_seconds": printed.get(row.method_name, math.nan),
         }
         for row in plan.main_rows
     )

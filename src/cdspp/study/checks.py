@@ -19,6 +19,7 @@ __all__ = ["CrossCheck"]
 
 Config = Mapping[str, Any]
 
+VIEWS = ("source_view", "target_view")
 DIFFERENCES = ("source", "options", "labels", "overlap")
 SECTIONS = ("datasets", "views", "benchmarks", "methods", "settings", "curves")
 
@@ -105,14 +106,15 @@ class CrossCheck:
     def _benchmark_faults(self) -> Iterator[str]:
         for i, entry in enumerate(self.config["benchmarks"]):
             where = f"benchmarks[{i}]"
-            for key in ("source_view", "target_view"):
+            for key in VIEWS:
                 if entry[key] not in self.views:
                     yield _unknown(f"{where}.{key}", entry[key], self.views)
             if entry["dataset"] not in self.datasets:
                 yield _unknown(f"{where}.dataset", entry["dataset"], self.datasets)
                 continue
-            if all(self._root(entry[k]) for k in ("source_view", "target_view")):
-                yield from self._kind_faults(where, entry)
+            if all(self._root(entry[key]) for key in VIEWS):
+                for key in VIEWS:
+                    yield from self._kind_faults(where, entry, key)
                 yield from self._option_domain_faults(where, entry)
             yield from self._task_faults(where, entry)
             domains = self.datasets[entry["dataset"]].class_sizes
@@ -129,32 +131,32 @@ class CrossCheck:
             elif name is not None and name in named[:i]:
                 yield f"benchmarks[{i}].printed: {name} is named more than once."
 
-    def _kind_faults(self, where: str, entry: Config) -> Iterator[str]:
-        dataset = self.datasets[entry["dataset"]]
-        for place, key in enumerate(("source_view", "target_view")):
-            root = self.views.get(self._root(entry[key]) or "", {})
-            extractor = root.get("extractor")
-            if extractor not in available_extractors():
-                continue
+    def _kind_faults(self, where: str, entry: Config, key: str) -> Iterator[str]:
+        """Yield what keeps the view that a key names from being made of the data."""
+        dataset, place = self.datasets[entry["dataset"]], VIEWS.index(key)
+        root = self.views.get(self._root(entry[key]) or "", {})
+        extractor = root.get("extractor")
+        if extractor not in available_extractors():
+            return
+        if extractor == PUBLISHED:
             tasks = task_names(entry, dataset.class_sizes)
             domains = dict.fromkeys(task.split("_")[place] for task in tasks)
-            if extractor == PUBLISHED:
-                yield from _published_faults(f"{where}.{key}", root, dataset, domains)
-                continue
-            kind = extractor_kind(extractor)
-            if kind not in {"view", dataset.kind}:
-                yield (
-                    f"{where}.{key}: {extractor} reads {kind}, but "
-                    f"{dataset.identifier} holds {dataset.kind}."
-                )
-            domain = root.get("options", {}).get("codebook_domain")
-            if domain is not None and domain not in dataset.class_sizes:
-                name = f"{where}.{key}: codebook_domain"
-                yield _unknown(name, domain, dataset.class_sizes)
+            yield from _published_faults(f"{where}.{key}", root, dataset, domains)
+            return
+        kind = extractor_kind(extractor)
+        if kind not in {"view", dataset.kind}:
+            yield (
+                f"{where}.{key}: {extractor} reads {kind}, but "
+                f"{dataset.identifier} holds {dataset.kind}."
+            )
+        domain = root.get("options", {}).get("codebook_domain")
+        if domain is not None and domain not in dataset.class_sizes:
+            name = f"{where}.{key}: codebook_domain"
+            yield _unknown(name, domain, dataset.class_sizes)
 
     def _option_domain_faults(self, where: str, entry: Config) -> Iterator[str]:
         """Yield the domains that an option given by domain leaves out."""
-        for place, key in enumerate(("source_view", "target_view")):
+        for place, key in enumerate(VIEWS):
             tasks = task_names(entry, self.datasets[entry["dataset"]].class_sizes)
             name: str | None = entry[key]
             while name in self.views:
@@ -209,7 +211,7 @@ class CrossCheck:
             elif view not in self.views:
                 yield _unknown(place, view, self.views)
             elif self._root(view) and entry["dataset"] in self.datasets:
-                yield from self._kind_faults(place, entry)
+                yield from self._kind_faults(where, entry, "source_view")
         if "prior_file" in method and "prior" not in option_defaults(method["id"]):
             yield f"{where}.prior_file: method {method['id']} has no option prior."
 

@@ -35,6 +35,7 @@ from cdspp.study.settings import (
 __all__ = ["check_schema", "load_study", "merge_files"]
 
 Config = Mapping[str, Any]
+Benchmarks = Mapping[str, Benchmark]
 
 
 def load_study(
@@ -189,8 +190,7 @@ def _build(
     }
     trials = config["trials"]
     methods = {
-        entry["id"]: _method(entry, trials, _wanting(entry["id"], config, benchmarks))
-        for entry in config["methods"]
+        entry["id"]: _method(entry, config, benchmarks) for entry in config["methods"]
     }
     curves = tuple(
         curve_of(entry, benchmarks, methods, datasets, trials)
@@ -220,7 +220,7 @@ def _build(
 def _measured(
     config: Config,
     readings: Mapping[str, Mapping[str, Config]],
-    benchmarks: Mapping[str, Benchmark],
+    benchmarks: Benchmarks,
 ) -> dict[str, dict[str, Setting]]:
     """Return the settings of the deviations and choices that a study runs, by name."""
     return {
@@ -238,7 +238,7 @@ def _names(settings: Mapping[str, Setting]) -> dict[str, str]:
 
 def _settings(
     config: Config,
-    benchmarks: Mapping[str, Benchmark],
+    benchmarks: Benchmarks,
     methods: Iterable[str],
     curves: Iterable[Curve],
     measured: Mapping[str, Mapping[str, Setting]],
@@ -253,21 +253,15 @@ def _settings(
     return {setting.identifier: setting for setting in settings}
 
 
-def _wanting(
-    method: str, config: Config, benchmarks: Mapping[str, Benchmark]
-) -> dict[str, Benchmark]:
-    """Return the benchmarks that do not leave a method out."""
-    left = {e["id"] for e in config["benchmarks"] if method in e.get("leave_out", ())}
-    return {name: found for name, found in benchmarks.items() if name not in left}
-
-
-def _method(entry: Config, trials: int, benchmarks: Mapping[str, Benchmark]) -> Method:
-    view = entry.get("source_view", {})
+def _method(entry: Config, config: Config, benchmarks: Benchmarks) -> Method:
+    name, view = entry["id"], entry.get("source_view", {})
+    left = {e["id"] for e in config["benchmarks"] if name in e.get("leave_out", ())}
+    chosen = chosen_tasks(entry, benchmarks)
     return Method(
-        identifier=entry["id"],
+        identifier=name,
         options=_options(entry),
-        trials=entry.get("trials", trials),
-        tasks=chosen_tasks(entry, benchmarks),
+        trials=entry.get("trials", config["trials"]),
+        tasks={place: tasks for place, tasks in chosen.items() if place not in left},
         shortened=entry.get("shortened", False),
         source_views=dict.fromkeys(benchmarks, view) if isinstance(view, str) else view,
         prior_file=entry.get("prior_file"),

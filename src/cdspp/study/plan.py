@@ -78,6 +78,11 @@ class Row:
         return marks(supervised=self.supervised, shortened=self.shortened)
 
     @property
+    def method_name(self) -> str:
+        """The method's name as the paper prints it, whatever the row is called."""
+        return method_class(self.method).display_name
+
+    @property
     def control(self) -> bool:
         """Whether the row answers what the source is good for."""
         return self.kind == CONTROL

@@ -44,7 +44,7 @@ def chosen_tasks(entry: Config, benchmarks: Benchmarks) -> dict[str, tuple[str, 
     asked = entry.get("tasks")
     chosen = {}
     for name in entry.get("benchmarks", benchmarks):
-        tasks = benchmarks[name].tasks if name in benchmarks else ()
+        tasks = benchmarks[name].tasks
         if isinstance(asked, int):
             tasks = tasks[:asked]
         elif asked is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
@@ -13,8 +12,8 @@ import pandas as pd
 import yaml
 
 from cdspp.core.errors import DataError
-from cdspp.core.wording import DASH, counted, in_points
-from cdspp.report.tables.table import Cell, Line, Table
+from cdspp.core.wording import DASH, counted
+from cdspp.report.tables.table import Cell, Line, Table, effect_cell
 
 __all__ = ["Choice", "build_choices_table", "read_choices"]
 
@@ -103,19 +102,13 @@ def build_choices_table(effects: pd.DataFrame, choices: Sequence[Choice]) -> Tab
 
 def _line(choice: Choice, measured: Any, *, first: bool) -> Line:
     told = (choice.topic, choice.printed, choice.otherwise) if first else ("",) * 3
-    known, sure = not math.isnan(measured.effect), not math.isnan(measured.low)
-    interval = f"{in_points(measured.low)} to {in_points(measured.high)}"
     size = f"{counted(measured.tasks, 'task')}, {counted(measured.trials, 'trial')}"
     exact = f"{measured.exact} of {measured.cells}"
     return Line(
         (
             *map(Cell, told),
             Cell(measured.display_name, note=size, name=True),
-            Cell(
-                in_points(measured.effect, sign=True) if known else DASH,
-                note=interval if sure else "",
-                value=measured.effect,
-            ),
+            effect_cell(measured.effect, measured.low, measured.high),
             Cell(
                 exact if measured.cells else DASH,
                 note=f"without {measured.exact_otherwise}" if measured.cells else "",

@@ -16,9 +16,9 @@ from cdspp.analysis.readings import reading_values
 from cdspp.analysis.resampling import PairedGain, paired_gain
 from cdspp.analysis.source_help import excludes_zero
 from cdspp.core.errors import DataError
-from cdspp.core.wording import DASH, counted, in_points
+from cdspp.core.wording import DASH, counted
 from cdspp.methods import method_class
-from cdspp.report.tables.table import Cell, Line, Table
+from cdspp.report.tables.table import Cell, Line, Table, effect_cell
 from cdspp.study.plan import BenchmarkPlan
 
 __all__ = [
@@ -198,13 +198,10 @@ def _numbers(effect: Effect) -> list[Cell]:
     if effect is _UNMEASURED:
         return [Cell(DASH)] * 2
     gain = effect.gain
-    known, sure = not math.isnan(gain.gain), not math.isnan(gain.low)
     size = f"{counted(effect.tasks, 'task')}, {counted(gain.trials, 'trial')}"
-    interval = f"{in_points(gain.low)} to {in_points(gain.high)}" if sure else ""
-    change = in_points(gain.gain, sign=True) if known else DASH
     return [
         Cell(effect.title, note=size),
-        Cell(change, bold=excludes_zero(gain), note=interval, value=gain.gain),
+        effect_cell(gain.gain, gain.low, gain.high, bold=excludes_zero(gain)),
     ]
 
 

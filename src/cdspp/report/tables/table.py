@@ -14,7 +14,7 @@ import pandas as pd
 
 from cdspp.core.artifacts import atomic
 from cdspp.core.errors import DataError
-from cdspp.core.wording import split_name
+from cdspp.core.wording import DASH, in_points, split_name
 
 __all__ = [
     "Cell",
@@ -129,6 +129,16 @@ class Table:
     def legend(self) -> str:
         """Title and caption as running text."""
         return f"{self.heading} {self.caption}"
+
+
+def effect_cell(effect: float, low: float, high: float, *, bold: bool = False) -> Cell:
+    """Show a difference in points, its interval as a note; a dash where unknown."""
+    return Cell(
+        DASH if math.isnan(effect) else in_points(effect, sign=True),
+        bold=bold,
+        note="" if math.isnan(low) else f"{in_points(low)} to {in_points(high)}",
+        value=effect,
+    )
 
 
 def to_csv(table: Table) -> str:
