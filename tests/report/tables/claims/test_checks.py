@@ -171,6 +171,16 @@ def test_cheaper_rivals_are_named() -> None:
     assert CHEAPEST(evidence(seconds=seconds)) == (NOT_SUPPORTED, numbers)
 
 
+def test_a_row_that_knows_what_others_do_not_is_no_rival_in_time() -> None:
+    known = evidence(seconds={"dama": 5.0, "cdls": 35.0, "cdspp": 10.0})
+    plan = known.summary.plan
+    told = [replace(r, kind="informed") if r.key == "dama" else r for r in plan.rows]
+    summary = replace(known.summary, plan=replace(plan, rows=tuple(told)))
+    verdict, numbers = CHEAPEST(replace(known, summary=summary))
+    assert verdict == SUPPORTED
+    assert "DAMA" not in numbers
+
+
 def test_transfer_needs_a_gain_over_the_strongest_control() -> None:
     values = {"cdspp": 0.8 + LUCK, "target-only": 0.7, "placebo": 0.75}
     verdict, numbers = Transfer()(evidence(values))

@@ -131,7 +131,8 @@ class Cheapest:
         if self.method not in times.index or times.loc[self.method, "shortened"]:
             raise NotTestable(f"{self.method} was not timed on all tasks")
         ours = times.loc[self.method]
-        rivals = times.loc[[key for key in self.rivals if key in times.index]]
+        methods = {row.key for row in evidence.methods} & set(times.index)
+        rivals = times.loc[[key for key in self.rivals if key in methods]]
         short = rivals["shortened"].astype(bool)
         whole = rivals[~short].sort_values("seconds", kind="stable")
         if whole.empty:
