@@ -1,120 +1,369 @@
-"""Did the source help: the rule, its borders and its sentences."""
+"""Every method against itself in every other source state, on hand-made scores."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from support.report_data import DIGIT_TASKS, draw_summary, make_plan
-from support.score_data import as_frame
+from scipy import stats
+from support.report_data import (
+    DIGIT_TASKS,
+    STATES,
+    draw_comparisons,
+    make_plan,
+    score_rows,
+)
+from support.score_data import NAN, Cells, Fallen, as_frame
 
 from cdspp.analysis.source_help import (
-    answer,
+    COMPARISON_COLUMNS,
     by_task,
     compare,
-    excludes_zero,
-    overall_answer,
+    no_comparisons,
+    of_method,
+    on_average,
     read_comparisons,
-    strongest,
-    verdict,
+    rivals_of,
 )
-from cdspp.analysis.summary import summarise
+from cdspp.core.wording import STATE_TITLES
+from cdspp.stages.source_states import STATES as SOURCE_STATES
+from cdspp.study.plan import BenchmarkPlan
 
-TASK = DIGIT_TASKS[0]
+REAL, ALONE = ("main", "cdspp"), ("main", "target-only")
+NOISE, SVM = ("noise", "cdspp"), ("main", "svm-t")
+VALUES = np.array([0.70, 0.72, 0.74, 0.76, 0.78])
+OVER_NONE = np.array([0.02, 0.03, 0.04, 0.05, 0.06])
+OVER_NOISE = np.array([-0.01, 0.01, 0.02, 0.0, 0.04])
+BOTH: dict[str, Any] = {"states": ("none", "noise"), "methods": ("svm-t", "cdspp")}
 
 
-def comparisons(source_helps: float = 0.0, **options: Any) -> pd.DataFrame:
-    """Compare the reference with its rivals on drawn scores."""
-    return compare(draw_summary(make_plan(**options), source_helps=source_helps))
+def plan_of(*tasks: str, **options: Any) -> BenchmarkPlan:
+    return make_plan(tasks=tasks, **{**BOTH, "trials": 5, **options})
 
 
-def test_the_source_helps_only_where_it_beats_the_strongest_control() -> None:
-    helped = comparisons(0.06)
-    assert answer(helped).startswith(
-        "The source helps on 4 of 4 tasks. On average over tasks, the gain of CDSPP"
+def one_task(**rows: Sequence[float]) -> Cells:
+    """Return scores of one task whose gains are those above, with changes."""
+    known = {"real": VALUES, "alone": VALUES - OVER_NONE, "noise": VALUES - OVER_NOISE}
+    found = {**known, "svm": np.full(5, 0.5), **rows}
+    keys = {"real": REAL, "alone": ALONE, "noise": NOISE, "svm": SVM}
+    return {keys[name]: {"a_b": list(values)} for name, values in found.items()}
+
+
+def against(found: pd.DataFrame, rival: str, task: str = "a_b") -> Any:
+    """Return the comparison of the reference with a rival on a task."""
+    wanted = {"row": "cdspp", "rival": rival, "task": task}
+    (row,) = found[(found[list(wanted)] == wanted).all(axis=1)].itertuples()
+    return row
+
+
+def verdicts(found: pd.DataFrame, row: str = "cdspp") -> dict[str, str]:
+    """Return the verdict on each task, which all rivals share."""
+    told = of_method(found, row)[["task", "verdict"]].drop_duplicates()
+    assert told["task"].is_unique
+    return dict(told.itertuples(index=False))
+
+
+def test_methods_meet_the_baseline_and_their_states_in_order_the_average_last() -> None:
+    plan = make_plan(
+        tasks=("a_b", "b_a"),
+        methods=("svm-t", "dama", "cdspp"),
+        states=("none", "swapped-classes", "noise"),
+        own_states={"dama": ["none", "noise"]},
     )
-    assert "the strongest control, is" in answer(helped)
-    useless = comparisons(0.0)
-    assert answer(useless).startswith("No evidence that the source helps")
-    assert overall_answer({"Digits": helped, "Docs": useless}) == (
-        "It helps on 4 of 4 tasks of Digits; no evidence that it helps on Docs."
+    found = draw_comparisons(plan)
+    assert list(zip(found["row"], found["task"], found["rival"], strict=True)) == [
+        (row, task, rival)
+        for row, states in (
+            ("dama", ("none", "noise")),
+            ("cdspp", ("none", "swapped-classes", "noise")),
+        )
+        for task in ("a_b", "b_a", "average")
+        for rival in ("svm-t", *states)
+    ]
+    names = found[found["row"] == "dama"].iloc[:3]
+    assert names["rival_name"].tolist() == ["SVM_t", "none", "noise"]
+    assert names["state"].tolist() == [False, True, True]
+
+
+def test_a_gain_worked_by_hand() -> None:
+    row = against(compare(as_frame(one_task()), plan_of("a_b")), "none")
+    # Differences 2 to 6 points: mean 4, variance 2.5, standard error sqrt(0.5) points.
+    error = math.sqrt(0.5) / 100
+    assert (row.gain, row.trials, row.losses) == (pytest.approx(0.04), 5, 0)
+    assert (row.accuracy, row.rival_accuracy) == pytest.approx((0.74, 0.70))
+    half = 2.776445 * error
+    assert (row.low, row.high) == pytest.approx((0.04 - half, 0.04 + half), abs=1e-8)
+    assert row.p_above == pytest.approx(stats.t(4).sf(0.04 / error))
+    assert row.p_below == pytest.approx(1 - row.p_above)
+    assert row.pair == "helps"
+
+
+def test_a_verdict_is_the_same_in_all_rows_of_its_task() -> None:
+    found = compare(as_frame(one_task()), plan_of("a_b"))
+    told = found[["verdict", "p_helps", "p_hurts", "hardest", "detectable"]]
+    assert len(told.drop_duplicates()) == 1
+    (row,) = told.drop_duplicates().itertuples()
+    noise = against(found, "noise")
+    assert (row.verdict, row.hardest) == ("undecided", "noise")
+    assert row.p_helps == noise.p_above > 0.05
+    assert row.p_hurts == against(found, "none").p_below
+    # Over noise the mean is 1.2 points, the variance 3.7; the error over none is less.
+    error = math.sqrt(3.7 / 5) / 100
+    assert row.detectable == pytest.approx(2.131847 * error, abs=1e-8)
+    assert (noise.losses, noise.pair) == (1, "undecided")
+
+
+def test_the_baseline_is_no_state_and_decides_nothing() -> None:
+    found = compare(as_frame(one_task(svm=[0.9] * 5)), plan_of("a_b"))
+    assert against(found, "svm-t").pair == "hurts"
+    plain = compare(as_frame(one_task()), plan_of("a_b"))
+    columns = ["verdict", "p_helps", "p_hurts", "hardest", "detectable"]
+    pd.testing.assert_frame_equal(found[columns], plain[columns])
+
+
+def test_the_tasks_are_corrected_together_and_the_average_is_judged_alone() -> None:
+    scores = as_frame(
+        {
+            cell: {"a_b": v["a_b"], "b_a": v["a_b"]}
+            for cell, v in one_task(noise=VALUES - OVER_NONE).items()
+        }
     )
+    found = compare(scores, plan_of("a_b", "b_a"))
+    p = against(found, "none").p_above
+    told = {task: group["p_helps"].iloc[0] for task, group in by_task(found).items()}
+    expected = {"a_b": 2 * p, "b_a": 2 * p, "average": p}
+    assert told == pytest.approx(expected)
 
 
-def test_beating_the_baseline_alone_is_no_help() -> None:
-    hurt = comparisons(-0.05, tasks=[TASK])
-    assert verdict(hurt) == "hurts"
-    assert (hurt[hurt["rival_key"] == "svm-t"]["low"] > 0).tolist() == [True]
-    assert "it hurts on 1 of 1 task" in answer(hurt)
+def test_a_trial_that_either_side_lacks_is_left_out_and_of_the_average_too() -> None:
+    gap = [NAN, *VALUES[1:]]
+    cells = one_task()
+    both = {cell: {**values, "b_a": values["a_b"]} for cell, values in cells.items()}
+    both[NOISE] = {"a_b": list(gap - OVER_NOISE), "b_a": list(VALUES)}
+    found = compare(as_frame(both), plan_of("a_b", "b_a"))
+    trials = {task: against(found, "noise", task).trials for task in by_task(found)}
+    assert trials == {"a_b": 4, "b_a": 5, "average": 4}
+    assert against(found, "noise").gain == pytest.approx(OVER_NOISE[1:].mean())
+    assert against(found, "none", "average").trials == 5
+    expected = {"a_b": "too few trials", "b_a": "undecided"}
+    assert verdicts(found) == {**expected, "average": "too few trials"}
 
 
-def test_losing_to_another_control_than_the_target_alone_is_no_harm() -> None:
+def test_a_method_on_fewer_tasks_has_no_average_and_too_few_trials_elsewhere() -> None:
+    plan = make_plan(
+        tasks=("a_b", "b_a"),
+        methods=("svm-t", "dama", "cdspp"),
+        fewer_tasks={"dama": 1},
+        **{"states": ("none", "noise")},
+    )
+    found = of_method(draw_comparisons(plan), "dama")
+    lost = found[found["task"] != "a_b"]
+    assert lost["gain"].isna().all()
+    assert set(lost["trials"]) == {0}
+    assert set(lost["verdict"]) == set(lost["pair"]) == {"too few trials"}
+    ran = found[found["task"] == "a_b"]
+    assert ran["gain"].notna().all()
+    # The only task with a verdict is corrected for itself alone.
+    assert ran["p_helps"].iloc[0] == ran[ran["state"]]["p_above"].max()
+
+
+def test_without_a_source_the_reference_is_target_only_and_others_are_themselves() -> (
+    None
+):
+    plan = plan_of("a_b", methods=("dama", "cdspp"), states=("none",))
     cells = {
-        ("main", "cdspp"): {TASK: [0.8] * 3},
-        ("main", "target-only"): {TASK: [0.7] * 3},
-        ("placebo", "cdspp"): {TASK: [0.9] * 3},
+        REAL: {"a_b": [0.8] * 5},
+        ALONE: {"a_b": [0.7] * 5},
+        ("main", "dama"): {"a_b": [0.6] * 5},
+        ("none", "dama"): {"a_b": [0.5] * 5},
     }
-    summary = summarise(as_frame(cells), make_plan(tasks=[TASK], trials=3))
-    assert verdict(compare(summary)) == "open"
+    found = compare(as_frame(cells), plan)
+    told = found[["row", "rival", "rival_accuracy"]].to_numpy().tolist()
+    assert told == [["dama", "none", 0.5], ["cdspp", "none", 0.7]]
 
 
-def test_tasks_without_enough_trials_are_counted() -> None:
-    missing = [("cdspp", TASK, trial) for trial in range(2, 11)]
-    summary = draw_summary(make_plan(), source_helps=0.1, missing=missing)
-    told = answer(compare(summary))
-    assert "The source helps on 3 of 4 tasks; 1 of 4 tasks still" in told
+@pytest.mark.parametrize(
+    "other", [{"target_only": False}, {"shortened": {"target-only": 3}}]
+)
+def test_where_target_only_is_another_fit_the_reference_has_its_own(
+    other: dict[str, Any],
+) -> None:
+    cells = {
+        REAL: {"a_b": [0.8] * 5},
+        ALONE: {"a_b": [0.7] * 3},
+        ("none", "cdspp"): {"a_b": [0.75] * 5},
+    }
+    found = compare(as_frame(cells), plan_of("a_b", states=("none",), **other))
+    row = against(found, "none")
+    assert (row.rival_accuracy, row.trials) == (pytest.approx(0.75), 5)
 
 
-def test_without_controls_or_trials_the_question_stays_open() -> None:
-    bare = comparisons(controls=())
-    assert answer(bare) == "Not asked: no control was run."
-    single = comparisons(trials=1)
-    assert answer(single) == "Too few trials so far to tell."
-    nothing = comparisons(methods=("svm-t",), controls=())
-    assert answer(nothing) == "Not asked: no control was run."
-    titled = {"A": bare, "B": single}
-    assert overall_answer(titled) == "Not asked on A; too few trials on B so far."
-    assert overall_answer({}) == "Nothing was run yet."
+def test_informed_methods_the_baseline_and_other_settings_are_no_lines() -> None:
+    setting = {"id": "alpha-2", "methods": ["cdspp"], "options": {"alpha": 2}}
+    plan = make_plan(methods=("svm-t", "shfa", "cdspp"), settings=[setting])
+    assert set(draw_comparisons(plan)["row"]) == {"shfa", "cdspp"}
+    told = tuple(
+        replace(row, kind="informed") if row.key == "shfa" else row for row in plan.rows
+    )
+    found = compare(score_rows(plan), replace(plan, rows=told))
+    assert set(found["row"]) == {"cdspp"}
 
 
-def test_an_interval_that_touches_zero_is_no_evidence() -> None:
-    touching = comparisons(0.06, tasks=[TASK]).query("rival_key == 'noise'")
-    assert verdict(touching) == "helps"
-    assert verdict(touching.assign(gain=0.01, low=0.0, high=0.02)) == "open"
-    alone = touching.assign(rival_key="target-only", gain=-0.01, low=-0.02, high=0.0)
-    assert verdict(alone) == "open"
-    assert verdict(alone.assign(high=-0.001)) == "hurts"
-    assert not excludes_zero(next(alone.itertuples()))
+def test_a_method_without_states_is_compared_with_the_baseline_and_not_asked() -> None:
+    plan = plan_of("a_b", methods=("svm-t", "dama", "cdspp"), own_states={"dama": ()})
+    found = of_method(draw_comparisons(plan), "dama")
+    assert list(found["rival"]) == ["svm-t"]
+    assert list(found["verdict"]) == ["not asked"]
+    assert found["hardest"].tolist() == [""]
 
 
-def test_the_strongest_control_leaves_the_smallest_gain() -> None:
-    found = comparisons(tasks=[TASK])
-    controls = found[found["control"]]
-    strong = strongest(found)
-    assert strong is not None
-    assert strong.gain == controls["gain"].min()
-    assert strongest(found[~found["control"]]) is None
+def test_a_shortened_method_has_its_mark() -> None:
+    found = draw_comparisons(plan_of("a_b", shortened={"cdspp": 5}))
+    assert set(found["display_name"]) == {"CDSPP†"}
 
 
-def test_gains_are_those_of_equal_splits_by_task_and_on_average() -> None:
-    summary = draw_summary(make_plan(), missing=[("noise", TASK, 1)])
-    groups = by_task(compare(summary))
-    assert list(groups) == [*DIGIT_TASKS, "average"]
-    assert list(groups[TASK]["rival"]) == ["SVM_t", "target-only", "placebo", "noise"]
-    values = summary.accuracy[summary.find("cdspp"), 0]
-    noise = summary.accuracy[summary.find("noise"), 0]
-    found = groups[TASK].iloc[-1]
-    assert found.gain == pytest.approx(np.nanmean(values - noise))
-    assert found.trials == groups["average"].iloc[-1].trials == 9
+TEN = {"trials": 10, **BOTH}
+
+
+def ten_trials(collapsed: Fallen, *tasks: str) -> pd.DataFrame:
+    """Compare ten trials of the source helping a lot, some of which collapsed."""
+    luck = np.tile([0.0, 0.01], 5)
+    levels = {REAL: 0.8, ALONE: 0.7, NOISE: 0.7, SVM: 0.6}
+    cells = {
+        cell: {task: list(level + luck * (cell == REAL)) for task in tasks or ("a_b",)}
+        for cell, level in levels.items()
+    }
+    return compare(as_frame(cells, collapsed), plan_of(*(tasks or ("a_b",)), **TEN))
+
+
+@pytest.mark.parametrize("cell", [REAL, ALONE, NOISE], ids=["real", "none", "noise"])
+def test_more_than_a_tenth_of_collapsed_trials_gives_no_statement(
+    cell: tuple[str, str],
+) -> None:
+    assert verdicts(ten_trials({cell: {"a_b": [4]}})) == {"a_b": "helps"}
+    found = ten_trials({cell: {"a_b": [4, 7]}})
+    assert verdicts(found) == {"a_b": "collapsed"}
+    assert found["p_helps"].isna().all()
+    silent = {"svm-t", "none", "noise"} if cell == REAL else {against_name(cell)}
+    assert set(found[found["pair"] == "collapsed"]["rival"]) == silent
+    assert against(found, "none").gain == pytest.approx(0.105)
+
+
+def against_name(cell: tuple[str, str]) -> str:
+    return "none" if cell == ALONE else cell[0]
+
+
+def test_a_collapsed_baseline_silences_its_own_pair_alone() -> None:
+    found = ten_trials({SVM: {"a_b": [1, 2, 3]}})
+    assert against(found, "svm-t").pair == "collapsed"
+    assert verdicts(found) == {"a_b": "helps"}
+
+
+def test_a_collapsed_task_leaves_others_their_verdict_and_counts_in_the_average() -> (
+    None
+):
+    some = ten_trials({NOISE: {"a_b": [1, 2]}}, "a_b", "b_a")
+    assert verdicts(some) == {"a_b": "collapsed", "b_a": "helps", "average": "helps"}
+    more = ten_trials({NOISE: {"a_b": [1, 2, 3]}}, "a_b", "b_a")
+    assert verdicts(more)["average"] == "collapsed"
+
+
+def test_the_share_of_collapsed_trials_is_of_those_that_both_have() -> None:
+    five = {NOISE: [0.7] * 5 + [NAN] * 5, ALONE: [0.7] * 10, REAL: [0.8] * 10}
+    cells = {cell: {"a_b": values} for cell, values in five.items()}
+    plan = plan_of("a_b", **TEN)
+    found = compare(as_frame(cells, {NOISE: {"a_b": [1]}}), plan)
+    assert against(found, "noise").pair == "collapsed"
+    assert against(found, "none").pair == "helps"
+    beyond = compare(as_frame(cells, {REAL: {"a_b": [9]}}), plan)
+    assert set(beyond[beyond["state"]]["pair"]) == {"helps"}
+
+
+def by_domain(gains: dict[str, float | None]) -> pd.DataFrame:
+    """Compare a reference that gains so much over no source on each task."""
+    cells = {
+        REAL: {task: [0.7] * 5 for task in gains},
+        ALONE: {
+            task: [NAN if gain is None else 0.7 - gain] * 5
+            for task, gain in gains.items()
+        },
+    }
+    return compare(as_frame(cells), plan_of(*gains, states=("none",)))
+
+
+FOUR = {"a_w": 0.01, "a_x": 0.02, "a_y": 0.03, "a_z": 0.03, "b_z": 0.05}
+
+
+def test_from_four_target_domains_on_there_is_an_interval_over_their_means() -> None:
+    found = by_domain(FOUR)
+    average = against(found, "none", "average")
+    # Domains gain 1, 2, 3 and 4 points: z counts once. Mean 2.5, variance 5 / 3.
+    half = 3.182446 * math.sqrt(5 / 3 / 4) / 100
+    ends = (0.025 - half, 0.025 + half)
+    assert (average.domain_low, average.domain_high) == pytest.approx(ends, abs=1e-8)
+    assert average.gain == pytest.approx(0.028)
+    tasks = found[found["task"] != "average"]
+    assert tasks[["domain_low", "domain_high"]].isna().all(axis=None)
+
+
+@pytest.mark.parametrize(
+    "gains",
+    [
+        {task: gain for task, gain in FOUR.items() if task != "a_w"},
+        {**FOUR, "a_w": None},
+        {**FOUR, "b_z": None},
+    ],
+    ids=["three", "one without trials", "one without all of its tasks"],
+)
+def test_with_fewer_target_domains_there_is_none(gains: dict[str, Any]) -> None:
+    average = against(by_domain(gains), "none", "average")
+    assert math.isnan(average.domain_low)
+    assert math.isnan(average.domain_high)
+
+
+def test_rivals_have_one_order_whatever_a_method_runs_in_first() -> None:
+    assert [*STATE_TITLES] == [name for name in SOURCE_STATES if name != "real"]
+    own = {"dama": ["none", "noise"]}
+    found = draw_comparisons(
+        make_plan(methods=("svm-t", "dama", "cdspp"), own_states=own)
+    )
+    assert rivals_of([found]) == {"svm-t": "SVM_t"} | STATE_TITLES
+    few = of_method(found, "dama")
+    assert [*rivals_of([few])] == ["svm-t", "none", "noise"]
+    assert [*rivals_of([few, found])] == ["svm-t", *STATE_TITLES]
+    assert rivals_of([]) == rivals_of([no_comparisons()]) == {}
+
+
+def test_one_task_is_its_own_average() -> None:
+    one = draw_comparisons(make_plan(tasks=["a_b"]))
+    assert list(by_task(one)) == ["a_b"]
+    pd.testing.assert_frame_equal(on_average(of_method(one)), of_method(one))
+    many = of_method(draw_comparisons(make_plan()))
+    assert list(by_task(many)) == [*DIGIT_TASKS, "average"]
+    assert set(on_average(many)["task"]) == {"average"}
+    assert list(on_average(many)["rival"]) == ["svm-t", *STATES]
+
+
+def test_where_no_method_runs_there_are_no_comparisons() -> None:
+    for methods in ((), ("svm-t",)):
+        found = draw_comparisons(make_plan(methods=methods))
+        pd.testing.assert_frame_equal(found, no_comparisons())
+        assert not len(found[found["state"]])
+        assert not len(on_average(of_method(found)))
+        assert by_task(found) == {}
 
 
 def test_written_comparisons_are_read_back_unchanged(tmp_path: Path) -> None:
-    plan = make_plan(title="NA", benchmark="na")
-    found = compare(draw_summary(plan, missing=[("noise", TASK, 1)]))
+    plan = make_plan(title="NA", benchmark="na", own_states={"cdspp-pca": ()})
+    found = draw_comparisons(plan, missing=[("noise", DIGIT_TASKS[0], 1)])
     path = tmp_path / "source-help_na.csv"
-    spelt = found["control"].map({True: "true", False: "false"})
-    found.assign(control=spelt).to_csv(path, index=False)
+    spelt = found["state"].map({True: "true", False: "false"})
+    found.assign(state=spelt).to_csv(path, index=False)
+    assert list(found.columns) == [*COMPARISON_COLUMNS]
     pd.testing.assert_frame_equal(read_comparisons(path), found, check_dtype=False)

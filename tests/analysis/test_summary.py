@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.report_data import (
+    CONTROLS,
     DIGIT_TASKS,
     draw_summary,
     make_plan,
@@ -59,8 +60,9 @@ def test_a_control_is_the_same_method_in_another_setting() -> None:
     plan = make_plan(tasks=["print_sketch"], trials=2)
     rows = score_rows(plan)
     summary = summarise(rows, plan)
-    chosen = (rows["setting"] == "placebo") & (rows["iteration"] == 5)
-    found = summary.accuracy[summary.find("placebo"), 0]
+    chosen = (rows["setting"] == "noise") & (rows["iteration"] == 5)
+    chosen &= rows["method"] == "cdspp"
+    found = summary.accuracy[summary.find("noise"), 0]
     np.testing.assert_array_equal(found, rows["accuracy"][chosen])
 
 
@@ -87,13 +89,38 @@ def test_only_methods_with_several_iterations_iterate(tmp_path: Path) -> None:
     plan = make_plan()
     summary = read_summary(write_scores(tmp_path / "digits.parquet", plan), plan)
     keys = [summary.rows[row].key for row in summary.iterative()]
-    assert keys == ["cdspp", "cdspp-pca", "target-only", "placebo", "noise"]
+    assert keys == ["cdspp", "cdspp-pca", *CONTROLS]
 
 
 def test_no_scores_at_all_give_an_empty_summary() -> None:
     summary = summarise(score_rows(make_plan(tasks=())), make_plan())
     assert np.isnan(summary.accuracy).all()
     assert summary.iterative() == []
+
+
+def test_a_summary_knows_the_fits_that_collapsed_and_says_no_of_those_missing() -> None:
+    plan = make_plan(trials=3)
+    task = plan.tasks[0]
+    lost = {"missing": [("cdspp", task, 2)], "failed": [("cdspp", task, 3)]}
+    summary = draw_summary(plan, collapsed=["cdspp"], **lost)
+    assert summary.collapsed.dtype == bool
+    assert summary.collapsed.shape == summary.accuracy.shape
+    row = summary.find("cdspp")
+    assert summary.collapsed[row, 0].tolist() == [True, False, False]
+    assert summary.collapsed[row, 1:].all()
+    assert not np.delete(summary.collapsed, row, axis=0).any()
+    no_scores = score_rows(make_plan(tasks=()))
+    assert not summarise(no_scores, plan).collapsed.any()
+
+
+def test_a_summary_tells_a_collapse_of_one_trial_alone() -> None:
+    plan = make_plan(trials=3)
+    rows = score_rows(plan)
+    key = (rows["method"] == "svm-t") & (rows["task"] == plan.tasks[1])
+    rows["collapsed"] = key & (rows["trial"] == 2)
+    summary = summarise(rows, plan)
+    found = np.argwhere(summary.collapsed).tolist()
+    assert found == [[summary.find("svm-t"), 1, 1]]
 
 
 def test_a_setting_of_some_tasks_can_be_left_out() -> None:
@@ -108,6 +135,7 @@ def test_a_setting_of_some_tasks_can_be_left_out() -> None:
     whole = summary.of_all_tasks()
     assert whole.find("cdspp, few") is None
     assert len(whole.by_iteration) == len(summary.by_iteration) - 1
+    assert len(whole.collapsed) == len(whole.rows)
 
 
 def test_a_setting_counts_the_trials_that_it_asks_for() -> None:

@@ -114,14 +114,14 @@ def test_a_weight_that_is_not_finite_after_the_last_step_is_a_failure() -> None:
 
 
 @pytest.mark.parametrize(("last", "warned"), [(2.2, False), (5.0, True)])
-def test_a_collapse_in_the_last_iteration_is_told(
+def test_a_jump_of_the_loss_in_the_last_iteration_is_told(
     last: float, warned: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     weight = torch.zeros(1, requires_grad=True)
     values = [2.0] * 20 + [last]
     optimiser = torch.optim.SGD([weight], lr=0.1)
     networks.train(lambda k: 0 * weight.sum() + values[k], optimiser, 21)
-    assert any("had just collapsed" in text for text in caplog.messages) == warned
+    assert any("had just come apart" in text for text in caplog.messages) == warned
 
 
 @both

@@ -10,13 +10,15 @@ from support.curve_data import curve_entry
 from support.report_data import DIGIT_TASKS, make_plan
 from support.written_study import WrittenStudy
 
-FEW = {"controls": ()}
+FEW = {"states": ()}
 # Kinds of studies, from rich to poor: options of the first benchmark's plan.
 KINDS: dict[str, dict[str, Any]] = {
     "rich": {},
     "failed": {"trials": 3},
     "five tasks": {"trials": 2, "tasks": (*DIGIT_TASKS, "tilted_photo")},
-    "without controls": FEW,
+    "collapsed": {"trials": 5},
+    "without states": FEW,
+    "without the reference": {"methods": ("svm-t", "dama"), "trials": 5},
     "reference alone": {"methods": ("cdspp",), **FEW},
     "baseline alone": {"methods": ("svm-t",), **FEW},
     "without methods": {"methods": (), **FEW},
@@ -49,6 +51,8 @@ def make_written(folder: Path, kind: str) -> WrittenStudy:
         gone += [("noise", first, trial) for trial in (1, 2, 3)]
         failed = [*lost, ("noise", second, 1)]
         changes = {"digits": {"failed": failed, "missing": gone}}
+    if kind == "collapsed":
+        changes = {"digits": {"collapsed": ["cdspp", "cdspp-pca, class-noise"]}}
     if kind == "rich":
         plans.append(make_plan(**SECOND))
     return WrittenStudy(folder, plans, changes)

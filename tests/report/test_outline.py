@@ -18,16 +18,18 @@ def of_digits(kind: str, plan: object) -> list[str]:
 def test_figures_are_those_for_which_the_plan_has_what_they_need() -> None:
     assert outline_names("figure", [make_plan()]) == [
         "source-help",
+        "source-states",
         "methods_digits",
         "iterations_digits",
         "subspace_digits",
         "confusion_digits",
     ]
-    bare = make_plan(methods=("svm-t",), controls=())
-    assert of_digits("figure", bare) == ["source-help", "methods", "iterations"]
+    bare = make_plan(methods=("svm-t",), states=())
+    opening = ["source-help", "source-states"]
+    assert of_digits("figure", bare) == [*opening, "methods", "iterations"]
     alpha = curve_entry("alpha", parameter="alpha", methods=["cdspp"])
     both = of_digits("figure", curve_plan(curve_entry(), alpha))
-    assert both[2:4] == ["labels", "sensitivity"]
+    assert both[3:5] == ["labels", "sensitivity"]
     assert "sensitivity" not in of_digits("figure", curve_plan(curve_entry()))
     assert "labels" not in of_digits("figure", curve_plan(alpha))
 
@@ -43,7 +45,8 @@ def test_there_is_a_table_a_curve_and_one_for_all_benchmarks_only_once() -> None
         "accuracy_digits",
         "accuracy_docs",
     ]
-    assert names.count("overview") == 1
+    assert names.count("overview") == names.count("source-help") == 1
+    assert {"source-help_digits", "source-help_docs"} <= set(names)
 
 
 def test_what_is_printed_is_shown_by_studies_that_have_it_alone() -> None:

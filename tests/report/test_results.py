@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from support.written_study import WrittenStudy
 
 import cdspp
+from cdspp.analysis.source_help import compare
+from cdspp.analysis.summary import read_scores
 from cdspp.core.errors import DataError
 
 
@@ -22,9 +25,21 @@ def test_a_finished_study_is_read_back_as_data_frames(rich: WrittenStudy) -> Non
     assert len(last) == 4 * 10
     assert set(found.fits["benchmark"]) == {"digits", "docs"}
     assert len(found.fits) == 5 * len(rich.records)
-    assert set(found.gains["rival"]) >= {"svm-t", "target-only"}
-    assert (found.gains["gain"].abs() < 1).all()
     assert "verdict" in found.claims.columns
+
+
+def test_the_comparisons_are_those_of_all_benchmarks(rich: WrittenStudy) -> None:
+    rich.make("table")
+    found = cdspp.load_results(rich.folder).comparisons
+    assert list(found["benchmark"].unique()) == ["digits", "docs"]
+    known = [compare(read_scores(path), plan) for plan, path in rich.pairs.values()]
+    expected = pd.concat(known, ignore_index=True)
+    pd.testing.assert_frame_equal(found, expected, check_dtype=False)
+    assert dict(found.dtypes[["gain", "state", "trials"]]) == {
+        "gain": "float64",
+        "state": "bool",
+        "trials": "int64",
+    }
 
 
 def test_a_folder_without_scores_is_refused(tmp_path: Path) -> None:
@@ -33,5 +48,5 @@ def test_a_folder_without_scores_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_study_without_its_tables_is_refused(rich: WrittenStudy) -> None:
-    with pytest.raises(DataError, match=r"gains\.csv"):
+    with pytest.raises(DataError, match=r"source-help_digits\.csv: expected"):
         cdspp.load_results(rich.folder)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -10,6 +10,7 @@ from unittest.mock import Mock
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.typing import NDArray
 
 from cdspp import CDSPP
 from cdspp.core.artifacts import (
@@ -23,12 +24,13 @@ from cdspp.core.artifacts import (
     write_rows,
 )
 from cdspp.core.errors import DataError, MethodFailed
-from cdspp.stages.fit import SOURCE_CHANGES, TaskFiles, fit_block, read_trials
+from cdspp.stages.fit import Cell, Fit, TaskFiles, fit_cell, read_trials
 from cdspp.stages.score import write_scores
 from cdspp.stages.splits import write_split
 from cdspp.stages.subspace import fixed_view, write_subspace
 
 N_PER_CLASS = 12
+WIDTHS = {"left": 7, "right": 5}
 SPLITS: dict[str, Any] = {"protocol": "seeded", "per_class": 3, "unlabelled": None}
 SPLITS |= {"classes": ["a", "b", "c"], "block": "1-2", "seed": 0}
 METHOD: dict[str, Any] = {"method": "cdspp", "options": {}}
@@ -41,12 +43,8 @@ class Room:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.classes = np.repeat(["a", "b", "c"], N_PER_CLASS)
-        rng = np.random.default_rng(0)
-        for domain, width in (("left", 7), ("right", 5)):
-            means = 2 * np.eye(3, width)[np.repeat([0, 1, 2], N_PER_CLASS)]
-            X = rng.random((len(means), width)) + means
-            ids = np.array([f"{domain}{i:02d}" for i in range(len(X))])
-            write_features(self.features(domain), Features(X, ids, {}))
+        for seed, domain in enumerate(WIDTHS):
+            ids = self.write_features(domain, seed)
             self.write_labels(domain, ids, self.classes)
             for role in ("source", "target"):
                 write_split(
@@ -60,6 +58,14 @@ class Room:
 
     def features(self, domain: str) -> Path:
         return self.folder / f"{domain}.npz"
+
+    def write_features(self, domain: str, seed: int) -> NDArray[np.str_]:
+        width = WIDTHS[domain]
+        means = 2 * np.eye(3, width)[np.repeat([0, 1, 2], N_PER_CLASS)]
+        X = np.random.default_rng(seed).random((len(means), width)) + means
+        ids = np.array([f"{domain}{i:02d}" for i in range(len(X))])
+        write_features(self.features(domain), Features(X, ids, {}))
+        return ids
 
     def labels(self, domain: str) -> Path:
         return self.folder / "labels" / f"{domain}.parquet"
@@ -83,13 +89,32 @@ class Room:
         )
 
     def fit(self, task: str = "left_right", **changes: Any) -> Path:
-        method = changes.get("method", "cdspp")
-        output = self.folder / "fits/toy/main" / task / method / "1-2.parquet"
-        given = {**METHOD, "source_change": "as-is", "block": "1-2", "seed": 0}
-        given |= {"benchmark": "toy", "task": task, "predictions": output}
-        record = output.with_suffix(".json")
-        fit_block(files=self.files(task), **{**given, "record": record, **changes})
-        return output
+        """Make one fit and return its predictions."""
+        state = changes.pop("source", {"name": "real"})
+        self.fit_states({"main": state}, task, **changes)
+        return self.output("main", task, changes.get("method", "cdspp"))
+
+    def fit_states(
+        self,
+        states: Mapping[str, Mapping[str, Any]],
+        task: str = "left_right",
+        **changes: Any,
+    ) -> None:
+        """Make the fits of one job, which differ in the state of the source."""
+        shared = {**METHOD, "benchmark": "toy", "task": task, "block": "1-2"}
+        shared |= {"seed": 0, "code": "1", "files": self.files(task), **changes}
+        options, overlap = shared.pop("options"), shared.pop("overlap")
+        outputs = [self.output(name, task, shared["method"]) for name in states]
+        fits = [
+            Fit(path, path.with_suffix(".json"), options, state, overlap)
+            for path, state in zip(outputs, states.values(), strict=True)
+        ]
+        fit_cell(Cell(**shared), fits)
+
+    def output(
+        self, setting: str, task: str = "left_right", method: str = "cdspp"
+    ) -> Path:
+        return self.folder / "fits/toy" / setting / task / method / "1-2.parquet"
 
     def project(self) -> dict[str, np.ndarray]:
         """Return the subspace that is written of the task."""
@@ -152,27 +177,73 @@ def test_samples_on_both_sides_are_tested_only_where_they_are_kept(room: Room) -
         assert set(trial.source_ids) & set(trial.test_ids)
 
 
-def test_the_placebo_permutes_the_source_labels_alone(room: Room) -> None:
-    trial = next(read_trials(room.files("left_right")))
-    change = SOURCE_CHANGES["permuted-labels"]
-    changed = change(trial.source, np.random.default_rng(0))
-    assert changed.X is trial.source.X
-    assert sorted(changed.y) == sorted(trial.source.y)
-    assert list(changed.y) != list(trial.source.y)
-
-
-def test_the_noise_keeps_shape_and_labels_of_the_source(room: Room) -> None:
-    trial = next(read_trials(room.files("left_right")))
-    changed = SOURCE_CHANGES["noise"](trial.source, np.random.default_rng(0))
-    assert np.shape(changed.X) == np.shape(trial.source.X)
-    assert np.min(changed.X) >= 0
-    assert changed.y is trial.source.y
-
-
 def test_a_change_of_the_source_does_not_reach_target_only(room: Room) -> None:
     plain = room.fit(method="target-only").read_bytes()
-    noisy = room.fit(method="target-only", source_change="noise")
+    noisy = room.fit(method="target-only", source={"name": "noise"})
     assert noisy.read_bytes() == plain
+
+
+def test_cdspp_without_a_source_is_target_only(room: Room) -> None:
+    alone = room.fit(source={"name": "none"}).read_bytes()
+    assert room.fit(method="target-only").read_bytes() == alone
+    assert room.fit().read_bytes() != alone
+
+
+STATES = {
+    "main": {"name": "real"},
+    "none": {"name": "none"},
+    "swapped-classes": {"name": "swapped-classes"},
+    "class-noise": {"name": "class-noise", "spread": 2.0},
+}
+
+
+def contents(room: Room, method: str) -> dict[str, bytes]:
+    return {name: room.output(name, method=method).read_bytes() for name in STATES}
+
+
+@pytest.mark.parametrize("method", ["cdspp", "ddacl"])
+def test_fits_of_one_job_have_the_bytes_that_they_have_alone(
+    tmp_path: Path, method: str
+) -> None:
+    together, alone = Room(tmp_path / "together"), Room(tmp_path / "alone")
+    together.fit_states(STATES, method=method)
+    for name, state in STATES.items():
+        alone.fit_states({name: state}, method=method)
+    found = contents(together, method)
+    assert found == contents(alone, method)
+    assert len(set(found.values())) == len(STATES)
+
+
+def fitted(room: Room, states: Mapping[str, Any], **changes: Any) -> set[str]:
+    """Return the settings that a job fits anew, by what their records say of time."""
+    before = {name: room.output(name).with_suffix(".json") for name in STATES}
+    known = {name: path.read_bytes() for name, path in before.items() if path.exists()}
+    room.fit_states(states, **changes)
+    return {name for name in states if before[name].read_bytes() != known.get(name)}
+
+
+def test_an_added_setting_is_fitted_alone_and_others_are_kept(room: Room) -> None:
+    two = {name: STATES[name] for name in ("main", "none")}
+    assert fitted(room, two) == {"main", "none"}
+    assert fitted(room, STATES) == {"swapped-classes", "class-noise"}
+    assert fitted(room, STATES) == set()
+
+
+def test_what_makes_a_fit_stale_is_its_own_options_inputs_and_code(room: Room) -> None:
+    fitted(room, STATES)
+    wider = {**STATES, "class-noise": {"name": "class-noise", "spread": 3.0}}
+    assert fitted(room, wider) == {"class-noise"}
+    room.output("none").with_suffix(".json").write_text("{")
+    assert fitted(room, wider) == {"none"}
+    room.output("main").unlink()
+    assert fitted(room, wider) == {"main"}
+    assert fitted(room, wider, options={"alpha": 2.0}) == set(STATES)
+    assert fitted(room, wider, options={"alpha": 2.0}, code="2") == set(STATES)
+    room.write_features("left", seed=1)
+    kept = {"options": {"alpha": 2.0}, "code": "2"}
+    assert fitted(room, wider, **kept) == set(STATES)
+    room.write_features("left", seed=1)
+    assert fitted(room, wider, **kept) == set()
 
 
 def test_a_fit_writes_the_same_bytes_again(room: Room) -> None:

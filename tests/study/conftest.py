@@ -20,8 +20,13 @@ def embedded() -> dict[str, Any]:
 
 @pytest.fixture
 def config(embedded: dict[str, Any]) -> dict[str, Any]:
-    """Return that of the embedded study with few methods and no curves."""
+    """Return that of the embedded study with few methods and no curves.
+
+    Its settings are two kinds of noise in place of the source.
+    """
     embedded["methods"] = [m for m in embedded["methods"] if m["id"] in FEW]
-    for setting in embedded["settings"]:
-        setting["methods"] = ["cdspp"]
-    return embedded | {"curves": [], "deviations": []}
+    settings = [
+        {"id": "hiss", "source": {"name": "noise"}, "methods": ["cdspp"]},
+        {"id": "wide", "source": {"name": "class-noise"}, "methods": ["cdspp"]},
+    ]
+    return embedded | {"settings": settings, "curves": [], "deviations": []}

@@ -71,12 +71,25 @@ def put(config: dict[str, Any], path: str, value: Any) -> None:
         ("methods.cdspp.prior_file", "test-shares", "cdspp has no option prior"),
         ("methods.cdspp.prior_file", "labels", "'labels' is not one of"),
         ("methods.cdspp-sup.id", "svm-t", "'svm-t' is there more than once"),
-        ("settings.placebo.id", "main", "main is the name of the main run"),
-        ("settings.placebo.methods", ["hfa"], r"settings\[0\].methods: unknown"),
-        ("settings.placebo.source", "nois", "'nois' is not one of"),
-        ("settings.placebo.labels", {"target": 99}, r"settings\[0\].labels"),
-        ("settings.placebo.options", {"max_itr": 1}, "'max_iter'"),
-        ("settings.placebo.benchmarks", ["digit"], "'digits'"),
+        ("settings.hiss.id", "main", "main is the name of the main run"),
+        ("settings.hiss.methods", ["hfa"], r"settings\[0\].methods: unknown"),
+        ("settings.hiss.source", "noise", "'noise' is not of type 'object'"),
+        ("settings.hiss.source", {"nmae": "noise"}, "did you mean 'name'"),
+        ("settings.hiss.source", {"spread": 2}, "source: missing name"),
+        ("settings.hiss.source.name", "nois", "'nois' is not one of"),
+        ("settings.hiss.source", {"name": "noise", "spread": 0}, "spread: 0 is less"),
+        ("settings.hiss.id", "noise", "two runs would be called noise"),
+        ("settings.hiss.id", "none", "source_states.* two runs would be called none"),
+        ("source_states.states", ["non"], "'non' is not one of"),
+        ("source_states.states", ["none", "none"], "non-unique"),
+        ("source_states", {"margin": 1}, "source_states: missing states"),
+        ("source_states.margin", 0, "margin: 0 is less than or equal to"),
+        ("source_states.margins", 1, "unknown key 'margins': did you mean 'margin'"),
+        ("methods.cdspp.states", ["nose"], r"\]\.states\[0\]: 'nose' is not one of"),
+        ("methods.svm-t.states", ["none"], "svm-t uses no source; remove the key"),
+        ("settings.hiss.labels", {"target": 99}, r"settings\[0\].labels"),
+        ("settings.hiss.options", {"max_itr": 1}, "'max_iter'"),
+        ("settings.hiss.benchmarks", ["digit"], "'digits'"),
         ("settings", [{"id": "same", "methods": ["cdspp"]}], "nothing differs"),
         ("curves.labels.parameter", "alhpa", "no option 'alhpa'"),
         ("curves.alpha.values", [-1, 1], "'alpha' param"),
@@ -136,7 +149,7 @@ def test_a_fault_is_named(
             r"leave fewer than 730 others in domain sp, class C15 \(737\)",
         ),
         (
-            "settings.placebo.tasks",
+            "curves.labels.tasks",
             ["caltech_amazn"],
             "'caltech_amazn': did you mean 'caltech_amazon'",
         ),
@@ -151,6 +164,15 @@ def test_a_fault_of_published_data_is_named(
         load(paper)
 
 
+def test_a_state_that_the_study_does_not_run_is_unknown_to_its_methods(
+    config: dict[str, Any],
+) -> None:
+    put(config, "source_states.states", ["none", "class-noise"])
+    put(config, "methods.cdspp.states", ["noise"])
+    with pytest.raises(ConfigError, match=r"states: unknown name 'noise'"):
+        load(config)
+
+
 def test_a_missing_key_is_named(config: dict[str, Any]) -> None:
     del config["benchmarks"][0]["labels"]
     with pytest.raises(ConfigError, match=re.escape("benchmarks[0]: missing labels")):
@@ -159,7 +181,7 @@ def test_a_missing_key_is_named(config: dict[str, Any]) -> None:
 
 def test_a_setting_whose_methods_never_run_is_refused(config: dict[str, Any]) -> None:
     put(config, "methods.cdspp.benchmarks", ["digits"])
-    put(config, "settings.placebo.benchmarks", ["docs-to-code"])
+    put(config, "settings.hiss.benchmarks", ["docs-to-code"])
     message = "cdspp runs on digits alone, the setting on docs-to-code"
     with pytest.raises(ConfigError, match=message):
         load(config)
@@ -176,7 +198,7 @@ def test_a_folder_that_is_not_there_is_named(
 def test_every_fault_is_reported_at_once(config: dict[str, Any]) -> None:
     put(config, "methods.svm-t.id", "svmt")
     put(config, "benchmarks.docs-to-code.tasks", ["doc_code"])
-    put(config, "settings.noise.methods", ["cdsp"])
+    put(config, "settings.wide.methods", ["cdsp"])
     with pytest.raises(ConfigError) as caught:
         load(config)
     assert str(caught.value).startswith("3 faults in the configuration:")

@@ -9,6 +9,7 @@ import pytest
 from support.study_files import load, read_study
 
 from cdspp.methods import available
+from cdspp.study.model import Study
 from cdspp.study.plan import plan_of
 
 
@@ -16,7 +17,9 @@ def test_the_embedded_study_is_valid(config: dict[str, Any]) -> None:
     study = load(config)
     assert set(study.benchmarks) == {"digits", "docs-to-code"}
     assert study.blocks(10) == ("1-10",)
-    assert len(list(study.fits("digits"))) == 4 * (5 + 2)
+    # The main run; cdspp-sup and cdspp-pca in five states, cdspp in four, for without a
+    # source it is target-only; two settings.
+    assert len(list(study.fits("digits"))) == 4 * (5 + 2 * 5 + 4 + 2)
 
 
 SHORTENED = {
@@ -54,6 +57,184 @@ def test_only_a_method_that_names_it_is_told_the_test_shares() -> None:
     told = {name for name in study.methods if study.prior_file("main", name)}
     assert told == {"shfa"}
     assert study.prior_file(study.choices["test-shares"], "shfa") is None
+
+
+STATES = ("none", "swapped-classes", "permuted-labels", "class-noise", "noise")
+
+
+def state_methods(config: dict[str, Any], state: str) -> list[str]:
+    """Return the methods that are fitted in a source state."""
+    fits = load(config).fits("digits")
+    return list(dict.fromkeys(f.method for f in fits if f.setting == state))
+
+
+def test_every_method_with_a_source_runs_in_every_state(config: dict[str, Any]) -> None:
+    study = load(config)
+    assert study.states == STATES
+    assert study.margin == 1
+    for state in STATES[1:]:
+        expected = ["cdspp-sup", "cdspp", "cdspp-pca"]
+        assert state_methods(config, state) == expected
+        assert study.settings[state].source == {"name": state}
+        assert study.setting_tasks("docs-to-code", state) == ("docs_code",)
+    assert study.settings["main"].source == {"name": "real"}
+
+
+def test_a_slow_method_may_run_in_fewer_states(config: dict[str, Any]) -> None:
+    config["methods"][1]["states"] = ["noise", "none"]
+    study = load(config)
+    assert study.methods["cdspp-sup"].states == ("none", "noise")
+    assert study.methods["svm-t"].states == ()
+    assert "cdspp-sup" in state_methods(config, "noise")
+    assert "cdspp-sup" not in state_methods(config, "class-noise")
+    config["methods"][1]["states"] = []
+    assert load(config).methods["cdspp-sup"].states == ()
+
+
+@pytest.mark.parametrize("given", [None, {"states": []}])
+def test_a_study_may_do_without_states(
+    config: dict[str, Any], given: dict[str, Any] | None
+) -> None:
+    config.pop("source_states")
+    if given is not None:
+        config["source_states"] = given
+    study = load(config)
+    assert (study.states, study.margin) == ((), 1)
+    assert set(study.settings) == {"main", "hiss", "wide"}
+
+
+def test_the_margin_is_that_of_the_configuration(config: dict[str, Any]) -> None:
+    config["source_states"] = {"states": ["none"], "margin": 0.5}
+    assert load(config).margin == 0.5
+    assert plan_of(load(config), "digits").margin == 0.5
+
+
+def method(config: dict[str, Any], name: str) -> dict[str, Any]:
+    return next(entry for entry in config["methods"] if entry["id"] == name)
+
+
+ALIKE: dict[str, dict[str, dict[str, Any]]] = {
+    "as shipped": {},
+    "equal options": {"target-only": {"options": {"alpha": 10}}},
+    "options at their defaults": {"cdspp": {"options": {}}},
+    "equal trials": {"cdspp": {"trials": 3}, "target-only": {"trials": 3}},
+    "equal tasks": {"cdspp": {"tasks": 1}, "target-only": {"tasks": ["print_sketch"]}},
+}
+APART: dict[str, dict[str, dict[str, Any]]] = {
+    "other options": {"cdspp": {"options": {"alpha": 5}}},
+    "other options of target-only": {"target-only": {"options": {"max_iter": 3}}},
+    "fewer trials": {"target-only": {"trials": 3}},
+    "fewer tasks": {"target-only": {"tasks": 1}},
+    "fewer benchmarks": {"target-only": {"benchmarks": ["digits"]}},
+}
+
+
+@pytest.mark.parametrize("changes", ALIKE.values(), ids=ALIKE)
+def test_without_a_source_the_reference_is_target_only_and_not_fitted_twice(
+    config: dict[str, Any], changes: dict[str, dict[str, Any]]
+) -> None:
+    for name, change in changes.items():
+        method(config, name).update(change)
+    config["benchmarks"] = config["benchmarks"][:1]  # a task is named by its domains
+    assert state_methods(config, "none") == ["cdspp-sup", "cdspp-pca"]
+
+
+@pytest.mark.parametrize("changes", APART.values(), ids=APART)
+def test_where_target_only_is_another_fit_the_reference_is_fitted_without_a_source(
+    config: dict[str, Any], changes: dict[str, dict[str, Any]]
+) -> None:
+    for name, change in changes.items():
+        method(config, name).update(change)
+    assert state_methods(config, "none") == ["cdspp-sup", "cdspp", "cdspp-pca"]
+
+
+def test_without_target_only_the_reference_is_fitted_without_a_source(
+    config: dict[str, Any],
+) -> None:
+    config["methods"] = [m for m in config["methods"] if m["id"] != "target-only"]
+    assert "cdspp" in state_methods(config, "none")
+    method(config, "cdspp")["states"] = ["noise"]
+    assert "cdspp" not in state_methods(config, "none")
+
+
+def test_a_setting_may_have_a_state_with_options_of_its_own(
+    config: dict[str, Any],
+) -> None:
+    source = {"name": "class-noise", "spread": 0.5}
+    config["settings"] = [{"id": "narrow", "source": source, "methods": ["cdspp"]}]
+    study = load(config)
+    assert study.settings["narrow"].source == source
+    assert "narrow" not in study.states
+
+
+def grouped(study: Study) -> list[tuple[str, ...]]:
+    """Return every fit that a group makes, once for each group that does."""
+    return [
+        (group.benchmark, setting, task, name, block)
+        for group in study.fit_groups()
+        for setting in group.settings
+        for task in group.tasks
+        for name in group.methods
+        for block in group.blocks
+    ]
+
+
+EXTRA: list[dict[str, Any]] = [
+    {"id": "one-label", "methods": ["cdspp", "svm-t"], "labels": {"target": 1}},
+    {"id": "few-sources", "methods": ["cdspp"], "labels": {"source": 5}, "tasks": 2},
+    {"id": "less-alpha", "methods": ["cdspp"], "options": {"alpha": 1}, "trials": 7},
+]
+
+
+def studies(embedded: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return configurations with whatever keeps fits apart."""
+    changed = {"settings": EXTRA, "block_size": 4, "deviations": [{"id": "final-fit"}]}
+    shipped = {name: read_study(name) for name in SHORTENED if name != "embedded"}
+    return {"embedded": embedded, "changed": {**embedded, **changed}, **shipped}
+
+
+@pytest.mark.parametrize("name", [*SHORTENED, "changed"])
+def test_every_fit_is_in_exactly_one_group(name: str, embedded: dict[str, Any]) -> None:
+    study = load(studies(embedded)[name])
+    fits = [tuple(fit) for place in study.benchmarks for fit in study.fits(place)]
+    assert len(set(fits)) == len(fits)
+    assert sorted(grouped(study)) == sorted(fits)
+
+
+@pytest.mark.parametrize("name", [*SHORTENED, "changed"])
+def test_a_group_never_mixes_splits_or_priors(
+    name: str, embedded: dict[str, Any]
+) -> None:
+    study = load(studies(embedded)[name])
+    for group in study.fit_groups():
+        for key in group.methods:
+            read = {
+                (
+                    study.split_setting(setting, "source"),
+                    study.split_setting(setting, "target"),
+                    study.prior_file(setting, key),
+                )
+                for setting in group.settings
+            }
+            assert len(read) == 1, group
+
+
+def test_all_states_of_a_method_are_one_job_a_task_and_block(
+    config: dict[str, Any],
+) -> None:
+    config["methods"][1]["trials"] = 2
+    config["settings"] = EXTRA[:1]
+    groups = [g for g in load(config).fit_groups() if g.benchmark == "digits"]
+    found = {(g.settings, g.blocks): g.methods for g in groups}
+    main, everything = ("main",), ("main", *STATES)
+    assert found == {
+        (main, ("1-10",)): ("svm-t", "target-only"),
+        (("one-label",), ("1-10",)): ("svm-t", "cdspp"),
+        (everything, ("1-2",)): ("cdspp-sup",),
+        (("main", *STATES[1:]), ("1-10",)): ("cdspp",),
+        (everything, ("1-10",)): ("cdspp-pca",),
+    }
+    assert all(len(group.tasks) == 4 for group in groups)
 
 
 def test_an_unfinished_block_ends_at_the_last_trial(config: dict[str, Any]) -> None:

@@ -51,4 +51,4 @@ def test_a_setting_may_run_some_tasks_only() -> None:
         "webcam_webcam",
     )
     assert study.overlap("surf-googlenet", "no-overlap") == "exclude"
-    assert study.overlap("surf-googlenet", "placebo") == "keep"
+    assert study.overlap("surf-googlenet", "noise") == "keep"

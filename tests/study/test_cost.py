@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from support.study_files import load, read_study
 
@@ -16,12 +18,23 @@ from cdspp.study.cost import (
     job_cost,
     problem_size,
 )
-from cdspp.study.model import Study
+from cdspp.study.model import FitGroup, Study
 
 
 @pytest.fixture(scope="module")
 def paper() -> Study:
     return load(read_study("paper"))
+
+
+def group_of(study: Study, benchmark: str, method: str) -> FitGroup:
+    """Return the group that makes the main run of a method."""
+    return next(
+        group
+        for group in study.fit_groups()
+        if group.benchmark == benchmark
+        and method in group.methods
+        and "main" in group.settings
+    )
 
 
 @pytest.mark.parametrize(
@@ -53,10 +66,31 @@ def test_widths_follow_from_the_options_of_extractors() -> None:
 
 
 def test_more_trials_ask_for_more_time_and_no_more_memory(paper: Study) -> None:
-    cell = ("office-home-vgg16-resnet50", "main", "art_clipart", "cdspp")
-    one, many = (job_cost(paper, *cell, trials) for trials in (1, 500))
+    group = group_of(paper, "office-home-vgg16-resnet50", "cdspp")
+    one, many = (
+        job_cost(paper, group, "art_clipart", "cdspp", trials) for trials in (1, 500)
+    )
     assert many.minutes > one.minutes >= FEWEST_MINUTES
     assert many.megabytes == one.megabytes >= FEWEST_MB
+
+
+def test_a_job_asks_for_the_time_of_all_its_settings_and_the_memory_of_one(
+    paper: Study,
+) -> None:
+    group = group_of(paper, "office-home-vgg16-resnet50", "cdspp")
+    assert {"main", "swapped-classes", "noise"} <= set(group.settings)
+    alone = replace(group, settings=("main",))
+    cell = ("art_clipart", "cdspp", 500)
+    whole, part = (job_cost(paper, each, *cell) for each in (group, alone))
+    assert whole.minutes > 3 * part.minutes
+    assert whole.megabytes == part.megabytes
+
+
+def test_without_a_source_the_labelled_target_rows_serve(paper: Study) -> None:
+    size = problem_size(paper, "mrc", "none", "en_sp", "dama")
+    assert (size.n_source, size.d_source) == (size.n_labelled, size.d_target)
+    noise = problem_size(paper, "mrc", "noise", "en_sp", "dama")
+    assert noise == problem_size(paper, "mrc", "main", "en_sp", "dama")
 
 
 def test_fewer_iterations_cost_less() -> None:
@@ -70,12 +104,17 @@ def test_fewer_iterations_cost_less() -> None:
     assert whole == pytest.approx(fit_cost(method_class("stn"), size).seconds / 3)
 
 
-def test_the_forecast_counts_every_fit_of_the_study(paper: Study) -> None:
+def test_the_forecast_counts_every_job_and_fit_of_the_study(paper: Study) -> None:
     lines = forecast_text(paper).splitlines()
-    jobs = [fit for name in paper.benchmarks for fit in paper.fits(name)]
-    fits = sum(len(trials_of_block(job.block)) for job in jobs)
+    blocks = [fit.block for name in paper.benchmarks for fit in paper.fits(name)]
+    fits = sum(len(trials_of_block(block)) for block in blocks)
+    jobs = sum(
+        len(group.methods) * len(group.tasks) * len(group.blocks)
+        for group in paper.fit_groups()
+    )
+    assert jobs < len(blocks)
     total = next(line.split() for line in lines if line.startswith("all"))
-    assert [int(total[1]), int(total[2])] == [len(jobs), fits]
+    assert [int(total[1]), int(total[2])] == [jobs, fits]
     assert float(total[3]) == pytest.approx(
         sum(float(line.split()[3]) for line in lines[1 : lines.index("") - 1]), abs=0.1
     )

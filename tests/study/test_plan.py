@@ -19,19 +19,35 @@ def keys(found: BenchmarkPlan, kind: str) -> list[str]:
     return [row.key for row in found.rows if row.kind == kind]
 
 
-def test_methods_are_told_from_controls_and_rivals(embedded: dict[str, Any]) -> None:
+STATES = ("none", "swapped-classes", "permuted-labels", "class-noise", "noise")
+SETTINGS = ("class-noise-narrow", "class-noise-wide", "class-noise-positive")
+
+
+def test_methods_are_told_from_controls_variants_and_states(
+    embedded: dict[str, Any],
+) -> None:
     found = plan(embedded)
     methods = [entry["id"] for entry in embedded["methods"]]
     assert keys(found, "method") == [name for name in methods if name != "target-only"]
-    assert keys(found, "control") == ["target-only", "placebo", "noise"]
-    assert keys(found, "rival") == ["cdspp-pca, placebo"]
-    assert keys(found, "variant") == []
+    assert keys(found, "control") == ["target-only", *STATES[1:]]
+    assert keys(found, "variant") == [f"cdspp, {name}" for name in SETTINGS]
+    own = {entry["id"]: entry.get("states", STATES) for entry in embedded["methods"]}
+    without_source = {"svm-t", "target-only"}
+    assert set(keys(found, "state")) == {
+        f"{name}, {state}"
+        for name in own.keys() - without_source - {"cdspp"}
+        for state in own[name]
+    }
+    assert "dama-plus, class-noise" in keys(found, "state")
+    assert "hfa, noise" not in keys(found, "state")
     shown = [row.key for row in found.shown_rows]
-    assert shown == [*keys(found, "method"), *keys(found, "control")]
+    controls = keys(found, "control") + keys(found, "variant")
+    assert shown == [*keys(found, "method"), *controls]
+    assert (found.states, found.margin) == (STATES, 1)
 
 
 def test_every_setting_and_method_has_one_row(embedded: dict[str, Any]) -> None:
-    embedded["settings"] += [
+    embedded["settings"] = [
         {"id": "alpha-2", "options": {"alpha": 2}, "methods": ["cdspp", "dama-plus"]}
     ]
     rows = plan(embedded | {"curves": []}).rows
@@ -56,9 +72,10 @@ def test_a_method_that_is_told_of_the_test_samples_says_so_and_is_no_method() ->
 def test_a_setting_asks_for_its_own_trials(embedded: dict[str, Any]) -> None:
     embedded["settings"][0]["trials"] = 3
     asked = {row.key: row.trials_asked for row in plan(embedded).rows}
-    assert asked["placebo"] == asked["cdspp-pca, placebo"] == 3
-    assert asked["noise"] == asked["cdspp"] == 10
-    assert asked["hfa"] == 1
+    assert asked["cdspp, class-noise-narrow"] == 3
+    assert asked["cdspp, class-noise-wide"] == asked["cdspp"] == 10
+    assert asked["noise"] == asked["dama, noise"] == 10
+    assert asked["hfa"] == asked["hfa, none"] == 1
 
 
 def test_curves_and_deviations_stay_out_of_the_other_settings(
@@ -72,7 +89,7 @@ def test_curves_and_deviations_stay_out_of_the_other_settings(
     setting = "deviation-no-centring"
     expected = ReadingPlan("no-centring", setting, "cdspp", tasks, 3)
     assert found.deviations == (expected,)
-    assert {row.setting for row in found.rows} == {"main", "placebo", "noise"}
+    assert {row.setting for row in found.rows} == {"main", *STATES, *SETTINGS}
 
 
 def test_the_rows_of_a_curve_have_its_trials(embedded: dict[str, Any]) -> None:
@@ -92,16 +109,30 @@ def test_the_rows_of_a_curve_have_its_trials(embedded: dict[str, Any]) -> None:
     assert labels.n_classes == 10
 
 
-def test_a_changed_source_of_another_method_is_a_rival_and_no_control(
+def test_a_row_knows_its_state_of_the_source(embedded: dict[str, Any]) -> None:
+    rows = plan(embedded).rows
+    sources = {row.key: row.source for row in rows}
+    assert sources["cdspp"] == sources["svm-t"] == "real"
+    assert sources["target-only"] == sources["dama, none"] == "none"
+    assert sources["noise"] == sources["dama, noise"] == "noise"
+    assert sources["cdspp, class-noise-wide"] == "class-noise"
+
+
+def test_where_the_reference_is_fitted_without_a_source_that_is_a_control(
     embedded: dict[str, Any],
 ) -> None:
-    embedded["settings"] = [
-        {"id": "noise", "source": "noise", "methods": ["dama-plus", "cdspp"]}
-    ]
+    embedded["methods"] = [m for m in embedded["methods"] if m["id"] != "target-only"]
+    assert keys(plan(embedded | {"curves": []}), "control") == [*STATES]
+
+
+def test_a_state_in_a_setting_of_another_name_is_a_variant_for_every_method(
+    embedded: dict[str, Any],
+) -> None:
+    setting = {"id": "hiss", "source": {"name": "noise"}}
+    embedded["settings"] = [setting | {"methods": ["dama-plus", "cdspp"]}]
     found = plan(embedded)
-    assert keys(found, "control") == ["target-only", "noise"]
-    changed = {row.method: row.kind for row in found.rows if row.source == "noise"}
-    assert changed == {"dama-plus": "rival", "cdspp": "control"}
+    assert keys(found, "variant") == ["dama-plus, hiss", "cdspp, hiss"]
+    assert "hiss" not in found.states
 
 
 def test_a_benchmark_without_the_reference_has_no_showcase(

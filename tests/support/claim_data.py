@@ -6,19 +6,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from support.report_data import METHODS, make_plan
-from support.score_data import Cells, as_frame, as_outcomes
+from support.report_data import METHODS, STATES, make_plan
+from support.score_data import Cells, Fallen, as_frame, as_outcomes
 
 from cdspp.analysis.curves import CurveScores
+from cdspp.analysis.source_help import compare
 from cdspp.analysis.summary import summarise
 from cdspp.analysis.times import measure_times
+from cdspp.core.names import ALONE, MAIN, REFERENCE, TARGET_ONLY
 from cdspp.report.tables.claims.evidence import Evidence
 from cdspp.study.plan import CurvePlan, CurveValue, Row
 
 TASKS = ("a_b", "b_a")
-CONTROLS = {"target-only": ("main", "target-only"), "placebo": ("placebo", "cdspp")}
 LUCK = np.array([0.0, 0.02, -0.01, 0.01])
-Numbers = Mapping[str, Any]
+Numbers = Mapping[Any, Any]
 
 
 def evidence(
@@ -27,37 +28,49 @@ def evidence(
     curve: CurveScores | None = None,
     seconds: Numbers | None = None,
     shortened: Sequence[str] = (),
+    trials: int = 4,
+    collapsed: Fallen | None = None,
 ) -> Evidence:
-    """Put together what is known of a benchmark of two tasks and four trials.
+    """Put together what is known of a benchmark of two tasks and some trials.
 
-    `values` give, by method or control, an accuracy, or one a trial, or one a task and
-    trial; NaN where a trial is missing. `seconds` are those of methods in all, of three
-    trials each; NaN: not measured.
+    `values` give, by method, or by source state and method, an accuracy, or one a
+    trial, or one a task and trial; NaN where a trial is missing. `seconds` are those of
+    methods in all, of three trials each; NaN: not measured.
     """
     values, seconds = values or {"cdspp": 0.5}, seconds or {}
-    ran = dict.fromkeys([*values, *seconds])
+    cells = {
+        key if isinstance(key, tuple) else (MAIN, key): values[key] for key in values
+    }
+    ran = dict.fromkeys([*(method for _, method in cells), *seconds])
+    states = {name: [s for s in STATES if (s, name) in cells] for name in ran}
+    if TARGET_ONLY in ran:
+        states[REFERENCE] = [ALONE, *states[REFERENCE]]
     plan = make_plan(
         tasks=TASKS,
-        methods=[key for key in ran if key not in CONTROLS],
-        controls=[key for key in ran if key in CONTROLS],
-        trials=4,
-        shortened=dict.fromkeys(shortened, 4),
+        methods=[method for method in ran if method != TARGET_ONLY],
+        states=[s for s in STATES if any(s in own for own in states.values())],
+        own_states=states,
+        target_only=TARGET_ONLY in ran,
+        trials=trials,
+        shortened=dict.fromkeys(shortened, trials),
     )
-    each = {key: value / 6 for key, value in seconds.items()}
+    scores = as_frame(_spread(cells, trials), collapsed)
+    each = {(MAIN, key): value / 6 for key, value in seconds.items()}
     return Evidence(
-        summarise(as_frame(_cells(values, trials=4)), plan),
+        summarise(scores, plan),
         [] if curve is None else [curve],
-        measure_times(as_outcomes(_cells(each, trials=1)), [plan]),
+        measure_times(as_outcomes(_spread(each, 1)), [plan]),
+        compare(scores, plan),
     )
 
 
-def _cells(values: Numbers, trials: int) -> Cells:
+def _spread(numbers: Mapping[tuple[str, str], Any], trials: int) -> Cells:
     """Spread numbers over tasks and trials."""
     return {
-        CONTROLS.get(key, ("main", key)): dict(
+        cell: dict(
             zip(TASKS, np.broadcast_to(given, (2, trials)).tolist(), strict=True)
         )
-        for key, given in values.items()
+        for cell, given in numbers.items()
     }
 
 

@@ -38,12 +38,13 @@ def curve_scores(
 ) -> pd.DataFrame:
     """Add scores of every value to those of the main run: (value + trial) percent.
 
-    CDSPP is ten points better; a method that `collapsed` at values has 1 percent. Rows
-    of what was dropped and of a fourth trial are there, too, and must not count.
+    CDSPP is ten points better; a method that `collapsed` at values says so and has 1
+    percent. Rows of what was dropped and of a fourth trial are there, too, and must not
+    count.
     """
     name, *places = collapsed
     rows = [
-        (entry.setting, task, row.method, trial, 1, "ok", 420, value, value)
+        (entry.setting, task, row.method, trial, 1, "ok", low, 420, value, value)
         for curve in plan.curves
         for entry in curve.values
         if entry.setting != "main"

@@ -1,7 +1,8 @@
-"""A reader of HTML pages that notes what is not closed, and the ids."""
+"""Readers of pages and pictures: what is not closed, the ids, the texts."""
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -35,6 +36,12 @@ class Reader(HTMLParser):
         """Compare with the element opened last."""
         if not self.open or self.open.pop() != tag:
             self.faults.append(tag)
+
+
+def texts(svg: str) -> list[str]:
+    """Return the texts of an SVG file."""
+    found = re.findall(r"<text[^>]*>(.*?)</text>", svg, flags=re.DOTALL)
+    return [re.sub(r"<[^>]+>|\s*\n\s*", "", text) for text in found]
 
 
 def read_page(path: Path) -> tuple[str, Reader]:

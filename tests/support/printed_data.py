@@ -26,7 +26,7 @@ def summary_of(
         ),
         "trials": max(len(v) for given in accuracies.values() for v in given.values()),
         "methods": ("svm-t", "cdspp"),
-        "controls": (),
+        "states": (),
     }
     cells = {("main", method): given for method, given in accuracies.items()}
     return summarise(as_frame(cells), make_plan(printed=name, **{**usual, **options}))

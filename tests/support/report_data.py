@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cdspp.analysis.source_help import compare
 from cdspp.analysis.summary import Summary, summarise
 from cdspp.core.artifacts import (
     FIT_COLUMNS,
@@ -19,20 +20,30 @@ from cdspp.core.artifacts import (
     write_json,
     write_rows,
 )
+from cdspp.core.names import ALONE, MAIN, REFERENCE, TARGET_ONLY
+from cdspp.methods import method_class
 from cdspp.study.model import Benchmark, Method, Setting, Study, StudyDataset
-from cdspp.study.plan import BenchmarkPlan, plan_of
+from cdspp.study.plan import BenchmarkPlan, Row, plan_of
 from cdspp.study.settings import (
     curve_of,
     curve_settings,
     read_readings,
     reading_setting,
     setting_of,
+    state_setting,
 )
 
 __all__ = [
+    "CONTROLS",
+    "DIGIT_TASKS",
+    "FEW",
+    "METHODS",
+    "STATES",
+    "draw_comparisons",
     "draw_summary",
     "make_plan",
     "score_rows",
+    "scores_frame",
     "write_fit_records",
     "write_labels",
     "write_scores",
@@ -60,12 +71,16 @@ METHODS = {
     "cdspp": ("CDSPP", False, 0.075, 5),
     "cdspp-pca": ("CDSPP+PCA", False, 0.07, 5),
 }
-# What a control gains here over the baseline, and what it does to the source.
-CONTROLS = {"target-only": 0.07, "placebo": 0.075, "noise": 0.08}
-SOURCES = {
-    "placebo": {"id": "placebo", "source": "permuted-labels", "methods": ["cdspp"]},
-    "noise": {"id": "noise", "source": "noise", "methods": ["cdspp"]},
+# What a method has more here in another state of the source than with the real one.
+STATES = {
+    ALONE: -0.005,
+    "swapped-classes": -0.01,
+    "permuted-labels": 0.0,
+    "class-noise": -0.005,
+    "noise": 0.005,
 }
+# The reference in these states; without a source it is the method target-only.
+CONTROLS = (TARGET_ONLY, *(state for state in STATES if state != ALONE))
 DIGIT_TASKS = ("print_sketch", "sketch_photo", "photo_tilted", "tilted_print")
 FEW = ("svm-t", "cdspp-sup", "cdspp", "cdspp-pca")
 RECORD = {
@@ -83,9 +98,12 @@ def make_plan(
     benchmark: str = "digits",
     tasks: Sequence[str] = DIGIT_TASKS,
     methods: Sequence[str] = FEW,
-    controls: Sequence[str] = tuple(CONTROLS),
+    states: Sequence[str] = tuple(STATES),
+    own_states: Mapping[str, Sequence[str]] | None = None,
+    target_only: bool = True,
     trials: int = 10,
     shortened: Mapping[str, int] | None = None,
+    fewer_tasks: Mapping[str, int] | None = None,
     settings: Entries = (),
     curves: Entries = (),
     deviations: Entries = (),
@@ -95,13 +113,16 @@ def make_plan(
 ) -> BenchmarkPlan:
     """Build the plan of a benchmark; `shortened` gives methods fewer trials.
 
-    `settings`, `curves`, `deviations` and `choices` are entries of a configuration,
-    `smallest` the size of the classes of a domain (100 by default), `facets` other
-    fields of the benchmark.
+    Every method with a source runs in `states`, or in its `own_states`; `target_only`
+    is the reference without a source, where both are asked for. `fewer_tasks` are the
+    first ones. `settings`, `curves`, `deviations` and `choices` are entries of a
+    configuration, `smallest` the size of the classes of a domain (100 by default),
+    `facets` other fields of the benchmark.
     """
     entry = _benchmark(benchmark, tasks, facets)
-    run = (*methods, *(name for name in controls if name not in SOURCES))
-    fewer = shortened or {}
+    alone = target_only and ALONE in states and REFERENCE in methods
+    run = (*methods, *([TARGET_ONLY] if alone else []))
+    fewer, some, chosen = shortened or {}, fewer_tasks or {}, own_states or {}
     study = Study(
         name="embedded",
         seed=7,
@@ -117,17 +138,21 @@ def make_plan(
                 name,
                 {},
                 fewer.get(name, trials),
-                {benchmark: entry.tasks},
+                {benchmark: entry.tasks[: some.get(name)]},
                 name in fewer,
+                states=_states_of(name, chosen.get(name, states)),
             )
             for name in run
         },
-        settings={"main": Setting("main", run, {benchmark: entry.tasks})},
+        settings={MAIN: Setting(MAIN, run, {benchmark: entry.tasks})},
+        states=tuple(states),
     )
-    sources = [SOURCES[n] for n in controls if n in SOURCES and "cdspp" in methods]
     readings = {"deviations": deviations, "choices": choices}
-    study = _extended(study, [*sources, *settings], curves, readings)
-    return plan_of(study, benchmark)
+    return plan_of(_extended(study, settings, curves, readings), benchmark)
+
+
+def _states_of(method: str, states: Sequence[str]) -> tuple[str, ...]:
+    return tuple(states) if method_class(method).uses_source else ()
 
 
 def _benchmark(
@@ -168,6 +193,7 @@ def _extended(
     }
     every = [
         *study.settings.values(),
+        *(state_setting(s, study.methods, study.benchmarks) for s in study.states),
         *(setting_of(setting, study.benchmarks) for setting in settings),
         *(setting for curve in named for setting in curve_settings(curve)),
         *measured.values(),
@@ -191,17 +217,20 @@ def score_rows(
     missing: Sequence[tuple[str, str, int]] = (),
     collapsed: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """Draw scores for every row that a plan shows.
+    """Draw scores for every row of a plan.
 
-    `failed` and `missing` name (key, task, trial); rows that `collapsed` have 0.1.
+    `failed` and `missing` name (key, task, trial); rows that `collapsed` say so and
+    have 0.1.
     """
     rng = np.random.default_rng(len(plan.tasks))
     rows: list[tuple[Any, ...]] = []
     for place, task in enumerate(plan.tasks):
         base = 0.78 - 0.05 * (place % 4)
         luck = rng.normal(0, 0.018, size=plan.trials_asked)
-        for row in plan.shown_rows:
-            gain, steps = _look(row.key, row.method)
+        for row in plan.rows:
+            if row.tasks and task not in row.tasks:
+                continue
+            gain, steps = _look(row)
             if row.key in ("cdspp", "cdspp-pca"):
                 gain += source_helps * (1 + place % 2) / 2
             for trial in range(1, row.trials_asked + 1):
@@ -216,13 +245,15 @@ def score_rows(
                     value = float("nan") if lost else value
                     cell = (row.setting, task, row.method, trial, step)
                     status = "failed" if lost else "ok"
-                    rows.append((*cell, status, 420, value, value - 0.004))
+                    state = (status, row.key in collapsed and not lost)
+                    rows.append((*cell, *state, 420, value, value - 0.004))
     return scores_frame(rows)
 
 
 def scores_frame(rows: Sequence[tuple[Any, ...]]) -> pd.DataFrame:
     """Return rows of a score file as what is read from it."""
-    kinds = {"string": "object", "int32": "int32", "float64": "float64"}
+    kinds = {kind: kind for kind in ("int32", "float64", "bool")}
+    kinds["string"] = "object"
     frame = pd.DataFrame(rows, columns=list(SCORE_COLUMNS))
     return frame.astype({name: kinds[kind] for name, kind in SCORE_COLUMNS.items()})
 
@@ -232,11 +263,16 @@ def draw_summary(plan: BenchmarkPlan, **options: Any) -> Summary:
     return summarise(score_rows(plan, **options), plan)
 
 
-def _look(key: str, method: str) -> tuple[float, int]:
+def draw_comparisons(plan: BenchmarkPlan, **options: Any) -> pd.DataFrame:
+    """Draw scores for a plan and compare its methods; options of `score_rows`."""
+    return compare(score_rows(plan, **options), plan)
+
+
+def _look(row: Row) -> tuple[float, int]:
     """Return what a row gains over the baseline, and its iterations."""
-    if key in CONTROLS:
-        return CONTROLS[key], 5
-    return METHODS[method][2], METHODS[method][3]
+    method = REFERENCE if row.method == TARGET_ONLY else row.method
+    _, _, gain, steps = METHODS[method]
+    return gain + STATES.get(row.source, 0.0), steps
 
 
 def write_scores(path: Path, plan: BenchmarkPlan, **options: Any) -> Path:
@@ -313,7 +349,7 @@ def write_fit_records(
     paths = []
     for task, row in product(plan.tasks, plan.main_rows):
         trials = [
-            {"trial": trial, "status": "ok", "reason": "", **MEASURED}
+            {"trial": trial, "status": "ok", "reason": "", "collapsed": "", **MEASURED}
             for trial in range(1, 6)
         ]
         if row.key == failed:

@@ -13,17 +13,22 @@ from support.report_data import scores_frame
 from cdspp.analysis.fit_records import OUTCOME_COLUMNS
 from cdspp.core.artifacts import SCORE_COLUMNS, write_rows
 
-__all__ = ["NAN", "Cells", "as_frame", "as_outcomes", "write_cells"]
+__all__ = ["NAN", "Cells", "Fallen", "as_frame", "as_outcomes", "write_cells"]
 
 NAN = float("nan")
 # By setting and method, by task: a number a trial; NaN for a failed one.
 Cells = Mapping[tuple[str, str], Mapping[str, Sequence[float]]]
+# The trials that collapsed, likewise.
+Fallen = Mapping[tuple[str, str], Mapping[str, Sequence[int]]]
 
 
-def as_frame(cells: Cells) -> pd.DataFrame:
+def as_frame(cells: Cells, collapsed: Fallen | None = None) -> pd.DataFrame:
     """Arrange accuracies as the rows of a score file, one iteration each."""
+    fallen = collapsed or {}
     rows = [
-        (*cell, 1, status, 99, value, value) for *cell, status, value in _rows(cells)
+        (setting, task, method, trial, 1, status, low, 99, value, value)
+        for setting, task, method, trial, status, value in _rows(cells)
+        for low in [trial in fallen.get((setting, method), {}).get(task, ())]
     ]
     return scores_frame(rows)
 

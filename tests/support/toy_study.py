@@ -43,8 +43,8 @@ CONFIG: dict[str, Any] = yaml.safe_load(
       - id: svm-t
       - id: cdspp
       - id: target-only
-    settings:
-      - {id: placebo, source: permuted-labels, methods: [cdspp]}
+    source_states: {states: [none, permuted-labels], margin: 1}
+    settings: []
     curves:
       - &curve
         id: labels
@@ -118,7 +118,11 @@ class Plan:
 
     def __init__(self, output: str) -> None:
         self.output = output
-        self.rules = Counter(re.findall(r"^(?:local)?rule (\w+):", output, re.M))
+        found = re.findall(r"^ *(?:local)?rule (\w+):", output, re.M)
+        # A rule of fits is named after its benchmark and a number.
+        names = ("fit" if name.startswith("fit_") else name for name in found)
+        self.rules = Counter(names)
+        made = " ".join(re.findall(r"^ +output: (.*)$", output, re.M))
         self.fits = sorted(
-            re.findall(r"output: results/toy/fits/[\w-]+/(\S+?)\.parquet", output)
+            re.findall(r"results/toy/fits/[\w-]+/([^\s,]+?)\.parquet", made)
         )

@@ -39,6 +39,7 @@ SCRIPTS = {
 }
 # By the name of a table of all benchmarks, where its script has another.
 SCRIPTS_OF_ALL = {
+    "source-help": "source_help",
     "claims-overview": "claims",
     "printed-methods": "printed",
     "printed-choices": "printed_choices",
@@ -72,7 +73,7 @@ class WrittenStudy:
     def _write_scores(self, plan: BenchmarkPlan) -> Path:
         """Write scores of the main run, and equal ones of every value of a curve."""
         rows = [
-            (entry.setting, task, row.method, trial, 1, "ok", 420, 0.7, 0.7)
+            (entry.setting, task, row.method, trial, 1, "ok", False, 420, 0.7, 0.7)
             for curve in plan.curves
             for entry in curve.values
             for task in curve.tasks
@@ -131,6 +132,9 @@ class WrittenStudy:
             script = SCRIPTS_OF_ALL.get(name, name)
         if script == "showcase_figures":
             inputs = write_showcase(self.folder / benchmark, classes=CLASSES, each=6)
+        if name == "source-states":  # the opening chart is of the same job
+            chart = [outputs[0].with_name(f"source-help{f}") for f in FORMS[kind]]
+            outputs = [*chart, *outputs]
         given = inputs["splits"] if script == "overlap" else inputs
         self._run(script, given, plan, outputs)
 

@@ -18,6 +18,9 @@ rule source_help_figure:
         scores=EVERY_SCORES,
     output:
         figure_files("results/{study}/figures/source-help", "figure-source-help.rst"),
+        figure_files(
+            "results/{study}/figures/source-states", "figure-source-states.rst"
+        ),
     log:
         "logs/{study}/figures/source-help.log",
     conda:

@@ -1,29 +1,28 @@
 # Fits: one method on one task for one block of trials; predictions only.
-# Inputs are two views without labels and two splits without a test label. The one
-# exception has a name: a method with `prior_file: test-shares` is told the shares of the
-# classes among the test samples, numbers that the rule test_shares counts.
+# Inputs are views without labels and splits without a test label. The one exception has
+# a name: a method with `prior_file: test-shares` is told the shares of the classes among
+# the test samples, numbers that the rule test_shares counts.
+
+from functools import partial
 
 from cdspp.core.names import trials_of_block
 from cdspp.study.cost import job_cost
 
 
-def fit_input(wildcards):
-    name, benchmark = wildcards.benchmark, study.benchmarks[wildcards.benchmark]
-    setting = getattr(wildcards, "setting", MAIN)
-    method = getattr(wildcards, "method", REFERENCE)
-    block = getattr(wildcards, "block", study.showcase_blocks()[0])
+def fit_files(benchmark, setting, task, method, block):
+    entry = study.benchmarks[benchmark]
     views = {
-        "source": study.source_view(name, setting, method),
-        "target": benchmark.target_view,
+        "source": study.source_view(benchmark, setting, method),
+        "target": entry.target_view,
     }
     files = {}
-    for (role, view), domain in zip(views.items(), wildcards.task.split("_")):
+    for (role, view), domain in zip(views.items(), task.split("_")):
         files[f"{role}_features"] = FEATURES.format(
-            dataset=benchmark.dataset, domain=domain, view=view
+            dataset=entry.dataset, domain=domain, view=view
         )
         files[f"{role}_split"] = SPLIT.format(
             study=study.name,
-            benchmark=wildcards.benchmark,
+            benchmark=benchmark,
             setting=study.split_setting(setting, role),
             role=role,
             domain=domain,
@@ -32,7 +31,7 @@ def fit_input(wildcards):
     if study.prior_file(setting, method) is not None:
         files["prior"] = SHARES.format(
             study=study.name,
-            benchmark=name,
+            benchmark=benchmark,
             setting=study.split_setting(setting, "target"),
             domain=domain,
             block=block,
@@ -56,52 +55,92 @@ rule test_shares:
         "../scripts/test_shares.py"
 
 
-def fit_cost(wildcards):
-    names = (wildcards.benchmark, wildcards.setting, wildcards.task, wildcards.method)
-    return job_cost(study, *names, len(trials_of_block(wildcards.block)))
+# One job makes the fits of a group, which read the same files in other settings, since
+# starting up takes longer than most fits. Files that are there are updated, not removed: a fit made
+# of the same inputs, options and code is kept, so that an added setting, or one edited,
+# costs no more than itself.
 
 
-def fit_memory(wildcards):
-    return fit_cost(wildcards).megabytes
+def fit_input(group, wildcards):
+    setting, names = group.settings[0], (wildcards.task, wildcards.method)
+    return fit_files(group.benchmark, setting, *names, wildcards.block)
 
 
-def fit_minutes(wildcards):
-    return fit_cost(wildcards).minutes
+def fit_output(group, extension):
+    files = expand(
+        f"{FIT}.{extension}",
+        benchmark=group.benchmark,
+        setting=group.settings,
+        allow_missing=True,
+    )
+    return update(files)
 
 
-def fit_options(wildcards):
-    return {
-        "options": study.method_options(wildcards.method, wildcards.setting),
-        "source_change": study.settings[wildcards.setting].source,
-        "overlap": study.overlap(wildcards.benchmark, wildcards.setting),
-        "seed": study.seed,
-        "numeric_threads": study.numeric_threads,
-    }
+def fit_ways(group, wildcards):
+    return [
+        {
+            "options": study.method_options(wildcards.method, name),
+            "source": study.settings[name].source,
+            "overlap": study.overlap(group.benchmark, name),
+        }
+        for name in group.settings
+    ]
+
+
+def fit_cost(group, wildcards):
+    trials = len(trials_of_block(wildcards.block))
+    return job_cost(study, group, wildcards.task, wildcards.method, trials)
+
+
+def fit_memory(group, wildcards):
+    return fit_cost(group, wildcards).megabytes
+
+
+def fit_minutes(group, wildcards):
+    return fit_cost(group, wildcards).minutes
 
 
 def method_digest(wildcards):
     return code_digest("cdspp.stages.fit", method_module(wildcards.method))
 
 
-rule fit:
-    input:
-        unpack(fit_input),
-    output:
-        predictions=f"{FIT}.parquet",
-        record=f"{FIT}.json",
-    log:
-        "logs/{study}/fits/{benchmark}/{setting}/{task}/{method}/{block}.log",
-    conda:
-        "../../envs/environment.yaml"
-    threads: study.numeric_threads
-    resources:
-        mem_mb=fit_memory,
-        runtime=fit_minutes,
-    params:
-        fit=fit_options,
-        code=method_digest,
-    script:
-        "../scripts/fit.py"
+for number, group in enumerate(study.fit_groups(), start=1):
+
+    rule:
+        name:
+            f"fit_{group.benchmark.replace('-', '_')}_{number}"
+        input:
+            unpack(partial(fit_input, group)),
+        output:
+            predictions=fit_output(group, "parquet"),
+            record=fit_output(group, "json"),
+        log:
+            f"logs/{{study}}/fits/{group.benchmark}/{group.settings[0]}/"
+            "{task}/{method}/{block}.log",
+        wildcard_constraints:
+            task=one_of(group.tasks),
+            method=one_of(group.methods),
+            block=one_of(group.blocks),
+        group:
+            "fits"
+        conda:
+            "../../envs/environment.yaml"
+        threads: study.numeric_threads
+        resources:
+            mem_mb=partial(fit_memory, group),
+            runtime=partial(fit_minutes, group),
+        params:
+            benchmark=group.benchmark,
+            study={"seed": study.seed, "numeric_threads": study.numeric_threads},
+            ways=partial(fit_ways, group),
+            code=method_digest,
+        script:
+            "../scripts/fit.py"
+
+
+def subspace_input(wildcards):
+    block = study.showcase_blocks()[0]
+    return fit_files(wildcards.benchmark, MAIN, wildcards.task, REFERENCE, block)
 
 
 def main_overlap(wildcards):
@@ -110,7 +149,7 @@ def main_overlap(wildcards):
 
 rule subspace:
     input:
-        unpack(fit_input),
+        unpack(subspace_input),
     output:
         SUBSPACE,
     log:

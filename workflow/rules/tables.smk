@@ -121,20 +121,20 @@ rule overview:
         "../scripts/overview.py"
 
 
-rule gains:
+rule source_help:
     input:
         scores=EVERY_SCORES,
     output:
-        table_files("results/{study}/tables/gains", "gains.rst"),
+        table_files("results/{study}/tables/source-help", "source-matrix.rst"),
     log:
-        "logs/{study}/tables/gains.log",
+        "logs/{study}/tables/source-help.log",
     conda:
         "../../envs/environment.yaml"
     params:
         plans=EVERY_PLAN,
-        code=script_code("gains"),
+        code=script_code("source_help"),
     script:
-        "../scripts/gains.py"
+        "../scripts/source_help.py"
 
 
 rule times:

@@ -1,12 +1,17 @@
 """Write the tables of a benchmark."""
 
-from cdspp.analysis.summary import read_summary
+from cdspp.analysis.source_help import compare
+from cdspp.analysis.summary import read_scores, summarise
 from cdspp.core.jobs import job
 from cdspp.report.tables.benchmark import build_benchmark_tables
+from cdspp.report.tables.source_help import build_task_table
 from cdspp.report.tables.table import write_tables
 from cdspp.study.plan import BenchmarkPlan
 
 with job(snakemake.log[0]):
     plan = BenchmarkPlan.from_dict(snakemake.params.plan)
-    summary = read_summary(snakemake.input.scores, plan)
-    write_tables(build_benchmark_tables(summary), list(snakemake.output))
+    scores = read_scores(snakemake.input.scores)
+    tables = build_benchmark_tables(summarise(scores, plan))
+    found = compare(scores, plan)
+    tables.append(build_task_table(found, plan.benchmark, plan.title))
+    write_tables(tables, list(snakemake.output))

@@ -1,16 +1,20 @@
-"""Fit a method on a task for a block of trials."""
+"""Fit a method on a task for a block of trials, in the settings of its group."""
 
 from cdspp.core.jobs import job
-from cdspp.stages.fit import TaskFiles, fit_block
+from cdspp.stages.fit import Cell, Fit, TaskFiles, fit_cell
 
 with job(snakemake.log[0]):
-    fit_block(
+    cell = Cell(
         files=TaskFiles(**snakemake.input),
-        predictions=snakemake.output.predictions,
-        record=snakemake.output.record,
-        benchmark=snakemake.wildcards.benchmark,
+        benchmark=snakemake.params.benchmark,
         task=snakemake.wildcards.task,
         method=snakemake.wildcards.method,
         block=snakemake.wildcards.block,
-        **snakemake.params.fit,
+        code=snakemake.params.code,
+        **snakemake.params.study,
+    )
+    outputs = snakemake.output.predictions, snakemake.output.record
+    ways = snakemake.params.ways
+    fit_cell(
+        cell, [Fit(*files, **way) for *files, way in zip(*outputs, ways, strict=True)]
     )

@@ -20,6 +20,7 @@ from cdspp.analysis.summary import Floats, Summary, mean_sd, n_present
 from cdspp.core.artifacts import read_csv
 from cdspp.core.errors import DataError
 from cdspp.core.names import AVERAGE
+from cdspp.study.plan import Row
 
 __all__ = [
     "AGREES",
@@ -196,10 +197,10 @@ def compare_printed(printed: Printed, summaries: Sequence[Summary]) -> pd.DataFr
     Returns
     -------
     DataFrame
-        Every printed cell, in order: the columns of `Printed.cells`, whether our runs
-        were `shortened`, our `mean` and `sd` over our `trials`, the `difference` (ours
-        minus the printed mean), the `verdict` by `RULE`, and the `reason` why there is
-        no number of ours.
+        Every printed cell, in order: the columns of `Printed.cells`, how our row is
+        shown, whether it is `shortened`, our `mean` and `sd` over our `trials`, the
+        `difference` (ours minus the printed mean), the `verdict` by `RULE`, and the
+        `reason` why there is no number of ours.
 
     Raises
     ------
@@ -223,8 +224,8 @@ def compare_printed(printed: Printed, summaries: Sequence[Summary]) -> pd.DataFr
         for cell in printed.cells.itertuples()
     ]
     cells = printed.cells.join(pd.DataFrame(ours, index=printed.cells.index))
-    shortened = cells.pop("shortened")
-    cells.insert(cells.columns.get_loc("supervised") + 1, "shortened", shortened)
+    for name, after in (("shortened", "supervised"), ("display_name", "method")):
+        cells.insert(cells.columns.get_loc(after) + 1, name, cells.pop(name))
     return cells
 
 
@@ -249,8 +250,7 @@ def _ours(
         tasks = "some of its tasks are" if cell.task == AVERAGE else "task is"
         return _beside(cell, reason=f"{tasks} not in this study")
     reason = "" if n_present(values) else "no trial that counts"
-    shortened = summary.rows[row].shortened
-    return _beside(cell, values, shortened=shortened, reason=reason)
+    return _beside(cell, values, row=summary.rows[row], reason=reason)
 
 
 def _values(
@@ -271,13 +271,14 @@ def _beside(
     cell: Any,
     values: Sequence[float] | Floats = (),
     *,
-    shortened: bool = False,
+    row: Row | None = None,
     reason: str,
 ) -> dict[str, object]:
     mean, sd = mean_sd(values)
     trials = n_present(values)
     return {
-        "shortened": shortened,
+        "shortened": row is not None and row.shortened,
+        "display_name": cell.method if row is None else row.display_name,
         "mean": mean,
         "sd": sd,
         "trials": trials,

@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
+from cdspp.analysis.paired import paired_gain
 from cdspp.analysis.paper_accuracy import EXACT, Printed, printed_verdict
-from cdspp.analysis.resampling import paired_gain
 from cdspp.analysis.summary import Floats, accuracy_of, mean_sd, n_present
 from cdspp.core.names import MAIN
 from cdspp.methods import method_class

@@ -1,123 +1,127 @@
-"""Did the source help? The rule, applied to a benchmark's scores, and its wording.
+"""Did the source help? Every method against itself in every other source state.
 
-The source *helps* on a task where the 95 % interval of the paired gain of the
-reference method over its strongest control lies above zero, and *hurts* where that of
-the gain over the target alone lies below zero. Everything else is no evidence.
+The comparisons are made here from the scores of a benchmark; `cdspp.analysis.verdicts`
+has the rule by which they are judged, and `cdspp.analysis.answers` says it in words.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from cdspp.analysis.resampling import paired_gain, paired_test
-from cdspp.analysis.summary import Summary, mean_sd
+from cdspp.analysis.paired import PairedGain, gain_of, paired_gain
+from cdspp.analysis.summary import Floats, Summary, mean_sd, summarise
+from cdspp.analysis.verdicts import (
+    COLLAPSED,
+    Verdict,
+    judge_pair,
+    judge_tasks,
+)
 from cdspp.core.artifacts import read_csv
-from cdspp.core.names import AVERAGE, BASELINE, REFERENCE, TARGET_ONLY
-from cdspp.core.wording import counted, in_points
+from cdspp.core.names import ALONE, AVERAGE, BASELINE, REFERENCE, TARGET_ONLY
+from cdspp.core.wording import STATE_TITLES
+from cdspp.study.plan import METHOD, BenchmarkPlan, Row
 
 __all__ = [
     "COMPARISON_COLUMNS",
-    "RULE",
-    "ZERO",
-    "Interval",
-    "answer",
+    "FEWEST_DOMAINS",
     "by_task",
     "compare",
-    "excludes_zero",
-    "interval_text",
-    "overall_answer",
+    "no_comparisons",
+    "of_method",
+    "on_average",
     "read_comparisons",
-    "strongest",
-    "verdict",
+    "rivals_of",
 ]
 
-RULE = (
-    "The source is said to help on a task where the 95 % interval of the paired gain "
-    "over the strongest control lies above zero, and to hurt where that of the gain "
-    "over target-only lies below zero; otherwise there is no evidence."
-)
-# Differences of equal fractions may leave a trace of rounding.
-ZERO = 1e-12
+# No statement is made where more than this share of trials has collapsed.
+MOST_COLLAPSED = 0.1
+# Fewer target domains say nothing of others.
+FEWEST_DOMAINS = 4
 COMPARISON_COLUMNS = {
     "benchmark": "str",
     "title": "str",
+    "row": "str",
+    "display_name": "str",
     "task": "str",
-    "reference": "str",
-    "reference_mean": "float64",
-    "rival_key": "str",
     "rival": "str",
-    "control": "bool",
-    "rival_mean": "float64",
+    "rival_name": "str",
+    "state": "bool",
+    "accuracy": "float64",
+    "rival_accuracy": "float64",
     "gain": "float64",
     "low": "float64",
     "high": "float64",
-    "p": "float64",
+    "p_above": "float64",
+    "p_below": "float64",
     "losses": "int64",
     "trials": "int64",
+    "domain_low": "float64",
+    "domain_high": "float64",
+    "pair": "str",
+    "verdict": "str",
+    "p_helps": "float64",
+    "p_hurts": "float64",
+    "hardest": "str",
+    "detectable": "float64",
 }
 
 
-class Interval(Protocol):
-    """A gain with its interval: a `PairedGain`, or a row of `compare`."""
+@dataclass(frozen=True, eq=False)
+class _Rival:
+    """What a method is compared with: the baseline, or itself in another state."""
 
-    @property
-    def gain(self) -> float:
-        """Mean difference."""
-
-    @property
-    def low(self) -> float:
-        """Lower end of its interval."""
-
-    @property
-    def high(self) -> float:
-        """Upper end of its interval."""
+    key: str
+    name: str
+    state: bool
+    values: Floats
+    collapsed: NDArray[np.bool_]
 
 
-def compare(summary: Summary) -> pd.DataFrame:
-    """Compare the reference with the baseline and every control, task by task.
+def compare(scores: pd.DataFrame, plan: BenchmarkPlan) -> pd.DataFrame:
+    """Compare every method with the baseline and with itself in other source states.
 
     Parameters
     ----------
-    summary : Summary
-        Scores of one benchmark.
+    scores : DataFrame
+        The score file of a benchmark.
+    plan : BenchmarkPlan
+        What ran; informed methods and the baseline are left out.
 
     Returns
     -------
     DataFrame
-        A row a task and rival, the average over tasks last (where there are several):
-        mean accuracies, the paired gain of the reference with its 95 % interval, the
-        p value of the sign-flip test (`cdspp.analysis.resampling.paired_test`), trials
-        lost and shared. Empty without a reference or without rivals.
+        A row a method, task and rival, the average over tasks last (where there are
+        several): mean accuracies, the paired gain with its 95 % t interval, one-sided p
+        values, trials lost and shared; the word of the pair, and the verdict on the
+        task, which is the same in all its rows. The average over tasks also has the
+        interval over the means of target domains (`domain_low`, `domain_high`), where
+        there are `FEWEST_DOMAINS` of them.
     """
-    rows = summary.rows
-    reference, baseline = summary.find(REFERENCE), summary.find(BASELINE)
-    rivals = [] if baseline is None else [baseline]
-    rivals += [i for i, row in enumerate(rows) if row.control]
-    if reference is None:
-        return pd.DataFrame(columns=list(COMPARISON_COLUMNS))
-    tasks, values = summary.with_average(summary.accuracy)
-    records = [
-        {
-            "benchmark": summary.plan.benchmark,
-            "title": summary.plan.title,
-            "task": task,
-            "reference": rows[reference].display_name,
-            "reference_mean": mean_sd(values[reference, place])[0],
-            "rival_key": rows[rival].key,
-            "rival": rows[rival].display_name,
-            "control": rows[rival].control,
-            "rival_mean": mean_sd(values[rival, place])[0],
-            "p": paired_test(values[reference, place], values[rival, place]),
-            **vars(paired_gain(values[reference, place], values[rival, place])),
-        }
-        for place, task in enumerate(tasks)
-        for rival in rivals
+    summary = summarise(scores, plan, plan.rows)
+    found = [
+        record
+        for place, row in enumerate(summary.rows)
+        if row.kind == METHOD and row.key != BASELINE
+        for record in _of_method(summary, place)
     ]
-    return pd.DataFrame(records, columns=list(COMPARISON_COLUMNS))
+    return _typed(found)
+
+
+def no_comparisons() -> pd.DataFrame:
+    """Return comparisons of nothing."""
+    return _typed([])
+
+
+def _typed(records: Sequence[dict[str, Any]]) -> pd.DataFrame:
+    frame = pd.DataFrame(records, columns=list(COMPARISON_COLUMNS))
+    return frame.astype(COMPARISON_COLUMNS)
 
 
 def read_comparisons(path: str | os.PathLike[str]) -> pd.DataFrame:
@@ -125,102 +129,149 @@ def read_comparisons(path: str | os.PathLike[str]) -> pd.DataFrame:
     return read_csv(path, COMPARISON_COLUMNS)
 
 
+def of_method(comparisons: pd.DataFrame, row: str = REFERENCE) -> pd.DataFrame:
+    """Return the comparisons of one method."""
+    return comparisons[comparisons["row"] == row]
+
+
 def by_task(comparisons: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Group comparisons by task, order kept."""
     return dict(iter(comparisons.groupby("task", sort=False)))
 
 
-def strongest(comparisons: pd.DataFrame) -> pd.Series | None:
-    """Return the comparison with the control that leaves the smallest gain, if any."""
-    usable = comparisons[comparisons["control"] & (comparisons["trials"] > 1)]
-    return None if usable.empty else usable.loc[usable["gain"].idxmin()]
+def rivals_of(groups: Iterable[pd.DataFrame]) -> dict[str, str]:
+    """Return the rivals that occur with their titles: the baseline, states in order.
 
-
-def verdict(comparisons: pd.DataFrame) -> str:
-    """Apply the rule to the comparisons of one task.
-
-    Returns
-    -------
-    {'helps', 'hurts', 'open', 'unknown'}
-        'open' is no evidence; 'unknown' means fewer than two trials to compare.
+    The order is that of `STATE_TITLES`, whatever some methods run in.
     """
-    rival = strongest(comparisons)
-    if rival is None:
-        return "unknown"
-    if rival.low > ZERO:
-        return "helps"
-    alone = comparisons[comparisons["rival_key"] == TARGET_ONLY]
-    return "hurts" if (alone["high"] < -ZERO).any() else "open"
+    found: dict[str, str] = {}
+    for group in groups:
+        pairs = group.drop_duplicates("rival")
+        found |= dict(zip(pairs["rival"], pairs["rival_name"], strict=True))
+    others = {key: name for key, name in found.items() if key not in STATE_TITLES}
+    return others | {k: name for k, name in STATE_TITLES.items() if k in found}
 
 
-def excludes_zero(gain: Interval) -> bool:
-    """Whether the interval lies on one side of zero; False without an interval."""
-    return bool(gain.low > ZERO or gain.high < -ZERO)
+def on_average(comparisons: pd.DataFrame) -> pd.DataFrame:
+    """Return the comparisons of the average over tasks, or of the only task."""
+    tasks = by_task(comparisons)
+    return tasks.get(AVERAGE, comparisons) if len(tasks) != 1 else comparisons
 
 
-def interval_text(gain: Interval) -> str:
-    """Write a gain in points with its interval, as in a sentence."""
-    low, high = (in_points(value) for value in (gain.low, gain.high))
-    return f"{in_points(gain.gain)} points (95 % interval {low} to {high})"
+def _of_method(summary: Summary, place: int) -> Iterator[dict[str, Any]]:
+    """Yield the comparisons of a method, task by task."""
+    row, plan = summary.rows[place], summary.plan
+    rivals = list(_rivals(summary, row))
+    tasks, values = summary.with_average(summary.accuracy)
+    gains = [
+        {
+            rival.key: paired_gain(values[place, at], rival.values[at])
+            for rival in rivals
+        }
+        for at in range(len(tasks))
+    ]
+    fallen = [_fallen(summary, place, rivals, at) for at in range(len(tasks))]
+    verdicts = _verdicts(plan, rivals, gains, fallen)
+    for at, task in enumerate(tasks):
+        for rival in rivals:
+            gain = gains[at][rival.key]
+            domains = _domain_gain(summary, place, rival) if task == AVERAGE else None
+            low, high = (np.nan, np.nan) if domains is None else domains.interval()
+            collapsed = rival.key in fallen[at]
+            yield {
+                "benchmark": plan.benchmark,
+                "title": plan.title,
+                "row": row.key,
+                "display_name": row.display_name + row.marks,
+                "task": task,
+                "rival": rival.key,
+                "rival_name": rival.name,
+                "state": rival.state,
+                "accuracy": mean_sd(values[place, at])[0],
+                "rival_accuracy": mean_sd(rival.values[at])[0],
+                "gain": gain.gain,
+                "low": gain.low,
+                "high": gain.high,
+                "p_above": gain.p_above,
+                "p_below": gain.p_below,
+                "losses": gain.losses,
+                "trials": gain.trials,
+                "domain_low": low,
+                "domain_high": high,
+                "pair": COLLAPSED if collapsed else judge_pair(gain, _margin(plan)),
+                **_told(verdicts[at]),
+            }
 
 
-def answer(comparisons: pd.DataFrame) -> str:
-    """Answer the question for one benchmark, in one or two sentences."""
-    if not comparisons["control"].any():
-        return "Not asked: no control was run."
-    groups = by_task(comparisons)
-    average = groups.pop(AVERAGE, comparisons)
-    found = [verdict(group) for group in groups.values()]
-    rival = strongest(average)
-    if rival is None:
-        return f"{_finding(found)}."
-    opening = "On average over tasks, the" if len(groups) > 1 else "The"
-    return (
-        f"{_finding(found)}. {opening} gain of {rival.reference} over {rival.rival}, "
-        f"the strongest control, is {interval_text(rival)}."
-    )
+def _rivals(summary: Summary, row: Row) -> Iterator[_Rival]:
+    """Yield what a method is compared with: the baseline, then its states in order."""
+    places = {(r.setting, r.method): i for i, r in enumerate(summary.rows)}
+    _, values = summary.with_average(summary.accuracy)
+    baseline = summary.find(BASELINE)
+    found: list[tuple[str, int | None]] = [(BASELINE, baseline)]
+    for state in summary.plan.states:
+        at = places.get((state, row.method))
+        if at is None and (state, row.method) == (ALONE, REFERENCE):
+            at = summary.find(TARGET_ONLY)
+        found.append((state, at))
+    for key, at in found:
+        if at is not None:
+            own = key == BASELINE
+            name = summary.rows[at].display_name if own else key
+            yield _Rival(key, name, not own, values[at], summary.collapsed[at])
 
 
-def overall_answer(groups: Mapping[str, pd.DataFrame]) -> str:
-    """Answer the question for all benchmarks in one sentence.
-
-    Parameters
-    ----------
-    groups : mapping of str to DataFrame
-        Comparisons by benchmark title.
-    """
-    parts = []
-    for title, comparisons in groups.items():
-        tasks = by_task(comparisons)
-        tasks.pop(AVERAGE, None)
-        found = [verdict(group) for group in tasks.values()]
-        where = f"{_share(found, 'helps')}{title}"
-        if not comparisons["control"].any():
-            parts.append(f"not asked on {title}")
-        elif "helps" in found:
-            parts.append(f"it helps on {where}")
-        elif set(found) <= {"unknown"}:
-            parts.append(f"too few trials on {title} so far")
-        else:
-            parts.append(f"no evidence that it helps on {title}")
-    text = "; ".join(parts)
-    return f"{text[:1].upper()}{text[1:]}." if text else "Nothing was run yet."
+def _fallen(
+    summary: Summary, place: int, rivals: Sequence[_Rival], at: int
+) -> set[str]:
+    """Return the rivals that nothing is said of on a task: fits have collapsed."""
+    return {
+        rival.key
+        for rival in rivals
+        if _share(summary, place, rival, at) > MOST_COLLAPSED
+    }
 
 
-def _finding(found: Sequence[str]) -> str:
-    helped, hurt = found.count("helps"), found.count("hurts")
-    if set(found) <= {"unknown"}:
-        return "Too few trials so far to tell"
-    every = counted(len(found), "task")
-    tasks = f" on {helped} of {every}" if len(found) > 1 else ""
-    text = f"The source helps{tasks}" if helped else "No evidence that the source helps"
-    if hurt:
-        text += f"; it hurts on {hurt} of {every}"
-    if missing := found.count("unknown"):
-        text += f"; {missing} of {every} still without enough trials"
-    return text
+def _share(summary: Summary, place: int, rival: _Rival, at: int) -> float:
+    """Return how many of the trials that both have collapsed, on the worse side."""
+    n_tasks = len(summary.tasks)
+    chosen = slice(None) if at >= n_tasks else slice(at, at + 1)
+    both = np.isfinite(summary.accuracy[place] - rival.values[:n_tasks])[chosen]
+    sides = summary.collapsed[place][chosen], rival.collapsed[chosen]
+    return max(float((side & both).sum()) for side in sides) / max(int(both.sum()), 1)
 
 
-def _share(found: Sequence[str], kind: str) -> str:
-    """Say on how many tasks, where there is more than one."""
-    return f"{found.count(kind)} of {len(found)} tasks of " if len(found) > 1 else ""
+def _verdicts(
+    plan: BenchmarkPlan,
+    rivals: Sequence[_Rival],
+    gains: Sequence[dict[str, PairedGain]],
+    fallen: Sequence[set[str]],
+) -> list[Verdict]:
+    """Judge the tasks together, and the average over them alone."""
+    states = [rival.key for rival in rivals if rival.state]
+    asked = [{state: gain[state] for state in states} for gain in gains]
+    silent = [bool(set(states) & names) for names in fallen]
+    n_tasks, margin = len(plan.tasks), _margin(plan)
+    return [
+        *judge_tasks(asked[:n_tasks], margin=margin, collapsed=silent[:n_tasks]),
+        *judge_tasks(asked[n_tasks:], margin=margin, collapsed=silent[n_tasks:]),
+    ]
+
+
+def _domain_gain(summary: Summary, place: int, rival: _Rival) -> PairedGain | None:
+    """Return the mean gain over target domains; None where they are too few."""
+    means: dict[str, list[float]] = {}
+    for at, task in enumerate(summary.tasks):
+        gain = paired_gain(summary.accuracy[place, at], rival.values[at])
+        means.setdefault(task.partition("_")[2], []).append(gain.gain)
+    found = gain_of([float(np.mean(each)) for each in means.values()])
+    return found if found.trials >= FEWEST_DOMAINS else None
+
+
+def _margin(plan: BenchmarkPlan) -> float:
+    return plan.margin / 100
+
+
+def _told(verdict: Verdict) -> dict[str, Any]:
+    values = dict(vars(verdict))
+    return {"verdict": values.pop("word"), **values}

@@ -1,7 +1,7 @@
 """From scores to numbers: rows by tasks by trials, and their means.
 
 A *row* is what a table shows in one line: a method of the main setting, a control (the
-same method on a placebo source, say), or a variant (a method in any other setting).
+reference in another source state), or a variant (a method in any other setting).
 Trials are the unit of all statistics here.
 """
 
@@ -112,6 +112,8 @@ class Summary:
         At the last iteration; `class_accuracy` is the mean over classes.
     by_iteration : ndarray of shape (n_rows, n_tasks, n_trials, n_iterations)
         Accuracy at every iteration.
+    collapsed : ndarray of bool of shape (n_rows, n_tasks, n_trials)
+        Whether the fit has collapsed; False where a cell is missing or failed.
     """
 
     plan: BenchmarkPlan
@@ -121,6 +123,7 @@ class Summary:
     accuracy: Floats
     class_accuracy: Floats
     by_iteration: Floats
+    collapsed: NDArray[np.bool_]
 
     def find(self, key: str) -> int | None:
         """Position of the row with this key, None where there is none."""
@@ -144,6 +147,7 @@ class Summary:
             accuracy=self.accuracy[kept],
             class_accuracy=self.class_accuracy[kept],
             by_iteration=self.by_iteration[kept],
+            collapsed=self.collapsed[kept],
         )
 
     def iterative(self) -> list[int]:
@@ -204,6 +208,7 @@ def summarise(
         _last(good, "accuracy", shape),
         _last(good, "mean_class_accuracy", shape),
         by_iteration,
+        _last(good, "collapsed", shape) == 1.0,  # NaN is not
     )
 
 

@@ -67,6 +67,7 @@ SCORE_COLUMNS: Columns = {
     "trial": "int32",
     "iteration": "int32",
     "status": "string",
+    "collapsed": "bool",
     "n_samples": "int32",
     "accuracy": "float64",
     "mean_class_accuracy": "float64",
@@ -146,7 +147,7 @@ def write_rows(
     import pyarrow.parquet as pq
 
     types = {"string": pa.string(), "int32": pa.int32(), "float32": pa.float32()}
-    types["float64"] = pa.float64()
+    types |= {"float64": pa.float64(), "bool": pa.bool_()}
     schema = pa.schema([(name, types[kind]) for name, kind in columns.items()])
     arrays = [
         pa.array(values[name], type=types[kind]) for name, kind in columns.items()

@@ -1,9 +1,10 @@
-"""The package's own exceptions; every message names the thing and the remedy."""
+"""The package's own exceptions and warnings; each names the thing and the remedy."""
 
 from __future__ import annotations
 
 __all__ = [
     "ChecksumError",
+    "CollapseWarning",
     "ConfigError",
     "DataError",
     "DiskFullError",
@@ -29,3 +30,7 @@ class DiskFullError(Exception):
 
 class MethodFailed(RuntimeError):
     """A method cannot run on this input; recorded, not treated as a bug."""
+
+
+class CollapseWarning(UserWarning):
+    """A fit says nothing: one class for nearly all rows, or rows nearly parallel."""

@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 __all__ = [
-    "AS_IS",
+    "ALONE",
     "AVERAGE",
     "BASELINE",
+    "CLASS_NOISE",
     "LABELLED",
     "LABELS",
     "MAIN",
     "PUBLISHED",
+    "REAL",
     "REFERENCE",
     "SEEDED",
     "SOURCE",
@@ -26,7 +28,9 @@ __all__ = [
 ]
 
 MAIN = "main"  # the setting from which all others differ
-AS_IS = "as-is"  # what a setting does to the source: nothing
+REAL = "real"  # the source as it is given
+ALONE = "none"  # the source state without one: the labelled target rows serve
+CLASS_NOISE = "class-noise"  # rows around one random centre a class, for a source
 AVERAGE = "average"  # over the tasks of a benchmark, in place of a task's name
 LABELS = "labels"  # of a curve: the number of labelled target samples per class
 

@@ -8,15 +8,25 @@ from cdspp.core.names import AVERAGE
 
 __all__ = [
     "DASH",
+    "STATE_TITLES",
     "counted",
     "in_points",
     "marks",
     "percent",
+    "sentence",
     "split_name",
     "task_title",
 ]
 
 DASH = "–"
+# Of the source states, from what they take away to nothing left.
+STATE_TITLES = {
+    "none": "none",
+    "swapped-classes": "swapped classes",
+    "permuted-labels": "permuted labels",
+    "class-noise": "class noise",
+    "noise": "noise",
+}
 
 
 def percent(mean: float, sd: float) -> str:
@@ -57,6 +67,17 @@ def counted(number: int, noun: str) -> str:
     ('1 trial', '3 tasks')
     """
     return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def sentence(text: str) -> str:
+    """Write the first letter of a text as a capital, and leave all others.
+
+    Examples
+    --------
+    >>> sentence("no rival of CDSPP")
+    'No rival of CDSPP'
+    """
+    return text[:1].upper() + text[1:]
 
 
 def marks(*, supervised: bool, shortened: bool) -> str:

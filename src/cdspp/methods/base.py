@@ -2,11 +2,12 @@
 
 A method is fitted on target rows `X` with labels `y` (-1 where a row is unlabelled) and
 a `SourceDomain` of labelled rows whose width may differ. This module imports nothing
-else of the package but its exceptions.
+else of the package but its exceptions, and how labels and a collapse are told.
 """
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -24,6 +25,10 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from cdspp.core.errors import CollapseWarning
+from cdspp.methods.collapse import find_collapse
+from cdspp.methods.labels import UNLABELLED, check_same_kind, find_labelled, plain
+
 __all__ = [
     "UNLABELLED",
     "ConfidentClassifier",
@@ -38,8 +43,6 @@ __all__ = [
 
 Float = NDArray[np.float64]
 Int = NDArray[np.intp]
-
-UNLABELLED = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,6 +142,11 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         One entry a round, the last being the result; one in all without rounds.
     n_iter_, n_features_in_ : int
         Number of rounds; number of target features.
+    collapsed_ : str
+        "one class" where nearly all unlabelled rows are predicted in one class though
+        several are labelled; "parallel rows" where those of a domain that the method
+        uses nearly are, unless it centres them itself; `fit` warns of both
+        (`cdspp.core.errors.CollapseWarning`). Else empty.
     """
 
     identifier: ClassVar[str]
@@ -146,10 +154,13 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     supervised: ClassVar[bool] = False
     transductive: ClassVar[bool] = False
     needs_torch: ClassVar[bool] = False
+    uses_source: ClassVar[bool] = True
+    centres_rows: ClassVar[bool] = False  # before it compares their directions
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {}
 
     classes_: NDArray[Any]
+    collapsed_: str
     history_: list[Round]
     transduction_: NDArray[Any]
     n_iter_: int
@@ -202,8 +213,8 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         self._validate_params()
         X, y, labelled = self._validate_target(X, y)
         X_source, y_source = self._validate_source(source, X[labelled], y[labelled])
-        y_target = _plain(y[labelled])
-        _check_same_kind(y_target, y_source)
+        y_target = plain(y[labelled])
+        check_same_kind(y_target, y_source)
         classes = np.unique(np.concatenate([y_target, y_source]))
         problem = Problem(
             X_source=X_source,
@@ -215,6 +226,15 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         )
         self.classes_ = classes
         self._finish(problem, labelled)
+        rows = {"target": X} | ({"source": X_source} if self.uses_source else {})
+        self.collapsed_, sentence = find_collapse(
+            self.transduction_[~labelled],
+            n_labelled_classes=len(np.unique(y_target)),
+            rows={} if self.centres_rows else rows,
+        )
+        if sentence:
+            told = f"{type(self).__name__} {sentence}"
+            warnings.warn(told, CollapseWarning, stacklevel=2)
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
@@ -271,13 +291,13 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         rows: Float = validate_data(self, X, dtype=np.float64)
         labels: NDArray[Any] = column_or_1d(y, warn=True)
         check_consistent_length(rows, labels)
-        labelled = _find_labelled(labels)
+        labelled = find_labelled(labels)
         if not labelled.any():
             raise ValueError(
                 f"{type(self).__name__} needs at least one labelled target row, got "
                 f"{len(labels)} rows with y = -1. Label some target rows."
             )
-        check_classification_targets(_plain(labels[labelled]))
+        check_classification_targets(plain(labels[labelled]))
         return rows, labels, labelled
 
     def _validate_source(
@@ -291,10 +311,10 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
                 "Pass source=SourceDomain(X_source, y_source)."
             )
         X_source = check_array(source.X, dtype=np.float64, input_name="source.X")
-        y_source = _plain(column_or_1d(source.y))
+        y_source = plain(column_or_1d(source.y))
         check_consistent_length(X_source, y_source)
         check_classification_targets(y_source)
-        if not _find_labelled(y_source).all():
+        if not find_labelled(y_source).all():
             raise ValueError(
                 "source.y must label every source row, got rows with -1. Leave "
                 "unlabelled source rows out."
@@ -368,31 +388,3 @@ class TransductiveClassifier(HeterogeneousClassifier):
 def _key(row: Float) -> bytes:
     # Adding zero turns -0.0 into 0.0, which is the same value.
     return (row + 0.0).tobytes()
-
-
-def _find_labelled(y: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which entries are labels; refuse the text "-1", which is none."""
-    if y.dtype.kind in "UO" and any(isinstance(v, str) and v == "-1" for v in y):
-        raise ValueError(
-            'y holds the text "-1", which is not the mark of an unlabelled row. Use an '
-            "object array with the integer -1: np.array([...], dtype=object)."
-        )
-    if y.dtype.kind == "O":
-        unlabelled = [not isinstance(v, str) and v == UNLABELLED for v in y]
-        return ~np.array(unlabelled, dtype=bool)
-    if y.dtype.kind == "U":
-        return np.ones(len(y), dtype=bool)
-    return np.asarray(y != UNLABELLED)
-
-
-def _plain(y: NDArray[Any]) -> NDArray[Any]:
-    """Return labels of an object array in their own type (text or integer)."""
-    return np.asarray(y.tolist()) if y.dtype.kind == "O" else y
-
-
-def _check_same_kind(y_target: NDArray[Any], y_source: NDArray[Any]) -> None:
-    if (y_target.dtype.kind == "U") != (y_source.dtype.kind == "U"):
-        raise ValueError(
-            f"Target labels have type {y_target.dtype} and source labels "
-            f"{y_source.dtype}. Use text for both or numbers for both."
-        )

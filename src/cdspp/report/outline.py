@@ -64,7 +64,12 @@ ONE_TASK = "One task in detail"
 CONTENTS = "What the data hold"
 
 OUTLINE: tuple[Part, ...] = (
-    Part("chart", "With the source, and without", "", (Item(FIGURE, "source-help"),)),
+    Part(
+        "chart",
+        "With the source, and without",
+        "",
+        (Item(FIGURE, "source-help"), Item(FIGURE, "source-states")),
+    ),
     Part("overview", "All methods at a glance", "", (Item(TABLE, "overview"),)),
     Part(
         "claims",
@@ -106,10 +111,10 @@ OUTLINE: tuple[Part, ...] = (
         ),
     ),
     Part(
-        "gains",
-        "Was the source worth it to each method?",
+        "states",
+        "Did the source help each method?",
         DETAILS,
-        (Item(TABLE, "gains"),),
+        (Item(TABLE, "source-help"),),
         folded=True,
     ),
     Part("times", "What it costs", DETAILS, (Item(TABLE, "times"),), folded=True),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from cdspp.analysis.fit_records import read_fit_records
-from cdspp.analysis.gains import GAIN_COLUMNS
+from cdspp.analysis.source_help import read_comparisons
 from cdspp.analysis.summary import read_scores
 from cdspp.core.artifacts import read_csv
 from cdspp.core.errors import DataError
@@ -26,18 +26,19 @@ class Results:
     ----------
     scores : DataFrame
         Accuracy by benchmark, setting, task, method, trial and iteration, with the
-        status of the trial and its number of test samples.
+        status of the trial, whether it has collapsed, and its number of test samples.
     fits : DataFrame
         Outcome of every fit: status and reason, seconds, memory.
-    gains : DataFrame
-        What each method gains over each rival, with intervals over target domains.
+    comparisons : DataFrame
+        By benchmark, method and task: what the method gains over the baseline and over
+        itself in every other source state, and the verdict on its source.
     claims : DataFrame
         What the paper claims, with a verdict and its numbers by benchmark.
     """
 
     scores: pd.DataFrame
     fits: pd.DataFrame
-    gains: pd.DataFrame
+    comparisons: pd.DataFrame
     claims: pd.DataFrame
 
 
@@ -67,10 +68,11 @@ def load_results(folder: str | os.PathLike[str]) -> Results:
             "the study first, for instance by make study."
         )
     scores = {file.stem: read_scores(file) for file in files}
+    tables = [root / f"tables/source-help_{name}.csv" for name in scores]
     records = sorted(root.glob("fits/**/*.json"))
     return Results(
         scores=pd.concat(scores, names=["benchmark"]).reset_index(level=0),
         fits=read_fit_records(records).outcomes,
-        gains=read_csv(root / "tables/gains.csv", GAIN_COLUMNS),
+        comparisons=pd.concat(map(read_comparisons, tables), ignore_index=True),
         claims=read_csv(root / "tables/claims.csv", CLAIM_COLUMNS),
     )

@@ -1,12 +1,16 @@
-"""One method on one task for one block of trials: the fit stage, and its subspace."""
+"""One method on one task for one block of trials: the fit stage."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,11 +21,12 @@ from cdspp.core.artifacts import (
     SHARE_COLUMNS,
     SPLIT_COLUMNS,
     read_features,
+    read_json,
     read_rows,
     write_json,
     write_rows,
 )
-from cdspp.core.errors import DataError, MethodFailed
+from cdspp.core.errors import CollapseWarning, DataError, MethodFailed
 from cdspp.core.jobs import log_ready
 from cdspp.core.names import LABELLED
 from cdspp.core.provenance import (
@@ -30,11 +35,19 @@ from cdspp.core.provenance import (
     measured,
     versions,
 )
-from cdspp.core.seeding import generator, integer_seed
+from cdspp.core.seeding import integer_seed
 from cdspp.methods import make, method_class, option_defaults
 from cdspp.methods.base import UNLABELLED, HeterogeneousClassifier, Round, SourceDomain
+from cdspp.stages.source_states import SourceState
 
-__all__ = ["SOURCE_CHANGES", "TaskFiles", "Trial", "fit_block", "read_trials"]
+__all__ = [
+    "Cell",
+    "Fit",
+    "TaskFiles",
+    "Trial",
+    "fit_cell",
+    "read_trials",
+]
 
 PathLike = str | os.PathLike[str]
 
@@ -68,24 +81,6 @@ class Trial:
     source: SourceDomain
     source_ids: NDArray[Any]
     labelled_ids: NDArray[Any]
-
-
-def _unchanged(source: SourceDomain, rng: np.random.Generator) -> SourceDomain:
-    return source
-
-
-def _permuted_labels(source: SourceDomain, rng: np.random.Generator) -> SourceDomain:
-    return SourceDomain(source.X, rng.permutation(np.asarray(source.y)))
-
-
-def _noise(source: SourceDomain, rng: np.random.Generator) -> SourceDomain:
-    shape = np.shape(source.X)
-    return SourceDomain(np.abs(rng.standard_normal(shape)), source.y)
-
-
-SOURCE_CHANGES: Mapping[
-    str, Callable[[SourceDomain, np.random.Generator], SourceDomain]
-] = {"as-is": _unchanged, "permuted-labels": _permuted_labels, "noise": _noise}
 
 
 @dataclass(frozen=True)
@@ -158,68 +153,138 @@ def read_trials(files: TaskFiles, *, overlap: str = "exclude") -> Iterator[Trial
         )
 
 
-def fit_block(
-    *,
-    method: str,
-    options: Mapping[str, Any],
-    source_change: str,
-    overlap: str,
-    files: TaskFiles,
-    predictions: PathLike,
-    record: PathLike,
-    benchmark: str,
-    task: str,
-    block: str,
-    seed: int,
-    numeric_threads: int,
-) -> None:
-    """Fit a method on every trial of a block and write predictions and a record.
+@dataclass(frozen=True)
+class Fit:
+    """One fit of a job: what sets it apart, and where it is written.
 
-    Parameters
+    Attributes
     ----------
-    method : str
-        Identifier of the method.
-    options : mapping
-        Options in place of the method's defaults.
-    source_change : {"as-is", "permuted-labels", "noise"}
-        What is done to the source before the fit, for the controls.
-    overlap : {"exclude", "keep"}
-        As for `read_trials`.
-    files : TaskFiles
-        What to read.
     predictions : path
         Parquet file with `cdspp.core.artifacts.FIT_COLUMNS`, one row a test sample,
         round and trial.
     record : path
-        JSON file: seconds, memory, versions, seed, and status and reason per trial.
-    benchmark, task, block : str
-        Names; they seed the random numbers together with the trial.
+        JSON file: of what it is made, seconds, memory, versions, seed, and status and
+        reason per trial.
+    options : mapping
+        Options in place of the method's defaults.
+    source : mapping
+        State of the source, as `cdspp.stages.source_states.SourceState` takes it.
+    overlap : {"exclude", "keep"}
+        As for `read_trials`.
+    """
+
+    predictions: PathLike
+    record: PathLike
+    options: Mapping[str, Any]
+    source: Mapping[str, Any]
+    overlap: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What the fits of a job share.
+
+    Attributes
+    ----------
+    files : TaskFiles
+        What to read.
+    benchmark, task, method, block : str
+        Names; but for the block they seed the random numbers, together with the trial.
     seed : int
         The study's seed.
     numeric_threads : int
         Threads of the linear algebra libraries.
+    code : str
+        Digest of the code that makes the predictions.
     """
-    rows: dict[str, list[Any]] = {name: [] for name in FIT_COLUMNS}
-    outcomes: list[dict[str, Any]] = []
-    if method_class(method).needs_torch:
+
+    files: TaskFiles
+    benchmark: str
+    task: str
+    method: str
+    block: str
+    seed: int
+    numeric_threads: int
+    code: str
+
+    def axes(self, trial: int) -> tuple[int, str, str, int]:
+        """Return what the random numbers of a trial belong to."""
+        return self.seed, self.benchmark, self.task, trial
+
+    def digest(self) -> str:
+        """Return a digest of all that the predictions of the fits have in common."""
+        names = {name: value for name, value in vars(self).items() if name != "files"}
+        digest = hashlib.sha256(json.dumps(names, sort_keys=True).encode())
+        for path in filter(None, vars(self.files).values()):
+            with Path(path).open("rb") as stream:
+                digest.update(hashlib.file_digest(stream, "sha256").digest())
+        return digest.hexdigest()
+
+
+def fit_cell(cell: Cell, fits: Sequence[Fit]) -> None:
+    """Make the fits of a job: a method on a task and block, in several settings.
+
+    A fit whose files are there and whose record says that they are made of the same
+    inputs, options and code is kept as it is, so that a job with one more setting
+    computes that one alone.
+
+    Parameters
+    ----------
+    cell : Cell
+        What the fits share.
+    fits : sequence of Fit
+        Each gives the bytes that it would give alone.
+    """
+    if method_class(cell.method).needs_torch:
         import_module("torch")  # before the limit, which only loaded libraries obey
     log_ready()
-    with limit_threads(numeric_threads):
-        for trial in read_trials(files, overlap=overlap):
-            axes = (seed, benchmark, task, trial.number)
-            source = SOURCE_CHANGES[source_change](
-                trial.source, generator(source_change, *axes)
-            )
-            given = _given(method, axes, files.prior)
-            estimator = make(method, **{**given, **options})
-            outcome, rounds = _fit_trial(estimator, trial, source)
-            outcomes.append(outcome)
-            _append(rows, trial, rounds)
-    write_rows(predictions, FIT_COLUMNS, rows)
-    content = {"method": method, "block": block, "seed": seed}
-    content |= {"numeric_threads": numeric_threads, "trials": outcomes}
-    content |= {"versions": versions(), "platform": hardware()}
-    write_json(record, content)
+    shared = cell.digest()
+    with limit_threads(cell.numeric_threads):
+        for fit in fits:
+            made_of = _made_of(shared, fit)
+            if _is_there(fit, made_of):
+                log.info("%s is there, made of the same", fit.predictions)
+                os.utime(fit.predictions)
+                os.utime(fit.record)
+            else:
+                log.info("%s", fit.predictions)
+                _fit_block(cell, fit, made_of)
+
+
+def _made_of(shared: str, fit: Fit) -> str:
+    """Return a digest of all that a fit's predictions depend on."""
+    own = {"options": fit.options, "source": fit.source, "overlap": fit.overlap}
+    text = json.dumps([shared, own], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _is_there(fit: Fit, made_of: str) -> bool:
+    """Whether the files of a fit exist and are made of what they would be now."""
+    if not Path(fit.predictions).is_file() or not Path(fit.record).is_file():
+        return False
+    try:
+        return bool(read_json(fit.record)["made_of"] == made_of)
+    except (ValueError, KeyError):  # damaged, or written before records said so
+        return False
+
+
+def _fit_block(cell: Cell, fit: Fit, made_of: str) -> None:
+    """Fit every trial of a block and write predictions and record."""
+    rows: dict[str, list[Any]] = {name: [] for name in FIT_COLUMNS}
+    outcomes: list[dict[str, Any]] = []
+    state = SourceState(**fit.source)
+    for trial in read_trials(cell.files, overlap=fit.overlap):
+        axes = cell.axes(trial.number)
+        given = _given(cell.method, axes, cell.files.prior)
+        estimator = make(cell.method, **{**given, **fit.options})
+        outcome, rounds = _fit_trial(estimator, trial, state.of(trial.source, *axes))
+        outcomes.append(outcome)
+        _append(rows, trial, rounds)
+    write_rows(fit.predictions, FIT_COLUMNS, rows)
+    content = {"method": cell.method, "block": cell.block, "seed": cell.seed}
+    content |= {"numeric_threads": cell.numeric_threads, "made_of": made_of}
+    content |= {"trials": outcomes, "versions": versions(), "platform": hardware()}
+    write_json(fit.record, content)
 
 
 def _given(
@@ -237,17 +302,22 @@ def _given(
 
 
 def _fit_trial(
-    estimator: HeterogeneousClassifier, trial: Trial, source: SourceDomain
+    estimator: HeterogeneousClassifier, trial: Trial, source: SourceDomain | None
 ) -> tuple[dict[str, Any], Sequence[Round]]:
-    status, reason = "ok", ""
+    status, reason, collapsed = "ok", "", ""
     rounds: Sequence[Round] = []
-    with measured() as usage:
+    with measured() as usage, warnings.catch_warnings():
+        warnings.simplefilter("ignore", CollapseWarning)  # recorded instead
         try:
             rounds = estimator.fit(trial.X, trial.y, source=source).history_
+            collapsed = estimator.collapsed_
         except MethodFailed as failure:
             status, reason = "failed", str(failure)
     log.info("trial %d: %s %s (%.2f s)", trial.number, status, reason, usage.seconds)
+    if collapsed:
+        log.warning("trial %d has collapsed: %s", trial.number, collapsed)
     outcome = {"trial": trial.number, "status": status, "reason": reason}
+    outcome["collapsed"] = collapsed
     return {**outcome, **usage.as_dict()}, rounds
 
 

@@ -62,7 +62,8 @@ def write_scores(
         Parquet files of labels, ``<domain>.parquet``, one for each target domain.
     output : path
         Parquet file with `cdspp.core.artifacts.SCORE_COLUMNS`, sorted by its first
-        five. A failed trial has one row without accuracies.
+        five. A failed trial has one row without accuracies; a trial has collapsed, in
+        all of its rows, where the record says so (`cdspp.methods.collapse`).
 
     Raises
     ------
@@ -96,12 +97,13 @@ def _score_block(
     rows: list[tuple[Any, ...]] = []
     for outcome in read_json(path.with_suffix(".json"))["trials"]:
         number, status = outcome["trial"], outcome["status"]
+        state = (status, bool(outcome.get("collapsed")))  # older records do not tell
         of_trial = columns["trial"] == number
         if status != "ok":
-            rows.append((*key, number, 0, status, 0, np.nan, np.nan))
+            rows.append((*key, number, 0, *state, 0, np.nan, np.nan))
         for iteration in np.unique(columns["iteration"][of_trial]):
             here = of_trial & (columns["iteration"] == iteration)
             scores = accuracies(labels[here], columns["predicted"][here])
             size = int(here.sum())
-            rows.append((*key, number, int(iteration), status, size, *scores))
+            rows.append((*key, number, int(iteration), *state, size, *scores))
     return rows

@@ -12,6 +12,7 @@ from cdspp.core.names import LABELS, MAIN, PUBLISHED
 from cdspp.datasets.catalogue import published_storage
 from cdspp.features import available_extractors, extractor_kind, make_extractor
 from cdspp.methods import available, method_class, option_defaults
+from cdspp.stages.source_states import SourceState
 from cdspp.study.model import StudyDataset
 from cdspp.study.settings import READINGS, setting_of_value, task_names
 
@@ -53,6 +54,7 @@ class CrossCheck:
         self.views = {view["id"]: view for view in config["views"]}
         self.methods = {method["id"]: method for method in config["methods"]}
         self.benchmarks = {entry["id"]: entry for entry in config["benchmarks"]}
+        self.states = config.get("source_states", {}).get("states", [])
 
     def faults(self) -> list[str]:
         """Return every fault found."""
@@ -196,6 +198,11 @@ class CrossCheck:
             for benchmark in method.get("benchmarks", []):
                 if benchmark not in self.benchmarks:
                     yield _unknown(f"{where}.benchmarks", benchmark, self.benchmarks)
+            if "states" in method and not method_class(name).uses_source:
+                yield f"{where}.states: method {name} uses no source; remove the key."
+            for state in method.get("states", []):
+                if state not in self.states:
+                    yield _unknown(f"{where}.states", state, self.states)
             yield from self._named_task_faults(where, method, list(self.benchmarks))
             yield from self._own_input_faults(where, method)
 
@@ -230,6 +237,10 @@ class CrossCheck:
         if not set(DIFFERENCES) & set(setting):
             known = ", ".join(DIFFERENCES)
             yield f"{where}: nothing differs; give one of {known}."
+        try:
+            SourceState(**setting.get("source", {}))
+        except ValueError as error:
+            yield f"{where}.source: {error}"
         yield from self._run_faults(where, setting, setting["methods"])
         for name in self._known(setting["methods"]):
             yield from _option_faults(
@@ -314,6 +325,7 @@ class CrossCheck:
     def _name_faults(self) -> Iterator[str]:
         """Yield names that two settings would have, as main, curves, readings do."""
         names = [MAIN, *(entry["id"] for entry in self.config.get("settings", []))]
+        names += self.states
         names += [
             f"{opening}-{entry['id']}"
             for section, opening in READINGS.items()
@@ -328,7 +340,8 @@ class CrossCheck:
             if count > 1 and name == MAIN:
                 yield f"settings: {MAIN} is the name of the main run, choose another."
             elif count > 1:
-                yield f"settings, curves, deviations: two runs would be called {name}."
+                sections = "settings, source_states, curves, deviations"
+                yield f"{sections}: two runs would be called {name}."
 
 
 def _published_faults(

@@ -11,6 +11,7 @@ from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.names import MAIN
 from cdspp.datasets import FolderDataset
 from cdspp.datasets.catalogue import holds_data, load_catalogue
+from cdspp.methods import method_class
 from cdspp.study.checks import CrossCheck
 from cdspp.study.model import (
     Benchmark,
@@ -29,6 +30,7 @@ from cdspp.study.settings import (
     read_readings,
     reading_setting,
     setting_of,
+    state_setting,
     task_names,
 )
 
@@ -213,6 +215,8 @@ def _build(
         methods=methods,
         settings=_settings(config, benchmarks, methods, curves, measured),
         curves=curves,
+        states=_states(config),
+        margin=config.get("source_states", {}).get("margin", 1.0),
         **{section: _names(found) for section, found in measured.items()},
     )
 
@@ -236,16 +240,21 @@ def _names(settings: Mapping[str, Setting]) -> dict[str, str]:
     return {name: setting.identifier for name, setting in settings.items()}
 
 
+def _states(config: Config) -> tuple[str, ...]:
+    return tuple(config.get("source_states", {}).get("states", ()))
+
+
 def _settings(
     config: Config,
     benchmarks: Benchmarks,
-    methods: Iterable[str],
+    methods: Mapping[str, Method],
     curves: Iterable[Curve],
     measured: Mapping[str, Mapping[str, Setting]],
 ) -> dict[str, Setting]:
     everywhere = {name: benchmark.tasks for name, benchmark in benchmarks.items()}
     settings = [
         Setting(MAIN, tuple(methods), everywhere),
+        *(state_setting(state, methods, benchmarks) for state in _states(config)),
         *(setting_of(entry, benchmarks) for entry in config.get("settings", [])),
         *(setting for curve in curves for setting in curve_settings(curve)),
         *(setting for found in measured.values() for setting in found.values()),
@@ -265,7 +274,16 @@ def _method(entry: Config, config: Config, benchmarks: Benchmarks) -> Method:
         shortened=entry.get("shortened", False),
         source_views=dict.fromkeys(benchmarks, view) if isinstance(view, str) else view,
         prior_file=entry.get("prior_file"),
+        states=_method_states(entry, config),
     )
+
+
+def _method_states(entry: Config, config: Config) -> tuple[str, ...]:
+    """Return the states in which a method runs; none where it reads no source."""
+    if not method_class(entry["id"]).uses_source:
+        return ()
+    chosen = entry.get("states", _states(config))
+    return tuple(state for state in _states(config) if state in chosen)
 
 
 def _options(entry: Config) -> dict[str, Any]:

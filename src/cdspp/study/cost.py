@@ -6,13 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from cdspp.core.names import trials_of_block
+from cdspp.core.names import ALONE, trials_of_block
 from cdspp.features import make_extractor
 from cdspp.methods import method_class, option_defaults
 
 if TYPE_CHECKING:
     from cdspp.methods.base import HeterogeneousClassifier
-    from cdspp.study.model import Study
+    from cdspp.study.model import FitGroup, Study
 
 __all__ = [
     "Cost",
@@ -119,35 +119,47 @@ def problem_size(
     n_rest = sum(
         min(n - min(n, per_target), others or n) for n in sizes[target].values()
     )
+    d_target = _width(study, entry.dataset, target, entry.target_view)
+    n_source, d_source = n_labelled, d_target  # the labelled target rows serve
+    if study.settings[setting].source["name"] != ALONE:
+        n_source = sum(min(n, per_source) for n in sizes[source].values())
+        d_source = _width(study, entry.dataset, source, source_view)
     return Size(
         name=f"{benchmark}, {task}",
         n_classes=len(sizes[target]),
-        n_source=sum(min(n, per_source) for n in sizes[source].values()),
-        d_source=_width(study, entry.dataset, source, source_view),
+        n_source=n_source,
+        d_source=d_source,
         n_labelled=n_labelled,
         n_unlabelled=n_rest,
-        d_target=_width(study, entry.dataset, target, entry.target_view),
+        d_target=d_target,
     )
 
 
 def job_cost(
-    study: Study, benchmark: str, setting: str, task: str, method: str, trials: int
+    study: Study, group: FitGroup, task: str, method: str, trials: int
 ) -> JobCost:
-    """Return what a job of `trials` fits should ask for, with room to spare.
+    """Return what a job of a group of fits should ask for, with room to spare.
 
     Parameters
     ----------
     study : Study
         The study.
-    benchmark, setting, task, method : str
+    group : FitGroup
+        The fits, which follow one another.
+    task, method : str
         Names.
     trials : int
         Trials of the job's block.
     """
-    cost = cell_cost(study, benchmark, setting, task, method)
-    minutes = math.ceil(SAFETY * trials * cost.seconds / 60)
-    memory = math.ceil(1.5 * cost.megabytes / 100) * 100
-    return JobCost(max(memory, FEWEST_MB), FEWEST_MINUTES + minutes)
+    costs = [
+        cell_cost(study, group.benchmark, setting, task, method)
+        for setting in group.settings
+    ]
+    seconds = trials * sum(cost.seconds for cost in costs)
+    most = max(cost.megabytes for cost in costs)
+    memory = math.ceil(1.5 * most / 100) * 100
+    minutes = FEWEST_MINUTES + math.ceil(SAFETY * seconds / 60)
+    return JobCost(max(memory, FEWEST_MB), minutes)
 
 
 def cell_cost(
@@ -179,13 +191,14 @@ def forecast_text(study: Study) -> str:
         The study; nothing of it need exist.
     """
     rows: dict[str, list[float]] = {name: [0, 0, 0.0, 0.0] for name in study.methods}
+    for group in study.fit_groups():
+        for method in group.methods:
+            rows[method][0] += len(group.tasks) * len(group.blocks)
     for benchmark in study.benchmarks:
-        for key in study.fits(benchmark):
-            name, setting, task, method, block = key
+        for name, setting, task, method, block in study.fits(benchmark):
             cost = cell_cost(study, name, setting, task, method)
             trials = len(trials_of_block(block))
             row = rows[method]
-            row[0] += 1
             row[1] += trials
             row[2] += trials * cost.seconds / 3600
             row[3] = max(row[3], cost.megabytes)

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from cdspp.core.names import MAIN, PUBLISHED, REFERENCE, FitKey
+from cdspp.core.names import MAIN, PUBLISHED, REAL, REFERENCE, FitKey
 from cdspp.datasets.catalogue import published_storage
 
 __all__ = [
     "Benchmark",
+    "FitGroup",
     "StudyDataset",
     "Method",
     "RunDescription",
@@ -114,6 +115,8 @@ class Method:
         By benchmark, source features of its own in place of the benchmark's.
     prior_file : {'test-shares'} or None
         What its option `prior` is read from, if from a file.
+    states : tuple of str
+        Source states in which it runs beside the real one.
     """
 
     identifier: str
@@ -123,6 +126,7 @@ class Method:
     shortened: bool = False
     source_views: Mapping[str, str] = field(default_factory=dict)
     prior_file: str | None = None
+    states: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -137,7 +141,9 @@ class Setting:
         Methods that run in it.
     tasks : mapping of str to tuple of str
         Tasks that it runs, by benchmark.
-    source, options, labels, overlap, protocol, trials
+    source : mapping
+        State of the source, as `cdspp.stages.source_states.SourceState` takes it.
+    options, labels, overlap, protocol, trials
         What differs; None or empty where it is as in the main run.
     without : tuple of {'source_view', 'prior_file'}
         What its methods do without, although they have it in the main run.
@@ -146,13 +152,34 @@ class Setting:
     identifier: str
     methods: tuple[str, ...]
     tasks: Mapping[str, tuple[str, ...]]
-    source: str = "as-is"
+    source: Mapping[str, Any] = field(default_factory=lambda: {"name": REAL})
     options: Mapping[str, Any] = field(default_factory=dict)
     labels: Mapping[str, int] = field(default_factory=dict)
     overlap: str | None = None
     protocol: str | None = None
     trials: int | None = None
     without: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class FitGroup:
+    """Fits that one job makes: they read the same files and differ in their settings.
+
+    A job is one method on one task for one block, in all settings of the group.
+
+    Attributes
+    ----------
+    benchmark : str
+        Where it runs.
+    methods, settings, tasks, blocks : tuple of str
+        Every method runs in every setting on every task and block.
+    """
+
+    benchmark: str
+    methods: tuple[str, ...]
+    settings: tuple[str, ...]
+    tasks: tuple[str, ...]
+    blocks: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -234,6 +261,8 @@ class Study:
     curves: tuple[Curve, ...] = ()
     deviations: Mapping[str, str] = field(default_factory=dict)
     choices: Mapping[str, str] = field(default_factory=dict)
+    states: tuple[str, ...] = ()
+    margin: float = 1.0
 
     def blocks(self, trials: int) -> tuple[str, ...]:
         """Return the names of the blocks that hold the first `trials` trials."""
@@ -244,12 +273,42 @@ class Study:
     def fits(self, benchmark: str) -> Iterator[FitKey]:
         """Yield every fit that the configuration names for a benchmark."""
         for setting in self.settings:
-            for task in self.setting_tasks(benchmark, setting):
-                for method in self.setting_methods(benchmark, setting):
-                    if task not in self.methods[method].tasks[benchmark]:
-                        continue
+            for method in self.setting_methods(benchmark, setting):
+                for task in self.fit_tasks(benchmark, setting, method):
                     for block in self.blocks(self.setting_trials(setting, method)):
                         yield FitKey(benchmark, setting, task, method, block)
+
+    def fit_groups(self) -> Iterator[FitGroup]:
+        """Yield the groups of fits that share jobs; every fit is in one of them."""
+        for name in self.benchmarks:
+            alike: dict[tuple[Any, ...], list[str]] = {}
+            for method in self.methods:
+                for where, settings in self._alike(name, method).items():
+                    alike.setdefault((tuple(settings), *where), []).append(method)
+            for (settings, tasks, blocks, *_), methods in alike.items():
+                yield FitGroup(name, tuple(methods), settings, tasks, blocks)
+
+    def _alike(self, benchmark: str, method: str) -> dict[tuple[Any, ...], list[str]]:
+        """Return the settings of a method by tasks, blocks and what they read.
+
+        Settings with splits of their own stay apart: what one of them may know as
+        labelled, another one tests.
+        """
+        found: dict[tuple[Any, ...], list[str]] = {}
+        for setting in self.settings:
+            if method in self.setting_methods(benchmark, setting):
+                tasks = self.fit_tasks(benchmark, setting, method)
+                blocks = self.blocks(self.setting_trials(setting, method))
+                splits = [self.split_setting(setting, role) for role in COUNTS]
+                view = self.source_view(benchmark, setting, method)
+                read = (*splits, view, self.prior_file(setting, method))
+                found.setdefault((tasks, blocks, *read), []).append(setting)
+        return {where: settings for where, settings in found.items() if where[0]}
+
+    def fit_tasks(self, benchmark: str, setting: str, method: str) -> tuple[str, ...]:
+        """Return the tasks of a benchmark that a method runs in a setting."""
+        ran = self.methods[method].tasks[benchmark]
+        return tuple(t for t in self.setting_tasks(benchmark, setting) if t in ran)
 
     def setting_tasks(self, benchmark: str, setting: str) -> tuple[str, ...]:
         """Return the tasks of a benchmark that a setting runs."""

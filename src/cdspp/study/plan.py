@@ -10,12 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
-from cdspp.core.names import AS_IS, MAIN, REFERENCE, TARGET_ONLY
+from cdspp.core.names import ALONE, MAIN, REAL, REFERENCE, TARGET_ONLY
 from cdspp.core.wording import marks
 from cdspp.methods import method_class
 from cdspp.study.model import Curve, Setting, Study
 
 __all__ = [
+    "METHOD",
     "BenchmarkPlan",
     "CurvePlan",
     "CurveValue",
@@ -25,12 +26,12 @@ __all__ = [
     "plan_of",
 ]
 
-METHOD, INFORMED, CONTROL, VARIANT, RIVAL = KINDS = (
+METHOD, INFORMED, CONTROL, VARIANT, STATE = KINDS = (
     "method",
     "informed",
     "control",
     "variant",
-    "rival",
+    "state",
 )
 
 
@@ -49,14 +50,15 @@ class Row:
         Whose scores belong to it.
     trials_asked : int
         Number of trials that the study asks for; how many ran, the scores tell.
-    kind : {'method', 'informed', 'control', 'variant', 'rival'}
+    kind : {'method', 'informed', 'control', 'variant', 'state'}
         Which block it stands in; methods alone take part in bold, ranks, claims and
-        verdicts. An informed method is told something of the test samples. A rival is
-        shown in gains only: a method other than the reference on a changed source.
+        verdicts. An informed method is told something of the test samples. A control is
+        the reference in another source state; other methods there are of the kind
+        state, and shown by their gains alone.
     supervised, shortened : bool
         Supervised methods have a block of their own; shortened runs are out of bold.
     source : str
-        What its setting does to the source.
+        State of the source.
     tasks : tuple of str
         The tasks that the method runs, where they are not all; else empty.
     """
@@ -69,7 +71,7 @@ class Row:
     kind: str = METHOD
     supervised: bool = False
     shortened: bool = False
-    source: str = AS_IS
+    source: str = REAL
     tasks: tuple[str, ...] = ()
 
     @property
@@ -164,7 +166,7 @@ class BenchmarkPlan:
     trials_asked : int
         Number of trials of a complete row.
     rows : tuple of Row
-        Methods in table order, then controls, variants and rivals; every setting and
+        Methods in table order, then controls, variants and states; every setting and
         method once.
     curves, deviations, choices : tuple
         Curves, and the deviations and choices that are run another way.
@@ -172,6 +174,10 @@ class BenchmarkPlan:
         What is shown in detail; None where the reference does not run.
     printed : str or None
         The paper's benchmark whose printed numbers stand beside.
+    states : tuple of str
+        Source states that methods are run in beside the real one.
+    margin : float
+        Points within which a gain counts as equal.
     """
 
     study: str
@@ -191,11 +197,13 @@ class BenchmarkPlan:
     choices: tuple[ReadingPlan, ...] = ()
     showcase: Showcase | None = None
     printed: str | None = None
+    states: tuple[str, ...] = ()
+    margin: float = 1.0
 
     @property
     def shown_rows(self) -> tuple[Row, ...]:
-        """The rows of the tables of accuracies: all but rivals."""
-        return tuple(row for row in self.rows if row.kind != RIVAL)
+        """The rows of the tables of accuracies: all but methods in other states."""
+        return tuple(row for row in self.rows if row.kind != STATE)
 
     @property
     def main_rows(self) -> list[Row]:
@@ -209,9 +217,8 @@ class BenchmarkPlan:
 
     def of_data(self) -> BenchmarkPlan:
         """Return the plan without what runs: as much as depends on the data alone."""
-        return replace(
-            self, rows=(), curves=(), deviations=(), choices=(), showcase=None
-        )
+        ran = dict.fromkeys(("rows", "curves", "deviations", "choices", "states"), ())
+        return replace(self, **ran, showcase=None, margin=1.0)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the plan as Snakemake takes it for a parameter."""
@@ -273,6 +280,8 @@ def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
         choices=tuple(_readings(study, benchmark, study.choices)),
         showcase=Showcase(entry.showcase) if REFERENCE in ran else None,
         printed=entry.printed,
+        states=study.states,
+        margin=study.margin,
     )
 
 
@@ -308,21 +317,23 @@ def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
         trials_asked=study.setting_trials(name, method),
         supervised=found.supervised,
         shortened=study.methods[method].shortened,
-        source=setting.source,
+        source=str(setting.source["name"]),
         tasks=() if ran == study.benchmarks[benchmark].tasks else ran,
     )
     if study.prior_file(name, method) is not None:
         told = f"{found.display_name} (knows test shares)"
         row = replace(row, display_name=told, kind=INFORMED)
+    if name == MAIN and method == TARGET_ONLY:
+        return replace(row, kind=CONTROL, source=ALONE)
     if name == MAIN:
-        return replace(row, kind=CONTROL) if method == TARGET_ONLY else row
-    if setting.source != AS_IS and method == REFERENCE:
+        return row
+    if name in study.states and method == REFERENCE:
         return replace(row, key=name, display_name=name, kind=CONTROL)
     return replace(
         row,
         key=f"{method}, {name}",
         display_name=f"{row.display_name}, {name}",
-        kind=VARIANT if setting.source == AS_IS else RIVAL,
+        kind=STATE if name in study.states else VARIANT,
     )
 
 

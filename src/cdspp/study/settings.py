@@ -7,7 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cdspp.core.names import LABELS, MAIN, SEEDED
+from cdspp.core.names import (
+    ALONE,
+    LABELS,
+    MAIN,
+    REAL,
+    REFERENCE,
+    SEEDED,
+    TARGET_ONLY,
+)
 from cdspp.methods import option_defaults
 from cdspp.study.model import Benchmark, Curve, Method, Setting, StudyDataset
 
@@ -19,6 +27,7 @@ __all__ = [
     "reading_setting",
     "setting_of",
     "setting_of_value",
+    "state_setting",
     "curve_of",
     "curve_settings",
     "task_names",
@@ -60,12 +69,40 @@ def setting_of(entry: Config, benchmarks: Benchmarks) -> Setting:
         identifier=entry["id"],
         methods=tuple(entry["methods"]),
         tasks=chosen_tasks(entry, benchmarks),
-        source=entry.get("source", "as-is"),
+        source={"name": REAL, **entry.get("source", {})},
         options=dict(sorted(entry.get("options", {}).items())),
         labels=entry.get("labels", {}),
         overlap=entry.get("overlap"),
         trials=entry.get("trials"),
     )
+
+
+def state_setting(
+    state: str, methods: Mapping[str, Method], benchmarks: Benchmarks
+) -> Setting:
+    """Return the setting that runs methods with another source, or with none.
+
+    Without a source the reference is the method target-only: where that runs on the
+    same trials with the same options, it is not fitted twice.
+    """
+    chosen = [name for name, method in methods.items() if state in method.states]
+    if state == ALONE and _is_target_only(methods):
+        chosen.remove(REFERENCE)
+    everywhere = {name: benchmark.tasks for name, benchmark in benchmarks.items()}
+    return Setting(state, tuple(chosen), everywhere, source={"name": state})
+
+
+def _is_target_only(methods: Mapping[str, Method]) -> bool:
+    """Whether the reference without a source is among the methods, as target-only."""
+    if not {REFERENCE, TARGET_ONLY} <= methods.keys():
+        return False
+    ours, other = (methods[name] for name in (REFERENCE, TARGET_ONLY))
+    options = [
+        {**option_defaults(method.identifier), **method.options}
+        for method in (ours, other)
+    ]
+    same = (ours.tasks, ours.trials) == (other.tasks, other.trials)
+    return same and options[0] == options[1] and ALONE in ours.states
 
 
 def read_readings(paper: str | os.PathLike[str]) -> dict[str, dict[str, Config]]:

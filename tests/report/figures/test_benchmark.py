@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
+from support.page_reader import texts
 from support.report_data import (
     CONTROLS,
     DIGIT_TASKS,
@@ -35,7 +36,6 @@ from cdspp.report.figures.samples import (
     draw_showcase,
     draw_subspace,
 )
-from cdspp.report.figures.source_help import VERDICT_COLOURS, draw_source_help
 from cdspp.report.figures.style import (
     CLASS_COLOURS,
     STYLES,
@@ -53,25 +53,20 @@ def draw(tmp_path: Path) -> Callable[..., str]:
     def make(kind: Any, plan: BenchmarkPlan, **options: Any) -> str:
         summary = draw_summary(plan, **options)
         output = tmp_path / f"{kind.__name__}.svg"
-        kind([summary] if kind is draw_source_help else summary, [output])
+        kind(summary, [output])
         return output.read_text(encoding="utf-8")
 
     return make
 
 
-def texts(svg: str) -> list[str]:
-    """Return the texts of an SVG file."""
-    found = re.findall(r"<text[^>]*>(.*?)</text>", svg, flags=re.DOTALL)
-    return [re.sub(r"<[^>]+>|\s*\n\s*", "", text) for text in found]
-
-
 def test_every_method_and_control_has_its_own_colour_and_marker() -> None:
-    assert set(STYLES) == {*METHODS, *CONTROLS}
+    # Without the method target-only, its place is taken by the state itself.
+    assert set(STYLES) == {*METHODS, *CONTROLS, "none"}
     looks = {(style.colour, style.marker, style.filled) for style in STYLES.values()}
     assert len(looks) == len(STYLES)
     opening = [STYLES[key] for key in ("svm-t", *CONTROLS, "cdspp")]
-    assert len({style.marker for style in opening}) == 5
-    assert len({style.colour for style in opening}) == 5
+    assert len({style.marker for style in opening}) == len(opening)
+    assert len({style.colour for style in opening}) == len(opening)
 
 
 def test_supervised_methods_are_hollow() -> None:
@@ -122,36 +117,6 @@ def test_windows_have_equal_spans_around_their_own_data() -> None:
     assert spans[0] == pytest.approx(spans[1])
     assert spans[0] > 10
     assert sum(panels[1].get_xlim()) / 2 == pytest.approx(91)
-
-
-def test_the_opening_figure_names_tasks_rows_and_the_gain_over_a_control(
-    draw: Callable[..., str],
-) -> None:
-    shown = texts(draw(draw_source_help, make_plan(), source_helps=0.06))
-    for task in DIGIT_TASKS:
-        assert task.replace("_", " → ") in shown
-    assert {"target-only", "placebo", "noise", "CDSPP", "Digits"} <= set(shown)
-    gains = [text for text in shown if re.match(r"\+\d\.\d +\[\d\.\d, \d\.\d\]$", text)]
-    assert len(gains) == 4
-    assert sum(text.startswith("over ") for text in shown) == 4
-
-
-def test_of_many_tasks_the_opening_figure_shows_the_gains_alone(
-    draw: Callable[..., str],
-) -> None:
-    domains = ("print", "sketch", "photo", "tilted")
-    plan = make_plan(tasks=[f"{a}_{b}" for a in domains for b in domains])
-    svg = draw(draw_source_help, plan, source_helps=0.06)
-    shown = texts(svg)
-    assert sum(" → " in text for text in shown) == 16
-    assert {"Average", "gain, points"} <= set(shown)
-    assert "target-only" not in shown
-    assert VERDICT_COLOURS["helps"] in svg
-    for found, more, less in (("helps", (5, 7), (1, 3)), ("hurts", (1, 3), (5, 7))):
-        colour = VERDICT_COLOURS[found]  # the caption says blue and red
-        assert int(colour[slice(*more)], 16) > 2 * int(colour[slice(*less)], 16)
-    heights = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
-    assert float(heights.group(2)) < 1.4 * float(heights.group(1))
 
 
 def test_all_methods_and_the_average_are_drawn(draw: Callable[..., str]) -> None:

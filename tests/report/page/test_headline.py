@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.report_data import make_plan
 
 from cdspp.core.errors import DataError
 from cdspp.report.page.headline import headline
@@ -21,11 +22,19 @@ def test_the_headline_is_aligned_and_says_where_the_page_is(
     assert grid[0].split("  ")[0] == "accuracy, percent (sd)"
     assert grid[1].startswith("SVM_t*")
     assert len({len(line) for line in grid}) == 1
-    assert "Digits: The source helps on 4 of 4 tasks." in text
-    assert "Docs to code: No evidence that the source helps." in text
+    told = "Digits: Of 4 tasks, the source helps on 4. On average over tasks the source"
+    assert any(line.startswith(told) for line in lines)
+    assert "\nDocs to code: The trials leave it undecided: over no source it" in text
     assert lines[-1] == f"Report: {page}"
     page.unlink()
     assert headline(page.parents[1]).endswith("The report is not written yet.")
+
+
+def test_a_study_that_does_not_ask_is_told_so(make_page: Callable[..., Path]) -> None:
+    page = make_page([make_plan(states=()), make_plan(benchmark="b", methods=())])
+    text = headline(page.parents[1])
+    assert "\nDigits: Not asked: no other source state was run.\n" in text
+    assert "\nB:" not in text
 
 
 def test_a_headline_without_tables_says_what_to_do(tmp_path: Path) -> None:

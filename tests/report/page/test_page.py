@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from support.page_reader import read_page
 from support.report_data import make_plan
 from support.written_study import WrittenStudy
 
+from cdspp.analysis.verdicts import RULE
 from cdspp.report.page.page import write_report
 from cdspp.study.model import RunDescription
 from cdspp.study.plan import BenchmarkPlan, Showcase
@@ -50,13 +52,13 @@ def test_the_page_asks_answers_and_then_shows(page: Path) -> None:
     assert in_order(
         text,
         "Did the source help?</h1>",
-        "It helps on 4 of 4 tasks of Digits; no evidence that it helps on Docs to code",
+        "Digits: of 4 tasks it helps on 4; Docs to code: the trials leave it undecided",
         'id="chart"',
         'id="overview"',
         'id="claims"',
         'id="benchmark-digits"',
         'id="benchmark-docs-to-code"',
-        'id="gains"',
+        'id="states"',
         'id="times"',
         'id="deviations"',
         'id="graph"',
@@ -79,7 +81,70 @@ def test_what_is_not_folded_is_the_answer_the_chart_and_two_tables(page: Path) -
     while (shorter := re.sub(FOLD, "", text)) != text:
         text = shorter
     shown = re.findall(r'<figure[^>]* id="(\S+)"', text)
-    assert shown == ["figure-source-help", "table-overview", "table-claims-overview"]
+    assert shown == [
+        "figure-source-help",
+        "figure-source-states",
+        "table-overview",
+        "table-claims-overview",
+    ]
+
+
+def test_every_benchmark_has_a_card_with_its_verdict_and_answer(page: Path) -> None:
+    text, _ = read_page(page)
+    cards = re.findall(r'<li class="(\S+)"><b>(.*?)</b> (.*?)</li>', text)
+    assert [(word, title) for word, title, _ in cards] == [
+        ("helps", "Digits"),
+        ("undecided", "Docs to code"),
+    ]
+    told = "Of 4 tasks, the source helps on 4. On average over tasks the source helps:"
+    assert cards[0][2].startswith(told)
+    for word, title, answer in cards:
+        section = text[
+            text.index(f'id="benchmark-{title.lower().replace(" ", "-")}"') :
+        ]
+        assert f"<p>{answer}</p>" in section[: section.index("</section>")], word
+
+
+def test_the_rule_stands_below_the_answer_with_the_states_and_the_margin(
+    make_page: MakePage,
+) -> None:
+    text, _ = read_page(make_page([replace(make_plan(), margin=0.5)]))
+    rule = text[text.index('<p class="rule">') :]
+    rule = unescape(rule[: rule.index("</p>")])
+    assert rule.startswith(f'<p class="rule">{RULE} The other states of the source')
+    assert rule.endswith("The margin is ±0.5, in points.")
+
+
+def test_words_of_a_verdict_are_one_class_of_its_card(make_page: MakePage) -> None:
+    plans = [make_plan(trials=3), make_plan(benchmark="b", states=())]
+    text, _ = read_page(make_page(plans))
+    classes = re.findall(r'<li class="(\S+)"><b>', text)
+    assert classes == ["too-few-trials", "not-asked"]
+
+
+def test_every_method_by_every_state_is_a_section_of_its_own(page: Path) -> None:
+    text, _ = read_page(page)
+    section = text[text.index('id="states"') :]
+    section = section[: section.index("</section>")]
+    assert "Did the source help each method?" in section
+    assert 'id="table-source-help"' in section
+    assert "where a number is negative, the method did better without" in section
+    assert 'id="table-source-help_digits"' not in section
+    assert 'id="table-source-help_digits"' in text
+
+
+def test_captions_tell_the_charts_of_few_and_of_many_tasks(make_page: MakePage) -> None:
+    few, _ = read_page(make_page([make_plan(tasks=["a_b"])], figures=True))
+    told = "Target-only is the state without a source."
+    chart = few[few.index('id="figure-source-help"') :]
+    assert told in chart[: chart.index("</figure>")]
+    matrix = few[few.index('id="figure-source-states"') :]
+    assert "▲ dark: the real source is better" in matrix[: matrix.index("</figure>")]
+    tasks = [f"a_b{place}" for place in range(11)]
+    plan = make_plan(tasks=tasks, methods=("svm-t", "cdspp"), trials=2)
+    many, _ = read_page(make_page([plan], figures=True))
+    assert told not in many
+    assert "blue where the source helps, red where it hurts" in many
 
 
 def test_a_method_that_is_told_of_the_test_samples_is_named(
@@ -102,7 +167,7 @@ def test_tables_come_from_their_files_with_all_forms(make_page: MakePage) -> Non
     assert "figure-methods_digits" not in reader.ids
 
 
-def test_what_the_page_says_of_gains_is_what_its_table_says(
+def test_what_the_page_says_of_the_source_is_what_its_table_says(
     make_page: MakePage,
 ) -> None:
     page = make_page()
@@ -110,7 +175,9 @@ def test_what_the_page_says_of_gains_is_what_its_table_says(
     heading, *_ = table.read_text(encoding="utf-8").splitlines(keepends=True)
     table.write_text(heading, encoding="utf-8")
     page_of(page, [make_plan()], tables=[table])
-    assert "It helps" not in read_page(page)[0]
+    text, _ = read_page(page)
+    assert "helps on 4" not in text
+    assert '<p class="lead">Not asked on Digits.</p>' in text
 
 
 def test_the_page_needs_nothing_from_outside(page: Path) -> None:
@@ -181,7 +248,7 @@ def test_the_page_says_what_was_run_and_what_failed(
     assert "python 3.11.9" in text
     assert "x86_64" in text
     time = text[text.index('id="table-time"') :]
-    assert '<th scope="row">CDSPP<sub>sup</sub></th><td class="text">main</td>' in time
+    assert '<th scope="row">CDSPP<sub>sup</sub></th><td data-value="25.0' in time
     digest = hashlib.sha256(b"vectors").hexdigest()
     assert f"<dt>digits/print.sift-words</dt><dd>{digest}</dd>" in text
     assert "digits, main, print_sketch, SVM_t, trial 2: no &lt;pairs&gt; left" in text

@@ -132,10 +132,12 @@ def test_an_effect_is_setting_minus_main_run_on_equal_trials_and_tasks() -> None
     changed = {"a_b": [0.82, 0.84, 0.86, 0.99], "b_c": [0.60, 0.64, 0.68, 0.99]}
     scores = as_frame({MAIN: main | {"c_a": [0.10] * 4}, CHANGED: changed})
     effect = measure_effects(scores, plan_of("a_b", "b_c", trials=3))["no-centring"]
-    # By trial: (0.02 + 0) / 2, (0.02 + 0.02) / 2, (0.02 + 0.04) / 2.
+    # By trial: (0.02 + 0) / 2, (0.02 + 0.02) / 2, (0.02 + 0.04) / 2. Their deviation is
+    # 0.01, and t with two degrees of freedom 4.303.
+    half = 4.302653 * 0.01 / math.sqrt(3)
     assert effect.gain.gain == pytest.approx(0.02)
-    assert effect.gain.low == pytest.approx(0.01)
-    assert effect.gain.high == pytest.approx(0.03)
+    ends = (0.02 - half, 0.02 + half)
+    assert (effect.gain.low, effect.gain.high) == pytest.approx(ends, abs=1e-8)
     assert (effect.gain.trials, effect.gain.losses, effect.tasks) == (3, 0, 2)
 
 
@@ -156,7 +158,10 @@ def test_a_setting_that_has_no_scores_yet_has_no_effect() -> None:
 
 
 def test_a_line_tells_both_readings_and_the_effect_in_points() -> None:
-    scores = {MAIN: {"a_b": [0.80, 0.82, 0.84]}, CHANGED: {"a_b": [0.77, 0.80, 0.83]}}
+    scores = {
+        MAIN: {"a_b": [0.80, 0.82, 0.84]},
+        CHANGED: {"a_b": [0.780, 0.799, 0.822]},
+    }
     cells = table_of(scores).lines[0].cells
     assert [cell.text for cell in cells] == [
         "CDSPP",
@@ -167,7 +172,7 @@ def test_a_line_tells_both_readings_and_the_effect_in_points() -> None:
         "−2.0",
     ]
     assert cells[1].note == "center: false. Followed: code."
-    assert (cells[4].note, cells[5].note) == ("1 task, 3 trials", "−3.0 to −1.0")
+    assert (cells[4].note, cells[5].note) == ("1 task, 3 trials", "−2.3 to −1.6")
     assert cells[5].bold
 
 

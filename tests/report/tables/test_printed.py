@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,18 @@ def test_the_data_hold_every_printed_cell(printed: Printed) -> None:
     ours = table.data[table.data["mean"].notna()]
     columns = ["method", "mean", "trials"]
     assert ours[columns].to_numpy().tolist() == [["CDSPP", 0.7, 1]]
+
+
+def test_a_method_that_knows_the_test_shares_says_so(printed: Printed) -> None:
+    summary = summary_of("nus-imagenet", {"cdspp": {"tags_images": [0.7]}})
+    told = {"display_name": "CDSPP (knows test shares)", "kind": "informed"}
+    rows = tuple(
+        replace(row, **told) if row.key == "cdspp" else row for row in summary.rows
+    )
+    cells = compare_printed(printed, [replace(summary, rows=rows)])
+    for table in (build_printed_table(cells), build_printed_counts(cells)):
+        names = {cell.text for line in table.lines for cell in line.cells}
+        assert "CDSPP (knows test shares)" in names
 
 
 def test_verdicts_are_counted_by_method(printed: Printed) -> None:

@@ -50,6 +50,7 @@ class CDSPPPCA(CDSPP):
 
     identifier = "cdspp-pca"
     display_name = "CDSPP+PCA"
+    centres_rows = True
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
         **CDSPP._parameter_constraints,
@@ -122,6 +123,7 @@ class TargetOnly(CDSPP):
 
     identifier = "target-only"
     display_name = "target-only"
+    uses_source = False
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
         return super()._fit_problem(

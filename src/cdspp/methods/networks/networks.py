@@ -49,8 +49,8 @@ log = logging.getLogger(__name__)
 
 FIRST_SCALE = 0.01
 PROGRESS_SECONDS = 30.0
-# A last loss of so many medians of as many last losses is a collapse, not noise.
-COLLAPSED, USUAL_OVER = 1.5, 100
+# A last loss of so many medians of as many last losses is no noise.
+SPIKE, USUAL_OVER = 1.5, 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,10 +265,10 @@ def train(
     if not all(bool(weight.isfinite().all()) for weight in weights):
         raise MethodFailed(f"a weight is not finite after iteration {max_iter - 1}")
     usual = float(np.median(losses[-USUAL_OVER:]))
-    if losses[-1] > COLLAPSED * usual:
+    if losses[-1] > SPIKE * usual:
         log.warning(
             "the last loss, %.4f, is far above the usual %.4f: training had just "
-            "collapsed, and the result is poor",
+            "come apart, and the result is poor",
             losses[-1],
             usual,
         )

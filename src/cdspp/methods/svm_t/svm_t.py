@@ -73,6 +73,7 @@ class SVMT(HeterogeneousClassifier):
     identifier = "svm-t"
     display_name = "SVM_t"
     supervised = True
+    uses_source = False
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
         "strategy": [StrOptions({"platt", "decision", "ovo"})],

@@ -1,6 +1,6 @@
 """The figures of a study that are drawn from its scores; all show percent.
 
-Dots are means over trials, bars and bands 95 % bootstrap intervals over trials.
+Dots are means over trials, bars and bands 95 % t intervals over trials.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The figures of the curves: accuracy by labelled samples, and sensitivity to options.
 
-Dots are means over trials; the reference method alone has a band, the 95 % bootstrap
-interval over trials.
+Dots are means over trials; the reference method alone has a band, the 95 % t interval
+over trials.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cdspp.analysis.resampling import bootstrap_interval
+from cdspp.analysis.paired import mean_interval
 from cdspp.analysis.summary import Floats, mean_sd
 from cdspp.report.figures.style import far_below, figure_name, style_of
 from cdspp.study.plan import Row
@@ -52,7 +52,7 @@ def draw_line(
     }
     axes.plot(places, [mean_sd(trials)[0] for trials in shown], **{**usual, **look})
     if band and len(shown):
-        edges = np.array([bootstrap_interval(trials) for trials in shown])
+        edges = np.array([mean_interval(trials) for trials in shown])
         axes.fill_between(places, *edges.T, color=style.colour, alpha=0.13, lw=0)
 
 

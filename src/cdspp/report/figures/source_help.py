@@ -9,14 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from cdspp.analysis.source_help import (
-    Interval,
-    by_task,
-    compare,
-    strongest,
-    verdict,
-)
+from cdspp.analysis.answers import Interval, verdict_of
+from cdspp.analysis.source_help import by_task, of_method
 from cdspp.analysis.summary import Summary
+from cdspp.analysis.verdicts import EQUAL, HELPS, HURTS
 from cdspp.core.names import AVERAGE, BASELINE, REFERENCE
 from cdspp.core.wording import in_points, task_title
 from cdspp.report.figures.style import (
@@ -41,25 +37,32 @@ PathLike = str | os.PathLike[str]
 
 _MOST_TASKS = 10
 _PITCH = 1.6
-VERDICT_COLOURS = {"helps": "#0067a8", "hurts": "#c9431d"}
-_MARKERS = {"helps": "o", "hurts": "D"}
+VERDICT_COLOURS = {HELPS: "#0067a8", HURTS: "#c9431d", EQUAL: "#22262b"}
+_MARKERS = {HELPS: "o", HURTS: "D", EQUAL: "s"}
 _BASELINE = "#4b5563"
 _LINE_HEIGHT = 0.23
 _FRAME = 0.5
 
 
-def draw_source_help(summaries: Sequence[Summary], outputs: Sequence[PathLike]) -> None:
-    """Draw baseline, controls and reference of every task, or of many their gains.
+def draw_source_help(
+    summaries: Sequence[Summary],
+    comparisons: Sequence[pd.DataFrame],
+    outputs: Sequence[PathLike],
+) -> None:
+    """Draw baseline, states and reference of every task, or of many their gains.
 
     Parameters
     ----------
     summaries : sequence of Summary
         The scores of the benchmarks.
+    comparisons : sequence of DataFrame
+        What `cdspp.analysis.source_help.compare` says of each.
     outputs : sequence of path
         Files to write (svg, png).
     """
+    groups = [by_task(of_method(found)) for found in comparisons]
     if not few_tasks([summary.plan for summary in summaries]):
-        _draw_gains(summaries, outputs)
+        _draw_gains(summaries, groups, outputs)
         return
     lengths = [max(1, len(summary.tasks)) for summary in summaries]
     height = sum(length * 0.88 + 0.48 for length in lengths) + 0.65
@@ -70,11 +73,11 @@ def draw_source_help(summaries: Sequence[Summary], outputs: Sequence[PathLike]) 
             squeeze=False,
             gridspec_kw={"height_ratios": lengths},
         )[:, 0]
-        for summary, axes in zip(summaries, grid, strict=True):
-            _source_panel(axes, summary)
+        for summary, group, axes in zip(summaries, groups, grid, strict=True):
+            _source_panel(axes, summary, group)
             _title(axes, summary)
         equal_windows(list(grid))
-        _text(grid[0], 1.02, "gain, points [95 %]", MUTED)
+        _text(grid[0], 1.02, "verdict; least sure gain [95 %]", MUTED)
         figure.supxlabel("accuracy, percent", fontsize=9)
         rows = {s.rows[i].key: s.rows[i] for s in summaries for i in _rows(s)}
         if handles := method_handles(rows.values()):
@@ -92,16 +95,17 @@ def few_tasks(plans: Sequence[BenchmarkPlan]) -> bool:
 
 
 def _rows(summary: Summary) -> list[int]:
-    """Positions of baseline, controls and reference, top to bottom."""
+    """Positions of baseline, other source states and reference, top to bottom."""
     baseline, reference = summary.find(BASELINE), summary.find(REFERENCE)
     controls = [i for i, row in enumerate(summary.rows) if row.control]
     found = [baseline, *controls, reference]
     return list(dict.fromkeys(i for i in found if i is not None))
 
 
-def _source_panel(axes: Axes, summary: Summary) -> None:
+def _source_panel(
+    axes: Axes, summary: Summary, groups: Mapping[str, pd.DataFrame]
+) -> None:
     rows = _rows(summary)
-    groups = by_task(compare(summary))
     pitch = len(rows) + _PITCH
     reference = summary.find(REFERENCE)
     for place, task in enumerate(summary.tasks):
@@ -125,14 +129,25 @@ def _source_panel(axes: Axes, summary: Summary) -> None:
 
 
 def _gain_text(axes: Axes, comparisons: pd.DataFrame | None, y: float) -> None:
-    if comparisons is None or (rival := strongest(comparisons)) is None:
+    """Write the verdict on a task, and the gain over the state hardest to beat."""
+    if comparisons is None:
         return
-    colour = VERDICT_COLOURS.get(verdict(comparisons), MUTED)
-    low, high = in_points(rival.low), in_points(rival.high)
+    word = verdict_of(comparisons)
     where: dict[str, Any] = {"transform": axes.get_yaxis_transform(), "va": "center"}
-    text = f"{in_points(rival.gain, sign=True)}  [{low}, {high}]"
-    axes.text(1.02, y - 0.75, text, color=colour, fontweight="bold", **where)
-    axes.text(1.02, y + 0.85, f"over {figure_name(rival.rival)}", **where)
+    colour = VERDICT_COLOURS.get(word, MUTED)
+    axes.text(1.02, y - 1.4, word, color=colour, fontweight="bold", **where)
+    if (rival := _hardest(comparisons)) is not None:
+        low, high = in_points(rival.low), in_points(rival.high)
+        text = f"{in_points(rival.gain, sign=True)}  [{low}, {high}]"
+        axes.text(1.02, y + 0.1, text, **where)
+        axes.text(1.02, y + 1.6, f"over {rival.rival}", **where)
+
+
+def _hardest(comparisons: pd.DataFrame) -> Any | None:
+    """Return the comparison with the state over which the gain is least sure."""
+    states = comparisons[comparisons["state"]]
+    found = states[states["rival"] == states["hardest"]]
+    return None if found.empty else found.iloc[0]
 
 
 def _text(axes: Axes, x: float, text: str, colour: str) -> None:
@@ -146,12 +161,15 @@ def _text(axes: Axes, x: float, text: str, colour: str) -> None:
     )
 
 
-def _draw_gains(summaries: Sequence[Summary], outputs: Sequence[PathLike]) -> None:
-    """Draw what the reference gains over the baseline and the strongest control.
+def _draw_gains(
+    summaries: Sequence[Summary],
+    groups: Sequence[Mapping[str, pd.DataFrame]],
+    outputs: Sequence[PathLike],
+) -> None:
+    """Draw what the reference gains over the baseline and the hardest state.
 
     Each benchmark is a panel with a line a task and one for the average.
     """
-    groups = [by_task(compare(summary)) for summary in summaries]
     lengths = [max(1, len(group)) for group in groups]
     height = sum(_LINE_HEIGHT * length + _FRAME for length in lengths) + 0.7
     with canvas(WIDTH, height, outputs) as figure:
@@ -176,12 +194,12 @@ def _gain_panel(axes: Axes, groups: Mapping[str, pd.DataFrame]) -> None:
     for y, (task, comparisons) in enumerate(groups.items()):
         if task == AVERAGE:
             axes.axhspan(y - 0.5, y + 0.5, color="#f5f6f7", lw=0, zorder=0)
-        for comparison in comparisons[~comparisons["control"]].itertuples():
+        for comparison in comparisons[~comparisons["state"]].itertuples():
             _gain(axes, comparison, y - 0.16, (_BASELINE, "s", "white"))
-        if (rival := strongest(comparisons)) is not None:
-            _gain(axes, rival, y + 0.16, _look(verdict(comparisons)))
+        if (rival := _hardest(comparisons)) is not None:
+            _gain(axes, rival, y + 0.16, _look(verdict_of(comparisons)))
     axes.set_yticks(range(len(groups)), [task_title(task) for task in groups])
-    axes.set_ylim(len(groups) - 0.5, -0.5)
+    axes.set_ylim(max(1, len(groups)) - 0.5, -0.5)
     quiet(axes)
 
 
@@ -194,7 +212,9 @@ def _gain(axes: Axes, gain: Interval, y: float, look: tuple[str, str, str]) -> N
 
 def _baseline(groups: Mapping[str, pd.DataFrame]) -> list[str]:
     return [
-        name for group in groups.values() for name in group[~group["control"]]["rival"]
+        name
+        for group in groups.values()
+        for name in group[~group["state"]]["rival_name"]
     ]
 
 
@@ -203,9 +223,10 @@ def _handles(baseline: str) -> list[Line2D]:
 
     kinds = [
         (f"over {figure_name(baseline)}", _BASELINE, "s", "white"),
-        ("over the strongest control: helps", *_look("helps")),
-        ("no evidence", *_look("open")),
-        ("hurts", *_look("hurts")),
+        ("over the hardest state: helps", *_look(HELPS)),
+        (EQUAL, *_look(EQUAL)),
+        ("undecided", *_look("")),
+        (HURTS, *_look(HURTS)),
     ]
     return [
         Line2D([], [], label=label, color=colour, marker=marker, mfc=face, ls="")

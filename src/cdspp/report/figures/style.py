@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from cdspp.analysis.resampling import bootstrap_interval
+from cdspp.analysis.paired import mean_interval
 from cdspp.analysis.summary import Floats, mean_sd
 from cdspp.core.artifacts import atomic
 from cdspp.core.errors import DataError
@@ -59,15 +59,18 @@ class Style:
     filled: bool = True
 
 
-# Families share a colour; members differ by marker or fill. The five rows of the
-# opening chart are told apart in greyscale as well, by marker.
+# Families share a colour; members differ by marker or fill. The rows of the opening
+# chart are told apart in greyscale as well, by marker.
 STYLES = {
     "svm-t": Style("#4b5563", "s", False),
     "cdspp": Style("#0067a8", "o"),
     "cdspp-sup": Style("#0067a8", "o", False),
     "cdspp-pca": Style("#41a6dd", "H"),
     "target-only": Style("#d98a00", "D"),
-    "placebo": Style("#c9431d", "^"),
+    "none": Style("#d98a00", "d"),
+    "swapped-classes": Style("#12805c", "P"),
+    "permuted-labels": Style("#c9431d", "^"),
+    "class-noise": Style("#7a5195", "X"),
     "noise": Style("#c66aa0", "v"),
     "hfa": Style("#7a5195", "p", False),
     "shfa": Style("#7a5195", "p"),
@@ -173,7 +176,7 @@ def dots(axes: Axes, key: str, values: Floats, y: float) -> float:
     """
     style = style_of(key)
     mean = 100 * mean_sd(values)[0]
-    low, high = bootstrap_interval(values)
+    low, high = mean_interval(values)
     if np.isfinite(low):
         axes.plot([100 * low, 100 * high], [y, y], color=style.colour, lw=1.6)
     if np.isfinite(mean):

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from cdspp.analysis.source_help import answer, read_comparisons
+from cdspp.analysis.answers import answer
+from cdspp.analysis.source_help import read_comparisons
 from cdspp.core.artifacts import read_csv
 from cdspp.core.errors import DataError
 from cdspp.core.wording import DASH, marks, percent

@@ -17,19 +17,17 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from cdspp.analysis.answers import answer, overall_answer, verdict_of
 from cdspp.analysis.fit_records import read_fit_records
-from cdspp.analysis.resampling import RESAMPLES
 from cdspp.analysis.source_help import (
-    COMPARISON_COLUMNS,
-    RULE,
-    answer,
-    by_task,
-    overall_answer,
+    no_comparisons,
+    of_method,
+    on_average,
     read_comparisons,
-    verdict,
 )
+from cdspp.analysis.verdicts import RULE
 from cdspp.core.artifacts import atomic
-from cdspp.core.names import AVERAGE, REFERENCE
+from cdspp.core.names import REFERENCE
 from cdspp.core.wording import task_title
 from cdspp.report.figures.source_help import few_tasks
 from cdspp.report.outline import OUTLINE, Item, Part, item_names, part_plans
@@ -92,7 +90,7 @@ def write_report(
     context = {
         "study": study,
         "rule": RULE,
-        "resamples": RESAMPLES,
+        "margin": plans[0].margin if plans else 1.0,
         "kept": [plan.title for plan in plans if plan.overlap == "keep"],
         "told": _told(plans),
         "stages": STAGES,
@@ -140,16 +138,16 @@ def _file(name: str) -> str:
 def _comparisons(plan: BenchmarkPlan, files: Files) -> pd.DataFrame:
     """Read the comparisons that the table of a benchmark shows; none without it."""
     path = files.find(f"source-help_{plan.benchmark}", ".csv")
-    if path is not None:
-        return read_comparisons(path)
-    return pd.DataFrame(columns=list(COMPARISON_COLUMNS)).astype(COMPARISON_COLUMNS)
+    return no_comparisons() if path is None else read_comparisons(path)
 
 
 def _card(title: str, comparisons: pd.DataFrame) -> dict[str, str]:
-    found = "unknown"
-    if len(comparisons):
-        found = verdict(by_task(comparisons).get(AVERAGE, comparisons))
-    return {"title": title, "answer": answer(comparisons), "verdict": found}
+    found = verdict_of(on_average(of_method(comparisons)))
+    return {
+        "title": title,
+        "answer": answer(comparisons),
+        "verdict": found.replace(" ", "-"),
+    }
 
 
 def _sections(
@@ -207,7 +205,9 @@ def _show(
     if item.kind == "table":
         return embedder.table(name)
     kind = name.partition("_")[0]
-    if kind == name:
+    if name == "source-states":
+        caption = captions.source_states()
+    elif kind == name:
         caption = captions.source_help(few_tasks(plans))
     else:
         caption = captions.benchmark(kind, **_shown_in_detail(plans[0]))

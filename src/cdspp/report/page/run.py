@@ -89,7 +89,7 @@ def describe_run(
 
 
 def build_time_table(outcomes: pd.DataFrame, names: Mapping[str, str]) -> Table:
-    """Build the table of time and memory by method and setting.
+    """Build the table of time and memory by method, over all settings.
 
     Parameters
     ----------
@@ -98,14 +98,16 @@ def build_time_table(outcomes: pd.DataFrame, names: Mapping[str, str]) -> Table:
     names : mapping of str to str
         Display names by method.
     """
-    groups = outcomes.groupby(["method", "setting"], sort=False)
+    groups = outcomes.groupby("method", sort=False)
     return Table(
         name="time",
         title="Time and memory of the fits",
-        caption="Start-up of the jobs not included; memory: the highest of any trial.",
+        caption=(
+            "All settings together. Start-up of the jobs not included; memory: the "
+            "highest of any trial."
+        ),
         columns=(
             "Method",
-            "Setting",
             "Fits",
             "Failed",
             "Median s",
@@ -113,20 +115,17 @@ def build_time_table(outcomes: pd.DataFrame, names: Mapping[str, str]) -> Table:
             "Peak MB",
         ),
         lines=tuple(
-            _time_line(names.get(method, method), setting, group)
-            for (method, setting), group in groups
+            _time_line(names.get(method, method), group) for method, group in groups
         ),
-        text_columns=2,
         headings=True,
     )
 
 
-def _time_line(name: str, setting: str, outcomes: pd.DataFrame) -> Line:
+def _time_line(name: str, outcomes: pd.DataFrame) -> Line:
     failed = int((outcomes["status"] != "ok").sum())
     return Line(
         (
             Cell(name, name=True),
-            Cell(setting),
             Cell(str(len(outcomes)), value=len(outcomes)),
             Cell(str(failed), value=failed),
             _cell(outcomes["seconds"].median(), "{:.2f}"),

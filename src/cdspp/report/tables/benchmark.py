@@ -1,19 +1,17 @@
-"""The tables of scores: accuracies, iterations, the controls, the overview."""
+"""The tables of scores: accuracies, iterations, the overview."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from cdspp.analysis.source_help import by_task, compare, excludes_zero
 from cdspp.analysis.summary import Floats, Summary, mean_sd, n_present
 from cdspp.core.names import BASELINE
-from cdspp.core.wording import DASH, in_points, percent, task_title
+from cdspp.core.wording import in_points, percent, task_title
 from cdspp.methods import method_class
 from cdspp.report.tables.grid import Column, grid_table, make_columns
 from cdspp.report.tables.table import Cell, Line, Table
@@ -31,7 +29,7 @@ _MOST_ITERATIONS = 12
 
 
 def build_benchmark_tables(summary: Summary) -> list[Table]:
-    """Build the tables of accuracies, of iterations, and of the controls."""
+    """Build the tables of accuracies and of iterations."""
     plan = summary.plan
     counts = " and ".join(f"{number} {role}" for role, number in plan.labels.items())
     context = f" Labelled samples per class: {counts}." if counts else ""
@@ -47,7 +45,7 @@ def build_benchmark_tables(summary: Summary) -> list[Table]:
             ("class-accuracy", "mean accuracy per class", summary.class_accuracy),
         )
     ]
-    return [*tables, _iteration_table(summary), _source_table(summary)]
+    return [*tables, _iteration_table(summary)]
 
 
 def build_overview(summaries: Sequence[Summary]) -> Table:
@@ -130,71 +128,6 @@ def _iteration_data(
             "trials": [n_present(values) for *_, values in cells],
         }
     )
-
-
-def _source_table(summary: Summary) -> Table:
-    comparisons = compare(summary)
-    reference = "the reference"
-    if len(comparisons):
-        reference = comparisons["reference"].iloc[0]
-    lines = [
-        _source_line(comparison, first=place == 0)
-        for group in by_task(comparisons).values()
-        for place, comparison in enumerate(group.itertuples())
-    ]
-    return Table(
-        name=f"source-help_{summary.plan.benchmark}",
-        title=f"{summary.plan.title}: did the source help?",
-        caption=(
-            f"Accuracy of {reference} and of its rivals (percent, mean over trials), "
-            f"and the gain of {reference} on equal splits, in points, with its 95 % "
-            "bootstrap interval over trials. Bold: the interval excludes zero. "
-            "p: two-sided sign-flip test over trials, uncorrected for the number "
-            "of lines; it speaks of other trials, not of other tasks. "
-            f"Loses: trials in which the rival is better than {reference}."
-        ),
-        columns=(
-            "Task",
-            "Rival",
-            "Its accuracy",
-            reference,
-            "Gain",
-            "95 % interval",
-            "p",
-            "Loses",
-        ),
-        lines=tuple(lines),
-        data=comparisons,
-        text_columns=2,
-    )
-
-
-def _source_line(comparison: Any, *, first: bool) -> Line:
-    """Return a line for a row of `compare`."""
-    known = not math.isnan(comparison.gain)
-    interval = DASH
-    if not math.isnan(comparison.low):
-        interval = f"{in_points(comparison.low)} to {in_points(comparison.high)}"
-    return Line(
-        (
-            Cell(task_title(comparison.task) if first else ""),
-            Cell(comparison.rival, name=True),
-            Cell(_mean(comparison.rival_mean)),
-            Cell(_mean(comparison.reference_mean)),
-            Cell(
-                in_points(comparison.gain, sign=True) if known else DASH,
-                bold=excludes_zero(comparison),
-            ),
-            Cell(interval),
-            Cell(DASH if math.isnan(comparison.p) else f"{comparison.p:.2g}"),
-            Cell(f"{comparison.losses} of {comparison.trials}" if known else DASH),
-        ),
-        comparison.task,
-    )
-
-
-def _mean(value: float) -> str:
-    return DASH if math.isnan(value) else f"{100 * value:.1f}"
 
 
 def _spread(count: int, most: int) -> list[int]:

@@ -21,7 +21,7 @@ _CAPTION = (
     "Choices that the text of the paper leaves open or does not tell, found by running "
     "the methods on its inputs, and what each is worth: accuracy with the choice minus "
     "accuracy without it, in points, on the same trials; mean over trials of the "
-    "average over tasks, with its 95 % bootstrap interval over trials. Exact: how many "
+    "average over tasks, with its 95 % t interval over trials. Exact: how many "
     "printed cells are met to the digit with the choice, and without it. A choice that "
     "is worth much is part of the printed result, whatever the method."
 )

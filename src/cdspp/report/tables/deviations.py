@@ -12,9 +12,9 @@ from typing import Any
 import pandas as pd
 import yaml
 
+from cdspp.analysis.answers import excludes_zero
+from cdspp.analysis.paired import PairedGain, paired_gain
 from cdspp.analysis.readings import reading_values
-from cdspp.analysis.resampling import PairedGain, paired_gain
-from cdspp.analysis.source_help import excludes_zero
 from cdspp.core.errors import DataError
 from cdspp.core.wording import DASH, counted
 from cdspp.methods import method_class
@@ -39,9 +39,8 @@ _CAPTION = (
     "reading, where there are any, and which of the two the class here follows by "
     "default. Effect: accuracy with these options minus accuracy without them, in "
     "points, on the same trials and tasks: mean over trials of the average over the "
-    "tasks counted here, with its 95 % bootstrap interval over trials, which speaks of "
-    "other labelled samples, not of other tasks. Bold: the interval excludes zero; of "
-    "three trials it says no more than that all three agree."
+    "tasks counted here, with its 95 % t interval over trials, which speaks of "
+    "other labelled samples, not of other tasks. Bold: the interval excludes zero."
 )
 
 
@@ -89,7 +88,7 @@ class Effect:
     gain: PairedGain
 
 
-_UNMEASURED = Effect("", "", 0, PairedGain(math.nan, math.nan, math.nan, 0, 0))
+_UNMEASURED = Effect("", "", 0, PairedGain(math.nan, math.nan, 0, 0))
 
 
 def read_deviations(path: PathLike) -> list[Deviation]:

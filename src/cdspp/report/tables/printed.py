@@ -44,7 +44,7 @@ def build_printed_counts(cells: pd.DataFrame) -> Table:
         What `compare_printed` returned.
     """
     compared = cells[cells["verdict"] != NOT_RUN]
-    keys = ["benchmark", "title", "method", "supervised", "shortened"]
+    keys = ["benchmark", "title", "method", "display_name", "supervised", "shortened"]
     counts = (
         compared.groupby(keys, sort=False)["verdict"]
         .value_counts()
@@ -85,7 +85,7 @@ def _count(number: int, of: int) -> Cell:
 
 def _name(cell: Any, note: str = "") -> Cell:
     signs = marks(supervised=cell.supervised, shortened=cell.shortened)
-    return Cell(cell.method + signs, note=note, name=True)
+    return Cell(cell.display_name + signs, note=note, name=True)
 
 
 def _fewer(trials: int) -> str:

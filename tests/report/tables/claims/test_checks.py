@@ -9,13 +9,7 @@ from dataclasses import replace
 import pytest
 from support.claim_data import LUCK, curve_of, evidence
 
-from cdspp.report.tables.claims.checks import (
-    Best,
-    Cheapest,
-    Elsewhere,
-    Superior,
-    Transfer,
-)
+from cdspp.report.tables.claims.checks import Best, Cheapest, Elsewhere, Superior
 from cdspp.report.tables.claims.curve_checks import Flat, Trend
 from cdspp.report.tables.claims.evidence import (
     NOT_SUPPORTED,
@@ -181,25 +175,6 @@ def test_a_row_that_knows_what_others_do_not_is_no_rival_in_time() -> None:
     assert "DAMA" not in numbers
 
 
-def test_transfer_needs_a_gain_over_the_strongest_control() -> None:
-    values = {"cdspp": 0.8 + LUCK, "target-only": 0.7, "placebo": 0.75}
-    verdict, numbers = Transfer()(evidence(values))
-    assert verdict == SUPPORTED
-    assert numbers.startswith(
-        "CDSPP over placebo, the strongest control: a gain of 5.5"
-    )
-    assert "; over target-only: 10.5 points" in numbers
-    assert numbers.endswith("the source helps on 2 of 2 tasks.")
-
-
-def test_a_control_that_does_as_well_leaves_transfer_unsupported() -> None:
-    values = {"cdspp": 0.8 + LUCK, "target-only": 0.9, "placebo": 0.8}
-    verdict, numbers = Transfer()(evidence(values))
-    assert verdict == NOT_SUPPORTED
-    assert "target-only, the strongest control: the opposite, a gain of −9.5" in numbers
-    assert "; over target-only" not in numbers
-
-
 TWO_TRIALS = [0.7, 0.7, math.nan, math.nan]
 
 
@@ -253,12 +228,6 @@ TWO_TRIALS = [0.7, 0.7, math.nan, math.nan]
             CHEAPEST,
             evidence(seconds={"stn": 5.0, "cdspp": 1.0}, shortened=["stn"]),
             "no rival",
-        ),
-        (Transfer(), evidence({"cdspp": 0.8, "svm-t": 0.7}), "no control was run"),
-        (
-            Transfer(),
-            evidence({"cdspp": 0.8, "placebo": TWO_TRIALS}),
-            "fewer than 3 trials with a control",
         ),
         (Elsewhere("see the figure"), evidence(), "see the figure"),
     ],

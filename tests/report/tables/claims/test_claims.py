@@ -44,6 +44,12 @@ def findings() -> pd.DataFrame:
     return check_claims([evidence(better), evidence(worse)])
 
 
+def known_states() -> pd.DataFrame:
+    """Put the claims to a benchmark of which the source states are known."""
+    states = dict.fromkeys([("none", "cdspp"), ("class-noise", "cdspp")], 0.7)
+    return check_claims([evidence({"cdspp": 0.8, "svm-t": 0.6, **states}, trials=5)])
+
+
 def verdicts(findings: pd.DataFrame, claim: str) -> list[str]:
     return list(findings[findings["claim"] == claim]["verdict"])
 
@@ -54,7 +60,20 @@ def test_every_claim_is_put_to_every_benchmark(findings: pd.DataFrame) -> None:
     assert verdicts(findings, "alpha") == [UNTESTABLE] * 2
     alpha = findings[findings["claim"] == "alpha"].iloc[0]
     assert alpha["numbers"] == "No curve over alpha in this study."
-    assert set(findings["kind"]) == {"paper", "ours"}
+    assert set(findings["kind"]) == {"paper", "others", "ours"}
+
+
+def test_what_the_source_is_good_for_is_asked_in_three_claims() -> None:
+    kinds = {claim.identifier: claim.kind for claim in CLAIMS}
+    asked = {name: kind for name, kind in kinds.items() if kind != "paper"}
+    assert asked == {
+        "class-noise": "others",
+        "transfer": "ours",
+        "without-source": "ours",
+    }
+    texts = [line.cells[0].text for line in build_claims_table(known_states()).lines]
+    ours = [text for text in texts if text.endswith("(our question)")]
+    assert len(ours) == 2
 
 
 def test_benchmarks_that_say_the_same_share_a_line(findings: pd.DataFrame) -> None:
@@ -75,6 +94,10 @@ def test_the_caption_counts_the_verdicts() -> None:
     told = f"supported: {counts(SUPPORTED)}, not supported: {counts(NOT_SUPPORTED)}, "
     assert told in build_claims_table(findings).caption
     assert counts(SUPPORTED) == 3
+    states = known_states()
+    assert verdicts(states, "transfer") == [SUPPORTED]
+    assert verdicts(states, "without-source") == [NOT_SUPPORTED]
+    assert verdicts(states, "class-noise") == [NOT_SUPPORTED]
 
 
 def test_the_file_has_a_line_for_every_claim_and_times_are_the_benchmarks_own(

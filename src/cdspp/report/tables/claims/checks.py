@@ -1,4 +1,4 @@
-"""Kinds of checks on scores and times: superiority, best of, cheapest, transfer."""
+"""Kinds of checks on scores and times: superiority, best of, cheapest."""
 
 from __future__ import annotations
 
@@ -9,17 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from cdspp.analysis.resampling import paired_gain
-from cdspp.analysis.source_help import (
-    RULE,
-    by_task,
-    compare,
-    interval_text,
-    strongest,
-    verdict,
-)
+from cdspp.analysis.paired import paired_gain
 from cdspp.analysis.summary import Floats, mean_sd, n_present
-from cdspp.core.names import AVERAGE, TARGET_ONLY
 from cdspp.core.wording import counted, in_points
 from cdspp.report.tables.claims.evidence import (
     MIN_TRIALS,
@@ -29,14 +20,14 @@ from cdspp.report.tables.claims.evidence import (
     Judgement,
     NotTestable,
     find_row,
-    gain_of,
     gain_text,
     judge,
     mean_text,
+    tested_gain,
 )
 from cdspp.study.plan import Row
 
-__all__ = ["Best", "Cheapest", "Elsewhere", "Superior", "Transfer"]
+__all__ = ["Best", "Cheapest", "Elsewhere", "Superior"]
 
 
 @dataclass(frozen=True)
@@ -46,7 +37,7 @@ class Superior:
     method: str
     rival: str
     rule: ClassVar[str] = (
-        "Supported where the 95 % bootstrap interval over trials of the paired gain, "
+        "Supported where the 95 % t interval over trials of the paired gain, "
         f"averaged over tasks, lies above zero (at least {MIN_TRIALS} trials of both)."
     )
 
@@ -57,7 +48,7 @@ class Superior:
             for key in (self.method, self.rival)
         )
         values, rival = evidence.average(ours), evidence.average(theirs)
-        gain = gain_of(values, rival)
+        gain = tested_gain(values, rival)
         shared = np.isfinite(values - rival)
         gains = evidence.tasks(ours) - evidence.tasks(theirs)
         better = sum(mean_sd(task)[0] > 0 for task in gains)
@@ -76,7 +67,7 @@ class Best:
     method: str
     apart: tuple[str, ...] = ()
     rule: ClassVar[str] = (
-        "Supported where the 95 % bootstrap interval over trials of the paired gain "
+        "Supported where the 95 % t interval over trials of the paired gain "
         "over the best other complete row, averaged over tasks, lies above zero. Rows "
         "that are shortened or have fewer trials are left out and named, with the gain "
         "over them on shared trials."
@@ -98,7 +89,7 @@ class Best:
         if not complete:
             raise NotTestable(f"no other complete row beside {ours.display_name}")
         best, rival = max(complete, key=lambda other: float(np.nanmean(other[1])))
-        gain = gain_of(values, rival)
+        gain = tested_gain(values, rival)
         left_out = [
             _left_out(row, values, found, evidence)
             for row, found in others
@@ -150,31 +141,6 @@ class Cheapest:
 
 
 @dataclass(frozen=True)
-class Transfer:
-    """The source helps: the reference method beats all its controls on average."""
-
-    rule: ClassVar[str] = f"{RULE} Here it is applied to the average over tasks."
-
-    def __call__(self, evidence: Evidence) -> Judgement:
-        """Apply the rule to the average, and count the tasks on which it helps."""
-        comparisons = compare(evidence.summary)
-        if not comparisons["control"].any():
-            raise NotTestable("no control was run")
-        groups = by_task(comparisons)
-        average = groups.pop(AVERAGE, comparisons)
-        rival = strongest(average)
-        if rival is None or rival.trials < MIN_TRIALS:
-            raise NotTestable(f"fewer than {MIN_TRIALS} trials with a control")
-        found = [verdict(group) for group in groups.values()]
-        return Judgement(
-            SUPPORTED if verdict(average) == "helps" else NOT_SUPPORTED,
-            f"{rival.reference} over {rival.rival}, the strongest control: "
-            f"{gain_text(rival)}{_alone(average, rival.rival_key)}; the source "
-            f"helps on {found.count('helps')} of {counted(len(found), 'task')}.",
-        )
-
-
-@dataclass(frozen=True)
 class Elsewhere:
     """No number of a study speaks to the claim; something else may."""
 
@@ -210,12 +176,3 @@ def _multiples(times: pd.DataFrame, unit: Any) -> list[str]:
 
 def _listed(opening: str, parts: list[str]) -> str:
     return f" {opening}: {', '.join(parts)}." if parts else ""
-
-
-def _alone(average: pd.DataFrame, strongest_key: str) -> str:
-    """Tell the gain over the target alone, unless it is the strongest control."""
-    return "".join(
-        f"; over {comparison.rival}: {interval_text(comparison)}"
-        for comparison in average.itertuples()
-        if comparison.rival_key == TARGET_ONLY != strongest_key
-    )

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 import pandas as pd
 
 from cdspp.core.names import LABELS
-from cdspp.core.wording import DASH
+from cdspp.core.wording import DASH, sentence
 from cdspp.report.tables.claims.checks import (
     Best,
     Cheapest,
     Elsewhere,
     Superior,
-    Transfer,
 )
 from cdspp.report.tables.claims.curve_checks import Flat, Trend
 from cdspp.report.tables.claims.evidence import (
@@ -27,6 +26,7 @@ from cdspp.report.tables.claims.evidence import (
     Judgement,
     NotTestable,
 )
+from cdspp.report.tables.claims.source_checks import NoiseDoes, Transfer, WithoutSource
 from cdspp.report.tables.table import Cell, Line, Table
 
 __all__ = [
@@ -38,7 +38,7 @@ __all__ = [
     "check_claims",
 ]
 
-PAPER, OURS = "paper", "ours"
+PAPER, OTHERS, OURS = "paper", "others", "ours"
 CLAIM_COLUMNS = dict.fromkeys(
     ("claim", "text", "kind", "benchmark", "verdict", "numbers", "rule"), "str"
 )
@@ -56,8 +56,8 @@ class Claim:
         Name, and what is claimed.
     check : callable
         Takes the evidence of a benchmark and returns the verdict with its numbers.
-    kind : {'paper', 'ours'}
-        Whether the paper claims it, or it is the question that we add.
+    kind : {'paper', 'others', 'ours'}
+        Whether the paper claims it, another one does, or it is a question that we add.
     """
 
     identifier: str
@@ -152,10 +152,23 @@ CLAIMS = (
         Elsewhere("a picture rather than a number: see the figure of the subspace"),
     ),
     Claim(
+        "class-noise",
+        "Noise with class structure does as well as a real source (Yao et al. 2025, "
+        "arXiv 2502.13573, of other methods).",
+        NoiseDoes(),
+        OTHERS,
+    ),
+    Claim(
         "transfer",
         "CDSPP's gain comes from the source: it does better than without one, or with "
         "one that says nothing.",
         Transfer(),
+        OURS,
+    ),
+    Claim(
+        "without-source",
+        "What methods gain over SVM_t is there without any source.",
+        WithoutSource(),
         OURS,
     ),
 )
@@ -259,8 +272,7 @@ def _finding(claim: Claim, evidence: Evidence) -> dict[str, str]:
     try:
         judgement = claim.check(evidence)
     except NotTestable as missing:
-        text = str(missing)
-        judgement = Judgement(UNTESTABLE, f"{text[:1].upper()}{text[1:]}.")
+        judgement = Judgement(UNTESTABLE, f"{sentence(str(missing))}.")
     return {
         "claim": claim.identifier,
         "text": claim.text,

@@ -8,8 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from cdspp.analysis.answers import excludes_zero, interval_text
 from cdspp.analysis.curves import CurveScores, value_text
-from cdspp.analysis.source_help import ZERO, excludes_zero, interval_text
+from cdspp.analysis.paired import ZERO
 from cdspp.analysis.summary import Floats
 from cdspp.core.names import LABELS
 from cdspp.core.wording import counted, in_points
@@ -21,8 +22,8 @@ from cdspp.report.tables.claims.evidence import (
     Judgement,
     NotTestable,
     find_row,
-    gain_of,
     judge,
+    tested_gain,
 )
 from cdspp.study.plan import Row
 
@@ -113,7 +114,7 @@ class Trend:
     rival: str | None = None
     rises: bool = True
     rule: ClassVar[str] = (
-        "Supported where the 95 % bootstrap interval over trials of the paired "
+        "Supported where the 95 % t interval over trials of the paired "
         "difference between the two ends of the curve, averaged over tasks, lies above "
         f"zero (at least {MIN_TRIALS} trials)."
     )
@@ -125,7 +126,7 @@ class Trend:
         if len(course.values) < 2:
             raise NotTestable(f"the curve over {name} has fewer than two values")
         first, last = course.averages[0], course.averages[-1]
-        claimed = gain_of(last, first) if self.rises else gain_of(first, last)
+        claimed = tested_gain(last, first) if self.rises else tested_gain(first, last)
         sign = 1 if self.rises else -1
         steps = sign * np.diff(course.averages.mean(axis=1))
         ends = [
@@ -137,7 +138,7 @@ class Trend:
             f"{course.what}: {ends[0]} at {name} = {value_text(course.values[0])}, "
             f"{ends[1]} at {value_text(course.values[-1])}"
             f"{', the opposite' if opposite else ''}; "
-            f"a change of {interval_text(gain_of(last, first))}, as claimed "
+            f"a change of {interval_text(tested_gain(last, first))}, as claimed "
             f"in {np.count_nonzero(steps > ZERO)} of {counted(len(steps), 'step')}, "
             f"{course.size}.",
         )

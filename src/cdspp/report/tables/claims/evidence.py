@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from cdspp.analysis.answers import Interval, excludes_zero, interval_text
 from cdspp.analysis.curves import CurveScores, arrange_curves
 from cdspp.analysis.fit_records import read_fit_records
-from cdspp.analysis.resampling import PairedGain, paired_gain
-from cdspp.analysis.source_help import Interval, excludes_zero, interval_text
+from cdspp.analysis.paired import PairedGain, paired_gain
+from cdspp.analysis.source_help import compare
 from cdspp.analysis.summary import Floats, Summary, read_scores, summarise
 from cdspp.analysis.times import measure_times
 from cdspp.core.wording import counted
@@ -30,11 +31,11 @@ __all__ = [
     "Judgement",
     "NotTestable",
     "find_row",
-    "gain_of",
     "gain_text",
     "judge",
     "mean_text",
     "read_evidence",
+    "tested_gain",
 ]
 
 SUPPORTED, NOT_SUPPORTED = "supported", "not supported"
@@ -65,11 +66,15 @@ class Evidence:
         Its curves.
     times : DataFrame
         What its methods take (`cdspp.analysis.times`).
+    comparisons : DataFrame
+        Its methods against themselves in other source states
+        (`cdspp.analysis.source_help`).
     """
 
     summary: Summary
     curves: Sequence[CurveScores]
     times: pd.DataFrame
+    comparisons: pd.DataFrame
 
     @property
     def methods(self) -> list[Row]:
@@ -101,6 +106,7 @@ def read_evidence(
             summarise(found, plan),
             arrange_curves(found, plan),
             times[times["benchmark"] == plan.benchmark],
+            compare(found, plan),
         )
         for found, plan in zip(map(read_scores, scores), plans, strict=True)
     ]
@@ -133,7 +139,7 @@ def find_row(rows: Iterable[Row], key: str, where: str) -> Row:
     raise NotTestable(f"{key} does not run {where}")
 
 
-def gain_of(values: ArrayLike, rival: ArrayLike) -> PairedGain:
+def tested_gain(values: ArrayLike, rival: ArrayLike) -> PairedGain:
     """Return the paired gain.
 
     Raises

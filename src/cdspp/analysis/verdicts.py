@@ -1,0 +1,188 @@
+"""Did the source help? The rule, from paired gains to a verdict, and nothing else.
+
+A method is run with the real source and with others in its place: its *source states*.
+The gains of the real one over each, on paired trials, are judged by Student's t:
+
+* *helps*: better than every state. The largest one-sided p value over the states
+  (all must fall) is below 5 % after Holm's correction over the tasks of the benchmark.
+* *hurts*: worse than without a source, likewise corrected.
+* *equal*: the 90 % interval of the gain over no source lies within the margin (two
+  one-sided tests at 5 %).
+* *undecided*: anything else. The smallest gain that these trials could have shown tells
+  what may have been missed.
+
+With fewer than five trials there is no verdict, and none where fits have collapsed. A
+verdict holds for splits of these files; Holm's correction does not cover methods.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cdspp.analysis.paired import ZERO, PairedGain
+from cdspp.core.names import ALONE
+
+__all__ = [
+    "ALPHA",
+    "COLLAPSED",
+    "EQUAL",
+    "HELPS",
+    "HURTS",
+    "MIN_TRIALS",
+    "NOT_ASKED",
+    "RULE",
+    "STATEMENTS",
+    "TOO_FEW",
+    "UNDECIDED",
+    "Verdict",
+    "holm",
+    "judge_pair",
+    "judge_tasks",
+]
+
+HELPS, HURTS, EQUAL, UNDECIDED = "helps", "hurts", "equal", "undecided"
+STATEMENTS = (HELPS, HURTS, EQUAL, UNDECIDED)
+TOO_FEW, COLLAPSED, NOT_ASKED = "too few trials", "collapsed", "not asked"
+MIN_TRIALS = 5
+ALPHA = 0.05
+RULE = (
+    "The source helps on a task where the method does better with it than in every "
+    "other source state: the largest one-sided p value of Student's t on paired "
+    "trials is below 5 % after Holm's correction over the tasks of the benchmark. It "
+    "hurts where the method does worse than without a source, likewise. The two are "
+    "equal where the 90 % interval of the gain over no source lies within the margin; "
+    "otherwise the trials leave it undecided."
+)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is said of a task, or of the average over tasks.
+
+    Attributes
+    ----------
+    word : str
+        One of `STATEMENTS`, or why there is none: `TOO_FEW`, `COLLAPSED`, `NOT_ASKED`.
+    p_helps, p_hurts : float
+        Holm's p values; NaN where not tested.
+    hardest : str
+        The state over which the gain is least sure; empty where not tested.
+    detectable : float
+        The smallest mean gain that would have been called *helps*, had the trials
+        spread as they did.
+    """
+
+    word: str
+    p_helps: float = math.nan
+    p_hurts: float = math.nan
+    hardest: str = ""
+    detectable: float = math.nan
+
+
+def judge_tasks(
+    tasks: Sequence[Mapping[str, PairedGain]],
+    *,
+    margin: float,
+    collapsed: Sequence[bool] = (),
+) -> list[Verdict]:
+    """Judge the tasks of a benchmark together.
+
+    Parameters
+    ----------
+    tasks : sequence of mapping
+        By task, the gain of the real source over each state.
+    margin : float
+        Largest gain, as a fraction, that still counts as equal.
+    collapsed : sequence of bool, optional
+        By task, whether fits have collapsed; none by default.
+
+    Returns
+    -------
+    list of Verdict
+        One a task. The average over tasks is judged as one task of its own.
+    """
+    fallen = collapsed or [False] * len(tasks)
+    silent = [_silence(*pair) for pair in zip(tasks, fallen, strict=True)]
+    asked = [task for task, word in zip(tasks, silent, strict=True) if not word]
+    helps = holm([max(gain.p_above for gain in task.values()) for task in asked])
+    hurts = holm([task[ALONE].p_below if ALONE in task else 1.0 for task in asked])
+    found = iter(
+        _verdict(*each, margin, len(asked))
+        for each in zip(asked, helps, hurts, strict=True)
+    )
+    return [Verdict(word) if word else next(found) for word in silent]
+
+
+def judge_pair(gain: PairedGain, margin: float) -> str:
+    """Judge one gain alone, by the same tests: the cell of a matrix.
+
+    Returns
+    -------
+    str
+        `HELPS` (better than this state), `HURTS` (worse), `EQUAL`, `UNDECIDED` or
+        `TOO_FEW`.
+    """
+    if gain.trials < MIN_TRIALS:
+        return TOO_FEW
+    if gain.p_above < ALPHA:
+        return HELPS
+    if gain.p_below < ALPHA:
+        return HURTS
+    return EQUAL if _within(gain, margin) else UNDECIDED
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Correct p values for their number by Holm's step-down procedure.
+
+    Examples
+    --------
+    >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])]
+    [0.03, 0.06, 0.06]
+    """
+    values = np.asarray(p_values, dtype=float)
+    order = np.argsort(values, kind="stable")
+    steps = values[order] * np.arange(len(values), 0, -1)
+    corrected = np.empty_like(values)
+    corrected[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return [float(value) for value in corrected]
+
+
+def _silence(task: Mapping[str, PairedGain], collapsed: bool) -> str:
+    """Return why nothing is said of a task; empty where something is."""
+    if not task:
+        return NOT_ASKED
+    if min(gain.trials for gain in task.values()) < MIN_TRIALS:
+        return TOO_FEW
+    return COLLAPSED if collapsed else ""
+
+
+def _verdict(
+    task: Mapping[str, PairedGain],
+    p_helps: float,
+    p_hurts: float,
+    margin: float,
+    n_tasks: int,
+) -> Verdict:
+    hardest = max(task, key=lambda state: task[state].p_above)
+    detectable = max(
+        gain.quantile(1 - ALPHA / n_tasks) * gain.error for gain in task.values()
+    )
+    if p_helps < ALPHA:
+        word = HELPS
+    elif p_hurts < ALPHA:
+        word = HURTS
+    elif ALONE in task and _within(task[ALONE], margin):
+        word = EQUAL
+    else:
+        word = UNDECIDED
+    return Verdict(word, p_helps, p_hurts, hardest, detectable)
+
+
+def _within(gain: PairedGain, margin: float) -> bool:
+    """Whether two one-sided tests at 5 % keep the gain within the margin."""
+    low, high = gain.interval(1 - 2 * ALPHA)
+    return -margin - ZERO < low and high < margin + ZERO

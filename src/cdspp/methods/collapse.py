@@ -1,0 +1,145 @@
+r"""Signs that a fit says nothing: one class for nearly all rows, or parallel rows.
+
+Rows are *nearly parallel* where
+
+.. math::
+
+    \Bigl\lVert \frac1n \sum_{i=1}^n \frac{x_i}{\lVert x_i \rVert} \Bigr\rVert^2
+
+the mean cosine of all their pairs, is close to one: at unit length there is next to no
+difference left between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "FEWEST_ROWS",
+    "LARGEST_COSINE",
+    "LARGEST_SHARE",
+    "ONE_CLASS",
+    "PARALLEL_ROWS",
+    "Collapse",
+    "find_collapse",
+    "largest_share",
+    "mean_cosine",
+]
+
+ONE_CLASS, PARALLEL_ROWS = "one class", "parallel rows"
+
+# A share of at least so much, or a mean cosine above so much, is a collapse.
+LARGEST_SHARE, LARGEST_COSINE = 0.95, 0.99
+
+# With fewer rows nothing is said. Below 20 a share of 95 % would mean every row, which
+# comes by chance; and a handful of rows may well lie in one direction, as those of
+# scikit-learn's checks do, whose smallest problems have one feature or one row.
+FEWEST_ROWS = 20
+
+REMEDY = (
+    "centre or scale the features, for instance by a StandardScaler or PCA, or label "
+    "more rows."
+)
+
+
+class Collapse(NamedTuple):
+    """What has collapsed, and the end of the sentence that tells it.
+
+    Attributes
+    ----------
+    kind : str
+        Empty where nothing has, `ONE_CLASS` or `PARALLEL_ROWS`.
+    sentence : str
+        What was seen, by its number, and what to do; to follow the method's name.
+    """
+
+    kind: str = ""
+    sentence: str = ""
+
+
+def find_collapse(
+    predicted: NDArray[Any], n_labelled_classes: int, rows: Mapping[str, NDArray[Any]]
+) -> Collapse:
+    """Return how a fit has collapsed; one class counts before parallel rows.
+
+    Parameters
+    ----------
+    predicted : ndarray of shape (n_unlabelled,)
+        Labels predicted for the unlabelled rows.
+    n_labelled_classes : int
+        Number of classes with a labelled target row; with one there is no collapse into
+        one class.
+    rows : mapping of str to ndarray of shape (n, d)
+        Rows that the method compares by direction, by the name of their domain.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> find_collapse(np.array(["a"] * 19 + ["b"]), 2, {}).kind
+    'one class'
+    """
+    label, share = largest_share(predicted)
+    if n_labelled_classes > 1 and share >= LARGEST_SHARE:
+        return Collapse(
+            ONE_CLASS,
+            f"predicts class {label} for {100 * share:.1f} % of {len(predicted)} "
+            f"unlabelled rows, although {n_labelled_classes} classes are labelled; "
+            f"{REMEDY}",
+        )
+    for domain, X in rows.items():
+        if (cosine := mean_cosine(X)) > LARGEST_COSINE:
+            return Collapse(
+                PARALLEL_ROWS,
+                f"sees {domain} rows that are nearly parallel, with a mean cosine of "
+                f"{cosine:.4f} between them where more than {LARGEST_COSINE} is too "
+                f"much; {REMEDY}",
+            )
+    return Collapse()
+
+
+def largest_share(predicted: NDArray[Any]) -> tuple[Any, float]:
+    """Return the label predicted most and its share; NaN with too few rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> largest_share(np.array([3, 7] + [3] * 18))[1]
+    0.95
+    """
+    if len(predicted) < FEWEST_ROWS:
+        return None, float("nan")
+    labels, counts = np.unique(predicted, return_counts=True)
+    most = counts.argmax()
+    return labels[most], float(counts[most] / len(predicted))
+
+
+def mean_cosine(X: NDArray[Any]) -> float:
+    """Return the mean cosine of all pairs of rows; NaN with too few rows.
+
+    Takes one pass for the lengths and one for the sum, without a copy of the rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Rows; those of zeros have no direction and are left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mean_cosine(np.repeat(np.eye(2), 10, axis=0))
+    0.5
+    """
+    # Squares of very large or small numbers are infinite or zero: left out likewise.
+    with np.errstate(over="ignore", under="ignore"):
+        lengths = np.sqrt(np.einsum("ij,ij->i", X, X))
+    counted = (lengths > 0) & np.isfinite(lengths)
+    n = int(counted.sum())
+    if n < FEWEST_ROWS:
+        return float("nan")
+    weights = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=counted)
+    mean = weights @ X / n
+    return float(mean @ mean)

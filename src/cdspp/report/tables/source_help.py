@@ -1,0 +1,198 @@
+"""Did the source help: every method by source state, and the reference by task."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from cdspp.analysis.answers import tally, verdict_of
+from cdspp.analysis.source_help import (
+    by_task,
+    no_comparisons,
+    of_method,
+    on_average,
+    rivals_of,
+)
+from cdspp.analysis.verdicts import (
+    COLLAPSED,
+    HELPS,
+    HURTS,
+    STATEMENTS,
+    TOO_FEW,
+)
+from cdspp.core.names import ALONE, BASELINE
+from cdspp.core.wording import DASH, counted, in_points, task_title
+from cdspp.report.tables.table import Cell, Line, Table
+
+__all__ = ["build_matrix_table", "build_task_table"]
+
+_BOLD = {HELPS, HURTS}
+_GAIN = (
+    "Accuracy with the real source minus that of the other, on equal splits, in "
+    "points: mean over trials, with its 95 % t interval. Bold: better or worse by a "
+    "one-sided test at 5 %, pair by pair."
+)
+
+
+def build_matrix_table(groups: Sequence[pd.DataFrame], margin: float) -> Table:
+    """Build the table ``source-help``: methods by source states, a block a benchmark.
+
+    Parameters
+    ----------
+    groups : sequence of DataFrame
+        What `compare` returned for each benchmark.
+    margin : float
+        Points within which a gain counts as equal.
+    """
+    rivals = rivals_of(groups)
+    return Table(
+        name="source-help",
+        title="Did the source help each method?",
+        caption=(
+            f"{_GAIN} Averages over tasks. In small print below, from four target "
+            "domains on: the interval over their means; with fewer, nothing is said of "
+            "other domains. Without: how much of the gain over SVM_t is there without "
+            "any source. Verdict on the average, and on how many tasks it is helps, "
+            f"hurts, equal (gain over no source within ±{margin:g}) or undecided; "
+            "Holm's correction covers the tasks of a method, not methods. A verdict "
+            "holds for splits of these files. A dash: not run in this state."
+        ),
+        columns=(
+            "Method",
+            "Accuracy",
+            *(f"Over {name}" for name in rivals.values()),
+            "Without",
+            "Verdict",
+            "Tasks",
+        ),
+        lines=tuple(
+            _method_line(found, rivals)
+            for group in groups
+            for _, found in group.groupby("row", sort=False)
+        ),
+        data=_averages(groups),
+        headings=True,
+    )
+
+
+def build_task_table(comparisons: pd.DataFrame, benchmark: str, title: str) -> Table:
+    """Build the table ``source-help_<benchmark>``: the reference, task by task.
+
+    Parameters
+    ----------
+    comparisons : DataFrame
+        What `compare` returned; all of it is in the CSV.
+    benchmark, title : str
+        Of the benchmark.
+    """
+    ours = of_method(comparisons)
+    rivals = rivals_of([ours])
+    return Table(
+        name=f"source-help_{benchmark}",
+        title=f"{title}: did the source help?",
+        caption=(
+            f"{_GAIN} Verdict: in small print the p value that decides it, the largest "
+            "one over all source states (helps) or that of the loss against no source "
+            "(hurts), after Holm's correction over tasks."
+        ),
+        columns=(
+            "Task",
+            "Accuracy",
+            *(f"Over {name}" for name in rivals.values()),
+            "Verdict",
+        ),
+        lines=tuple(
+            Line(
+                (
+                    Cell(task_title(task)),
+                    _accuracy(found),
+                    *_gains(found, rivals),
+                    _verdict(found),
+                )
+            )
+            for task, found in by_task(ours).items()
+        ),
+        data=comparisons,
+    )
+
+
+def _averages(groups: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return the comparisons that the matrix shows, of methods in order."""
+    found = [
+        on_average(part)
+        for group in groups
+        for _, part in group.groupby("row", sort=False)
+    ]
+    return pd.concat(found, ignore_index=True) if found else no_comparisons()
+
+
+def _method_line(found: pd.DataFrame, rivals: Mapping[str, str]) -> Line:
+    average, counts = on_average(found), tally(found)
+    words = (*STATEMENTS, TOO_FEW, COLLAPSED)
+    told = ", ".join(f"{counts[word]} {word}" for word in words if counts[word])
+    n_tasks, title = counts.total(), found["title"].iloc[0]
+    return Line(
+        (
+            Cell(found["display_name"].iloc[0], name=True),
+            _accuracy(average),
+            *_gains(average, rivals),
+            _without(average),
+            _verdict(average),
+            Cell(told or DASH, note=f"of {n_tasks}" if told and n_tasks > 1 else ""),
+        ),
+        title,
+    )
+
+
+def _accuracy(found: pd.DataFrame) -> Cell:
+    value = found["accuracy"].iloc[0]
+    return Cell(DASH) if math.isnan(value) else Cell(in_points(value), value=value)
+
+
+def _gains(found: pd.DataFrame, rivals: Mapping[str, str]) -> list[Cell]:
+    known = {comparison.rival: comparison for comparison in found.itertuples()}
+    return [_gain(known.get(rival)) for rival in rivals]
+
+
+def _gain(comparison: Any | None) -> Cell:
+    if comparison is None or math.isnan(comparison.gain):
+        return Cell(DASH)
+    notes = []
+    if not math.isnan(comparison.low):
+        notes.append(f"{in_points(comparison.low)} to {in_points(comparison.high)}")
+    if not math.isnan(comparison.domain_low):
+        ends = (in_points(comparison.domain_low), in_points(comparison.domain_high))
+        notes.append(f"domains {ends[0]} to {ends[1]}")
+    if comparison.pair == COLLAPSED:
+        notes.append("collapsed")
+    elif comparison.pair == TOO_FEW:
+        notes.append(counted(comparison.trials, "trial"))
+    text = in_points(comparison.gain, sign=True)
+    bold = comparison.pair in _BOLD
+    return Cell(text, bold=bold, note=", ".join(notes), value=comparison.gain)
+
+
+def _without(average: pd.DataFrame) -> Cell:
+    """Return what the method gains over the baseline without any source."""
+    gains = dict(zip(average["rival"], average["gain"], strict=True))
+    value = gains.get(BASELINE, math.nan) - gains.get(ALONE, math.nan)
+    if math.isnan(value):
+        return Cell(DASH)
+    of = in_points(gains[BASELINE], sign=True)
+    return Cell(in_points(value, sign=True), note=f"of {of}", value=value)
+
+
+def _verdict(found: pd.DataFrame) -> Cell:
+    word, first = verdict_of(found), found.iloc[0]
+    if word == HELPS:
+        note = f"p {first['p_helps']:.2g}"
+    elif word == HURTS:
+        note = f"p {first['p_hurts']:.2g}"
+    elif word in STATEMENTS and not math.isnan(first["detectable"]):
+        note = f"helps from {in_points(first['detectable'], sign=True)} on"
+    else:
+        note = ""
+    return Cell(word, bold=word in _BOLD, note=note)

@@ -1,0 +1,207 @@
+"""What is said in words: a sentence for each verdict, and what goes with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from support.report_data import make_plan
+from support.score_data import Cells, Fallen, as_frame
+
+from cdspp.analysis.answers import (
+    answer,
+    excludes_zero,
+    interval_text,
+    overall_answer,
+    tally,
+    verdict_of,
+)
+from cdspp.analysis.paired import gain_of
+from cdspp.analysis.source_help import by_task, compare, no_comparisons
+
+Gains = dict[str, Any]
+SURE = 0.001  # a standard error, in fractions; one of SHAKY leaves all open
+SHAKY = 0.02
+
+
+def around(mean: float, error: float = SURE, trials: int = 10) -> np.ndarray:
+    """Return differences of an even number of trials with this mean and error."""
+    return mean + np.array([-1.0, 1.0] * (trials // 2)) * error * np.sqrt(trials - 1)
+
+
+def told(collapsed: Fallen | None = None, **tasks: Gains) -> pd.DataFrame:
+    """Compare a reference that has these gains over other states, by task."""
+    states = list(dict.fromkeys(state for gains in tasks.values() for state in gains))
+    trials = max(
+        (len(v) for gains in tasks.values() for v in gains.values()), default=3
+    )
+    plan = make_plan(
+        tasks=list(tasks),
+        methods=("cdspp",),
+        states=states,
+        target_only=False,
+        trials=trials,
+    )
+    cells: Cells = {
+        ("main", "cdspp"): {task: [0.7] * trials for task in tasks},
+        **{
+            (state, "cdspp"): {
+                task: list(0.7 - gains[state]) for task, gains in tasks.items()
+            }
+            for state in states
+        },
+    }
+    return compare(as_frame(cells, collapsed), plan)
+
+
+HELPED = {"none": around(0.02), "noise": around(0.01)}
+HURT = {"none": around(-0.02), "noise": around(0.01)}
+LEVEL = {"none": around(0.0), "noise": around(0.001)}
+OPEN = {"none": around(0.001, SHAKY), "noise": around(0.0, SHAKY)}
+FEW = {"none": around(0.02, SHAKY, 4), "noise": around(0.01, SHAKY, 4)}
+ALONE = "over no source it gains"
+SENTENCES = {
+    "helps": (
+        HELPED,
+        f"The source helps: {ALONE} 2.0 points (95 % interval 1.8 to 2.2), over noise "
+        "1.0 points (95 % interval 0.8 to 1.2).",
+    ),
+    "hurts": (
+        HURT,
+        f"The source hurts: {ALONE} −2.0 points (95 % interval −2.2 to −1.8).",
+    ),
+    "equal": (
+        LEVEL,
+        f"The source makes no difference: {ALONE} 0.0 points (95 % interval −0.2 to "
+        "0.2).",
+    ),
+    # What would have been called a help: 1.833 standard errors of two points each.
+    "undecided": (
+        OPEN,
+        f"The trials leave it undecided: {ALONE} 0.1 points (95 % interval −4.4 to "
+        "4.6), over noise 0.0 points (95 % interval −4.5 to 4.5); a gain below 3.7 "
+        "points would be missed.",
+    ),
+    "too few trials": (FEW, "Too few trials to tell."),
+    "not asked": ({}, "Not asked: no other source state was run."),
+}
+
+
+@pytest.mark.parametrize("word", SENTENCES)
+def test_every_verdict_has_its_sentence(word: str) -> None:
+    gains, sentence = SENTENCES[word]
+    found = told(a_b=gains)
+    assert verdict_of(found) == word
+    assert answer(found) == sentence
+
+
+def test_of_collapsed_fits_nothing_is_said_but_what_to_do() -> None:
+    found = told({("none", "cdspp"): {"a_b": [1, 2]}}, a_b=HELPED)
+    assert verdict_of(found) == "collapsed"
+    assert answer(found) == (
+        "No statement, since fits have collapsed: centre or scale the features."
+    )
+
+
+def test_the_state_that_is_hardest_to_beat_is_told_once() -> None:
+    found = told(a_b={"none": around(0.01), "noise": around(0.02)})
+    assert answer(found).count("points (") == 1
+    assert "over noise" not in answer(found)
+    bare = told(a_b={"noise": around(0.02)})
+    assert answer(bare).startswith("The source helps: over noise 2.0 points")
+
+
+def test_of_several_tasks_the_verdicts_are_counted_before_the_average() -> None:
+    found = told(a_b=HELPED, b_a=HELPED, a_c=OPEN, c_a=HURT, b_c=LEVEL)
+    assert answer(found).startswith(
+        "Of 5 tasks, the source helps on 2 and hurts on 1 and makes no difference on 1 "
+        "and is undecided on 1. On average over tasks the trials leave it undecided: "
+        "over no source it gains 0.4 points"
+    )
+    assert tally(found) == {"helps": 2, "hurts": 1, "equal": 1, "undecided": 1}
+    assert verdict_of(by_task(found)["c_a"]) == "hurts"
+
+
+def test_tasks_of_which_nothing_can_be_said_are_counted_too() -> None:
+    short = {state: np.append(gains, [np.nan] * 6) for state, gains in FEW.items()}
+    found = told({("main", "cdspp"): {"b_a": [1, 2]}}, a_b=short, b_a=HELPED)
+    assert answer(found) == (
+        "Of 2 tasks, the source has too few trials on 1 and cannot be judged on 1, "
+        "where fits have collapsed. On average over tasks too few trials to tell."
+    )
+
+
+AS_NOISE = "It is better than no source, but"
+
+
+@pytest.mark.parametrize(
+    ("none", "noise", "said"),
+    [
+        (around(0.02), around(0.0), f"{AS_NOISE} noise with classes does as well."),
+        (around(0.02), around(-0.02), f"{AS_NOISE} noise with classes does as well."),
+        (
+            around(0.02),
+            around(0.0, SHAKY),
+            f"{AS_NOISE} whether it is better than noise with classes is open.",
+        ),
+        (around(0.02), around(0.02), ""),
+        (around(0.0), around(0.0), ""),
+        (around(-0.02), around(0.0), ""),
+    ],
+    ids=["equal", "worse", "open", "better", "none as good", "none better"],
+)
+def test_what_noise_with_classes_gives_as_well_is_said(
+    none: np.ndarray, noise: np.ndarray, said: str
+) -> None:
+    text = answer(told(a_b={"none": none, "class-noise": noise}))
+    assert text.endswith(f". {said}") if said else AS_NOISE not in text
+    assert AS_NOISE not in answer(told(a_b={"none": none, "noise": noise}))
+
+
+def test_all_benchmarks_are_answered_in_one_sentence() -> None:
+    groups = {
+        "Digits": told(a_b=HELPED, b_a=OPEN),
+        "Docs": told(a_b=LEVEL),
+        "Words": told(a_b={}),
+        "Tags": told(a_b=FEW),
+    }
+    assert overall_answer(groups) == (
+        "Digits: of 2 tasks it helps on 1, is undecided on 1; Docs: the source makes "
+        "no difference; not asked on Words; Tags: too few trials to tell."
+    )
+    assert overall_answer({"Words": groups["Words"]}) == "Not asked on Words."
+    assert overall_answer({}) == "Nothing was run yet."
+
+
+def test_where_nothing_was_run_nothing_was_asked() -> None:
+    nothing = no_comparisons()
+    assert verdict_of(nothing) == "not asked"
+    assert answer(nothing) == "Not asked: no other source state was run."
+    assert overall_answer({"Digits": nothing}) == "Not asked on Digits."
+    assert not tally(nothing)
+
+
+def test_the_answer_is_that_of_the_reference_alone() -> None:
+    found = told(a_b=HELPED)
+    other = told(a_b=HURT).assign(row="dama")
+    assert answer(pd.concat([other, found])) == answer(found)
+    assert answer(other) == "Not asked: no other source state was run."
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "sure"),
+    [(0.1, 0.2, True), (-0.2, -0.1, True), (0.0, 0.1, False), (-0.1, 0.0, False)],
+)
+def test_an_interval_that_touches_zero_includes_it(
+    low: float, high: float, sure: bool
+) -> None:
+    row = pd.DataFrame({"gain": [0.0], "low": [low], "high": [high]})
+    assert excludes_zero(next(row.itertuples())) is sure
+    assert not excludes_zero(gain_of([0.1]))
+
+
+def test_a_gain_is_told_in_points_with_its_interval() -> None:
+    text = "2.0 points (95 % interval 1.8 to 2.2)"
+    assert interval_text(gain_of(around(0.02))) == text

@@ -1,0 +1,276 @@
+"""The rule on source help: known values, and each of its words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from cdspp.analysis.paired import PairedGain, gain_of
+from cdspp.analysis.verdicts import (
+    COLLAPSED,
+    EQUAL,
+    HELPS,
+    HURTS,
+    MIN_TRIALS,
+    NOT_ASKED,
+    TOO_FEW,
+    UNDECIDED,
+    Verdict,
+    holm,
+    judge_pair,
+    judge_tasks,
+)
+from cdspp.core.names import ALONE
+
+MARGIN = 0.01
+Task = dict[str, PairedGain]
+
+
+def around(mean: float, error: float = 0.001, trials: int = 10) -> PairedGain:
+    """Return a gain over an even number of trials with this mean and error."""
+    wave = np.array([-1.0, 1.0] * (trials // 2)) * math.sqrt(trials - 1)
+    return gain_of(mean + error * wave)
+
+
+def task(none: float, other: float, error: float = 0.001, trials: int = 10) -> Task:
+    """Return the gains over no source, and over another."""
+    return {
+        ALONE: around(none, error, trials),
+        "noise": around(other, error, trials),
+    }
+
+
+def judge(gains: Task, margin: float = MARGIN) -> Verdict:
+    return judge_tasks([gains], margin=margin)[0]
+
+
+def words(tasks: Sequence[Task], collapsed: Sequence[bool] = ()) -> list[str]:
+    judged = judge_tasks(tasks, margin=MARGIN, collapsed=collapsed)
+    return [verdict.word for verdict in judged]
+
+
+def with_p(p: float, trials: int = 10) -> Task:
+    """Return gains whose p values against being zero or less are all `p`."""
+    mean = 0.01 * float(stats.t(trials - 1).isf(p))
+    return task(mean, mean, 0.01, trials)
+
+
+def test_the_helper_makes_what_it_says() -> None:
+    gain = around(0.02, 0.003)
+    assert (gain.gain, gain.error) == pytest.approx((0.02, 0.003))
+    assert with_p(0.03)[ALONE].p_above == pytest.approx(0.03)
+
+
+def test_holm_worked_by_hand() -> None:
+    # Sorted 0.005, 0.01, 0.03, 0.04 times 4, 3, 2, 1: 0.02, 0.03, 0.06, 0.04; none may
+    # be smaller than the one before.
+    found = holm([0.01, 0.04, 0.03, 0.005])
+    assert found == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.6, 0.7]) == [1.0, 1.0]
+    assert holm([0.04]) == [0.04]
+    assert holm([]) == []
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_holm_rejects_what_stepping_down_rejects(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    p = rng.uniform(0, 1, int(rng.integers(1, 12))) ** 3
+    p = np.concatenate([p, p[:2]])  # some are equal
+    corrected = np.array(holm(p.tolist()))
+    for alpha in (0.01, 0.05, 0.2):
+        rejected = np.zeros(p.size, dtype=bool)
+        for step, place in enumerate(np.argsort(p, kind="stable")):
+            if p[place] > alpha / (p.size - step):
+                break
+            rejected[place] = True
+        np.testing.assert_array_equal(corrected <= alpha, rejected)
+
+
+def test_a_source_helps_that_is_better_than_every_state() -> None:
+    verdict = judge(task(0.02, 0.003))
+    assert verdict.word == HELPS
+    assert verdict.hardest == "noise"
+    assert verdict.p_helps == pytest.approx(stats.t(9).sf(3), rel=1e-9)
+    assert verdict.p_hurts > 0.99
+
+
+def test_a_source_that_noise_can_replace_does_not_help() -> None:
+    assert judge(task(0.05, 0.0)).word == UNDECIDED
+    assert judge(task(0.05, -0.05)).word == UNDECIDED
+
+
+def test_a_source_hurts_that_is_worse_than_none_whatever_the_other_states() -> None:
+    for other in (-0.05, 0.0, 0.05):
+        assert judge(task(-0.02, other)).word == HURTS
+    assert judge(task(0.0, -0.05)).word == EQUAL
+
+
+def test_a_source_that_changes_nothing_is_equal() -> None:
+    verdict = judge(task(0.0, 0.0))
+    assert verdict.word == EQUAL
+    assert judge(task(0.0, 0.0, error=0.0)).word == EQUAL
+    # Surely better, but within the margin and no better than noise.
+    assert judge(task(0.004, 0.0)).word == EQUAL
+
+
+def test_trials_that_scatter_leave_it_undecided() -> None:
+    assert judge(task(0.0, 0.0, error=0.02)).word == UNDECIDED
+    assert judge(task(0.02, 0.02, error=0.02)).word == UNDECIDED
+
+
+@pytest.mark.parametrize("trials", [2, 4])
+def test_fewer_than_five_trials_give_no_verdict(trials: int) -> None:
+    few, many = task(0.02, 0.02, trials=trials), task(0.02, 0.02)
+    assert trials < MIN_TRIALS == 5
+    assert words([few]) == [TOO_FEW]
+    assert words([{**many, "noise": few["noise"]}]) == [TOO_FEW]
+    assert judge_pair(few[ALONE], MARGIN) == TOO_FEW
+    assert math.isnan(judge(few).p_helps)
+
+
+def test_five_trials_are_enough() -> None:
+    five = gain_of([0.02, 0.021, 0.02, 0.019, 0.02])
+    assert words([{ALONE: five}]) == [HELPS]
+
+
+def test_a_task_without_states_is_not_asked() -> None:
+    assert words([{}, task(0.02, 0.02)]) == [NOT_ASKED, HELPS]
+    assert words([]) == []
+
+
+def test_nothing_is_said_of_a_collapsed_task() -> None:
+    verdict = judge_tasks([task(0.02, 0.02)], margin=MARGIN, collapsed=[True])[0]
+    assert verdict.word == COLLAPSED
+    assert math.isnan(verdict.p_helps)
+    assert verdict.hardest == ""
+
+
+def test_one_task_of_which_two_are_judged_needs_half_the_p_value() -> None:
+    chance = task(0.0, 0.0, error=0.02)
+    assert words([with_p(0.03)]) == [HELPS]
+    assert words([with_p(0.03), chance]) == [UNDECIDED, UNDECIDED]
+    assert words([with_p(0.024), chance]) == [HELPS, UNDECIDED]
+    # Stepping down: the second is asked for 5 % only.
+    assert words([with_p(0.024), with_p(0.04)]) == [HELPS, HELPS]
+
+
+def test_hurts_is_corrected_as_helps_is() -> None:
+    chance = task(0.0, 0.0, error=0.02)
+    worse = with_p(1 - 0.03)
+    assert words([worse]) == [HURTS]
+    assert words([worse, chance]) == [UNDECIDED, UNDECIDED]
+
+
+@pytest.mark.parametrize("silent", [{}, task(0.0, 0.0, error=0.02, trials=4)])
+def test_tasks_of_which_nothing_is_said_are_not_counted(silent: Task) -> None:
+    assert words([with_p(0.03), silent])[0] == HELPS
+
+
+def test_collapsed_tasks_are_not_counted() -> None:
+    chance = task(0.0, 0.0, error=0.02)
+    assert words([with_p(0.03), chance], [False, True]) == [HELPS, COLLAPSED]
+    assert words([chance, with_p(0.03)], [True, False]) == [COLLAPSED, HELPS]
+
+
+def test_collapsed_flags_must_match_the_tasks() -> None:
+    with pytest.raises(ValueError, match="zip"):
+        judge_tasks([task(0.0, 0.0)], margin=MARGIN, collapsed=[True, False])
+
+
+def test_without_the_state_of_no_source_only_help_can_be_told() -> None:
+    for mean, word in ((0.02, HELPS), (0.0, UNDECIDED), (-0.02, UNDECIDED)):
+        verdict = judge({"noise": around(mean)})
+        assert verdict.word == word
+        assert verdict.p_hurts == 1.0
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+@pytest.mark.parametrize("trials", [6, 10, 20])
+def test_equal_is_two_one_sided_tests(side: int, trials: int) -> None:
+    half = 0.7 * MARGIN  # of the 90 % interval, wide enough to leave no other word
+    error = half / float(stats.t(trials - 1).ppf(0.95))
+    wave = np.array([-1.0, 1.0] * (trials // 2)) * error * math.sqrt(trials - 1)
+    for inside in (-1e-6, 1e-6):
+        found = side * (MARGIN - half - inside) + wave
+        p_values = [
+            stats.ttest_1samp(found, -MARGIN, alternative="greater").pvalue,
+            stats.ttest_1samp(found, MARGIN, alternative="less").pvalue,
+        ]
+        equal = max(p_values) < 0.05
+        assert equal == (inside > 0)
+        gains = {ALONE: gain_of(found), "noise": around(0.0)}
+        assert judge(gains).word == (EQUAL if equal else UNDECIDED)
+        assert judge_pair(gains[ALONE], MARGIN) == (EQUAL if equal else UNDECIDED)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_equal_agrees_with_two_one_sided_tests_on_random_trials(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    found = rng.normal(0, 0.01, 10)
+    margin = float(rng.uniform(0.001, 0.015))
+    p_values = [
+        stats.ttest_1samp(found, -margin, alternative="greater").pvalue,
+        stats.ttest_1samp(found, margin, alternative="less").pvalue,
+    ]
+    verdict = judge({ALONE: gain_of(found), "noise": around(0.0)}, margin)
+    if verdict.word != HURTS:
+        assert (verdict.word == EQUAL) == (max(p_values) < 0.05)
+
+
+def test_the_border_itself_is_equal() -> None:
+    # Without scatter the interval is a point, on the margin.
+    on, beyond = np.full(6, MARGIN), np.full(6, MARGIN + 1e-9)
+    still = {"noise": around(0.0)}
+    assert judge({ALONE: gain_of(on), **still}).word == EQUAL
+    assert judge({ALONE: gain_of(beyond), **still}).word == UNDECIDED
+
+
+@pytest.mark.parametrize(
+    ("mean", "error", "word"),
+    [
+        (0.02, 0.001, HELPS),
+        (-0.02, 0.001, HURTS),
+        (0.0, 0.001, EQUAL),
+        (0.001, 0.02, UNDECIDED),
+    ],
+)
+def test_a_pair_is_judged_alone(mean: float, error: float, word: str) -> None:
+    assert judge_pair(around(mean, error), MARGIN) == word
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_detectable_gain_is_where_the_word_turns(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    trials, n_others = int(rng.integers(5, 12)), int(rng.integers(0, 5))
+    scatter = rng.normal(0, 0.03, (4, trials))
+    scatter -= scatter.mean(axis=1, keepdims=True)
+    chance = [task(0.0, 0.0, error=0.05)] * n_others
+
+    def verdict(mean: float) -> Verdict:
+        names = (ALONE, "swapped-classes", "class-noise", "noise")
+        rows = zip(names, mean + scatter, strict=True)
+        gains = {name: gain_of(row) for name, row in rows}
+        return judge_tasks([gains, *chance], margin=0.0)[0]
+
+    smallest = verdict(0.0).detectable
+    assert smallest > 0
+    assert verdict(smallest * 2).detectable == pytest.approx(smallest)
+    assert verdict(smallest * (1 - 1e-9)).word == UNDECIDED
+    assert verdict(smallest * (1 + 1e-9)).word == HELPS
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_order_of_tasks_and_states_does_not_matter(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    names = (ALONE, "swapped-classes", "noise")
+    tasks = [
+        {name: gain_of(rng.normal(mean, 0.02, 10)) for name in names}
+        for mean in (-0.03, 0.0, 0.02, 0.05)
+    ]
+    judged = judge_tasks(tasks, margin=MARGIN)
+    turned = [dict(reversed(gains.items())) for gains in reversed(tasks)]
+    assert judge_tasks(turned, margin=MARGIN)[::-1] == judged

@@ -1,0 +1,165 @@
+"""The opening figure: rows or gains by task, with what is said of each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from support.page_reader import texts
+from support.report_data import (
+    DIGIT_TASKS,
+    draw_comparisons,
+    draw_summary,
+    make_plan,
+    scores_frame,
+)
+
+from cdspp.analysis.source_help import compare, no_comparisons
+from cdspp.analysis.summary import summarise
+from cdspp.core.wording import task_title
+from cdspp.report.figures import source_help as figure_source_help
+from cdspp.report.figures.source_help import (
+    VERDICT_COLOURS,
+    draw_source_help,
+    few_tasks,
+)
+from cdspp.study.plan import BenchmarkPlan
+
+Draw = Callable[..., tuple[Figure, str]]
+DOMAINS = ("print", "sketch", "photo", "tilted")
+MANY = [f"{a}_{b}" for a in DOMAINS for b in DOMAINS]
+
+
+@pytest.fixture
+def draw(tmp_path: Path, watch: Callable[..., list[Figure]]) -> Draw:
+    """Return a function that draws plans and gives the figure and its SVG."""
+
+    def make(*plans: BenchmarkPlan, **options: Any) -> tuple[Figure, str]:
+        drawn, output = watch(figure_source_help), tmp_path / "source-help.svg"
+        summaries = [draw_summary(plan, **options) for plan in plans]
+        found = [draw_comparisons(plan, **options) for plan in plans]
+        draw_source_help(summaries, found, [output])
+        return drawn[0], output.read_text(encoding="utf-8")
+
+    return make
+
+
+def test_tasks_rows_and_the_gain_over_the_hardest_state_are_named(draw: Draw) -> None:
+    plan = make_plan()
+    _, svg = draw(plan, source_helps=0.06)
+    shown = texts(svg)
+    assert {task_title(task) for task in DIGIT_TASKS} <= set(shown)
+    rows = {"target-only", "swapped-classes", "permuted-labels", "class-noise", "noise"}
+    assert rows | {"CDSPP", "Digits"} <= set(shown)
+    gains = [text for text in shown if re.match(r"\+\d\.\d +\[\d\.\d, \d\.\d\]$", text)]
+    assert len(gains) == 4
+    assert shown.count("helps") == 4
+    assert VERDICT_COLOURS["helps"] in svg
+    found = draw_comparisons(plan, source_helps=0.06)
+    hardest = found[(found["row"] == "cdspp") & (found["rival"] == found["hardest"])]
+    told = [f"over {rival}" for rival in hardest["rival"][:4]]
+    assert [text for text in shown if text.startswith("over ")] == told
+
+
+def test_a_row_stands_at_its_mean_and_benchmarks_share_a_scale(draw: Draw) -> None:
+    plans = make_plan(tasks=DIGIT_TASKS[:2]), make_plan(benchmark="b", tasks=["a_b"])
+    figure, _ = draw(*plans)
+    summary = draw_summary(plans[0])
+    places = [float(line.get_xdata()[0]) for line in figure.axes[0].lines]
+    for row in summary.rows:
+        if row.key == "svm-t" or row.control or row.key == "cdspp":
+            mean = 100 * summary.accuracy[summary.find(row.key), 0].mean()
+            assert np.isclose(places, mean).any(), row.key
+    spans = [np.ptp(axes.get_xlim()) for axes in figure.axes]
+    assert spans[0] == pytest.approx(spans[1])
+
+
+def test_the_verdict_has_its_word_where_nothing_can_be_said(draw: Draw) -> None:
+    few = texts(draw(make_plan(tasks=["a_b"], trials=3))[1])
+    assert "too few trials" in few
+    fallen = texts(draw(make_plan(tasks=["a_b"]), collapsed=("cdspp",))[1])
+    assert "collapsed" in fallen
+    bare = texts(draw(make_plan(tasks=["a_b"], states=()))[1])
+    assert "not asked" in bare
+    assert not any(text.startswith("over ") for text in [*few, *fallen, *bare])
+
+
+def test_of_many_tasks_the_gains_alone_are_shown(draw: Draw) -> None:
+    _, svg = draw(make_plan(tasks=MANY), source_helps=0.06)
+    shown = texts(svg)
+    assert sum(" → " in text for text in shown) == 16
+    assert {"Average", "gain, points"} <= set(shown)
+    assert "target-only" not in shown
+    assert VERDICT_COLOURS["helps"] in svg
+    for found, more, less in (("helps", (5, 7), (1, 3)), ("hurts", (1, 3), (5, 7))):
+        colour = VERDICT_COLOURS[found]  # the caption says blue and red
+        assert int(colour[slice(*more)], 16) > 2 * int(colour[slice(*less)], 16)
+    heights = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
+    assert float(heights.group(2)) < 1.4 * float(heights.group(1))
+
+
+def test_a_gain_stands_at_its_mean_between_the_ends_of_its_interval(draw: Draw) -> None:
+    plan = make_plan(tasks=MANY, methods=("svm-t", "cdspp"))
+    figure, _ = draw(plan, source_helps=0.06)
+    found = draw_comparisons(plan, source_helps=0.06)
+    lines = [tuple(map(float, line.get_xdata())) for line in figure.axes[0].lines]
+    chosen = (found["rival"] == found["hardest"]) | ~found["state"]
+    for gain in found[chosen].itertuples():
+        assert any(np.allclose(x, 100 * gain.gain) for x in lines if len(x) == 1)
+        ends = (100 * gain.low, 100 * gain.high)
+        assert any(np.allclose(x, ends) for x in lines if len(x) == 2)
+
+
+@pytest.mark.parametrize(("n_tasks", "few"), [((10,), True), ((6, 5), False)])
+def test_ten_tasks_in_all_are_few(n_tasks: tuple[int, ...], few: bool) -> None:
+    plans = [make_plan(tasks=MANY[:n], methods=("svm-t",)) for n in n_tasks]
+    assert few_tasks(plans) == few
+
+
+@pytest.mark.parametrize("tasks", [DIGIT_TASKS, MANY], ids=["few", "many"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"methods": ("cdspp",)},
+        {"methods": ("svm-t",)},
+        {"methods": ("dama",)},
+        {"states": ()},
+        {"states": ("noise",)},
+        {"target_only": False, "states": ("none",)},
+        {"methods": ()},
+    ],
+    ids=["reference", "baseline", "other", "no state", "one state", "none", "nothing"],
+)
+def test_what_did_not_run_is_left_out(
+    draw: Draw, tasks: list[str], options: dict[str, Any]
+) -> None:
+    _, svg = draw(make_plan(tasks=tasks, trials=5, **options))
+    assert "Digits" in texts(svg)
+    assert "nan" not in svg
+
+
+@pytest.mark.parametrize("tasks", [DIGIT_TASKS, MANY], ids=["few", "many"])
+def test_missing_scores_are_drawn_without_a_crash(
+    tmp_path: Path, tasks: list[str]
+) -> None:
+    plan, output = make_plan(tasks=tasks), tmp_path / "source-help.svg"
+    scores = scores_frame([])
+    for found in (compare(scores, plan), no_comparisons()):
+        draw_source_help([summarise(scores, plan)], [found], [output])
+        assert "nan" not in output.read_text(encoding="utf-8").lower()
+
+
+@pytest.mark.parametrize("tasks", [DIGIT_TASKS[:1], MANY], ids=["few", "many"])
+def test_equal_scores_give_equal_bytes(tmp_path: Path, tasks: list[str]) -> None:
+    plan = make_plan(tasks=tasks, methods=("svm-t", "cdspp"), trials=5)
+    outputs = [tmp_path / f"{n}.{form}" for n in "ab" for form in ("svg", "png")]
+    for place in (0, 2):
+        given = outputs[place : place + 2]
+        draw_source_help([draw_summary(plan)], [draw_comparisons(plan)], given)
+    first, second = ([p.read_bytes() for p in outputs[i : i + 2]] for i in (0, 2))
+    assert first == second

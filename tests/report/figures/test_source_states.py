@@ -1,0 +1,138 @@
+"""The matrix of methods by source states: its signs, fills and empty cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from support.page_reader import texts
+from support.report_data import METHODS, STATES, draw_comparisons, make_plan
+
+from cdspp.analysis.source_help import no_comparisons, of_method, on_average
+from cdspp.report.figures import source_states as figure_source_states
+from cdspp.report.figures.source_states import draw_source_states
+
+Draw = Callable[..., Figure]
+
+
+@pytest.fixture
+def draw(tmp_path: Path, watch: Callable[..., list[Figure]]) -> Draw:
+    """Return a function that draws comparisons of benchmarks and gives the figure."""
+
+    def make(*groups: pd.DataFrame) -> Figure:
+        drawn, output = watch(figure_source_states), tmp_path / "source-states.svg"
+        titles = [f"Benchmark {place}" for place in range(len(groups))]
+        draw_source_states(groups, titles, [output])
+        assert "nan" not in output.read_text(encoding="utf-8")
+        return drawn[0]
+
+    return make
+
+
+def grid(figure: Figure, panel: int = 0) -> list[list[str]]:
+    """Return what stands in the cells of a panel, line by line."""
+    found = [(t.get_position(), t.get_text()) for t in figure.axes[panel].texts]
+    lines: dict[float, list[str]] = {}
+    for (_, y), text in sorted(found, key=lambda entry: entry[0][::-1]):
+        lines.setdefault(y, []).append(text)
+    return list(lines.values())
+
+
+def labels(figure: Figure, side: str, panel: int = 0) -> list[str]:
+    axes = figure.axes[panel]
+    return [label.get_text() for label in getattr(axes, f"get_{side}ticklabels")()]
+
+
+def with_pair(word: str, **changes: Any) -> pd.DataFrame:
+    """Return a gain of five points over one state, with this word."""
+    plan = make_plan(methods=("cdspp",), tasks=["a_b"], states=("noise",))
+    return draw_comparisons(plan).assign(pair=word, gain=0.05, **changes)
+
+
+@pytest.mark.parametrize(
+    ("word", "text"),
+    [
+        ("helps", "▲ +5.0"),
+        ("hurts", "▼ +5.0"),
+        ("equal", "= +5.0"),
+        ("undecided", "+5.0"),
+        ("too few trials", "(+5.0)"),
+        ("collapsed", "(+5.0)"),
+    ],
+)
+def test_a_cell_has_the_sign_of_its_word(draw: Draw, word: str, text: str) -> None:
+    assert grid(draw(with_pair(word))) == [[text]]
+
+
+def test_a_pair_without_a_trial_is_a_dash(draw: Draw) -> None:
+    lost = with_pair("too few trials").assign(gain=float("nan"))
+    assert grid(draw(lost)) == [["–"]]
+
+
+def lightness(draw: Draw, word: str) -> float:
+    (cell,) = (p for p in draw(with_pair(word)).axes[0].patches if type(p) is Rectangle)
+    colour = to_hex(cell.get_facecolor())
+    red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
+    return 0.299 * red + 0.587 * green + 0.114 * blue
+
+
+def test_fills_are_told_apart_in_grey_as_the_caption_says(draw: Draw) -> None:
+    words = ("helps", "hurts", "equal", "undecided")
+    found = {word: lightness(draw, word) for word in words}
+    assert sorted(found, key=found.__getitem__) == list(words)
+    values = sorted(found.values())
+    assert min(b - a for a, b in zip(values, values[1:], strict=False)) > 15
+    assert found["undecided"] == pytest.approx(255)
+
+
+def test_methods_are_lines_and_states_columns_of_averages(draw: Draw) -> None:
+    own = {"cdspp-sup": ["none", "noise"]}
+    found = draw_comparisons(make_plan(own_states=own), source_helps=0.06)
+    figure = draw(found)
+    assert labels(figure, "x") == [
+        "none",
+        "swapped\nclasses",
+        "permuted\nlabels",
+        "class\nnoise",
+        "noise",
+    ]
+    names = ["CDSPP$_\\mathrm{sup}$*", "CDSPP", "CDSPP+PCA"]
+    assert labels(figure, "y") == names
+    cells = grid(figure)
+    assert cells[0][1:4] == ["–", "–", "–"]
+    average = on_average(of_method(found))
+    (gain,) = average[average["rival"] == "none"]["gain"]
+    assert cells[1][0] == f"▲ +{100 * gain:.1f}"
+
+
+def test_benchmarks_are_panels_and_one_method_is_enough(draw: Draw) -> None:
+    one = draw_comparisons(make_plan(methods=("svm-t", "dama"), tasks=["a_b"]))
+    every = make_plan(methods=tuple(METHODS), tasks=["a_b"], trials=5)
+    figure = draw(one, draw_comparisons(every))
+    titles = [axes.get_title("left") for axes in figure.axes]
+    assert titles == ["Benchmark 0", "Benchmark 1"]
+    assert [len(grid(figure, panel)) for panel in (0, 1)] == [1, len(METHODS) - 1]
+    assert {len(line) for line in grid(figure, 1)} == {len(STATES)}
+
+
+def test_where_no_state_was_run_the_panel_is_empty(draw: Draw) -> None:
+    bare = draw_comparisons(make_plan(states=()))
+    for found in (bare, no_comparisons()):
+        assert grid(draw(found)) == []
+
+
+def test_equal_comparisons_give_equal_bytes_and_a_key(tmp_path: Path) -> None:
+    found = draw_comparisons(make_plan(tasks=["a_b"], methods=("cdspp",)))
+    outputs = [tmp_path / f"{n}.{form}" for n in "ab" for form in ("svg", "png")]
+    for place in (0, 2):
+        draw_source_states([found], ["Toy"], outputs[place : place + 2])
+    first, second = ([p.read_bytes() for p in outputs[i : i + 2]] for i in (0, 2))
+    assert first == second
+    key = "gain over this state, points: ▲ better, ▼ worse, = equal"
+    assert key in texts(outputs[0].read_text(encoding="utf-8"))

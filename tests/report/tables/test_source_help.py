@@ -1,0 +1,255 @@
+"""Methods by source states, and the reference by task, as they are printed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+from support.report_data import draw_comparisons, make_plan
+
+from cdspp.analysis.source_help import (
+    COMPARISON_COLUMNS,
+    no_comparisons,
+    of_method,
+    on_average,
+)
+from cdspp.report.tables.source_help import build_matrix_table, build_task_table
+from cdspp.report.tables.table import Cell, Table, to_csv, to_html, to_latex
+
+NAN = float("nan")
+GAIN = {
+    "benchmark": "toy",
+    "title": "Toy",
+    "row": "cdspp",
+    "display_name": "CDSPP",
+    "task": "a_b",
+    "rival": "none",
+    "rival_name": "none",
+    "state": True,
+    "accuracy": 0.8,
+    "rival_accuracy": 0.75,
+    "gain": 0.05,
+    "low": 0.01,
+    "high": 0.09,
+    "p_above": 0.01,
+    "p_below": 0.99,
+    "losses": 1,
+    "trials": 10,
+    "domain_low": NAN,
+    "domain_high": NAN,
+    "pair": "helps",
+    "verdict": "helps",
+    "p_helps": 0.012,
+    "p_hurts": 0.99,
+    "hardest": "none",
+    "detectable": 0.03,
+}
+BASELINE = {**GAIN, "rival": "svm-t", "rival_name": "SVM_t", "state": False}
+NO_GAIN = {"gain": NAN, "low": NAN, "high": NAN, "trials": 0, "pair": "too few trials"}
+
+
+def frame(*records: dict[str, Any]) -> pd.DataFrame:
+    table = pd.DataFrame(records, columns=list(COMPARISON_COLUMNS))
+    return table.astype(COMPARISON_COLUMNS)
+
+
+def matrix(*records: dict[str, Any]) -> Table:
+    return build_matrix_table([frame(*records)], 1.0)
+
+
+def tasks(*records: dict[str, Any]) -> Table:
+    return build_task_table(frame(*records), "toy", "Toy")
+
+
+def cells(table: Table, place: int = 0) -> dict[str, Cell]:
+    """Return the cells of a line by heading."""
+    return dict(zip(table.columns, table.lines[place].cells, strict=True))
+
+
+def shown(table: Table, place: int = 0) -> dict[str, str]:
+    """Return the texts of a line with their notes, by heading."""
+    return {
+        heading: f"{cell.text} [{cell.note}]" if cell.note else cell.text
+        for heading, cell in cells(table, place).items()
+    }
+
+
+def test_a_line_shows_gains_with_intervals_what_stays_without_and_the_verdict() -> None:
+    svm = {**BASELINE, "gain": 0.075, "low": 0.05, "high": 0.1}
+    assert shown(matrix(svm, GAIN)) == {
+        "Method": "CDSPP",
+        "Accuracy": "80.0",
+        "Over SVM_t": "+7.5 [5.0 to 10.0]",
+        "Over none": "+5.0 [1.0 to 9.0]",
+        # 7.5 points over SVM_t, 5.0 of them by the source.
+        "Without": "+2.5 [of +7.5]",
+        "Verdict": "helps [p 0.012]",
+        "Tasks": "1 helps",
+    }
+    assert "gain over no source within ±1)" in matrix(svm, GAIN).caption
+    assert "within ±0.5)" in build_matrix_table([frame(GAIN)], 0.5).caption
+
+
+@pytest.mark.parametrize(
+    ("pair", "bold"),
+    [
+        ("helps", True),
+        ("hurts", True),
+        ("equal", False),
+        ("undecided", False),
+        ("too few trials", False),
+        ("collapsed", False),
+    ],
+)
+def test_a_gain_is_bold_where_its_own_test_says_better_or_worse(
+    pair: str, bold: bool
+) -> None:
+    # An interval that touches zero may go with a one-sided test that is sure.
+    for table in (matrix, tasks):
+        found = cells(table({**GAIN, "pair": pair, "low": -0.001}))
+        assert found["Over none"].bold == bold
+
+
+def test_a_gain_says_why_nothing_is_said_of_it() -> None:
+    few = {**GAIN, "pair": "too few trials", "trials": 3}
+    assert shown(matrix(few))["Over none"] == "+5.0 [1.0 to 9.0, 3 trials]"
+    one = {**few, "trials": 1, "low": NAN, "high": NAN}
+    assert shown(matrix(one))["Over none"] == "+5.0 [1 trial]"
+    fallen = {**GAIN, "pair": "collapsed"}
+    assert shown(matrix(fallen))["Over none"] == "+5.0 [1.0 to 9.0, collapsed]"
+
+
+def test_the_interval_over_target_domains_stands_below() -> None:
+    known = {**GAIN, "domain_low": -0.002, "domain_high": 0.1}
+    found = shown(matrix(known))["Over none"]
+    assert found == "+5.0 [1.0 to 9.0, domains −0.2 to 10.0]"
+
+
+def test_what_was_not_run_is_a_dash() -> None:
+    noise = {"rival": "noise", "rival_name": "noise"}
+    other = {**GAIN, "row": "dama", "display_name": "DAMA", **noise}
+    table = matrix(GAIN, other)
+    assert table.columns[2:4] == ("Over none", "Over noise")
+    first, second = shown(table), shown(table, 1)
+    assert (first["Over noise"], second["Over none"]) == ("–", "–")
+    assert first["Without"] == second["Without"] == "–"
+    lost = {**GAIN, **NO_GAIN, "accuracy": NAN, "verdict": "too few trials"}
+    found = shown(matrix({**BASELINE, **NO_GAIN}, lost))
+    assert found["Over none"] == found["Without"] == "–"
+    assert shown(matrix(lost))["Accuracy"] == "–"
+
+
+def test_columns_of_states_are_in_order_and_headed_by_words() -> None:
+    names = ("none", "swapped-classes", "permuted-labels", "class-noise", "noise")
+    states = ({**GAIN, "rival": name, "rival_name": name} for name in names[::-1])
+    assert matrix(BASELINE, *states).columns[2:8] == (
+        "Over SVM_t",
+        "Over none",
+        "Over swapped classes",
+        "Over permuted labels",
+        "Over class noise",
+        "Over noise",
+    )
+
+
+VERDICTS = {
+    "helps": ("helps [p 0.012]", True),
+    "hurts": ("hurts [p 0.99]", True),
+    "equal": ("equal [helps from +3.0 on]", False),
+    "undecided": ("undecided [helps from +3.0 on]", False),
+    "too few trials": ("too few trials", False),
+    "collapsed": ("collapsed", False),
+    "not asked": ("not asked", False),
+}
+
+
+@pytest.mark.parametrize("word", VERDICTS)
+def test_a_verdict_has_the_p_value_that_decides_it_or_what_could_be_seen(
+    word: str,
+) -> None:
+    text, bold = VERDICTS[word]
+    for table in (matrix, tasks):
+        found = table({**GAIN, "verdict": word})
+        assert shown(found)["Verdict"] == text
+        assert cells(found)["Verdict"].bold == bold
+
+
+def several(*words: str) -> list[dict[str, Any]]:
+    """Return the comparisons of a task a verdict, and of their average."""
+    found = [{**GAIN, "task": f"a_b{i}", "verdict": w} for i, w in enumerate(words)]
+    return [*found, {**GAIN, "task": "average", "gain": 0.02, "verdict": "equal"}]
+
+
+def test_the_matrix_shows_the_average_and_counts_the_tasks() -> None:
+    table = matrix(*several("undecided", "helps", "helps", "collapsed"))
+    found = shown(table)
+    assert found["Over none"].startswith("+2.0")
+    assert found["Verdict"].startswith("equal")
+    assert found["Tasks"] == "2 helps, 1 undecided, 1 collapsed [of 4]"
+    assert list(table.data["task"]) == ["average"]
+    none = {**GAIN, "verdict": "not asked"}
+    asked = [{**none, "task": task} for task in ("a_b", "b_a", "average")]
+    assert shown(matrix(*asked))["Tasks"] == "–"
+
+
+def test_benchmarks_are_blocks_and_share_their_columns() -> None:
+    other = {**GAIN, "benchmark": "other", "title": "Other", "rival": "noise"}
+    table = build_matrix_table([frame(GAIN), frame(other)], 1.0)
+    assert [line.block for line in table.lines] == ["Toy", "Other"]
+    assert "Over noise" in table.columns
+    assert shown(table)["Over noise"] == "–"
+    html = to_html(table)
+    assert "Toy" in html
+    assert 'data-value="0.050000"' in html
+    assert to_csv(table).count("\n") == 1 + 2
+
+
+def test_the_tables_show_what_the_comparisons_say() -> None:
+    found = draw_comparisons(make_plan(shortened={"cdspp": 10}), source_helps=0.06)
+    table = build_matrix_table([found], 1.0)
+    names = [line.cells[0].text for line in table.lines]
+    assert names == ["CDSPP_sup*", "CDSPP†", "CDSPP+PCA"]
+    average = on_average(of_method(found))
+    for heading, rival in (
+        ("Over SVM_t", "svm-t"),
+        ("Over class noise", "class-noise"),
+    ):
+        (row,) = average[average["rival"] == rival].itertuples()
+        cell = cells(table, 1)[heading]
+        assert cell.value == row.gain
+        assert cell.text == f"+{100 * row.gain:.1f}"
+    assert shown(table, 1)["Tasks"] == "4 helps [of 4]"
+    assert len(table.data) == 3 * 6
+
+
+def test_the_reference_has_a_line_a_task_and_the_data_hold_every_method() -> None:
+    found = draw_comparisons(make_plan())
+    table = build_task_table(found, "digits", "Digits")
+    assert table.name == "source-help_digits"
+    first = [line.cells[0].text for line in table.lines]
+    assert first[0] == "print → sketch"
+    assert (len(first), first[-1]) == (5, "Average")
+    assert "Without" not in table.columns
+    pd.testing.assert_frame_equal(table.data, found)
+
+
+def test_a_state_that_the_reference_does_not_run_has_no_column_by_task() -> None:
+    own = {"dama": ["noise"], "cdspp": ["none"]}
+    plan = make_plan(methods=("dama", "cdspp"), own_states=own)
+    found = draw_comparisons(plan)
+    columns = build_task_table(found, "digits", "Digits").columns
+    assert columns == ("Task", "Accuracy", "Over none", "Verdict")
+    assert "Over noise" in build_matrix_table([found], 1.0).columns
+
+
+@pytest.mark.parametrize("groups", [[], [no_comparisons()]], ids=["none", "empty"])
+def test_without_comparisons_tables_are_empty_with_the_columns_of_their_data(
+    groups: list[pd.DataFrame],
+) -> None:
+    table = build_matrix_table(groups, 1.0)
+    assert table.columns == ("Method", "Accuracy", "Without", "Verdict", "Tasks")
+    assert table.lines == ()
+    assert to_csv(table).startswith("benchmark,title,row,")
+    assert to_latex(table).startswith("% needs")
+    assert build_task_table(no_comparisons(), "toy", "Toy").lines == ()

@@ -1,0 +1,123 @@
+"""A collapse on its way from a fit into the record and the scores."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
+
+import numpy as np
+import pytest
+
+from cdspp import CDSPP
+from cdspp.core.artifacts import (
+    FIT_COLUMNS,
+    LABEL_COLUMNS,
+    SCORE_COLUMNS,
+    SPLIT_COLUMNS,
+    Features,
+    read_json,
+    read_rows,
+    write_features,
+    write_json,
+    write_rows,
+)
+from cdspp.core.errors import MethodFailed
+from cdspp.stages.fit import Cell, Fit, TaskFiles, fit_cell
+from cdspp.stages.score import write_scores
+
+CODES = np.repeat([0, 1], 20)
+IDS = [f"right{i:02d}" for i in range(40)]
+OK = {"status": "ok", "reason": "", "seconds": 1.0}
+
+
+def outcomes_of(folder: Path, offset: float) -> list[dict[str, Any]]:
+    """Fit CDSPP on two trials, `offset` added to all target features."""
+    rng = np.random.default_rng(0)
+    for domain, width, shift in (("left", 6, 0.0), ("right", 5, offset)):
+        X = 3 * np.eye(2, width)[CODES] + rng.standard_normal((40, width)) + shift
+        ids = np.array([f"{domain}{i:02d}" for i in range(40)])
+        write_features(folder / f"{domain}.npz", Features(X, ids, {}))
+        given = (np.arange(40) % 20 < 3) | (domain == "left")
+        role = np.where(given, "labelled", "unlabelled")
+        label = np.where(given, np.array(["a", "b"], dtype=object)[CODES], None)
+        split = {"id": ids, "row": np.arange(40), "role": role, "label": label}
+        rows = {name: np.tile(values, 2) for name, values in split.items()}
+        rows["trial"] = np.repeat([1, 2], 40)
+        write_rows(folder / f"{domain}.parquet", SPLIT_COLUMNS, rows)
+    views = (folder / "left.npz", folder / "right.npz")
+    splits = (folder / "left.parquet", folder / "right.parquet")
+    made = folder / "1-2.parquet", folder / "1-2.json"
+    fit = Fit(*made, options={}, source={}, overlap="keep")
+    files = TaskFiles(*views, *splits)
+    fit_cell(Cell(files, "toy", "left_right", "cdspp", "1-2", 0, 1, code=""), [fit])
+    outcomes: list[dict[str, Any]] = read_json(made[1])["trials"]
+    return outcomes
+
+
+def test_a_record_tells_a_collapse_in_place_of_the_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with warnings.catch_warnings(), caplog.at_level(logging.WARNING):
+        warnings.simplefilter("error")
+        outcomes = outcomes_of(tmp_path, offset=100.0)
+    assert {outcome["collapsed"] for outcome in outcomes} <= {
+        "one class",
+        "parallel rows",
+    }
+    assert [text.split(":")[0] for text in caplog.messages] == [
+        "trial 1 has collapsed",
+        "trial 2 has collapsed",
+    ]
+
+
+def test_a_record_of_other_fits_tells_none(tmp_path: Path) -> None:
+    outcomes = outcomes_of(tmp_path, offset=0.0)
+    assert [outcome["collapsed"] for outcome in outcomes] == ["", ""]
+
+
+def test_a_fit_that_failed_has_not_collapsed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(CDSPP, "fit", Mock(side_effect=MethodFailed("no rows")))
+    outcomes = outcomes_of(tmp_path, offset=100.0)
+    told = [(outcome["status"], outcome["collapsed"]) for outcome in outcomes]
+    assert told == [("failed", "")] * 2
+
+
+def scores_of(folder: Path, trials: Sequence[dict[str, Any]]) -> dict[str, np.ndarray]:
+    """Score two iterations of each trial that ran, by a record that is written here."""
+    labels = {"id": IDS, "label": ["a"] * 40, "position": range(40)}
+    write_rows(folder / "right.parquet", LABEL_COLUMNS, labels)
+    ran = [trial["trial"] for trial in trials if trial["status"] == "ok"]
+    cells = [(trial, step, key) for trial in ran for step in (1, 2) for key in IDS]
+    columns = zip(*((*cell, "a", 0.5) for cell in cells), strict=True)
+    fit = folder / "fits/toy/main/left_right/cdspp/1-3.parquet"
+    write_rows(fit, FIT_COLUMNS, dict(zip(FIT_COLUMNS, columns, strict=True)))
+    write_json(fit.with_suffix(".json"), {"trials": trials})
+    output = folder / "scores.parquet"
+    write_scores(fits=[fit], labels=[folder / "right.parquet"], output=output)
+    return read_rows(output, SCORE_COLUMNS)
+
+
+def test_scores_mark_every_iteration_of_a_trial_that_collapsed(tmp_path: Path) -> None:
+    scores = scores_of(
+        tmp_path,
+        [
+            {"trial": 1, **OK, "collapsed": "one class"},
+            {"trial": 2, **OK, "collapsed": ""},
+            {"trial": 3, **OK, "status": "failed", "collapsed": ""},
+        ],
+    )
+    assert scores["collapsed"].dtype == bool
+    assert scores["trial"].tolist() == [1, 1, 2, 2, 3]
+    assert scores["collapsed"].tolist() == [True, True, False, False, False]
+
+
+def test_a_record_that_does_not_say_counts_as_no_collapse(tmp_path: Path) -> None:
+    assert (
+        scores_of(tmp_path, [{"trial": 1, **OK}])["collapsed"].tolist() == [False] * 2
+    )

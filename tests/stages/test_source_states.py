@@ -1,0 +1,215 @@
+"""The sources that stand in place of the real one: what each keeps and takes away."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from cdspp.core.errors import DataError
+from cdspp.core.names import ALONE, CLASS_NOISE, REAL
+from cdspp.methods.base import SourceDomain
+from cdspp.stages.source_states import STATES, SourceState, derangement
+
+AXES = (0, "digits", "print_photo", 3)
+NAMES = np.array(["ant", "bee", "cat", "dog"], dtype=object)
+SIZES = (2, 5, 3, 6)
+DRAWN = [name for name in STATES if name not in (REAL, ALONE)]
+OWN_ROWS = ["class-noise", "noise"]
+OWN_LABELS = ["swapped-classes", "permuted-labels"]
+
+
+def real_source() -> SourceDomain:
+    """Return a source of classes of several sizes, in no order."""
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.repeat(NAMES, SIZES))
+    X = rng.gamma(2.0, size=(len(y), 7)) * rng.uniform(0.1, 10, (len(y), 1))
+    return SourceDomain(X, y)
+
+
+def drawn(name: str, *axes: str | int, spread: float = 1.0) -> SourceDomain:
+    source = SourceState(name, spread).of(real_source(), *(axes or AXES))
+    assert source is not None
+    return source
+
+
+def rows(source: SourceDomain) -> np.ndarray:
+    return np.asarray(source.X)
+
+
+def labels(source: SourceDomain) -> np.ndarray:
+    return np.asarray(source.y)
+
+
+@pytest.mark.parametrize("n", range(2, 9))
+def test_a_derangement_leaves_nothing_in_place(n: int) -> None:
+    rng = np.random.default_rng(n)
+    for _ in range(50):
+        found = derangement(n, rng)
+        assert sorted(found) == list(range(n))
+        assert not np.any(found == np.arange(n))
+
+
+def test_every_derangement_of_four_is_equally_likely() -> None:
+    every = [p for p in permutations(range(4)) if all(p[i] != i for i in range(4))]
+    assert len(every) == 9
+    rng = np.random.default_rng(0)
+    counts = Counter(tuple(map(int, derangement(4, rng))) for _ in range(9000))
+    assert set(counts) == set(every)
+    assert stats.chisquare(list(counts.values())).pvalue > 0.01
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_one_class_cannot_be_swapped(n: int) -> None:
+    with pytest.raises(DataError, match=f"two source classes at least, got {n}"):
+        derangement(n, np.random.default_rng(0))
+
+
+def test_a_source_of_one_class_is_refused_where_classes_are_swapped() -> None:
+    alike = SourceDomain(np.eye(3), ["cat"] * 3)
+    with pytest.raises(DataError, match="Leave this source state out"):
+        SourceState("swapped-classes").of(alike, *AXES)
+    assert SourceState("permuted-labels").of(alike, *AXES) is not None
+
+
+def test_the_real_source_is_given_as_it_is() -> None:
+    source = real_source()
+    assert SourceState().of(source, *AXES) is source
+
+
+def test_none_is_no_source() -> None:
+    assert SourceState(ALONE).of(real_source(), *AXES) is None
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_equal_axes_give_equal_draws_and_others_do_not(name: str) -> None:
+    first, again = drawn(name), drawn(name)
+    np.testing.assert_array_equal(rows(first), rows(again))
+    np.testing.assert_array_equal(labels(first), labels(again))
+    others = [drawn(name, *AXES[:3], trial) for trial in range(4, 9)]
+    assert any(
+        not np.array_equal(rows(first), rows(other))
+        or not np.array_equal(labels(first), labels(other))
+        for other in others
+    )
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_classes_keep_their_sizes_and_rows_their_width(name: str) -> None:
+    source = drawn(name)
+    assert rows(source).shape == rows(real_source()).shape
+    assert set(labels(source)) == set(NAMES)
+    if name == "swapped-classes":
+        # A class takes the rows, and so the size, of another.
+        assert sorted(Counter(labels(source)).values()) == sorted(SIZES)
+    else:
+        assert Counter(labels(source)) == dict(zip(NAMES, SIZES, strict=True))
+
+
+@pytest.mark.parametrize("name", OWN_ROWS)
+def test_noise_keeps_the_labels_in_their_places(name: str) -> None:
+    np.testing.assert_array_equal(labels(drawn(name)), labels(real_source()))
+    assert not np.any(rows(drawn(name)) == rows(real_source()))
+
+
+@pytest.mark.parametrize("name", OWN_LABELS)
+def test_other_labels_leave_the_rows_as_they_are(name: str) -> None:
+    np.testing.assert_array_equal(rows(drawn(name)), rows(real_source()))
+    assert not np.array_equal(labels(drawn(name)), labels(real_source()))
+
+
+def test_swapped_classes_keep_the_rows_of_a_class_together() -> None:
+    before, after = labels(real_source()), labels(drawn("swapped-classes"))
+    pairs = set(zip(before, after, strict=True))
+    assert len(pairs) == len(NAMES)
+    assert {new for _, new in pairs} == set(NAMES)
+    assert all(old != new for old, new in pairs)
+
+
+def test_permuted_labels_tear_the_rows_of_a_class_apart() -> None:
+    before, after = labels(real_source()), labels(drawn("permuted-labels"))
+    assert len(set(zip(before, after, strict=True))) > len(NAMES)
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.5, 1.0, 2.0])
+@pytest.mark.parametrize("absolute", [False, True])
+def test_rows_of_class_noise_are_as_long_as_those_they_replace(
+    spread: float, absolute: bool
+) -> None:
+    source = SourceState("class-noise", spread, absolute).of(real_source(), *AXES)
+    assert source is not None
+    found, expected = (
+        np.linalg.norm(X, axis=1) for X in (rows(source), rows(real_source()))
+    )
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    assert absolute == bool((rows(source) >= 0).all())
+
+
+def test_absolute_values_are_those_of_the_same_draw() -> None:
+    absolute = SourceState("class-noise", absolute=True).of(real_source(), *AXES)
+    assert absolute is not None
+    np.testing.assert_array_equal(rows(absolute), np.abs(rows(drawn("class-noise"))))
+
+
+def test_spreads_share_their_draws() -> None:
+    # Directions of m, m + e and m + 2 e: any two give the third.
+    several = [rows(drawn("class-noise", spread=spread)) for spread in (0, 1, 2)]
+    for row in np.stack(several, axis=1):
+        sizes = np.linalg.svd(row / np.linalg.norm(row, axis=1)[:, None])[1]
+        assert sizes[1] > 1e-3
+        assert sizes[2] < 1e-12
+
+
+def test_rows_of_class_noise_lie_around_one_centre_a_class() -> None:
+    still = rows(drawn("class-noise", spread=0.0))
+    directions = still / np.linalg.norm(still, axis=1)[:, None]
+    alike = directions @ directions.T > 1 - 1e-12
+    y = labels(real_source())
+    np.testing.assert_array_equal(alike, y[:, None] == y)
+
+
+def test_a_row_of_zeros_is_replaced_by_one() -> None:
+    source = SourceState("class-noise").of(SourceDomain(np.zeros((2, 3)), [0, 1]), 0)
+    assert source is not None
+    np.testing.assert_array_equal(rows(source), np.zeros((2, 3)))
+
+
+def test_noise_is_half_normal_without_classes() -> None:
+    source = SourceDomain(np.zeros((200, 100)), np.arange(200) % 4)
+    found = SourceState("noise").of(source, *AXES)
+    assert found is not None
+    assert stats.kstest(rows(found).ravel(), stats.halfnorm.cdf).pvalue > 0.01
+    means = [rows(found)[labels(found) == code].mean(axis=0) for code in range(4)]
+    # 50 rows of standard deviation 0.6 a mean; a factor of two is never reached.
+    assert np.std(means, axis=0).mean() < 2 * 0.6 / 50**0.5
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_no_state_changes_the_real_source(name: str) -> None:
+    source, untouched = real_source(), real_source()
+    for absolute in {False, name == CLASS_NOISE}:
+        for _ in range(2):
+            found = SourceState(name, absolute=absolute).of(source, *AXES)
+            if found is not None and found is not source:
+                assert found.X is not source.X or found.y is not source.y
+    np.testing.assert_array_equal(rows(source), rows(untouched))
+    np.testing.assert_array_equal(labels(source), labels(untouched))
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_lists_are_sources_too(name: str) -> None:
+    plain = SourceDomain([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], ["a", "b", "b"])
+    found = SourceState(name).of(plain, *AXES)
+    if found is not None:
+        assert Counter(np.asarray(found.y).tolist()).total() == 3
+
+
+@pytest.mark.parametrize("shape", [{"spread": 2.0}, {"absolute": True}])
+def test_class_noise_alone_has_a_shape(shape: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="are of class-noise, the source state is noi"):
+        SourceState("noise", **shape)
+    SourceState("class-noise", **shape)
