@@ -168,8 +168,9 @@ def test_all_benchmarks_are_answered_in_one_sentence() -> None:
         "Tags": told(a_b=FEW),
     }
     assert overall_answer(groups) == (
-        "Digits: of 2 tasks it helps on 1, is undecided on 1; Docs: the source makes "
-        "no difference; not asked on Words; Tags: too few trials to tell."
+        "Digits: the trials leave it undecided, although it helps on 1 of 2 tasks; "
+        "Docs: the source makes no difference; not asked on Words; Tags: too few "
+        "trials to tell."
     )
     assert overall_answer({"Words": groups["Words"]}) == "Not asked on Words."
     assert overall_answer({}) == "Nothing was run yet."

@@ -114,22 +114,32 @@ def overall_answer(groups: Mapping[str, pd.DataFrame]) -> str:
     parts = []
     for title, comparisons in groups.items():
         ours = of_method(comparisons)
-        counts = tally(ours)
-        n_tasks = counts.total()
         if not ours["state"].any():
             parts.append(f"not asked on {title}")
-        elif n_tasks == 1:
-            parts.append(f"{title}: {_SAID[verdict_of(ours)]}")
         else:
-            listed = ", ".join(_listed(counts))
-            parts.append(f"{title}: of {counted(n_tasks, 'task')} it {listed}")
+            parts.append(
+                f"{title}: {_SAID[verdict_of(on_average(ours))]}{_apart(ours)}"
+            )
     text = "; ".join(parts)
     return f"{sentence(text)}." if text else "Nothing was run yet."
 
 
+def _apart(comparisons: pd.DataFrame) -> str:
+    """Say on how many tasks the source helps or hurts, unlike on average."""
+    average, counts = verdict_of(on_average(comparisons)), tally(comparisons)
+    told = [w for w in (HELPS, HURTS) if counts[w] and w != average]
+    of = counted(counts.total(), "task")
+    listed = " and ".join(_COUNTED[word].format(counts[word]) for word in told)
+    return f", although it {listed} of {of}" if told else ""
+
+
 def _over_tasks(counts: Mapping[str, int]) -> str:
+    n_tasks = sum(counts.values())
+    if len(counts) == 1:
+        [word] = counts
+        return f"The source {_COUNTED[word].format(f'all {n_tasks} tasks')}."
     listed = " and ".join(_listed(counts))
-    return f"Of {counted(sum(counts.values()), 'task')}, the source {listed}."
+    return f"Of {counted(n_tasks, 'task')}, the source {listed}."
 
 
 def _listed(counts: Mapping[str, int]) -> list[str]:

@@ -206,15 +206,13 @@ def _of_method(summary: Summary, place: int) -> Iterator[dict[str, Any]]:
 def _rivals(summary: Summary, row: Row) -> Iterator[_Rival]:
     """Yield what a method is compared with: the baseline, then its states in order."""
     places = {(r.setting, r.method): i for i, r in enumerate(summary.rows)}
+    alone = summary.find(TARGET_ONLY)
+    if alone is not None and summary.rows[alone].source == ALONE:
+        places[ALONE, REFERENCE] = alone  # one fit, under another name
+    found = {BASELINE: summary.find(BASELINE)}
+    found |= {state: places.get((state, row.method)) for state in summary.plan.states}
     _, values = summary.with_average(summary.accuracy)
-    baseline = summary.find(BASELINE)
-    found: list[tuple[str, int | None]] = [(BASELINE, baseline)]
-    for state in summary.plan.states:
-        at = places.get((state, row.method))
-        if at is None and (state, row.method) == (ALONE, REFERENCE):
-            at = summary.find(TARGET_ONLY)
-        found.append((state, at))
-    for key, at in found:
+    for key, at in found.items():
         if at is not None:
             own = key == BASELINE
             name = summary.rows[at].display_name if own else key

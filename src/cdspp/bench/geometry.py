@@ -79,7 +79,7 @@ def planted_at(place: Place) -> Planted:
 
 def bench_geometry(
     *,
-    draws: int = 10,
+    draws: int = 20,
     workers: int = 2,
     places: Sequence[Place] = GRID,
     methods: Sequence[str] = METHODS,
@@ -89,7 +89,7 @@ def bench_geometry(
 
     Parameters
     ----------
-    draws : int, default=10
+    draws : int, default=20
         Problems a place.
     workers : int, default=2
         Processes at a time, each with one BLAS thread; results are the same for any.

@@ -185,7 +185,7 @@ def _add_verdicts(what: Any) -> argparse.ArgumentParser:
 def _add_geometry(what: Any) -> None:
     text = "what methods gain from a source, by what it has in common"
     geometry = add_command(what, "geometry", _bench_geometry, text, GEOMETRY_HELP)
-    _add_number(geometry, "--draws", 10, "problems a place of the grid")
+    _add_number(geometry, "--draws", 20, "problems a place of the grid")
     _add_number(geometry, "--workers", 2, "processes at a time")
     geometry.add_argument(
         "--output",

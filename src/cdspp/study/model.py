@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from cdspp.core.names import MAIN, PUBLISHED, REAL, REFERENCE, FitKey
+from cdspp.core.names import ALONE, MAIN, PUBLISHED, REAL, REFERENCE, FitKey
 from cdspp.datasets.catalogue import published_storage
 
 __all__ = [
@@ -352,6 +352,14 @@ class Study:
         """Return the options of a method in a setting."""
         options = {**self.methods[method].options, **self.settings[setting].options}
         return dict(sorted(options.items()))
+
+    def target_only_is_alone(self) -> bool:
+        """Whether the row target-only is the reference in the state without a source.
+
+        It is one fit then; see `cdspp.study.settings.state_setting`.
+        """
+        asked = REFERENCE in self.methods and ALONE in self.methods[REFERENCE].states
+        return asked and REFERENCE not in self.settings[ALONE].methods
 
     def source_view(self, benchmark: str, setting: str, method: str) -> str:
         """Return the view of the source that a method reads in a setting."""

@@ -217,8 +217,16 @@ class BenchmarkPlan:
 
     def of_data(self) -> BenchmarkPlan:
         """Return the plan without what runs: as much as depends on the data alone."""
-        ran = dict.fromkeys(("rows", "curves", "deviations", "choices", "states"), ())
-        return replace(self, **ran, showcase=None, margin=1.0)
+        return replace(
+            self,
+            rows=(),
+            curves=(),
+            deviations=(),
+            choices=(),
+            showcase=None,
+            states=(),
+            margin=1.0,
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the plan as Snakemake takes it for a parameter."""
@@ -324,7 +332,8 @@ def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
         told = f"{found.display_name} (knows test shares)"
         row = replace(row, display_name=told, kind=INFORMED)
     if name == MAIN and method == TARGET_ONLY:
-        return replace(row, kind=CONTROL, source=ALONE)
+        source = ALONE if study.target_only_is_alone() else REAL
+        return replace(row, kind=CONTROL, source=source)
     if name == MAIN:
         return row
     if name in study.states and method == REFERENCE:

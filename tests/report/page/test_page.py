@@ -52,7 +52,7 @@ def test_the_page_asks_answers_and_then_shows(page: Path) -> None:
     assert in_order(
         text,
         "Did the source help?</h1>",
-        "Digits: of 4 tasks it helps on 4; Docs to code: the trials leave it undecided",
+        "Digits: the source helps; Docs to code: the trials leave it undecided",
         'id="chart"',
         'id="overview"',
         'id="claims"',
@@ -96,7 +96,7 @@ def test_every_benchmark_has_a_card_with_its_verdict_and_answer(page: Path) -> N
         ("helps", "Digits"),
         ("undecided", "Docs to code"),
     ]
-    told = "Of 4 tasks, the source helps on 4. On average over tasks the source helps:"
+    told = "The source helps on all 4 tasks. On average over tasks the source helps:"
     assert cards[0][2].startswith(told)
     for word, title, answer in cards:
         section = text[

@@ -52,15 +52,16 @@ def draw_source_states(
     outputs : sequence of path
         Files to write (svg, png).
     """
+    # A method that ran in no state has nothing to show here.
     groups = [found[found["state"]] for found in comparisons]
     lengths = [max(1, group["row"].nunique()) for group in groups]
     height = sum(_LINE * length + _FRAME for length in lengths) + 0.3
     with canvas(_WIDTH, height, outputs) as figure:
         grid = figure.subplots(
-            max(1, len(groups)),
+            len(groups),
             1,
             squeeze=False,
-            gridspec_kw={"height_ratios": [n + 1 for n in lengths] or [1]},
+            gridspec_kw={"height_ratios": [n + 1 for n in lengths]},
         )[:, 0]
         for group, title, axes in zip(groups, titles, grid, strict=True):
             _matrix(axes, group)

@@ -72,6 +72,7 @@ def build_matrix_table(groups: Sequence[pd.DataFrame], margin: float) -> Table:
             _method_line(found, rivals)
             for group in groups
             for _, found in group.groupby("row", sort=False)
+            if found["state"].any()
         ),
         data=_averages(groups),
         headings=True,

@@ -47,7 +47,7 @@ def test_transfer_is_supported_where_the_source_beats_every_state() -> None:
     verdict, numbers = Transfer()(five(rows))
     assert verdict == SUPPORTED
     assert numbers.startswith(
-        "Of 2 tasks, the source helps on 2. On average over tasks the source helps: "
+        "The source helps on all 2 tasks. On average over tasks the source helps: "
         "over no source it gains 10.0 points"
     )
 
@@ -145,7 +145,7 @@ BARE = five({"svm-t": 0.6, "cdspp": FLAT + 0.8})
     [
         (Transfer(), BARE, "no other source state was run"),
         (Transfer(), five({"svm-t": 0.6}), "no other source state was run"),
-        (Transfer(), FOUR, "has too few trials on 2. On average .* to tell$"),
+        (Transfer(), FOUR, "has too few trials on all 2 tasks. On average .* to tell$"),
         (NoiseDoes(), BARE, "no method has 5 trials in the state class-noise"),
         (NoiseDoes(), FOUR, "no method has 5 trials in the state class-noise"),
         (WithoutSource(), BARE, "no method has 5 trials in the state none"),
