@@ -103,6 +103,7 @@ def test_the_interval_of_a_mean_is_that_of_the_t_distribution() -> None:
     expected = stats.ttest_1samp(values, 0, nan_policy="omit").confidence_interval(0.9)
     assert mean_interval(values, 0.9) == pytest.approx(tuple(expected))
     assert all(math.isnan(end) for end in mean_interval([0.6]))
+    assert mean_interval([0.9, 1.0])[1] == 1.0
 
 
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:

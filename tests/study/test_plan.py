@@ -75,7 +75,7 @@ def test_a_setting_asks_for_its_own_trials(embedded: dict[str, Any]) -> None:
     assert asked["cdspp, class-noise-narrow"] == 3
     assert asked["cdspp, class-noise-wide"] == asked["cdspp"] == 10
     assert asked["noise"] == asked["dama, noise"] == 10
-    assert asked["hfa"] == asked["hfa, none"] == 1
+    assert asked["pa"] == asked["pa, none"] == 1
 
 
 def test_curves_and_deviations_stay_out_of_the_other_settings(

@@ -15,12 +15,13 @@ from cdspp.analysis.verdicts import (
     EQUAL,
     HELPS,
     HURTS,
+    MIN_TRIALS,
     NOT_ASKED,
     STATEMENTS,
     TOO_FEW,
     UNDECIDED,
 )
-from cdspp.core.names import ALONE, AVERAGE, CLASS_NOISE
+from cdspp.core.names import ALONE, AVERAGE, BASELINE, CLASS_NOISE
 from cdspp.core.wording import counted, in_points, sentence
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "overall_answer",
     "tally",
     "verdict_of",
+    "without_source",
 ]
 
 _UNSURE = "whether it is better than noise with classes is open"
@@ -122,6 +124,27 @@ def overall_answer(groups: Mapping[str, pd.DataFrame]) -> str:
             )
     text = "; ".join(parts)
     return f"{sentence(text)}." if text else "Nothing was run yet."
+
+
+def without_source(comparisons: pd.DataFrame) -> list[str]:
+    """Say how much of each method's gain over the baseline needs no source.
+
+    Returns
+    -------
+    list of str
+        A part a method, such as ``CDSPP +12.7 of +12.9``: the gain over the baseline
+        without a source, of the gain with it, in points, averaged over tasks. Methods
+        with fewer than `MIN_TRIALS` trials of either are left out.
+    """
+    parts = []
+    for _, group in comparisons.groupby("row", sort=False):
+        average = on_average(group)
+        known = average[average["trials"] >= MIN_TRIALS].set_index("rival")["gain"]
+        if {BASELINE, ALONE} <= set(known.index):
+            gains = (known[BASELINE] - known[ALONE], known[BASELINE])
+            alone, whole = (in_points(gain, sign=True) for gain in gains)
+            parts.append(f"{average['display_name'].iloc[0]} {alone} of {whole}")
+    return parts
 
 
 def _apart(comparisons: pd.DataFrame) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtr, stdtrit
 
-from cdspp.analysis.summary import Floats, mean_sd, present
+from cdspp.analysis.summary import mean_sd, present
 
 __all__ = ["LEVEL", "ZERO", "PairedGain", "gain_of", "mean_interval", "paired_gain"]
 
@@ -115,6 +115,9 @@ def gain_of(differences: ArrayLike) -> PairedGain:
 
 
 def mean_interval(values: ArrayLike, level: float = LEVEL) -> tuple[float, float]:
-    """Return the t interval of the mean of some trials; NaN with fewer than two."""
-    found: Floats = present(values)
-    return gain_of(found).interval(level)
+    """Return the t interval of a mean accuracy; NaN with fewer than two trials.
+
+    It ends where accuracies do, at zero and one.
+    """
+    low, high = np.clip(gain_of(present(values)).interval(level), 0.0, 1.0)
+    return float(low), float(high)

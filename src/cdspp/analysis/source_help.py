@@ -16,7 +16,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from cdspp.analysis.paired import PairedGain, gain_of, paired_gain
-from cdspp.analysis.summary import Floats, Summary, mean_sd, summarise
+from cdspp.analysis.summary import (
+    MOST_COLLAPSED,
+    Floats,
+    Summary,
+    mean_sd,
+    summarise,
+)
 from cdspp.analysis.verdicts import (
     COLLAPSED,
     Verdict,
@@ -40,8 +46,6 @@ __all__ = [
     "rivals_of",
 ]
 
-# No statement is made where more than this share of trials has collapsed.
-MOST_COLLAPSED = 0.1
 # Fewer target domains say nothing of others.
 FEWEST_DOMAINS = 4
 COMPARISON_COLUMNS = {
@@ -71,6 +75,9 @@ COMPARISON_COLUMNS = {
     "hardest": "str",
     "detectable": "float64",
 }
+
+
+_OF_GAIN = ("gain", "low", "high", "p_above", "p_below", "losses", "trials")
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,13 +196,7 @@ def _of_method(summary: Summary, place: int) -> Iterator[dict[str, Any]]:
                 "state": rival.state,
                 "accuracy": mean_sd(values[place, at])[0],
                 "rival_accuracy": mean_sd(rival.values[at])[0],
-                "gain": gain.gain,
-                "low": gain.low,
-                "high": gain.high,
-                "p_above": gain.p_above,
-                "p_below": gain.p_below,
-                "losses": gain.losses,
-                "trials": gain.trials,
+                **{name: getattr(gain, name) for name in _OF_GAIN},
                 "domain_low": low,
                 "domain_high": high,
                 "pair": COLLAPSED if collapsed else judge_pair(gain, _margin(plan)),

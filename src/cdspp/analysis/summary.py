@@ -20,6 +20,7 @@ from cdspp.core.names import AVERAGE
 from cdspp.study.plan import BenchmarkPlan, Row
 
 __all__ = [
+    "MOST_COLLAPSED",
     "Floats",
     "Summary",
     "accuracy_of",
@@ -34,6 +35,8 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
+# Where more than this share of trials has collapsed, a row says nothing.
+MOST_COLLAPSED = 0.1
 
 
 def mean_sd(values: ArrayLike) -> tuple[float, float]:
@@ -133,6 +136,15 @@ class Summary:
     def with_average(self, values: Floats) -> tuple[tuple[str, ...], Floats]:
         """Return tasks and `values` of rows by tasks, the average appended."""
         return with_average(self.tasks, values)
+
+    def collapsed_share(self, row: int, task: str) -> float:
+        """Return the share of a row's trials that collapsed, on a task or on all."""
+        chosen = slice(None)
+        if task in self.tasks:
+            place = self.tasks.index(task)
+            chosen = slice(place, place + 1)
+        ran = np.isfinite(self.accuracy[row, chosen])
+        return float(self.collapsed[row, chosen][ran].mean()) if ran.any() else 0.0
 
     def of_all_tasks(self) -> Summary:
         """Leave out settings that run some of the tasks only."""

@@ -19,12 +19,13 @@ import numpy as np
 import pandas as pd
 
 from cdspp.analysis.paired import paired_gain
+from cdspp.analysis.summary import mean_sd
 from cdspp.analysis.verdicts import ALPHA, HELPS, judge_pair
-from cdspp.core.errors import CollapseWarning
+from cdspp.core.errors import CollapseWarning, MethodFailed
 from cdspp.core.provenance import limit_threads
 from cdspp.core.seeding import integer_seed
 from cdspp.core.wording import in_points
-from cdspp.datasets.planted import Planted
+from cdspp.datasets.planted import Planted, PlantedProblem
 from cdspp.methods import make, method_class, option_defaults
 from cdspp.methods.base import SourceDomain
 
@@ -105,7 +106,8 @@ def bench_geometry(
     DataFrame
         By place and method: accuracies with the source and without (`accuracy`,
         `alone`), the paired gain over problems with its 95 % t interval, and the word
-        of the pair (`cdspp.analysis.verdicts.judge_pair`).
+        of the pair (`cdspp.analysis.verdicts.judge_pair`), and how many `problems` it
+        rests on: those on which the method failed are left out.
     """
     asked = list(product(places, methods, range(draws)))
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
@@ -127,13 +129,13 @@ def bench_geometry(
                 **place._asdict(),
                 "method": method,
                 "display_name": method_class(method).display_name,
-                "accuracy": pairs[:, 0].mean(),
-                "alone": pairs[:, 1].mean(),
+                "accuracy": mean_sd(pairs[:, 0])[0],
+                "alone": mean_sd(pairs[:, 1])[0],
                 "gain": gain.gain,
                 "low": gain.low,
                 "high": gain.high,
                 "pair": judge_pair(gain, MARGIN),
-                "problems": draws,
+                "problems": gain.trials,
             }
         )
     return pd.DataFrame(records)
@@ -143,17 +145,24 @@ def _accuracies(request: tuple[Place, str, int]) -> tuple[float, float]:
     """Return the accuracy of a method on a problem with its source, and without."""
     place, method, draw = request
     problem = planted_at(place).draw(integer_seed("geometry", *map(str, place), draw))
-    options = (
-        {"random_state": draw} if "random_state" in option_defaults(method) else {}
-    )
-    found = []
     with limit_threads(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", CollapseWarning)
-        for source in (SourceDomain(*problem.source), None):
-            model = make(method, **options).fit(problem.X, problem.y, source=source)
-            right = (model.transduction_ == problem.truth)[problem.unlabelled]
-            found.append(float(right.mean()))
-    return found[0], found[1]
+        with_source = _accuracy(method, problem, SourceDomain(*problem.source), draw)
+        return with_source, _accuracy(method, problem, None, draw)
+
+
+def _accuracy(
+    method: str, problem: PlantedProblem, source: SourceDomain | None, seed: int
+) -> float:
+    """Return the accuracy of a fit; NaN where it failed."""
+    options = (
+        {"random_state": seed} if "random_state" in option_defaults(method) else {}
+    )
+    try:
+        model = make(method, **options).fit(problem.X, problem.y, source=source)
+    except MethodFailed:
+        return float("nan")
+    return float((model.transduction_ == problem.truth)[problem.unlabelled].mean())
 
 
 def geometry_table(gains: pd.DataFrame) -> str:

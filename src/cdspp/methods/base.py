@@ -16,7 +16,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     check_array,
     check_consistent_length,
@@ -27,7 +26,13 @@ from sklearn.utils.validation import (
 
 from cdspp.core.errors import CollapseWarning
 from cdspp.methods.collapse import find_collapse
-from cdspp.methods.labels import UNLABELLED, check_same_kind, find_labelled, plain
+from cdspp.methods.labels import (
+    UNLABELLED,
+    check_classes,
+    check_same_kind,
+    find_labelled,
+    plain,
+)
 
 __all__ = [
     "UNLABELLED",
@@ -297,7 +302,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
                 f"{type(self).__name__} needs at least one labelled target row, got "
                 f"{len(labels)} rows with y = -1. Label some target rows."
             )
-        check_classification_targets(plain(labels[labelled]))
+        check_classes(plain(labels[labelled]))
         return rows, labels, labelled
 
     def _validate_source(
@@ -313,7 +318,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         X_source = check_array(source.X, dtype=np.float64, input_name="source.X")
         y_source = plain(column_or_1d(source.y))
         check_consistent_length(X_source, y_source)
-        check_classification_targets(y_source)
+        check_classes(y_source)
         if not find_labelled(y_source).all():
             raise ValueError(
                 "source.y must label every source row, got rows with -1. Leave "

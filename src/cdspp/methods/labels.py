@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
 
-__all__ = ["UNLABELLED", "check_same_kind", "find_labelled", "plain"]
+__all__ = ["UNLABELLED", "check_classes", "check_same_kind", "find_labelled", "plain"]
 
 UNLABELLED = -1
 
@@ -30,6 +32,13 @@ def find_labelled(y: NDArray[Any]) -> NDArray[np.bool_]:
 def plain(y: NDArray[Any]) -> NDArray[Any]:
     """Return labels of an object array in their own type (text or integer)."""
     return np.asarray(y.tolist()) if y.dtype.kind == "O" else y
+
+
+def check_classes(y: NDArray[Any]) -> None:
+    """Refuse labels that are no classes; one or two of each class are usual here."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The number of unique classes is greater")
+        check_classification_targets(y)
 
 
 def check_same_kind(y_target: NDArray[Any], y_source: NDArray[Any]) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg
+from scipy.linalg import lapack
 
 from cdspp.core.errors import MethodFailed
 from cdspp.methods.base import Float, Int
@@ -97,9 +98,7 @@ class _StepEquations:
         inner = np.zeros((size, size))
         self._factors = [_cholesky(b.matrix, diagonal[b.members]) for b in self.blocks]
         for block, factor in zip(self.blocks, self._factors, strict=True):
-            half = linalg.solve_triangular(
-                factor, block.border, lower=True, check_finite=False
-            )
+            half, _ = lapack.dtrtrs(factor, block.border, lower=True)
             inner[np.ix_(block.columns, block.columns)] += half.T @ half
         inner[: self.width] = self.mixing @ inner[: self.width]
         inner[: self.width, : self.width] += np.eye(self.width)
@@ -121,8 +120,8 @@ class _StepEquations:
     def _solve_blocks(self, r: Float) -> Float:
         found = np.empty_like(r)
         for block, factor in zip(self.blocks, self._factors, strict=True):
-            found[block.members] = linalg.cho_solve(
-                (factor, True), r[block.members], check_finite=False
+            found[block.members], _ = lapack.dpotrs(
+                factor, r[block.members], lower=True
             )
         return found
 
@@ -138,11 +137,15 @@ def _cholesky(matrix: Float, diagonal: Float) -> Float:
     shift = 0.0
     scale = float(np.abs(matrix).max())
     for _ in range(12):
-        shifted = matrix + np.diag(diagonal + shift)
-        try:
-            return np.asarray(linalg.cholesky(shifted, lower=True, check_finite=False))
-        except linalg.LinAlgError:
-            shift = max(10.0 * shift, 1e-8 * scale)
+        shifted = matrix.copy(order="F")
+        shifted[np.diag_indices_from(shifted)] += diagonal + shift
+        # LAPACK itself: for so small a block SciPy's checks cost more than the factor.
+        factor, failed = lapack.dpotrf(
+            shifted, lower=True, clean=True, overwrite_a=True
+        )
+        if not failed:
+            return np.asarray(factor)
+        shift = max(10.0 * shift, 1e-8 * scale)
     raise MethodFailed("the landmark weights' quadratic program is not convex enough")
 
 

@@ -52,7 +52,7 @@ def draw_line(
     }
     axes.plot(places, [mean_sd(trials)[0] for trials in shown], **{**usual, **look})
     if band and len(shown):
-        edges = np.array([mean_interval(trials) for trials in shown])
+        edges = 100 * np.array([mean_interval(trials) for trials in values[seen]])
         axes.fill_between(places, *edges.T, color=style.colour, alpha=0.13, lw=0)
 
 

@@ -7,7 +7,7 @@ reads from the tables that it shows.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from itertools import groupby
@@ -17,7 +17,12 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from cdspp.analysis.answers import answer, overall_answer, verdict_of
+from cdspp.analysis.answers import (
+    answer,
+    overall_answer,
+    verdict_of,
+    without_source,
+)
 from cdspp.analysis.fit_records import read_fit_records
 from cdspp.analysis.source_help import (
     no_comparisons,
@@ -97,6 +102,7 @@ def write_report(
         "edges": EDGES,
         "run": describe_run(read_fit_records(fit_records), plans, study, features),
         "comparisons": comparisons,
+        "without": _without(plans, comparisons),
     }
     environment = _environment()
     sections = list(_sections(plans, files, environment, context))
@@ -118,6 +124,14 @@ def _told(plans: Sequence[BenchmarkPlan]) -> list[str]:
     rows = (row for plan in plans for row in plan.main_rows)
     found = (row.display_name for row in rows if row.kind == "informed")
     return list(dict.fromkeys(found))
+
+
+def _without(
+    plans: Sequence[BenchmarkPlan], comparisons: Mapping[str, pd.DataFrame]
+) -> list[tuple[str, list[str]]]:
+    """Return by benchmark what methods gain without a source, where that is known."""
+    told = ((p.title, without_source(comparisons[p.benchmark])) for p in plans)
+    return [(title, parts) for title, parts in told if parts]
 
 
 def _environment() -> Environment:

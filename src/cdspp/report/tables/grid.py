@@ -8,7 +8,13 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from cdspp.analysis.summary import Floats, Summary, mean_sd, n_present
+from cdspp.analysis.summary import (
+    MOST_COLLAPSED,
+    Floats,
+    Summary,
+    mean_sd,
+    n_present,
+)
 from cdspp.core.names import AVERAGE
 from cdspp.core.wording import DASH, counted, percent, task_title
 from cdspp.report.tables.table import Cell, Line, Table
@@ -27,7 +33,10 @@ _BLOCKS = {
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One column of a grid of rows by tasks or benchmarks: a trial vector a row."""
+    """One column of a grid of rows by tasks or benchmarks: a trial vector a row.
+
+    `collapsed` names the rows whose fits say nothing, in more than a tenth of trials.
+    """
 
     heading: str
     benchmark: str
@@ -35,6 +44,7 @@ class Column:
     trials_asked: int
     values: Mapping[str, tuple[Row, Floats]]
     n_tasks: int = 1
+    collapsed: frozenset[str] = frozenset()
 
     def best(self) -> float:
         """Highest shown mean among complete methods; NaN with fewer than two."""
@@ -57,6 +67,8 @@ class Column:
             note = f"{ran} of {row.trials_asked} trials"
         elif self.task == AVERAGE and row.tasks:
             note = f"{len(row.tasks)} of {counted(self.n_tasks, 'task')}"
+        if key in self.collapsed:
+            note = f"{note}, collapsed".lstrip(", ")
         bold = self._competes(row, values) and round(100 * mean, 1) == best
         return Cell(percent(mean, sd), bold=bold, note=note, value=mean)
 
@@ -76,6 +88,11 @@ def make_columns(summary: Summary, values: Floats) -> list[Column]:
             trials_asked=summary.plan.trials_asked,
             n_tasks=len(summary.tasks),
             values=row_values(summary.rows, padded[:, place]),
+            collapsed=frozenset(
+                row.key
+                for i, row in enumerate(summary.rows)
+                if summary.collapsed_share(i, task) > MOST_COLLAPSED
+            ),
         )
         for place, task in enumerate(tasks)
     ]

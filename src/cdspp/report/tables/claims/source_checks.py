@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import pandas as pd
 
-from cdspp.analysis.answers import answer, verdict_of
+from cdspp.analysis.answers import answer, verdict_of, without_source
 from cdspp.analysis.source_help import of_method, on_average
 from cdspp.analysis.verdicts import (
     ALPHA,
@@ -80,13 +80,7 @@ class WithoutSource:
     def __call__(self, evidence: Evidence) -> Judgement:
         """Compare every method with itself without a source."""
         pairs = _pairs(evidence.comparisons, ALONE)
-        gains = _over_baseline(evidence.comparisons)
-        told = [
-            f"{pair.display_name} {in_points(gains[pair.row] - pair.gain, sign=True)} "
-            f"of {in_points(gains[pair.row], sign=True)}"
-            for pair in pairs
-            if pair.row in gains
-        ]
+        told = without_source(evidence.comparisons)
         if not told:
             raise NotTestable(f"{BASELINE} does not run in this study")
         text = "gain over SVM_t without a source, of the gain with it: "
@@ -148,10 +142,3 @@ def _alone(comparisons: pd.DataFrame) -> str:
         return ""
     better = f"{len(_ahead(pairs))} of {len(pairs)}"
     return f". Better with the real source than without any: {better}"
-
-
-def _over_baseline(comparisons: pd.DataFrame) -> dict[str, float]:
-    """Return what each method gains over the baseline, on the average over tasks."""
-    rows = comparisons[comparisons["rival"] == BASELINE]
-    groups = rows.groupby("row", sort=False)
-    return {str(row): float(on_average(group)["gain"].iloc[0]) for row, group in groups}
