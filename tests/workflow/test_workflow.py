@@ -65,24 +65,48 @@ def test_a_second_run_has_nothing_to_do(project: Project) -> None:
     assert "Nothing to be done" in project.snakemake("--cores", "2")
 
 
-def test_no_input_of_a_fit_holds_the_label_of_a_test_sample(project: Project) -> None:
-    checked = 0
-    summary = project.snakemake("--cores", "1", "--detailed-summary")
+@pytest.fixture(scope="module")
+def fit_inputs(finished: Project) -> dict[Path, set[str]]:
+    """Return what each file of predictions is made from, by the job graph."""
+    summary = finished.snakemake("--cores", "1", "--detailed-summary")
     table = summary[summary.index("output_file\t") :]
-    for row in csv.DictReader(table.splitlines(), delimiter="\t"):
-        output = project.folder / row["output_file"]
-        if not row["rule"].startswith("fit_") or output.suffix != ".parquet":
-            continue
-        fit = read_rows(output, FIT_COLUMNS)
+    rows = csv.DictReader(table.splitlines(), delimiter="\t")
+    found = {Path(r["output_file"]): set(r["input-file(s)"].split(",")) for r in rows}
+    fits = Path("results/toy/fits")
+    return {
+        path: inputs
+        for path, inputs in found.items()
+        if path.is_relative_to(fits) and path.suffix == ".parquet"
+    }
+
+
+def test_no_input_of_a_fit_holds_the_label_of_a_test_sample(
+    project: Project, fit_inputs: dict[Path, set[str]]
+) -> None:
+    assert len(fit_inputs) == len(_fit_files(project))
+    for output, inputs in fit_inputs.items():
+        fit = read_rows(project.folder / output, FIT_COLUMNS)
         tested = set(zip(fit["trial"], fit["id"], strict=True))
-        inputs = set(row["input-file(s)"].split(","))
         source, target = output.parts[-3].split("_")
         assert len(inputs) == (3 if source == target else 4)  # their features are one
         for name in inputs:
             known = _labelled(project.folder / name)
             assert not known & tested, f"{name} labels test samples of {output}"
-        checked += 1
-    assert checked == len(_fit_files(project))
+
+
+def test_source_states_read_the_files_of_the_main_run(
+    fit_inputs: dict[Path, set[str]],
+) -> None:
+    states = CONFIG["source_states"]["states"]
+    fits = Path("results/toy/fits/words")
+    checked = 0
+    for output, inputs in fit_inputs.items():
+        state, *cell = output.relative_to(fits).parts
+        if state in states:
+            assert inputs == fit_inputs[fits.joinpath("main", *cell)]
+            checked += 1
+    # Two tasks in two blocks; without a source CDSPP is target-only, fitted as such.
+    assert checked == 4
 
 
 def _labelled(path: Path) -> set[tuple[int, str]]:

@@ -161,8 +161,8 @@ def test_only_a_method_that_is_told_the_test_shares_reads_them(
     told = {"id": "shfa", "prior_file": "test-shares"}
     project.write_config(**{**STUDY, "methods": [*STUDY["methods"], told]})
     output = project.snakemake("-n", "--forceall", "--cores", "1")
-    jobs = re.findall(r"rule (\w+):\n    input: (.*)\n    output: (.*)", output)
-    inputs = {outputs: given for rule, given, outputs in jobs if rule == "fit"}
+    jobs = re.findall(r"rule (\w+):\n +input: (.*)\n +output: (.*)", output)
+    inputs = {out: given for rule, given, out in jobs if rule.startswith("fit_")}
     readers = [name for name, given in inputs.items() if "test-shares" in given]
     assert readers
     assert readers == [name for name in inputs if "/shfa/" in name]
