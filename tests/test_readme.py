@@ -18,9 +18,8 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", text, re.S)
 
 
-def test_the_python_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    [example] = blocks("python")
-    exec(compile(example, "README.md", "exec"), {})
+def test_the_python_examples_run(capsys: pytest.CaptureFixture[str]) -> None:
+    exec(compile("\n".join(blocks("python")), "README.md", "exec"), {})
     accuracy, shapes = capsys.readouterr().out.splitlines()
     assert float(accuracy) > 0.9
     assert shapes == "[0 0 0] (60, 3)"

@@ -8,18 +8,31 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cdspp.methods import available, make
     from cdspp.methods.base import SourceDomain
+    from cdspp.methods.selection import LabelledKFold, labelled_accuracy
     from cdspp.report.results import load_results
 
-__all__ = ["SourceDomain", "__version__", "available", "load_results", "make"]
+__all__ = [
+    "LabelledKFold",
+    "SourceDomain",
+    "__version__",
+    "available",
+    "labelled_accuracy",
+    "load_results",
+    "make",
+]
 __version__ = "0.1.0"
+_PLACES = {
+    "LabelledKFold": "cdspp.methods.selection",
+    "SourceDomain": "cdspp.methods.base",
+    "labelled_accuracy": "cdspp.methods.selection",
+    "load_results": "cdspp.report.results",
+}
 
 
 def __getattr__(name: str) -> Any:
     """Import names on first use: most jobs of a study need no estimator."""
-    if name == "SourceDomain":
-        return import_module("cdspp.methods.base").SourceDomain
-    if name == "load_results":
-        return import_module("cdspp.report.results").load_results
+    if name in _PLACES:
+        return getattr(import_module(_PLACES[name]), name)
     methods = import_module("cdspp.methods")
     if name in {"available", "make"}:
         return getattr(methods, name)

@@ -121,6 +121,57 @@ def test_numbers_as_labels_match_between_csv_and_npz(tmp_path: Path) -> None:
     assert predicted(tmp_path) == [str(label) for label in expected]
 
 
+@pytest.mark.parametrize(
+    "none", ["", " ", "-1", "-1.0", "NA", "<NA>", "?", "NaN", "nan", "None"]
+)
+def test_every_way_to_write_no_label_is_the_same(folder: Path, none: str) -> None:
+    labels = np.where(PROBLEM.unlabelled, none, NAMES[PROBLEM.truth])
+    target = write_csv(folder / "target.csv", PROBLEM.X, label=labels)
+    source, output = folder / "source.csv", folder / "out.csv"
+    assert run("fit", source=source, target=target, output=output) == 0
+    last = PROBLEM.fit(CDSPP()).history_[-1]
+    assert predicted(folder) == NAMES[last.prediction].tolist()
+
+
+def test_labels_of_an_npz_may_lack_as_numbers_do(folder: Path) -> None:
+    y = np.where(PROBLEM.unlabelled, np.nan, PROBLEM.truth)
+    np.savez(folder / "target.npz", X=PROBLEM.X, y=y)
+    np.savez(folder / "source.npz", X=PROBLEM.source.X, y=PROBLEM.source.y)
+    assert fit(folder, kind="npz") == 0
+    expected = PROBLEM.fit(CDSPP()).history_[-1].prediction
+    assert predicted(folder) == [str(label) for label in expected]
+
+
+def test_what_was_read_is_said_in_a_line_a_file(folder: Path, capsys: Any) -> None:
+    (folder / "source.csv").write_text("label,a,b\ncat,1,2\ndog,2,1\nant,3,3\n")
+    assert fit(folder, "--method", "cdspp-sup") == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith(f"target: {len(PROBLEM.X)} rows, ")
+    assert said[0].endswith(f"labelled in 4 classes, {PROBLEM.X.shape[1]} features")
+    assert said[1] == (
+        "source: 3 rows, 3 labelled in 3 classes, 2 features; classes: 3 in common"
+    )
+    assert said[2] == "note: CDSPPSup: class bee in the target only."
+    assert said[-1].endswith(f"predictions: {folder / 'out.csv'}")
+
+
+def test_where_all_rows_have_a_label_that_is_said(folder: Path, capsys: Any) -> None:
+    write_csv(folder / "target.csv", PROBLEM.X, label=NAMES[PROBLEM.truth])
+    assert fit(folder) == 0
+    said = capsys.readouterr().out
+    assert "note: every target row has a label, so there is none to predict." in said
+    assert predicted(folder) == []
+
+
+def test_the_index_of_a_data_frame_is_an_id(folder: Path) -> None:
+    table = pd.read_csv(folder / "target.csv", dtype=str, keep_default_na=False)
+    ids = table.pop("id")
+    table.set_axis(ids.to_numpy(), axis="index").to_csv(folder / "target.csv")
+    assert fit(folder) == 0
+    known = [f"t{k}" for k in np.flatnonzero(PROBLEM.unlabelled)]
+    assert predicted(folder, "id") == known
+
+
 MISTAKES: list[tuple[str, Any, str]] = [
     ("nothing.csv", None, "nothing.csv: no such file"),
     ("rows.xlsx", "x", "ends in .csv or .npz"),
@@ -133,6 +184,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("quote.csv", 'a,label\n1,"cat\n', "quote.csv: cannot be read as CSV"),
     ("latin.csv", "a\n\xe9\n", "not a text file in UTF-8 ('utf-8' codec"),
     ("twice.csv", "a,a\n1,2\n", "the header has the column 'a' twice"),
+    ("case.csv", "a,Label\n1,ant\n", "has a column 'Label'. Labels are in a column"),
     ("bare.csv", "a,b\n1,2\n", "needs at least one labelled target row"),
     ("nan.csv", "a,label\nnan,cat\n", "Input X contains NaN"),
     ("broken.npz", "no archive", "not a readable NPZ file"),

@@ -9,13 +9,13 @@ import numpy as np
 from cdspp.cli.tabular import read_domain, write_predictions
 
 
-def test_cells_of_a_csv_are_read_to_the_last_bit_and_no_class_is_missing(
+def test_cells_of_a_csv_are_read_to_the_last_bit_and_classes_as_they_stand(
     tmp_path: Path,
 ) -> None:
     rng = np.random.default_rng(0)
     numbers = rng.integers(0, 2**64, 999, dtype=np.uint64).view(np.float64)
     cells = [f"{x:.{k % 20}g}" for k, x in enumerate(numbers)] + ["+.5", "1_0", " 1"]
-    labels = ["NA", "nan", "null", "None", " -1 ", ""] * 167
+    labels = ["NaCl", "n/a", "null", "7.0", " -1 ", ""] * 167
     lines = [f"{x},{label},{x}" for x, label in zip(cells, labels, strict=True)]
     text = "\ufeff x ,label,id\n\n" + "\r\n".join(lines)
     (tmp_path / "rows.csv").write_text(text, encoding="utf-8", newline="")
@@ -23,7 +23,7 @@ def test_cells_of_a_csv_are_read_to_the_last_bit_and_no_class_is_missing(
     expected = np.array([float(x) for x in cells])
     assert found.X.tobytes() == expected.tobytes()
     assert (found.features, list(found.ids)) == (("x",), cells)
-    assert found.labels == ["NA", "nan", "null", "None", "", ""] * 167
+    assert found.labels == ["NaCl", "n/a", "null", "7", "", ""] * 167
 
 
 def test_predictions_are_written_as_csv_with_quotes_where_needed(

@@ -1,13 +1,164 @@
-"""Labels as they are given."""
+"""Labels as they are given: what counts as none, what is refused, what is told."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import pytest
 
-from cdspp import SourceDomain, make
-from cdspp.core.errors import CollapseWarning
+from cdspp import CDSPP, SourceDomain, make
+from cdspp.core.errors import CollapseWarning, LabelWarning
+from cdspp.methods.labels import read_labels
+
+N_PER_CLASS, NAMES = 8, ("cat", "dog", "owl")
+CODES = np.repeat(np.arange(3), N_PER_CLASS)
+LABELLED = np.arange(len(CODES)) % N_PER_CLASS < 2
+
+
+def given(none: Any, labels: Callable[[int], Any]) -> list[Any]:
+    """Return a label a row, and `none` where there is none."""
+    return [
+        labels(code) if known else none
+        for code, known in zip(CODES.tolist(), LABELLED, strict=True)
+    ]
+
+
+def name_of(code: int) -> str:
+    return NAMES[code]
+
+
+def as_objects(values: list[Any]) -> np.ndarray:
+    found = np.empty(len(values), dtype=object)
+    found[:] = values
+    return found
+
+
+TEXTS: dict[str, Any] = {
+    "a list with None": given(None, name_of),
+    "a list with NaN": given(float("nan"), name_of),
+    "a list with blank text": given("  ", name_of),
+    "a list with -1": given(-1, name_of),
+    "an array of text with empty ones": np.array(given("", name_of)),
+    "an object array with None": as_objects(given(None, name_of)),
+    "an object array with -1": as_objects(given(-1, name_of)),
+    "an object array with NA": as_objects(given(pd.NA, name_of)),
+    "a Series of objects": pd.Series(given(None, name_of), dtype=object),
+    "a Series of strings": pd.Series(given(pd.NA, name_of), dtype="string"),
+    "a Series of str": pd.Series(given(None, name_of)),
+    "a Categorical": pd.Series(pd.Categorical(given(None, name_of))),
+}
+NUMBERS: dict[str, Any] = {
+    "a list of integers": given(-1, int),
+    "a list with None": given(None, int),
+    "an array of integers": np.array(given(-1, int)),
+    "an array of floats with NaN": np.array(given(np.nan, float)),
+    "an array of floats with -1": np.array(given(-1.0, float)),
+    "a Series of floats": pd.Series(given(np.nan, float)),
+    "a Series of Int64": pd.Series(given(pd.NA, int), dtype="Int64"),
+    "a Series of Float64": pd.Series(given(pd.NA, float), dtype="Float64"),
+    "a Categorical of integers": pd.Series(pd.Categorical(given(None, int))),
+}
+
+
+def rows() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    return tuple(
+        rng.random((len(CODES), width)) + 2 * np.eye(3, width)[CODES]
+        for width in (4, 6)
+    )
+
+
+def predictions(y: Any, source_y: Any) -> list[Any]:
+    X, X_source = rows()
+    model = CDSPP().fit(X, y, source=SourceDomain(X_source, source_y))
+    assert len(model.classes_) == 3
+    return model.transduction_.tolist()
+
+
+@pytest.mark.parametrize("y", TEXTS.values(), ids=TEXTS)
+def test_every_way_to_say_no_label_is_the_same_for_text(y: Any) -> None:
+    source_y = [NAMES[code] for code in CODES]
+    found = predictions(y, source_y)
+    assert found == predictions(TEXTS["an object array with -1"], source_y)
+    assert set(found) == set(NAMES)
+
+
+@pytest.mark.parametrize("y", NUMBERS.values(), ids=NUMBERS)
+def test_every_way_to_say_no_label_is_the_same_for_numbers(y: Any) -> None:
+    found = predictions(y, CODES)
+    assert found == predictions(NUMBERS["an array of integers"], CODES)
+    assert set(found) == {0, 1, 2}
+
+
+def test_booleans_may_lack_a_label() -> None:
+    values, labelled = read_labels(pd.Series([True, None, False], dtype="boolean"))
+    assert values.tolist() == [True, False]
+    assert labelled.tolist() == [True, False, True]
+    assert read_labels([True, False])[1].all()
+
+
+def test_text_and_numbers_are_not_mixed() -> None:
+    with pytest.raises(ValueError, match="'cat' and 7 are both labels"):
+        read_labels(["cat", None, 7])
+
+
+def test_the_text_of_minus_one_is_refused() -> None:
+    with pytest.raises(ValueError, match='holds the text "-1"'):
+        read_labels(["cat", "-1"])
+
+
+def test_classes_that_differ_in_capitals_or_blanks_are_named() -> None:
+    names = ["Cat", "dog ", "owl"]
+    message = "'cat' in the target, 'Cat' in the source; 'dog' in the target, 'dog '"
+    with pytest.raises(ValueError, match=message):
+        predictions(TEXTS["a list with None"], [names[code] for code in CODES])
+
+
+def test_capitals_that_both_domains_tell_apart_are_classes() -> None:
+    letters = ["a", "A", "b"]
+    y = given(None, letters.__getitem__)
+    assert set(predictions(y, [letters[code] for code in CODES])) == set(letters)
+
+
+@pytest.mark.parametrize(
+    ("source_names", "told"),
+    [
+        (("cat", "dog", "dog"), "class owl in the target only"),
+        (("cat", "dog", "emu"), "owl in the target only; class emu in the source only"),
+        (("ant", "bee", "emu"), "source and target have no class in common"),
+    ],
+)
+def test_classes_without_a_partner_are_told(
+    source_names: tuple[str, ...], told: str
+) -> None:
+    X, X_source = rows()
+    source = SourceDomain(X_source, [source_names[code] for code in CODES])
+    with pytest.warns(LabelWarning, match=told):
+        make("cdspp-sup").fit(X, TEXTS["a list with None"], source=source)
+
+
+def test_a_transductive_method_says_where_there_is_nothing_to_predict() -> None:
+    X, _ = rows()
+    with pytest.warns(LabelWarning, match="and every row has a label"):
+        make("pa").fit(X, CODES)
+
+
+@pytest.mark.parametrize("y", [["cat", None], ["cat", ""], [1, -1], [1.0, np.nan]])
+def test_a_source_needs_a_label_in_every_row(y: list[Any]) -> None:
+    X, X_source = rows()
+    source = SourceDomain(X_source[:2], y)
+    with pytest.raises(ValueError, match=r"must label every source row, got 1 without"):
+        CDSPP().fit(X, CODES, source=source)
+
+
+@pytest.mark.parametrize("X", [[[1.0], [2.0]], np.ones((2, 3))])
+def test_a_source_checks_its_lengths_when_it_is_made(X: Any) -> None:
+    with pytest.raises(ValueError, match="X has 2 rows and y has 3 labels"):
+        SourceDomain(X, [0, 1, 1])
 
 
 def test_one_label_a_class_is_usual_and_gives_no_warning() -> None:

@@ -6,7 +6,7 @@
 from functools import partial
 
 from cdspp.core.names import trials_of_block
-from cdspp.study.cost import job_cost
+from cdspp.study.cost import job_cost, job_seconds
 
 
 def fit_files(benchmark, setting, task, method, block):
@@ -100,6 +100,16 @@ def fit_minutes(group, wildcards):
     return fit_cost(group, wildcards).minutes
 
 
+def fit_priority(group):
+    # Long jobs go first, so that none is left alone at the end.
+    trials = len(trials_of_block(group.blocks[0]))
+    return max(
+        job_seconds(study, group, task, method, trials)
+        for task in group.tasks
+        for method in group.methods
+    )
+
+
 def method_digest(wildcards):
     return code_digest("cdspp.stages.fit", method_module(wildcards.method))
 
@@ -121,6 +131,7 @@ for number, group in enumerate(study.fit_groups(), start=1):
             task=one_of(group.tasks),
             method=one_of(group.methods),
             block=one_of(group.blocks),
+        priority: fit_priority(group)
         group:
             "fits"
         conda:

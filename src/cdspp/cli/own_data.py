@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import argparse
 import ast
+import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cdspp.cli.command import add_command
 from cdspp.core.errors import DataError
+
+if TYPE_CHECKING:
+    from cdspp.cli.tabular import DomainRows
 
 __all__ = ["FILES", "add_fit", "add_predict"]
 
 FILES = """\
 input files:
-  CSV with a header: a column `label` (empty or -1 where a row is unlabelled),
-  optionally a column `id`; every other column is a feature. Or NPZ with a matrix X,
-  optionally y (-1 where unlabelled) and ids. Source and target may differ in number
-  and meaning of their features; the classes are matched by their labels.
+  CSV with a header: a column `label` (empty, -1, NA or ? where a row is unlabelled),
+  optionally a column `id` (a first column without a name is one); every other column is
+  a feature. Or NPZ with a matrix X, optionally y (-1 where unlabelled) and ids. Source
+  and target may differ in number and meaning of their features; the classes are matched
+  by their labels.
 
 output file:
   CSV with the columns id, predicted, confidence (empty where the method has none).
@@ -64,9 +69,13 @@ def _fit(arguments: argparse.Namespace) -> str:
         options.setdefault("random_state", 0)
     model = make(arguments.method, **options)
     target = read_domain(arguments.target)
-    source = read_domain(arguments.source).as_source() if arguments.source else None
+    rows = read_domain(arguments.source) if arguments.source else None
     y = target.target_labels()
-    model.fit(target.X, y, source=source)
+    told = _told(target, rows)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(target.X, y, source=None if rows is None else rows.as_source())
+    told += [f"note: {warning.message}" for warning in caught]
     last = model.history_[-1]
     ids = [name for name, label in zip(target.ids, y, strict=True) if label == -1]
     write_predictions(arguments.output, ids, last.prediction, last.confidence)
@@ -75,7 +84,19 @@ def _fit(arguments: argparse.Namespace) -> str:
 
         with atomic(arguments.model) as temporary:
             joblib.dump({"model": model, "features": target.features}, temporary)
-    return f"{len(ids)} predictions: {arguments.output}"
+    if not ids:
+        told.append("note: every target row has a label, so there is none to predict.")
+    told.append(f"{len(ids)} predictions: {arguments.output}")
+    return "\n".join(told)
+
+
+def _told(target: DomainRows, source: DomainRows | None) -> list[str]:
+    """Say what was read: rows, labels, features, and the classes in common."""
+    if source is None:
+        return [target.told("target")]
+    ours, theirs = ({x for x in rows.labels if x} for rows in (target, source))
+    common = f"{len(ours & theirs)} in common"
+    return [target.told("target"), f"{source.told('source')}; classes: {common}"]
 
 
 def _load_model(path: str) -> tuple[Any, tuple[str, ...]]:

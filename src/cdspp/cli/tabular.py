@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from cdspp.core.artifacts import atomic
 from cdspp.core.errors import DataError
+from cdspp.core.wording import counted
 from cdspp.methods.base import UNLABELLED, Float, SourceDomain
 
 if TYPE_CHECKING:
@@ -23,7 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["DomainRows", "read_domain", "write_predictions"]
 
 LABEL, ID = "label", "id"
-NO_LABEL = ("", str(UNLABELLED))
+# What people and programs write where they have no label.
+NO_LABEL = ("", str(UNLABELLED), "NA", "<NA>", "?", "NaN", "nan", "None")
+_WHOLE = re.compile(r"([+-]?[0-9]+)\.0*")
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +60,15 @@ class DomainRows:
         y[:] = [label or UNLABELLED for label in self.labels]
         return y
 
+    def told(self, role: str) -> str:
+        """Describe the rows in one line."""
+        known = [label for label in self.labels if label]
+        classes = counted(len(set(known)), "class")
+        return (
+            f"{role}: {counted(len(self.labels), 'row')}, {len(known)} labelled in "
+            f"{classes}, {counted(self.X.shape[1], 'feature')}"
+        )
+
     def as_source(self) -> SourceDomain:
         """Return the rows as a source.
 
@@ -80,8 +93,9 @@ def read_domain(path: str | os.PathLike[str]) -> DomainRows:
     Parameters
     ----------
     path : path
-        CSV with a header: `label` (empty or -1 where unlabelled) and `id` are optional
-        columns, all others are features. Or NPZ with `X` and, if wanted, `y` and `ids`.
+        CSV with a header: `label` (one of `NO_LABEL` where unlabelled) and `id` are
+        optional columns, all others are features; a first column without a name holds
+        ids. Or NPZ with `X` and, if wanted, `y` and `ids`.
 
     Raises
     ------
@@ -103,9 +117,16 @@ def read_domain(path: str | os.PathLike[str]) -> DomainRows:
 def _read_csv(path: Path) -> DomainRows:
     cells = _text_cells(path)
     header = cells.iloc[0].str.strip().tolist()
+    if header[0] == "" and ID not in header:
+        header[0] = ID  # the index of a data frame, as pandas writes it
     for name in header:
         if header.count(name) > 1:
             raise DataError(f"{path}: the header has the column {name!r} twice.")
+        if name != LABEL and name.lower() == LABEL:
+            raise DataError(
+                f"{path}: the header has a column {name!r}. Labels are in a column "
+                f"{LABEL!r}: write it so, or give a feature another name."
+            )
     rows = cells.iloc[1:].set_axis(header, axis="columns")
     features = [name for name in header if name not in (LABEL, ID)]
     return DomainRows(
@@ -213,11 +234,12 @@ def _read_npz(path: Path) -> DomainRows:
 
 
 def _texts(labels: Iterable[Any]) -> list[str]:
-    """Return labels as text: 7 and 7.0 are "7", -1 and blanks are ""."""
+    """Return labels as text: 7 and 7.0 are "7", all of `NO_LABEL` is ""."""
     found = []
     for value in labels:
-        whole = isinstance(value, float) and value.is_integer()
-        text = str(int(value) if whole else value).strip()
+        text = str(value).strip()
+        if whole := _WHOLE.fullmatch(text):
+            text = whole[1]
         found.append("" if text in NO_LABEL else text)
     return found
 

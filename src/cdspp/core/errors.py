@@ -8,6 +8,7 @@ __all__ = [
     "ConfigError",
     "DataError",
     "DiskFullError",
+    "LabelWarning",
     "MethodFailed",
 ]
 
@@ -30,6 +31,10 @@ class DiskFullError(Exception):
 
 class MethodFailed(RuntimeError):
     """A method cannot run on this input; recorded, not treated as a bug."""
+
+
+class LabelWarning(UserWarning):
+    """Labels are usable, but not what one would expect: a class without a partner."""
 
 
 class CollapseWarning(UserWarning):

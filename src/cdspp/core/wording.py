@@ -63,10 +63,11 @@ def counted(number: int, noun: str) -> str:
 
     Examples
     --------
-    >>> counted(1, "trial"), counted(3, "task")
-    ('1 trial', '3 tasks')
+    >>> counted(1, "trial"), counted(3, "task"), counted(2, "class")
+    ('1 trial', '3 tasks', '2 classes')
     """
-    return f"{number} {noun}" + ("" if number == 1 else "s")
+    ending = "es" if noun.endswith("s") else "s"
+    return f"{number} {noun}" + ("" if number == 1 else ending)
 
 
 def sentence(text: str) -> str:

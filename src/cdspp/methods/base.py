@@ -20,18 +20,16 @@ from sklearn.utils.validation import (
     check_array,
     check_consistent_length,
     check_is_fitted,
-    column_or_1d,
     validate_data,
 )
 
-from cdspp.core.errors import CollapseWarning
+from cdspp.core.errors import CollapseWarning, LabelWarning
 from cdspp.methods.collapse import find_collapse
 from cdspp.methods.labels import (
     UNLABELLED,
     check_classes,
-    check_same_kind,
-    find_labelled,
-    plain,
+    compare_classes,
+    read_labels,
 )
 
 __all__ = [
@@ -75,6 +73,15 @@ class SourceDomain:
 
     X: ArrayLike
     y: ArrayLike
+
+    def __post_init__(self) -> None:
+        """Check that there is a label a row, where both can be counted."""
+        rows, labels = (_n_rows(part) for part in (self.X, self.y))
+        if None not in (rows, labels) and rows != labels:
+            raise ValueError(
+                f"SourceDomain: X has {rows} rows and y has {labels} labels. Give one "
+                "label for each row."
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,8 +206,8 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         X : array-like of shape (n_target, n_features)
             Target rows.
         y : array-like of shape (n_target,)
-            Their labels; -1 where a row is unlabelled. String labels together with
-            unlabelled rows need an object array.
+            Their labels. Unlabelled are None, NaN, pandas' NA, blank text and -1; in
+            an array, text together with -1 needs the type object.
         source : SourceDomain, default=None
             Labelled source rows. Without it the labelled target rows serve as source.
 
@@ -216,10 +223,10 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             inconsistent; no target row is labelled.
         """
         self._validate_params()
-        X, y, labelled = self._validate_target(X, y)
-        X_source, y_source = self._validate_source(source, X[labelled], y[labelled])
-        y_target = plain(y[labelled])
-        check_same_kind(y_target, y_source)
+        X, y_target, labelled = self._validate_target(X, y)
+        X_source, y_source = self._validate_source(source, X[labelled], y_target)
+        if source is not None:
+            compare_classes(y_target, y_source, type(self).__name__)
         classes = np.unique(np.concatenate([y_target, y_source]))
         problem = Problem(
             X_source=X_source,
@@ -294,15 +301,18 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
                 "None"
             )
         rows: Float = validate_data(self, X, dtype=np.float64)
-        labels: NDArray[Any] = column_or_1d(y, warn=True)
-        check_consistent_length(rows, labels)
-        labelled = find_labelled(labels)
-        if not labelled.any():
+        labels, labelled = read_labels(y)
+        check_consistent_length(rows, labelled)
+        name = type(self).__name__
+        if not len(labels):
             raise ValueError(
-                f"{type(self).__name__} needs at least one labelled target row, got "
-                f"{len(labels)} rows with y = -1. Label some target rows."
+                f"{name} needs at least one labelled target row, got {len(labelled)} "
+                "rows without a label (y = -1). Label some target rows."
             )
-        check_classes(plain(labels[labelled]))
+        check_classes(labels)
+        if self.transductive and labelled.all():
+            told = f"{name} labels the rows it is fitted on, and every row has a label."
+            warnings.warn(told, LabelWarning, stacklevel=3)
         return rows, labels, labelled
 
     def _validate_source(
@@ -316,14 +326,14 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
                 "Pass source=SourceDomain(X_source, y_source)."
             )
         X_source = check_array(source.X, dtype=np.float64, input_name="source.X")
-        y_source = plain(column_or_1d(source.y))
-        check_consistent_length(X_source, y_source)
-        check_classes(y_source)
-        if not find_labelled(y_source).all():
+        y_source, labelled = read_labels(source.y)
+        check_consistent_length(X_source, labelled)
+        if not labelled.all():
             raise ValueError(
-                "source.y must label every source row, got rows with -1. Leave "
-                "unlabelled source rows out."
+                f"source.y must label every source row, got {np.sum(~labelled)} "
+                "without a label. Leave unlabelled source rows out."
             )
+        check_classes(y_source)
         return X_source, y_source
 
 
@@ -388,6 +398,13 @@ class TransductiveClassifier(HeterogeneousClassifier):
                 "were not given to fit. Fit again with these rows as unlabelled ones."
             )
         return np.array(found, dtype=np.intp), None
+
+
+def _n_rows(values: Any) -> int | None:
+    shape = getattr(values, "shape", None)
+    if shape is None and hasattr(values, "__len__"):
+        return len(values)
+    return int(shape[0]) if shape else None
 
 
 def _key(row: Float) -> bytes:

@@ -3,35 +3,114 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
 
-__all__ = ["UNLABELLED", "check_classes", "check_same_kind", "find_labelled", "plain"]
+from cdspp.core.errors import LabelWarning
+
+__all__ = [
+    "UNLABELLED",
+    "check_classes",
+    "compare_classes",
+    "read_labels",
+]
 
 UNLABELLED = -1
 
 
-def find_labelled(y: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which entries are labels; refuse the text "-1", which is none."""
-    if y.dtype.kind in "UO" and any(isinstance(v, str) and v == "-1" for v in y):
-        raise ValueError(
-            'y holds the text "-1", which is not the mark of an unlabelled row. Use an '
-            "object array with the integer -1: np.array([...], dtype=object)."
+def read_labels(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return the labels that are there, and which rows have one.
+
+    Unlabelled are ``None``, NaN, pandas' ``NA``, blank text and -1, alike in lists,
+    arrays and pandas objects of every type.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Labels as given.
+
+    Returns
+    -------
+    values : ndarray of shape (n_labelled,)
+        The labels, in a type of their own: text, numbers or booleans.
+    labelled : ndarray of bool of shape (n,)
+        Which rows they belong to.
+
+    Raises
+    ------
+    ValueError
+        Labels mix text and numbers, or hold the text "-1".
+
+    Examples
+    --------
+    >>> values, labelled = read_labels(["cat", None, "dog", ""])
+    >>> values.tolist(), labelled.tolist()
+    (['cat', 'dog'], [True, False, True, False])
+    """
+    given: NDArray[Any] = column_or_1d(_as_array(y), warn=True)
+    if given.dtype.kind == "O":
+        labelled = np.array([not _is_missing(value) for value in given], dtype=bool)
+    elif given.dtype.kind == "U":
+        labelled = np.char.strip(given) != ""
+    elif given.dtype.kind == "f":
+        labelled = ~np.isnan(given) & (given != UNLABELLED)
+    else:
+        labelled = np.asarray(given != UNLABELLED)
+    values = given[labelled]
+    return (_of_one_kind(values) if given.dtype.kind in "OU" else values), labelled
+
+
+def _as_array(y: Any) -> Any:
+    """Return labels as an array that makes no text of what is missing."""
+    if hasattr(y, "isna") and hasattr(y, "to_numpy") and y.ndim == 1:
+        plain = getattr(y.dtype, "kind", "O") in "biuf" and not y.isna().any()
+        return y.to_numpy() if plain else y.to_numpy(dtype=object)
+    if isinstance(y, (list, tuple)) and not any(map(_is_row, y)):
+        found = np.empty(len(y), dtype=object)
+        found[:] = y
+        numbers = all(isinstance(v, (int, float, np.number, np.bool_)) for v in y)
+        return np.asarray(y) if numbers and len(y) else found
+    return y
+
+
+def _is_row(value: Any) -> bool:
+    return isinstance(value, (list, tuple, np.ndarray))
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None:
+        return True
+    if isinstance(value, str):
+        return not value.strip()
+    try:
+        return bool(value != value) or (
+            value == UNLABELLED and not isinstance(value, (bool, np.bool_))
         )
-    if y.dtype.kind == "O":
-        unlabelled = [not isinstance(v, str) and v == UNLABELLED for v in y]
-        return ~np.array(unlabelled, dtype=bool)
-    if y.dtype.kind == "U":
-        return np.ones(len(y), dtype=bool)
-    return np.asarray(y != UNLABELLED)
+    except TypeError:  # pandas' NA is neither equal to itself nor not
+        return True
 
 
-def plain(y: NDArray[Any]) -> NDArray[Any]:
-    """Return labels of an object array in their own type (text or integer)."""
-    return np.asarray(y.tolist()) if y.dtype.kind == "O" else y
+def _of_one_kind(values: NDArray[Any]) -> NDArray[Any]:
+    """Return labels of an object array in their own type."""
+    found = values.tolist()
+    texts = [isinstance(value, str) for value in found]
+    if any(texts) and not all(texts):
+        text, other = found[texts.index(True)], found[texts.index(False)]
+        raise ValueError(
+            f"y mixes text and numbers: {text!r} and {other!r} are both labels. Use "
+            "text for all or numbers for all."
+        )
+    if "-1" in found:
+        raise ValueError(
+            'y holds the text "-1", which is not the mark of an unlabelled row. Use '
+            "None, or the integer -1 in an object array: np.array([...], dtype=object)."
+        )
+    return np.asarray(found)
 
 
 def check_classes(y: NDArray[Any]) -> None:
@@ -41,10 +120,69 @@ def check_classes(y: NDArray[Any]) -> None:
         check_classification_targets(y)
 
 
-def check_same_kind(y_target: NDArray[Any], y_source: NDArray[Any]) -> None:
-    """Refuse text in one domain and numbers in the other."""
-    if (y_target.dtype.kind == "U") != (y_source.dtype.kind == "U"):
+def compare_classes(target: NDArray[Any], source: NDArray[Any], name: str) -> None:
+    """Refuse classes that cannot be matched, and warn of those without a partner.
+
+    Parameters
+    ----------
+    target, source : ndarray
+        Labels of the labelled target rows and of the source.
+    name : str
+        The estimator's, for messages.
+
+    Raises
+    ------
+    ValueError
+        One domain has text and the other numbers, or classes differ in nothing but
+        capitals or blanks.
+
+    Warns
+    -----
+    LabelWarning
+        Some classes, or all, are in one domain only.
+    """
+    if (target.dtype.kind == "U") != (source.dtype.kind == "U"):
         raise ValueError(
-            f"Target labels have type {y_target.dtype} and source labels "
-            f"{y_source.dtype}. Use text for both or numbers for both."
+            f"Target labels have type {target.dtype} and source labels "
+            f"{source.dtype}. Use text for both or numbers for both."
         )
+    ours, theirs = np.unique(target), np.unique(source)
+    alone = np.setdiff1d(ours, theirs), np.setdiff1d(theirs, ours)
+    if pairs := _lookalikes(*alone):
+        listed = "; ".join(
+            f"{a!r} in the target, {b!r} in the source" for a, b in pairs
+        )
+        raise ValueError(
+            f"Classes differ in capitals or blanks alone: {listed}. Write them alike."
+        )
+    told = [
+        f"{_listed(names)} in the {where} only"
+        for names, where in zip(alone, ("target", "source"), strict=True)
+        if len(names)
+    ]
+    if len(alone[0]) == len(ours):
+        warnings.warn(
+            f"{name}: source and target have no class in common; the source can say "
+            f"nothing of the target's classes ({'; '.join(told)}).",
+            LabelWarning,
+            stacklevel=3,
+        )
+    elif told:
+        warnings.warn(f"{name}: {'; '.join(told)}.", LabelWarning, stacklevel=3)
+
+
+def _lookalikes(target: NDArray[Any], source: NDArray[Any]) -> list[tuple[str, str]]:
+    if target.dtype.kind != "U":
+        return []
+    known = {_folded(name): str(name) for name in source}
+    return [(str(n), known[_folded(n)]) for n in target if _folded(n) in known]
+
+
+def _folded(name: str) -> str:
+    return " ".join(name.split()).casefold()
+
+
+def _listed(names: Sequence[Any] | NDArray[Any], most: int = 5) -> str:
+    shown = ", ".join(str(name) for name in names[:most])
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"class{'es' if len(names) > 1 else ''} {shown}{more}"

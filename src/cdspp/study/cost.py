@@ -22,6 +22,7 @@ __all__ = [
     "fit_cost",
     "forecast_text",
     "job_cost",
+    "job_seconds",
     "problem_size",
 ]
 
@@ -151,15 +152,26 @@ def job_cost(
     trials : int
         Trials of the job's block.
     """
-    costs = [
+    costs = _costs(study, group, task, method)
+    memory = math.ceil(1.5 * max(cost.megabytes for cost in costs) / 100) * 100
+    seconds = job_seconds(study, group, task, method, trials)
+    minutes = FEWEST_MINUTES + math.ceil(SAFETY * seconds / 60)
+    return JobCost(max(memory, FEWEST_MB), minutes)
+
+
+def job_seconds(
+    study: Study, group: FitGroup, task: str, method: str, trials: int
+) -> int:
+    """Return the whole seconds that a job's fits are expected to take."""
+    costs = _costs(study, group, task, method)
+    return round(trials * sum(cost.seconds for cost in costs))
+
+
+def _costs(study: Study, group: FitGroup, task: str, method: str) -> list[Cost]:
+    return [
         cell_cost(study, group.benchmark, setting, task, method)
         for setting in group.settings
     ]
-    seconds = trials * sum(cost.seconds for cost in costs)
-    most = max(cost.megabytes for cost in costs)
-    memory = math.ceil(1.5 * most / 100) * 100
-    minutes = FEWEST_MINUTES + math.ceil(SAFETY * seconds / 60)
-    return JobCost(max(memory, FEWEST_MB), minutes)
 
 
 def cell_cost(

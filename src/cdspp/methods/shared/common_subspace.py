@@ -6,7 +6,7 @@ from abc import abstractmethod
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from cdspp.core.linalg import row_normalise
@@ -15,11 +15,14 @@ from cdspp.methods.base import Float, HeterogeneousClassifier, Problem
 __all__ = ["CommonSpaceMethod", "SubspaceMethod"]
 
 
-class CommonSpaceMethod(TransformerMixin, HeterogeneousClassifier):
+class CommonSpaceMethod(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, HeterogeneousClassifier
+):
     """A method with one space for the rows of both domains: the transforms into it.
 
     A subclass gives `_place_target` and `_place_source`; rows are scaled to unit length
-    first, unless it prepares them otherwise.
+    first, unless it prepares them otherwise. The columns of the space are called after
+    the class (``cdspp0``, ``cdspp1``, ...), in frames of `set_output` too.
 
     Attributes
     ----------
@@ -74,6 +77,12 @@ class CommonSpaceMethod(TransformerMixin, HeterogeneousClassifier):
                 f"on a source with {self.n_features_source_}."
             )
         return self._place_source(self._prepare_source(rows))
+
+    @property
+    def _n_features_out(self) -> int:
+        """Width of the common space."""
+        row = self._prepare_target(np.zeros((1, self.n_features_in_)))
+        return int(self._place_target(row).shape[1])
 
     def _prepare(self, problem: Problem) -> Problem:
         """Return the problem with prepared rows; note the width of its source."""

@@ -1,0 +1,115 @@
+"""Cross-validation where most rows have no label: leave those to the fit.
+
+scikit-learn's own splitters put unlabelled rows into the test part, where every
+prediction counts as an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.model_selection import BaseCrossValidator, StratifiedKFold
+
+from cdspp.methods.base import Int
+from cdspp.methods.labels import read_labels
+
+__all__ = ["LabelledKFold", "labelled_accuracy"]
+
+
+class LabelledKFold(BaseCrossValidator):
+    """Stratified folds of the labelled rows; unlabelled ones are in every training set.
+
+    For `cross_val_score` and `GridSearchCV` with methods that predict new rows; a
+    transductive method cannot predict rows that are held out.
+
+    Parameters
+    ----------
+    n_splits : int, default=3
+        Number of folds; no class may have fewer labelled rows.
+    shuffle : bool, default=True
+        Whether rows are shuffled within their class first.
+    random_state : int, default=0
+        Seed of the shuffle.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cdspp.methods.selection import LabelledKFold
+    >>> y = np.array([0, 0, 1, 1, -1, -1])
+    >>> train, test = next(LabelledKFold(2, shuffle=False).split(np.eye(6), y))
+    >>> train.tolist(), test.tolist()
+    ([1, 3, 4, 5], [0, 2])
+    """
+
+    def __init__(
+        self, n_splits: int = 3, *, shuffle: bool = True, random_state: int | None = 0
+    ) -> None:
+        self.n_splits = n_splits
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def split(
+        self, X: ArrayLike, y: ArrayLike | None = None, groups: Any = None
+    ) -> Iterator[tuple[Int, Int]]:
+        """Yield the rows of training and test part of each fold.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Target rows.
+        y : array-like of shape (n_samples,)
+            Their labels, as `fit` takes them.
+        groups : object
+            Ignored.
+
+        Raises
+        ------
+        ValueError
+            A class has fewer labelled rows than there are folds.
+        """
+        if y is None:
+            raise ValueError("LabelledKFold needs y, to know which rows are labelled.")
+        labels, labelled = read_labels(y)
+        classes, counts = np.unique(labels, return_counts=True)
+        if not len(classes):
+            raise ValueError("LabelledKFold: no row has a label. Label some rows.")
+        if (least := counts.min()) < self.n_splits:
+            raise ValueError(
+                f"LabelledKFold: {self.n_splits} folds need as many labelled rows of "
+                f"each class, and class {classes[counts.argmin()]} has {least}. Lower "
+                "n_splits or label more rows."
+            )
+        rows, rest = np.flatnonzero(labelled), np.flatnonzero(~labelled)
+        seed = self.random_state if self.shuffle else None
+        folds = StratifiedKFold(self.n_splits, shuffle=self.shuffle, random_state=seed)
+        for train, test in folds.split(rows, labels):
+            yield np.sort(np.concatenate([rows[train], rest])), rows[test]
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Return the number of folds."""
+        return self.n_splits
+
+
+def labelled_accuracy(estimator: Any, X: Any, y: ArrayLike) -> float:
+    """Return the accuracy on the labelled rows: a scorer for any splitter.
+
+    Parameters
+    ----------
+    estimator : object
+        A fitted estimator.
+    X, y : array-like
+        Rows and their labels; unlabelled ones are left out.
+
+    Returns
+    -------
+    float
+        NaN where no row has a label.
+    """
+    labels, labelled = read_labels(y)
+    if not len(labels):
+        return float("nan")
+    rows = X[labelled] if hasattr(X, "shape") else np.asarray(X)[labelled]
+    return float(np.mean(np.asarray(estimator.predict(rows)) == labels))
