@@ -116,9 +116,9 @@ def test_the_state_that_is_hardest_to_beat_is_told_once() -> None:
 def test_of_several_tasks_the_verdicts_are_counted_before_the_average() -> None:
     found = told(a_b=HELPED, b_a=HELPED, a_c=OPEN, c_a=HURT, b_c=LEVEL)
     assert answer(found).startswith(
-        "Of 5 tasks, the source helps on 2 and hurts on 1 and makes no difference on 1 "
-        "and is undecided on 1. On average over tasks the trials leave it undecided: "
-        "over no source it gains 0.4 points"
+        "Of 5 tasks, the verdict is helps on 2, hurts on 1, equal on 1, undecided on "
+        "1. On average over tasks the trials leave it undecided: over no source it "
+        "gains 0.4 points"
     )
     assert tally(found) == {"helps": 2, "hurts": 1, "equal": 1, "undecided": 1}
     assert verdict_of(by_task(found)["c_a"]) == "hurts"
@@ -128,8 +128,8 @@ def test_tasks_of_which_nothing_can_be_said_are_counted_too() -> None:
     short = {state: np.append(gains, [np.nan] * 6) for state, gains in FEW.items()}
     found = told({("main", "cdspp"): {"b_a": [1, 2]}}, a_b=short, b_a=HELPED)
     assert answer(found) == (
-        "Of 2 tasks, the source has too few trials on 1 and cannot be judged on 1, "
-        "where fits have collapsed. On average over tasks too few trials to tell."
+        "Of 2 tasks, the verdict is too few trials on 1, collapsed fits on 1. On "
+        "average over tasks too few trials to tell."
     )
 
 

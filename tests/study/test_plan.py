@@ -70,10 +70,11 @@ def test_a_method_that_is_told_of_the_test_samples_says_so_and_is_no_method() ->
 
 
 def test_a_setting_asks_for_its_own_trials(embedded: dict[str, Any]) -> None:
-    embedded["settings"][0]["trials"] = 3
+    embedded["settings"][0]["trials"] = 4
     asked = {row.key: row.trials_asked for row in plan(embedded).rows}
-    assert asked["cdspp, class-noise-narrow"] == 3
-    assert asked["cdspp, class-noise-wide"] == asked["cdspp"] == 10
+    assert asked["cdspp, class-noise-narrow"] == 4
+    assert asked["cdspp, class-noise-wide"] == 3
+    assert asked["cdspp"] == 10
     assert asked["noise"] == asked["dama, noise"] == 10
     assert asked["pa"] == asked["pa, none"] == 1
 

@@ -48,10 +48,10 @@ _SAID = {
 _COUNTED = {
     HELPS: "helps on {}",
     HURTS: "hurts on {}",
-    EQUAL: "makes no difference on {}",
-    UNDECIDED: "is undecided on {}",
-    TOO_FEW: "has too few trials on {}",
-    COLLAPSED: "cannot be judged on {}, where fits have collapsed",
+    EQUAL: "equal on {}",
+    UNDECIDED: "undecided on {}",
+    TOO_FEW: "too few trials on {}",
+    COLLAPSED: "collapsed fits on {}",
 }
 
 
@@ -160,9 +160,9 @@ def _over_tasks(counts: Mapping[str, int]) -> str:
     n_tasks = sum(counts.values())
     if len(counts) == 1:
         [word] = counts
-        return f"The source {_COUNTED[word].format(f'all {n_tasks} tasks')}."
-    listed = " and ".join(_listed(counts))
-    return f"Of {counted(n_tasks, 'task')}, the source {listed}."
+        return f"The verdict is {_COUNTED[word].format(f'all {n_tasks} tasks')}."
+    listed = ", ".join(_listed(counts))
+    return f"Of {counted(n_tasks, 'task')}, the verdict is {listed}."
 
 
 def _listed(counts: Mapping[str, int]) -> list[str]:

@@ -8,7 +8,7 @@ Trials are the unit of all statistics here.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -148,11 +148,15 @@ class Summary:
 
     def of_all_tasks(self) -> Summary:
         """Leave out settings that run some of the tasks only."""
-        kept = [
+        return self.of_rows(
             i
             for i, row in enumerate(self.rows)
             if row.kind != "variant" or not np.isnan(self.accuracy[i]).all(axis=1).any()
-        ]
+        )
+
+    def of_rows(self, places: Iterable[int]) -> Summary:
+        """Keep the rows at these places."""
+        kept = list(places)
         return replace(
             self,
             rows=tuple(self.rows[i] for i in kept),

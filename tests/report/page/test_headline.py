@@ -22,7 +22,9 @@ def test_the_headline_is_aligned_and_says_where_the_page_is(
     assert grid[0].split("  ")[0] == "accuracy, percent (sd)"
     assert grid[1].startswith("SVM_t*")
     assert len({len(line) for line in grid}) == 1
-    told = "Digits: The source helps on all 4 tasks. On average over tasks the source"
+    told = (
+        "Digits: The verdict is helps on all 4 tasks. On average over tasks the source"
+    )
     assert any(line.startswith(told) for line in lines)
     assert "\nDocs to code: The trials leave it undecided: over no source it" in text
     assert lines[-1] == f"Report: {page}"

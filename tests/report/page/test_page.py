@@ -96,7 +96,9 @@ def test_every_benchmark_has_a_card_with_its_verdict_and_answer(page: Path) -> N
         ("helps", "Digits"),
         ("undecided", "Docs to code"),
     ]
-    told = "The source helps on all 4 tasks. On average over tasks the source helps:"
+    told = (
+        "The verdict is helps on all 4 tasks. On average over tasks the source helps:"
+    )
     assert cards[0][2].startswith(told)
     for word, title, answer in cards:
         section = text[

@@ -20,7 +20,7 @@ from cdspp.report.tables.table import (
     to_latex,
     to_markdown,
 )
-from cdspp.study.plan import BenchmarkPlan
+from cdspp.study.plan import BenchmarkPlan, Row
 
 TASK = DIGIT_TASKS[0]
 
@@ -192,3 +192,16 @@ def test_the_overview_has_a_row_for_every_method_of_any_benchmark() -> None:
     found = {line.cells[0].text: line.cells[1].text for line in table.lines}
     assert found["CDSPP"] == found["noise"] == "–"
     assert found["SVM_t*"] != "–"
+
+
+def test_the_overview_has_other_settings_that_every_benchmark_has() -> None:
+    plans = [make_plan(), make_plan(benchmark="docs", tasks=["docs_code"])]
+    own = Row("cdspp, own", "CDSPP, own", "own", "cdspp", 3, kind="variant")
+    common = replace(own, key="cdspp, more", display_name="CDSPP, more", setting="more")
+    summaries = [
+        draw_summary(replace(plan, rows=(*plan.rows, *more)))
+        for plan, more in zip(plans, [(own, common), (common,)], strict=True)
+    ]
+    names = [line.cells[0].text for line in build_overview(summaries).lines]
+    assert "CDSPP, more" in names
+    assert "CDSPP, own" not in names

@@ -50,7 +50,7 @@ def build_benchmark_tables(summary: Summary) -> list[Table]:
 
 def build_overview(summaries: Sequence[Summary]) -> Table:
     """Build the table of averages: rows and controls by benchmark."""
-    chosen = [summary.of_all_tasks() for summary in summaries]
+    chosen = _common([summary.of_all_tasks() for summary in summaries])
     titled = [
         replace(make_columns(summary, summary.accuracy)[-1], heading=summary.plan.title)
         for summary in chosen
@@ -58,6 +58,20 @@ def build_overview(summaries: Sequence[Summary]) -> Table:
     caption = f"Average accuracy over the tasks of each benchmark. {_NUMBERS}"
     below = [text for column in titled if (text := _below_baseline(column))]
     return grid_table("overview", "Overview", " ".join([caption, *below]), titled)
+
+
+def _common(summaries: Sequence[Summary]) -> list[Summary]:
+    """Leave out other settings of methods that not every benchmark has."""
+    keys = [{row.key for row in summary.rows} for summary in summaries]
+    everywhere = set.intersection(*keys) if keys else set()
+    return [
+        summary.of_rows(
+            i
+            for i, row in enumerate(summary.rows)
+            if row.kind != "variant" or row.key in everywhere
+        )
+        for summary in summaries
+    ]
 
 
 def _below_baseline(column: Column) -> str:

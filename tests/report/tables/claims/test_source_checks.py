@@ -47,7 +47,7 @@ def test_transfer_is_supported_where_the_source_beats_every_state() -> None:
     verdict, numbers = Transfer()(five(rows))
     assert verdict == SUPPORTED
     assert numbers.startswith(
-        "The source helps on all 2 tasks. On average over tasks the source helps: "
+        "The verdict is helps on all 2 tasks. On average over tasks the source helps: "
         "over no source it gains 10.0 points"
     )
 
@@ -67,7 +67,7 @@ def test_transfer_is_a_matter_of_the_average() -> None:
     known = five({"cdspp": better, "target-only": 0.8})
     verdict, numbers = Transfer()(known)
     assert verdict == SUPPORTED
-    assert "helps on 1 and makes no difference on 1" in numbers
+    assert "helps on 1, equal on 1" in numbers
 
 
 def test_class_noise_is_refuted_by_one_method_that_is_better_with_its_source() -> None:
@@ -145,7 +145,7 @@ BARE = five({"svm-t": 0.6, "cdspp": FLAT + 0.8})
     [
         (Transfer(), BARE, "no other source state was run"),
         (Transfer(), five({"svm-t": 0.6}), "no other source state was run"),
-        (Transfer(), FOUR, "has too few trials on all 2 tasks. On average .* to tell$"),
+        (Transfer(), FOUR, "is too few trials on all 2 tasks. On average .* to tell$"),
         (NoiseDoes(), BARE, "no method has 5 trials in the state class-noise"),
         (NoiseDoes(), FOUR, "no method has 5 trials in the state class-noise"),
         (WithoutSource(), BARE, "no method has 5 trials in the state none"),
