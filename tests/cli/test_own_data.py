@@ -163,13 +163,18 @@ def test_where_all_rows_have_a_label_that_is_said(folder: Path, capsys: Any) -> 
     assert predicted(folder) == []
 
 
-def test_the_index_of_a_data_frame_is_an_id(folder: Path) -> None:
+def test_the_index_of_a_data_frame_is_an_id_and_that_is_said(
+    folder: Path, capsys: Any
+) -> None:
     table = pd.read_csv(folder / "target.csv", dtype=str, keep_default_na=False)
     ids = table.pop("id")
     table.set_axis(ids.to_numpy(), axis="index").to_csv(folder / "target.csv")
     assert fit(folder) == 0
     known = [f"t{k}" for k in np.flatnonzero(PROBLEM.unlabelled)]
     assert predicted(folder, "id") == known
+    target, source, *_ = capsys.readouterr().out.splitlines()
+    assert target.endswith("features, ids from the column without a name")
+    assert "ids" not in source
 
 
 MISTAKES: list[tuple[str, Any, str]] = [

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 
 from cdspp import CDSPP, SourceDomain, make
 from cdspp.core.errors import CollapseWarning, LabelWarning
@@ -169,3 +170,13 @@ def test_one_label_a_class_is_usual_and_gives_no_warning() -> None:
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", CollapseWarning)
         make("cdspp").fit(X, np.where(np.arange(60) % 2, y, -1), source=source)
+
+
+@pytest.mark.parametrize("domain", ["X", "source.X"])
+def test_sparse_rows_are_refused_with_the_remedy(domain: str) -> None:
+    X, X_source = rows()
+    target = csr_array(X) if domain == "X" else X
+    given_source = csr_array(X_source) if domain == "source.X" else X_source
+    message = f"Sparse data was passed for {domain}, but dense data is required.*toarray"
+    with pytest.raises(TypeError, match=message):
+        CDSPP().fit(target, CODES, source=SourceDomain(given_source, CODES))

@@ -46,6 +46,8 @@ class DomainRows:
         Labels, empty where a row has none.
     features : tuple of str
         Names of the features; empty where the file has none.
+    unnamed_ids : bool
+        Whether the identifiers come from a first column without a name.
     """
 
     path: str
@@ -53,6 +55,7 @@ class DomainRows:
     ids: Sequence[str]
     labels: Sequence[str]
     features: tuple[str, ...] = ()
+    unnamed_ids: bool = False
 
     def target_labels(self) -> NDArray[Any]:
         """Return labels for `fit`: text, and -1 where a row has none."""
@@ -67,6 +70,7 @@ class DomainRows:
         return (
             f"{role}: {counted(len(self.labels), 'row')}, {len(known)} labelled in "
             f"{classes}, {counted(self.X.shape[1], 'feature')}"
+            f"{', ids from the column without a name' if self.unnamed_ids else ''}"
         )
 
     def as_source(self) -> SourceDomain:
@@ -117,7 +121,8 @@ def read_domain(path: str | os.PathLike[str]) -> DomainRows:
 def _read_csv(path: Path) -> DomainRows:
     cells = _text_cells(path)
     header = cells.iloc[0].str.strip().tolist()
-    if header[0] == "" and ID not in header:
+    unnamed = header[0] == "" and ID not in header
+    if unnamed:
         header[0] = ID  # the index of a data frame, as pandas writes it
     for name in header:
         if header.count(name) > 1:
@@ -135,6 +140,7 @@ def _read_csv(path: Path) -> DomainRows:
         ids=rows[ID].tolist() if ID in rows else _numbered(len(rows)),
         labels=_texts(rows[LABEL] if LABEL in rows else [""] * len(rows)),
         features=tuple(features),
+        unnamed_ids=unnamed,
     )
 
 

@@ -23,7 +23,7 @@ __all__ = ["draw_source_states"]
 _WIDTH = 4.2
 _LINE = 0.245
 _FRAME = 0.75
-# Fill and ink by the verdict on a pair; lightness alone tells them apart in grey.
+# Fill and ink by the verdict on a pair; in grey the signs tell the light ones apart.
 _LOOK = {
     HELPS: ("#0b5394", "white"),
     HURTS: ("#f4b183", INK),
