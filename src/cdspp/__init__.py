@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from cdspp.analysis.compare import compare
     from cdspp.methods import available, make
     from cdspp.methods.base import SourceDomain
     from cdspp.methods.selection import LabelledKFold, labelled_accuracy
@@ -16,6 +17,7 @@ __all__ = [
     "SourceDomain",
     "__version__",
     "available",
+    "compare",
     "labelled_accuracy",
     "load_results",
     "make",
@@ -24,6 +26,7 @@ __version__ = "0.1.0"
 _PLACES = {
     "LabelledKFold": "cdspp.methods.selection",
     "SourceDomain": "cdspp.methods.base",
+    "compare": "cdspp.analysis.compare",
     "labelled_accuracy": "cdspp.methods.selection",
     "load_results": "cdspp.report.results",
 }

@@ -106,12 +106,29 @@ def paired_gain(values: ArrayLike, rival: ArrayLike) -> PairedGain:
     return gain_of(np.asarray(values, float) - np.asarray(rival, float))
 
 
-def gain_of(differences: ArrayLike) -> PairedGain:
-    """Return what the differences of a trial each say; missing ones are left out."""
+def gain_of(differences: ArrayLike, *, overlap: float = 0.0) -> PairedGain:
+    """Return what the differences of a trial each say; missing ones are left out.
+
+    Parameters
+    ----------
+    differences : array-like of shape (n_trials,)
+        One number a trial.
+    overlap : float, default=0.0
+        Where trials are repeated hold-outs of the same labelled rows, the number of
+        test rows over that of training rows. The variance of the mean is then
+        ``(1 / n_trials + overlap)`` times that of a difference, for further repeats of
+        the same rows are no new data.
+
+    References
+    ----------
+    Nadeau and Bengio, Inference for the generalization error, Machine Learning 52
+    (2003), doi:10.1023/A:1024068626366.
+    """
     found = present(differences)
     mean, sd = mean_sd(found)
     losses = int(np.count_nonzero(found < -ZERO))
-    return PairedGain(mean, sd / max(found.size, 1) ** 0.5, losses, int(found.size))
+    error = sd * (1 / max(found.size, 1) + overlap) ** 0.5
+    return PairedGain(mean, error, losses, int(found.size))
 
 
 def mean_interval(values: ArrayLike, level: float = LEVEL) -> tuple[float, float]:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from cdspp import __version__
 from cdspp.cli.bench import add_bench
 from cdspp.cli.command import add_command
+from cdspp.cli.compare import add_compare
 from cdspp.cli.fetch import add_fetch
 from cdspp.cli.own_data import FILES, add_fit, add_predict
 from cdspp.core.errors import DiskFullError, MethodFailed
@@ -76,6 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     add_command(commands, "methods", _methods, "list the methods")
     add_fit(commands)
     add_predict(commands)
+    add_compare(commands)
     add_fetch(commands)
     add_bench(commands)
     plan = add_command(

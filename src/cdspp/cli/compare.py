@@ -1,0 +1,109 @@
+"""The command `cdspp compare`: should I use A for B, from two files of one's own."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from typing import TYPE_CHECKING, Any
+
+from cdspp.cli.command import add_command, positive_integer
+
+if TYPE_CHECKING:
+    from cdspp.analysis.compare import Comparison
+
+__all__ = ["add_compare"]
+
+COMPARE_HELP = """\
+Holds a third of the labelled target rows out, again and again, and asks whether methods
+predict them better with the source than without one, or with one in its place that has
+its classes swapped, its labels permuted, or is noise. Held-out rows are in no fit. What
+it cannot know: whether other target rows are like the labelled ones.
+
+example:
+  cdspp compare --source photos.csv --target sketches.csv
+"""
+
+
+def _compare(arguments: argparse.Namespace) -> str:
+    from cdspp.analysis.compare import compare
+    from cdspp.cli.tabular import read_domain
+    from cdspp.core.artifacts import atomic
+
+    target, source = read_domain(arguments.target), read_domain(arguments.source)
+    found = compare(
+        target.X,
+        target.target_labels(),
+        source=source.as_source(),
+        methods=arguments.method or None,
+        repeats=arguments.repeats,
+        seed=arguments.seed,
+        progress=logging.getLogger(__name__).info,
+    )
+    if arguments.csv:
+        with atomic(arguments.csv) as temporary:
+            found.gains.to_csv(temporary, index=False)
+    head = [target.told("target"), source.told("source"), ""]
+    return "\n".join([*head, *_table(found), "", found.sentence])
+
+
+def _table(found: Comparison) -> list[str]:
+    """Return a line a method: accuracies, gains over every state, and the verdict."""
+    from cdspp.core.names import REAL
+    from cdspp.core.wording import in_points
+
+    states = list(dict.fromkeys(found.gains["state"]))
+    heads = ["", "accuracy", *(f"over {s}" for s in states), "verdict"]
+    whole = found.accuracies[found.accuracies["state"] == REAL]
+    grid = [heads]
+    verdicts = found.verdicts.set_index("method")["verdict"]
+    for method, group in whole.groupby("method", sort=False):
+        gains = found.gains[found.gains["method"] == method].set_index("state")["gain"]
+        best = group.loc[group["labels"].idxmax()]
+        grid.append(
+            [
+                best["display_name"],
+                in_points(best["mean"]),
+                *(
+                    in_points(gains[s], sign=True) if s in gains else "–"
+                    for s in states
+                ),
+                verdicts.get(method, "no source"),
+            ]
+        )
+    widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
+    return [
+        "  ".join(
+            [line[0].ljust(widths[0])]
+            + [c.rjust(w) for c, w in zip(line[1:], widths[1:], strict=True)]
+        )
+        for line in grid
+    ]
+
+
+def add_compare(commands: Any) -> None:
+    """Add ``cdspp compare`` to the commands."""
+    text = "say whether a source is worth using for a target with few labels"
+    compare = add_command(commands, "compare", _compare, text, COMPARE_HELP)
+    compare.add_argument("--source", required=True, metavar="FILE", help="source rows")
+    compare.add_argument(
+        "--target", required=True, metavar="FILE", help="target rows, some labelled"
+    )
+    compare.add_argument(
+        "--method",
+        action="append",
+        default=[],
+        help="a method to compare, see `cdspp methods`; may be repeated",
+    )
+    compare.add_argument(
+        "--repeats",
+        type=positive_integer,
+        default=15,
+        metavar="N",
+        help="how often rows are held out (%(default)s)",
+    )
+    compare.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="of all draws (%(default)s)"
+    )
+    compare.add_argument(
+        "--csv", metavar="FILE", help="also write the gains with their intervals"
+    )

@@ -1,0 +1,54 @@
+"""`cdspp compare` on two files: a table, a sentence, and the gains as CSV."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cdspp.__main__ import main
+from cdspp.datasets.planted import Planted
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    problem = Planted(n_classes=4, n_labelled=4).draw(0)
+    labels = [f"c{code}" if code >= 0 else "" for code in problem.y]
+    target = pd.DataFrame(problem.X).assign(label=labels)
+    source = pd.DataFrame(problem.source.X).assign(
+        label=[f"c{k}" for k in problem.source.y]
+    )
+    target.to_csv(tmp_path / "target.csv", index=False)
+    source.to_csv(tmp_path / "source.csv", index=False)
+    paths = [str(tmp_path / f"{name}.csv") for name in ("source", "target")]
+    return ["compare", "--source", paths[0], "--target", paths[1]]
+
+
+def test_a_line_a_method_and_a_sentence_are_printed(
+    files: list[str], tmp_path: Path, capsys: Any
+) -> None:
+    csv = tmp_path / "gains.csv"
+    chosen = ["--method", "svm-t", "--method", "cdspp", "--repeats", "5"]
+    assert main([*files, *chosen, "--csv", str(csv)]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith("target: 64 rows, 16 labelled in 4 classes")
+    assert said[1].startswith("source: 80 rows, 80 labelled in 4 classes")
+    assert said[3].split("  ")[-1].strip() == "verdict"
+    assert said[4].startswith("SVM_t")
+    assert said[4].endswith("no source")
+    assert said[5].startswith("CDSPP")
+    assert said[-1].startswith(("Use the source", "Train on", "Cannot tell"))
+    gains = pd.read_csv(csv)
+    assert gains["state"].nunique() == 5
+    assert np.isfinite(gains["low"]).all()
+
+
+def test_too_few_labels_are_one_line_and_exit_code_2(
+    files: list[str], tmp_path: Path, capsys: Any
+) -> None:
+    (tmp_path / "target.csv").write_text("a,label\n1,c0\n2,c1\n3,\n")
+    assert main(files) == 2
+    assert "every class needs two labelled target rows" in capsys.readouterr().err
