@@ -62,6 +62,17 @@ def test_a_source_without_use_is_not_used(geometry: str) -> None:
     assert found.decision == ALONE_BETTER or "needs about" in found.sentence
 
 
+def test_the_rows_needed_are_those_of_methods_that_are_undecided() -> None:
+    found = run("shared", n_labelled=2, shared=0.8)
+    words = found.verdicts.set_index("method")
+    assert words["verdict"].to_dict() == {"cdspp-sup": "undecided", "cdspp": "hurts"}
+    assert found.decision == CANNOT_TELL
+    least = words.loc["cdspp-sup", "detectable"]
+    needed = int(np.ceil(40 * (least / 0.05) ** 2))
+    told = f"a gain below {100 * least:.1f} points would be missed, and one of 5.0"
+    assert f"with 40 labelled rows {told} needs about {needed}." in found.sentence
+
+
 def test_a_source_that_hurts_every_method_leaves_the_target_alone() -> None:
     found = run("none", n_labelled=12)
     assert set(found.verdicts["verdict"]) == {"hurts"}

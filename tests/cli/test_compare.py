@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -30,17 +31,23 @@ def files(tmp_path: Path) -> list[str]:
 def test_a_line_a_method_and_a_sentence_are_printed(
     files: list[str], tmp_path: Path, capsys: Any
 ) -> None:
-    csv = tmp_path / "gains.csv"
+    csv, page = tmp_path / "gains.csv", tmp_path / "compare.html"
     chosen = ["--method", "svm-t", "--method", "cdspp", "--repeats", "5"]
-    assert main([*files, *chosen, "--csv", str(csv)]) == 0
+    assert main([*files, *chosen, "--csv", str(csv), "--page", str(page)]) == 0
     said = capsys.readouterr().out.splitlines()
     assert said[0].startswith("target: 64 rows, 16 labelled in 4 classes")
     assert said[1].startswith("source: 80 rows, 80 labelled in 4 classes")
-    assert said[3].split("  ")[-1].strip() == "verdict"
+    assert said[3].split()[:3] == ["Method", "Accuracy", "Verdict"]
     assert said[4].startswith("SVM_t")
-    assert said[4].endswith("no source")
+    assert "no source" in said[4]
     assert said[5].startswith("CDSPP")
-    assert said[-1].startswith(("Use the source", "Train on", "Cannot tell"))
+    assert said[-2].startswith(("Use the source", "Train on", "Cannot tell"))
+    assert said[-1] == f"Page: {page}"
+    text = page.read_text()
+    assert escape(said[-2]) in text
+    assert escape(said[0]) in text
+    assert "Over swapped classes" in text
+    assert "http" not in text.partition("</head>")[2]
     gains = pd.read_csv(csv)
     assert gains["state"].nunique() == 5
     assert np.isfinite(gains["low"]).all()

@@ -26,6 +26,7 @@ from cdspp.analysis.verdicts import (
     HELPS,
     HURTS,
     MIN_TRIALS,
+    UNDECIDED,
     judge_pair,
     judge_tasks,
 )
@@ -383,7 +384,8 @@ def _sentence(
             "helps none, and for each it is settled that it hurts or makes no "
             "difference."
         )
-    least = verdicts["detectable"].min()
+    open_ones = verdicts[verdicts["verdict"] == UNDECIDED]
+    least = float(open_ones["detectable"].min())
     text = f"Cannot tell: for none of {tried} is the source surely of use"
     if not math.isnan(least):
         needed = math.ceil(n_labelled * max((least / worth) ** 2, 1.0))

@@ -42,34 +42,23 @@ def _compare(arguments: argparse.Namespace) -> str:
     if arguments.csv:
         with atomic(arguments.csv) as temporary:
             found.gains.to_csv(temporary, index=False)
-    head = [target.told("target"), source.told("source"), ""]
-    return "\n".join([*head, *_table(found), "", found.sentence])
+    head = [target.told("target"), source.told("source")]
+    told = [*head, "", *_table(found), "", found.sentence]
+    if arguments.page:
+        from cdspp.report.page.comparison import write_comparison
+
+        write_comparison(found, head, arguments.page)
+        told.append(f"Page: {arguments.page}")
+    return "\n".join(told)
 
 
 def _table(found: Comparison) -> list[str]:
-    """Return a line a method: accuracies, gains over every state, and the verdict."""
-    from cdspp.core.names import REAL
-    from cdspp.core.wording import in_points
+    """Return a line a method: accuracy, gains over every state, and the verdict."""
+    from cdspp.report.page.comparison import comparison_table
 
-    states = list(dict.fromkeys(found.gains["state"]))
-    heads = ["", "accuracy", *(f"over {s}" for s in states), "verdict"]
-    whole = found.accuracies[found.accuracies["state"] == REAL]
-    grid = [heads]
-    verdicts = found.verdicts.set_index("method")["verdict"]
-    for method, group in whole.groupby("method", sort=False):
-        gains = found.gains[found.gains["method"] == method].set_index("state")["gain"]
-        best = group.loc[group["labels"].idxmax()]
-        grid.append(
-            [
-                best["display_name"],
-                in_points(best["mean"]),
-                *(
-                    in_points(gains[s], sign=True) if s in gains else "–"
-                    for s in states
-                ),
-                verdicts.get(method, "no source"),
-            ]
-        )
+    table = comparison_table(found)
+    grid = [list(table.columns)]
+    grid += [[cell.text for cell in line.cells] for line in table.lines]
     widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
     return [
         "  ".join(
@@ -104,6 +93,7 @@ def add_compare(commands: Any) -> None:
     compare.add_argument(
         "--seed", type=int, default=0, metavar="N", help="of all draws (%(default)s)"
     )
+    compare.add_argument("--page", metavar="FILE", help="also write it as a web page")
     compare.add_argument(
         "--csv", metavar="FILE", help="also write the gains with their intervals"
     )

@@ -43,7 +43,7 @@ from cdspp.report.tables.table import html_name
 from cdspp.study.model import RunDescription
 from cdspp.study.plan import BenchmarkPlan
 
-__all__ = ["write_report"]
+__all__ = ["environment", "template_file", "write_report"]
 
 PathLike = str | os.PathLike[str]
 
@@ -104,16 +104,16 @@ def write_report(
         "comparisons": comparisons,
         "without": _without(plans, comparisons),
     }
-    environment = _environment()
-    sections = list(_sections(plans, files, environment, context))
-    page = environment.get_template("page.html.j2").render(
+    templates = environment()
+    sections = list(_sections(plans, files, templates, context))
+    page = templates.get_template("page.html.j2").render(
         context,
         answer=overall_answer({p.title: comparisons[p.benchmark] for p in plans}),
         cards=[_card(plan.title, comparisons[plan.benchmark]) for plan in plans],
         sections=sections,
         contents=[(g, list(m)) for g, m in groupby(sections, lambda s: s.group)],
-        style=Markup(_file("report.css")),
-        script=Markup(_file("report.js")),
+        style=Markup(template_file("report.css")),
+        script=Markup(template_file("report.js")),
     )
     with atomic(output) as temporary:
         temporary.write_text(page, encoding="utf-8")
@@ -134,7 +134,8 @@ def _without(
     return [(title, parts) for title, parts in told if parts]
 
 
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Return the templates of the page."""
     return Environment(
         loader=PackageLoader(*_TEMPLATES),
         autoescape=True,
@@ -144,7 +145,8 @@ def _environment() -> Environment:
     )
 
 
-def _file(name: str) -> str:
+def template_file(name: str) -> str:
+    """Return a file that lies beside the templates."""
     folder = resources.files(_TEMPLATES[0]) / _TEMPLATES[1]
     return (folder / name).read_text(encoding="utf-8")
 
@@ -167,16 +169,16 @@ def _card(title: str, comparisons: pd.DataFrame) -> dict[str, str]:
 def _sections(
     plans: Sequence[BenchmarkPlan],
     files: Files,
-    environment: Environment,
+    templates: Environment,
     context: dict[str, Any],
 ) -> Iterator[_Section]:
     """Yield the sections of the page that have something to show."""
-    embedder = Embedder(files, environment)
-    captions: Any = environment.get_template("captions.html.j2").module
+    embedder = Embedder(files, templates)
+    captions: Any = templates.get_template("captions.html.j2").module
     for part in OUTLINE:
         name = part.anchor.partition("-{")[0]
         names = [f"sections/{name}.html.j2", "sections/items.html.j2"]
-        template = environment.select_template(names)
+        template = templates.select_template(names)
         for chosen in part_plans(part, plans):
             plan = chosen[0] if len(chosen) == 1 else None
             folds = _folds(part, chosen, embedder, captions)
