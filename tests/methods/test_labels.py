@@ -177,6 +177,8 @@ def test_sparse_rows_are_refused_with_the_remedy(domain: str) -> None:
     X, X_source = rows()
     target = csr_array(X) if domain == "X" else X
     given_source = csr_array(X_source) if domain == "source.X" else X_source
-    message = f"Sparse data was passed for {domain}, but dense data is required.*toarray"
+    message = (
+        f"Sparse data was passed for {domain}, but dense data is required.*toarray"
+    )
     with pytest.raises(TypeError, match=message):
         CDSPP().fit(target, CODES, source=SourceDomain(given_source, CODES))
