@@ -59,3 +59,21 @@ def test_too_few_labels_are_one_line_and_exit_code_2(
     (tmp_path / "target.csv").write_text("a,label\n1,c0\n2,c1\n3,\n")
     assert main(files) == 2
     assert "every class needs two labelled target rows" in capsys.readouterr().err
+
+
+def test_files_are_read_as_fit_reads_them(
+    files: list[str], tmp_path: Path, capsys: Any
+) -> None:
+    for name in ("source", "target"):
+        path = tmp_path / f"{name}.csv"
+        table = pd.read_csv(path, dtype=str, keep_default_na=False)
+        table = table.rename(columns={"label": "kind"}).assign(note="text")
+        table.loc[0, "0"] = ""
+        table.to_csv(path, index=False, sep=";")
+    common = ["--method", "cdspp", "--repeats", "5", "--label", "kind"]
+    assert main([*files, *common, "--drop", "note"]) == 2
+    assert "--impute" in capsys.readouterr().err
+    assert main([*files, *common, "--drop", "note", "--impute"]) == 0
+    said = capsys.readouterr().out
+    assert "1 number imputed" in said
+    assert "4 in common" in said

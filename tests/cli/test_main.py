@@ -22,6 +22,28 @@ def test_methods_lists_every_method_with_its_name(capsys: Any) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[: len(available())]] == list(available())
     assert any("CDSPP_sup *" in line for line in lines)
+    assert [line.split()[0] for line in lines if " (torch) " in line] == ["ssan", "stn"]
+
+
+@pytest.mark.parametrize(
+    ("package", "said"),
+    [("matplotlib.pyplot", "this needs matplotlib, which is not in"), ("own", None)],
+)
+def test_an_optional_package_that_is_missing_is_one_line(
+    package: str, said: str | None, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    def lacking(folder: str) -> str:
+        raise ModuleNotFoundError(f"No module named {package!r}", name=package)
+
+    monkeypatch.setattr(headline, "headline", lacking)
+    if said is None:
+        with pytest.raises(ModuleNotFoundError):
+            main(["summary", "results"])
+        return
+    assert main(["summary", "results"]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.endswith("pip install 'cdspp[workflow]'\n")
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from support.toy_problem import toy_problem
 
 from cdspp import CDSPP, SourceDomain
 from cdspp.__main__ import main
+from cdspp.cli.prepare import fit_scaling
 from cdspp.cli.tabular import read_domain
 from cdspp.methods import make
 
@@ -147,9 +149,12 @@ def test_what_was_read_is_said_in_a_line_a_file(folder: Path, capsys: Any) -> No
     assert fit(folder, "--method", "cdspp-sup") == 0
     said = capsys.readouterr().out.splitlines()
     assert said[0].startswith(f"target: {len(PROBLEM.X)} rows, ")
-    assert said[0].endswith(f"labelled in 4 classes, {PROBLEM.X.shape[1]} features")
+    assert said[0].endswith(
+        f"labelled in 4 classes, {PROBLEM.X.shape[1]} features, no scaling"
+    )
     assert said[1] == (
-        "source: 3 rows, 3 labelled in 3 classes, 2 features; classes: 3 in common"
+        "source: 3 rows, 3 labelled in 3 classes, 2 features, no scaling; "
+        "classes: 3 in common"
     )
     assert said[2] == "note: CDSPPSup: class bee in the target only."
     assert said[-1].endswith(f"predictions: {folder / 'out.csv'}")
@@ -173,13 +178,13 @@ def test_the_index_of_a_data_frame_is_an_id_and_that_is_said(
     known = [f"t{k}" for k in np.flatnonzero(PROBLEM.unlabelled)]
     assert predicted(folder, "id") == known
     target, source, *_ = capsys.readouterr().out.splitlines()
-    assert target.endswith("features, ids from the column without a name")
+    assert target.endswith("no scaling, ids from the column without a name")
     assert "ids" not in source
 
 
 MISTAKES: list[tuple[str, Any, str]] = [
     ("nothing.csv", None, "nothing.csv: no such file"),
-    ("rows.xlsx", "x", "ends in .csv or .npz"),
+    ("rows.xls", "x", "expected a file that ends in .csv, .tsv, .txt (or these w"),
     ("empty.csv", "", "empty. Expected a header"),
     ("header.csv", "label,a\n", "expected rows of features, found none"),
     ("narrow.csv", "label\ncat\n", "expected rows of features, found none"),
@@ -189,9 +194,17 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("quote.csv", 'a,label\n1,"cat\n', "quote.csv: cannot be read as CSV"),
     ("latin.csv", "a\n\xe9\n", "not a text file in UTF-8 ('utf-8' codec"),
     ("twice.csv", "a,a\n1,2\n", "the header has the column 'a' twice"),
-    ("case.csv", "a,Label\n1,ant\n", "has a column 'Label'. Labels are in a column"),
+    (
+        "case.csv",
+        "a,Label\n1,ant\n",
+        "has a column 'Label'. Labels are in a column 'label': name",
+    ),
     ("bare.csv", "a,b\n1,2\n", "needs at least one labelled target row"),
-    ("nan.csv", "a,label\nnan,cat\n", "Input X contains NaN"),
+    (
+        "nan.csv",
+        "a,label\nnan,cat\n",
+        "record 2, column 'a': the number is missing (of 1 such). F",
+    ),
     ("broken.npz", "no archive", "not a readable NPZ file"),
     ("z.npz", {"Z": np.ones(3)}, "a matrix X of numbers, found Z (3,)"),
     ("y.npz", {"X": np.eye(3), "y": [1]}, "y has shape (1,), expected one entry for e"),
@@ -274,3 +287,109 @@ def test_source_rows_equal_the_arrays_it_was_written_from(folder: Path) -> None:
         assert isinstance(source, SourceDomain)
         np.testing.assert_array_equal(source.X, PROBLEM.source.X)
         assert source.y == NAMES[PROBLEM.source.y].tolist()
+
+
+def renamed(folder: Path, **names: str) -> None:
+    """Give columns of both files other names, and the target one that is no number."""
+    for file in ("source", "target"):
+        table = pd.read_csv(folder / f"{file}.csv", dtype=str, keep_default_na=False)
+        if file == "target":
+            table.insert(0, "when", "today")
+        table.rename(columns=names).to_csv(folder / f"{file}.csv", index=False)
+
+
+def test_columns_are_found_by_the_names_given(folder: Path) -> None:
+    renamed(folder, label="class", id="who")
+    names = ["--label", "class", "--id", "who", "--drop", "when"]
+    model, output = folder / "model.joblib", folder / "out.csv"
+    assert fit(folder, *names, "--model", str(model)) == 0
+    ids = np.flatnonzero(PROBLEM.unlabelled)
+    assert predicted(folder, "id") == [f"t{k}" for k in ids]
+    expected = NAMES[PROBLEM.fit(CDSPP()).history_[-1].prediction]
+    assert predicted(folder) == expected.tolist()
+    # The kept model knows the names; new rows may have these columns or not.
+    assert run("predict", model=model, target=folder / "target.csv", output=output) == 0
+    assert predicted(folder, "id") == [f"t{k}" for k in range(len(PROBLEM.X))]
+    assert run("predict", model=model, target=folder / "new.csv", output=output) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--label", "clas"], "target.csv: no column 'clas' for --label. Near it: 'cl"),
+        (["--label", "class", "--id", "ID"], "no column 'ID' for --id. Near it: 'Id'"),
+        (["--label", "class", "--id", "Id", "--drop", "x"], "no column 'x' for --drop"),
+        (["--label", "class"], "column 'Id': 't0' is not a number. Every column but "),
+        ([], "--label and --id, or leave this one out with --drop Id."),
+    ],
+)
+def test_a_wrong_name_of_a_column_is_one_line(
+    folder: Path, arguments: list[str], message: str, capsys: Any
+) -> None:
+    renamed(folder, label="class", id="Id", when="f99")
+    text = (folder / "target.csv").read_text().replace("today", "1")
+    (folder / "target.csv").write_text(text)
+    assert fit(folder, *arguments) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.count("\n") == 1
+
+
+def test_missing_numbers_are_imputed_where_asked_for(folder: Path, capsys: Any) -> None:
+    X = PROBLEM.X.copy()
+    X[3, 0] = np.nan
+    labels = np.where(PROBLEM.unlabelled, "", NAMES[PROBLEM.truth])
+    write_csv(folder / "target.csv", X, label=labels)
+    model, output = folder / "model.joblib", folder / "out.csv"
+    assert fit(folder) == 2
+    assert "target.csv: record 5, column 'f0': the nu" in capsys.readouterr().err
+    assert fit(folder, "--impute", "--model", str(model)) == 0
+    assert "1 number imputed" in capsys.readouterr().out
+    X[3, 0] = np.nanmean(X[:, 0])
+    fitted = CDSPP().fit(X, PROBLEM.y, source=PROBLEM.source)
+    assert predicted(folder) == NAMES[fitted.history_[-1].prediction].tolist()
+    # A row alone has no means of its own: those of the fit serve.
+    new = write_csv(folder / "new.csv", np.where(np.arange(X.shape[1]), X[:1], np.nan))
+    assert run("predict", model=model, target=new, output=output) == 2
+    assert (
+        main(
+            ["predict", *f"--model {model} --target {new}".split()]
+            + ["--output", str(output), "--impute"]
+        )
+        == 0
+    )
+    row = np.where(np.arange(X.shape[1]), X[:1], X[:, 0].mean())
+    assert predicted(folder) == NAMES[fitted.predict(row)].tolist()
+
+
+@pytest.mark.parametrize("kind", ["unit", "standardise", "pca"])
+def test_a_scale_holds_for_both_files_and_for_new_rows(
+    folder: Path, kind: str, capsys: Any
+) -> None:
+    model, new = folder / "model.joblib", folder / "new.csv"
+    assert fit(folder, "--scale", kind, "--model", str(model)) == 0
+    target, source = (read_domain(folder / f"{n}.csv") for n in ("target", "source"))
+    scaling = fit_scaling(kind, target)
+    X, X_source = scaling.apply(target).X, fit_scaling(kind, source).apply(source).X
+    expected = CDSPP().fit(
+        X, PROBLEM.y, source=SourceDomain(X_source, PROBLEM.source.y)
+    )
+    assert predicted(folder) == NAMES[expected.history_[-1].prediction].tolist()
+    said = capsys.readouterr().out.splitlines()
+    shown = {"unit": "rows scaled to unit", "standardise": "columns standardised"}
+    assert all(shown.get(kind, "PCA to ") in line for line in said[:2])
+    assert run("predict", model=model, target=new, output=folder / "out.csv") == 0
+    assert predicted(folder) == NAMES[expected.predict(X[::2])].tolist()
+    assert shown.get(kind, "PCA to ") in capsys.readouterr().out
+
+
+def test_a_method_whose_package_is_missing_says_what_to_install(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert fit(folder, "--method", "stn") == 2
+    said = capsys.readouterr().err
+    assert said == (
+        "cdspp: error: the method stn needs torch, which is not installed: "
+        "pip install 'cdspp[networks]'\n"
+    )

@@ -107,7 +107,7 @@ def compare(
     repeats: int = 15,
     test_share: float = 1 / 3,
     margin: float = 1.0,
-    worth: float = 5.0,
+    wanted: float = 5.0,
     seed: int = 0,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Comparison:
@@ -128,9 +128,9 @@ def compare(
         Stratified hold-outs; `MIN_TRIALS` at least.
     test_share : float, default=1/3
         Share of the labelled rows of each class that is held out, one row at least.
-    margin, worth : float, default=1.0, 5.0
-        In points: gains within the margin count as equal, and a gain of `worth` is what
-        the number of labelled rows that would be needed refers to.
+    margin, wanted : float, default=1.0, 5.0
+        In points: gains within the margin count as equal, and a gain of `wanted` is
+        what the number of labelled rows that would be needed refers to.
     seed : int, default=0
         Of hold-outs, source states and methods.
     progress : callable, optional
@@ -162,7 +162,7 @@ def compare(
             curves[method, labels] = np.array(
                 [_accuracy(problem, f, method, REAL, seed, labels) for f in folds]
             )
-    return _conclude(problem, folds, chosen, found, curves, margin / 100, worth / 100)
+    return _conclude(problem, folds, chosen, found, curves, margin / 100, wanted / 100)
 
 
 def usual_methods(problem: Any) -> list[str]:
@@ -296,7 +296,7 @@ def _conclude(
     found: dict[tuple[str, str], Floats],
     curves: dict[tuple[str, int], Floats],
     margin: float,
-    worth: float,
+    wanted: float,
 ) -> Comparison:
     """Judge what was found, and say it."""
     n_test = len(folds[0].test)
@@ -313,7 +313,7 @@ def _conclude(
     }
     verdicts = _verdicts(gains, found, margin)
     decision, method = _decide(verdicts, methods, found)
-    sentence = _sentence(decision, method, gains, verdicts, n_test + n_train, worth)
+    sentence = _sentence(decision, method, gains, verdicts, n_test + n_train, wanted)
     return Comparison(
         _accuracies(folds, found, curves),
         _gains(gains, margin),
@@ -368,7 +368,7 @@ def _sentence(
     gains: dict[str, dict[str, PairedGain]],
     verdicts: pd.DataFrame,
     n_labelled: int,
-    worth: float,
+    wanted: float,
 ) -> str:
     name = method_class(method).display_name
     if decision == USE:
@@ -388,10 +388,10 @@ def _sentence(
     least = float(open_ones["detectable"].min())
     text = f"Cannot tell: for none of {tried} is the source surely of use"
     if not math.isnan(least):
-        needed = math.ceil(n_labelled * max((least / worth) ** 2, 1.0))
+        needed = math.ceil(n_labelled * max((least / wanted) ** 2, 1.0))
         text += (
             f"; with {n_labelled} labelled rows a gain below {in_points(least)} points "
-            f"would be missed, and one of {in_points(worth)} needs about {needed}"
+            f"would be missed, and one of {in_points(wanted)} needs about {needed}"
         )
     return f"{text}. Until then {name} without the source is the plain choice."
 

@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["add_command", "positive_integer"]
+from cdspp.core.errors import ConfigError
+
+__all__ = ["add_command", "missing_package", "need_package", "positive_integer"]
+
+# Packages that only some commands and methods use, by the extra that brings them.
+EXTRAS = {
+    **dict.fromkeys(("torch", "torchvision", "PIL"), "networks"),
+    **dict.fromkeys(
+        ("cv2", "jinja2", "jsonschema", "markupsafe", "matplotlib", "pooch"), "workflow"
+    ),
+    **dict.fromkeys(("pyarrow", "pygments", "threadpoolctl", "yaml"), "workflow"),
+}
 
 
 def add_command(
@@ -53,3 +65,26 @@ def positive_integer(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"expected a positive integer, got {text!r}")
     return int(text)
+
+
+def need_package(package: str, what: str) -> None:
+    """Refuse what needs a package that is not installed.
+
+    Raises
+    ------
+    ConfigError
+        It is not there; the message says how to install it.
+    """
+    if importlib.util.find_spec(package) is None:
+        raise ConfigError(_install(package, what))
+
+
+def missing_package(error: ModuleNotFoundError) -> str | None:
+    """Say how to install the optional package that an import lacked, if it is one."""
+    package = (error.name or "").partition(".")[0]
+    return _install(package, "this") if package in EXTRAS else None
+
+
+def _install(package: str, what: str) -> str:
+    extra = f"cdspp[{EXTRAS[package]}]"
+    return f"{what} needs {package}, which is not installed: pip install '{extra}'"

@@ -7,6 +7,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from cdspp.cli.command import add_command, positive_integer
+from cdspp.cli.reading import add_reading, read_both, tell
 
 if TYPE_CHECKING:
     from cdspp.analysis.compare import Comparison
@@ -26,10 +27,9 @@ example:
 
 def _compare(arguments: argparse.Namespace) -> str:
     from cdspp.analysis.compare import compare
-    from cdspp.cli.tabular import read_domain
     from cdspp.core.artifacts import atomic
 
-    target, source = read_domain(arguments.target), read_domain(arguments.source)
+    target, source = filter(None, read_both(arguments))
     found = compare(
         target.X,
         target.target_labels(),
@@ -42,7 +42,7 @@ def _compare(arguments: argparse.Namespace) -> str:
     if arguments.csv:
         with atomic(arguments.csv) as temporary:
             found.gains.to_csv(temporary, index=False)
-    head = [target.told("target"), source.told("source")]
+    head = tell(target, source)
     told = [*head, "", *_table(found), "", found.sentence]
     if arguments.page:
         from cdspp.report.page.comparison import write_comparison
@@ -93,6 +93,7 @@ def add_compare(commands: Any) -> None:
     compare.add_argument(
         "--seed", type=int, default=0, metavar="N", help="of all draws (%(default)s)"
     )
+    add_reading(compare)
     compare.add_argument("--page", metavar="FILE", help="also write it as a web page")
     compare.add_argument(
         "--csv", metavar="FILE", help="also write the gains with their intervals"

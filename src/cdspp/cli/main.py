@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from cdspp import __version__
 from cdspp.cli.bench import add_bench
-from cdspp.cli.command import add_command
+from cdspp.cli.command import add_command, missing_package
 from cdspp.cli.compare import add_compare
 from cdspp.cli.fetch import add_fetch
 from cdspp.cli.own_data import FILES, add_fit, add_predict
@@ -40,10 +40,11 @@ def _methods(arguments: argparse.Namespace) -> str:
     lines = []
     for name in available():
         found = method_class(name)
-        star = " *" if found.supervised else ""
+        star = " *" * found.supervised + " (torch)" * found.needs_torch
         summary = (found.__doc__ or "").strip().splitlines()[0]
         lines.append(f"{name:14}{found.display_name + star:14}{summary}")
-    return "\n".join([*lines, "", "* supervised: learns from labelled rows alone"])
+    lines += ["", "* supervised: learns from labelled rows alone"]
+    return "\n".join([*lines, "(torch) needs torch: pip install 'cdspp[networks]'"])
 
 
 def _plan(arguments: argparse.Namespace) -> str:
@@ -102,6 +103,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except USER_ERRORS as error:
         message = " ".join(str(error).split())
         sys.stderr.write(f"cdspp: error: {message}\n")
+        return 2
+    except ModuleNotFoundError as error:
+        if (remedy := missing_package(error)) is None:
+            raise
+        sys.stderr.write(f"cdspp: error: {remedy}\n")
         return 2
     sys.stdout.write(text + "\n")
     return 0

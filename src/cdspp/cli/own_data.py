@@ -8,7 +8,8 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from cdspp.cli.command import add_command
+from cdspp.cli.command import add_command, need_package
+from cdspp.cli.reading import add_reading, read_both, require_dropped, tell
 from cdspp.core.errors import DataError
 
 if TYPE_CHECKING:
@@ -18,11 +19,16 @@ __all__ = ["FILES", "add_fit", "add_predict"]
 
 FILES = """\
 input files:
-  CSV with a header: a column `label` (empty, -1, NA or ? where a row is unlabelled),
-  optionally a column `id` (a first column without a name is one); every other column is
-  a feature. Or NPZ with a matrix X, optionally y (-1 where unlabelled) and ids. Source
-  and target may differ in number and meaning of their features; the classes are matched
-  by their labels.
+  A table with a header: .csv, .tsv, .txt (also between semicolons or tabs, which the
+  header shows; also with .gz), .parquet, .xlsx (its first sheet). A column `label`
+  (empty, -1, NA or ? where a row is unlabelled), optionally a column `id` (a first
+  column without a name is one); every other column is a feature. --label, --id and
+  --drop say what is called otherwise or is no feature.
+  Or arrays: .npz with a matrix X, optionally y (-1 where unlabelled) and ids; .mat
+  (saved with -v7 or older) alike, where the only matrix may have any name and labels
+  may be `label` or `labels`.
+  Source and target may differ in number and meaning of their features; the classes are
+  matched by their labels.
 
 output file:
   CSV with the columns id, predicted, confidence (empty where the method has none).
@@ -31,6 +37,8 @@ output file:
 FIT_EXAMPLES = """\
 examples:
   cdspp fit --source photos.csv --target sketches.csv --output predictions.csv
+  cdspp fit --source genes.tsv.gz --target scans.xlsx --label tissue --id patient \\
+      --drop age --drop site --impute --scale standardise --output predictions.csv
   cdspp fit --method svm-t --option strategy=ovo --option l2=true \\
       --target sketches.npz --output predictions.csv --model svm.joblib
 """
@@ -60,18 +68,23 @@ def _option(text: str) -> tuple[str, Any]:
 
 
 def _fit(arguments: argparse.Namespace) -> str:
-    from cdspp.cli.tabular import read_domain, write_predictions
-    from cdspp.core.artifacts import atomic
+    from cdspp.cli.prepare import fit_scaling
+    from cdspp.cli.tabular import write_predictions
     from cdspp.methods import make, option_defaults
 
     options = dict(arguments.option)
     if "random_state" in option_defaults(arguments.method):
         options.setdefault("random_state", 0)
     model = make(arguments.method, **options)
-    target = read_domain(arguments.target)
-    rows = read_domain(arguments.source) if arguments.source else None
+    if model.needs_torch:
+        need_package("torch", f"the method {arguments.method}")
+    read, rows = read_both(arguments)
+    scaling = fit_scaling(arguments.scale, read)
+    target = scaling.apply(read)
+    if rows is not None:
+        rows = fit_scaling(arguments.scale, rows).apply(rows)
     y = target.target_labels()
-    told = _told(target, rows)
+    told = tell(target, rows)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(target.X, y, source=None if rows is None else rows.as_source())
@@ -80,26 +93,26 @@ def _fit(arguments: argparse.Namespace) -> str:
     ids = [name for name, label in zip(target.ids, y, strict=True) if label == -1]
     write_predictions(arguments.output, ids, last.prediction, last.confidence)
     if arguments.model:
-        import joblib
-
-        with atomic(arguments.model) as temporary:
-            joblib.dump({"model": model, "features": target.features}, temporary)
+        kept = {"model": model, "features": target.features, "scaling": scaling}
+        names = (arguments.label, arguments.id, tuple(arguments.drop))
+        means = read.X.mean(axis=0)
+        _keep(arguments.model, {**kept, "means": means, "columns": names})
     if not ids:
         told.append("note: every target row has a label, so there is none to predict.")
     told.append(f"{len(ids)} predictions: {arguments.output}")
     return "\n".join(told)
 
 
-def _told(target: DomainRows, source: DomainRows | None) -> list[str]:
-    """Say what was read: rows, labels, features, and the classes in common."""
-    if source is None:
-        return [target.told("target")]
-    ours, theirs = ({x for x in rows.labels if x} for rows in (target, source))
-    common = f"{len(ours & theirs)} in common"
-    return [target.told("target"), f"{source.told('source')}; classes: {common}"]
+def _keep(path: str, stored: dict[str, Any]) -> None:
+    import joblib
+
+    from cdspp.core.artifacts import atomic
+
+    with atomic(path) as temporary:
+        joblib.dump(stored, temporary)
 
 
-def _load_model(path: str) -> tuple[Any, tuple[str, ...]]:
+def _load_model(path: str) -> dict[str, Any]:
     import pickle
 
     import joblib
@@ -123,7 +136,7 @@ def _load_model(path: str) -> tuple[Any, tuple[str, ...]]:
         stored.get("model"), HeterogeneousClassifier
     ):
         raise DataError(wrong)
-    return stored["model"], stored["features"]
+    return stored
 
 
 def _shortened(names: Sequence[str]) -> str:
@@ -131,22 +144,47 @@ def _shortened(names: Sequence[str]) -> str:
 
 
 def _predict(arguments: argparse.Namespace) -> str:
-    from cdspp.cli.tabular import read_domain, write_predictions
+    from cdspp.cli.prepare import complete
+    from cdspp.cli.tabular import write_predictions
 
-    model, features = _load_model(arguments.model)
-    target = read_domain(arguments.target)
+    stored = _load_model(arguments.model)
+    model, features = stored["model"], stored["features"]
+    target = _read_new(arguments, stored.get("columns", (None, None, ())))
     if features and target.features and features != target.features:
         raise DataError(
             f"{target.path}: the feature columns are not those that the model was "
             f"fitted on. Expected {_shortened(features)}, got "
             f"{_shortened(target.features)}."
         )
+    target = complete(target, impute=arguments.impute, means=stored.get("means"))
+    if "scaling" in stored:  # not in models of before there was one
+        target = stored["scaling"].apply(target)
     predicted = model.predict(target.X)
     confidence = None
     if hasattr(model, "predict_proba"):
         confidence = model.predict_proba(target.X).max(axis=1)
     write_predictions(arguments.output, target.ids, predicted, confidence)
-    return f"{len(predicted)} predictions: {arguments.output}"
+    told = target.told("target")
+    return f"{told}\n{len(predicted)} predictions: {arguments.output}"
+
+
+def _read_new(
+    arguments: argparse.Namespace, at_fit: tuple[str | None, str | None, Sequence[str]]
+) -> DomainRows:
+    """Return rows to predict; names given at the fit hold where they are there."""
+    from cdspp.cli.files import Columns
+    from cdspp.cli.tabular import read_domain
+
+    asked = {"label": arguments.label, "id": arguments.id}
+    columns = Columns(
+        arguments.label or at_fit[0],
+        arguments.id or at_fit[1],
+        (*arguments.drop, *at_fit[2]),
+        tuple(option for option, name in asked.items() if name),
+    )
+    rows = read_domain(arguments.target, columns)
+    require_dropped(arguments.drop, [rows])
+    return rows
 
 
 def add_fit(commands: Any) -> None:
@@ -174,6 +212,14 @@ def add_fit(commands: Any) -> None:
     fit.add_argument(
         "--model", metavar="FILE", help="also keep the model, for `predict`"
     )
+    add_reading(fit)
+    fit.add_argument(
+        "--scale",
+        choices=["none", "unit", "standardise", "pca"],
+        default="none",
+        help="of the features of each file: rows of unit length, columns of mean 0 and "
+        "deviation 1, or at most 50 principal components (%(default)s)",
+    )
 
 
 def add_predict(commands: Any) -> None:
@@ -185,3 +231,4 @@ def add_predict(commands: Any) -> None:
     predict.add_argument("--model", required=True, metavar="FILE", help="the model")
     predict.add_argument("--target", required=True, metavar="FILE", help="target rows")
     predict.add_argument("--output", required=True, metavar="FILE", help="CSV to write")
+    add_reading(predict)

@@ -1,11 +1,11 @@
-"""Rows of a domain from the user's files (CSV or NPZ), predictions back to CSV."""
+"""Rows of a domain from the user's files, predictions back to CSV."""
 
 from __future__ import annotations
 
-import csv
+import math
 import os
 import re
-import zipfile
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cdspp.cli.files import ID, LABEL, Columns, missing_name, read_file
 from cdspp.core.artifacts import atomic
 from cdspp.core.errors import DataError
 from cdspp.core.wording import counted
@@ -24,9 +25,12 @@ if TYPE_CHECKING:
 
 __all__ = ["DomainRows", "read_domain", "write_predictions"]
 
-LABEL, ID = "label", "id"
 # What people and programs write where they have no label.
 NO_LABEL = ("", str(UNLABELLED), "NA", "<NA>", "?", "NaN", "nan", "None")
+# And where they have no number, in small letters.
+NO_NUMBER = ("", "na", "<na>", "n/a", "#n/a", "?", "nan", "none", "null")
+# What labels and identifiers are called among arrays.
+LABEL_ARRAYS, ID_ARRAYS = ("y", "label", "labels"), ("ids", "id")
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0*")
 
 
@@ -39,15 +43,23 @@ class DomainRows:
     path : str
         The file, for messages.
     X : ndarray of shape (n, d)
-        Features.
+        Features, NaN where a number is missing.
     ids : list of str
         Identifiers; the row numbers from 1 where the file has none.
     labels : list of str
         Labels, empty where a row has none.
     features : tuple of str
         Names of the features; empty where the file has none.
-    unnamed_ids : bool
-        Whether the identifiers come from a first column without a name.
+    records : sequence of int
+        Numbers of the rows in the file; a header is a record as well.
+    dropped : tuple of str
+        Which of the columns to leave out were there.
+    scaling : str
+        How the features were scaled.
+    width : int
+        Number of features in the file, where the scaling left X another.
+    notes : tuple of str
+        What else is to be said of the rows.
     """
 
     path: str
@@ -55,7 +67,11 @@ class DomainRows:
     ids: Sequence[str]
     labels: Sequence[str]
     features: tuple[str, ...] = ()
-    unnamed_ids: bool = False
+    records: Sequence[int] = ()
+    dropped: tuple[str, ...] = ()
+    scaling: str = ""
+    width: int = 0
+    notes: tuple[str, ...] = ()
 
     def target_labels(self) -> NDArray[Any]:
         """Return labels for `fit`: text, and -1 where a row has none."""
@@ -67,11 +83,21 @@ class DomainRows:
         """Describe the rows in one line."""
         known = [label for label in self.labels if label]
         classes = counted(len(set(known)), "class")
-        return (
-            f"{role}: {counted(len(self.labels), 'row')}, {len(known)} labelled in "
-            f"{classes}, {counted(self.X.shape[1], 'feature')}"
-            f"{', ids from the column without a name' if self.unnamed_ids else ''}"
-        )
+        parts = [
+            counted(len(self.labels), "row"),
+            f"{len(known)} labelled in {classes}",
+            counted(self.width or self.X.shape[1], "feature"),
+            self.scaling,
+            *self.notes,
+        ]
+        return f"{role}: {', '.join(filter(None, parts))}"
+
+    def place(self, row: int, column: int) -> str:
+        """Say where a number stands in the file."""
+        if not self.features:
+            return f"{self.path}: row {row + 1}, feature {column + 1}"
+        record, name = self.records[row], self.features[column]
+        return f"{self.path}: record {record}, column {name!r}"
 
     def as_source(self) -> SourceDomain:
         """Return the rows as a source.
@@ -86,157 +112,202 @@ class DomainRows:
             raise DataError(
                 f"{self.path}: a source needs a label in every row, but {len(missing)} "
                 f"of {len(self.labels)} have none (first: row {missing[0]}). Add a "
-                f"column {LABEL!r} or leave these rows out."
+                f"column {LABEL!r}, name the labels by --label, or leave these rows "
+                "out."
             )
         return SourceDomain(self.X, list(self.labels))
 
 
-def read_domain(path: str | os.PathLike[str]) -> DomainRows:
-    """Read a domain from CSV or NPZ.
+def read_domain(
+    path: str | os.PathLike[str], columns: Columns | None = None
+) -> DomainRows:
+    """Read a domain from a table or from arrays.
 
     Parameters
     ----------
     path : path
-        CSV with a header: `label` (one of `NO_LABEL` where unlabelled) and `id` are
-        optional columns, all others are features; a first column without a name holds
-        ids. Or NPZ with `X` and, if wanted, `y` and `ids`.
+        A table with a header (CSV, TSV, Parquet, XLSX): `label` (one of `NO_LABEL`
+        where unlabelled) and `id` are optional columns, all others are features; a
+        first column without a name holds ids. Or arrays (NPZ, MATLAB): `X`, in MATLAB
+        also a matrix of another name, if wanted, `y` and `ids`.
+    columns : Columns, optional
+        Other names of these columns or arrays, and columns to leave out.
 
     Raises
     ------
     DataError
         The file is missing, malformed or empty; the message says where.
     """
-    readers = {".csv": _read_csv, ".npz": _read_npz}
-    suffix = Path(path).suffix.lower()
-    if suffix not in readers:
-        raise DataError(f"{path}: expected a file that ends in .csv or .npz.")
-    if not Path(path).is_file():
-        raise DataError(f"{path}: no such file.")
-    rows = readers[suffix](Path(path))
+    columns = columns or Columns()
+    content = read_file(Path(path), columns)
+    of_kind: Any = _from_arrays if isinstance(content, dict) else _from_table
+    rows: DomainRows = of_kind(content, str(path), columns)
     if not rows.X.size:
         raise DataError(f"{path}: expected rows of features, found none.")
     return rows
 
 
-def _read_csv(path: Path) -> DomainRows:
-    cells = _text_cells(path)
-    header = cells.iloc[0].str.strip().tolist()
-    unnamed = header[0] == "" and ID not in header
-    if unnamed:
-        header[0] = ID  # the index of a data frame, as pandas writes it
-    for name in header:
-        if header.count(name) > 1:
-            raise DataError(f"{path}: the header has the column {name!r} twice.")
-        if name != LABEL and name.lower() == LABEL:
-            raise DataError(
-                f"{path}: the header has a column {name!r}. Labels are in a column "
-                f"{LABEL!r}: write it so, or give a feature another name."
-            )
-    rows = cells.iloc[1:].set_axis(header, axis="columns")
-    features = [name for name in header if name not in (LABEL, ID)]
+def _from_table(table: pd.DataFrame, path: str, columns: Columns) -> DomainRows:
+    label, id_ = columns.label or LABEL, columns.id or ID
+    header, notes = list(table), []
+    for option in columns.required:
+        asked = getattr(columns, option)
+        if asked and asked not in header:
+            raise DataError(missing_name(path, option, asked, header))
+    if header[0] == "":  # the index of a data frame, as pandas writes it
+        if id_ in header:
+            table, header = table.iloc[:, 1:], header[1:]
+            notes = ["the column without a name left out"]
+        else:
+            header[0] = id_
+            notes = ["ids from the column without a name"]
+    _check_header(header, path, columns)
+    rows = table.set_axis(header, axis="columns")
+    features = [n for n in header if n not in (label, id_, *columns.drop)]
+    X = _numbers(rows[features], path)
+    labels = rows[label].tolist() if label in rows else [""] * len(rows)
+    ids = [str(value) for value in rows[id_]] if id_ in rows else _numbered(len(rows))
     return DomainRows(
-        path=str(path),
-        X=_numbers(rows[features], path),
-        ids=rows[ID].tolist() if ID in rows else _numbered(len(rows)),
-        labels=_texts(rows[LABEL] if LABEL in rows else [""] * len(rows)),
+        path=path,
+        X=X,
+        ids=ids,
+        labels=_texts(labels),
         features=tuple(features),
-        unnamed_ids=unnamed,
+        records=[int(number) + 1 for number in rows.index],
+        dropped=tuple(name for name in columns.drop if name in header),
+        notes=tuple(notes),
     )
 
 
-def _text_cells(path: Path) -> pd.DataFrame:
-    """Return all cells of a CSV file as they stand there, the header in the first row.
+def _check_header(header: Sequence[str], path: str, columns: Columns) -> None:
+    label = columns.label or LABEL
+    for name in header:
+        if header.count(name) > 1:
+            raise DataError(f"{path}: the header has the column {name!r} twice.")
+    for name in header:
+        if name == label or name in columns.drop:
+            continue
+        if name.lower() in (label.lower(), LABEL):
+            raise DataError(
+                f"{path}: the header has a column {name!r}. Labels are in a column "
+                f"{label!r}: name it by --label {shlex.quote(name)}, leave it out "
+                f"with --drop {shlex.quote(name)}, or give a feature another name."
+            )
 
-    Blank lines are passed over.
-    """
+
+def _numbers(cells: pd.DataFrame, path: str) -> Float:
+    """Return text as Python's own `float` reads it, to the last bit; NaN is missing."""
     import pandas as pd
 
-    try:
-        # No cell stands for a missing value: a class may be called NA.
-        cells = pd.read_csv(
-            path, header=None, dtype=str, keep_default_na=False, encoding="utf-8-sig"
-        )
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: not a text file in UTF-8 ({error}).") from error
-    except pd.errors.EmptyDataError as error:
-        raise DataError(f"{path}: empty. Expected a header and rows.") from error
-    except pd.errors.ParserError as error:
-        unreadable = DataError(f"{path}: cannot be read as CSV ({error}).")
-        raise _uneven_record(path) or unreadable from error
-    # A short record is filled up with empty cells: only they make it worth a look.
-    if cells.iloc[:, -1].eq("").any() and (fault := _uneven_record(path)):
-        raise fault
-    return cells
-
-
-def _uneven_record(path: Path) -> DataError | None:
-    """Return what is wrong with the first record that is not as long as the header."""
-    with path.open(encoding="utf-8-sig", newline="") as stream:
-        lines = csv.reader(stream)
-        records = (cells for cells in lines if len(cells) > 1 or "".join(cells).strip())
-        width = len(next(records))
-        for number, cells in enumerate(records, start=2):
-            if len(cells) != width:
-                return DataError(
-                    f"{path}: record {number} has {len(cells)} cells, the header "
-                    f"{width}."
-                )
-    return None
-
-
-def _numbers(cells: pd.DataFrame, path: Path) -> Float:
-    """Return the cells as Python's own `float` reads them, to the last bit."""
     X = np.empty(cells.shape)
-    try:
-        for k, (_, column) in enumerate(cells.items()):
-            X[:, k] = column.to_numpy(dtype=object)
-    except ValueError:
-        for record, row in enumerate(cells.itertuples(index=False), start=2):
-            for name, cell in zip(cells.columns, row, strict=True):
-                _require_number(cell, path, name, record)
-        raise
+    faults = []
+    for k, (_, column) in enumerate(cells.items()):
+        if pd.api.types.is_numeric_dtype(column.dtype):
+            X[:, k] = column.to_numpy(dtype=np.float64, na_value=np.nan)
+            continue
+        values = column.to_numpy(dtype=object)
+        try:
+            X[:, k] = values
+        except (TypeError, ValueError):
+            X[:, k] = [_number(cell) for cell in values]
+            gaps = np.flatnonzero(np.isnan(X[:, k]))
+            faults += [(row, k) for row in gaps if not _is_missing(values[row])][:1]
+    if faults:
+        row, k = min(faults)
+        _refuse_cell(cells.iloc[row, k], path, cells.columns[k], cells.index[row] + 1)
     return X
 
 
-def _require_number(cell: str, path: Path, column: str, record: int) -> None:
+def _is_missing(cell: Any) -> bool:
+    return str(cell).strip().lower() in NO_NUMBER
+
+
+def _number(cell: Any) -> float:
     try:
-        float(cell)
-    except ValueError as error:
-        raise DataError(
-            f"{path}: record {record}, column {column!r}: {cell!r} is not a number. "
-            f"Every column but {LABEL!r} and {ID!r} is a feature."
-        ) from error
+        return math.nan if _is_missing(cell) else float(cell)
+    except (TypeError, ValueError):
+        return math.nan
+
+
+def _refuse_cell(cell: Any, path: str, column: str, record: int) -> None:
+    shown = repr(cell) if len(repr(cell)) <= 40 else f"{repr(cell)[:37]}..."
+    remedy = (
+        "Every column but those of labels and ids is a feature: name them by --label "
+        f"and --id, or leave this one out with --drop {shlex.quote(column)}."
+    )
+    if isinstance(cell, str) and re.fullmatch(r"[+-]?\d*,\d+", cell.strip()):
+        remedy = "Write a decimal point."
+    raise DataError(
+        f"{path}: record {record}, column {column!r}: {shown} is not a number. {remedy}"
+    )
 
 
 def _numbered(n: int) -> list[str]:
     return [str(k) for k in range(1, n + 1)]
 
 
-def _read_npz(path: Path) -> DomainRows:
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
-        raise DataError(f"{path}: not a readable NPZ file ({error}).") from error
-    X = arrays.get("X")
-    if X is None or X.ndim != 2 or X.dtype.kind not in "biuf":
-        found = ", ".join(f"{k} {v.shape}" for k, v in arrays.items()) or "nothing"
-        raise DataError(f"{path}: expected a matrix X of numbers, found {found}.")
+def _from_arrays(
+    arrays: dict[str, NDArray[Any]], path: str, columns: Columns
+) -> DomainRows:
+    label = _array_name(arrays, path, columns, "label", LABEL_ARRAYS)
+    id_ = _array_name(arrays, path, columns, "id", ID_ARRAYS)
+    X = _matrix(arrays, path, (label, id_, *columns.drop))
     n = len(X)
-    labels, ids = arrays.get("y", np.full(n, "")), arrays.get("ids")
-    ids = np.array(_numbered(n)) if ids is None else ids
-    for name, values in (("y", labels), ("ids", ids)):
+    labels = np.full(n, "") if label is None else arrays[label]
+    ids = np.array(_numbered(n)) if id_ is None else arrays[id_]
+    for name, values in ((label, labels), (id_, ids)):
         if values.shape != (n,):
+            turned = values.shape == X.shape[1:]
+            hint = " Rows of X are samples: transpose it." if turned else ""
             raise DataError(
                 f"{path}: {name} has shape {values.shape}, expected one entry for each "
-                f"of the {n} rows of X."
+                f"of the {n} rows of X.{hint}"
             )
     return DomainRows(
-        path=str(path),
+        path=path,
         X=X.astype(np.float64),
         ids=[str(value) for value in ids],
         labels=_texts(labels.tolist()),
+        dropped=tuple(name for name in columns.drop if name in arrays),
     )
+
+
+def _array_name(
+    arrays: dict[str, NDArray[Any]],
+    path: str,
+    columns: Columns,
+    option: str,
+    usual: Sequence[str],
+) -> str | None:
+    asked: str | None = getattr(columns, option)
+    if asked in arrays:
+        return asked
+    if asked and option in columns.required:
+        raise DataError(missing_name(path, option, asked, arrays))
+    found = [n for n in usual if n in arrays and n not in columns.drop]
+    if len(found) > 1:
+        raise DataError(
+            f"{path}: has {' and '.join(found)}. Say which holds the {option}s: "
+            f"--{option} {found[0]}"
+        )
+    return found[0] if found else None
+
+
+def _matrix(
+    arrays: dict[str, NDArray[Any]], path: str, others: Sequence[str | None]
+) -> NDArray[Any]:
+    """Return X, or the only other matrix of numbers in a MATLAB file."""
+    matrices = {
+        name: array
+        for name, array in arrays.items()
+        if array.ndim == 2 and array.dtype.kind in "biuf" and name not in others
+    }
+    if "X" in matrices:
+        return matrices["X"]
+    if Path(path).suffix.lower() == ".mat" and "X" not in arrays and len(matrices) == 1:
+        return next(iter(matrices.values()))
+    found = ", ".join(f"{k} {v.shape}" for k, v in arrays.items()) or "nothing"
+    raise DataError(f"{path}: expected a matrix X of numbers, found {found}.")
 
 
 def _texts(labels: Iterable[Any]) -> list[str]:

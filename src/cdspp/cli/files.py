@@ -1,0 +1,280 @@
+"""Readers of the user's files: tables with named columns, or arrays with names."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import gzip
+import importlib.util
+import zipfile
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cdspp.core.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ID", "LABEL", "Columns", "missing_name", "read_file"]
+
+LABEL, ID = "label", "id"
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
+# What libraries raise where a file of theirs is damaged.
+BROKEN = (
+    *(OSError, ValueError, TypeError, LookupError, EOFError),
+    *(zlib.error, zipfile.BadZipFile),
+)
+KNOWN = ".csv, .tsv, .txt (or these with .gz), .parquet, .xlsx, .npz or .mat"
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What the columns (or arrays) of a file are called.
+
+    Attributes
+    ----------
+    label, id : str, optional
+        Where labels and identifiers are; by default in `label` and `id`, among arrays
+        in `y`, `label` or `labels` and in `ids` or `id`.
+    drop : tuple of str
+        What is left out, where it is there.
+    required : tuple of str
+        Which of "label" and "id" a file must have.
+    """
+
+    label: str | None = None
+    id: str | None = None
+    drop: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
+
+
+def missing_name(path: object, option: str, name: str, known: Iterable[str]) -> str:
+    """Say that a file has no column of a name, and which come near.
+
+    Examples
+    --------
+    >>> missing_name("a.csv", "label", "class", ["id", "Classes", "f1"])
+    "a.csv: no column 'class' for --label. Near it: 'Classes'."
+    """
+    by_fold = {text.casefold(): text for text in known if text}
+    near = difflib.get_close_matches(name.casefold(), list(by_fold), n=3)
+    shown = [repr(by_fold[fold]) for fold in near or list(by_fold)[:5]]
+    where = "Near it" if near else "The first are"
+    end = f" {where}: {', '.join(shown)}." if shown else ""
+    return f"{path}: no column {name!r} for --{option}.{end}"
+
+
+def read_file(path: Path, columns: Columns) -> pd.DataFrame | dict[str, NDArray[Any]]:
+    """Read a file by its ending.
+
+    Returns
+    -------
+    table : DataFrame or dict
+        A table of cells, its index the number of each record less one; or arrays.
+
+    Raises
+    ------
+    DataError
+        The ending is not known, or the file is not what its ending says.
+    """
+    suffix = path.suffix.lower()
+    if suffix == ".gz" and (inner := Path(path.stem).suffix.lower()) in TEXT:
+        suffix = inner
+    if suffix not in READERS:
+        raise DataError(f"{path}: expected a file that ends in {KNOWN}.")
+    if not path.is_file():
+        raise DataError(f"{path}: no such file.")
+    if suffix in TEXT:
+        return _read_text(path, "\t" if suffix == ".tsv" else None, columns)
+    return READERS[suffix](path)
+
+
+def _read_text(path: Path, separator: str | None, columns: Columns) -> pd.DataFrame:
+    try:
+        found = separator or _separator(path, columns.label or LABEL)
+        return _with_header(_text_cells(path, found))
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: not a text file in UTF-8 ({error}).") from error
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise DataError(f"{path}: not a whole gzip file ({error}).") from error
+
+
+def _opened(path: Path) -> IO[str]:
+    if path.suffix.lower() == ".gz":
+        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
+    return path.open(encoding="utf-8-sig", newline="")
+
+
+def _separator(path: Path, label: str) -> str:
+    """Return what separates the names of the header, the label among them if it can.
+
+    Where nothing else speaks for one, it is a comma.
+    """
+    headers = {}
+    for separator in SEPARATORS:
+        with _opened(path) as stream:
+            headers[separator] = _first_record(stream, separator)
+    return max(headers, key=lambda s: (label in headers[s], len(headers[s])))
+
+
+def _first_record(stream: IO[str], separator: str) -> list[str]:
+    try:
+        for cells in csv.reader(stream, delimiter=separator):
+            if "".join(cells).strip():
+                return [cell.strip() for cell in cells]
+    except csv.Error:  # a cell too long to be one
+        pass
+    return []
+
+
+def _text_cells(path: Path, separator: str) -> pd.DataFrame:
+    """Return all cells of a file as they stand there, the header in the first row.
+
+    Blank lines are passed over.
+    """
+    import pandas as pd
+
+    try:
+        # No cell stands for a missing value: a class may be called NA.
+        cells = pd.read_csv(
+            path,
+            sep=separator,
+            header=None,
+            dtype=str,
+            keep_default_na=False,
+            encoding="utf-8-sig",
+            compression="gzip" if path.suffix.lower() == ".gz" else None,
+        )
+    except pd.errors.EmptyDataError as error:
+        raise DataError(f"{path}: empty. Expected a header and rows.") from error
+    except pd.errors.ParserError as error:
+        kind = SEPARATORS[separator]
+        told = "CSV" if separator == "," else f"cells between {kind}"
+        unreadable = DataError(f"{path}: cannot be read as {told} ({error}).")
+        raise _uneven_record(path, separator) or unreadable from error
+    # A short record is filled up with empty cells: only they make it worth a look.
+    if cells.iloc[:, -1].eq("").any() and (fault := _uneven_record(path, separator)):
+        raise fault
+    return cells
+
+
+def _uneven_record(path: Path, separator: str) -> DataError | None:
+    """Return what is wrong with the first record that is not as long as the header."""
+    with _opened(path) as stream:
+        lines = csv.reader(stream, delimiter=separator)
+        records = (cells for cells in lines if len(cells) > 1 or "".join(cells).strip())
+        width = len(next(records, []))
+        for number, cells in enumerate(records, start=2):
+            if len(cells) != width:
+                return DataError(
+                    f"{path}: record {number} has {len(cells)} cells, the header "
+                    f"{width}."
+                )
+    return None
+
+
+def _with_header(cells: pd.DataFrame) -> pd.DataFrame:
+    """Name the columns by the first row; leave out those without a name and cells."""
+    header = [str(cell).strip() for cell in cells.iloc[0]]
+    rows = cells.iloc[1:]
+    used = [
+        k
+        for k, name in enumerate(header)
+        if name or not len(rows) or rows.iloc[:, k].ne("").any()
+    ]
+    return rows.iloc[:, used].set_axis([header[k] for k in used], axis="columns")
+
+
+def _require_package(path: Path, package: str) -> None:
+    if importlib.util.find_spec(package) is None:
+        raise DataError(
+            f"{path}: reading {path.suffix} needs {package}, which is not installed: "
+            f"pip install {package}"
+        )
+
+
+def _read_parquet(path: Path) -> pd.DataFrame:
+    import pandas as pd
+
+    _require_package(path, "pyarrow")
+    try:
+        table = pd.read_parquet(path, engine="pyarrow")
+    except BROKEN as error:
+        raise DataError(f"{path}: not a readable Parquet file ({error}).") from error
+    counts = isinstance(table.index, pd.RangeIndex) and table.index.name is None
+    names = [name or "" for name in table.index.names]
+    table = table.reset_index(drop=True) if counts else table.reset_index(names=names)
+    return table.set_axis([str(name).strip() for name in table], axis="columns")
+
+
+def _read_xlsx(path: Path) -> pd.DataFrame:
+    import pandas as pd
+
+    _require_package(path, "openpyxl")
+    try:
+        cells = pd.read_excel(
+            path, header=None, dtype=object, keep_default_na=False, engine="openpyxl"
+        )
+    except (*BROKEN, NotImplementedError, SyntaxError) as error:
+        raise DataError(f"{path}: not a readable XLSX file ({error}).") from error
+    filled = cells.ne("").any(axis="columns") if cells.size else []
+    cells = cells.loc[filled]
+    if not len(cells):
+        raise DataError(f"{path}: empty. Expected a header and rows.")
+    return _with_header(cells)
+
+
+def _read_npz(path: Path) -> dict[str, NDArray[Any]]:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except (*BROKEN, NotImplementedError) as error:
+        raise DataError(f"{path}: not a readable NPZ file ({error}).") from error
+
+
+def _read_mat(path: Path) -> dict[str, NDArray[Any]]:
+    import scipy.io
+
+    try:
+        content = scipy.io.loadmat(path, chars_as_strings=True)
+    except NotImplementedError as error:
+        raise DataError(
+            f"{path}: a MATLAB file of version 7.3, which is not read. In MATLAB, save "
+            f"it with -v7: save('{path.name}', 'X', 'y', '-v7')."
+        ) from error
+    except (*BROKEN, scipy.io.matlab.MatReadError) as error:
+        raise DataError(f"{path}: not a readable MATLAB file ({error}).") from error
+    named = {name: v for name, v in content.items() if not name.startswith("__")}
+    return {name: _plain(value, name) for name, value in named.items()}
+
+
+def _plain(value: Any, name: str) -> NDArray[Any]:
+    """Return a variable of MATLAB as NumPy would have it: vectors with one axis."""
+    array = np.asarray(value.toarray() if hasattr(value, "toarray") else value)
+    if name == "X" or array.ndim != 2 or min(array.shape) != 1:
+        return array
+    flat = array.ravel()
+    if array.dtype.kind == "O":  # a cell array: each cell is an array of its own
+        flat = np.array([_content(cell) for cell in flat], dtype=object)
+    return flat
+
+
+def _content(cell: Any) -> Any:
+    found: Sequence[Any] = np.asarray(cell).ravel().tolist()
+    return found[0] if len(found) == 1 else "" if not found else str(found)
+
+
+TEXT = (".csv", ".tsv", ".txt")
+READERS: dict[str, Any] = {
+    **dict.fromkeys(TEXT),
+    ".parquet": _read_parquet,
+    ".xlsx": _read_xlsx,
+    ".npz": _read_npz,
+    ".mat": _read_mat,
+}

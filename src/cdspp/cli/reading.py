@@ -1,0 +1,76 @@
+"""What the commands on one's own files share: options of reading, rows, a summary."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from cdspp.core.errors import DataError
+
+if TYPE_CHECKING:
+    from cdspp.cli.tabular import DomainRows
+
+__all__ = ["add_reading", "read_both", "require_dropped", "tell"]
+
+
+def add_reading(command: argparse.ArgumentParser) -> None:
+    """Add the options that say how files are read."""
+    for name, what in (("label", "labels"), ("id", "identifiers")):
+        command.add_argument(
+            f"--{name}",
+            metavar="NAME",
+            help=f"the column of the {what} ({name}; among arrays see below)",
+        )
+    command.add_argument(
+        "--drop",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a column to leave out; may be repeated",
+    )
+    command.add_argument(
+        "--impute",
+        action="store_true",
+        help="numbers that are missing or not finite become the mean of their column",
+    )
+
+
+def read_both(
+    arguments: argparse.Namespace,
+) -> tuple[DomainRows, DomainRows | None]:
+    """Return the rows of target and source, all finite, with the columns asked for."""
+    from cdspp.cli.files import Columns
+    from cdspp.cli.prepare import complete
+    from cdspp.cli.tabular import read_domain
+
+    names = (arguments.label, arguments.id, tuple(arguments.drop))
+    target = read_domain(arguments.target, Columns(*names, ("label", "id")))
+    read = [target]
+    if arguments.source:
+        # Nothing is written of source rows: their identifiers may lack.
+        read.append(read_domain(arguments.source, Columns(*names, ("label",))))
+    require_dropped(names[2], read)
+    target, *sources = (complete(rows, impute=arguments.impute) for rows in read)
+    return target, sources[0] if sources else None
+
+
+def require_dropped(names: Sequence[str], read: Sequence[DomainRows]) -> None:
+    """Refuse columns to leave out that are in none of the files."""
+    from cdspp.cli.files import missing_name
+
+    there = {name for rows in read for name in rows.dropped}
+    for name in names:
+        if name not in there:
+            paths = " and ".join(rows.path for rows in read)
+            known = dict.fromkeys(n for rows in read for n in rows.features)
+            raise DataError(missing_name(paths, "drop", name, known))
+
+
+def tell(target: DomainRows, source: DomainRows | None) -> list[str]:
+    """Say what was read: rows, labels, features, and the classes in common."""
+    if source is None:
+        return [target.told("target")]
+    ours, theirs = ({x for x in rows.labels if x} for rows in (target, source))
+    common = f"{len(ours & theirs)} in common"
+    return [target.told("target"), f"{source.told('source')}; classes: {common}"]

@@ -1,0 +1,262 @@
+"""Files as people have them: every format gives the same rows, mistakes are named."""
+
+from __future__ import annotations
+
+import gzip
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.io
+import scipy.sparse
+
+from cdspp.cli.files import Columns
+from cdspp.cli.tabular import read_domain
+from cdspp.core.errors import DataError
+
+X = np.array([[0.1, 1.0], [1 / 3, 0.0], [-2e300, 3.0], [5e-324, 4.0]])
+LABELS = ["ant", "", "7", "NaCl"]
+TABLE = pd.DataFrame({"a": X[:, 0], "label": LABELS, "id": list("pqrs"), "b": X[:, 1]})
+
+
+def text(**options: Any) -> Callable[[Path], None]:
+    """Return what writes the table as text."""
+    return lambda path: TABLE.to_csv(path, index=False, **options)
+
+
+def parquet(table: pd.DataFrame) -> Callable[[Path], None]:
+    """Return what writes a table as Parquet."""
+    return lambda path: table.to_parquet(path)
+
+
+def xlsx(path: Path) -> None:
+    """Write the table as XLSX with blank rows and a second sheet, where it can be."""
+    pytest.importorskip("openpyxl")
+    with pd.ExcelWriter(path) as book:
+        TABLE.to_excel(book, index=False, startrow=2)
+        TABLE.iloc[:1].to_excel(book, sheet_name="other", index=False)
+
+
+TABLES: dict[str, Callable[[Path], None]] = {
+    "comma.csv": text(),
+    "semicolon.csv": text(sep=";"),
+    "tab.csv": text(sep="\t"),
+    "quoted.csv": text(sep=";", quoting=1, encoding="utf-8-sig"),
+    "tab.tsv": text(sep="\t"),
+    "tab.txt": text(sep="\t"),
+    "UPPER.TSV": text(sep="\t"),
+    "comma.csv.gz": text(),
+    "semicolon.csv.gz": text(sep=";"),
+    "tab.tsv.gz": text(sep="\t"),
+    "tab.txt.gz": text(sep="\t"),
+    "plain.parquet": parquet(TABLE),
+    "named-index.parquet": parquet(TABLE.set_index("id")[["a", "b", "label"]]),
+    "unnamed-index.parquet": parquet(TABLE.set_index("id").rename_axis(None)),
+    "part.parquet": parquet(TABLE.set_axis(pd.RangeIndex(5, 9))),
+    "index-too.parquet": parquet(TABLE.set_axis(list("wxyz"))),
+    "missing.parquet": parquet(TABLE.assign(label=["ant", None, "7", "NaCl"])),
+    "category.parquet": parquet(TABLE.astype({"label": "category", "b": "Int64"})),
+    "text.parquet": parquet(TABLE.assign(a=[repr(x) for x in X[:, 0].tolist()])),
+    "book.xlsx": xlsx,
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_kind_of_table_gives_the_same_rows(name: str, tmp_path: Path) -> None:
+    TABLES[name](tmp_path / name)
+    found = read_domain(tmp_path / name)
+    assert found.X.tobytes() == X.tobytes()
+    assert (found.features, list(found.ids)) == (("a", "b"), list("pqrs"))
+    assert found.labels == LABELS
+    first = {"parquet": 1, "xlsx": 4}.get(name.split(".")[-1], 2)
+    assert found.records == [first, first + 1, first + 2, first + 3]
+
+
+CELLS = np.array(["ant", "", "7", "NaCl"], dtype=object)
+CODES = np.array([[1.0], [-1.0], [7.0], [np.nan]])
+ARRAYS: list[tuple[str, dict[str, Any], list[str]]] = [
+    ("column.mat", {"X": X, "y": CODES}, ["1", "", "7", ""]),
+    ("row.mat", {"X": X, "label": CODES.T}, ["1", "", "7", ""]),
+    ("cells.mat", {"fts": X, "labels": CELLS}, LABELS),
+    ("chars.mat", {"X": X, "y": np.array(LABELS)}, LABELS),
+    ("sparse.mat", {"X": scipy.sparse.csc_matrix(X), "y": CELLS}, LABELS),
+    ("others.mat", {"X": X, "Z": X.T, "y": CELLS, "n": 4}, LABELS),
+    ("bare.mat", {"anything": X, "n": 4}, [""] * 4),
+    ("plain.npz", {"X": X, "y": np.array(LABELS)}, LABELS),
+    ("labels.npz", {"X": X, "labels": np.array(LABELS)}, LABELS),
+]
+
+
+def write_arrays(path: Path, arrays: dict[str, Any]) -> Path:
+    """Write arrays as MATLAB or NumPy do."""
+    if path.suffix == ".mat":
+        scipy.io.savemat(path, arrays)
+    else:
+        np.savez(path, **arrays)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "arrays", "labels"), ARRAYS, ids=[case[0] for case in ARRAYS]
+)
+def test_arrays_give_their_rows(
+    name: str, arrays: dict[str, Any], labels: list[str], tmp_path: Path
+) -> None:
+    found = read_domain(write_arrays(tmp_path / name, arrays))
+    assert found.X.tobytes() == X.tobytes()
+    assert (found.labels, found.features) == (labels, ())
+    assert list(found.ids) == ["1", "2", "3", "4"]
+
+
+def test_one_feature_in_matlab_is_a_matrix_of_one_column(tmp_path: Path) -> None:
+    path = write_arrays(tmp_path / "a.mat", {"X": X[:, :1], "y": [1, 2, 3, 4]})
+    assert read_domain(path).X.shape == (4, 1)
+
+
+def test_columns_may_be_called_otherwise_or_left_out(tmp_path: Path) -> None:
+    renamed = TABLE.rename(columns={"label": "class", "id": "who"}).assign(when="now")
+    renamed.to_csv(tmp_path / "a.csv", index=False)
+    columns = Columns("class", "who", ("when", "b", "absent"), ("label", "id"))
+    found = read_domain(tmp_path / "a.csv", columns)
+    assert (found.features, found.dropped) == (("a",), ("when", "b"))
+    assert (found.labels, list(found.ids)) == (LABELS, list("pqrs"))
+    arrays = {"X": X, "y": CODES, "labels": CELLS, "names": CELLS}
+    chosen = Columns("labels", "names", required=("label", "id"))
+    found = read_domain(write_arrays(tmp_path / "a.mat", arrays), chosen)
+    assert (found.labels, found.ids) == (LABELS, CELLS.tolist())
+
+
+def test_the_separator_is_the_one_that_shows_the_labels(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x;y;z,label\n1,ant\n")
+    assert read_domain(tmp_path / "a.csv").features == ("x;y;z",)
+    (tmp_path / "a.csv").write_text('label;"x,y,z,w"\nant;1\n')
+    assert read_domain(tmp_path / "a.csv").features == ("x,y,z,w",)
+    wide = ";".join(f"feature-{k:06}" for k in range(20_000))
+    (tmp_path / "a.csv").write_text(f"{wide}\n{';'.join('1' * 20_000)}\n")
+    assert read_domain(tmp_path / "a.csv").X.shape == (1, 20_000)
+
+
+def test_a_first_column_without_a_name_holds_ids_or_is_left_out(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a.csv").write_text(",a,who\nx,1,2\n")
+    found = read_domain(tmp_path / "a.csv", Columns(id="ids"))
+    assert (found.ids, found.features) == (["x"], ("a", "who"))
+    assert found.notes == ("ids from the column without a name",)
+    found = read_domain(tmp_path / "a.csv", Columns(id="who"))
+    assert (found.ids, found.features) == (["2"], ("a",))
+    assert found.notes == ("the column without a name left out",)
+    with pytest.raises(DataError, match="no column 'ids' for --id"):
+        read_domain(tmp_path / "a.csv", Columns(id="ids", required=("id",)))
+
+
+def test_separators_at_the_end_of_lines_make_no_feature(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a;label;;\n1;ant;;\n2;;;\n")
+    assert read_domain(tmp_path / "a.csv").features == ("a",)
+
+
+def test_numbers_that_lack_are_gaps_however_they_are_written(tmp_path: Path) -> None:
+    marks = ["", " ", "NA", "n/a", "NaN", "?", "null", "None", "#N/A"]
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n" + "".join(f"{m},3\n" for m in marks))
+    found = read_domain(tmp_path / "a.csv").X
+    assert np.isnan(found[1:, 0]).all()
+    assert np.isfinite(found[:, 1]).all()
+
+
+def compressed(path: Path) -> None:
+    """Write a MATLAB file with a wrong byte at its end."""
+    scipy.io.savemat(path, {"X": X}, do_compression=True)
+    path.write_bytes(path.read_bytes()[:-1] + b"?")
+
+
+def hdf5(path: Path) -> None:
+    """Write the head of a MATLAB file of version 7.3."""
+    head = b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(124) + b"\x00\x02IM"
+    path.write_bytes(head + bytes(600))
+
+
+MISTAKES: list[tuple[str, str | bytes | dict[str, Any] | Callable[..., Any], str]] = [
+    ("a.tsv", "a\tb\n1\tx\n", "record 2, column 'b': 'x' is not a number. Every col"),
+    ("a.csv", "a;b\n1,5;2\n", "column 'a': '1,5' is not a number. Write a decimal po"),
+    ("b.csv", "a;b\n1;2\n3\n", "record 3 has 1 cells, the header 2"),
+    ("c.csv", "a;b\n1;2;3\n4;5\n", "record 2 has 3 cells, the header 2"),
+    ("a.csv.gz", "a,b\n1,2\n", "not a whole gzip file (Not a gzipped file"),
+    ("b.csv.gz", gzip.compress(b"a,b\n" + b"1,2\n" * 9)[:-9], "not a whole gzip file"),
+    ("c.csv.gz", gzip.compress(b"a,b\n1,2\n1\n"), "record 3 has 1 cells, the header 2"),
+    ("d.csv.gz", gzip.compress(b"a\n\xe9\n"), "not a text file in UTF-8"),
+    ("e.csv", '""\n', "expected rows of features, found none"),
+    ("a.npz.gz", "x", "expected a file that ends in .csv, .tsv, .txt (or these with "),
+    ("a.parquet", "x", "not a readable Parquet file"),
+    (
+        "b.parquet",
+        lambda path: TABLE.assign(b=pd.Timestamp(0)).to_parquet(path),
+        "record 1, column 'b': Timestamp('1970-01-01 00:00:00') is not a number",
+    ),
+    ("a.mat", "x", "not a readable MATLAB file"),
+    ("g.mat", compressed, "not a readable MATLAB file (Error -3 while decompressing"),
+    ("b.mat", hdf5, "version 7.3, which is not read. In MATLAB, save it with -v7: s"),
+    ("c.mat", {"P": X, "Q": X}, "expected a matrix X of numbers, found P (4, 2), Q ("),
+    ("d.mat", {"X": X, "y": CODES, "label": CODES}, "has y and label. Say which hold"),
+    ("e.mat", {"X": X, "y": [1, 2, 3]}, "y has shape (3,), expected one entry for e"),
+    ("f.mat", {"X": X, "y": [1, 2]}, "rows of X. Rows of X are samples: transpose it"),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"), MISTAKES, ids=[m[0] for m in MISTAKES]
+)
+def test_a_mistake_is_named_with_its_file(
+    name: str, content: Any, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    if isinstance(content, dict):
+        write_arrays(path, content)
+    elif callable(content):
+        content(path)
+    else:
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    with pytest.raises(DataError) as caught:
+        read_domain(path)
+    assert message in str(caught.value)
+    assert str(path) in str(caught.value)
+
+
+NAMES: list[tuple[Columns, str]] = [
+    (Columns("lable", required=("label",)), "no column 'lable' for --label. Near it: "),
+    (Columns(id="ID", required=("id",)), "no column 'ID' for --id. Near it: 'id'."),
+    (Columns("zzz", required=("label",)), "for --label. The first are: 'a', 'label'"),
+    (Columns("b"), "has a column 'label'. Labels are in a column 'b': name it by --la"),
+]
+
+
+@pytest.mark.parametrize(("columns", "message"), NAMES)
+def test_a_column_that_is_not_there_is_named_with_the_nearest(
+    columns: Columns, message: str, tmp_path: Path
+) -> None:
+    TABLE.to_csv(tmp_path / "a.csv", index=False)
+    with pytest.raises(DataError) as caught:
+        read_domain(tmp_path / "a.csv", columns)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "package"), [("a.xlsx", "openpyxl"), ("a.parquet", "pyarrow")]
+)
+def test_a_package_that_is_not_installed_is_named_with_the_remedy(
+    name: str, package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / name).write_text("x")
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(DataError, match=f"not installed: pip install {package}$"):
+        read_domain(tmp_path / name)
+
+
+def test_a_book_that_is_none_is_refused(tmp_path: Path) -> None:
+    pytest.importorskip("openpyxl")
+    (tmp_path / "a.xlsx").write_text("x")
+    with pytest.raises(DataError, match="not a readable XLSX file"):
+        read_domain(tmp_path / "a.xlsx")
