@@ -131,8 +131,9 @@ def test_iterations_have_a_panel_a_task_and_no_line_for_what_does_not_iterate(
     svg = draw(draw_iterations, make_plan())
     assert len(re.findall(r'<g id="axes_\d+">', svg)) == len(DIGIT_TASKS)
     shown = texts(svg)
-    assert "CDSPP" in shown
+    assert {"CDSPP", "target-only"} <= set(shown)
     assert not any("sup" in text for text in shown)
+    assert not set(make_plan().states) & set(shown), "other source states are no lines"
 
 
 def test_confusions_count_the_last_iteration_of_every_trial(tmp_path: Path) -> None:

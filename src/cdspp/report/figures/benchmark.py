@@ -84,8 +84,12 @@ def draw_methods(summary: Summary, outputs: Sequence[PathLike]) -> None:
 
 
 def draw_iterations(summary: Summary, outputs: Sequence[PathLike]) -> None:
-    """Draw accuracy by iteration, a panel a task, a line a row that iterates."""
-    summary = summary.of_all_tasks()
+    """Draw accuracy by iteration, a panel a task, a line a method that iterates."""
+    summary = summary.of_rows(
+        i
+        for i, row in enumerate(summary.rows)
+        if row.kind != "variant" and row.key not in summary.plan.states
+    )
     crowded = len(summary.iterative()) > _MAX_BANDS
     n_columns = max(1, min(len(summary.tasks), 2 if crowded else 4))
     n_lines = max(1, math.ceil(len(summary.tasks) / n_columns))
