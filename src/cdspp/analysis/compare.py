@@ -34,7 +34,7 @@ from cdspp.core.errors import CollapseWarning, DataError, LabelWarning, MethodFa
 from cdspp.core.names import ALONE, BASELINE, REAL, REFERENCE, TARGET_ONLY
 from cdspp.core.seeding import generator, integer_seed
 from cdspp.core.wording import counted, in_points
-from cdspp.methods import available, make, method_class, option_defaults
+from cdspp.methods import available, make, method_class, seed_option
 from cdspp.methods.base import UNLABELLED, Int, SourceDomain
 from cdspp.methods.labels import compare_classes, read_labels
 from cdspp.stages.source_states import STATES, SourceState
@@ -209,11 +209,9 @@ def _problem(X: ArrayLike, y: ArrayLike, source: SourceDomain) -> _Problem:
     compare_classes(labels, source_labels, "compare")
     classes, counts = np.unique(labels, return_counts=True)
     if not len(classes) or counts.min() < 2:
-        few = (
-            "no row has one"
-            if not len(classes)
-            else (f"class {classes[counts.argmin()]} has {counts.min()}")
-        )
+        few = "no row has one"
+        if len(classes):
+            few = f"class {classes[counts.argmin()]} has {counts.min()}"
         raise DataError(
             f"compare: every class needs two labelled target rows, one to fit on and "
             f"one to test, but {few}. Label more rows."
@@ -274,14 +272,12 @@ def _accuracy(
     unlabelled = np.flatnonzero(problem.codes == UNLABELLED)
     rows = np.concatenate([used, unlabelled])
     source = SourceState(state).of(problem.source, seed, "compare", "own", fold.number)
-    options: dict[str, Any] = {}
-    if "random_state" in option_defaults(method):
-        options["random_state"] = integer_seed(method, seed, "compare", fold.number)
+    drawn = integer_seed(method, seed, "compare", fold.number)
+    model = make(method, **seed_option(method, drawn))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CollapseWarning)
         warnings.simplefilter("ignore", LabelWarning)
         try:
-            model = make(method, **options)
             model.fit(problem.X[rows], problem.codes[rows], source=source)
         except MethodFailed:
             return math.nan

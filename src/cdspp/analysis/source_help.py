@@ -168,8 +168,8 @@ def on_average(comparisons: pd.DataFrame) -> pd.DataFrame:
 def _of_method(summary: Summary, place: int) -> Iterator[dict[str, Any]]:
     """Yield the comparisons of a method, task by task."""
     row, plan = summary.rows[place], summary.plan
-    rivals = list(_rivals(summary, row))
     tasks, values = summary.with_average(summary.accuracy)
+    rivals = list(_rivals(summary, row, values))
     gains = [
         {
             rival.key: paired_gain(values[place, at], rival.values[at])
@@ -204,7 +204,7 @@ def _of_method(summary: Summary, place: int) -> Iterator[dict[str, Any]]:
             }
 
 
-def _rivals(summary: Summary, row: Row) -> Iterator[_Rival]:
+def _rivals(summary: Summary, row: Row, values: Floats) -> Iterator[_Rival]:
     """Yield what a method is compared with: the baseline, then its states in order."""
     places = {(r.setting, r.method): i for i, r in enumerate(summary.rows)}
     alone = summary.find(TARGET_ONLY)
@@ -212,7 +212,6 @@ def _rivals(summary: Summary, row: Row) -> Iterator[_Rival]:
         places[ALONE, REFERENCE] = alone  # one fit, under another name
     found = {BASELINE: summary.find(BASELINE)}
     found |= {state: places.get((state, row.method)) for state in summary.plan.states}
-    _, values = summary.with_average(summary.accuracy)
     for key, at in found.items():
         if at is not None:
             own = key == BASELINE

@@ -26,7 +26,7 @@ from cdspp.core.provenance import limit_threads
 from cdspp.core.seeding import integer_seed
 from cdspp.core.wording import in_points
 from cdspp.datasets.planted import Planted, PlantedProblem
-from cdspp.methods import make, method_class, option_defaults
+from cdspp.methods import make, method_class, seed_option
 from cdspp.methods.base import SourceDomain
 
 __all__ = ["GRID", "METHODS", "Place", "bench_geometry", "geometry_table", "planted_at"]
@@ -155,11 +155,9 @@ def _accuracy(
     method: str, problem: PlantedProblem, source: SourceDomain | None, seed: int
 ) -> float:
     """Return the accuracy of a fit; NaN where it failed."""
-    options = (
-        {"random_state": seed} if "random_state" in option_defaults(method) else {}
-    )
+    model = make(method, **seed_option(method, seed))
     try:
-        model = make(method, **options).fit(problem.X, problem.y, source=source)
+        model.fit(problem.X, problem.y, source=source)
     except MethodFailed:
         return float("nan")
     return float((model.transduction_ == problem.truth)[problem.unlabelled].mean())

@@ -54,19 +54,13 @@ def _compare(arguments: argparse.Namespace) -> str:
 
 def _table(found: Comparison) -> list[str]:
     """Return a line a method: accuracy, gains over every state, and the verdict."""
+    from cdspp.core.wording import aligned
     from cdspp.report.page.comparison import comparison_table
 
     table = comparison_table(found)
     grid = [list(table.columns)]
     grid += [[cell.text for cell in line.cells] for line in table.lines]
-    widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
-    return [
-        "  ".join(
-            [line[0].ljust(widths[0])]
-            + [c.rjust(w) for c, w in zip(line[1:], widths[1:], strict=True)]
-        )
-        for line in grid
-    ]
+    return aligned(grid)
 
 
 def add_compare(commands: Any) -> None:

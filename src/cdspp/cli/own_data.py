@@ -70,11 +70,9 @@ def _option(text: str) -> tuple[str, Any]:
 def _fit(arguments: argparse.Namespace) -> str:
     from cdspp.cli.prepare import fit_scaling
     from cdspp.cli.tabular import write_predictions
-    from cdspp.methods import make, option_defaults
+    from cdspp.methods import make, seed_option
 
-    options = dict(arguments.option)
-    if "random_state" in option_defaults(arguments.method):
-        options.setdefault("random_state", 0)
+    options = {**seed_option(arguments.method, 0), **dict(arguments.option)}
     model = make(arguments.method, **options)
     if model.needs_torch:
         need_package("torch", f"the method {arguments.method}")

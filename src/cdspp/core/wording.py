@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from cdspp.core.names import AVERAGE
 
 __all__ = [
+    "aligned",
     "DASH",
     "STATE_TITLES",
     "counted",
@@ -84,6 +86,24 @@ def sentence(text: str) -> str:
 def marks(*, supervised: bool, shortened: bool) -> str:
     """Return what follows a method's name: supervised, shortened."""
     return ("*" if supervised else "") + ("†" if shortened else "")
+
+
+def aligned(grid: Sequence[Sequence[str]]) -> list[str]:
+    """Write lines of cells for a terminal: the first column left, the others right.
+
+    Examples
+    --------
+    >>> aligned([["", "n"], ["all", "12"]])
+    ['      n', 'all  12']
+    """
+    widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
+    return [
+        "  ".join(
+            [line[0].ljust(widths[0])]
+            + [c.rjust(w) for c, w in zip(line[1:], widths[1:], strict=True)]
+        ).rstrip()
+        for line in grid
+    ]
 
 
 def task_title(task: str) -> str:

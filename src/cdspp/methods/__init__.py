@@ -25,6 +25,7 @@ __all__ = [
     "method_class",
     "method_module",
     "option_defaults",
+    "seed_option",
 ]
 
 
@@ -70,6 +71,18 @@ def option_defaults(name: str) -> Mapping[str, Any]:
     """Return the options of the method `name` with their defaults."""
     parameters = inspect.signature(method_class(name)).parameters
     return {key: parameter.default for key, parameter in parameters.items()}
+
+
+def seed_option(name: str, seed: int) -> dict[str, int]:
+    """Return the seed as an option of the method `name`, nothing if it draws none.
+
+    Examples
+    --------
+    >>> from cdspp.methods import seed_option
+    >>> seed_option("ddacl", 7), seed_option("cdspp", 7)
+    ({'random_state': 7}, {})
+    """
+    return {"random_state": seed} if "random_state" in option_defaults(name) else {}
 
 
 def make(name: str, **options: Any) -> HeterogeneousClassifier:

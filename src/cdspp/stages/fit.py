@@ -36,7 +36,7 @@ from cdspp.core.provenance import (
     versions,
 )
 from cdspp.core.seeding import integer_seed
-from cdspp.methods import make, method_class, option_defaults
+from cdspp.methods import make, method_class, seed_option
 from cdspp.methods.base import UNLABELLED, HeterogeneousClassifier, Round, SourceDomain
 from cdspp.stages.source_states import SourceState
 
@@ -291,9 +291,7 @@ def _given(
     method: str, axes: tuple[int, str, str, int], prior: PathLike | None
 ) -> dict[str, Any]:
     """Return the options that a trial decides: the seed, and what a prior file says."""
-    given: dict[str, Any] = {}
-    if "random_state" in option_defaults(method):
-        given["random_state"] = integer_seed(method, *axes)
+    given: dict[str, Any] = {**seed_option(method, integer_seed(method, *axes))}
     if prior is not None:
         rows = read_rows(prior, SHARE_COLUMNS)
         # Classes are in sorted order there, as in a fit.

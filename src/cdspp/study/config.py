@@ -251,9 +251,8 @@ def _settings(
     curves: Iterable[Curve],
     measured: Mapping[str, Mapping[str, Setting]],
 ) -> dict[str, Setting]:
-    everywhere = {name: benchmark.tasks for name, benchmark in benchmarks.items()}
     settings = [
-        Setting(MAIN, tuple(methods), everywhere),
+        Setting(MAIN, tuple(methods), chosen_tasks({}, benchmarks)),
         *(state_setting(state, methods, benchmarks) for state in _states(config)),
         *(setting_of(entry, benchmarks) for entry in config.get("settings", [])),
         *(setting for curve in curves for setting in curve_settings(curve)),

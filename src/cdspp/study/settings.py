@@ -88,7 +88,7 @@ def state_setting(
     chosen = [name for name, method in methods.items() if state in method.states]
     if state == ALONE and _is_target_only(methods):
         chosen.remove(REFERENCE)
-    everywhere = {name: benchmark.tasks for name, benchmark in benchmarks.items()}
+    everywhere = chosen_tasks({}, benchmarks)
     return Setting(state, tuple(chosen), everywhere, source={"name": state})
 
 

@@ -13,7 +13,13 @@ from cdspp.core.artifacts import atomic
 from cdspp.core.names import REAL
 from cdspp.core.wording import DASH, STATE_TITLES, in_points
 from cdspp.report.page.page import environment, template_file
-from cdspp.report.tables.table import Cell, Line, Table, to_fragment
+from cdspp.report.tables.table import (
+    Cell,
+    Line,
+    Table,
+    effect_cell,
+    to_fragment,
+)
 
 if TYPE_CHECKING:
     from cdspp.analysis.compare import Comparison
@@ -69,7 +75,6 @@ def write_comparison(
         .get_template("comparison.html.j2")
         .render(
             answer=found.sentence,
-            decision=found.decision,
             rows=rows,
             table=Markup(to_fragment(comparison_table(found))),
             style=Markup(template_file("report.css")),
@@ -100,10 +105,7 @@ def _line(found: Comparison, method: str, group: Any, states: list[str]) -> Line
 def _gain(gain: Any) -> Cell:
     if math.isnan(gain["gain"]):
         return Cell(DASH)
-    ends = f"{in_points(gain['low'])} to {in_points(gain['high'])}"
-    return Cell(
-        in_points(gain["gain"], sign=True),
-        bold=gain["pair"] in (HELPS, HURTS),
-        note="" if gain["pair"] == TOO_FEW else ends,
-        value=gain["gain"],
-    )
+    # An interval of too few repeats is none.
+    low = math.nan if gain["pair"] == TOO_FEW else gain["low"]
+    bold = gain["pair"] in (HELPS, HURTS)
+    return effect_cell(gain["gain"], low, gain["high"], bold=bold)

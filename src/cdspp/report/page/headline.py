@@ -11,7 +11,7 @@ from cdspp.analysis.answers import answer
 from cdspp.analysis.source_help import read_comparisons
 from cdspp.core.artifacts import read_csv
 from cdspp.core.errors import DataError
-from cdspp.core.wording import DASH, marks, percent
+from cdspp.core.wording import DASH, aligned, marks, percent
 
 __all__ = ["headline"]
 
@@ -50,7 +50,7 @@ def headline(results_dir: str | os.PathLike[str]) -> str:
     if not path.is_file():
         raise DataError(f"{path} does not exist. Run the study first: make study")
     overview = read_csv(path, _TYPES)
-    lines = [*_aligned(overview), ""]
+    lines = [*_lines(overview), ""]
     for name in overview["benchmark"].unique():
         path = folder / "tables" / f"source-help_{name}.csv"
         if path.is_file() and len(comparisons := read_comparisons(path)):
@@ -62,7 +62,7 @@ def headline(results_dir: str | os.PathLike[str]) -> str:
     return "\n".join([*lines, "", where])
 
 
-def _aligned(overview: pd.DataFrame) -> list[str]:
+def _lines(overview: pd.DataFrame) -> list[str]:
     """Return a line a row and a column a benchmark."""
     titles = overview.drop_duplicates("benchmark").set_index("benchmark")["title"]
     grid = [["accuracy, percent (sd)", *titles]]
@@ -76,11 +76,4 @@ def _aligned(overview: pd.DataFrame) -> list[str]:
         grid.append(
             [first["display_name"] + signs, *(shown.get(b, DASH) for b in titles.index)]
         )
-    widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
-    return [
-        "  ".join(
-            [line[0].ljust(widths[0])]
-            + [c.rjust(w) for c, w in zip(line[1:], widths[1:], strict=True)]
-        ).rstrip()
-        for line in grid
-    ]
+    return aligned(grid)

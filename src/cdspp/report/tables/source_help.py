@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -25,7 +26,7 @@ from cdspp.analysis.verdicts import (
 )
 from cdspp.core.names import ALONE, BASELINE
 from cdspp.core.wording import DASH, counted, in_points, task_title
-from cdspp.report.tables.table import Cell, Line, Table
+from cdspp.report.tables.table import Cell, Line, Table, effect_cell
 
 __all__ = ["build_matrix_table", "build_task_table"]
 
@@ -161,19 +162,17 @@ def _gains(found: pd.DataFrame, rivals: Mapping[str, str]) -> list[Cell]:
 def _gain(comparison: Any | None) -> Cell:
     if comparison is None or math.isnan(comparison.gain):
         return Cell(DASH)
-    notes = []
-    if not math.isnan(comparison.low):
-        notes.append(f"{in_points(comparison.low)} to {in_points(comparison.high)}")
+    ends = comparison.low, comparison.high
+    cell = effect_cell(comparison.gain, *ends, bold=comparison.pair in _BOLD)
+    notes = [cell.note] if cell.note else []
     if not math.isnan(comparison.domain_low):
-        ends = (in_points(comparison.domain_low), in_points(comparison.domain_high))
-        notes.append(f"domains {ends[0]} to {ends[1]}")
+        low, high = (comparison.domain_low, comparison.domain_high)
+        notes.append(f"domains {in_points(low)} to {in_points(high)}")
     if comparison.pair == COLLAPSED:
         notes.append("collapsed")
     elif comparison.pair == TOO_FEW:
         notes.append(counted(comparison.trials, "trial"))
-    text = in_points(comparison.gain, sign=True)
-    bold = comparison.pair in _BOLD
-    return Cell(text, bold=bold, note=", ".join(notes), value=comparison.gain)
+    return replace(cell, note=", ".join(notes))
 
 
 def _without(average: pd.DataFrame) -> Cell:
