@@ -30,6 +30,7 @@ __all__ = [
     "Rows",
     "Size",
     "Work",
+    "ask_process",
     "measure",
     "run_measurement",
     "synthetic_rows",
@@ -120,6 +121,45 @@ def run_measurement(
     return {"seconds": seconds, "peak_memory_mb": memory, **result}
 
 
+def ask_process(
+    module: str, request: str, told: str, hint: str = "", *, limit: float | None = None
+) -> Any:
+    """Have a module answer in a fresh process with one BLAS thread.
+
+    Parameters
+    ----------
+    module : str
+        Module that, started as one, writes its answer to a request as JSON.
+    request : str
+        Its only argument.
+    told, hint : str
+        How the error of a process that fails begins and ends.
+    limit : float, optional
+        Seconds after which it is given up.
+
+    Raises
+    ------
+    RuntimeError
+        The process failed; the message has the last line that it wrote.
+    subprocess.TimeoutExpired
+        It took longer than `limit`.
+    """
+    done = subprocess.run(
+        [sys.executable, "-m", module, request],
+        env={**os.environ, **ONE_THREAD},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=limit,
+    )
+    if done.returncode:
+        reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise RuntimeError(
+            f"{told} failed with exit code {done.returncode}: {reason}.{hint}"
+        )
+    return json.loads(done.stdout)
+
+
 def measure(
     what: str,
     size: Size,
@@ -145,27 +185,16 @@ def measure(
         then, and `limit` is told.
     """
     request = json.dumps([what, asdict(size), list(rows_in_use)])
-    command = [sys.executable, "-m", "cdspp.bench.measure", request]
+    told = f"Measurement {what} of {size.name}"
+    hint = " It may need more memory than there is."
     runs = []
     for _ in range(repeat):
         try:
-            done = subprocess.run(
-                command,
-                env={**os.environ, **ONE_THREAD},
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=limit,
+            runs.append(
+                ask_process("cdspp.bench.measure", request, told, hint, limit=limit)
             )
         except subprocess.TimeoutExpired:
             return {"seconds": None, "peak_memory_mb": None, "limit": limit}
-        if done.returncode:
-            reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
-            raise RuntimeError(
-                f"Measurement {what} of {size.name} failed with exit code "
-                f"{done.returncode}: {reason}. It may need more memory than there is."
-            )
-        runs.append(json.loads(done.stdout))
     middle = {
         key: median(run[key] for run in runs) for key in ("seconds", "peak_memory_mb")
     }

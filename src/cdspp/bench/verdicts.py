@@ -8,9 +8,6 @@ fitted by CDSPP in every source state, whose gains are measured on many fresh tr
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +16,7 @@ from typing import Any, NamedTuple
 
 from cdspp.analysis.verdicts import EQUAL, HELPS, HURTS, STATEMENTS
 from cdspp.bench import verdict_cases
-from cdspp.bench.measure import ONE_THREAD
+from cdspp.bench.measure import ask_process
 from cdspp.bench.verdict_cases import MARGIN, NEAR_ZERO, SCENARIOS
 from cdspp.core.names import ALONE
 
@@ -136,19 +133,9 @@ def _ask(what: str, requests: Sequence[Entry], workers: int) -> list[dict[str, A
 
 def _ask_process(what: str, requests: Sequence[Entry]) -> list[dict[str, Any]]:
     request = json.dumps([what, list(requests)])
-    done = subprocess.run(
-        [sys.executable, "-m", verdict_cases.__name__, request],
-        env={**os.environ, **ONE_THREAD},
-        capture_output=True,
-        text=True,
-        check=False,
+    answers: list[dict[str, Any]] = ask_process(
+        verdict_cases.__name__, request, f"The cases {request}"
     )
-    if done.returncode:
-        reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        raise RuntimeError(
-            f"The cases {request} failed with exit code {done.returncode}: {reason}."
-        )
-    answers: list[dict[str, Any]] = json.loads(done.stdout)
     return answers
 
 
