@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from cdspp.analysis.compare import compare
     from cdspp.methods import available, make
     from cdspp.methods.base import SourceDomain
+    from cdspp.methods.model_file import load_model, save_model
     from cdspp.methods.selection import LabelledKFold, labelled_accuracy
     from cdspp.report.results import load_results
 
@@ -19,8 +20,10 @@ __all__ = [
     "available",
     "compare",
     "labelled_accuracy",
+    "load_model",
     "load_results",
     "make",
+    "save_model",
 ]
 __version__ = "0.1.0"
 _PLACES = {
@@ -28,7 +31,9 @@ _PLACES = {
     "SourceDomain": "cdspp.methods.base",
     "compare": "cdspp.analysis.compare",
     "labelled_accuracy": "cdspp.methods.selection",
+    "load_model": "cdspp.methods.model_file",
     "load_results": "cdspp.report.results",
+    "save_model": "cdspp.methods.model_file",
 }
 
 

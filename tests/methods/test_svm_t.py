@@ -79,8 +79,7 @@ def test_platt_scores_are_the_probabilities_of_libsvm(l2: bool) -> None:
     rows = X[problem.labelled]
     machines = zip(model._machines, model._sigmoids, model._signs, strict=True)
     found = [
-        1
-        / (1 + np.exp(sign * (slope * machine.decision_function(X @ rows.T) + offset)))
+        1 / (1 + np.exp(sign * (slope * machine.decision_values(X @ rows.T) + offset)))
         for machine, (slope, offset), sign in machines
     ]
     expected = LIBSVM["unit rows" if l2 else "rows"]

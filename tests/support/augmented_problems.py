@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from cdspp.core.linalg import row_normalise
+from cdspp.methods.hfa.augmented_kernels import gaussian
 
 __all__ = ["decision_values", "scalar_blocks", "scalar_kernel", "settled"]
 
@@ -28,7 +29,7 @@ def scalar_blocks(A: np.ndarray, B: np.ndarray) -> np.ndarray:
 def decision_values(model: Any, X: np.ndarray) -> np.ndarray:
     """Return the decision values of a fitted model."""
     expansion = model._values
-    kernel = expansion.kernel.between(row_normalise(X))
+    kernel = gaussian(row_normalise(X), expansion.rows, expansion.gamma)
     return kernel @ expansion.coefficients + expansion.intercepts
 
 

@@ -12,6 +12,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from cdspp.core.errors import DataError
 from cdspp.core.linalg import column_signs
 from cdspp.core.matrix import is_sparse, require_finite
+from cdspp.core.storage import storable
 
 __all__ = ["PrincipalComponents", "principal_components"]
 
@@ -19,6 +20,7 @@ LARGEST_GRAM = 5000
 FIRST_GUESS = 64
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class PrincipalComponents:
     """Fitted principal components.

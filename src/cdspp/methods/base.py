@@ -24,6 +24,7 @@ from sklearn.utils.validation import (
 )
 
 from cdspp.core.errors import CollapseWarning, LabelWarning
+from cdspp.core.storage import storable
 from cdspp.methods.collapse import find_collapse
 from cdspp.methods.labels import (
     UNLABELLED,
@@ -113,6 +114,7 @@ class Problem:
         )
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class Round:
     """One round of a method: what it predicted for the unlabelled rows, in their order.

@@ -14,12 +14,14 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import principal_axes
+from cdspp.core.storage import storable
 from cdspp.methods.base import Float, Int, Problem, Round
 from cdspp.methods.cdls.interior_point import solve_landmarks
 from cdspp.methods.cdls.landmarks import LandmarkProgram
 from cdspp.methods.cdls.source_map import Goals, ProjectedTarget, SourceMap
 from cdspp.methods.shared.common_subspace import SubspaceMethod
 from cdspp.methods.shared.constraints import COUNT, POSITIVE
+from cdspp.methods.shared.one_versus_one import LinearPairs, OneVersusOne
 from cdspp.methods.shared.requirements import require_every_class
 
 __all__ = ["CDLS", "CDLSSup"]
@@ -28,18 +30,19 @@ __all__ = ["CDLS", "CDLSSup"]
 NEGLIGIBLE = 1e-9
 
 
+@storable
 @dataclass(frozen=True, eq=False)
-class _Machine:
+class WeightedMachine:
     """A weighted nu-SVC, one against one; without any feature, the heaviest class."""
 
-    machine: NuSVC | None
+    machine: LinearPairs | None
     heaviest: int
     nu: float
 
     @classmethod
     def fit(
         cls, Z: Float, codes: Int, weights: Float, n_classes: int, nu: float
-    ) -> _Machine:
+    ) -> WeightedMachine:
         """Train; a class may weigh so little that `nu` has to be lowered."""
         kept = weights >= NEGLIGIBLE
         sizes = np.bincount(codes, weights=weights, minlength=n_classes)
@@ -63,13 +66,13 @@ class _Machine:
                 "no nu-SVC on the projected rows, which happens where no margin "
                 f"separates two classes: {error}"
             ) from error
-        return cls(machine, heaviest, nu)
+        return cls(OneVersusOne.of(machine).linear(Z[kept]), heaviest, nu)
 
     def predict(self, Z: Float) -> Int:
         """Return class codes."""
         if self.machine is None or not len(Z):
             return np.full(len(Z), self.heaviest, dtype=np.intp)
-        return np.asarray(self.machine.predict(Z), dtype=np.intp)
+        return self.machine.predict(Z)
 
 
 class CDLSSup(SubspaceMethod):
@@ -204,7 +207,7 @@ class CDLSSup(SubspaceMethod):
             np.bincount(codes).max() if by_class else len(codes)
             for codes in (target.codes, source.codes)
         ]
-        self._machine = _Machine.fit(
+        self._machine = WeightedMachine.fit(
             np.vstack([mapped, target.labelled]),
             np.concatenate([source.codes, target.codes]),
             np.concatenate([weights * sizes[0] / sizes[1], np.ones(len(target.codes))]),

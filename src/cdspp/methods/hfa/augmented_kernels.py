@@ -15,6 +15,7 @@ import sklearn
 from scipy import linalg
 
 from cdspp.core.linalg import squared_distances
+from cdspp.core.storage import storable
 from cdspp.methods.base import Float, Int
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "add_columns",
     "block_diagonal",
     "cold_start",
+    "gaussian",
     "generate_columns",
     "learn_weights",
     "next_weights",
@@ -61,33 +63,38 @@ class GaussianKernel:
         object.__setattr__(self, "gamma", gamma)
         object.__setattr__(self, "gram", np.exp(distances, out=distances))
 
-    def between(self, X: Float) -> Float:
-        """Return the kernel of other rows, (m, d), with the rows, as (m, n)."""
-        return np.asarray(np.exp(-self.gamma * squared_distances(X, self.X)))
+
+def gaussian(X: Float, rows: Float, gamma: float) -> Float:
+    """Return the Gaussian kernel of two sets of rows, of shape (len(X), len(rows))."""
+    return np.asarray(np.exp(-gamma * squared_distances(X, rows)))
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class TargetExpansion:
     """Decision values of target rows x: ``k(x, rows) @ coefficients + intercepts``.
 
     Attributes
     ----------
-    kernel : GaussianKernel
-        Kernel of the target rows of the fit.
+    rows : ndarray of shape (n, d)
+        Target rows of the fit.
+    gamma : float
+        Of their kernel.
     coefficients : ndarray of shape (n, n_classes)
         What each row adds to the value of each class.
     intercepts : ndarray of shape (n_classes,)
         Constants.
     """
 
-    kernel: GaussianKernel
+    rows: Float
+    gamma: float
     coefficients: Float
     intercepts: Float
 
     def predict(self, X: Float) -> Int:
         """Return the code of the largest decision value, ties to the first class."""
-        values = self.kernel.between(X) @ self.coefficients + self.intercepts
-        return np.asarray(values.argmax(axis=1))
+        kernel = gaussian(X, self.rows, self.gamma)
+        return np.asarray((kernel @ self.coefficients + self.intercepts).argmax(axis=1))
 
 
 @dataclass(frozen=True)

@@ -217,5 +217,5 @@ class HFA(FeatureAugmentation):
             coefficients[:, code] = machine.expansion(solution)
             intercepts[code] = solution.offset
             self._note(code, machine.n_columns)
-        self._values = TargetExpansion(target, coefficients, intercepts)
+        self._values = TargetExpansion(target.X, target.gamma, coefficients, intercepts)
         return []

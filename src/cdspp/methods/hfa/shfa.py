@@ -169,7 +169,7 @@ class SHFA(FeatureAugmentation):
                 found = machine.expansion(solution)
                 coefficients[:, code], intercepts[code] = found
                 self._note(code, machine.n_columns)
-        self._values = TargetExpansion(target, coefficients, intercepts)
+        self._values = TargetExpansion(target.X, target.gamma, coefficients, intercepts)
         return [self._single_round(problem.X_unlabelled)]
 
     def _solver(self, n: int) -> SimplexSolver:

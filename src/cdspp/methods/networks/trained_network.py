@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.linalg import softmax
+from cdspp.core.storage import storable
 from cdspp.methods.base import Float
 
 __all__ = ["LEAKY_SLOPE", "Trained", "TrainedEncoder", "TrainedLayer"]
@@ -19,6 +20,7 @@ __all__ = ["LEAKY_SLOPE", "Trained", "TrainedEncoder", "TrainedLayer"]
 LEAKY_SLOPE = 0.2
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class TrainedLayer:
     """A `Layer` in arrays."""
@@ -35,6 +37,7 @@ class TrainedLayer:
         return np.asarray(np.maximum(outputs, LEAKY_SLOPE * outputs))
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class TrainedEncoder:
     """An `Encoder` in arrays."""
@@ -50,6 +53,7 @@ class TrainedEncoder:
         return np.asarray(Z / np.maximum(lengths, self.floor))
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class Trained:
     """What training leaves: both encoders, the classifier, the loss by iteration."""

@@ -17,6 +17,7 @@ from cdspp.core.linalg import (
     softmax,
     squared_distances,
 )
+from cdspp.core.storage import storable
 from cdspp.methods.base import ConfidentClassifier, Float, Int
 from cdspp.methods.shared.common_subspace import SubspaceMethod
 from cdspp.methods.shared.constraints import COUNT, POSITIVE
@@ -35,6 +36,7 @@ SUBSPACE_CONSTRAINTS: Mapping[str, list[Any]] = {
 }
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class NearestMean:
     """Nearest class mean; the confidence is the softmax of the negative distances.
@@ -90,6 +92,7 @@ class _Wrapped:
         return probabilities
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class SubspaceClassifier:
     """A classifier fitted on the projected labelled rows of both domains.

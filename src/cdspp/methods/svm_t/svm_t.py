@@ -14,6 +14,7 @@ from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import row_normalise
 from cdspp.methods.base import Float, HeterogeneousClassifier, Int, Problem, Round
 from cdspp.methods.shared.constraints import POSITIVE
+from cdspp.methods.shared.one_versus_one import OneVersusOne
 from cdspp.methods.svm_t.platt import fit_sigmoid, libsvm_folds
 
 __all__ = ["SVMT"]
@@ -99,7 +100,7 @@ class SVMT(HeterogeneousClassifier):
         self._present = np.unique(problem.y_labelled)
         codes = problem.y_labelled
         gram = self._gram()
-        self._machines: list[SVC] = []
+        self._machines: list[OneVersusOne] = []
         self._sigmoids: list[tuple[float, float]] = []
         if len(self._present) < 2:
             return []
@@ -125,9 +126,9 @@ class SVMT(HeterogeneousClassifier):
             )
         return gram
 
-    def _machine(self, gram: Float, labels: Any) -> SVC:
+    def _machine(self, gram: Float, labels: Any) -> OneVersusOne:
         machine = SVC(C=self.C, kernel="precomputed", tol=1e-3)
-        return machine.fit(gram, labels)
+        return OneVersusOne.of(machine.fit(gram, labels))
 
     def _out_of_fold(self, gram: Float, second: NDArray[np.bool_]) -> Float:
         """Return decision values of rows by machines that did not see them."""
@@ -140,7 +141,7 @@ class SVMT(HeterogeneousClassifier):
                 values[fold] = 1.0 if second[rest].all() else -1.0
             elif len(fold):
                 machine = self._machine(gram[np.ix_(rest, rest)], second[rest])
-                values[fold] = machine.decision_function(gram[np.ix_(fold, rest)])
+                values[fold] = machine.decision_values(gram[np.ix_(fold, rest)])
         return values
 
     def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
@@ -149,7 +150,7 @@ class SVMT(HeterogeneousClassifier):
         kernel = self._prepare(X) @ self._rows.T
         if self.strategy == "ovo":
             return self._machines[0].predict(kernel), None
-        scores = np.column_stack([m.decision_function(kernel) for m in self._machines])
+        scores = np.column_stack([m.decision_values(kernel) for m in self._machines])
         if self.strategy == "platt":
             slopes, offsets = np.array(self._sigmoids).T
             most = np.log(1.0 / SMALLEST_PROBABILITY - 1.0)

@@ -1,0 +1,185 @@
+"""Objects as JSON and arrays, and back: in a file that is read without running code.
+
+Only numbers, text, arrays, collections of these and classes marked by `storable` are
+taken; what a file names is looked up among those, never imported.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import zipfile
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from cdspp.core.artifacts import atomic
+from cdspp.core.errors import DataError
+
+__all__ = ["Packer", "read_parts", "storable", "unpack", "write_parts"]
+
+T = TypeVar("T")
+
+_KINDS: dict[str, type] = {}
+_TREE = "tree"
+# What is left of a file that is cut short, of another kind, or made by hand.
+_BROKEN = (
+    *(OSError, ValueError, TypeError, LookupError, EOFError),
+    *(zlib.error, zipfile.BadZipFile, NotImplementedError),
+)
+
+
+def storable(cls: type[T]) -> type[T]:
+    """Mark a data class as one that `Packer` takes, under the name of the class."""
+    assert cls.__name__ not in _KINDS
+    _KINDS[cls.__name__] = cls
+    return cls
+
+
+class Packer:
+    """Turns objects into a tree for JSON, beside the arrays that it refers to.
+
+    Parameters
+    ----------
+    other : callable, optional
+        Given an object of another class, returns what to pack for it and the key under
+        which `unpack` finds that, or None.
+    """
+
+    def __init__(
+        self, other: Callable[[Any], tuple[str, Any] | None] = lambda value: None
+    ) -> None:
+        self.arrays: dict[str, np.ndarray] = {}
+        self._other = other
+
+    def pack(self, value: Any, where: str) -> Any:
+        """Return the tree of an object.
+
+        Parameters
+        ----------
+        value : object
+            What to pack.
+        where : str
+            What it is, for messages.
+
+        Raises
+        ------
+        DataError
+            Something in it is of a class that is not taken.
+        """
+        if isinstance(value, np.generic):
+            value = value.item()
+        if value is None or isinstance(value, bool | int | str):
+            return value
+        if isinstance(value, float):
+            return value if math.isfinite(value) else {"float": repr(value)}
+        if isinstance(value, np.ndarray):
+            return self._array(value, where)
+        if isinstance(value, list | tuple):
+            kind = "list" if isinstance(value, list) else "tuple"
+            return {kind: [self.pack(x, f"{where}[{k}]") for k, x in enumerate(value)]}
+        if isinstance(value, Mapping) and all(isinstance(name, str) for name in value):
+            return {"dict": self._named(value, where)}
+        if is_dataclass(value) and _KINDS.get(type(value).__name__) is type(value):
+            content = {f.name: getattr(value, f.name) for f in fields(value)}
+            return {"kind": type(value).__name__, "fields": self._named(content, where)}
+        if found := self._other(value):
+            key, content = found
+            return {key: self._named(content, where)}
+        raise DataError(
+            f"{where} is a {type(value).__name__}, which cannot be kept as numbers and "
+            "text."
+        )
+
+    def _named(self, values: Mapping[str, Any], where: str) -> dict[str, Any]:
+        return {name: self.pack(x, f"{where}.{name}") for name, x in values.items()}
+
+    def _array(self, value: np.ndarray, where: str) -> dict[str, Any]:
+        if value.dtype.kind == "O":  # an array of objects would be pickled
+            content = self.pack(value.ravel().tolist(), where)["list"]
+            return {"objects": content, "shape": list(value.shape)}
+        name = f"array-{len(self.arrays)}"
+        self.arrays[name] = value
+        return {"array": name}
+
+
+def unpack(
+    tree: Any,
+    arrays: Mapping[str, np.ndarray],
+    other: Mapping[str, Callable[[dict[str, Any]], Any]] | None = None,
+) -> Any:
+    """Return the object of a tree.
+
+    Parameters
+    ----------
+    tree : object
+        What `Packer.pack` returned.
+    arrays : mapping of str to ndarray
+        What the packer held.
+    other : mapping of str to callable, optional
+        What makes an object of another class of its named parts, by its key.
+
+    Raises
+    ------
+    DataError
+        The tree is none.
+    """
+    makers = other or {}
+
+    def back(node: Any) -> Any:
+        if not isinstance(node, dict):
+            return node
+        for key, content in node.items():
+            if key in ("list", "tuple"):
+                return {"list": list, "tuple": tuple}[key](map(back, content))
+            if key in ("dict", *makers):
+                named = {name: back(part) for name, part in content.items()}
+                return makers[key](named) if key in makers else named
+        if "kind" in node:
+            named = {name: back(part) for name, part in node["fields"].items()}
+            return _KINDS[node["kind"]](**named)
+        if "objects" in node:
+            found = np.empty(len(node["objects"]), dtype=object)
+            found[:] = [back(part) for part in node["objects"]]
+            return found.reshape(node["shape"])
+        return arrays[node["array"]] if "array" in node else float(node["float"])
+
+    try:
+        return back(tree)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DataError(f"not what was kept ({error}).") from error
+
+
+def write_parts(
+    path: str | os.PathLike[str], tree: Any, arrays: Mapping[str, np.ndarray]
+) -> None:
+    """Write a tree and its arrays as one NPZ file, the tree as JSON in it."""
+    text = json.dumps(tree, sort_keys=True, allow_nan=False)
+    with atomic(path) as temporary, temporary.open("wb") as stream:
+        parts: dict[str, Any] = {_TREE: np.asarray(text), **arrays}
+        np.savez(stream, **parts)
+
+
+def read_parts(
+    path: str | os.PathLike[str],
+) -> tuple[Any, dict[str, np.ndarray]]:
+    """Return the tree and the arrays of a file.
+
+    Raises
+    ------
+    DataError
+        The file is missing or not one that `write_parts` wrote.
+    """
+    if not Path(path).is_file():
+        raise DataError(f"{path}: no such file.")
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+            return json.loads(str(arrays.pop(_TREE))), arrays
+    except _BROKEN as error:
+        raise DataError(f"{path}: damaged, or another kind of file.") from error

@@ -1,0 +1,121 @@
+"""A trained support vector machine in arrays: prediction needs NumPy alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cdspp.core.storage import storable
+from cdspp.methods.base import Float, Int
+
+__all__ = ["LinearPairs", "OneVersusOne"]
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class OneVersusOne:
+    """What a machine of LIBSVM has learnt: a decision for every pair of classes.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (C,)
+        Class codes.
+    support : ndarray of shape (n_support,)
+        Which rows of the fit are support vectors, class by class.
+    counts : ndarray of shape (C,)
+        How many of them each class has.
+    duals : ndarray of shape (C - 1, n_support)
+        Coefficients of a row against each of the other classes in their order.
+    intercepts : ndarray of shape (C * (C - 1) / 2,)
+        Of the pairs (0, 1), (0, 2), ..., (1, 2), ...
+    """
+
+    classes: Int
+    support: Int
+    counts: Int
+    duals: Float
+    intercepts: Float
+
+    @classmethod
+    def of(cls, machine: Any) -> OneVersusOne:
+        """Take what a fitted `SVC` or `NuSVC` of scikit-learn has learnt."""
+        # With two classes scikit-learn turns the signs: positive means the second one.
+        sign = -1.0 if len(machine.classes_) == 2 else 1.0
+        return cls(
+            classes=np.asarray(machine.classes_),
+            support=np.asarray(machine.support_, dtype=np.intp),
+            counts=np.asarray(machine.n_support_, dtype=np.intp),
+            duals=sign * np.asarray(machine.dual_coef_),
+            intercepts=sign * np.asarray(machine.intercept_),
+        )
+
+    def pair_values(self, kernel: Float) -> Float:
+        """Return a value for each pair, above zero where its first class wins.
+
+        Parameters
+        ----------
+        kernel : ndarray of shape (n, n_fit)
+            Kernel of rows with those of the fit.
+
+        Returns
+        -------
+        values : ndarray of shape (n, C * (C - 1) / 2)
+            In O(n n_support C).
+        """
+        columns = np.split(self.support, np.cumsum(self.counts)[:-1])
+        duals = np.split(self.duals, np.cumsum(self.counts)[:-1], axis=1)
+        sides = [
+            kernel[:, rows] @ part.T for rows, part in zip(columns, duals, strict=True)
+        ]
+        first, second = np.triu_indices(len(self.classes), k=1)
+        pairs = zip(first, second, strict=True)
+        values = [sides[a][:, b - 1] + sides[b][:, a] for a, b in pairs]
+        return np.column_stack(values) + self.intercepts
+
+    def decision_values(self, kernel: Float) -> Float:
+        """Return the values of a machine of two classes; above zero, the second."""
+        return np.asarray(-self.pair_values(kernel)[:, 0])
+
+    def predict(self, kernel: Float) -> Int:
+        """Return the class that wins most pairs, ties to the first."""
+        return _elect(self.pair_values(kernel), self.classes)
+
+    def linear(self, rows: Float) -> LinearPairs:
+        """Return the machine of a linear kernel without its rows, those of the fit."""
+        weights = self.pair_values(rows.T) - self.intercepts
+        return LinearPairs(self.classes, weights, self.intercepts)
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class LinearPairs:
+    """A linear machine for every pair of classes.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (C,)
+        Class codes.
+    weights : ndarray of shape (d, C * (C - 1) / 2)
+        Of the features, for each pair.
+    intercepts : ndarray of shape (C * (C - 1) / 2,)
+        Constants.
+    """
+
+    classes: Int
+    weights: Float
+    intercepts: Float
+
+    def predict(self, X: Float) -> Int:
+        """Return the class that wins most pairs, ties to the first."""
+        return _elect(X @ self.weights + self.intercepts, self.classes)
+
+
+def _elect(values: Float, classes: Int) -> Int:
+    """Return the class of most votes; above zero the first of a pair has one."""
+    first, second = np.triu_indices(len(classes), k=1)
+    votes = np.zeros((len(values), len(classes)), dtype=np.intp)
+    for value, a, b in zip(values.T, first, second, strict=True):
+        votes[np.arange(len(votes)), np.where(value > 0, a, b)] += 1
+    return np.asarray(classes[votes.argmax(axis=1)], dtype=np.intp)

@@ -1,0 +1,211 @@
+"""Kept models: every inductive method predicts as before, and no code is run."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
+from support.quick_methods import every_form, method_of, quick
+from support.toy_problem import toy_problem
+
+import cdspp
+from cdspp import CDSPP, PA, SourceDomain, load_model, save_model
+from cdspp.core.errors import DataError
+from cdspp.core.storage import read_parts, write_parts
+from cdspp.methods import method_class
+from cdspp.methods.model_file import read_model
+from cdspp.methods.shared.one_versus_one import OneVersusOne
+
+NAMES = np.array(["ant", "bee", "cat", "dog"])
+
+
+@every_form
+def test_a_kept_model_predicts_as_it_did(form: str, tmp_path: Path) -> None:
+    if method_class(method_of(form)).transductive:
+        pytest.skip("labels the rows of the fit alone; see below")
+    problem = toy_problem()
+    model = problem.fit(quick(form))
+    save_model(tmp_path / "model.npz", model)
+    found: Any = load_model(tmp_path / "model.npz")
+    new = problem.X + 0.01
+    assert type(found) is type(model)
+    assert found.get_params() == model.get_params()
+    np.testing.assert_array_equal(found.predict(new), model.predict(new))
+    np.testing.assert_array_equal(found.transduction_, model.transduction_)
+    assert (found.n_iter_, found.collapsed_) == (model.n_iter_, model.collapsed_)
+    rows = {"predict_proba": new, "transform": new}
+    if model.uses_source:
+        rows["transform_source"] = problem.source.X
+    for name in filter(lambda name: hasattr(model, name), rows):
+        expected = getattr(model, name)(rows[name])
+        np.testing.assert_array_equal(getattr(found, name)(rows[name]), expected)
+    assert_equal_history(found, model)
+
+
+def assert_equal_history(found: Any, model: Any) -> None:
+    for ours, theirs in zip(found.history_, model.history_, strict=True):
+        np.testing.assert_array_equal(ours.prediction, theirs.prediction)
+        np.testing.assert_array_equal(ours.confidence, theirs.confidence)
+        assert (ours.iteration, ours.n_selected) == (
+            theirs.iteration,
+            theirs.n_selected,
+        )
+
+
+@pytest.mark.parametrize("dtype", [str, object])
+def test_labels_of_text_are_kept(dtype: Any, tmp_path: Path) -> None:
+    problem = toy_problem()
+    y = NAMES[problem.truth].astype(object)
+    y[problem.unlabelled] = None
+    source = SourceDomain(problem.source.X, NAMES[problem.source.y].astype(dtype))
+    model = CDSPP().fit(problem.X, y, source=source)
+    save_model(tmp_path / "model.npz", model)
+    found = load_model(tmp_path / "model.npz").predict(problem.X)
+    np.testing.assert_array_equal(found, model.predict(problem.X))
+    assert set(found) <= set(NAMES)
+
+
+def test_a_file_holds_arrays_and_json_and_no_pickle(tmp_path: Path) -> None:
+    path = tmp_path / "model.npz"
+    save_model(path, toy_problem().fit(CDSPP()))
+    with np.load(path, allow_pickle=False) as archive:
+        tree = json.loads(str(archive["tree"]))
+        assert not [n for n in archive.files if archive[n].dtype.hasobject]
+    assert (tree["format"], tree["schema"]) == ("cdspp model", 1)
+    assert tree["version"] == cdspp.__version__
+
+
+def test_equal_models_have_equal_bytes(tmp_path: Path) -> None:
+    for name in ("a.npz", "b.npz"):
+        save_model(tmp_path / name, toy_problem().fit(CDSPP()))
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+
+def test_what_could_not_be_used_or_kept_is_refused(tmp_path: Path) -> None:
+    problem = toy_problem()
+    for model, message in (
+        (PA(max_iter=2), "PA is transductive"),
+        (CDSPP(classifier=KNeighborsClassifier()), "CDSPP.classifier is a KNeighb"),
+    ):
+        with pytest.raises(DataError, match=message):
+            save_model(tmp_path / "model.npz", problem.fit(model))
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.9, 0.999])
+def test_a_file_cut_short_is_named(share: float, tmp_path: Path) -> None:
+    path = tmp_path / "model.npz"
+    save_model(path, toy_problem().fit(CDSPP()))
+    content = path.read_bytes()
+    path.write_bytes(content[: int(share * len(content))])
+    with pytest.raises(DataError, match=r"model\.npz: damaged, or another kind"):
+        load_model(path)
+
+
+class Trap:
+    """Would leave a file behind if it was unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> Any:
+        return (Path.touch, (self.path,))
+
+
+def test_a_file_that_would_run_code_is_not_run(tmp_path: Path) -> None:
+    trap = Trap(tmp_path / "run")
+    bare, inside = tmp_path / "bare.npz", tmp_path / "inside.npz"
+    bare.write_bytes(pickle.dumps(trap))
+    np.savez(inside, tree=np.array([trap], dtype=object))
+    for path in (bare, inside):
+        with pytest.raises(DataError, match="damaged, or another kind of file"):
+            load_model(path)
+    assert not (tmp_path / "run").exists()
+
+
+def changed(path: Path, change: Any) -> Path:
+    """Save a model whose tree was changed by hand."""
+    save_model(path, toy_problem().fit(CDSPP()))
+    tree, arrays = read_parts(path)
+    change(tree, arrays)
+    write_parts(path, tree, arrays)
+    return path
+
+
+def model_part(tree: Any) -> Any:
+    return tree["content"]["dict"]["model"]["method"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t, a: t.update(format="other"), "not a model that"),
+        (lambda t, a: t.update(schema=2), "in schema 2, this version reads 1"),
+        (lambda t, a: a.pop("array-0"), "damaged model .*array-0"),
+        (lambda t, a: model_part(t).update(identifier="os.system"), "damaged model"),
+        (
+            lambda t, a: model_part(t)["fitted"]["dict"].update(predict=1),
+            "an attribute predict",
+        ),
+        (lambda t, a: t["content"]["dict"].update(model=3), "damaged model"),
+        (
+            lambda t, a: model_part(t)["fitted"]["dict"]["_recogniser"].update(
+                kind="Path"
+            ),
+            "damaged model .*Path",
+        ),
+    ],
+)
+def test_a_file_of_another_make_is_refused(
+    change: Any, message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(DataError, match=message):
+        load_model(changed(tmp_path / "model.npz", change))
+
+
+def test_another_archive_is_no_model(tmp_path: Path) -> None:
+    path = tmp_path / "other.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("text", "text")
+    with pytest.raises(DataError, match="damaged, or another kind of file"):
+        load_model(path)
+    with pytest.raises(DataError, match="no such file"):
+        load_model(tmp_path / "missing.npz")
+
+
+def test_extras_come_back(tmp_path: Path) -> None:
+    extras = {
+        "names": ("a", "b"),
+        "means": np.arange(3.0),
+        "none": None,
+        "limits": [float("inf"), {"x": float("-inf")}],
+    }
+    save_model(tmp_path / "model.npz", toy_problem().fit(CDSPP()), extras)
+    found = read_model(tmp_path / "model.npz")[1]
+    assert found.pop("means").tolist() == [0, 1, 2]
+    del extras["means"]
+    assert found == extras
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 7])
+def test_a_machine_in_arrays_decides_as_libsvm(n_classes: int) -> None:
+    rng = np.random.default_rng(n_classes)
+    y = np.repeat(np.arange(n_classes), 8)
+    X = rng.standard_normal((len(y), 6)) + rng.standard_normal((n_classes, 6))[y]
+    new = rng.standard_normal((100, 6))
+    machine = SVC(kernel="precomputed", decision_function_shape="ovo").fit(X @ X.T, y)
+    ours, kernel = OneVersusOne.of(machine), new @ X.T
+    expected = machine.decision_function(kernel)
+    two = n_classes == 2
+    found = ours.decision_values(kernel) if two else ours.pair_values(kernel)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(ours.predict(kernel), machine.predict(kernel))
+    linear = ours.linear(X)
+    np.testing.assert_array_equal(linear.predict(new), machine.predict(kernel))
