@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from cdspp import SourceDomain, compare
-from cdspp.analysis.compare import ALONE_BETTER, CANNOT_TELL, USE, Comparison
+from cdspp.analysis.decision import ALONE_BETTER, CANNOT_TELL, USE, Comparison
 from cdspp.analysis.paired import gain_of
 from cdspp.core.errors import DataError
 from cdspp.datasets.planted import Planted

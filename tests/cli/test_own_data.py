@@ -15,8 +15,8 @@ from support.toy_problem import toy_problem
 
 from cdspp import CDSPP, SourceDomain
 from cdspp.__main__ import main
-from cdspp.cli.prepare import fit_scaling
 from cdspp.cli.tabular import read_domain
+from cdspp.core.scaling import fit_scaling
 from cdspp.methods import make
 
 NAMES = np.array(["ant", "bee", "cat", "dog"])
@@ -105,7 +105,7 @@ def test_without_a_source_the_target_stands_alone(folder: Path) -> None:
 
 
 def test_a_kept_model_predicts_new_rows(folder: Path) -> None:
-    model, new = folder / "model.joblib", folder / "new.csv"
+    model, new = folder / "model.npz", folder / "new.csv"
     assert fit(folder, "--model", str(model)) == 0
     assert run("predict", model=model, target=new, output=folder / "out.csv") == 0
     expected = PROBLEM.fit(CDSPP()).predict(PROBLEM.X[::2])
@@ -255,15 +255,15 @@ def test_a_wrong_method_or_option_is_named(
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({"wrong.joblib": b"text"}, "not a model"),
-        ({"wrong.joblib": pickle.dumps({"model": 1})}, "not a model"),
+        ({"wrong.npz": b"text"}, "not a model"),
+        ({"wrong.npz": pickle.dumps({"model": 1})}, "not a model"),
         ({}, "no such file"),
     ],
 )
 def test_a_file_that_is_no_model_is_refused(
     folder: Path, files: dict[str, bytes], message: str, capsys: Any
 ) -> None:
-    model = put(folder, files) / "wrong.joblib"
+    model = put(folder, files) / "wrong.npz"
     target, output = folder / "new.csv", folder / "out.csv"
     assert run("predict", model=model, target=target, output=output) == 2
     assert message in capsys.readouterr().err
@@ -272,7 +272,7 @@ def test_a_file_that_is_no_model_is_refused(
 def test_other_feature_columns_than_at_fit_are_refused(
     folder: Path, capsys: Any
 ) -> None:
-    model, new, wide = (folder / n for n in ("model.joblib", "new.csv", "wide.npz"))
+    model, new, wide = (folder / n for n in ("model.npz", "new.csv", "wide.npz"))
     assert fit(folder, "--model", str(model)) == 0
     new.write_text(new.read_text().replace("f0,f1", "f1,f0", 1))
     np.savez(wide, X=np.ones((2, 30)))
@@ -301,7 +301,7 @@ def renamed(folder: Path, **names: str) -> None:
 def test_columns_are_found_by_the_names_given(folder: Path) -> None:
     renamed(folder, label="class", id="who")
     names = ["--label", "class", "--id", "who", "--drop", "when"]
-    model, output = folder / "model.joblib", folder / "out.csv"
+    model, output = folder / "model.npz", folder / "out.csv"
     assert fit(folder, *names, "--model", str(model)) == 0
     ids = np.flatnonzero(PROBLEM.unlabelled)
     assert predicted(folder, "id") == [f"t{k}" for k in ids]
@@ -340,7 +340,7 @@ def test_missing_numbers_are_imputed_where_asked_for(folder: Path, capsys: Any) 
     X[3, 0] = np.nan
     labels = np.where(PROBLEM.unlabelled, "", NAMES[PROBLEM.truth])
     write_csv(folder / "target.csv", X, label=labels)
-    model, output = folder / "model.joblib", folder / "out.csv"
+    model, output = folder / "model.npz", folder / "out.csv"
     assert fit(folder) == 2
     assert "target.csv: record 5, column 'f0': the nu" in capsys.readouterr().err
     assert fit(folder, "--impute", "--model", str(model)) == 0
@@ -366,11 +366,10 @@ def test_missing_numbers_are_imputed_where_asked_for(folder: Path, capsys: Any) 
 def test_a_scale_holds_for_both_files_and_for_new_rows(
     folder: Path, kind: str, capsys: Any
 ) -> None:
-    model, new = folder / "model.joblib", folder / "new.csv"
+    model, new = folder / "model.npz", folder / "new.csv"
     assert fit(folder, "--scale", kind, "--model", str(model)) == 0
-    target, source = (read_domain(folder / f"{n}.csv") for n in ("target", "source"))
-    scaling = fit_scaling(kind, target)
-    X, X_source = scaling.apply(target).X, fit_scaling(kind, source).apply(source).X
+    rows = [read_domain(folder / f"{name}.csv").X for name in ("target", "source")]
+    X, X_source = (fit_scaling(kind, found).apply(found) for found in rows)
     expected = CDSPP().fit(
         X, PROBLEM.y, source=SourceDomain(X_source, PROBLEM.source.y)
     )

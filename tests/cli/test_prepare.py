@@ -1,4 +1,4 @@
-"""Missing numbers and scales: what is done to features before the method."""
+"""Missing numbers and scales of rows from files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cdspp.cli.prepare import SCALES, complete, fit_scaling
+from cdspp.cli.prepare import complete, learn_scaling, scaled
 from cdspp.cli.tabular import DomainRows
 from cdspp.core.errors import DataError
 
@@ -55,47 +55,16 @@ def test_a_gap_is_refused_with_its_place(
     assert message in str(caught.value)
 
 
-def test_rows_of_unit_length_leave_empty_rows_empty() -> None:
-    given = rows([[3.0, 4.0], [0.0, 0.0]])
-    found = fit_scaling("unit", given).apply(given)
-    np.testing.assert_allclose(found.X, [[0.6, 0.8], [0.0, 0.0]])
+def test_scaled_rows_say_how_and_keep_the_width_of_the_file() -> None:
+    given = rows(FULL[:5])
+    found = scaled(given, learn_scaling("pca", given))
+    assert found.X.shape == (5, 4)
+    assert found.told("source").endswith("60 features, PCA to 4 components")
 
 
-def test_standardised_columns_have_mean_0_and_deviation_1_or_are_0() -> None:
-    constant = np.column_stack([FULL, np.full(len(FULL), 0.1)])
-    learnt = fit_scaling("standardise", rows(constant))
-    found = learnt.apply(rows(constant)).X
-    np.testing.assert_allclose(found.mean(axis=0), 0, atol=1e-12)
-    np.testing.assert_allclose(found[:, :-1].std(axis=0), 1)
-    assert not found[:, -1].any()
-    new = learnt.apply(rows(np.ones((1, 61)))).X
-    np.testing.assert_allclose(new[0, :-1], (1 - FULL.mean(axis=0)) / FULL.std(axis=0))
-    assert new[0, -1] == 0
-
-
-def test_principal_components_are_centred_and_at_most_50() -> None:
-    learnt = fit_scaling("pca", rows(FULL))
-    found = learnt.apply(rows(FULL)).X
-    assert found.shape == (70, 50)
-    np.testing.assert_allclose(found.mean(axis=0), 0, atol=1e-12)
-    centred = FULL - FULL.mean(axis=0)
-    expected = np.linalg.svd(centred, compute_uv=False)[:50]
-    np.testing.assert_allclose(np.linalg.norm(found, axis=0), expected)
-    few = fit_scaling("pca", rows(FULL[:5])).apply(rows(FULL[:5]))
-    assert few.X.shape == (5, 4)
-    assert few.told("source").endswith("60 features, PCA to 4 components")
-
-
-@pytest.mark.parametrize("kind", SCALES)
-def test_rows_are_scaled_one_by_one_by_what_was_learnt(kind: str) -> None:
-    learnt = fit_scaling(kind, rows(FULL))
-    together = learnt.apply(rows(FULL)).X
-    alone = np.vstack([learnt.apply(rows(FULL[k : k + 1])).X for k in range(len(FULL))])
-    np.testing.assert_allclose(alone, together, atol=1e-12)
-    with pytest.raises(DataError, match="X has 59 features, but the model was fitted "):
-        learnt.apply(rows(FULL[:, 1:]))
-
-
-def test_rows_that_are_all_equal_have_no_components() -> None:
-    with pytest.raises(DataError, match="f.csv: --scale pca: "):
-        fit_scaling("pca", rows(np.ones((5, 3))))
+def test_what_cannot_be_scaled_is_named_with_its_file() -> None:
+    with pytest.raises(DataError, match="f.csv: scale: pca: .*all equal"):
+        learn_scaling("pca", rows(np.ones((4, 3))))
+    learnt = learn_scaling("unit", rows(FULL))
+    with pytest.raises(DataError, match="f.csv: X has 59 features, expected 60"):
+        scaled(rows(FULL[:, 1:]), learnt)

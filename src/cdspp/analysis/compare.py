@@ -10,76 +10,27 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_array
 
-from cdspp.analysis.answers import interval_text
-from cdspp.analysis.paired import PairedGain, gain_of
-from cdspp.analysis.summary import Floats, mean_sd
-from cdspp.analysis.verdicts import (
-    EQUAL,
-    HELPS,
-    HURTS,
-    MIN_TRIALS,
-    UNDECIDED,
-    judge_pair,
-    judge_tasks,
-)
+from cdspp.analysis.decision import Comparison, HoldOut, conclude
+from cdspp.analysis.summary import Floats
+from cdspp.analysis.verdicts import MIN_TRIALS
 from cdspp.core.errors import CollapseWarning, DataError, LabelWarning, MethodFailed
-from cdspp.core.names import ALONE, BASELINE, REAL, REFERENCE, TARGET_ONLY
+from cdspp.core.names import BASELINE, NO_SCALE, REAL, REFERENCE, TARGET_ONLY
+from cdspp.core.scaling import check_scale, fit_scaling
 from cdspp.core.seeding import generator, integer_seed
-from cdspp.core.wording import counted, in_points
 from cdspp.methods import available, make, method_class, seed_option
 from cdspp.methods.base import UNLABELLED, Int, SourceDomain
 from cdspp.methods.labels import compare_classes, read_labels
 from cdspp.stages.source_states import STATES, SourceState
 from cdspp.study.cost import Size, fit_cost
 
-__all__ = [
-    "ALONE_BETTER",
-    "CANNOT_TELL",
-    "USE",
-    "Comparison",
-    "compare",
-    "usual_methods",
-]
-
-USE, ALONE_BETTER, CANNOT_TELL = "use", "train on the target alone", "cannot tell"
-
-
-@dataclass(frozen=True, eq=False)
-class Comparison:
-    """What repeated hold-out says of a source.
-
-    Attributes
-    ----------
-    accuracies : DataFrame
-        By method, source state and number of labelled rows per class in the fit: mean
-        accuracy over repeats, and its deviation. Other states than the real one are
-        run with all labels alone.
-    gains : DataFrame
-        By method and state: the gain of the real source, with its 95 % interval.
-    verdicts : DataFrame
-        By method: the verdict after Holm's correction over methods.
-    decision : str
-        `USE`, `ALONE_BETTER` or `CANNOT_TELL`.
-    method : str
-        Which method to use: with the source if the decision is `USE`.
-    sentence : str
-        All of it in words.
-    """
-
-    accuracies: pd.DataFrame
-    gains: pd.DataFrame
-    verdicts: pd.DataFrame
-    decision: str
-    method: str
-    sentence: str
+__all__ = ["compare", "usual_methods"]
 
 
 class _Problem(NamedTuple):
@@ -88,6 +39,11 @@ class _Problem(NamedTuple):
     X: Floats
     codes: Int
     source: SourceDomain
+
+    @property
+    def unlabelled(self) -> Int:
+        """Which target rows have no label."""
+        return np.flatnonzero(self.codes == UNLABELLED)
 
 
 class _Fold(NamedTuple):
@@ -106,6 +62,8 @@ def compare(
     methods: Sequence[str] | None = None,
     repeats: int = 15,
     test_share: float = 1 / 3,
+    scale: str = NO_SCALE,
+    max_rows: int = 2000,
     margin: float = 1.0,
     wanted: float = 5.0,
     seed: int = 0,
@@ -128,13 +86,19 @@ def compare(
         Stratified hold-outs; `MIN_TRIALS` at least.
     test_share : float, default=1/3
         Share of the labelled rows of each class that is held out, one row at least.
+    scale : {"none", "unit", "standardise", "pca"}, default="none"
+        How features are scaled (`cdspp.core.scaling.fit_scaling`): those of the source
+        once, those of the target by the rows of each fit.
+    max_rows : int, default=2000
+        At most so many unlabelled target rows, and about as many source rows, take part
+        in a fit; drawn anew in each repeat.
     margin, wanted : float, default=1.0, 5.0
         In points: gains within the margin count as equal, and a gain of `wanted` is
         what the number of labelled rows that would be needed refers to.
     seed : int, default=0
         Of hold-outs, source states and methods.
     progress : callable, optional
-        Told what is about to be fitted.
+        Told what is about to be fitted, and how long it will take.
 
     Returns
     -------
@@ -143,26 +107,37 @@ def compare(
 
     Raises
     ------
+    ConfigError
+        A method or a scale is not known.
     DataError
         A class has fewer than two labelled rows, a method is transductive, or
         `repeats` are too few.
+
+    Notes
+    -----
+    ``repeats`` fits a method and state, 6 states, and 2 more for fewer labels.
     """
-    problem = _problem(X, y, source)
+    check_scale(scale)
+    problem = _problem(X, y, source, scale)
     folds = [_fold(problem, number, test_share, seed) for number in range(repeats)]
     chosen = list(methods or usual_methods(problem))
     _check(chosen, repeats)
+    fits = _Fits(problem, scale, max_rows, seed)
     found: dict[tuple[str, str], Floats] = {}
-    curves: dict[tuple[str, int], Floats] = {}
+    fewer: dict[tuple[str, int], Floats] = {}
     for method in chosen:
-        progress(method)
-        for state in STATES if method_class(method).uses_source else [REAL]:
-            whole = [_accuracy(problem, fold, method, state, seed) for fold in folds]
-            found[method, state] = np.array(whole)
-        for labels in _fewer_labels(folds):
-            curves[method, labels] = np.array(
-                [_accuracy(problem, f, method, REAL, seed, labels) for f in folds]
-            )
-    return _conclude(problem, folds, chosen, found, curves, margin / 100, wanted / 100)
+        states = STATES if method_class(method).uses_source else (REAL,)
+        counts = _fewer_labels(folds)
+        n_fits = repeats * (len(states) + len(counts))
+        seconds = n_fits * fits.seconds(method)
+        progress(f"{method}: {n_fits} fits, about {math.ceil(seconds)} s")
+        for state in states:
+            found[method, state] = fits.accuracies(folds, method, state)
+        for labels in counts:
+            fewer[method, labels] = fits.accuracies(folds, method, REAL, labels)
+    n_test, by_class = len(folds[0].test), [len(rows) for rows in folds[0].train]
+    told = HoldOut(sum(by_class), n_test, max(by_class), chosen, found, fewer)
+    return replace(conclude(told, margin / 100, wanted / 100), note=fits.note())
 
 
 def usual_methods(problem: Any) -> list[str]:
@@ -173,17 +148,7 @@ def usual_methods(problem: Any) -> list[str]:
     problem : object
         Has `X`, `codes` (-1 where unlabelled) and `source`.
     """
-    n_labelled = int(np.sum(problem.codes != UNLABELLED))
-    n_source, d_source = np.shape(problem.source.X)
-    size = Size(
-        name="own",
-        n_classes=len(np.unique(problem.codes[problem.codes != UNLABELLED])),
-        n_source=n_source,
-        d_source=d_source,
-        n_labelled=n_labelled,
-        n_unlabelled=len(problem.X) - n_labelled,
-        d_target=problem.X.shape[1],
-    )
+    size = _size(problem)
     own = [BASELINE, REFERENCE, "cdspp-pca", TARGET_ONLY]
     rivals = [
         name
@@ -196,8 +161,26 @@ def usual_methods(problem: Any) -> list[str]:
     return [*own[:3], *rivals[:2], own[3]]
 
 
-def _problem(X: ArrayLike, y: ArrayLike, source: SourceDomain) -> _Problem:
+def _size(problem: Any, max_rows: int | None = None) -> Size:
+    """Return the size of a problem, of which at most so many rows take part."""
+    known = problem.codes[problem.codes != UNLABELLED]
+    n_source, d_source = np.shape(problem.source.X)
+    n_unlabelled = len(problem.X) - len(known)
+    most = max_rows or max(n_source, n_unlabelled)
+    return Size(
+        name="own",
+        n_classes=len(np.unique(known)),
+        n_source=min(n_source, most),
+        d_source=d_source,
+        n_labelled=len(known),
+        n_unlabelled=min(n_unlabelled, most),
+        d_target=problem.X.shape[1],
+    )
+
+
+def _problem(X: ArrayLike, y: ArrayLike, source: SourceDomain, scale: str) -> _Problem:
     rows: Floats = check_array(X, dtype=np.float64, input_name="X")
+    given: Floats = check_array(source.X, dtype=np.float64, input_name="source.X")
     labels, labelled = read_labels(y)
     source_labels, known = read_labels(source.y)
     if not known.all() or len(labelled) != len(rows):
@@ -219,7 +202,8 @@ def _problem(X: ArrayLike, y: ArrayLike, source: SourceDomain) -> _Problem:
     every = np.unique(np.concatenate([labels, source_labels]))
     codes = np.full(len(rows), UNLABELLED, dtype=np.intp)
     codes[labelled] = np.searchsorted(every, labels)
-    coded = SourceDomain(source.X, np.searchsorted(every, source_labels))
+    scaled = fit_scaling(scale, given).apply(given)
+    coded = SourceDomain(scaled, np.searchsorted(every, source_labels))
     return _Problem(rows, codes, coded)
 
 
@@ -259,174 +243,82 @@ def _fewer_labels(folds: Sequence[_Fold]) -> list[int]:
     return sorted({1, (most + 1) // 2} - {most})
 
 
-def _accuracy(
-    problem: _Problem,
-    fold: _Fold,
-    method: str,
-    state: str,
-    seed: int,
-    labels: int | None = None,
-) -> float:
-    """Return the accuracy on held-out rows, NaN where the method fails."""
-    used = np.concatenate([rows[:labels] for rows in fold.train])
-    unlabelled = np.flatnonzero(problem.codes == UNLABELLED)
-    rows = np.concatenate([used, unlabelled])
-    source = SourceState(state).of(problem.source, seed, "compare", "own", fold.number)
-    drawn = integer_seed(method, seed, "compare", fold.number)
-    model = make(method, **seed_option(method, drawn))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CollapseWarning)
-        warnings.simplefilter("ignore", LabelWarning)
-        try:
-            model.fit(problem.X[rows], problem.codes[rows], source=source)
-        except MethodFailed:
-            return math.nan
-        predicted = model.predict(problem.X[fold.test])
-    return float(np.mean(predicted == problem.codes[fold.test]))
+@dataclass(frozen=True, eq=False)
+class _Fits:
+    """Fits on the rows that a fold leaves, scaled by these rows alone."""
 
+    problem: _Problem
+    scale: str
+    max_rows: int
+    seed: int
 
-def _conclude(
-    problem: _Problem,
-    folds: Sequence[_Fold],
-    methods: Sequence[str],
-    found: dict[tuple[str, str], Floats],
-    curves: dict[tuple[str, int], Floats],
-    margin: float,
-    wanted: float,
-) -> Comparison:
-    """Judge what was found, and say it."""
-    n_test = len(folds[0].test)
-    n_train = sum(len(rows) for rows in folds[0].train)
-    overlap = n_test / n_train
-    asked = [name for name in methods if method_class(name).uses_source]
-    gains = {
-        name: {
-            state: gain_of(found[name, REAL] - found[name, state], overlap=overlap)
-            for state in STATES
-            if state != REAL
+    def seconds(self, method: str) -> float:
+        """Return how long one fit is expected to take."""
+        return fit_cost(
+            method_class(method), _size(self.problem, self.max_rows)
+        ).seconds
+
+    def note(self) -> str:
+        """Say of which rows only some take part in a fit."""
+        sizes = {
+            "unlabelled target rows": len(self.problem.unlabelled),
+            "source rows": len(np.asarray(self.problem.source.y)),
         }
-        for name in asked
-    }
-    verdicts = _verdicts(gains, found, margin)
-    decision, method = _decide(verdicts, methods, found)
-    sentence = _sentence(decision, method, gains, verdicts, n_test + n_train, wanted)
-    return Comparison(
-        _accuracies(folds, found, curves),
-        _gains(gains, margin),
-        verdicts,
-        decision,
-        method,
-        sentence,
-    )
+        cut = [f"{n} {what}" for what, n in sizes.items() if n > self.max_rows]
+        if not cut:
+            return ""
+        return f"of {' and '.join(cut)} at most about {self.max_rows} are in each fit"
 
+    def accuracies(
+        self,
+        folds: Sequence[_Fold],
+        method: str,
+        state: str,
+        labels: int | None = None,
+    ) -> Floats:
+        """Return the accuracies on held-out rows, NaN where the method fails."""
+        found = [self._accuracy(fold, method, state, labels) for fold in folds]
+        return np.array(found)
 
-def _verdicts(
-    gains: dict[str, dict[str, PairedGain]],
-    found: dict[tuple[str, str], Floats],
-    margin: float,
-) -> pd.DataFrame:
-    """Judge the methods together: Holm's correction covers all that were tried."""
-    judged = judge_tasks(list(gains.values()), margin=margin)
-    return pd.DataFrame(
-        {
-            "method": name,
-            "display_name": method_class(name).display_name,
-            "accuracy": mean_sd(found[name, REAL])[0],
-            "alone": mean_sd(found[name, ALONE])[0],
-            "verdict": verdict.word,
-            **{k: v for k, v in vars(verdict).items() if k != "word"},
-        }
-        for name, verdict in zip(gains, judged, strict=True)
-    )
+    def _accuracy(
+        self, fold: _Fold, method: str, state: str, labels: int | None
+    ) -> float:
+        problem, number = self.problem, fold.number
+        used = np.concatenate([rows[:labels] for rows in fold.train])
+        rows = np.concatenate([used, self._unlabelled(number)])
+        scaling = fit_scaling(self.scale, problem.X[rows])
+        whole = self._source(number)
+        source = SourceState(state).of(whole, self.seed, "compare", "own", number)
+        drawn = integer_seed(method, self.seed, "compare", number)
+        model = make(method, **seed_option(method, drawn))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CollapseWarning)
+            warnings.simplefilter("ignore", LabelWarning)
+            try:
+                X = scaling.apply(problem.X[rows])
+                model.fit(X, problem.codes[rows], source=source)
+            except MethodFailed:
+                return math.nan
+            predicted = model.predict(scaling.apply(problem.X[fold.test]))
+        return float(np.mean(predicted == problem.codes[fold.test]))
 
+    def _unlabelled(self, number: int) -> Int:
+        """Return the unlabelled rows of a repeat, all where they are few."""
+        rows = self.problem.unlabelled
+        if len(rows) <= self.max_rows:
+            return rows
+        rng = generator("compare", self.seed, number, "unlabelled")
+        return np.sort(rng.permutation(rows)[: self.max_rows])
 
-def _decide(
-    verdicts: pd.DataFrame,
-    methods: Sequence[str],
-    found: dict[tuple[str, str], Floats],
-) -> tuple[str, str]:
-    """Return the decision, and the best method that goes with it."""
-    helped = verdicts[verdicts["verdict"] == HELPS]
-    if len(helped):
-        return USE, str(helped.loc[helped["accuracy"].idxmax(), "method"])
-    alone = {
-        name: mean_sd(found[name, ALONE if (name, ALONE) in found else REAL])[0]
-        for name in methods
-    }
-    best = max(alone, key=lambda name: (not math.isnan(alone[name]), alone[name]))
-    settled = verdicts["verdict"].isin([HURTS, EQUAL]).all()
-    return (ALONE_BETTER if settled else CANNOT_TELL), best
-
-
-def _sentence(
-    decision: str,
-    method: str,
-    gains: dict[str, dict[str, PairedGain]],
-    verdicts: pd.DataFrame,
-    n_labelled: int,
-    wanted: float,
-) -> str:
-    name = method_class(method).display_name
-    if decision == USE:
-        return (
-            f"Use the source with {name}: over no source it gains "
-            f"{interval_text(gains[method][ALONE])}, and it is better than in every "
-            "other source state."
-        )
-    tried = counted(len(verdicts), "method")
-    if decision == ALONE_BETTER:
-        return (
-            f"Train on the target alone, for instance by {name}: of {tried} the source "
-            "helps none, and for each it is settled that it hurts or makes no "
-            "difference."
-        )
-    open_ones = verdicts[verdicts["verdict"] == UNDECIDED]
-    least = float(open_ones["detectable"].min())
-    text = f"Cannot tell: for none of {tried} is the source surely of use"
-    if not math.isnan(least):
-        needed = math.ceil(n_labelled * max((least / wanted) ** 2, 1.0))
-        text += (
-            f"; with {n_labelled} labelled rows a gain below {in_points(least)} points "
-            f"would be missed, and one of {in_points(wanted)} needs about {needed}"
-        )
-    return f"{text}. Until then {name} without the source is the plain choice."
-
-
-def _accuracies(
-    folds: Sequence[_Fold],
-    found: dict[tuple[str, str], Floats],
-    curves: dict[tuple[str, int], Floats],
-) -> pd.DataFrame:
-    most = max(len(rows) for rows in folds[0].train)
-    cells = [(name, state, most, values) for (name, state), values in found.items()]
-    cells += [(name, REAL, labels, values) for (name, labels), values in curves.items()]
-    return pd.DataFrame(
-        {
-            "method": name,
-            "display_name": method_class(name).display_name,
-            "state": state,
-            "labels": labels,
-            "mean": mean_sd(values)[0],
-            "sd": mean_sd(values)[1],
-            "repeats": int(np.isfinite(values).sum()),
-        }
-        for name, state, labels, values in cells
-    )
-
-
-def _gains(gains: dict[str, dict[str, PairedGain]], margin: float) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "method": name,
-            "display_name": method_class(name).display_name,
-            "state": state,
-            "gain": gain.gain,
-            "low": gain.low,
-            "high": gain.high,
-            "p_above": gain.p_above,
-            "p_below": gain.p_below,
-            "pair": judge_pair(gain, margin),
-        }
-        for name, states in gains.items()
-        for state, gain in states.items()
-    )
+    def _source(self, number: int) -> SourceDomain:
+        """Return the source of a repeat: where it is large, a share of each class."""
+        X, y = np.asarray(self.problem.source.X), np.asarray(self.problem.source.y)
+        if len(y) <= self.max_rows:
+            return self.problem.source
+        rng = generator("compare", self.seed, number, "source")
+        kept = []
+        for code in np.unique(y):
+            rows = rng.permutation(np.flatnonzero(y == code))
+            kept.append(rows[: math.ceil(len(rows) * self.max_rows / len(y))])
+        chosen = np.sort(np.concatenate(kept))
+        return SourceDomain(X[chosen], y[chosen])

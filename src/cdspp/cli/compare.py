@@ -7,10 +7,10 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from cdspp.cli.command import add_command, positive_integer
-from cdspp.cli.reading import add_reading, read_both, tell
+from cdspp.cli.reading import add_reading, add_scale, read_both, tell
 
 if TYPE_CHECKING:
-    from cdspp.analysis.compare import Comparison
+    from cdspp.analysis.decision import Comparison
 
 __all__ = ["add_compare"]
 
@@ -27,22 +27,27 @@ example:
 
 def _compare(arguments: argparse.Namespace) -> str:
     from cdspp.analysis.compare import compare
+    from cdspp.cli.forecast import expected_cost, refuse_memory
     from cdspp.core.artifacts import atomic
 
     target, source = filter(None, read_both(arguments))
+    for method in arguments.method:
+        cost = expected_cost(method, target, source)
+        refuse_memory(method, cost, "leave this one out")
     found = compare(
         target.X,
         target.target_labels(),
         source=source.as_source(),
         methods=arguments.method or None,
         repeats=arguments.repeats,
+        scale=arguments.scale,
         seed=arguments.seed,
         progress=logging.getLogger(__name__).info,
     )
     if arguments.csv:
         with atomic(arguments.csv) as temporary:
             found.gains.to_csv(temporary, index=False)
-    head = tell(target, source)
+    head = [*tell(target, source), *filter(None, [found.note])]
     told = [*head, "", *_table(found), "", found.sentence]
     if arguments.page:
         from cdspp.report.page.comparison import write_comparison
@@ -88,6 +93,7 @@ def add_compare(commands: Any) -> None:
         "--seed", type=int, default=0, metavar="N", help="of all draws (%(default)s)"
     )
     add_reading(compare)
+    add_scale(compare)
     compare.add_argument("--page", metavar="FILE", help="also write it as a web page")
     compare.add_argument(
         "--csv", metavar="FILE", help="also write the gains with their intervals"

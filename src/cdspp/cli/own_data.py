@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from cdspp.cli.command import add_command, need_package
-from cdspp.cli.reading import add_reading, read_both, require_dropped, tell
+from cdspp.cli.reading import add_reading, add_scale, read_both, require_dropped, tell
 from cdspp.core.errors import DataError
+from cdspp.core.wording import counted
 
 if TYPE_CHECKING:
     from cdspp.cli.tabular import DomainRows
@@ -40,14 +41,14 @@ examples:
   cdspp fit --source genes.tsv.gz --target scans.xlsx --label tissue --id patient \\
       --drop age --drop site --impute --scale standardise --output predictions.csv
   cdspp fit --method svm-t --option strategy=ovo --option l2=true \\
-      --target sketches.npz --output predictions.csv --model svm.joblib
+      --target sketches.npz --output predictions.csv --model svm.npz
 """
 
 PREDICT_EXAMPLES = """\
 examples:
-  cdspp predict --model cdspp.joblib --target more-sketches.csv --output predictions.csv
+  cdspp predict --model cdspp.npz --target more-sketches.csv --output predictions.csv
 
-A model file is a pickle: load only files that you trust.
+A model file holds arrays and JSON; no code of it is run. In Python: cdspp.load_model.
 """
 
 
@@ -68,73 +69,66 @@ def _option(text: str) -> tuple[str, Any]:
 
 
 def _fit(arguments: argparse.Namespace) -> str:
-    from cdspp.cli.prepare import fit_scaling
+    from cdspp.cli.forecast import expected_cost, refuse_memory, told_while
+    from cdspp.cli.prepare import learn_scaling, scaled
     from cdspp.cli.tabular import write_predictions
-    from cdspp.methods import make, seed_option
 
-    options = {**seed_option(arguments.method, 0), **dict(arguments.option)}
-    model = make(arguments.method, **options)
-    if model.needs_torch:
-        need_package("torch", f"the method {arguments.method}")
+    model = _model(arguments)
     read, rows = read_both(arguments)
-    scaling = fit_scaling(arguments.scale, read)
-    target = scaling.apply(read)
+    scaling = learn_scaling(arguments.scale, read)
+    target = scaled(read, scaling)
     if rows is not None:
-        rows = fit_scaling(arguments.scale, rows).apply(rows)
+        rows = scaled(rows, learn_scaling(arguments.scale, rows))
+    source = None if rows is None else rows.as_source()
     y = target.target_labels()
     told = tell(target, rows)
+    cost = expected_cost(arguments.method, target, rows)
+    if not arguments.anyway:
+        refuse_memory(arguments.method, cost, "try it with --anyway")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model.fit(target.X, y, source=None if rows is None else rows.as_source())
+        with told_while(arguments.method, cost.seconds):
+            model.fit(target.X, y, source=source)
     told += [f"note: {warning.message}" for warning in caught]
     last = model.history_[-1]
     ids = [name for name, label in zip(target.ids, y, strict=True) if label == -1]
     write_predictions(arguments.output, ids, last.prediction, last.confidence)
     if arguments.model:
-        kept = {"model": model, "features": target.features, "scaling": scaling}
-        names = (arguments.label, arguments.id, tuple(arguments.drop))
-        means = read.X.mean(axis=0)
-        _keep(arguments.model, {**kept, "means": means, "columns": names})
+        _keep(arguments, model, read, scaling)
+        told.append(f"model: {arguments.model}")
     if not ids:
         told.append("note: every target row has a label, so there is none to predict.")
-    told.append(f"{len(ids)} predictions: {arguments.output}")
+    told.append(f"{counted(len(ids), 'prediction')}: {arguments.output}")
     return "\n".join(told)
 
 
-def _keep(path: str, stored: dict[str, Any]) -> None:
-    import joblib
+def _model(arguments: argparse.Namespace) -> Any:
+    """Return the method asked for, not yet fitted."""
+    from cdspp.methods import make, seed_option
+    from cdspp.methods.model_file import check_keepable
 
-    from cdspp.core.artifacts import atomic
+    options = {**seed_option(arguments.method, 0), **dict(arguments.option)}
+    model = make(arguments.method, **options)
+    if model.needs_torch:
+        need_package("torch", f"the method {arguments.method}")
+    if arguments.model:
+        check_keepable(model)
+    return model
 
-    with atomic(path) as temporary:
-        joblib.dump(stored, temporary)
 
+def _keep(
+    arguments: argparse.Namespace, model: Any, read: DomainRows, scaling: Any
+) -> None:
+    """Keep the model, and what makes rows of a file what it was fitted on."""
+    from cdspp.methods.model_file import save_model
 
-def _load_model(path: str) -> dict[str, Any]:
-    import pickle
-
-    import joblib
-
-    from cdspp.methods.base import HeterogeneousClassifier
-
-    wrong = f"{path}: not a model that `cdspp fit --model` wrote."
-    try:
-        stored = joblib.load(path)
-    except FileNotFoundError as error:
-        raise DataError(f"{path}: no such file.") from error
-    except (
-        pickle.UnpicklingError,
-        ValueError,
-        KeyError,
-        EOFError,
-        IndexError,
-    ) as error:
-        raise DataError(wrong) from error
-    if not isinstance(stored, dict) or not isinstance(
-        stored.get("model"), HeterogeneousClassifier
-    ):
-        raise DataError(wrong)
-    return stored
+    extras = {
+        "features": read.features,
+        "scaling": scaling,
+        "means": read.X.mean(axis=0),
+        "columns": (arguments.label, arguments.id, tuple(arguments.drop)),
+    }
+    save_model(arguments.model, model, extras)
 
 
 def _shortened(names: Sequence[str]) -> str:
@@ -142,28 +136,29 @@ def _shortened(names: Sequence[str]) -> str:
 
 
 def _predict(arguments: argparse.Namespace) -> str:
-    from cdspp.cli.prepare import complete
+    from cdspp.cli.prepare import complete, scaled
     from cdspp.cli.tabular import write_predictions
+    from cdspp.methods.model_file import read_model
 
-    stored = _load_model(arguments.model)
-    model, features = stored["model"], stored["features"]
-    target = _read_new(arguments, stored.get("columns", (None, None, ())))
+    model, kept = read_model(arguments.model)
+    features = kept.get("features", ())
+    target = _read_new(arguments, kept.get("columns", (None, None, ())))
     if features and target.features and features != target.features:
         raise DataError(
             f"{target.path}: the feature columns are not those that the model was "
             f"fitted on. Expected {_shortened(features)}, got "
             f"{_shortened(target.features)}."
         )
-    target = complete(target, impute=arguments.impute, means=stored.get("means"))
-    if "scaling" in stored:  # not in models of before there was one
-        target = stored["scaling"].apply(target)
+    target = complete(target, impute=arguments.impute, means=kept.get("means"))
+    if "scaling" in kept:  # not in models that the library kept
+        target = scaled(target, kept["scaling"])
     predicted = model.predict(target.X)
     confidence = None
     if hasattr(model, "predict_proba"):
         confidence = model.predict_proba(target.X).max(axis=1)
     write_predictions(arguments.output, target.ids, predicted, confidence)
     told = target.told("target")
-    return f"{told}\n{len(predicted)} predictions: {arguments.output}"
+    return f"{told}\n{counted(len(predicted), 'prediction')}: {arguments.output}"
 
 
 def _read_new(
@@ -211,12 +206,11 @@ def add_fit(commands: Any) -> None:
         "--model", metavar="FILE", help="also keep the model, for `predict`"
     )
     add_reading(fit)
+    add_scale(fit)
     fit.add_argument(
-        "--scale",
-        choices=["none", "unit", "standardise", "pca"],
-        default="none",
-        help="of the features of each file: rows of unit length, columns of mean 0 and "
-        "deviation 1, or at most 50 principal components (%(default)s)",
+        "--anyway",
+        action="store_true",
+        help="fit even where memory is not expected to do",
     )
 
 

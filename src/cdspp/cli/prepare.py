@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cdspp.core.errors import DataError
+from cdspp.core.scaling import Scaling, fit_scaling
 from cdspp.core.wording import counted
 from cdspp.methods.base import Float
 
 if TYPE_CHECKING:
     from cdspp.cli.tabular import DomainRows
-    from cdspp.core.components import PrincipalComponents
 
-__all__ = ["SCALES", "Scaling", "complete", "fit_scaling"]
-
-MOST_COMPONENTS = 50
-SCALES = ("none", "unit", "standardise", "pca")
+__all__ = ["complete", "learn_scaling", "scaled"]
 
 
 def complete(
@@ -67,81 +64,30 @@ def complete(
     return replace(rows, X=filled, notes=(*rows.notes, note))
 
 
-@dataclass(frozen=True, eq=False)
-class Scaling:
-    """What was learnt from the rows of one file to scale rows like them.
-
-    Attributes
-    ----------
-    kind : str
-        One of `SCALES`.
-    n_features : int
-        Of the file.
-    means, factors : ndarray of shape (n_features,), optional
-        Where rows are standardised: what is subtracted, and what then multiplies.
-    components : PrincipalComponents, optional
-        Where rows are projected.
-    """
-
-    kind: str
-    n_features: int
-    means: Float | None = None
-    factors: Float | None = None
-    components: PrincipalComponents | None = None
-
-    def apply(self, rows: DomainRows) -> DomainRows:
-        """Return the rows scaled, with a note that says how.
-
-        Raises
-        ------
-        DataError
-            The rows have another number of features than those learnt from.
-        """
-        if rows.X.shape[1] != self.n_features:
-            raise DataError(
-                f"{rows.path}: X has {rows.X.shape[1]} features, but the model was "
-                f"fitted on {self.n_features}."
-            )
-        X, note = rows.X, "no scaling"
-        if self.kind == "unit":
-            norms = np.linalg.norm(X, axis=1, keepdims=True)
-            X, note = X / np.where(norms > 0, norms, 1.0), "rows scaled to unit length"
-        elif self.means is not None and self.factors is not None:
-            X, note = (X - self.means) * self.factors, "columns standardised"
-        elif self.components is not None:
-            X = self.components.transform(X)
-            note = f"PCA to {counted(X.shape[1], 'component')}"
-        return replace(rows, X=X, scaling=note, width=self.n_features)
-
-
-def fit_scaling(kind: str, rows: DomainRows) -> Scaling:
-    """Learn how to scale rows from those of a file.
-
-    Parameters
-    ----------
-    kind : {"none", "unit", "standardise", "pca"}
-        Rows as they are or of unit length; columns of mean 0 and standard deviation 1,
-        constant ones 0; or the first principal components of centred rows, at most 50.
-    rows : DomainRows
-        Rows whose features are finite.
+def scaled(rows: DomainRows, scaling: Scaling) -> DomainRows:
+    """Return rows scaled, with a note that says how.
 
     Raises
     ------
     DataError
-        The rows are all equal, so they have no principal components.
+        The rows have another number of features than those learnt from.
     """
-    X = rows.X
-    if kind == "standardise":
-        spread = np.where(np.ptp(X, axis=0) > 0, X.std(axis=0), 0.0)
-        factors = np.divide(1.0, spread, out=np.zeros(X.shape[1]), where=spread > 0)
-        return Scaling(kind, X.shape[1], means=X.mean(axis=0), factors=factors)
-    if kind == "pca":
-        from cdspp.core.components import principal_components
+    try:
+        X = scaling.apply(rows.X)
+    except DataError as error:
+        raise DataError(f"{rows.path}: {error}") from error
+    return replace(rows, X=X, scaling=str(scaling), width=scaling.n_features)
 
-        most = min(MOST_COMPONENTS, *X.shape)
-        try:
-            found = principal_components(X, most)
-        except DataError as error:
-            raise DataError(f"{rows.path}: --scale pca: {error}") from error
-        return Scaling(kind, X.shape[1], components=found)
-    return Scaling(kind, X.shape[1])
+
+def learn_scaling(kind: str, rows: DomainRows) -> Scaling:
+    """Learn how to scale rows like those of a file, as `fit_scaling` does.
+
+    Raises
+    ------
+    DataError
+        It cannot be learnt from them.
+    """
+    try:
+        return fit_scaling(kind, rows.X)
+    except DataError as error:
+        raise DataError(f"{rows.path}: {error}") from error

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cdspp.core.errors import DataError
+from cdspp.core.names import NO_SCALE, SCALES
 
 if TYPE_CHECKING:
     from cdspp.cli.tabular import DomainRows
 
-__all__ = ["add_reading", "read_both", "require_dropped", "tell"]
+__all__ = ["add_reading", "add_scale", "read_both", "require_dropped", "tell"]
 
 
 def add_reading(command: argparse.ArgumentParser) -> None:
@@ -33,6 +34,17 @@ def add_reading(command: argparse.ArgumentParser) -> None:
         "--impute",
         action="store_true",
         help="numbers that are missing or not finite become the mean of their column",
+    )
+
+
+def add_scale(command: argparse.ArgumentParser) -> None:
+    """Add the option that says how features are scaled."""
+    command.add_argument(
+        "--scale",
+        choices=SCALES,
+        default=NO_SCALE,
+        help="of the features of each file: rows of unit length, columns of mean 0 and "
+        "deviation 1, or at most 50 principal components (%(default)s)",
     )
 
 

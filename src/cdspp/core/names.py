@@ -14,12 +14,17 @@ __all__ = [
     "LABELLED",
     "LABELS",
     "MAIN",
+    "NO_SCALE",
+    "PCA",
     "PUBLISHED",
     "REAL",
     "REFERENCE",
+    "SCALES",
     "SEEDED",
     "SOURCE",
+    "STANDARDISE",
     "TARGET_ONLY",
+    "UNIT",
     "UNLABELLED_ROLE",
     "FitKey",
     "fit_key",
@@ -39,6 +44,9 @@ REFERENCE, BASELINE, TARGET_ONLY = "cdspp", "svm-t", "target-only"
 
 # How labelled samples are drawn; `PUBLISHED` is also the extractor of ready-made views.
 SEEDED, PUBLISHED = "seeded", "published"
+
+# How features are scaled before a method sees them.
+SCALES = NO_SCALE, UNIT, STANDARDISE, PCA = ("none", "unit", "standardise", "pca")
 
 # What a sample is in a trial.
 SOURCE, LABELLED, UNLABELLED_ROLE = "source", "labelled", "unlabelled"

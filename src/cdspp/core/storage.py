@@ -166,9 +166,16 @@ def write_parts(
 
 
 def read_parts(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str], what: str
 ) -> tuple[Any, dict[str, np.ndarray]]:
     """Return the tree and the arrays of a file.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    what : str
+        What it should hold, for messages.
 
     Raises
     ------
@@ -182,4 +189,4 @@ def read_parts(
             arrays = {name: archive[name] for name in archive.files}
             return json.loads(str(arrays.pop(_TREE))), arrays
     except _BROKEN as error:
-        raise DataError(f"{path}: damaged, or another kind of file.") from error
+        raise DataError(f"{path}: not {what}, or damaged ({error}).") from error

@@ -17,6 +17,7 @@ from cdspp.methods.base import HeterogeneousClassifier
 __all__ = ["check_keepable", "load_model", "read_model", "save_model"]
 
 FORMAT, SCHEMA = "cdspp model", 1
+WHAT = "a model that `cdspp fit --model` wrote"
 _ESTIMATOR = "method"
 
 
@@ -111,9 +112,9 @@ def read_model(
     DataError
         As for `load_model`, but for the scale.
     """
-    tree, arrays = read_parts(path)
+    tree, arrays = read_parts(path, WHAT)
     if not isinstance(tree, dict) or tree.get("format") != FORMAT:
-        raise DataError(f"{path}: not a model that `cdspp fit --model` wrote.")
+        raise DataError(f"{path}: not {WHAT}.")
     if tree.get("schema") != SCHEMA:
         raise DataError(
             f"{path}: kept by cdspp {tree.get('version')} in schema "

@@ -22,7 +22,7 @@ from cdspp.report.tables.table import (
 )
 
 if TYPE_CHECKING:
-    from cdspp.analysis.compare import Comparison
+    from cdspp.analysis.decision import Comparison
 
 __all__ = ["comparison_table", "write_comparison"]
 

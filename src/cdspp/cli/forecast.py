@@ -1,0 +1,144 @@
+"""What a fit will cost, said before it runs; a sign of life while it does."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cdspp.core.errors import DataError
+
+if TYPE_CHECKING:
+    from cdspp.cli.tabular import DomainRows
+    from cdspp.study.cost import Cost
+
+__all__ = ["available_megabytes", "expected_cost", "refuse_memory", "told_while"]
+
+log = logging.getLogger(__name__)
+
+# Shorter fits need no word.
+LONG_SECONDS = 30.0
+# Where a control group bounds the memory of its processes, and what they use of it.
+GROUP = Path("/sys/fs/cgroup")
+
+
+def expected_cost(method: str, target: DomainRows, source: DomainRows | None) -> Cost:
+    """Return what one fit of a method on rows of files is expected to cost."""
+    from cdspp.methods import method_class
+    from cdspp.study.cost import Size, fit_cost
+
+    n_labelled = sum(map(bool, target.labels))
+    given = source or target
+    labelled = {label for rows in (target, given) for label in rows.labels if label}
+    size = Size(
+        name=target.path,
+        n_classes=len(labelled),
+        n_source=len(source.labels) if source else n_labelled,
+        d_source=given.X.shape[1],
+        n_labelled=n_labelled,
+        n_unlabelled=len(target.labels) - n_labelled,
+        d_target=target.X.shape[1],
+    )
+    return fit_cost(method_class(method), size)
+
+
+def refuse_memory(method: str, cost: Cost, other_words: str) -> None:
+    """Refuse a fit that needs more memory than there is.
+
+    Parameters
+    ----------
+    method : str
+        Its identifier.
+    cost : Cost
+        What it is expected to cost.
+    other_words : str
+        What to do instead, beside another method or fewer rows.
+
+    Raises
+    ------
+    DataError
+        With both numbers.
+    """
+    there = available_megabytes()
+    if there is None or cost.megabytes <= there:
+        return
+    raise DataError(
+        f"{method} would need about {_memory(cost.megabytes)} of memory for so many "
+        f"rows, and {_memory(there)} are free. Leave rows or features out (--scale pca "
+        f"keeps 50), choose another method, or {other_words}."
+    )
+
+
+def available_megabytes() -> float | None:
+    """Return the memory that a process may still use, None where it is not known."""
+    found = [_free_memory(), _group_memory()]
+    known = [value for value in found if value is not None]
+    return min(known) if known else None
+
+
+def _free_memory() -> float | None:
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        values = dict(line.split(":", 1) for line in lines)
+        return int(values["MemAvailable"].split()[0]) / 2**10
+    except (OSError, ValueError, KeyError):
+        pass
+    try:  # no such file but on Linux; what is there in all is better than nothing
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**20
+    except (OSError, ValueError, AttributeError):
+        return None
+
+
+def _group_memory() -> float | None:
+    try:
+        limit, used = (
+            int((GROUP / name).read_text(encoding="ascii"))
+            for name in ("memory.max", "memory.current")
+        )
+    except (OSError, ValueError):  # no group, or no limit: "max"
+        return None
+    return (limit - used) / 2**20
+
+
+@contextmanager
+def told_while(what: str, seconds: float) -> Iterator[None]:
+    """Say how long something is expected to take, if long, and where it stands.
+
+    Parameters
+    ----------
+    what : str
+        What runs within the block.
+    seconds : float
+        How long it is expected to.
+    """
+    started, over = time.monotonic(), threading.Event()
+
+    def tell() -> None:
+        while not over.wait(LONG_SECONDS):
+            spent = time.monotonic() - started
+            log.info("%s: %s of about %s", what, _time(spent), _time(seconds))
+
+    if seconds >= LONG_SECONDS:
+        log.info("%s: about %s on one core", what, _time(seconds))
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        over.set()
+        teller.join()
+
+
+def _time(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _memory(megabytes: float) -> str:
+    return f"{megabytes / 1024:.1f} GB" if megabytes >= 1024 else f"{megabytes:.0f} MB"

@@ -1,0 +1,137 @@
+"""How features are scaled before a method sees them, learnt without labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cdspp.core.components import PrincipalComponents, principal_components
+from cdspp.core.errors import ConfigError, DataError
+from cdspp.core.linalg import row_normalise
+from cdspp.core.matrix import is_sparse
+from cdspp.core.names import PCA, SCALES, STANDARDISE, UNIT
+from cdspp.core.storage import storable
+from cdspp.core.wording import counted
+
+__all__ = ["Scaling", "check_scale", "fit_scaling"]
+
+MOST_COMPONENTS = 50
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """What was learnt from rows to scale others like them.
+
+    Attributes
+    ----------
+    kind : {"none", "unit", "standardise", "pca"}
+        One of `cdspp.core.names.SCALES`.
+    n_features : int
+        Number of features of the rows.
+    means, factors : ndarray of shape (n_features,), optional
+        Where columns are standardised: what is subtracted, and what then multiplies.
+    components : PrincipalComponents, optional
+        Where rows are projected.
+    """
+
+    kind: str
+    n_features: int
+    means: np.ndarray | None = None
+    factors: np.ndarray | None = None
+    components: PrincipalComponents | None = None
+
+    def apply(self, X: Any) -> Any:
+        """Return rows scaled; sparse ones stay so where they can.
+
+        Raises
+        ------
+        DataError
+            The rows have another number of features than those learnt from.
+        """
+        if X.shape[1] != self.n_features:
+            raise DataError(
+                f"X has {X.shape[1]} features, expected {self.n_features} as in the "
+                "rows of the fit."
+            )
+        if self.kind == UNIT:
+            return _unit(X)
+        if self.means is not None and self.factors is not None:
+            return (X - self.means) * self.factors
+        return X if self.components is None else self.components.transform(X)
+
+    def __str__(self) -> str:
+        """Say it in words."""
+        if self.components is not None:
+            return f"PCA to {counted(len(self.components.components), 'component')}"
+        told = {UNIT: "rows scaled to unit length", STANDARDISE: "columns standardised"}
+        return told.get(self.kind, "no scaling")
+
+
+def check_scale(kind: str) -> None:
+    """Refuse what is not one of `cdspp.core.names.SCALES`.
+
+    Raises
+    ------
+    ConfigError
+        It is none.
+    """
+    if kind not in SCALES:
+        raise ConfigError(f"scale must be one of {', '.join(SCALES)}, got {kind!r}.")
+
+
+def fit_scaling(kind: str, X: Any) -> Scaling:
+    """Learn how to scale rows.
+
+    Parameters
+    ----------
+    kind : {"none", "unit", "standardise", "pca"}
+        Rows as they are or of unit length; columns of mean 0 and standard deviation 1,
+        constant ones 0; or the first principal components of centred rows, at most 50.
+    X : ndarray or sparse matrix of shape (n, n_features)
+        Rows whose features are finite.
+
+    Raises
+    ------
+    ConfigError
+        The kind is none of these.
+    DataError
+        The rows are all equal, so they have no principal components, or sparse ones
+        would have to be standardised.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cdspp.core.scaling import fit_scaling
+    >>> X = np.array([[0.0, 5.0], [2.0, 5.0]])
+    >>> fit_scaling("standardise", X).apply(X).tolist()
+    [[-1.0, 0.0], [1.0, 0.0]]
+    """
+    check_scale(kind)
+    if kind == STANDARDISE:
+        if is_sparse(X):
+            raise DataError(
+                "scale: standardise would fill a sparse matrix of shape "
+                f"{tuple(X.shape)} with numbers. Use pca or unit."
+            )
+        spread = np.where(np.ptp(X, axis=0) > 0, X.std(axis=0), 0.0)
+        factors = np.divide(1.0, spread, out=np.zeros(X.shape[1]), where=spread > 0)
+        return Scaling(kind, X.shape[1], means=X.mean(axis=0), factors=factors)
+    if kind == PCA:
+        most = min(MOST_COMPONENTS, *X.shape)
+        try:
+            found = principal_components(X, most)
+        except DataError as error:
+            raise DataError(f"scale: pca: {error}") from error
+        return Scaling(kind, X.shape[1], components=found)
+    return Scaling(kind, X.shape[1])
+
+
+def _unit(X: Any) -> Any:
+    """Return rows of unit length; those of zeros stay."""
+    if is_sparse(X):
+        lengths = np.sqrt(np.asarray(X.multiply(X).sum(axis=1))).reshape(-1, 1)
+        return X.multiply(1.0 / np.where(lengths > 0, lengths, 1.0)).tocsr()
+    return row_normalise(X)
