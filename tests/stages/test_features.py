@@ -104,6 +104,28 @@ def test_a_view_is_reduced_and_remembers_its_origin(
     assert view.provenance["options"] == options
 
 
+def test_a_scaled_view_is_the_view_scaled_by_all_rows_of_the_domain(
+    texts: Path, tmp_path: Path
+) -> None:
+    given: dict[str, Any] = {"options": {"n_components": 3}}
+    given["view"] = tmp_path / "two.text.npz"
+    extract(given["view"], "text", index=texts)
+    bare = extract(tmp_path / "bare.npz", "pca", **given)
+    view = extract(tmp_path / "two.npz", "pca", scale="standardise", **given)
+    X = np.asarray(bare.X, dtype=np.float64)
+    expected = (X - X.mean(axis=0)) / X.std(axis=0)
+    np.testing.assert_allclose(view.X, expected, rtol=1e-4, atol=1e-4)
+    assert view.provenance == {**bare.provenance, "scale": "standardise"}
+
+
+def test_a_sparse_view_cannot_be_standardised(texts: Path, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="text, domain two: scale: standardise would"):
+        extract(tmp_path / "two.npz", "text", index=texts, scale="standardise")
+    assert not (tmp_path / "two.npz").exists()
+    unit = extract(tmp_path / "two.npz", "text", index=texts, scale="unit")
+    np.testing.assert_allclose(unit.X.multiply(unit.X).sum(axis=1), 1, rtol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("extractor", "options", "kind"),
     [("cnn", {"layer": "pool"}, "images"), ("text", {}, "texts")],

@@ -65,6 +65,14 @@ def test_widths_follow_from_the_options_of_extractors() -> None:
     assert (size.d_source, size.d_target) == (800, 4096)
 
 
+def test_a_view_scaled_by_principal_components_has_at_most_50() -> None:
+    config = read_study("office-caltech")
+    for view in config["views"]:
+        view["scale"] = "pca"
+    size = problem_size(load(config), "photographs", "main", "amazon_webcam", "cdspp")
+    assert (size.d_source, size.d_target) == (50, 50)
+
+
 def test_more_trials_ask_for_more_time_and_no_more_memory(paper: Study) -> None:
     group = group_of(paper, "office-home-vgg16-resnet50", "cdspp")
     one, many = (

@@ -70,6 +70,10 @@ def extractor_options(wildcards):
     return view_of(wildcards).domain_options(wildcards.domain)
 
 
+def view_scale(wildcards):
+    return view_of(wildcards).scale
+
+
 def published_storage(wildcards):
     dataset = study.datasets[wildcards.dataset]
     return dataset.storage(view_of(wildcards), wildcards.domain)
@@ -90,6 +94,7 @@ rule features:
     params:
         extractor=extractor_name,
         options=extractor_options,
+        scale=view_scale,
         storage=published_storage,
         numeric_threads=study.numeric_threads,
         code=extractor_digest,

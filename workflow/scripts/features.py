@@ -8,6 +8,7 @@ with job(snakemake.log[0]):
         **snakemake.input,
         extractor=snakemake.params.extractor,
         options=snakemake.params.options,
+        scale=snakemake.params.scale,
         storage=snakemake.params.storage,
         domain=snakemake.wildcards.domain,
         output=snakemake.output[0],

@@ -14,6 +14,7 @@ __all__ = [
     "LABELLED",
     "LABELS",
     "MAIN",
+    "MOST_COMPONENTS",
     "NO_SCALE",
     "PCA",
     "PUBLISHED",
@@ -26,6 +27,7 @@ __all__ = [
     "TARGET_ONLY",
     "UNIT",
     "UNLABELLED_ROLE",
+    "UNTRAINED",
     "FitKey",
     "fit_key",
     "trials_of_block",
@@ -47,6 +49,10 @@ SEEDED, PUBLISHED = "seeded", "published"
 
 # How features are scaled before a method sees them.
 SCALES = NO_SCALE, UNIT, STANDARDISE, PCA = ("none", "unit", "standardise", "pca")
+
+MOST_COMPONENTS = 50  # that the scale of principal components keeps
+
+UNTRAINED = "random"  # weights of a network that are drawn
 
 # What a sample is in a trial.
 SOURCE, LABELLED, UNLABELLED_ROLE = "source", "labelled", "unlabelled"

@@ -11,13 +11,11 @@ from cdspp.core.components import PrincipalComponents, principal_components
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.linalg import row_normalise
 from cdspp.core.matrix import is_sparse
-from cdspp.core.names import PCA, SCALES, STANDARDISE, UNIT
+from cdspp.core.names import MOST_COMPONENTS, PCA, SCALES, STANDARDISE, UNIT
 from cdspp.core.storage import storable
 from cdspp.core.wording import counted
 
 __all__ = ["Scaling", "check_scale", "fit_scaling"]
-
-MOST_COMPONENTS = 50
 
 
 @storable

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from cdspp.core.errors import DataError
+from cdspp.core.names import UNTRAINED
 from cdspp.features._images import read_image
 from cdspp.features._torchvision import load_torchvision
 from cdspp.features.base import FileExtractor
@@ -31,7 +32,7 @@ LAYERS: Mapping[str, Mapping[str, int | None]] = {
 }
 FULLY_CONNECTED = 4096
 POOLED: Mapping[str, int] = {"alexnet": 9216, "vgg16": 25088, "resnet50": 2048}
-RANDOM, PRETRAINED = "random", "IMAGENET1K_V1"
+PRETRAINED = "IMAGENET1K_V1"
 MEAN = (0.485, 0.456, 0.406)
 DEVIATION = (0.229, 0.224, 0.225)
 SIDE = 224
@@ -83,7 +84,7 @@ class Cnn(FileExtractor):
 
     network: str = "alexnet"
     layer: str = "fc6"
-    weights: str = RANDOM
+    weights: str = UNTRAINED
     seed: int = 0
     resize: str = "square"
     device: str = "auto"
@@ -163,7 +164,7 @@ class Cnn(FileExtractor):
         return torch.device(self.device)
 
     def _is_file(self) -> bool:
-        return self.weights != RANDOM
+        return self.weights != UNTRAINED
 
     def _pixels(self, path: Path) -> np.ndarray:
         """Return a normalised image, channels first."""
@@ -187,7 +188,7 @@ class Cnn(FileExtractor):
         import torch
 
         build = getattr(load_torchvision().models, self.network)
-        if self.weights == RANDOM:
+        if self.weights == UNTRAINED:
             with torch.random.fork_rng(devices=[]):
                 torch.default_generator.manual_seed(self.seed)
                 return self._truncate(build(weights=None))

@@ -41,8 +41,8 @@ LARGEST_SHARE, LARGEST_COSINE = 0.95, 0.99
 FEWEST_ROWS = 20
 
 REMEDY = (
-    "centre or scale the features, for instance by a StandardScaler or PCA, or label "
-    "more rows."
+    "centre or scale the features (scale: standardise or pca in a view, --scale of the "
+    "commands, a StandardScaler or PCA in Python), or label more rows."
 )
 
 

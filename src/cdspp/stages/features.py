@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from cdspp.core.artifacts import Features, read_features, write_features
-from cdspp.core.errors import ConfigError
+from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.jobs import log_ready
 from cdspp.core.matrix import require_finite
+from cdspp.core.names import NO_SCALE
 from cdspp.core.provenance import limit_threads
+from cdspp.core.scaling import fit_scaling
 from cdspp.datasets.base import Index, read_index, read_record
 from cdspp.features import make_extractor
 from cdspp.features.base import (
@@ -83,6 +85,7 @@ def extract_view(
     domain: str,
     output: AnyPath,
     numeric_threads: int,
+    scale: str = NO_SCALE,
     index: AnyPath | None = None,
     fetched: AnyPath | None = None,
     storage: Mapping[str, Any] | None = None,
@@ -104,6 +107,9 @@ def extract_view(
         NPZ file to write (`cdspp.core.artifacts.Features`).
     numeric_threads : int
         How many threads compute.
+    scale : {"none", "unit", "standardise", "pca"}, default="none"
+        How the features are scaled, learnt from all rows of the domain without labels
+        (`cdspp.core.scaling.fit_scaling`).
     index : path, optional
         Index of the data set, for an extractor of files.
     fetched : path, optional
@@ -138,7 +144,19 @@ def extract_view(
                 X, more = _from_files(made, _files(content, domain, fetched), codebook)
             ids = content.ids(domain)
             record = _record(made, dataset=content.dataset, domain=domain, **more)
+        X = _scaled(X, scale, f"{extractor}, domain {domain}")
+    if scale != NO_SCALE:
+        record["scale"] = scale
     _write(output, X, ids, record)
+
+
+def _scaled(X: Any, scale: str, what: str) -> Any:
+    if scale == NO_SCALE:
+        return X
+    try:
+        return fit_scaling(scale, X).apply(X)
+    except DataError as error:
+        raise DataError(f"{what}: {error}") from error
 
 
 def _files(index: Index, domain: str, fetched: AnyPath | None) -> list[Path]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import ConfigError, DataError
-from cdspp.core.names import MAIN
+from cdspp.core.names import MAIN, NO_SCALE
 from cdspp.datasets import FolderDataset
 from cdspp.datasets.catalogue import holds_data, load_catalogue
 from cdspp.methods import method_class
@@ -208,8 +208,14 @@ def _build(
         partial=config.get("partial", False),
         datasets=datasets,
         views={
-            v["id"]: View(v["id"], v["extractor"], _options(v), v.get("view"))
-            for v in config["views"]
+            entry["id"]: View(
+                identifier=entry["id"],
+                extractor=entry["extractor"],
+                options=_options(entry),
+                view=entry.get("view"),
+                scale=entry.get("scale", NO_SCALE),
+            )
+            for entry in config["views"]
         },
         benchmarks=benchmarks,
         methods=methods,

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from cdspp.core.names import ALONE, trials_of_block
+from cdspp.core.names import ALONE, MOST_COMPONENTS, PCA, trials_of_block
 from cdspp.features import make_extractor
 from cdspp.methods import method_class, option_defaults
 
@@ -227,6 +227,11 @@ def forecast_text(study: Study) -> str:
 
 
 def _width(study: Study, dataset: str, domain: str, name: str) -> int:
+    width = _extracted_width(study, dataset, domain, name)
+    return min(width, MOST_COMPONENTS) if study.views[name].scale == PCA else width
+
+
+def _extracted_width(study: Study, dataset: str, domain: str, name: str) -> int:
     view = study.views[name]
     storage = study.datasets[dataset].storage(view, domain)
     if storage is not None:

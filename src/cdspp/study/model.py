@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from cdspp.core.names import ALONE, MAIN, PUBLISHED, REAL, REFERENCE, FitKey
+from cdspp.core.names import ALONE, MAIN, NO_SCALE, PUBLISHED, REAL, REFERENCE, FitKey
 from cdspp.datasets.catalogue import published_storage
 
 __all__ = [
@@ -67,12 +67,13 @@ class StudyDataset:
 
 @dataclass(frozen=True)
 class View:
-    """A feature of a domain: extractor, its options, and the view it rests on."""
+    """A feature of a domain: extractor, its options, the view it rests on, scale."""
 
     identifier: str
     extractor: str
     options: Mapping[str, Any]
     view: str | None = None
+    scale: str = NO_SCALE
 
     def domain_options(self, domain: str | None) -> dict[str, Any]:
         """Return the options for a domain: of values given by domain, its own."""

@@ -9,6 +9,7 @@ import pytest
 from support.domain_files import CLASSES, write_block, write_domain
 from support.report_data import make_plan, write_labels
 
+from cdspp.core.artifacts import Features, read_features, write_features
 from cdspp.core.errors import DataError
 from cdspp.report.tables.contents import build_contents_table, count_contents
 from cdspp.stages.splits import write_split
@@ -51,6 +52,16 @@ def test_samples_classes_features_and_labels_are_counted(folder: Path) -> None:
         *(0, 0),  # unlabelled
     ]
     assert list(target[5:]) == [6, 2, "net", 7, 2, 1, 1, 2, 2, 1, 3]
+
+
+def test_untrained_networks_and_scales_are_told(folder: Path) -> None:
+    [path] = folder.glob("shop.net.npz")
+    found = read_features(path)
+    base = {"extractor": "cnn", "options": {"weights": "random"}}
+    told = {"extractor": "pca", "options": {}, "view": base, "scale": "unit"}
+    write_features(path, Features(found.X, found.ids, told))
+    contents = count_contents(PLAN, **files(folder))
+    assert contents["view"].tolist() == ["words", "net, random weights, scale unit"]
 
 
 def test_a_class_without_a_labelled_sample_in_a_trial_counts_as_none(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import pandas as pd
 from cdspp.analysis.splits import read_splits, split_of
 from cdspp.core.artifacts import read_features, read_labels
 from cdspp.core.errors import DataError
-from cdspp.core.names import UNLABELLED_ROLE, within_domain
+from cdspp.core.names import UNLABELLED_ROLE, UNTRAINED, within_domain
 from cdspp.core.wording import DASH
 from cdspp.report.tables.table import Cell, Line, Table
 from cdspp.study.plan import BenchmarkPlan
@@ -145,9 +145,19 @@ def _domain(labels: Path, features: Path, view: str) -> dict[str, object]:
     return {
         "samples": len(known),
         "classes": len(set(known.values())),
-        "view": view,
+        "view": ", ".join([view, *_told(described.provenance)]),
         "features": int(described.X.shape[1]),
     }
+
+
+def _told(provenance: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a reader has to know of a view: untrained networks, the scale."""
+    if "view" in provenance:
+        yield from _told(provenance["view"])
+    if provenance.get("options", {}).get("weights") == UNTRAINED:
+        yield "random weights"
+    if "scale" in provenance:
+        yield f"scale {provenance['scale']}"
 
 
 def _trials(split: pd.DataFrame) -> dict[str, int]:
