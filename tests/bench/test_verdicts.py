@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from cdspp.__main__ import main
+from cdspp.analysis.decision import CANNOT_TELL, USE
 from cdspp.analysis.paired import PairedGain
 from cdspp.analysis.verdicts import EQUAL, HELPS, HURTS, STATEMENTS, UNDECIDED
 from cdspp.bench import verdicts
@@ -22,6 +23,7 @@ from cdspp.bench.verdict_cases import (
     SCENARIOS,
     Scenario,
     Spread,
+    judge_comparison,
     judge_problem,
     judge_scores,
     planted_problem,
@@ -29,7 +31,9 @@ from cdspp.bench.verdict_cases import (
     truth_of,
 )
 from cdspp.bench.verdicts import (
+    TOLD_OF_GEOMETRY,
     bench_verdicts,
+    comparison_rates,
     problem_rates,
     score_rates,
     verdicts_table,
@@ -188,15 +192,17 @@ def test_the_rule_and_the_truth_do_not_contradict_each_other(
     assert not any(rate.too_often for rate in problem_rates(problems))
 
 
-def test_the_command_shows_both_tables_and_writes_the_numbers(
+def test_the_command_shows_all_tables_and_writes_the_numbers(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(verdicts, "PER_PROCESS", 15)
+    monkeypatch.setattr(verdicts, "LABELLED", [12])
     monkeypatch.setattr(verdicts, "bench_verdicts", partial(bench_verdicts, fresh=3))
     path = tmp_path / "verdicts.json"
-    asked = ["--draws", "4", "--problems", "2", "--json", str(path)]
+    asked = ["--draws", "4", "--problems", "2", "--comparisons", "1"]
+    asked += ["--json", str(path)]
     assert main(["bench", "verdicts", *asked]) == 0
     results = json.loads(path.read_text())
     shown = capsys.readouterr().out
@@ -210,6 +216,9 @@ def test_the_command_shows_both_tables_and_writes_the_numbers(
             for name in SCENARIOS
         ],
         "problems": [judge_problem(number, 10, 3) for number in range(2)],
+        "comparisons": [
+            judge_comparison(0, geometry, 12) for geometry in TOLD_OF_GEOMETRY
+        ],
     }
     assert results == json.loads(json.dumps(expected))
 
@@ -217,7 +226,9 @@ def test_the_command_shows_both_tables_and_writes_the_numbers(
 def test_the_table_marks_what_is_said_too_often() -> None:
     scores = lines(1, 5, 20)
     made = [problem(NEAR_ZERO, HELPS, 0.0)] * 5 + [problem(HURTS, HURTS, -2 * MARGIN)]
-    table = verdicts_table({"scores": scores, "problems": made}).splitlines()
+    table = verdicts_table(
+        {"scores": scores, "problems": made, "comparisons": []}
+    ).splitlines()
     header, line = table[1:3]
     assert len(header) == len(line)
     assert line.split()[:2] == ["5", "1"]
@@ -228,10 +239,23 @@ def test_the_table_marks_what_is_said_too_often() -> None:
     assert near.split()[2:] == ["5", "0", "0", "0", "5"]
 
 
+def test_recommendations_are_counted_by_labelled_rows_and_geometry() -> None:
+    said = {"none": [USE, CANNOT_TELL], "misleading": [], "shared": [USE]}
+    entries = [
+        {"n_labelled": 30, "geometry": geometry, "decision": decision}
+        for geometry, decisions in said.items()
+        for decision in decisions
+    ]
+    [rates] = comparison_rates(entries).values()
+    assert [rate[1:3] for rate in rates] == [(1, 2), (0, 0), (1, 1)]
+    table = verdicts_table({"scores": [], "problems": [], "comparisons": entries})
+    assert table.splitlines()[-1].split() == ["30", "50.0", "(35.8)*", "–", "100.0"]
+
+
 def test_without_problems_nothing_is_said_of_them() -> None:
     rates = problem_rates([])
     assert not any(rate.too_often for rate in rates)
-    table = verdicts_table({"scores": [], "problems": []})
+    table = verdicts_table({"scores": [], "problems": [], "comparisons": []})
     assert table.count("0 of 0 problems") == 3
 
 

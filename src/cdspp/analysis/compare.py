@@ -24,7 +24,13 @@ from cdspp.core.errors import CollapseWarning, DataError, LabelWarning, MethodFa
 from cdspp.core.names import BASELINE, NO_SCALE, REAL, REFERENCE, TARGET_ONLY
 from cdspp.core.scaling import check_scale, fit_scaling
 from cdspp.core.seeding import generator, integer_seed
-from cdspp.methods import available, make, method_class, seed_option
+from cdspp.methods import (
+    available,
+    make,
+    method_class,
+    method_module,
+    seed_option,
+)
 from cdspp.methods.base import UNLABELLED, Int, SourceDomain
 from cdspp.methods.labels import compare_classes, read_labels
 from cdspp.stages.source_states import STATES, SourceState
@@ -141,7 +147,10 @@ def compare(
 
 
 def usual_methods(problem: Any) -> list[str]:
-    """Return the methods that are compared by default: two of them the cheapest rivals.
+    """Return the methods that are compared by default.
+
+    They are the baseline, CDSPP, CDSPP after PCA, the cheapest methods of two other
+    families, and CDSPP on the target alone.
 
     Parameters
     ----------
@@ -158,7 +167,10 @@ def usual_methods(problem: Any) -> list[str]:
         and not method_class(name).needs_torch
     ]
     rivals.sort(key=lambda name: fit_cost(method_class(name), size).seconds)
-    return [*own[:3], *rivals[:2], own[3]]
+    families: dict[str, str] = {}
+    for name in rivals:
+        families.setdefault(method_module(name).rpartition(".")[0], name)
+    return [*own[:3], *list(families.values())[:2], own[3]]
 
 
 def _size(problem: Any, max_rows: int | None = None) -> Size:

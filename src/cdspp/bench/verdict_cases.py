@@ -1,7 +1,8 @@
 """Cases of known truth for the rule on source help: simulated scores, planted problems.
 
-Either is judged by `cdspp.analysis.verdicts.judge_tasks` as a study would be. Started
-as a module this answers requests, in a process of its own; `cdspp.bench.verdicts` asks
+Either is judged by `cdspp.analysis.verdicts.judge_tasks` as a study would be; planted
+problems with few labelled rows by `cdspp.analysis.compare.compare`, too. Started as a
+module this answers requests, in a process of its own; `cdspp.bench.verdicts` asks
 and counts.
 """
 
@@ -18,6 +19,7 @@ import numpy as np
 from scipy.special import ndtr
 from scipy.stats import binom
 
+from cdspp.analysis.compare import compare
 from cdspp.analysis.paired import PairedGain, paired_gain
 from cdspp.analysis.verdicts import HELPS, HURTS, judge_tasks
 from cdspp.core.names import ALONE, REAL
@@ -28,12 +30,14 @@ from cdspp.methods.base import Float, SourceDomain
 from cdspp.stages.source_states import STATES, SourceState
 
 __all__ = [
+    "LABELLED",
     "MARGIN",
     "NEAR_ZERO",
     "OTHERS",
     "SCENARIOS",
     "Scenario",
     "Spread",
+    "judge_comparison",
     "judge_problem",
     "judge_scores",
     "planted_problem",
@@ -56,6 +60,11 @@ CHOICES: Mapping[str, Sequence[float]] = {
     "spread": (0.5, 0.8, 1.2),
     "noise": (0.1, 0.5),
 }
+
+
+FIRST_COMPARISON = 5000  # draws before belong to other problems
+# Labelled target rows of a comparison: as classes, and rows of each.
+LABELLED: Mapping[int, tuple[int, int]] = {12: (6, 2), 30: (10, 3), 100: (20, 5)}
 
 
 # Measured in an embedded study of ten trials (digits, four tasks, and docs-to-code):
@@ -267,8 +276,46 @@ def truth_of(gains: Mapping[str, PairedGain]) -> str:
     return HURTS if gains[ALONE].gain < -2 * gains[ALONE].error else NEAR_ZERO
 
 
+def judge_comparison(number: int, geometry: str, n_labelled: int) -> dict[str, Any]:
+    """Ask whether the source of a planted problem is worth using, as a user would.
+
+    Parameters
+    ----------
+    number : int
+        Which problem.
+    geometry : str
+        What the source has in common: one of `cdspp.datasets.planted.GEOMETRIES`.
+    n_labelled : int
+        Labelled target rows, one of `LABELLED`.
+
+    Returns
+    -------
+    dict
+        What was asked, and the decision of `compare` with its usual methods.
+    """
+    n_classes, per_class = LABELLED[n_labelled]
+    sizes = {"n_source": 20, "d_source": 50, "d_target": 40, "n_latent": 6}
+    planted = Planted(
+        geometry,
+        n_classes=n_classes,
+        n_labelled=per_class,
+        n_unlabelled=8,
+        spread=0.6,
+        **sizes,
+    )
+    problem = planted.draw(FIRST_COMPARISON + number)
+    source = SourceDomain(*problem.source)
+    found = compare(problem.X, problem.y, source=source, seed=number)
+    asked = {"number": number, "geometry": geometry, "n_labelled": n_labelled}
+    return {**asked, "decision": found.decision}
+
+
 if __name__ == "__main__":
     what, requests = json.loads(sys.argv[1])
     answers: Mapping[str, Callable[..., dict[str, Any]]]
-    answers = {"scores": judge_scores, "problem": judge_problem}
+    answers = {
+        "scores": judge_scores,
+        "problem": judge_problem,
+        "comparison": judge_comparison,
+    }
     sys.stdout.write(json.dumps([answers[what](**request) for request in requests]))

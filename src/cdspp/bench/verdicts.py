@@ -1,8 +1,9 @@
 """`cdspp bench verdicts`: how often the rule on source help errs where truth is known.
 
-Twice: on simulated accuracies whose gains are set (*scores*), and on planted problems,
-fitted by CDSPP in every source state, whose gains are measured on many fresh trials
-(*problems*). `cdspp.bench.verdict_cases` makes and judges the cases.
+Three times: on simulated accuracies whose gains are set (*scores*); on planted
+problems, fitted by CDSPP in every source state, whose gains are measured on many fresh
+trials (*problems*); and on planted problems with few labelled rows, of which `compare`
+holds some out (*comparisons*). `cdspp.bench.verdict_cases` makes and judges the cases.
 """
 
 from __future__ import annotations
@@ -14,15 +15,17 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from typing import Any, NamedTuple
 
+from cdspp.analysis.decision import USE
 from cdspp.analysis.verdicts import EQUAL, HELPS, HURTS, STATEMENTS
 from cdspp.bench import verdict_cases
 from cdspp.bench.measure import ask_process
-from cdspp.bench.verdict_cases import MARGIN, NEAR_ZERO, SCENARIOS
+from cdspp.bench.verdict_cases import LABELLED, MARGIN, NEAR_ZERO, SCENARIOS
 from cdspp.core.names import ALONE
 
 __all__ = [
     "Rate",
     "bench_verdicts",
+    "comparison_rates",
     "problem_rates",
     "score_rates",
     "verdicts_table",
@@ -43,6 +46,12 @@ COLUMNS: Mapping[str, tuple[str, str, bool]] = {
     "false equal": ("none at the margin", EQUAL, False),
     "(less scatter)": ("none at the margin, less scatter", EQUAL, False),
     POWER: ("five points", HELPS, False),
+}
+# What a recommendation is by what a source has in common with the target.
+TOLD_OF_GEOMETRY = {
+    "none": "false use",
+    "misleading": "false use",
+    "shared": POWER,
 }
 PER_PROCESS = 8
 
@@ -81,6 +90,7 @@ def bench_verdicts(
     draws: int = 2000,
     problems: int = 200,
     fresh: int = 200,
+    comparisons: int = 40,
     workers: int = 2,
     progress: Callable[[str], None] = lambda text: None,
 ) -> dict[str, list[dict[str, Any]]]:
@@ -92,6 +102,8 @@ def bench_verdicts(
         Simulated benchmarks a line.
     problems, fresh : int, default=200
         Planted problems, and the trials that tell the truth of each.
+    comparisons : int, default=40
+        Comparisons by hold-out for each geometry and number of labelled rows.
     workers : int, default=2
         Processes at a time, each with one BLAS thread; results are the same for any.
     progress : callable, optional
@@ -100,8 +112,9 @@ def bench_verdicts(
     Returns
     -------
     dict
-        `scores` with an entry a line, and `problems`, as
-        `cdspp.bench.verdict_cases.judge_scores` and `judge_problem` return them.
+        `scores` with an entry a line, `problems` and `comparisons`, as
+        `cdspp.bench.verdict_cases.judge_scores`, `judge_problem` and
+        `judge_comparison` return them.
 
     Raises
     ------
@@ -119,7 +132,16 @@ def bench_verdicts(
     progress(f"{len(lines)} lines of {draws} simulated benchmarks")
     scores = _ask("scores", lines, workers)
     progress(f"{problems} planted problems")
-    return {"scores": scores, "problems": _ask("problem", numbered, workers)}
+    judged = _ask("problem", numbered, workers)
+    asked = [
+        {"n_labelled": n_labelled, "geometry": geometry, "number": number}
+        for n_labelled in LABELLED
+        for geometry in TOLD_OF_GEOMETRY
+        for number in range(comparisons)
+    ]
+    progress(f"{len(asked)} comparisons")
+    compared = _ask("comparison", asked, workers)
+    return {"scores": scores, "problems": judged, "comparisons": compared}
 
 
 def _ask(what: str, requests: Sequence[Entry], workers: int) -> list[dict[str, Any]]:
@@ -173,13 +195,33 @@ def problem_rates(problems: Sequence[Entry]) -> list[Rate]:
     ]
 
 
+def comparison_rates(comparisons: Sequence[Entry]) -> dict[int, list[Rate]]:
+    """Return how often a source was recommended, by number of labelled rows.
+
+    In error where the source has no geometry of classes in common with the target, or
+    a misleading one; by right (*power*) where it shares all of it.
+    """
+    found: dict[int, list[Rate]] = {}
+    for n_labelled in dict.fromkeys(entry["n_labelled"] for entry in comparisons):
+        found[n_labelled] = []
+        for geometry, what in TOLD_OF_GEOMETRY.items():
+            decisions = [
+                entry["decision"]
+                for entry in comparisons
+                if (entry["n_labelled"], entry["geometry"]) == (n_labelled, geometry)
+            ]
+            rate = _rate(what, decisions.count(USE), len(decisions))
+            found[n_labelled].append(rate)
+    return found
+
+
 def _rate(what: str, hits: int, cases: int) -> Rate:
     error = (NOMINAL * (1 - NOMINAL) / max(cases, 1)) ** 0.5
     return Rate(what, hits, cases, 1.0 if what == POWER else NOMINAL + 2 * error)
 
 
 def verdicts_table(results: Mapping[str, Sequence[Entry]]) -> str:
-    """Return the results of `bench_verdicts` as two aligned tables."""
+    """Return the results of `bench_verdicts` as aligned tables."""
     lines = [
         "Simulated scores: said falsely, in % (the bound), a star where it is broken",
         f"{'trials':>8}{'tasks':>7}" + "".join(f"{c:>15}" for c in COLUMNS),
@@ -199,6 +241,12 @@ def verdicts_table(results: Mapping[str, Sequence[Entry]]) -> str:
         lines.append(
             f"{rate.what:>15}{_cell(rate):>15}  {rate.hits} of {rate.cases} problems"
         )
+    lines += ["", "Comparisons by hold-out: how often to use the source was said, in %"]
+    names = [f"{name}: {what}" for name, what in TOLD_OF_GEOMETRY.items()]
+    lines.append(f"{'labelled':>15}" + "".join(f"{name:>24}" for name in names))
+    for n_labelled, rates in comparison_rates(results["comparisons"]).items():
+        cells = "".join(f"{_cell(rate):>24}" for rate in rates)
+        lines.append(f"{n_labelled:>15}{cells}")
     return "\n".join([*lines, ""])
 
 

@@ -174,7 +174,7 @@ class CDLSSup(SubspaceMethod):
         n_source, d_source = size.n_source, size.d_source
         predicted = size.n_unlabelled * (n_source + size.n_labelled)
         side = min(n_source + size.n_classes, d_source)
-        seconds = 0.05 + 5e-8 * (n_source * d_source + size.n_target * size.d_target)
+        seconds = 0.004 + 5e-8 * (n_source * d_source + size.n_target * size.d_target)
         seconds += 3.5e-11 * n_source * d_source * side + 4.4e-8 * predicted
         return seconds, 32e-6 * n_source**2
 

@@ -133,7 +133,7 @@ class CDSPPSup(SubspaceRecogniser):
             k * min(n, d) ** 2 * (max(n, d) + min(n, d)) for n, d, k in sides
         )
         squares = sum(min(n, d) ** 2 for n, d, _ in sides)
-        return 0.02 + 2.5e-11 * products, 24e-6 * squares
+        return 0.004 + 2.5e-11 * products, 24e-6 * squares
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
         prepared = self._prepare(problem)

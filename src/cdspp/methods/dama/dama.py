@@ -132,7 +132,7 @@ class DAMASup(SubspaceRecogniser):
         ]
         targets = sum(domain(n, size.d_target) for n in rows)
         pencils = 1.3e-10 * sum(rank**3 for rank in ranks)
-        seconds = 0.2 + domain(size.n_source, size.d_source) + targets + pencils
+        seconds = 0.004 + domain(size.n_source, size.d_source) + targets + pencils
         return seconds, 40.0 + 33e-6 * max(ranks) ** 2
 
     @staticmethod

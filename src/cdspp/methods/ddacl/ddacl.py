@@ -153,7 +153,7 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
         reduced += 24.0 * size.d_target * (n_labelled + n_classes) ** 2
         reduced += 24.0 * n_classes * size.n_unlabelled * size.d_target
         memory = 2.0 * n * rank + 1200.0 * (rank + rank_target)
-        return 0.1 + 9e-9 * values + 4e-11 * reduced, 8e-6 * memory
+        return 0.02 + 9e-9 * values + 4e-11 * reduced, 8e-6 * memory
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
         require_every_class(problem, self.classes_)
