@@ -229,7 +229,10 @@ NAMES: list[tuple[Columns, str]] = [
     (Columns("lable", required=("label",)), "no column 'lable' for --label. Near it: "),
     (Columns(id="ID", required=("id",)), "no column 'ID' for --id. Near it: 'id'."),
     (Columns("zzz", required=("label",)), "for --label. The first are: 'a', 'label'"),
-    (Columns("b"), "has a column 'label'. Labels are in a column 'b': name it by --la"),
+    (
+        Columns("b"),
+        "has a column 'label', but the column of labels is 'b'. Name it by --la",
+    ),
 ]
 
 

@@ -197,7 +197,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
     (
         "case.csv",
         "a,Label\n1,ant\n",
-        "has a column 'Label'. Labels are in a column 'label': name",
+        "has a column 'Label', but the column of labels is 'label'. Name",
     ),
     ("bare.csv", "a,b\n1,2\n", "needs at least one labelled target row"),
     (

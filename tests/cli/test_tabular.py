@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+from cdspp.cli.files import Columns
 from cdspp.cli.tabular import read_domain, write_predictions
+from cdspp.core.errors import DataError
 
 
 def test_cells_of_a_csv_are_read_to_the_last_bit_and_classes_as_they_stand(
@@ -33,3 +36,15 @@ def test_predictions_are_written_as_csv_with_quotes_where_needed(
     write_predictions(path, ["a,b", "é"], ["NA", 'q"'], [1 / 3, 1.0])
     text = 'id,predicted,confidence\n"a,b",NA,0.333333\né,"q""",1\n'
     assert path.read_bytes() == text.encode()
+
+
+@pytest.mark.parametrize("name", ["ID", "Id", "Label"])
+def test_a_column_that_is_nearly_one_of_ids_or_labels_is_asked_about(
+    name: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text(f"{name},x\n1,0.5\n2,0.7\n")
+    with pytest.raises(DataError, match=f"Name it by --{name.lower()} {name}, leave"):
+        read_domain(path)
+    found = read_domain(path, Columns(**{name.lower(): name}))
+    assert found.features == ("x",)

@@ -7,7 +7,8 @@ import pytest
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from support.toy_problem import toy_problem
 
-from cdspp import CDSPP
+from cdspp import CDSPP, SourceDomain
+from cdspp.datasets.planted import Planted
 from cdspp.methods.selection import LabelledKFold, labelled_accuracy
 
 PROBLEM = toy_problem()
@@ -66,3 +67,36 @@ def test_too_few_labels_for_the_folds_are_named() -> None:
 def test_without_a_labelled_row_there_is_no_accuracy() -> None:
     model = PROBLEM.fit(CDSPP())
     assert np.isnan(labelled_accuracy(model, PROBLEM.X[:3], [None, "", -1]))
+
+
+def test_a_search_finds_alpha_where_unlabelled_rows_as_errors_leave_it_flat() -> None:
+    """Of 220 rows 20 are labelled: a plain search sees differences of a few points."""
+    problem = Planted(
+        "shared",
+        n_classes=5,
+        n_labelled=4,
+        n_unlabelled=40,
+        n_source=20,
+        n_latent=6,
+        spread=0.8,
+        noise=1.0,
+        d_source=100,
+        d_target=100,
+    ).draw(2)
+    source, alphas = SourceDomain(*problem.source), [0.01, 0.1, 1, 10, 100, 1000]
+    truth = {}
+    for alpha in alphas:
+        found = CDSPP(alpha=alpha).fit(problem.X, problem.y, source=source)
+        right = found.transduction_[problem.unlabelled] == problem.hidden
+        truth[alpha] = np.mean(right)
+    ours, plain = (
+        GridSearchCV(CDSPP(), {"alpha": alphas}, cv=folds).fit(
+            problem.X, problem.y, source=source
+        )
+        for folds in (LabelledKFold(4), 4)
+    )
+    assert truth[ours.best_params_["alpha"]] > max(truth.values()) - 0.03
+    assert np.ptp(list(truth.values())) > 0.3
+    assert np.ptp(ours.cv_results_["mean_test_score"]) > 0.3
+    assert plain.cv_results_["mean_test_score"].max() < 0.15
+    assert np.ptp(plain.cv_results_["mean_test_score"]) < 0.1

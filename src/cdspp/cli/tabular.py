@@ -180,19 +180,21 @@ def _from_table(table: pd.DataFrame, path: str, columns: Columns) -> DomainRows:
 
 
 def _check_header(header: Sequence[str], path: str, columns: Columns) -> None:
-    label = columns.label or LABEL
+    label, id_ = columns.label or LABEL, columns.id or ID
     for name in header:
         if header.count(name) > 1:
             raise DataError(f"{path}: the header has the column {name!r} twice.")
     for name in header:
-        if name == label or name in columns.drop:
+        if name in (label, id_, *columns.drop):
             continue
-        if name.lower() in (label.lower(), LABEL):
-            raise DataError(
-                f"{path}: the header has a column {name!r}. Labels are in a column "
-                f"{label!r}: name it by --label {shlex.quote(name)}, leave it out "
-                f"with --drop {shlex.quote(name)}, or give a feature another name."
-            )
+        for option, there in ((LABEL, label), (ID, id_)):
+            if name.lower() in (there.lower(), option):
+                raise DataError(
+                    f"{path}: the header has a column {name!r}, but the column of "
+                    f"{option}s is {there!r}. Name it by --{option} "
+                    f"{shlex.quote(name)}, leave it out with --drop "
+                    f"{shlex.quote(name)}, or give a feature another name."
+                )
 
 
 def _numbers(cells: pd.DataFrame, path: str) -> Float:
