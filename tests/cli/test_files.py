@@ -231,7 +231,7 @@ NAMES: list[tuple[Columns, str]] = [
     (Columns("zzz", required=("label",)), "for --label. The first are: 'a', 'label'"),
     (
         Columns("b"),
-        "has a column 'label', but the column of labels is 'b'. Name it by --la",
+        "has a column 'label', but the column of labels is 'b'. Name",
     ),
 ]
 

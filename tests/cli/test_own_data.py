@@ -319,8 +319,14 @@ def test_columns_are_found_by_the_names_given(folder: Path) -> None:
         (["--label", "clas"], "target.csv: no column 'clas' for --label. Near it: 'cl"),
         (["--label", "class", "--id", "ID"], "no column 'ID' for --id. Near it: 'Id'"),
         (["--label", "class", "--id", "Id", "--drop", "x"], "no column 'x' for --drop"),
-        (["--label", "class"], "column 'Id': 't0' is not a number. Every column but "),
-        ([], "--label and --id, or leave this one out with --drop Id."),
+        (
+            ["--label", "class"],
+            "column 'Id', but the column of ids is 'id'. Name it by",
+        ),
+        (
+            ["--drop", "Id"],
+            "is not a number. Every column but those of labels and ids",
+        ),
     ],
 )
 def test_a_wrong_name_of_a_column_is_one_line(
