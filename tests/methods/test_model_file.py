@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import pickle
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -18,8 +20,9 @@ from support.toy_problem import toy_problem
 import cdspp
 from cdspp import CDSPP, PA, SourceDomain, load_model, save_model
 from cdspp.core.errors import DataError
+from cdspp.core.scaling import fit_scaling
 from cdspp.core.storage import read_parts, write_parts
-from cdspp.methods import method_class
+from cdspp.methods import available, method_class
 from cdspp.methods.model_file import read_model
 from cdspp.methods.shared.one_versus_one import OneVersusOne
 
@@ -47,6 +50,41 @@ def test_a_kept_model_predicts_as_it_did(form: str, tmp_path: Path) -> None:
         expected = getattr(model, name)(rows[name])
         np.testing.assert_array_equal(getattr(found, name)(rows[name]), expected)
     assert_equal_history(found, model)
+
+
+FRESH = """
+import sys
+import numpy as np
+from pathlib import Path
+
+for path in sorted(Path(sys.argv[1]).glob("*.npz")):
+    for name in [name for name in sys.modules if name.startswith("cdspp")]:
+        del sys.modules[name]
+    from cdspp import load_model
+    print(path.stem, *load_model(path).predict(np.load(sys.argv[2])))
+"""
+
+
+def test_a_model_is_read_where_nothing_else_was_imported(tmp_path: Path) -> None:
+    problem, expected = toy_problem(), []
+    for name in available():
+        if not method_class(name).transductive:
+            model = problem.fit(quick(name))
+            extras = {"scaling": fit_scaling("none", problem.X)}
+            save_model(tmp_path / "kept" / f"{name}.npz", model, extras)
+            expected.append(" ".join([name, *map(str, model.predict(problem.X))]))
+    np.save(tmp_path / "rows.npy", problem.X)
+    asked = [sys.executable, "-c", FRESH, tmp_path / "kept", tmp_path / "rows.npy"]
+    done = subprocess.run(asked, capture_output=True, text=True, check=True)
+    assert sorted(done.stdout.splitlines()) == sorted(expected)
+
+
+def test_a_model_of_scaled_rows_is_not_given_bare_ones(tmp_path: Path) -> None:
+    problem = toy_problem()
+    extras = {"scaling": fit_scaling("unit", problem.X)}
+    save_model(tmp_path / "model.npz", problem.fit(CDSPP()), extras)
+    with pytest.raises(DataError, match=r"--scale unit, so bare .* `cdspp predict`"):
+        load_model(tmp_path / "model.npz")
 
 
 def assert_equal_history(found: Any, model: Any) -> None:

@@ -83,9 +83,10 @@ class DomainRows:
         """Describe the rows in one line."""
         known = [label for label in self.labels if label]
         classes = counted(len(set(known)), "class")
+        labelled = f"{len(known)} labelled in {classes}" if known else "no label"
         parts = [
             counted(len(self.labels), "row"),
-            f"{len(known)} labelled in {classes}",
+            labelled,
             counted(self.width or self.X.shape[1], "feature"),
             self.scaling,
             *self.notes,

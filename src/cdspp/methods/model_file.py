@@ -9,7 +9,9 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from cdspp import __version__
-from cdspp.core.errors import DataError
+from cdspp.core.errors import ConfigError, DataError
+from cdspp.core.names import NO_SCALE
+from cdspp.core.scaling import Scaling
 from cdspp.core.storage import Packer, read_parts, unpack, write_parts
 from cdspp.methods import method_class
 from cdspp.methods.base import HeterogeneousClassifier
@@ -94,7 +96,7 @@ def load_model(path: str | os.PathLike[str]) -> HeterogeneousClassifier:
     """
     model, extras = read_model(path)
     scaling = extras.get("scaling")
-    if scaling is not None and scaling.kind != "none":
+    if isinstance(scaling, Scaling) and scaling.kind != NO_SCALE:
         raise DataError(
             f"{path}: the model was fitted with --scale {scaling.kind}, so bare rows "
             "would be predicted wrongly. Use `cdspp predict`."
@@ -122,9 +124,11 @@ def read_model(
             "again."
         )
     try:
+        # Its module knows the classes of which the model is made.
+        method_class(tree["content"]["dict"]["model"][_ESTIMATOR]["identifier"])
         found = unpack(tree["content"], arrays, {_ESTIMATOR: _estimator})
         model, extras = found["model"], found["extras"]
-    except (DataError, KeyError, TypeError) as error:
+    except (ConfigError, DataError, LookupError, TypeError) as error:
         raise DataError(f"{path}: a damaged model ({error}). Fit again.") from error
     if not isinstance(model, HeterogeneousClassifier) or not isinstance(extras, dict):
         raise DataError(f"{path}: a damaged model. Fit again.")
