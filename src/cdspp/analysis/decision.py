@@ -100,7 +100,8 @@ def conclude(found: HoldOut, margin: float, wanted: float) -> Comparison:
     """Judge what was found, and say it.
 
     Repeats of hold-out share rows: their variance counts 1/k + n_test / n_train times,
-    so that more repeats of the same rows do not narrow an interval without end
+    so that more repeats of the same rows do not narrow an interval without end, and no
+    standard error is below what one labelled row would change
     (`cdspp.analysis.paired.gain_of`).
 
     Parameters
@@ -112,10 +113,15 @@ def conclude(found: HoldOut, margin: float, wanted: float) -> Comparison:
         of labelled rows that would be needed refers.
     """
     overlap, states = found.n_test / found.n_train, found.states
+    n_labelled = found.n_test + found.n_train
     asked = [name for name in found.methods if method_class(name).uses_source]
     gains = {
         name: {
-            state: gain_of(states[name, REAL] - states[name, state], overlap=overlap)
+            state: gain_of(
+                states[name, REAL] - states[name, state],
+                overlap=overlap,
+                resolution=1 / n_labelled,
+            )
             for state in STATES
             if state != REAL
         }
@@ -123,7 +129,6 @@ def conclude(found: HoldOut, margin: float, wanted: float) -> Comparison:
     }
     verdicts = _verdicts(gains, states, margin)
     decision, method = _decide(verdicts, found.methods, states)
-    n_labelled = found.n_test + found.n_train
     sentence = _sentence(decision, method, gains, verdicts, n_labelled, wanted)
     return Comparison(
         _accuracies(found),

@@ -106,7 +106,9 @@ def paired_gain(values: ArrayLike, rival: ArrayLike) -> PairedGain:
     return gain_of(np.asarray(values, float) - np.asarray(rival, float))
 
 
-def gain_of(differences: ArrayLike, *, overlap: float = 0.0) -> PairedGain:
+def gain_of(
+    differences: ArrayLike, *, overlap: float = 0.0, resolution: float = 0.0
+) -> PairedGain:
     """Return what the differences of a trial each say; missing ones are left out.
 
     Parameters
@@ -118,6 +120,10 @@ def gain_of(differences: ArrayLike, *, overlap: float = 0.0) -> PairedGain:
         test rows over that of training rows. The variance of the mean is then
         ``(1 / n_trials + overlap)`` times that of a difference, for further repeats of
         the same rows are no new data.
+    resolution : float, default=0.0
+        Least standard error of the mean. Of n rows that are tested, 1 / n is what one
+        of them more or less would change: that no repeat tells two rivals apart does
+        not say that they are equal to the last row.
 
     References
     ----------
@@ -127,7 +133,7 @@ def gain_of(differences: ArrayLike, *, overlap: float = 0.0) -> PairedGain:
     found = present(differences)
     mean, sd = mean_sd(found)
     losses = int(np.count_nonzero(found < -ZERO))
-    error = sd * (1 / max(found.size, 1) + overlap) ** 0.5
+    error = max(sd * (1 / max(found.size, 1) + overlap) ** 0.5, resolution)
     return PairedGain(mean, error, losses, int(found.size))
 
 
