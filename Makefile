@@ -9,7 +9,7 @@ READY := $(VENV)/ready
 # Bytecode comes afterwards and on all cores: pip would take the time of both.
 PIP := --quiet --disable-pip-version-check --no-compile
 
-.PHONY: study test lint format setup clean
+.PHONY: study test lint format docs setup clean
 
 study: $(READY)
 	@echo "[2/2] running the embedded study on $(CORES) cores"
@@ -32,6 +32,10 @@ format: $(READY)
 	$(BIN)/ruff format .
 	$(BIN)/snakefmt Snakefile workflow
 
+docs: $(READY)
+	$(BIN)/python -m sphinx -W --keep-going --quiet -d docs/_build/doctrees docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
 setup: $(READY)
 
 $(READY): envs/requirements.txt pyproject.toml
@@ -43,4 +47,4 @@ $(READY): envs/requirements.txt pyproject.toml
 	@touch $(READY)
 
 clean:
-	rm -rf results logs .snakemake
+	rm -rf results logs .snakemake docs/_build docs/generated

@@ -15,7 +15,7 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
 def python_files() -> Iterator[Path]:
-    for folder in ("src", "workflow", "tests", "envs"):
+    for folder in ("src", "workflow", "tests", "envs", "docs"):
         yield from (ROOT / folder).rglob("*.py")
 
 

@@ -1,0 +1,127 @@
+"""A page a method, an overview and tables of cost, from the classes alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from rst import heading, list_table
+
+from cdspp.bench.measure import SIZES
+from cdspp.methods import available, method_class
+from cdspp.methods.base import ConfidentClassifier
+from cdspp.methods.shared.common_subspace import CommonSpaceMethod
+from cdspp.study.cost import fit_cost
+
+__all__ = ["pages"]
+
+OVERVIEW_SIZE = "office-caltech"
+OVERVIEW = """\
+Cheapest first, by the cost model, at the size of one task of Office-Caltech; see
+:doc:`/guide/costs`. Every method has a page of its own, made of its docstring.
+
+* **Source**: the method reads it, or does without.
+* **Unlabelled** rows take part in the fit, or the method is supervised and ignores
+  them.
+* **New rows**: `predict` takes rows that were not in `fit`. A transductive method
+  labels those of the fit alone, so it cannot be cross-validated.
+* **Confidence**: there is `predict_proba`.
+* **Space**: `transform` and `transform_source` bring rows of both domains into one.
+* **torch**: needs the optional package, ``pip install '.[networks]'``.
+"""
+FUNCTIONS = {
+    "fit": "cdspp.methods.base.HeterogeneousClassifier.fit",
+    "predict": "cdspp.methods.base.HeterogeneousClassifier.predict",
+    "predict_proba": "cdspp.methods.base.ConfidentClassifier.predict_proba",
+    "transform": "cdspp.methods.shared.common_subspace.CommonSpaceMethod.transform",
+    "transform_source": (
+        "cdspp.methods.shared.common_subspace.CommonSpaceMethod.transform_source"
+    ),
+}
+
+
+def pages(root: Path) -> Iterator[tuple[str, str]]:
+    """Yield name and text of each page."""
+    names = sorted(available(), key=lambda name: _cost(name, OVERVIEW_SIZE)[0])
+    for name in names:
+        yield f"methods/{name}.rst", _page(name)
+    yield "methods/index.rst", _overview(names)
+    yield "costs.txt", _costs(names)
+
+
+def _cost(name: str, size: str) -> tuple[float, float]:
+    seconds, megabytes = fit_cost(method_class(name), SIZES[size])
+    return seconds, megabytes
+
+
+def _short(seconds: float) -> str:
+    digits = 2 if seconds < 1 else 1 if seconds < 100 else 0
+    return f"{seconds:.{digits}f}"
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "–"
+
+
+def _overview(names: list[str]) -> str:
+    rows = [
+        [
+            "Method",
+            "Identifier",
+            "Source",
+            "Unlabelled",
+            "New rows",
+            "Confidence",
+            "Space",
+        ]
+    ]
+    rows[0] += ["torch", "Seconds"]
+    for name in names:
+        found = method_class(name)
+        cells = [f":doc:`{found.display_name} <{name}>`", f"``{name}``"]
+        facts = [found.uses_source, not found.supervised, not found.transductive]
+        facts += [
+            issubclass(found, c) for c in (ConfidentClassifier, CommonSpaceMethod)
+        ]
+        facts.append(found.needs_torch)
+        cells += [_yes(fact) for fact in facts]
+        rows.append([*cells, _short(_cost(name, OVERVIEW_SIZE)[0])])
+    tree = "\n".join(f"   {name}" for name in sorted(names))
+    return (
+        f"{heading('Methods')}\n{OVERVIEW}\n{list_table(rows)}\n"
+        f".. toctree::\n   :hidden:\n\n{tree}\n"
+    )
+
+
+def _page(name: str) -> str:
+    found = method_class(name)
+    said = ["supervised" if found.supervised else "uses unlabelled rows"]
+    if not found.uses_source:
+        said.append("never sees the source")
+    if found.transductive:
+        said.append("transductive")
+    if found.needs_torch:
+        said.append("needs torch")
+    offered = [key for key in FUNCTIONS if hasattr(found, key)]
+    links = ", ".join(f":py:meth:`{key} <{FUNCTIONS[key]}>`" for key in offered)
+    return (
+        f"{heading(found.display_name)}\n"
+        f"| In studies and commands: ``{name}``\n"
+        f"| {', '.join(said).capitalize()}\n"
+        f"| Offers {links}\n\n"
+        f".. autoclass:: cdspp.{found.__name__}\n"
+    )
+
+
+def _costs(names: list[str]) -> str:
+    rows = [["Method", *(f"{s}, {u}" for s in SIZES for u in ("seconds", "MB"))]]
+    for name in names:
+        cells = [
+            f":doc:`{method_class(name).display_name} </generated/methods/{name}>`"
+        ]
+        for size in SIZES:
+            seconds, megabytes = _cost(name, size)
+            cells += [_short(seconds), f"{megabytes:.0f}"]
+        rows.append(cells)
+    sizes = "\n".join(f"* {size}" for size in SIZES.values())
+    return f"{sizes}\n\n{list_table(rows)}"

@@ -1,0 +1,95 @@
+"""Pages of the public names: those of `cdspp`, then module by module."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rst import heading
+
+import cdspp
+import cdspp.analysis
+from cdspp.methods import estimators
+
+__all__ = ["pages"]
+
+# A title, and the modules that a page shows.
+METHODS = (
+    "cdspp.methods",
+    "cdspp.methods.base",
+    "cdspp.methods.shared.common_subspace",
+    "cdspp.methods.networks.networks",
+    "cdspp.methods.labels",
+    "cdspp.methods.collapse",
+)
+OTHERS = (
+    "cdspp.core.errors",
+    "cdspp.datasets",
+    "cdspp.datasets.base",
+    "cdspp.datasets.folder",
+    "cdspp.datasets.planted",
+    "cdspp.features",
+    "cdspp.features.base",
+    "cdspp.stages.source_states",
+    "cdspp.study.config",
+    "cdspp.study.cost",
+    "cdspp.report.results",
+)
+# Of a module that holds more than users need.
+ONLY = {"cdspp.methods.networks.networks": ["NetworkClassifier"]}
+TOP = """\
+What ``from cdspp import ...`` gives. The classes of methods come from here as well, and
+have :doc:`pages of their own </generated/methods/index>`.
+"""
+
+
+def pages(root: Path) -> Iterator[tuple[str, str]]:
+    """Yield name and text of each page."""
+    yield "api/cdspp.rst", _top()
+    yield "api/methods.rst", _modules("What methods share", METHODS)
+    yield "api/analysis.rst", _modules("Analysis", _analysis())
+    yield "api/others.rst", _modules("Data, studies, errors", OTHERS)
+
+
+def _public() -> list[str]:
+    return [name for name in cdspp.__all__ if name != "__version__"]
+
+
+def _top() -> str:
+    parts = [heading("Public names"), ".. py:module:: cdspp\n", TOP]
+    for name in _public():
+        kind = "autoclass" if isinstance(getattr(cdspp, name), type) else "autofunction"
+        members = "   :members:\n" if kind == "autoclass" else ""
+        parts.append(f".. {kind}:: cdspp.{name}\n{members}")
+    return "\n".join(parts)
+
+
+def _analysis() -> list[str]:
+    """Return the modules of the room, the two that users ask first."""
+    found = [m.name for m in pkgutil.iter_modules(cdspp.analysis.__path__)]
+    first = ["compare", "verdicts"]
+    order = [*first, *(name for name in found if name not in first)]
+    return [f"cdspp.analysis.{name}" for name in order]
+
+
+def _modules(title: str, modules: Sequence[str]) -> str:
+    return "\n".join([heading(title), *map(_module, modules)])
+
+
+def _module(name: str) -> str:
+    """Return a section of a module, without what is shown elsewhere."""
+    elsewhere = {id(getattr(cdspp, other)) for other in (*_public(), *estimators())}
+    module = importlib.import_module(name)
+    shown = ONLY.get(name, getattr(module, "__all__", ()))
+    here = [
+        member
+        for member in shown
+        if id(getattr(module, member)) not in elsewhere
+        and getattr(getattr(module, member), "__module__", name) == name
+    ]
+    return (
+        f"{heading(name, '-')}\n.. automodule:: {name}\n"
+        f"   :members: {', '.join(here)}\n   :ignore-module-all:\n"
+    )

@@ -1,0 +1,138 @@
+"""The pages of the documentation: found, run, and made of what they speak of."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from cdspp.methods import available, method_class
+from cdspp.study.config import check_schema
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+SCHEMA = ROOT / "workflow/schemas/config.schema.yaml"
+PAGES = sorted(
+    path for path in DOCS.rglob("*.md") if not {"generated", "_build"} & {*path.parts}
+)
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.S | re.M)
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(DOCS).with_suffix("").as_posix()
+
+
+@pytest.fixture
+def extension(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(DOCS / "extensions"))
+    return importlib.import_module
+
+
+def listed() -> list[str]:
+    """Return the entries of all tables of contents."""
+    trees = blocks(DOCS / "index.md", "{toctree}")
+    lines = [line.strip() for tree in trees for line in tree.splitlines()]
+    return [line for line in lines if line and not line.startswith(":")]
+
+
+def test_every_page_is_in_the_table_of_contents_once() -> None:
+    written = [name for name in listed() if not name.startswith("generated/")]
+    assert sorted(written) == [name_of(p) for p in PAGES if name_of(p) != "index"]
+
+
+def test_every_generated_page_is_made_and_listed(extension: Any) -> None:
+    rooms = ("method_pages", "module_pages", "config_page", "command_pages")
+    made = {name for room in rooms for name, _ in extension(room).pages(ROOT)}
+    pages = {f"generated/{Path(n).with_suffix('')}" for n in made if n.endswith("rst")}
+    asked = {name for name in listed() if name.startswith("generated/")}
+    under = {f"generated/methods/{name}" for name in available()}
+    assert pages == asked | under
+
+
+@pytest.mark.filterwarnings("ignore::cdspp.core.errors.CollapseWarning")
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_the_python_of_a_page_runs(page: Path) -> None:
+    if code := "\n".join(blocks(page, "python")):
+        exec(compile(code, str(page), "exec"), {})
+
+
+def test_the_page_on_scaling_shows_a_collapse_and_its_cure(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code = "\n".join(blocks(DOCS / "guide/methods.md", "python"))
+    with pytest.warns(match="nearly parallel"):
+        exec(compile(code, "methods.md", "exec"), {})
+    before, after = capsys.readouterr().out.splitlines()
+    assert before == "parallel rows"
+    assert after.startswith("True")
+    assert float(after.split()[1]) > 0.9
+
+
+def test_the_study_of_ones_own_fits_the_schema() -> None:
+    [example] = blocks(DOCS / "guide/study.md", "yaml")
+    config = yaml.safe_load((ROOT / "config.yaml").read_text())
+    assert not list(check_schema(config | yaml.safe_load(example), SCHEMA))
+
+
+def test_links_between_pages_lead_to_pages() -> None:
+    for page in [*PAGES, ROOT / "README.md"]:
+        for target in re.findall(r"\]\(([\w./-]+\.(?:md|png))[)#]", page.read_text()):
+            assert (page.parent / target).is_file(), f"{page}: {target}"
+
+
+def test_every_key_of_a_study_file_is_described(extension: Any) -> None:
+    [(_, text)] = extension("config_page").pages(ROOT)
+    keys = re.findall(r"\.\. confval:: (\S+)\n((?:   .*\n)+)\n   (.*)", text)
+    assert len(keys) == text.count(".. confval::")
+    assert len(keys) > 60
+    for key, options, said in keys:
+        assert re.search(r":type: \S", options), key
+        assert said.strip().endswith("."), f"{key} has no description: {said!r}"
+
+
+def test_the_overview_tells_what_each_method_needs(extension: Any) -> None:
+    pages = dict(extension("method_pages").pages(ROOT))
+    table = pages["methods/index.rst"]
+    for name in available():
+        found = method_class(name)
+        [row] = re.findall(rf"``{name}``\n((?:     - .*\n)+)", table)
+        cells = [cell.strip(" -") for cell in row.splitlines()]
+        facts = [found.uses_source, not found.supervised, not found.transductive]
+        assert [cell == "yes" for cell in cells[:3]] == facts, name
+        assert (cells[5] == "yes") == found.needs_torch, name
+        assert (
+            f".. autoclass:: cdspp.{found.__name__}\n" in pages[f"methods/{name}.rst"]
+        )
+
+
+def test_the_page_of_commands_has_them_all(extension: Any) -> None:
+    [(_, text)] = extension("command_pages").pages(ROOT)
+    for command in ("fit", "predict", "compare", "plan", "bench verdicts"):
+        assert f"\ncdspp {command}\n---" in text
+    assert "--target FILE" in text
+
+
+def test_a_formula_is_made_whole_or_not_at_all(extension: Any) -> None:
+    pytest.importorskip("latex2mathml")
+    nodes = pytest.importorskip("docutils.nodes")
+    errors = pytest.importorskip("sphinx.errors")
+    made = extension("mathml")
+    formula = (
+        r"\max_P \lVert x_i \rVert_2 + \bigl(a + b\bigr) \quad \text{s.t.} \quad c"
+    )
+    node = nodes.math_block("", formula)
+    [norm, plus], [said] = made._clauses(made._mathml(node, "block"))
+    assert "<munder><mo>max</mo>" in norm
+    assert norm.count('<mo stretchy="false"') == 2
+    assert all(name in plus for name in "ab")
+    assert "s.t." in said
+    assert "<mi>c</mi>" in said
+    with pytest.raises(errors.ExtensionError, match="no MathML"):
+        made._mathml(nodes.math_block("", r"\nosuchcommand x"), "block")
