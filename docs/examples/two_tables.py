@@ -2,8 +2,8 @@
 
 The wines are those that come with scikit-learn. One laboratory measured seven things in
 half of them and knows each cultivar; another measured six other things in the other
-half and knows the cultivar of four wines each. Writes CSV files into a folder, compares
-with and without the source, then fits and predicts by the commands of the shell:
+half and knows the cultivar of four wines each. Writes CSV files into a folder, then
+compares, fits and predicts by the commands of the shell:
 
     python docs/examples/two_tables.py wines
 """
@@ -16,9 +16,6 @@ from pathlib import Path
 
 import pandas as pd
 from sklearn.datasets import load_wine
-from sklearn.preprocessing import StandardScaler
-
-from cdspp import SourceDomain, compare
 
 N_LABELLED = 4  # wines of each cultivar whose label the second laboratory knows
 
@@ -37,15 +34,6 @@ def write_tables(folder: Path) -> pd.Series:
     table[~is_new].to_csv(folder / "target.csv")
     table[is_new].drop(columns="label").to_csv(folder / "new.csv")
     return cultivar.loc[theirs]
-
-
-def compare_sources(folder: Path) -> str:
-    """Ask whether the source is worth using, from the labelled rows that there are."""
-    source = pd.read_csv(folder / "source.csv")
-    target = pd.read_csv(folder / "target.csv", index_col="id")
-    labels = source.pop("label"), target.pop("label")
-    X_source, X = (StandardScaler().fit_transform(rows) for rows in (source, target))
-    return compare(X, labels[1], source=SourceDomain(X_source, labels[0])).sentence
 
 
 def shell(folder: Path, line: str) -> None:
@@ -68,15 +56,10 @@ def main(folder: Path) -> None:
     """Run the example in a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     cultivar = write_tables(folder)
-    print(f"compare: {compare_sources(folder)}\n")
-    shell(
-        folder,
-        "cdspp fit --source source.csv --target target.csv --scale standardise "
-        "--output predictions.csv --model wines.joblib",
-    )
-    shell(
-        folder, "cdspp predict --model wines.joblib --target new.csv --output more.csv"
-    )
+    both = "--source source.csv --target target.csv --scale standardise"
+    shell(folder, f"cdspp compare {both}")
+    shell(folder, f"cdspp fit {both} --output predictions.csv --model wines.npz")
+    shell(folder, "cdspp predict --model wines.npz --target new.csv --output more.csv")
     for name in ("predictions.csv", "more.csv"):
         print(f"{name}: {100 * accuracy(folder, name, cultivar):.1f} % right")
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cdspp.cli.command import add_command, positive_integer
 from cdspp.cli.reading import add_reading, add_scale, read_both, tell
+from cdspp.core.names import NO_SCALE
 
 if TYPE_CHECKING:
     from cdspp.analysis.decision import Comparison
@@ -47,14 +48,18 @@ def _compare(arguments: argparse.Namespace) -> str:
     if arguments.csv:
         with atomic(arguments.csv) as temporary:
             found.gains.to_csv(temporary, index=False)
-    head = [*tell(target, source), *filter(None, [found.note])]
-    told = [*head, "", *_table(found), "", found.sentence]
+    told = [
+        found.note,
+        f"scale: {arguments.scale}" if arguments.scale != NO_SCALE else "",
+    ]
+    head = [*tell(target, source), *filter(None, told)]
+    text = [*head, "", *_table(found), "", found.sentence]
     if arguments.page:
         from cdspp.report.page.comparison import write_comparison
 
         write_comparison(found, head, arguments.page)
-        told.append(f"Page: {arguments.page}")
-    return "\n".join(told)
+        text.append(f"Page: {arguments.page}")
+    return "\n".join(text)
 
 
 def _table(found: Comparison) -> list[str]:

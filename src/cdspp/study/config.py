@@ -207,16 +207,7 @@ def _build(
         numeric_threads=config["numeric_threads"],
         partial=config.get("partial", False),
         datasets=datasets,
-        views={
-            entry["id"]: View(
-                identifier=entry["id"],
-                extractor=entry["extractor"],
-                options=_options(entry),
-                view=entry.get("view"),
-                scale=entry.get("scale", NO_SCALE),
-            )
-            for entry in config["views"]
-        },
+        views={entry["id"]: _view(entry) for entry in config["views"]},
         benchmarks=benchmarks,
         methods=methods,
         settings=_settings(config, benchmarks, methods, curves, measured),
@@ -294,6 +285,16 @@ def _method_states(entry: Config, config: Config) -> tuple[str, ...]:
 def _options(entry: Config) -> dict[str, Any]:
     """Return the options of an entry; their order in the file is not to matter."""
     return dict(sorted(entry.get("options", {}).items()))
+
+
+def _view(entry: Config) -> View:
+    return View(
+        identifier=entry["id"],
+        extractor=entry["extractor"],
+        options=_options(entry),
+        view=entry.get("view"),
+        scale=entry.get("scale", NO_SCALE),
+    )
 
 
 def _benchmark(entry: Config, datasets: Mapping[str, StudyDataset]) -> Benchmark:
