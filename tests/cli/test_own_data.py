@@ -15,8 +15,9 @@ from support.toy_problem import toy_problem
 
 from cdspp import CDSPP, SourceDomain
 from cdspp.__main__ import main
-from cdspp.cli.tabular import read_domain
+from cdspp.cli.rows import source_of
 from cdspp.core.scaling import fit_scaling
+from cdspp.datasets.table_rows import read_domain
 from cdspp.methods import make
 
 NAMES = np.array(["ant", "bee", "cat", "dog"])
@@ -283,7 +284,7 @@ def test_other_feature_columns_than_at_fit_are_refused(
 
 def test_source_rows_equal_the_arrays_it_was_written_from(folder: Path) -> None:
     for kind in ("csv", "npz"):
-        source = read_domain(folder / f"source.{kind}").as_source()
+        source = source_of(read_domain(folder / f"source.{kind}"))
         assert isinstance(source, SourceDomain)
         np.testing.assert_array_equal(source.X, PROBLEM.source.X)
         assert source.y == NAMES[PROBLEM.source.y].tolist()

@@ -29,6 +29,7 @@ example:
 def _compare(arguments: argparse.Namespace) -> str:
     from cdspp.analysis.compare import compare
     from cdspp.cli.forecast import expected_cost, refuse_memory
+    from cdspp.cli.rows import source_of, target_labels
     from cdspp.core.artifacts import atomic
 
     target, source = filter(None, read_both(arguments))
@@ -37,8 +38,8 @@ def _compare(arguments: argparse.Namespace) -> str:
         refuse_memory(method, cost, "leave this one out")
     found = compare(
         target.X,
-        target.target_labels(),
-        source=source.as_source(),
+        target_labels(target),
+        source=source_of(source),
         methods=arguments.method or None,
         repeats=arguments.repeats,
         scale=arguments.scale,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from cdspp.core.errors import DataError
 
 if TYPE_CHECKING:
-    from cdspp.cli.tabular import DomainRows
+    from cdspp.datasets.table_rows import DomainRows
     from cdspp.study.cost import Cost
 
 __all__ = ["available_megabytes", "expected_cost", "refuse_memory", "told_while"]

@@ -14,7 +14,7 @@ from cdspp.core.errors import DataError
 from cdspp.core.wording import counted
 
 if TYPE_CHECKING:
-    from cdspp.cli.tabular import DomainRows
+    from cdspp.datasets.table_rows import DomainRows
 
 __all__ = ["FILES", "add_fit", "add_predict"]
 
@@ -70,8 +70,13 @@ def _option(text: str) -> tuple[str, Any]:
 
 def _fit(arguments: argparse.Namespace) -> str:
     from cdspp.cli.forecast import expected_cost, refuse_memory, told_while
-    from cdspp.cli.prepare import learn_scaling, scaled
-    from cdspp.cli.tabular import write_predictions
+    from cdspp.cli.rows import (
+        learn_scaling,
+        scaled,
+        source_of,
+        target_labels,
+        write_predictions,
+    )
 
     model = _model(arguments)
     read, rows = read_both(arguments)
@@ -79,8 +84,8 @@ def _fit(arguments: argparse.Namespace) -> str:
     target = scaled(read, scaling)
     if rows is not None:
         rows = scaled(rows, learn_scaling(arguments.scale, rows))
-    source = None if rows is None else rows.as_source()
-    y = target.target_labels()
+    source = None if rows is None else source_of(rows)
+    y = target_labels(target)
     told = tell(target, rows)
     cost = expected_cost(arguments.method, target, rows)
     if not arguments.anyway:
@@ -136,8 +141,8 @@ def _shortened(names: Sequence[str]) -> str:
 
 
 def _predict(arguments: argparse.Namespace) -> str:
-    from cdspp.cli.prepare import complete, scaled
-    from cdspp.cli.tabular import write_predictions
+    from cdspp.cli.rows import scaled, write_predictions
+    from cdspp.datasets.table_rows import complete
     from cdspp.methods.model_file import read_model
 
     model, kept = read_model(arguments.model)
@@ -165,8 +170,8 @@ def _read_new(
     arguments: argparse.Namespace, at_fit: tuple[str | None, str | None, Sequence[str]]
 ) -> DomainRows:
     """Return rows to predict; names given at the fit hold where they are there."""
-    from cdspp.cli.files import Columns
-    from cdspp.cli.tabular import read_domain
+    from cdspp.datasets.table_files import Columns
+    from cdspp.datasets.table_rows import read_domain
 
     asked = {"label": arguments.label, "id": arguments.id}
     columns = Columns(

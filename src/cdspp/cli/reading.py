@@ -10,7 +10,7 @@ from cdspp.core.errors import DataError
 from cdspp.core.names import NO_SCALE, SCALES
 
 if TYPE_CHECKING:
-    from cdspp.cli.tabular import DomainRows
+    from cdspp.datasets.table_rows import DomainRows
 
 __all__ = ["add_reading", "add_scale", "read_both", "require_dropped", "tell"]
 
@@ -52,9 +52,8 @@ def read_both(
     arguments: argparse.Namespace,
 ) -> tuple[DomainRows, DomainRows | None]:
     """Return the rows of target and source, all finite, with the columns asked for."""
-    from cdspp.cli.files import Columns
-    from cdspp.cli.prepare import complete
-    from cdspp.cli.tabular import read_domain
+    from cdspp.datasets.table_files import Columns
+    from cdspp.datasets.table_rows import complete, read_domain
 
     names = (arguments.label, arguments.id, tuple(arguments.drop))
     target = read_domain(arguments.target, Columns(*names, ("label", "id")))
@@ -69,7 +68,7 @@ def read_both(
 
 def require_dropped(names: Sequence[str], read: Sequence[DomainRows]) -> None:
     """Refuse columns to leave out that are in none of the files."""
-    from cdspp.cli.files import missing_name
+    from cdspp.datasets.table_files import missing_name
 
     there = {name for rows in read for name in rows.dropped}
     for name in names:

@@ -14,9 +14,9 @@ import pytest
 import scipy.io
 import scipy.sparse
 
-from cdspp.cli.files import Columns
-from cdspp.cli.tabular import read_domain
 from cdspp.core.errors import DataError
+from cdspp.datasets.table_files import Columns
+from cdspp.datasets.table_rows import read_domain
 
 X = np.array([[0.1, 1.0], [1 / 3, 0.0], [-2e300, 3.0], [5e-324, 4.0]])
 LABELS = ["ant", "", "7", "NaCl"]

@@ -1,4 +1,4 @@
-"""Rows of a domain from the user's files, predictions back to CSV."""
+"""Rows of a domain from the user's tables and arrays."""
 
 from __future__ import annotations
 
@@ -7,26 +7,24 @@ import os
 import re
 import shlex
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cdspp.cli.files import ID, LABEL, Columns, missing_name, read_file
-from cdspp.core.artifacts import atomic
 from cdspp.core.errors import DataError
 from cdspp.core.wording import counted
-from cdspp.methods.base import UNLABELLED, Float, SourceDomain
+from cdspp.datasets.table_files import ID, LABEL, Columns, missing_name, read_file
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["DomainRows", "read_domain", "write_predictions"]
+__all__ = ["DomainRows", "complete", "read_domain"]
 
 # What people and programs write where they have no label.
-NO_LABEL = ("", str(UNLABELLED), "NA", "<NA>", "?", "NaN", "nan", "None")
+NO_LABEL = ("", "-1", "NA", "<NA>", "?", "NaN", "nan", "None")
 # And where they have no number, in small letters.
 NO_NUMBER = ("", "na", "<na>", "n/a", "#n/a", "?", "nan", "none", "null")
 # What labels and identifiers are called among arrays.
@@ -63,7 +61,7 @@ class DomainRows:
     """
 
     path: str
-    X: Float
+    X: NDArray[np.float64]
     ids: Sequence[str]
     labels: Sequence[str]
     features: tuple[str, ...] = ()
@@ -72,12 +70,6 @@ class DomainRows:
     scaling: str = ""
     width: int = 0
     notes: tuple[str, ...] = ()
-
-    def target_labels(self) -> NDArray[Any]:
-        """Return labels for `fit`: text, and -1 where a row has none."""
-        y = np.empty(len(self.labels), dtype=object)
-        y[:] = [label or UNLABELLED for label in self.labels]
-        return y
 
     def told(self, role: str) -> str:
         """Describe the rows in one line."""
@@ -99,24 +91,6 @@ class DomainRows:
             return f"{self.path}: row {row + 1}, feature {column + 1}"
         record, name = self.records[row], self.features[column]
         return f"{self.path}: record {record}, column {name!r}"
-
-    def as_source(self) -> SourceDomain:
-        """Return the rows as a source.
-
-        Raises
-        ------
-        DataError
-            A row has no label.
-        """
-        missing = [k for k, label in enumerate(self.labels, start=1) if not label]
-        if missing:
-            raise DataError(
-                f"{self.path}: a source needs a label in every row, but {len(missing)} "
-                f"of {len(self.labels)} have none (first: row {missing[0]}). Add a "
-                f"column {LABEL!r}, name the labels by --label, or leave these rows "
-                "out."
-            )
-        return SourceDomain(self.X, list(self.labels))
 
 
 def read_domain(
@@ -198,7 +172,7 @@ def _check_header(header: Sequence[str], path: str, columns: Columns) -> None:
                 )
 
 
-def _numbers(cells: pd.DataFrame, path: str) -> Float:
+def _numbers(cells: pd.DataFrame, path: str) -> NDArray[np.float64]:
     """Return text as Python's own `float` reads it, to the last bit; NaN is missing."""
     import pandas as pd
 
@@ -324,21 +298,47 @@ def _texts(labels: Iterable[Any]) -> list[str]:
     return found
 
 
-def write_predictions(
-    path: str | os.PathLike[str],
-    ids: Iterable[str],
-    predicted: Iterable[Any],
-    confidence: Iterable[float] | None,
-) -> None:
-    """Write CSV: id, predicted, confidence (empty where there is none)."""
-    import pandas as pd
+def complete(
+    rows: DomainRows, *, impute: bool = False, means: NDArray[np.float64] | None = None
+) -> DomainRows:
+    """Return rows whose features are all finite.
 
-    table = pd.DataFrame({ID: list(ids), "predicted": list(predicted)}, dtype=object)
-    table["confidence"] = ""
-    if confidence is not None:
-        table["confidence"] = [f"{value:.6g}" for value in confidence]
-    with (
-        atomic(path) as temporary,
-        temporary.open("w", encoding="utf-8", newline="") as stream,
-    ):
-        table.to_csv(stream, index=False, lineterminator="\n")
+    Parameters
+    ----------
+    rows : DomainRows
+        Rows as read.
+    impute : bool, default=False
+        Whether a number that is missing or not finite becomes the mean of its column.
+    means : ndarray of shape (d,), optional
+        The means to take; by default those of the finite numbers in the file.
+
+    Raises
+    ------
+    DataError
+        A number is missing and not to be imputed, or a column has none at all.
+    """
+    holes = ~np.isfinite(rows.X)
+    if not holes.any():
+        return rows
+    if not impute:
+        row, column = map(int, np.argwhere(holes)[0])
+        value = rows.X[row, column]
+        fault = "the number is missing" if np.isnan(value) else f"{value} is not finite"
+        raise DataError(
+            f"{rows.place(row, column)}: {fault} (of {holes.sum()} such). Fill it in, "
+            "leave the column out with --drop, or take the means of columns with "
+            "--impute."
+        )
+    known = np.where(holes, 0.0, rows.X)
+    if means is None or len(means) != rows.X.shape[1]:
+        counts = (~holes).sum(axis=0)
+        if not counts.all():
+            column = int(np.argmin(counts))
+            raise DataError(
+                f"{rows.place(0, column)}: the column has no number to take the mean "
+                "of. Leave it out with --drop."
+            )
+        means = known.sum(axis=0) / counts
+    note = f"{counted(int(holes.sum()), 'number')} imputed"
+    filled = np.where(holes, means, rows.X)
+    return replace(rows, X=filled, notes=(*rows.notes, note))

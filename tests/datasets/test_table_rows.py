@@ -1,4 +1,4 @@
-"""The user's files: every cell as it stands there, and predictions as CSV."""
+"""The user's files: every cell as it stands there."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cdspp.cli.files import Columns
-from cdspp.cli.tabular import read_domain, write_predictions
 from cdspp.core.errors import DataError
+from cdspp.datasets.table_files import Columns
+from cdspp.datasets.table_rows import read_domain
 
 
 def test_cells_of_a_csv_are_read_to_the_last_bit_and_classes_as_they_stand(
@@ -27,15 +27,6 @@ def test_cells_of_a_csv_are_read_to_the_last_bit_and_classes_as_they_stand(
     assert found.X.tobytes() == expected.tobytes()
     assert (found.features, list(found.ids)) == (("x",), cells)
     assert found.labels == ["NaCl", "n/a", "null", "7", "", ""] * 167
-
-
-def test_predictions_are_written_as_csv_with_quotes_where_needed(
-    tmp_path: Path,
-) -> None:
-    path = tmp_path / "new" / "out.csv"
-    write_predictions(path, ["a,b", "é"], ["NA", 'q"'], [1 / 3, 1.0])
-    text = 'id,predicted,confidence\n"a,b",NA,0.333333\né,"q""",1\n'
-    assert path.read_bytes() == text.encode()
 
 
 @pytest.mark.parametrize("name", ["ID", "Id", "Label"])

@@ -1,4 +1,4 @@
-"""Missing numbers and scales of rows from files."""
+"""Missing numbers of rows from files."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cdspp.cli.prepare import complete, learn_scaling, scaled
-from cdspp.cli.tabular import DomainRows
 from cdspp.core.errors import DataError
+from cdspp.datasets.table_rows import DomainRows, complete
 
 RNG = np.random.default_rng(0)
 FULL = RNG.normal(3.0, 2.0, (70, 60))
@@ -53,18 +52,3 @@ def test_a_gap_is_refused_with_its_place(
     with pytest.raises(DataError) as caught:
         complete(given, impute=impute)
     assert message in str(caught.value)
-
-
-def test_scaled_rows_say_how_and_keep_the_width_of_the_file() -> None:
-    given = rows(FULL[:5])
-    found = scaled(given, learn_scaling("pca", given))
-    assert found.X.shape == (5, 4)
-    assert found.told("source").endswith("60 features, PCA to 4 components")
-
-
-def test_what_cannot_be_scaled_is_named_with_its_file() -> None:
-    with pytest.raises(DataError, match="f.csv: scale: pca: .*all equal"):
-        learn_scaling("pca", rows(np.ones((4, 3))))
-    learnt = learn_scaling("unit", rows(FULL))
-    with pytest.raises(DataError, match="f.csv: X has 59 features, expected 60"):
-        scaled(rows(FULL[:, 1:]), learnt)
