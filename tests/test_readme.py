@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from cdspp.study.config import check_schema
+from cdspp.study.schema import check_schema
 
 ROOT = Path(__file__).parents[1]
 
