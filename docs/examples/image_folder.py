@@ -11,6 +11,7 @@ into a folder, checks the file, and says what the study will cost:
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -18,15 +19,12 @@ import numpy as np
 from PIL import Image
 from sklearn.datasets import load_digits
 
-from cdspp.study.config import load_study, merge_files
-from cdspp.study.cost import forecast_text
-
 ROOT = Path(__file__).parents[2]
 PER_CLASS = 30  # images of each digit in each domain
 # What a study leaves out is that of config.yaml.
 STUDY = """\
 study: my-digits
-trials: 5
+preset: quick
 datasets:
   - {id: my-digits, folder: FOLDER}
 views:
@@ -36,27 +34,15 @@ views:
   - id: alexnet
     extractor: cnn
     options: {network: alexnet, layer: fc6, weights: random}
-  - id: alexnet-pca
-    extractor: pca
-    view: alexnet
-    options: {n_components: 30}
+    scale: pca
 benchmarks:
   - id: my-digits
     title: My digits
     dataset: my-digits
     source_view: sift-words
-    target_view: alexnet-pca
+    target_view: alexnet
     tasks: [screen_paper]
     labels: {source: 20, target: 3}
-methods:
-  - id: svm-t
-  - id: cdls-sup
-  - id: cdspp
-  - id: target-only
-# Lists of config.yaml that speak of its own methods and benchmarks.
-settings: []
-curves: []
-deviations: []
 """
 
 
@@ -81,18 +67,13 @@ def main(folder: Path) -> None:
     """Write images and study, check the study, and say what it costs."""
     images, file = folder / "images", folder / "study.yaml"
     write_images(images)
-    file.write_text(STUDY.replace("FOLDER", json.dumps(str(images))))
-    found = load_study(
-        merge_files([ROOT / "config.yaml", file]),
-        schema=ROOT / "workflow/schemas/config.schema.yaml",
-        catalogue=ROOT / "resources/datasets.yaml",
-        paper=ROOT / "resources/paper",
-    )
-    sizes = found.datasets["my-digits"].class_sizes
-    for domain, classes in sizes.items():
-        print(f"{domain}: {sum(classes.values())} images of {len(classes)} classes")
+    file.write_text(STUDY.replace("FOLDER", json.dumps(str(images.absolute()))))
     print(f"$ cdspp plan {file}")
-    print(forecast_text(found))
+    planned = [sys.executable, "-m", "cdspp", "plan", str(file.absolute())]
+    done = subprocess.run(
+        planned, cwd=ROOT, check=True, text=True, stdout=subprocess.PIPE
+    )
+    print(done.stdout)
 
 
 if __name__ == "__main__":

@@ -219,6 +219,14 @@ def test_a_changed_file_of_a_folder_changes_its_recipe(folder: Path) -> None:
     assert dataset_recipe("mine", str(folder)) != before
 
 
+def renamed(pattern: str, suffix: str) -> Callable[[Path], None]:
+    def rename(folder: Path) -> None:
+        for path in sorted(folder.rglob(pattern)):
+            path.rename(path.with_suffix(suffix))
+
+    return rename
+
+
 def emptied(folder: Path) -> None:
     for path in (folder / "old" / "dog").iterdir():
         path.unlink()
@@ -231,8 +239,9 @@ def emptied(folder: Path) -> None:
         (lambda f: [shutil.rmtree(p) for p in f.iterdir()], "no domain folder .<dom"),
         (emptied, "old/dog: the class folder holds no files"),
         (lambda f: shutil.rmtree(f / "old/dog"), "old: class dog is missing"),
-        (lambda f: (f / "old/dog/c.png").touch(), r"texts .* and images .*c\.png"),
-        (lambda f: (f / "old/dog/c.so").touch(), r"c\.so: neither an image nor a text"),
+        (renamed("*.txt", ".so"), r"a\.so: neither an image nor a text"),
+        (renamed("a.txt", ".png"), "mine holds 4 images and 4 texts; keep one kind"),
+        (renamed("*g/*.txt", ".so"), "new/dog: the class folder holds no texts"),
     ],
 )
 def test_a_folder_that_is_no_data_set_is_refused(

@@ -53,6 +53,16 @@ def put(config: dict[str, Any], path: str, value: Any) -> None:
         ("benchmarks.docs-to-code.tasks", ["docs_cod"], "did you mean 'code'"),
         ("benchmarks.digits.showcase", "print_photo", "showcase: unknown"),
         ("benchmarks.digits.labels.target", 44, "leave no test sample"),
+        (
+            "benchmarks.digits.labels.source",
+            1000,
+            r"\.source: 1000 .* the largest, \w+ in \w+, has \d+\. Ask for \d+ or",
+        ),
+        (
+            "settings.hiss.labels",
+            {"source": 999},
+            r"\[0\]\.labels\.source: 999 labelled",
+        ),
         ("benchmarks.digits.leave_out", ["hffa"], "'hffa': did you mean 'hfa'"),
         ("benchmarks.digits.printed", "mcr", "did you mean 'mrc'"),
         ("methods.cdspp.id", "cdsp", "'cdsp': did you mean 'cdspp"),
@@ -203,3 +213,36 @@ def test_every_fault_is_reported_at_once(config: dict[str, Any]) -> None:
         load(config)
     assert str(caught.value).startswith("3 faults in the configuration:")
     assert len(str(caught.value).splitlines()) == 4
+
+
+def test_a_number_of_labels_that_some_class_meets_is_allowed(
+    config: dict[str, Any],
+) -> None:
+    study = load(config)
+    benchmark = study.benchmarks["docs-to-code"]
+    sizes = study.datasets["docs-to-code"].class_sizes["docs"].values()
+    assert min(sizes) < benchmark.labels["source"] <= max(sizes)
+    put(config, "benchmarks.docs-to-code.labels.source", max(sizes) + 1)
+    with pytest.raises(ConfigError, match=f"in docs, has {max(sizes)}"):
+        load(config)
+
+
+def test_weights_that_are_not_there_are_named_once(
+    config: dict[str, Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "weights.pth"
+    put(config, "views.alexnet-fc6.options.weights", str(path))
+    second = copy.deepcopy(part_of(config["views"], "alexnet-fc6"))
+    config["views"].append(second | {"id": "alexnet-again"})
+    message = re.escape(
+        "1 fault in the configuration:\n  - views[1].options.weights: no"
+    )
+    with pytest.raises(ConfigError, match=message):
+        load(config)
+    path.touch()
+    load(config)
+    path.unlink()
+    for view in (part_of(config["views"], "alexnet-fc6"), second):
+        view["options"]["weights"] = "IMAGENET1K_V1"
+    config["views"].pop()
+    load(config)

@@ -4,12 +4,15 @@
 import os
 from pathlib import Path
 
+from snakemake.logging import logger
+
 from cdspp.core.errors import ConfigError
 from cdspp.core.names import MAIN, REFERENCE
 from cdspp.core.provenance import code_digest, script_digest
 from cdspp.methods import method_module
 from cdspp.report.outline import outline_names
 from cdspp.study.config import load_study
+from cdspp.study.layers import layered
 from cdspp.study.plan import plan_of
 
 # Relative where possible: the path is a parameter, and moving the folder no change.
@@ -17,15 +20,27 @@ CATALOGUE = os.path.relpath(Path(workflow.basedir, "resources/datasets.yaml"))
 PAPER = os.path.relpath(Path(workflow.basedir, "resources/paper"))
 STUDY_FILES = [os.path.relpath(file) for file in workflow.config_settings.configfiles]
 
+replaced = workflow.config_settings.replace_workflow_config
+
 try:
+    layers = layered(
+        workflow.config_settings.overwrite_config,
+        base=None if replaced else "config.yaml",
+        presets=Path(workflow.basedir, "resources/presets"),
+    )
     study = load_study(
-        config,
+        layers.config,
         schema=Path(workflow.basedir, "workflow/schemas/config.schema.yaml"),
         catalogue=CATALOGUE,
         paper=PAPER,
+        inherited=layers.inherited,
     )
 except ConfigError as error:
     raise WorkflowError(str(error))
+
+if workflow.is_main_process:  # each job reads this again
+    for note in (*layers.notes, *study.notes):
+        logger.warning(note)
 
 PLANS = {name: plan_of(study, name) for name in study.benchmarks}
 EVERY_PLAN = [plan.as_dict() for plan in PLANS.values()]
@@ -38,6 +53,7 @@ def script_code(name):
 # Where the artifacts lie, stage by stage; data, features and labels serve all studies.
 FETCHED = "data/{dataset}/{resource}.fetched.json"
 INDEX = "data/{dataset}/index.json"
+DIGESTS = "data/{dataset}/digests.json"
 LABELS = "results/labels/{dataset}/{domain}.parquet"
 CODEBOOK = "results/codebooks/{dataset}/{view}.npz"
 FEATURES = "results/features/{dataset}/{domain}.{view}.npz"

@@ -33,7 +33,8 @@ rule fetch:
 
 def recipe(wildcards):
     dataset = study.datasets[wildcards.dataset]
-    found = dataset_recipe(dataset.identifier, dataset.folder, dataset.entry)
+    memory = DIGESTS.format(dataset=dataset.identifier)
+    found = dataset_recipe(dataset.identifier, dataset.folder, dataset.entry, memory)
     return {**found, "code": code_digest("cdspp.stages.data", found["module"])}
 
 

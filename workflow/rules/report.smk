@@ -15,7 +15,7 @@ def every_record(wildcards):
 
 
 def run_description(wildcards):
-    told = {key: value for key, value in config.items() if key != "mirror"}
+    told = {key: value for key, value in layers.config.items() if key != "mirror"}
     return vars(study.run_description(told, STUDY_FILES))
 
 

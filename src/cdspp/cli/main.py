@@ -17,6 +17,8 @@ from cdspp.core.errors import DiskFullError, MethodFailed
 
 __all__ = ["main"]
 
+log = logging.getLogger(__name__)
+
 DESCRIPTION = """\
 Heterogeneous domain adaptation: label a target domain of which few rows are labelled,
 with the help of a labelled source domain that has other features.
@@ -48,15 +50,21 @@ def _methods(arguments: argparse.Namespace) -> str:
 
 
 def _plan(arguments: argparse.Namespace) -> str:
-    from cdspp.study.config import load_study, merge_files
+    from cdspp.study.config import load_study
     from cdspp.study.cost import forecast_text
+    from cdspp.study.layers import layered, merge_files
 
+    own = merge_files(arguments.file)
+    layers = layered(own, base="config.yaml", presets="resources/presets")
     study = load_study(
-        merge_files(["config.yaml", *arguments.file]),
+        layers.config,
         schema="workflow/schemas/config.schema.yaml",
         catalogue="resources/datasets.yaml",
         paper="resources/paper",
+        inherited=layers.inherited,
     )
+    for note in (*layers.notes, *study.notes):
+        log.warning("%s", note)
     return forecast_text(study)
 
 

@@ -57,7 +57,10 @@ def make_dataset(name: str) -> Dataset:
 
 
 def dataset_recipe(
-    name: str, folder: str | None = None, entry: Mapping[str, Any] | None = None
+    name: str,
+    folder: str | None = None,
+    entry: Mapping[str, Any] | None = None,
+    memory: str | Path | None = None,
 ) -> dict[str, Any]:
     """Return what decides the samples of a data set, for a workflow to compare.
 
@@ -69,6 +72,8 @@ def dataset_recipe(
         The user's folder, if it is one.
     entry : mapping, optional
         The entry of the catalogue, where it has one.
+    memory : path, optional
+        Where digests of the user's files are kept, so that none is read twice.
 
     Returns
     -------
@@ -76,19 +81,22 @@ def dataset_recipe(
         `folder`, the `module` that lists or makes the samples, the `versions` of the
         packages that decide the content, the `fingerprint` of what is not code.
     """
-    made = open_dataset(name, folder, entry)
+    made = open_dataset(name, folder, entry, memory)
     recipe = {"folder": folder, "module": type(made).__module__}
     return {**recipe, "versions": made.versions(), "fingerprint": made.fingerprint()}
 
 
 def open_dataset(
-    name: str, folder: str | Path | None, entry: Mapping[str, Any] | None
+    name: str,
+    folder: str | Path | None,
+    entry: Mapping[str, Any] | None,
+    memory: str | Path | None = None,
 ) -> Dataset:
     """Return a data set: a user's folder, a published one, or one that is generated.
 
     Parameters
     ----------
-    name, folder, entry
+    name, folder, entry, memory
         As for `dataset_recipe`.
 
     Raises
@@ -99,7 +107,7 @@ def open_dataset(
         The folder is not laid out as a data set.
     """
     if folder is not None:
-        return FolderDataset(name, folder)
+        return FolderDataset(name, folder, memory)
     if entry is not None and "resources" in entry:
         return PublishedDataset(name, entry)
     return make_dataset(name)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from cdspp.core.errors import ConfigError, DataError
+from cdspp.core.wording import counted
 from cdspp.datasets.base import Dataset, Index, Sample, opaque_id
+from cdspp.datasets.own_files import check_images, file_digests
 
 __all__ = ["SUFFIXES", "FolderDataset"]
+
+log = logging.getLogger(__name__)
 
 IMAGES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff")
 TEXTS = (".csv", ".htm", ".html", ".md", ".rst", ".tex", ".txt", ".xml")
@@ -19,10 +25,13 @@ SUFFIXES: Mapping[str, frozenset[str]] = {
     "images": frozenset({*IMAGES, ".webp"}),
     "texts": frozenset({*TEXTS, *CODE}),
 }
+NAMED = 5  # of files in a sentence
 
 
 class FolderDataset(Dataset):
     """Files sorted into ``<domain>/<class>/``; hidden files are left out.
+
+    The kind of most files is that of the data set; others are skipped.
 
     Parameters
     ----------
@@ -30,42 +39,70 @@ class FolderDataset(Dataset):
         Name of the data set in configuration and paths.
     folder : path
         Folder that holds one folder per domain.
+    memory : path, optional
+        Where digests of the files are kept from one `fingerprint` to the next.
 
     Raises
     ------
     ConfigError
         The identifier cannot be part of a path.
     DataError
-        No such folder, an empty class, a class that a domain lacks, or files of
-        different kinds.
+        No such folder, an empty class, a class that a domain lacks, or as many images
+        as texts.
     """
 
-    def __init__(self, identifier: str, folder: str | Path) -> None:
+    def __init__(
+        self, identifier: str, folder: str | Path, memory: str | Path | None = None
+    ) -> None:
         if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", identifier):
             message = f"data set name {identifier!r} must be small letters and digits"
             raise ConfigError(f"{message}, joined by single hyphens.")
         self.identifier = identifier
         self.folder = Path(folder).absolute()
+        self.memory = memory
         self.domains = tuple(_subfolders(self.folder, "domain"))
         self.classes = self._common_classes()
+        files = self._files()
+        self.kind = self._most_common_kind(files)
+        self.skipped = [path for path in files if _kind(path) != self.kind]
         self._samples = {name: self._list_domain(name) for name in self.domains}
-        self.kind = self._kind()
 
     def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:
-        """Return the samples; the files stay where they are."""
+        """Return the samples; the files stay where they are.
+
+        Raises
+        ------
+        DataError
+            Images cannot be decoded; all of them are named.
+        """
+        for note in self.notes():
+            log.warning("%s", note)
+        if self.kind == "images":
+            check_images(self._paths())
         return self._samples
+
+    def notes(self) -> list[str]:
+        """Return what the user should know of the files: those that are skipped."""
+        if not self.skipped:
+            return []
+        names = [p.relative_to(self.folder).as_posix() for p in self.skipped]
+        told = ", ".join(names[:NAMED]) + ", ..." * (len(names) > NAMED)
+        skipped = f"{counted(len(names), 'file')} skipped, not {self.kind} by suffix"
+        return [f"{self.folder}: {skipped}: {told}"]
 
     def scan(self) -> Index:
         """Return what the folder holds, without writing anything."""
         return self.index(self.folder, self._samples)
 
     def fingerprint(self) -> str:
-        """Return a digest of the files' paths, sizes and times of change."""
+        """Return a digest of the files' paths and content; their times do not count."""
         digest = hashlib.sha256()
-        for path in (s.path for samples in self._samples.values() for s in samples):
-            found = Path(path).stat()
-            digest.update(f"{path} {found.st_size} {found.st_mtime_ns}\n".encode())
+        for path, content in file_digests(self._paths(), self.memory).items():
+            digest.update(f"{path} {content}\n".encode())
         return digest.hexdigest()[:16]
+
+    def _paths(self) -> list[Path]:
+        return [Path(s.path) for found in self._samples.values() for s in found]
 
     def _common_classes(self) -> tuple[str, ...]:
         found = {d: _subfolders(self.folder / d, "class") for d in self.domains}
@@ -76,33 +113,47 @@ class FolderDataset(Dataset):
                 raise DataError(f"{message}; every domain needs the same classes.")
         return tuple(classes)
 
+    def _files(self) -> list[Path]:
+        """Return the files of all classes in all domains; none may be empty."""
+        files = []
+        for domain in self.domains:
+            for label in self.classes:
+                folder = self.folder / domain / label
+                found = [path for path in _visible(folder) if path.is_file()]
+                if not found:
+                    raise DataError(f"{folder}: the class folder holds no files.")
+                files += found
+        return files
+
+    def _most_common_kind(self, files: Sequence[Path]) -> str:
+        counts = Counter(kind for path in files if (kind := _kind(path)))
+        if not counts:
+            known = " ".join(sorted(frozenset().union(*SUFFIXES.values())))
+            message = f"{files[0]}: neither an image nor a text by its suffix"
+            raise DataError(f"{message}, as all others; known are {known}.")
+        [(first, most), *others] = counts.most_common()
+        if others and others[0][1] == most:
+            message = f"{self.folder} holds {most} {first} and {most} {others[0][0]}"
+            raise DataError(f"{message}; keep one kind only.")
+        return first
+
     def _list_domain(self, domain: str) -> list[Sample]:
         samples = []
         for label in self.classes:
             folder = self.folder / domain / label
-            files = [p for p in _visible(folder) if p.is_file()]
-            if not files:
-                raise DataError(f"{folder}: the class folder holds no files.")
-            for path in files:
+            files = [path for path in _visible(folder) if path.is_file()]
+            kept = [path for path in files if _kind(path) == self.kind]
+            if not kept:
+                raise DataError(f"{folder}: the class folder holds no {self.kind}.")
+            for path in kept:
                 relative = path.relative_to(self.folder).as_posix()
                 samples.append(Sample(opaque_id(relative), str(path), label))
         return samples
 
-    def _kind(self) -> str:
-        first: tuple[str, str] | None = None
-        for sample in (s for samples in self._samples.values() for s in samples):
-            suffix = Path(sample.path).suffix.lower()
-            kind = next((k for k, known in SUFFIXES.items() if suffix in known), None)
-            if kind is None:
-                known = " ".join(sorted(frozenset().union(*SUFFIXES.values())))
-                message = f"{sample.path}: neither an image nor a text by its suffix"
-                raise DataError(f"{message}; known are {known}.")
-            first = first or (kind, sample.path)
-            if kind != first[0]:
-                message = f"{self.folder} mixes {first[0]} ({first[1]}) and {kind}"
-                raise DataError(f"{message} ({sample.path}); keep one kind only.")
-        assert first is not None
-        return first[0]
+
+def _kind(path: Path) -> str | None:
+    suffix = path.suffix.lower()
+    return next((kind for kind, known in SUFFIXES.items() if suffix in known), None)
 
 
 def _visible(folder: Path) -> list[Path]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.names import MAIN, NO_SCALE
-from cdspp.datasets import FolderDataset
+from cdspp.datasets import FolderDataset, Index
 from cdspp.datasets.catalogue import holds_data, load_catalogue
 from cdspp.methods import method_class
 from cdspp.study.checks import CrossCheck
+from cdspp.study.inheritance import Cut, cut_inherited
 from cdspp.study.model import (
     Benchmark,
     Curve,
@@ -22,6 +22,7 @@ from cdspp.study.model import (
     StudyDataset,
     View,
 )
+from cdspp.study.schema import Sound, check_schema, sound_part
 from cdspp.study.settings import (
     chosen_tasks,
     curve_of,
@@ -34,7 +35,7 @@ from cdspp.study.settings import (
     task_names,
 )
 
-__all__ = ["check_schema", "load_study", "merge_files"]
+__all__ = ["load_study"]
 
 Config = Mapping[str, Any]
 Benchmarks = Mapping[str, Benchmark]
@@ -46,6 +47,7 @@ def load_study(
     schema: str | Path,
     catalogue: str | Path,
     paper: str | Path,
+    inherited: Collection[str] = (),
 ) -> Study:
     """Check a configuration and return the study it describes.
 
@@ -59,6 +61,9 @@ def load_study(
         Catalogue of the data sets.
     paper : path
         Folder of what the paper printed, and where its released code differs.
+    inherited : collection of str, default=()
+        Sections that are not the study's own (see `cdspp.study.layers.layered`): they
+        are cut to the methods and benchmarks that the study has.
 
     Raises
     ------
@@ -67,39 +72,30 @@ def load_study(
     """
     config = _with_switches(config)
     faults = list(check_schema(config, schema))
-    if not faults:
-        datasets, faults = _datasets(config, catalogue)
-        known = read_readings(paper)
-        faults += CrossCheck(config, datasets, known, printed_names(paper)).faults()
+    sound = sound_part(config, schema) if faults else Sound(config)
+    datasets, more, notes = _datasets(sound, catalogue)
+    cut = _cut(sound, read_readings(paper), datasets, inherited)
+    sound = sound._replace(config=cut.config)
+    check = CrossCheck(sound, datasets, cut.readings, printed_names(paper), inherited)
+    faults += [*more, *check.faults()]
     if faults:
         lines = "\n".join(f"  - {fault}" for fault in faults)
         noun = "fault" if len(faults) == 1 else "faults"
         raise ConfigError(f"{len(faults)} {noun} in the configuration:\n{lines}")
-    return _build(config, datasets, known)
+    return _build(cut, datasets, (*notes, *cut.notes))
 
 
-def merge_files(files: Sequence[str | Path]) -> dict[str, Any]:
-    """Return the configuration of several files as Snakemake merges them.
-
-    Parameters
-    ----------
-    files : sequence of path
-        YAML files; keys of later ones replace those of earlier ones.
-
-    Raises
-    ------
-    ConfigError
-        A file holds no mapping of keys.
-    """
-    import yaml
-
-    merged: dict[str, Any] = {}
-    for file in files:
-        found = yaml.safe_load(Path(file).read_text(encoding="utf-8"))
-        if not isinstance(found, Mapping):
-            raise ConfigError(f"{file}: expected keys and values, as in config.yaml.")
-        merged |= found
-    return merged
+def _cut(
+    sound: Sound,
+    readings: Mapping[str, Mapping[str, Config]],
+    datasets: Mapping[str, StudyDataset],
+    inherited: Collection[str],
+) -> Cut:
+    """Cut inherited sections, unless it is unknown what the study has."""
+    if sound.unnamed & {"methods", "benchmarks"}:
+        return Cut(sound.config, readings)
+    whole = set(inherited) - {section for section, _ in sound.broken}
+    return cut_inherited(sound.config, readings, datasets, whole - sound.unnamed)
 
 
 def _with_switches(config: Config) -> Config:
@@ -113,66 +109,40 @@ def _with_switches(config: Config) -> Config:
     )
 
 
-def check_schema(config: Config, schema: str | Path) -> Iterator[str]:
-    """Yield one sentence for each way in which `config` breaks the schema."""
-    import yaml
-    from jsonschema import Draft202012Validator
-
-    rules = yaml.safe_load(Path(schema).read_text())
-    errors = Draft202012Validator(rules).iter_errors(config)
-    for error in sorted(errors, key=lambda error: list(map(str, error.absolute_path))):
-        yield from _sentences(error)
-
-
-def _sentences(error: Any) -> Iterator[str]:
-    where = _place(error.absolute_path)
-    if error.validator == "additionalProperties":
-        known = error.schema["properties"]
-        for key in error.instance:
-            if key not in known:
-                yield f"{where}unknown key {key!r}{did_you_mean(key, known)}"
-    elif error.validator == "required":
-        missing = [key for key in error.validator_value if key not in error.instance]
-        yield f"{where}missing {', '.join(missing)}."
-    elif error.validator == "oneOf":
-        whole = "all" if "const" in error.validator_value[0] else "a number"
-        expected = f"expected {whole} or a list of <source>_<target>"
-        yield f"{where}{expected}, got {error.instance!r}."
-    else:
-        yield f"{where}{error.message}."
-
-
-def _place(path: Iterable[str | int]) -> str:
-    text = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path)
-    return f"{text.lstrip('.')}: " if text else ""
-
-
 def _datasets(
-    config: Config, catalogue: str | Path
-) -> tuple[dict[str, StudyDataset], list[str]]:
-    """Return the data sets in use, and faults of the user's folders."""
+    sound: Sound, catalogue: str | Path
+) -> tuple[dict[str, StudyDataset], list[str], list[str]]:
+    """Return the data sets in use; faults of the user's folders, and what they hold."""
     faults: list[str] = []
+    notes: list[str] = []
     datasets = {
         name: StudyDataset(name, entry["kind"], _named_sizes(entry), entry=entry)
         for name, entry in load_catalogue(catalogue).items()
         if holds_data(entry)
     }
-    for i, entry in enumerate(config.get("datasets", [])):
+    for i, entry in enumerate(sound.config.get("datasets", [])):
+        if ("datasets", i) in sound.broken:
+            continue
         name, folder = entry["id"], entry["folder"]
         if name in datasets:
             faults.append(f"datasets[{i}].id: {name!r} is taken, choose another name.")
             continue
         try:
-            index = FolderDataset(name, folder).scan()
+            found = FolderDataset(name, folder)
+            datasets[name] = _own_dataset(found.scan(), folder)
         except (ConfigError, DataError) as error:
             faults.append(f"datasets[{i}]: {error}")
             continue
-        sizes = {
-            domain: dict(zip(index.classes, index.class_sizes(domain), strict=True))
-            for domain in index.domains
-        }
-        datasets[name] = StudyDataset(name, index.kind, sizes, folder)
-    return datasets, faults
+        notes += [f"datasets[{i}]: {note}" for note in found.notes()]
+    return datasets, faults, notes
+
+
+def _own_dataset(index: Index, folder: str) -> StudyDataset:
+    sizes = {
+        domain: dict(zip(index.classes, index.class_sizes(domain), strict=True))
+        for domain in index.domains
+    }
+    return StudyDataset(index.dataset, index.kind, sizes, folder)
 
 
 def _named_sizes(entry: Mapping[str, Any]) -> dict[str, dict[str, int]]:
@@ -183,10 +153,9 @@ def _named_sizes(entry: Mapping[str, Any]) -> dict[str, dict[str, int]]:
 
 
 def _build(
-    config: Config,
-    datasets: Mapping[str, StudyDataset],
-    readings: Mapping[str, Mapping[str, Config]],
+    cut: Cut, datasets: Mapping[str, StudyDataset], notes: tuple[str, ...]
 ) -> Study:
+    config = cut.config
     benchmarks = {
         entry["id"]: _benchmark(entry, datasets) for entry in config["benchmarks"]
     }
@@ -198,7 +167,7 @@ def _build(
         curve_of(entry, benchmarks, methods, datasets, trials)
         for entry in config.get("curves", [])
     )
-    measured = _measured(config, readings, benchmarks)
+    measured = _measured(config, cut.readings, benchmarks)
     return Study(
         name=config["study"],
         seed=config["seed"],
@@ -214,6 +183,7 @@ def _build(
         curves=curves,
         states=_states(config),
         margin=config.get("source_states", {}).get("margin", 1.0),
+        notes=notes,
         **{section: _names(found) for section, found in measured.items()},
     )
 

@@ -264,6 +264,7 @@ class Study:
     choices: Mapping[str, str] = field(default_factory=dict)
     states: tuple[str, ...] = ()
     margin: float = 1.0
+    notes: tuple[str, ...] = ()  # for the user: what of files and sections is left out
 
     def blocks(self, trials: int) -> tuple[str, ...]:
         """Return the names of the blocks that hold the first `trials` trials."""

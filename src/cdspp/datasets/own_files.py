@@ -1,0 +1,88 @@
+"""Files of the user's own: whether images can be read, and what content they have."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from cdspp.core.artifacts import read_json, write_json
+from cdspp.core.errors import DataError
+
+__all__ = ["check_images", "file_digests"]
+
+NAMED = 20  # of unreadable images in one error
+SHRINK = 8  # the most by which JPEG files are decoded smaller, which is quicker
+
+
+def check_images(files: Sequence[Path]) -> None:
+    """Read images once, so that no fit waits for one that cannot be decoded.
+
+    Raises
+    ------
+    DataError
+        Naming those that cannot.
+    """
+    faults = [str(path) for path in files if not _is_readable(path)]
+    if faults:
+        told = ", ".join(faults[:NAMED]) + ", ..." * (len(faults) > NAMED)
+        message = f"{len(faults)} of {len(files)} images cannot be read: {told}"
+        raise DataError(f"{message}. Replace or remove them.")
+
+
+def _is_readable(path: Path) -> bool:
+    from PIL import Image
+
+    try:
+        with Image.open(path) as image:
+            if image.format == "PNG":
+                image.verify()  # by its checksums, which is quicker than decoding
+            else:
+                # The header alone would let an image pass that ends too early.
+                width, height = (max(1, side // SHRINK) for side in image.size)
+                image.draft("L", (width, height))
+                image.load()
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
+        return False
+    return True
+
+
+def file_digests(
+    files: Sequence[Path], memory: str | Path | None = None
+) -> dict[str, str]:
+    """Return a digest of the content of each file, by its path.
+
+    Parameters
+    ----------
+    files : sequence of Path
+        The files.
+    memory : path, optional
+        JSON file with the digests of the last call: a file of equal size and time of
+        change is not read again. Written where anything differs.
+    """
+    known = _remembered(memory)
+    found: dict[str, list[Any]] = {}
+    for path in files:
+        status = path.stat()
+        state = [status.st_size, status.st_mtime_ns]
+        entry = known.get(str(path), [])
+        if entry[:2] != state:
+            with path.open("rb") as stream:
+                entry = [*state, hashlib.file_digest(stream, "sha256").hexdigest()]
+        found[str(path)] = entry
+    if memory is not None and found != known:
+        write_json(memory, found)
+    return {path: content for path, (*_, content) in found.items()}
+
+
+def _remembered(memory: str | Path | None) -> dict[str, list[Any]]:
+    """Return what the last call wrote, nothing where that is damaged."""
+    if memory is None:
+        return {}
+    try:
+        known = read_json(memory)
+    except (OSError, ValueError):
+        return {}
+    entries = known.items() if isinstance(known, dict) else ()
+    return {path: entry for path, entry in entries if isinstance(entry, list)}

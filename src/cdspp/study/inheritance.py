@@ -1,0 +1,201 @@
+"""Sections that a study has from config.yaml, cut to the study's own names."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from cdspp.methods import available
+from cdspp.study.model import StudyDataset
+from cdspp.study.settings import READINGS, task_names
+
+__all__ = ["Cut", "cut_inherited"]
+
+Config = Mapping[str, Any]
+Readings = Mapping[str, Mapping[str, Config]]
+
+
+class Cut(NamedTuple):
+    """A configuration whose inherited sections name only what the study has.
+
+    Attributes
+    ----------
+    config, readings : mapping
+        As they were given, without what was left out.
+    notes : tuple of str
+        What was left out, a sentence a section.
+    """
+
+    config: Config
+    readings: Readings
+    notes: tuple[str, ...] = ()
+
+
+def cut_inherited(
+    config: Config,
+    readings: Readings,
+    datasets: Mapping[str, StudyDataset],
+    inherited: Collection[str],
+) -> Cut:
+    """Cut the sections that are not the study's own to its methods and benchmarks.
+
+    An entry that is left with none of them falls away. Names of methods that do not
+    exist at all stay, for the checks to name them.
+
+    Parameters
+    ----------
+    config : mapping
+        A configuration, or what of it keeps to the schema.
+    readings : mapping
+        Deviations and choices that can be run another way, by section and name.
+    datasets : mapping
+        What is known of each data set, by name.
+    inherited : collection of str
+        Keys that config.yaml gives.
+    """
+    scissors = _Scissors(config, datasets)
+    changed: dict[str, Any] = {}
+    if "methods" in inherited:
+        changed["methods"] = scissors.cut_methods()
+    for section in ("settings", "curves"):
+        if section in inherited:
+            changed[section] = scissors.cut_runs(section)
+    known = {section: dict(found) for section, found in readings.items()}
+    for section in READINGS:
+        if section in inherited:
+            changed[section] = scissors.cut_readings(section, known[section])
+    return Cut({**config, **changed}, known, tuple(scissors.notes()))
+
+
+class _Scissors:
+    """What a study has, and what was cut so far, by section and entry."""
+
+    def __init__(self, config: Config, datasets: Mapping[str, StudyDataset]) -> None:
+        self.config = config
+        self.datasets = datasets
+        self.methods = _by_name(config["methods"])
+        self.benchmarks = _by_name(config["benchmarks"])
+        self.gone: dict[str, dict[str, list[str]]] = {}
+        self.left_out: dict[str, list[str]] = {}
+
+    def cut_methods(self) -> list[dict[str, Any]]:
+        """Return the methods with the benchmarks, tasks and states that there are."""
+        states = self.config.get("source_states", {}).get("states", [])
+        kept = []
+        for entry in self.config["methods"]:
+            cut = self._cut_scope("methods", entry)
+            if cut is None:
+                continue
+            if "states" in cut:
+                cut["states"] = [state for state in cut["states"] if state in states]
+            if isinstance(view := cut.get("source_view"), Mapping):
+                own = {k: v for k, v in view.items() if k in self.benchmarks}
+                cut["source_view"] = own
+            kept.append(cut)
+        self.methods = _by_name(kept)
+        return kept
+
+    def cut_runs(self, section: str) -> list[dict[str, Any]]:
+        """Return settings or curves with the methods and tasks that there are."""
+        kept = []
+        for entry in self.config.get(section, []):
+            cut = self._cut_scope(section, entry)
+            if cut is None:
+                continue
+            cut["methods"] = self._present(section, cut, entry["methods"])
+            if cut["methods"]:
+                kept.append(cut)
+        return kept
+
+    def cut_readings(
+        self, section: str, known: dict[str, Config]
+    ) -> list[dict[str, Any]]:
+        """Return deviations or choices likewise; their methods are told by `known`."""
+        kept = []
+        for entry in self.config.get(section, []):
+            cut = self._cut_scope(section, entry)
+            if cut is None:
+                continue
+            if (reading := known.get(cut["id"])) is not None:
+                methods = self._present(section, cut, reading["methods"])
+                if not methods:
+                    continue
+                known[cut["id"]] = {**reading, "methods": methods}
+            kept.append(cut)
+        return kept
+
+    def notes(self) -> list[str]:
+        """Return a sentence for each section of which something was left out."""
+        sentences = []
+        for section in dict.fromkeys([*self.left_out, *self.gone]):
+            whole = self.left_out.get(section, [])
+            parts = [", ".join(whole)] if whole else []
+            for name, names in self.gone.get(section, {}).items():
+                if name not in whole:
+                    parts.append(f"of {name}: {', '.join(names)}")
+            what = "left out what this study has no methods, benchmarks or tasks for"
+            sentences.append(f"{section}: {what}: {'; '.join(parts)}.")
+        return sentences
+
+    def _cut_scope(self, section: str, entry: Config) -> dict[str, Any] | None:
+        """Return an entry with the benchmarks, tasks and trials that there are."""
+        cut = dict(entry)
+        if "trials" in cut:
+            cut["trials"] = min(cut["trials"], self.config.get("trials", cut["trials"]))
+        if "benchmarks" in cut:
+            cut["benchmarks"] = self._kept(section, cut, "benchmarks", self.benchmarks)
+        tasks = self._tasks(cut.get("benchmarks", self.benchmarks))
+        if tasks is not None and not isinstance(cut.get("tasks", 1), int):
+            cut["tasks"] = self._kept(section, cut, "tasks", tasks)
+        if [] in (cut.get("benchmarks"), cut.get("tasks")):
+            self._fell(section, cut["id"])
+            return None
+        return cut
+
+    def _kept(
+        self, section: str, entry: Config, key: str, known: Collection[str]
+    ) -> list[str]:
+        self._lost(section, entry["id"], [n for n in entry[key] if n not in known])
+        return [name for name in entry[key] if name in known]
+
+    def _tasks(self, benchmarks: Collection[str]) -> set[str] | None:
+        """Return the tasks of some benchmarks, None where not all are known."""
+        tasks: set[str] = set()
+        for name in benchmarks:
+            entry = self.benchmarks[name]
+            if "tasks" not in entry or entry["dataset"] not in self.datasets:
+                return None
+            domains = self.datasets[entry["dataset"]].class_sizes
+            tasks |= set(task_names(entry, domains))
+        return tasks
+
+    def _present(
+        self, section: str, entry: Config, methods: Sequence[str]
+    ) -> list[str]:
+        """Return those of an entry's methods that run on one of its benchmarks."""
+        chosen = entry.get("benchmarks", self.benchmarks)
+        kept = [n for n in methods if n not in available() or self._runs(n, chosen)]
+        self._lost(section, entry["id"], [n for n in methods if n not in kept])
+        if not kept:
+            self._fell(section, entry["id"])
+        return kept
+
+    def _runs(self, method: str, benchmarks: Collection[str]) -> bool:
+        if method not in self.methods:
+            return False
+        own = self.methods[method].get("benchmarks", benchmarks)
+        return any(
+            name in own and method not in self.benchmarks[name].get("leave_out", ())
+            for name in benchmarks
+        )
+
+    def _lost(self, section: str, entry: str, names: Sequence[str]) -> None:
+        if names:
+            self.gone.setdefault(section, {}).setdefault(entry, []).extend(names)
+
+    def _fell(self, section: str, entry: str) -> None:
+        self.left_out.setdefault(section, []).append(entry)
+
+
+def _by_name(entries: Sequence[Config]) -> dict[str, Config]:
+    return {entry["id"]: entry for entry in entries}

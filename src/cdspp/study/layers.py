@@ -1,0 +1,111 @@
+"""Where the keys of a study come from: config.yaml, a preset, files of its own."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cdspp.core.errors import ConfigError
+
+__all__ = ["Layers", "layered", "merge_files"]
+
+Config = Mapping[str, Any]
+
+
+class Layers(NamedTuple):
+    """A configuration, and which of its sections are not the study's own.
+
+    Attributes
+    ----------
+    config : mapping
+        What holds: own keys before those of a preset, those before config.yaml's.
+    inherited : frozenset of str
+        Keys that are as config.yaml has them, while others are not.
+    notes : tuple of str
+        Sentences for the user.
+    """
+
+    config: Config
+    inherited: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
+
+
+def layered(own: Config, *, base: str | Path | None, presets: str | Path) -> Layers:
+    """Put the keys of a study over those of its preset and of config.yaml.
+
+    Parameters
+    ----------
+    own : mapping
+        What the user gives: study files, and keys of the command line.
+    base : path or None
+        The file on which every study rests; none where there is no such file.
+    presets : path
+        Folder of the presets, ``<name>.yaml``.
+    """
+    below = merge_files([base]) if base is not None and Path(base).is_file() else {}
+    name = own.get("preset", below.get("preset"))
+    preset = _read_preset(name, Path(presets))
+    config = merged(merged(below, preset), own)
+    # Equal sections count as inherited, for many a study file is a copy that was cut.
+    inherited = {
+        key
+        for key in below
+        if key not in preset and own.get(key, below[key]) == below[key]
+    }
+    given = [key for key in preset if key in own]
+    notes = [f"preset {name}: the study gives its own {', '.join(given)}."]
+    return Layers(
+        config,
+        # Without any key of one's own, config.yaml is the study.
+        frozenset(inherited) if own or preset else frozenset(),
+        tuple(notes) if given else (),
+    )
+
+
+def merge_files(files: Sequence[str | Path]) -> dict[str, Any]:
+    """Return the configuration of several files as Snakemake merges them.
+
+    Parameters
+    ----------
+    files : sequence of path
+        YAML files; keys of later ones replace those of earlier ones.
+
+    Raises
+    ------
+    ConfigError
+        A file holds no mapping of keys.
+    """
+    import yaml
+
+    found: dict[str, Any] = {}
+    for file in files:
+        keys = yaml.safe_load(Path(file).read_text(encoding="utf-8"))
+        if not isinstance(keys, Mapping):
+            raise ConfigError(f"{file}: expected keys and values, as in config.yaml.")
+        found = merged(found, keys)
+    return found
+
+
+def merged(below: Config, above: Config) -> dict[str, Any]:
+    """Return the keys of both: mappings are merged, all else is replaced.
+
+    Examples
+    --------
+    >>> merged({"a": 1, "b": {"x": 1}}, {"a": 2, "b": {"y": 3}})
+    {'a': 2, 'b': {'x': 1, 'y': 3}}
+    """
+    found = copy.deepcopy(dict(below))
+    for key, value in above.items():
+        if isinstance(value, Mapping) and isinstance(found.get(key), Mapping):
+            found[key] = merged(found[key], value)
+        else:
+            found[key] = copy.deepcopy(value)
+    return found
+
+
+def _read_preset(name: object, folder: Path) -> dict[str, Any]:
+    """Return the keys of a preset; the schema names one that does not exist."""
+    known = {file.stem: file for file in folder.glob("*.yaml")}
+    return merge_files([known[name]]) if name in known else {}

@@ -1,0 +1,128 @@
+"""Files of the user's own: strays, images that cannot be read, and their content."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from cdspp.core.errors import DataError
+from cdspp.datasets import FolderDataset, dataset_recipe
+from cdspp.datasets.own_files import check_images, file_digests
+
+
+def write_image(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    values = np.random.default_rng(0).integers(0, 255, (40, 60, 3), dtype=np.uint8)
+    Image.fromarray(values).save(path)
+    return path
+
+
+@pytest.fixture
+def photos(tmp_path: Path) -> Path:
+    for name in ("web/cup/a.jpg", "web/mug/b.png", "phone/cup/c.gif"):
+        write_image(tmp_path / "photos" / name)
+    for name in ("phone/mug/d.tif", "phone/mug/e.jpg"):
+        write_image(tmp_path / "photos" / name)
+    return tmp_path / "photos"
+
+
+def test_stray_files_are_skipped_and_named(
+    photos: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (photos / "web/cup/notes.txt").write_text("taken on Monday")
+    (photos / "phone/mug/Thumbs.db").write_bytes(b"\0")
+    dataset = FolderDataset("photos", photos)
+    index = dataset.prepare(tmp_path / "data")
+    assert index.kind == "images"
+    assert {d: index.class_sizes(d) for d in index.domains} == {
+        "phone": [1, 2],
+        "web": [1, 1],
+    }
+    assert dataset.notes() == [
+        f"{photos}: 2 files skipped, not images by suffix: phone/mug/Thumbs.db, "
+        "web/cup/notes.txt"
+    ]
+    assert caplog.messages == dataset.notes()
+
+
+def test_many_stray_files_are_told_shortly(photos: Path) -> None:
+    for i in range(7):
+        (photos / f"web/cup/{i}.xyz").touch()
+    [note] = FolderDataset("photos", photos).notes()
+    assert "7 files skipped" in note
+    assert note.endswith("web/cup/4.xyz, ...")
+
+
+def test_every_unreadable_image_is_named_before_any_feature(
+    photos: Path, tmp_path: Path
+) -> None:
+    cut = photos / "web/cup/a.jpg"
+    cut.write_bytes(cut.read_bytes()[:-300])
+    for name in ("phone/cup/text.png", "phone/mug/e.jpg"):
+        (photos / name).write_text("no image")
+    (photos / "web/mug/empty.bmp").touch()
+    dataset = FolderDataset("photos", photos)
+    with pytest.raises(
+        DataError, match=r"4 of 7 images cannot be read: .*Replace"
+    ) as e:
+        dataset.prepare(tmp_path / "data")
+    for name in ("a.jpg", "text.png", "e.jpg", "empty.bmp"):
+        assert name in str(e.value)
+
+
+@pytest.mark.parametrize("suffix", ["png", "jpg", "bmp", "tif"])
+@pytest.mark.parametrize("part", [0.02, 0.3, 0.9])
+def test_an_image_that_ends_too_early_is_unreadable(
+    tmp_path: Path, suffix: str, part: float
+) -> None:
+    path = write_image(tmp_path / f"a.{suffix}")
+    content = path.read_bytes()
+    path.write_bytes(content[: int(part * len(content))])
+    with pytest.raises(DataError, match="1 of 1 images cannot be read"):
+        check_images([path])
+
+
+def test_readable_images_of_any_kind_pass(tmp_path: Path) -> None:
+    suffixes = ("bmp", "gif", "jpeg", "jpg", "png", "ppm", "tif", "tiff", "webp")
+    check_images([write_image(tmp_path / f"a.{suffix}") for suffix in suffixes])
+    Image.new("1", (1, 1)).save(tmp_path / "small.png")
+    Image.new("L", (3, 3)).save(tmp_path / "small.jpg")
+    check_images([tmp_path / "small.png", tmp_path / "small.jpg"])
+
+
+def test_a_touched_file_changes_no_recipe_and_new_content_does(
+    photos: Path, tmp_path: Path
+) -> None:
+    memory, path = tmp_path / "digests.json", photos / "web/mug/b.png"
+    before = dataset_recipe("photos", str(photos), None, memory)
+    assert dataset_recipe("photos", str(photos)) == before
+    os.utime(path, (1, 1))
+    assert dataset_recipe("photos", str(photos), None, memory) == before
+    content = path.read_bytes()
+    path.write_bytes(content[:-1] + b"x")
+    assert dataset_recipe("photos", str(photos), None, memory) != before
+
+
+def test_unchanged_files_are_not_read_again(tmp_path: Path) -> None:
+    file, memory = tmp_path / "a.txt", tmp_path / "digests.json"
+    file.write_text("text")
+    known = file_digests([file], memory)
+    written = memory.stat().st_mtime_ns
+    status = file.stat()
+    file.write_text("TEXT")
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert file_digests([file], memory) == known
+    assert memory.stat().st_mtime_ns == written
+    assert file_digests([file]) != known
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{", '{"x": 1}'])
+def test_a_damaged_memory_is_forgotten(tmp_path: Path, content: str) -> None:
+    file, memory = tmp_path / "a.txt", tmp_path / "digests.json"
+    file.write_text("text")
+    memory.write_text(content.replace("x", str(file)))
+    assert file_digests([file], memory) == file_digests([file])

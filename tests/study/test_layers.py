@@ -1,0 +1,80 @@
+"""Keys of a study file, of a preset and of config.yaml, and which of them hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from support.study_files import ROOT, load_own
+
+from cdspp.analysis.compare import usual_methods
+from cdspp.core.errors import ConfigError
+from cdspp.study.layers import Layers, layered
+
+PRESETS = ROOT / "resources/presets"
+QUICK = {"study": "mine", "preset": "quick"}
+STATES = {"none", "swapped-classes", "permuted-labels", "class-noise", "noise"}
+
+
+def layers(own: dict[str, Any], base: Path | None = ROOT / "config.yaml") -> Layers:
+    return layered(own, base=base, presets=PRESETS)
+
+
+def test_mappings_are_merged_and_lists_replaced() -> None:
+    own = {"source_states": {"margin": 2}, "methods": [{"id": "cdspp"}]}
+    config = layers(own).config
+    assert set(config["source_states"]["states"]) == STATES
+    assert config["source_states"]["margin"] == 2
+    assert config["methods"] == [{"id": "cdspp"}]
+
+
+def test_what_a_study_does_not_give_or_copies_is_inherited(
+    embedded: dict[str, Any],
+) -> None:
+    own = {"study": "mine", "methods": [], "curves": embedded["curves"]}
+    assert {"settings", "curves", "views"} < layers(own).inherited
+    assert not {"study", "methods"} & layers(own).inherited
+
+
+def test_without_a_study_file_config_yaml_is_the_study() -> None:
+    assert layers({}).inherited == frozenset()
+    assert layers({"study": "mine"}, None) == Layers({"study": "mine"})
+
+
+def test_the_quick_preset_has_few_methods_all_states_and_nothing_else() -> None:
+    study = load_own(QUICK)
+    assert study.trials == 5
+    assert set(study.states) == STATES
+    assert set(study.settings) == {"main", *STATES}
+    assert [study.curves, study.deviations, study.choices] == [(), {}, {}]
+    assert study.notes == ()
+    assert len(study.methods) == 6
+
+
+def test_the_quick_preset_has_the_methods_of_compare_at_the_size_of_a_task() -> None:
+    codes = np.concatenate([np.arange(30) % 10, np.full(420, -1)])
+    source = SimpleNamespace(X=np.zeros((200, 200)))
+    problem = SimpleNamespace(X=np.zeros((450, 50)), codes=codes, source=source)
+    quick = yaml.safe_load((PRESETS / "quick.yaml").read_text())
+    assert {m["id"] for m in quick["methods"]} == set(usual_methods(problem))
+
+
+def test_a_study_file_wins_over_the_preset() -> None:
+    own = {"trials": 2, "methods": [{"id": "svm-t"}, {"id": "cdspp"}]}
+    study = load_own(QUICK | own)
+    assert (study.trials, list(study.methods)) == (2, ["svm-t", "cdspp"])
+    assert set(study.states) == STATES
+    assert layers(QUICK | own).notes == (
+        "preset quick: the study gives its own trials, methods.",
+    )
+
+
+def test_an_unknown_preset_is_named() -> None:
+    with pytest.raises(ConfigError, match=r"preset: 'quik' is not one of \['quick'\]"):
+        load_own({"preset": "quik"})
+    with pytest.raises(ConfigError, match="preset: 3 is not one of"):
+        load_own({"preset": 3})

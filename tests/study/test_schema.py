@@ -1,0 +1,84 @@
+"""Schema faults hide no other fault, and are the cause of none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.study_files import load
+
+from cdspp.core.errors import ConfigError
+
+
+def faults(config: dict[str, Any]) -> list[str]:
+    with pytest.raises(ConfigError) as caught:
+        load(config)
+    return [line.removeprefix("  - ") for line in str(caught.value).splitlines()[1:]]
+
+
+def entry(config: dict[str, Any], section: str, name: str) -> dict[str, Any]:
+    found: dict[str, Any]
+    [found] = [entry for entry in config[section] if entry["id"] == name]
+    return found
+
+
+def test_schema_faults_and_all_others_are_named_at_once(config: dict[str, Any]) -> None:
+    config["trails"] = 3
+    digits = entry(config, "benchmarks", "digits")
+    digits |= {"titel": "Digits", "labels": {"source": 2000, "target": 3}}
+    entry(config, "views", "tfidf")["extractor"] = "txt"
+    entry(config, "methods", "svm-t")["trials"] = "many"
+    entry(config, "methods", "cdspp")["options"] = {"alhpa": 1}
+    entry(config, "settings", "wide")["methods"] = ["cdsp"]
+    found = faults(config)
+    named = ["'trails'", "'titel'", "'many'", "2000", "'txt'", "'alhpa'", "'cdsp'"]
+    assert len(found) == len(named)
+    for name in named:
+        assert any(name in fault for fault in found), name
+
+
+def without(key: str) -> Any:
+    return lambda entry: entry.pop(key)
+
+
+@pytest.mark.parametrize(
+    ("section", "name", "spoil"),
+    [
+        ("views", "tfidf-pca", without("extractor")),
+        ("views", "tfidf-pca", lambda e: e.update(option=e.pop("options"))),
+        ("benchmarks", "digits", without("labels")),
+        ("benchmarks", "digits", lambda e: e.update(tasks=3)),
+        ("methods", "cdspp", lambda e: e.update(options=3)),
+        ("methods", "cdspp", lambda e: e.update(benchmarks=[])),
+        ("methods", "cdspp", lambda e: e.update(id="CDSPP")),
+        ("settings", "wide", lambda e: e.update(sauce=e.pop("source"))),
+        ("settings", "wide", lambda e: e.update(benchmarks="digits", options={"C": 1})),
+    ],
+)
+def test_a_broken_entry_is_blamed_once(
+    config: dict[str, Any], section: str, name: str, spoil: Any
+) -> None:
+    tasks = ["print_sketch"]
+    config["settings"][0] |= {"benchmarks": ["digits"], "tasks": tasks}
+    spoil(entry(config, section, name))
+    assert len(faults(config)) == 1
+
+
+@pytest.mark.parametrize("section", ["views", "benchmarks", "methods"])
+@pytest.mark.parametrize("value", [None, [], "all", ["cdspp"]])
+def test_a_broken_section_is_blamed_once(
+    config: dict[str, Any], section: str, value: Any
+) -> None:
+    config[section] = value
+    assert len(faults(config)) == 1
+    config["trials"] = "many"
+    assert len(faults(config)) == 2
+
+
+def test_names_in_a_broken_section_hide_no_fault_of_others(
+    config: dict[str, Any],
+) -> None:
+    config["source_states"] = {"states": ["nothing"]}
+    entry(config, "methods", "cdspp")["states"] = ["none"]
+    entry(config, "benchmarks", "digits")["dataset"] = "digit"
+    assert len(faults(config)) == 2

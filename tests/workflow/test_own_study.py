@@ -1,0 +1,88 @@
+"""A short study file of one's own, as Snakemake and `cdspp plan` read it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from support.toy_study import CONFIG, Project
+
+LABELS = [f"results/labels/words/{domain}.parquet" for domain in ("left", "right")]
+OWN = {key: CONFIG[key] for key in ("study", "datasets", "views", "benchmarks")}
+STRAY = "1 file skipped, not texts by suffix: left/fruit/list.pdf"
+
+
+@pytest.fixture(scope="module")
+def project(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    project = Project(repository, tmp_path_factory.mktemp("project"))
+    (project.folder / "texts/left/fruit/list.pdf").touch()
+    return project
+
+
+def write(project: Project, **keys: Any) -> None:
+    (project.folder / "toy.yaml").write_text(yaml.safe_dump(OWN | keys))
+
+
+def planned(project: Project) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "cdspp", "plan", "toy.yaml"],
+        cwd=project.folder,
+        env={**os.environ, "PYTHONPATH": str(project.folder / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_what_is_left_out_is_said_once_and_a_touch_reruns_nothing(
+    project: Project,
+) -> None:
+    write(project, methods=[{"id": "svm-t"}, {"id": "cdls"}])
+    output = project.snakemake("--cores", "1", "--", *LABELS)
+    assert "3 of 3 steps (100%) done" in output
+    assert output.count(STRAY) == 1
+    for section in ("settings", "curves", "deviations"):
+        assert output.count(f"{section}: left out what this study has no") == 1
+    for path in (project.folder / "texts").rglob("*.txt"):
+        path.touch()
+    assert "Nothing to be done" in project.snakemake("-n", "--", *LABELS)
+    (project.folder / "texts/left/fruit/0.txt").write_text("other words")
+    rules = project.planned("--", *LABELS).rules
+    assert rules == {"prepare_dataset": 1, "labels": 2}
+
+
+def test_the_quick_preset_holds_for_snakemake_and_plan_alike(project: Project) -> None:
+    write(project, preset="quick")
+    fits = project.planned().fits
+    methods = {fit.split("/")[2] for fit in fits}
+    expected = {"svm-t", "cdls-sup", "ddacl", "cdspp", "cdspp-pca", "target-only"}
+    assert methods == expected
+    assert {fit.split("/")[3] for fit in fits} == {"1-5"}
+    lines = planned(project).stdout.splitlines()
+    assert {line.split()[0] for line in lines[1:7]} == expected
+
+
+def test_a_study_file_and_the_command_line_win_over_the_preset(
+    project: Project,
+) -> None:
+    write(project, preset="quick", methods=[{"id": "svm-t"}, {"id": "cdspp"}])
+    plan = project.planned("--config", "trials=2")
+    assert {fit.split("/")[2:][0] for fit in plan.fits} == {"svm-t", "cdspp"}
+    assert {fit.split("/")[3] for fit in plan.fits} == {"1-2"}
+    note = "preset quick: the study gives its own trials, methods."
+    assert plan.output.count(note) == 1
+    assert "its own methods." in planned(project).stderr
+
+
+def test_a_section_of_ones_own_fails_for_a_method_that_is_not_there(
+    project: Project,
+) -> None:
+    write(project, preset="quick", deviations=[{"id": "dama-unit-eigenvectors"}])
+    output = project.snakemake("-n", ok=False)
+    assert "deviations[0].methods: unknown name 'dama" in output
+    assert "deviations[0].methods: unknown name 'dama" in planned(project).stderr
