@@ -203,7 +203,9 @@ def test_a_folder_of_texts_becomes_a_data_set(folder: Path, tmp_path: Path) -> N
     assert sizes == {"new": [2, 2], "old": [2, 2]}
     assert [p.name for p in (tmp_path / "data" / "mine").iterdir()] == ["index.json"]
     assert all(path.is_absolute() for path in index.files("new"))
-    assert FolderDataset("mine", folder).scan().labels("old") == index.labels("old")
+    by_class = {"cat": 2, "dog": 2}
+    found = FolderDataset("mine", folder).contents()
+    assert found == {"new": by_class, "old": by_class}
 
 
 def test_a_folder_of_images_is_known_by_its_suffixes(tmp_path: Path) -> None:
@@ -213,10 +215,10 @@ def test_a_folder_of_images_is_known_by_its_suffixes(tmp_path: Path) -> None:
 
 
 def test_a_changed_file_of_a_folder_changes_its_recipe(folder: Path) -> None:
-    before = dataset_recipe("mine", str(folder))
-    assert dataset_recipe("mine", str(folder)) == before
+    before = dataset_recipe("mine", {"folder": str(folder)})
+    assert dataset_recipe("mine", {"folder": str(folder)}) == before
     (folder / "new" / "cat" / "a.txt").write_text("longer than it was before")
-    assert dataset_recipe("mine", str(folder)) != before
+    assert dataset_recipe("mine", {"folder": str(folder)}) != before
 
 
 def renamed(pattern: str, suffix: str) -> Callable[[Path], None]:
@@ -238,7 +240,6 @@ def emptied(folder: Path) -> None:
         (shutil.rmtree, "mine: no such folder"),
         (lambda f: [shutil.rmtree(p) for p in f.iterdir()], "no domain folder .<dom"),
         (emptied, "old/dog: the class folder holds no files"),
-        (lambda f: shutil.rmtree(f / "old/dog"), "old: class dog is missing"),
         (renamed("*.txt", ".so"), r"a\.so: neither an image nor a text"),
         (renamed("a.txt", ".png"), "mine holds 4 images and 4 texts; keep one kind"),
         (renamed("*g/*.txt", ".so"), "new/dog: the class folder holds no texts"),
@@ -250,6 +251,14 @@ def test_a_folder_that_is_no_data_set_is_refused(
     spoil(folder)
     with pytest.raises(DataError, match=message):
         FolderDataset("mine", folder)
+
+
+def test_a_domain_may_lack_a_class_which_is_told(folder: Path, tmp_path: Path) -> None:
+    shutil.rmtree(folder / "old/dog")
+    found = FolderDataset("mine", folder)
+    assert found.contents() == {"new": {"cat": 2, "dog": 2}, "old": {"cat": 2}}
+    assert found.notes() == [f"{folder}: not in all domains: dog (new)."]
+    assert found.prepare(tmp_path / "data").class_sizes("old") == [2, 0]
 
 
 def test_a_name_that_cannot_be_part_of_a_path_is_refused(folder: Path) -> None:
@@ -274,9 +283,9 @@ def every_sample(**changes: str) -> Callable[[dict[str, Any]], None]:
     ("change", "message"),
     [
         (every_sample(id="same"), "the id 'same' more than once"),
-        (every_sample(label="cow"), "has no sample of cat, dog"),
+        (every_sample(label="cow"), "has samples of unknown classes: cow"),
         (every_sample(path="b.txt"), r"domain old: the file .*b\.txt is missing"),
-        (lambda c: c.update(kind="sounds"), "one of images, texts, features, got 'so"),
+        (lambda c: c.update(kind="sounds"), "images, texts, features, tables, got 'so"),
         (lambda c: c.update(classes=["cat", "cat"]), "classes must be distinct names"),
         (lambda c: c.pop("classes"), r"index\.json: not a data set's index"),
     ],
@@ -295,8 +304,10 @@ def test_an_index_that_is_damaged_or_contradicts_itself_is_refused(
         read_index(tmp_path / "data")
 
 
-def test_sizes_other_than_the_catalogues_are_an_error(folder: Path) -> None:
-    index = FolderDataset("mine", folder).scan()
+def test_sizes_other_than_the_catalogues_are_an_error(
+    folder: Path, tmp_path: Path
+) -> None:
+    index = FolderDataset("mine", folder).prepare(tmp_path / "data")
     entry = {"kind": "texts", "classes": ["cat", "dog"]}
     entry |= {"class_sizes": {"new": [2, 2], "old": [2, 3]}}
     with pytest.raises(DataError, match=r"'old': \[2, 2\]}, but the catalogue says"):
@@ -332,10 +343,12 @@ def test_the_stage_prepares_generated_data_and_folders(
     folder: Path, tmp_path: Path
 ) -> None:
     own = tmp_path / "data" / "mine" / "index.json"
-    prepare_dataset(name="mine", folder=folder, output=own)
+    prepare_dataset(name="mine", own={"folder": folder}, output=own)
     assert read_index(own).dataset == "mine"
     made = tmp_path / "data" / "digits" / "index.json"
     prepare_dataset(name="digits", output=made, catalogue=CATALOGUE)
     assert read_index(made).kind == "images"
     with pytest.raises(ConfigError, match=r"must be called index\.json"):
-        prepare_dataset(name="mine", folder=folder, output=tmp_path / "list.json")
+        prepare_dataset(
+            name="mine", own={"folder": folder}, output=tmp_path / "list.json"
+        )

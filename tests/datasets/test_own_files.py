@@ -98,13 +98,13 @@ def test_a_touched_file_changes_no_recipe_and_new_content_does(
     photos: Path, tmp_path: Path
 ) -> None:
     memory, path = tmp_path / "digests.json", photos / "web/mug/b.png"
-    before = dataset_recipe("photos", str(photos), None, memory)
-    assert dataset_recipe("photos", str(photos)) == before
+    before = dataset_recipe("photos", {"folder": str(photos)}, None, memory)
+    assert dataset_recipe("photos", {"folder": str(photos)}) == before
     os.utime(path, (1, 1))
-    assert dataset_recipe("photos", str(photos), None, memory) == before
+    assert dataset_recipe("photos", {"folder": str(photos)}, None, memory) == before
     content = path.read_bytes()
     path.write_bytes(content[:-1] + b"x")
-    assert dataset_recipe("photos", str(photos), None, memory) != before
+    assert dataset_recipe("photos", {"folder": str(photos)}, None, memory) != before
 
 
 def test_unchanged_files_are_not_read_again(tmp_path: Path) -> None:

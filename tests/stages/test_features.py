@@ -15,6 +15,7 @@ from support.toy_download import put
 from cdspp.core.artifacts import Features, read_features, write_features
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.datasets import FolderDataset, read_index
+from cdspp.datasets.base import KINDS
 from cdspp.features import (
     available_extractors,
     extractor_kind,
@@ -219,7 +220,7 @@ def test_features_that_are_not_finite_are_not_written(
 
 @pytest.mark.parametrize("name", available_extractors())
 def test_each_extractor_tells_about_itself(name: str) -> None:
-    assert extractor_kind(name) in {"images", "texts", "features", "view"}
+    assert extractor_kind(name) in {*KINDS, "view"}
     assert extractor_module(name).startswith("cdspp.features.")
     assert needs_codebook(name) == (name == "visual-words")
     needed = {"pca": {"energy": 0.5}, "published": {"name": "surf"}}

@@ -34,6 +34,7 @@ try:
         catalogue=CATALOGUE,
         paper=PAPER,
         inherited=layers.inherited,
+        data="data",
     )
 except ConfigError as error:
     raise WorkflowError(str(error))
@@ -53,7 +54,6 @@ def script_code(name):
 # Where the artifacts lie, stage by stage; data, features and labels serve all studies.
 FETCHED = "data/{dataset}/{resource}.fetched.json"
 INDEX = "data/{dataset}/index.json"
-DIGESTS = "data/{dataset}/digests.json"
 LABELS = "results/labels/{dataset}/{domain}.parquet"
 CODEBOOK = "results/codebooks/{dataset}/{view}.npz"
 FEATURES = "results/features/{dataset}/{domain}.{view}.npz"
@@ -62,6 +62,7 @@ FIT = "results/{study}/fits/{benchmark}/{setting}/{task}/{method}/{block}"
 SHARES = "results/{study}/test-shares/{benchmark}/{setting}/{domain}/{block}.parquet"
 SUBSPACE = "results/{study}/subspace/{benchmark}/{task}.npz"
 SCORES = "results/{study}/scores/{benchmark}.parquet"
+PREDICTIONS = "results/{study}/predictions/{benchmark}/{task}/{method}.csv"
 EVERY_SCORES = expand(SCORES, benchmark=study.benchmarks, allow_missing=True)
 
 IDENTIFIER = "[a-z0-9]+(?:-[a-z0-9]+)*"

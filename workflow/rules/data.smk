@@ -2,6 +2,7 @@
 # Labels go to splits, scores and figures; no fit reads them.
 
 from cdspp.datasets import dataset_recipe
+from cdspp.datasets.base import digests_path
 from cdspp.datasets.catalogue import checks_of
 
 
@@ -33,8 +34,8 @@ rule fetch:
 
 def recipe(wildcards):
     dataset = study.datasets[wildcards.dataset]
-    memory = DIGESTS.format(dataset=dataset.identifier)
-    found = dataset_recipe(dataset.identifier, dataset.folder, dataset.entry, memory)
+    memory = digests_path("data", dataset.identifier)
+    found = dataset_recipe(dataset.identifier, dataset.own, dataset.entry, memory)
     return {**found, "code": code_digest("cdspp.stages.data", found["module"])}
 
 

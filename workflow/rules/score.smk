@@ -1,4 +1,5 @@
-# Scores: predictions meet the labels of the test samples, one table a benchmark.
+# Scores: predictions meet the labels of the test samples, one table a benchmark. Rows of
+# tables without a label are not scored: what is predicted for them is a file of its own.
 
 
 def predictions(wildcards):
@@ -27,3 +28,46 @@ rule score:
         code=code_digest("cdspp.stages.score"),
     script:
         "../scripts/score.py"
+
+
+def main_predictions(benchmark):
+    """Return the fits that predict rows without a label."""
+    return [
+        FIT.format(study=study.name, **key._asdict())
+        for key in study.unlabelled_fits(benchmark)
+    ]
+
+
+def prediction_files(benchmark):
+    keys = study.unlabelled_fits(benchmark)
+    return list(
+        dict.fromkeys(
+            PREDICTIONS.format(study=study.name, **key._asdict()) for key in keys
+        )
+    )
+
+
+def benchmark_target_labels(benchmark):
+    dataset = study.benchmarks[benchmark].dataset
+    domains = study.roles(benchmark)["target"]
+    return expand(LABELS, dataset=dataset, domain=domains)
+
+
+for name in filter(prediction_files, study.benchmarks):
+
+    rule:
+        name:
+            f"predictions_{name.replace('-', '_')}"
+        input:
+            fits=[f"{file}.parquet" for file in main_predictions(name)],
+            labels=benchmark_target_labels(name),
+        output:
+            prediction_files(name),
+        log:
+            f"logs/{study.name}/predictions/{name}.log",
+        conda:
+            "../../envs/environment.yaml"
+        params:
+            code=code_digest("cdspp.stages.predictions"),
+        script:
+            "../scripts/predictions.py"

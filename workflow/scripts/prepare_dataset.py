@@ -6,7 +6,7 @@ from cdspp.stages.data import prepare_dataset
 with job(snakemake.log[0]):
     prepare_dataset(
         name=snakemake.wildcards.dataset,
-        folder=snakemake.params.recipe["folder"],
+        own=snakemake.params.recipe["own"],
         catalogue=snakemake.params.catalogue,
         output=snakemake.output[0],
     )

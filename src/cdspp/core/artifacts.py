@@ -230,9 +230,10 @@ def _typed(texts: pd.Series, kind: str) -> pd.Series:
 
 
 def read_labels(path: str | os.PathLike[str]) -> dict[str, str]:
-    """Read a file of labels as the label of each id."""
+    """Read a file of labels as the label of each id, empty where it has none."""
     columns = read_rows(path, LABEL_COLUMNS)
-    return dict(zip(columns["id"], columns["label"], strict=True))
+    labels = (label or "" for label in columns["label"])
+    return dict(zip(columns["id"], labels, strict=True))
 
 
 def write_json(path: str | os.PathLike[str], value: Any) -> None:

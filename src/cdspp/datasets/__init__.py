@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any, cast
 
 from cdspp.core.discovery import Found, find_identifiers, load_named_class
+from cdspp.core.errors import ConfigError
 from cdspp.datasets.base import Dataset, Index, Sample, check_index, read_index
 from cdspp.datasets.folder import FolderDataset
 from cdspp.datasets.published import PublishedDataset
+from cdspp.datasets.tables import TablesDataset
 
 __all__ = [
     "Dataset",
@@ -17,11 +19,13 @@ __all__ = [
     "Index",
     "PublishedDataset",
     "Sample",
+    "TablesDataset",
     "available_datasets",
     "check_index",
     "dataset_recipe",
     "make_dataset",
     "open_dataset",
+    "own_dataset",
     "read_index",
 ]
 
@@ -58,7 +62,7 @@ def make_dataset(name: str) -> Dataset:
 
 def dataset_recipe(
     name: str,
-    folder: str | None = None,
+    own: Mapping[str, Any] | None = None,
     entry: Mapping[str, Any] | None = None,
     memory: str | Path | None = None,
 ) -> dict[str, Any]:
@@ -68,8 +72,8 @@ def dataset_recipe(
     ----------
     name : str
         Identifier of the data set.
-    folder : str, optional
-        The user's folder, if it is one.
+    own : mapping, optional
+        What `own_dataset` takes, if it is the user's.
     entry : mapping, optional
         The entry of the catalogue, where it has one.
     memory : path, optional
@@ -78,25 +82,26 @@ def dataset_recipe(
     Returns
     -------
     dict
-        `folder`, the `module` that lists or makes the samples, the `versions` of the
+        `own`, the `module` that lists or makes the samples, the `versions` of the
         packages that decide the content, the `fingerprint` of what is not code.
     """
-    made = open_dataset(name, folder, entry, memory)
-    recipe = {"folder": folder, "module": type(made).__module__}
+    made = open_dataset(name, own, entry, memory)
+    given = None if own is None else dict(own)
+    recipe = {"own": given, "module": type(made).__module__}
     return {**recipe, "versions": made.versions(), "fingerprint": made.fingerprint()}
 
 
 def open_dataset(
     name: str,
-    folder: str | Path | None,
+    own: Mapping[str, Any] | None,
     entry: Mapping[str, Any] | None,
     memory: str | Path | None = None,
 ) -> Dataset:
-    """Return a data set: a user's folder, a published one, or one that is generated.
+    """Return a data set: a user's, a published one, or one that is generated.
 
     Parameters
     ----------
-    name, folder, entry, memory
+    name, own, entry, memory
         As for `dataset_recipe`.
 
     Raises
@@ -104,13 +109,45 @@ def open_dataset(
     ConfigError
         There is no such data set; the message names the nearest one.
     DataError
-        The folder is not laid out as a data set.
+        The user's files are not laid out as a data set.
     """
-    if folder is not None:
-        return FolderDataset(name, folder, memory)
+    if own is not None:
+        return own_dataset(name, own, memory)
     if entry is not None and "resources" in entry:
         return PublishedDataset(name, entry)
     return make_dataset(name)
+
+
+def own_dataset(
+    name: str, own: Mapping[str, Any], memory: str | Path | None = None
+) -> FolderDataset | TablesDataset:
+    """Return a data set of the user's: a folder of files, or tables.
+
+    Parameters
+    ----------
+    name : str
+        Identifier of the data set.
+    own : mapping
+        Its `folder`; or its `tables` by domain, with `columns`, `drop` and `impute` as
+        `TablesDataset` takes them.
+    memory : path, optional
+        Where digests of the files are kept.
+
+    Raises
+    ------
+    ConfigError
+        Neither or both are given, or something that belongs to the other.
+    DataError
+        A folder is not laid out as a data set.
+    """
+    how = {key: value for key, value in own.items() if key != "id"}
+    if ("folder" in how) == ("tables" in how):
+        raise ConfigError(f"data set {name}: give either a folder or tables.")
+    if "tables" in how:
+        return TablesDataset(name, **how, memory=memory)
+    if more := [key for key in how if key != "folder"]:
+        raise ConfigError(f"data set {name}: {', '.join(more)} is for tables alone.")
+    return FolderDataset(name, how["folder"], memory)
 
 
 def _classes() -> dict[str, Found]:

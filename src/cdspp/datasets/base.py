@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -13,15 +14,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cdspp.core.artifacts import read_json, write_json
-from cdspp.core.errors import DataError
+from cdspp.core.errors import ConfigError, DataError
 
 __all__ = [
     "INDEX_NAME",
     "KINDS",
+    "ROWS_NAME",
     "Dataset",
     "Index",
     "Sample",
+    "check_identifier",
+    "digests_path",
     "check_index",
+    "lonely_classes",
     "opaque_id",
     "read_index",
     "read_record",
@@ -29,7 +34,8 @@ __all__ = [
 ]
 
 INDEX_NAME = "index.json"
-KINDS = ("images", "texts", "features")
+ROWS_NAME = "rows.npz"  # of a domain whose samples are rows of a table
+KINDS = ("images", "texts", "features", "tables")
 
 
 class Sample(NamedTuple):
@@ -41,9 +47,9 @@ class Sample(NamedTuple):
         What it is called; the same id is the same thing, in other domains too.
     path : str
         Its file, relative to the data set's folder; empty where it is a row of a
-        published matrix, or a file that is fetched.
+        table or published matrix, or a file that is fetched.
     label : str
-        Its class.
+        Its class; empty where a row of a table has none.
     position : int
         Its place in the published order of its domain, or in that of the folder.
     """
@@ -62,7 +68,7 @@ class Index:
     ----------
     dataset : str
         Identifier of the data set.
-    kind : {"images", "texts", "features"}
+    kind : {"images", "texts", "features", "tables"}
         What the files are; features where there are published matrices alone.
     classes : tuple of str
         Names of the classes, in order.
@@ -122,7 +128,7 @@ class Dataset(ABC):
     ----------
     identifier : str
         Name in configuration and paths.
-    kind : {"images", "texts", "features"}
+    kind : {"images", "texts", "features", "tables"}
         What the files are.
     domains : tuple of str
         Names of the domains.
@@ -245,6 +251,11 @@ def record_path(data: str | Path, dataset: str, resource: str) -> Path:
     return Path(data) / dataset / f"{resource}.fetched.json"
 
 
+def digests_path(data: str | Path | None, dataset: str) -> Path | None:
+    """Return where digests of the user's own files are kept, below `data`."""
+    return None if data is None else Path(data) / dataset / "digests.json"
+
+
 def read_record(path: str | Path) -> Mapping[str, Any]:
     """Read the record of a fetched resource: its `files`, and its `images` by domain.
 
@@ -288,10 +299,7 @@ def check_index(index: Index) -> None:
 
 def _check_domain(name: str, index: Index, samples: Sequence[Sample]) -> None:
     labels = {sample.label for sample in samples}
-    if missing := [label for label in index.classes if label not in labels]:
-        message = f"{name} has no sample of {', '.join(missing)}: every domain"
-        raise DataError(f"{message} needs every class.")
-    if unknown := sorted(labels - set(index.classes)):
+    if unknown := sorted(labels - {*index.classes, *_no_label(index)}):
         raise DataError(f"{name} has samples of unknown classes: {', '.join(unknown)}.")
     repeated = [i for i, n in Counter(s.id for s in samples).items() if n > 1]
     if repeated:
@@ -300,6 +308,11 @@ def _check_domain(name: str, index: Index, samples: Sequence[Sample]) -> None:
         if sample.path and not (index.root / sample.path).is_file():
             message = f"{name}: the file {index.root / sample.path} is missing."
             raise DataError(f"{message} Prepare the data set again.")
+
+
+def _no_label(index: Index) -> tuple[str, ...]:
+    """Return what stands for a missing label where rows may lack one."""
+    return ("",) if index.kind == "tables" else ()
 
 
 def _as_json(index: Index) -> dict[str, Any]:
@@ -328,4 +341,40 @@ def _content_digest(index: Index, domain: str) -> str:
             ).hexdigest()
         line = f"{sample.id} {sample.label} {sample.position} {content}\n"
         digest.update(line.encode())
+    if (rows := index.root / domain / ROWS_NAME).is_file():
+        digest.update(rows.read_bytes())
     return digest.hexdigest()
+
+
+def lonely_classes(where: str, classes: Mapping[str, Iterable[str]]) -> list[str]:
+    """Say which classes of one's own data are in some domains only.
+
+    Examples
+    --------
+    >>> from cdspp.datasets.base import lonely_classes
+    >>> lonely_classes("goods", {"web": ["cup", "mug"], "shop": ["cup"]})
+    ['goods: not in all domains: mug (web).']
+    """
+    places: dict[str, list[str]] = {}
+    for domain, names in classes.items():
+        for name in names:
+            places.setdefault(name, []).append(domain)
+    some = [
+        f"{name} ({', '.join(found)})"
+        for name, found in sorted(places.items())
+        if len(found) < len(classes)
+    ]
+    return [f"{where}: not in all domains: {', '.join(some)}."] if some else []
+
+
+def check_identifier(what: str, name: str) -> None:
+    """Raise ConfigError unless a name of one's own can be part of a path.
+
+    Examples
+    --------
+    >>> from cdspp.datasets.base import check_identifier
+    >>> check_identifier("domain name", "lab-2")
+    """
+    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
+        message = f"{what} {name!r} must be small letters and digits"
+        raise ConfigError(f"{message}, joined by single hyphens.")

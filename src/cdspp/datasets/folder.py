@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from cdspp.core.errors import ConfigError, DataError
+from cdspp.core.errors import DataError
 from cdspp.core.wording import counted
-from cdspp.datasets.base import Dataset, Index, Sample, opaque_id
+from cdspp.datasets.base import (
+    Dataset,
+    Sample,
+    check_identifier,
+    lonely_classes,
+    opaque_id,
+)
 from cdspp.datasets.own_files import check_images, file_digests
 
 __all__ = ["SUFFIXES", "FolderDataset"]
@@ -47,21 +52,22 @@ class FolderDataset(Dataset):
     ConfigError
         The identifier cannot be part of a path.
     DataError
-        No such folder, an empty class, a class that a domain lacks, or as many images
-        as texts.
+        No such folder, an empty class, or as many images as texts.
     """
 
     def __init__(
         self, identifier: str, folder: str | Path, memory: str | Path | None = None
     ) -> None:
-        if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", identifier):
-            message = f"data set name {identifier!r} must be small letters and digits"
-            raise ConfigError(f"{message}, joined by single hyphens.")
+        check_identifier("data set name", identifier)
         self.identifier = identifier
         self.folder = Path(folder).absolute()
         self.memory = memory
         self.domains = tuple(_subfolders(self.folder, "domain"))
-        self.classes = self._common_classes()
+        found = {d: _subfolders(self.folder / d, "class") for d in self.domains}
+        self._classes_of = found
+        self.classes = tuple(
+            sorted({name for names in found.values() for name in names})
+        )
         files = self._files()
         self.kind = self._most_common_kind(files)
         self.skipped = [path for path in files if _kind(path) != self.kind]
@@ -82,7 +88,11 @@ class FolderDataset(Dataset):
         return self._samples
 
     def notes(self) -> list[str]:
-        """Return what the user should know of the files: those that are skipped."""
+        """Return what the user should know: files that are skipped, classes missing."""
+        told = lonely_classes(str(self.folder), self._classes_of)
+        return [*self._skipped_note(), *told]
+
+    def _skipped_note(self) -> list[str]:
         if not self.skipped:
             return []
         names = [p.relative_to(self.folder).as_posix() for p in self.skipped]
@@ -90,9 +100,12 @@ class FolderDataset(Dataset):
         skipped = f"{counted(len(names), 'file')} skipped, not {self.kind} by suffix"
         return [f"{self.folder}: {skipped}: {told}"]
 
-    def scan(self) -> Index:
-        """Return what the folder holds, without writing anything."""
-        return self.index(self.folder, self._samples)
+    def contents(self) -> dict[str, dict[str, int]]:
+        """Return the number of files of each class by domain, in order."""
+        return {
+            domain: dict(sorted(Counter(s.label for s in samples).items()))
+            for domain, samples in self._samples.items()
+        }
 
     def fingerprint(self) -> str:
         """Return a digest of the files' paths and content; their times do not count."""
@@ -104,20 +117,11 @@ class FolderDataset(Dataset):
     def _paths(self) -> list[Path]:
         return [Path(s.path) for found in self._samples.values() for s in found]
 
-    def _common_classes(self) -> tuple[str, ...]:
-        found = {d: _subfolders(self.folder / d, "class") for d in self.domains}
-        classes = sorted({name for names in found.values() for name in names})
-        for domain, names in found.items():
-            if missing := [name for name in classes if name not in names]:
-                message = f"{self.folder / domain}: class {missing[0]} is missing"
-                raise DataError(f"{message}; every domain needs the same classes.")
-        return tuple(classes)
-
     def _files(self) -> list[Path]:
         """Return the files of all classes in all domains; none may be empty."""
         files = []
         for domain in self.domains:
-            for label in self.classes:
+            for label in self._classes_of[domain]:
                 folder = self.folder / domain / label
                 found = [path for path in _visible(folder) if path.is_file()]
                 if not found:
@@ -139,7 +143,7 @@ class FolderDataset(Dataset):
 
     def _list_domain(self, domain: str) -> list[Sample]:
         samples = []
-        for label in self.classes:
+        for label in self._classes_of[domain]:
             folder = self.folder / domain / label
             files = [path for path in _visible(folder) if path.is_file()]
             kept = [path for path in files if _kind(path) == self.kind]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ def prepare_dataset(
     *,
     name: str,
     output: str | Path,
-    folder: str | Path | None = None,
+    own: Mapping[str, Any] | None = None,
     catalogue: str | Path | None = None,
 ) -> None:
     """Put the files of a data set, and their index, where `output` says.
@@ -34,8 +34,9 @@ def prepare_dataset(
         Identifier of the data set.
     output : path
         The index to write, ``<folder of the data set>/index.json``.
-    folder : path, optional
-        The user's folder, if it is one; its files stay where they are.
+    own : mapping, optional
+        Where the user's files are, if it is of these (`cdspp.datasets.own_dataset`);
+        they stay where they are.
     catalogue : path, optional
         Catalogue to compare the result with.
 
@@ -44,18 +45,18 @@ def prepare_dataset(
     ConfigError
         There is no such data set, or `output` has another name.
     DataError
-        The files are not what the catalogue says, or the folder is not laid out as a
-        data set.
+        The files are not what the catalogue says, or those of the user are not laid
+        out as a data set.
     """
     target = Path(output)
     if target.name != INDEX_NAME:
         raise ConfigError(f"{target}: the index must be called {INDEX_NAME}.")
     entries = {} if catalogue is None else load_catalogue(catalogue)
-    dataset = open_dataset(name, folder, entries.get(name))
+    dataset = open_dataset(name, own, entries.get(name))
     if catalogue is not None and isinstance(dataset, PublishedDataset):
         _check_published(dataset, Path(catalogue).with_name(PUBLISHED_SPLITS))
     index = dataset.prepare(target.parent)
-    if folder is None:
+    if own is None:
         check_catalogued(index, entries)
 
 
@@ -88,5 +89,6 @@ def write_labels(index_path: str | Path, domain: str, output: str | Path) -> Non
     """
     index = read_index(index_path)
     values: dict[str, Sequence[Any]] = {"id": index.ids(domain)}
-    values |= {"label": index.labels(domain), "position": index.positions(domain)}
+    labels = [label or None for label in index.labels(domain)]
+    values |= {"label": labels, "position": index.positions(domain)}
     write_rows(output, LABEL_COLUMNS, values)

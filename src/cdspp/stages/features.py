@@ -25,6 +25,7 @@ from cdspp.features.base import (
     WordExtractor,
 )
 from cdspp.features.published import Published
+from cdspp.features.table import TableColumns
 
 __all__ = ["build_codebook", "extract_view"]
 
@@ -140,6 +141,9 @@ def extract_view(
             content = _matching_index(index, made)
             if isinstance(made, Published):
                 X, more = _from_published(made, content, domain, storage)
+            elif isinstance(made, TableColumns):
+                X = made.read(content.root, domain, content.positions(domain))
+                more = {}
             else:
                 X, more = _from_files(made, _files(content, domain, fetched), codebook)
             ids = content.ids(domain)

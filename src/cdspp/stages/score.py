@@ -92,7 +92,10 @@ def _score_block(
             f"{path}: {len(unknown)} predicted samples have no label, the first is "
             f"{unknown[0]}. Delete the file and run again."
         )
+    # Rows of a table without a label are predicted, and not scored.
     labels = np.array([truth[key] for key in columns["id"]], dtype=object)
+    columns = {name: values[labels != ""] for name, values in columns.items()}
+    labels = labels[labels != ""]
     key = (cell.setting, cell.task, cell.method)
     rows: list[tuple[Any, ...]] = []
     for outcome in read_json(path.with_suffix(".json"))["trials"]:

@@ -8,7 +8,8 @@ their own: the file of a target holds no label of a test sample.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ def draw_seeded(
     Parameters
     ----------
     labels : ndarray of shape (n,)
-        Class of each row.
+        Class of each row; None where it has no label: such rows are unlabelled, all.
     per_class : int
         Labelled rows a class; a smaller class gives all it has.
     rng : numpy.random.Generator
@@ -52,8 +53,9 @@ def draw_seeded(
     labelled, unlabelled : ndarray
         Indices of the rows.
     """
-    drawn, rest = [], []
-    for label in np.unique(labels):
+    missing = np.array([label is None for label in labels], dtype=bool)
+    drawn, rest = [], [np.flatnonzero(missing)]
+    for label in np.unique(labels[~missing]):
         order = rng.permutation(np.flatnonzero(labels == label))
         drawn.append(order[:per_class])
         # From the far end, so that more labelled rows leave the same unlabelled ones.
@@ -153,11 +155,9 @@ def _split_rows(
 
 
 def _check_sizes(classes: NDArray[Any], per_class: int, where: str) -> None:
-    sizes: Mapping[str, int] = dict(
-        zip(*np.unique(classes, return_counts=True), strict=True)
-    )
+    sizes = Counter(label for label in classes.tolist() if label is not None)
     small: Sequence[str] = [
-        f"{name} ({size})" for name, size in sizes.items() if size <= per_class
+        f"{name} ({size})" for name, size in sorted(sizes.items()) if size <= per_class
     ]
     if small:
         raise DataError(

@@ -8,7 +8,8 @@ from typing import Any
 
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.names import MAIN, NO_SCALE
-from cdspp.datasets import FolderDataset, Index
+from cdspp.datasets import FolderDataset, TablesDataset, own_dataset
+from cdspp.datasets.base import digests_path
 from cdspp.datasets.catalogue import holds_data, load_catalogue
 from cdspp.methods import method_class
 from cdspp.study.checks import CrossCheck
@@ -48,6 +49,7 @@ def load_study(
     catalogue: str | Path,
     paper: str | Path,
     inherited: Collection[str] = (),
+    data: str | Path | None = None,
 ) -> Study:
     """Check a configuration and return the study it describes.
 
@@ -64,6 +66,9 @@ def load_study(
     inherited : collection of str, default=()
         Sections that are not the study's own (see `cdspp.study.layers.layered`): they
         are cut to the methods and benchmarks that the study has.
+    data : path, optional
+        Folder of the data sets, where it is kept what the user's own files hold, so
+        that none is read twice.
 
     Raises
     ------
@@ -73,7 +78,7 @@ def load_study(
     config = _with_switches(config)
     faults = list(check_schema(config, schema))
     sound = sound_part(config, schema) if faults else Sound(config)
-    datasets, more, notes = _datasets(sound, catalogue)
+    datasets, more, notes = _datasets(sound, catalogue, data)
     cut = _cut(sound, read_readings(paper), datasets, inherited)
     sound = sound._replace(config=cut.config)
     check = CrossCheck(sound, datasets, cut.readings, printed_names(paper), inherited)
@@ -110,7 +115,7 @@ def _with_switches(config: Config) -> Config:
 
 
 def _datasets(
-    sound: Sound, catalogue: str | Path
+    sound: Sound, catalogue: str | Path, data: str | Path | None
 ) -> tuple[dict[str, StudyDataset], list[str], list[str]]:
     """Return the data sets in use; faults of the user's folders, and what they hold."""
     faults: list[str] = []
@@ -123,26 +128,29 @@ def _datasets(
     for i, entry in enumerate(sound.config.get("datasets", [])):
         if ("datasets", i) in sound.broken:
             continue
-        name, folder = entry["id"], entry["folder"]
+        name = entry["id"]
         if name in datasets:
             faults.append(f"datasets[{i}].id: {name!r} is taken, choose another name.")
             continue
         try:
-            found = FolderDataset(name, folder)
-            datasets[name] = _own_dataset(found.scan(), folder)
+            found = own_dataset(name, entry, digests_path(data, name))
+            datasets[name] = _as_study_knows(found, entry)
+            notes += [f"datasets[{i}]: {note}" for note in found.notes()]
         except (ConfigError, DataError) as error:
             faults.append(f"datasets[{i}]: {error}")
-            continue
-        notes += [f"datasets[{i}]: {note}" for note in found.notes()]
     return datasets, faults, notes
 
 
-def _own_dataset(index: Index, folder: str) -> StudyDataset:
-    sizes = {
-        domain: dict(zip(index.classes, index.class_sizes(domain), strict=True))
-        for domain in index.domains
-    }
-    return StudyDataset(index.dataset, index.kind, sizes, folder)
+def _as_study_knows(
+    found: FolderDataset | TablesDataset, entry: Config
+) -> StudyDataset:
+    sizes, unlabelled = {}, {}
+    for domain, counts in found.contents().items():
+        sizes[domain] = {label: n for label, n in counts.items() if label}
+        if "" in counts:
+            unlabelled[domain] = counts[""]
+    own = {key: value for key, value in entry.items() if key != "id"}
+    return StudyDataset(found.identifier, found.kind, sizes, own, unlabelled)
 
 
 def _named_sizes(entry: Mapping[str, Any]) -> dict[str, dict[str, int]]:

@@ -119,7 +119,7 @@ def problem_size(
     n_labelled = sum(min(n, per_target) for n in sizes[target].values())
     n_rest = sum(
         min(n - min(n, per_target), others or n) for n in sizes[target].values()
-    )
+    ) + study.datasets[entry.dataset].unlabelled.get(target, 0)
     d_target = _width(study, entry.dataset, target, entry.target_view)
     n_source, d_source = n_labelled, d_target  # the labelled target rows serve
     if study.settings[setting].source["name"] != ALONE:

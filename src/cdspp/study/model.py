@@ -34,11 +34,14 @@ class StudyDataset:
     Attributes
     ----------
     identifier, kind : str
-        Name, and "images", "texts" or "features".
+        Name, and "images", "texts", "features" or "tables".
     class_sizes : mapping
         Number of samples of each class, by domain.
-    folder : str or None
-        Folder of the user's own files; None where the package makes or fetches them.
+    own : mapping or None
+        Where the user's own files are, as `cdspp.datasets.own_dataset` takes it; None
+        where the package makes or fetches them.
+    unlabelled : mapping
+        Number of rows without a label, by domain, where there are any.
     entry : mapping
         Its entry in the catalogue; empty where it has none.
     """
@@ -46,7 +49,8 @@ class StudyDataset:
     identifier: str
     kind: str
     class_sizes: Mapping[str, Mapping[str, int]]
-    folder: str | None = None
+    own: Mapping[str, Any] | None = None
+    unlabelled: Mapping[str, int] = field(default_factory=dict)
     entry: Mapping[str, Any] = field(default_factory=dict)
 
     def resource(self, view: View, domain: str | None) -> str | None:
@@ -279,6 +283,13 @@ class Study:
                 for task in self.fit_tasks(benchmark, setting, method):
                     for block in self.blocks(self.setting_trials(setting, method)):
                         yield FitKey(benchmark, setting, task, method, block)
+
+    def unlabelled_fits(self, benchmark: str) -> Iterator[FitKey]:
+        """Yield the fits of the main run whose target has rows without a label."""
+        missing = self.datasets[self.benchmarks[benchmark].dataset].unlabelled
+        for key in self.fits(benchmark):
+            if key.setting == MAIN and key.task.split("_")[1] in missing:
+                yield key
 
     def fit_groups(self) -> Iterator[FitGroup]:
         """Yield the groups of fits that share jobs; every fit is in one of them."""

@@ -142,8 +142,9 @@ def count_confusions(
                     f"{path}: no label for the sample {unknown[0]} in {labels}. "
                     "Give the labels of the task's target domain."
                 )
-            pairs += zip((truth[name] for name in ids), predicted, strict=True)
-    classes = sorted({*truth.values(), *(guess for _, guess in pairs)})
+            known = zip((truth[name] for name in ids), predicted, strict=True)
+            pairs += [(label, guess) for label, guess in known if label]
+    classes = sorted({*truth.values(), *(guess for _, guess in pairs)} - {""})
     place = {name: i for i, name in enumerate(classes)}
     counts = np.zeros((len(classes), len(classes)), dtype=np.int64)
     for true, guess in pairs:

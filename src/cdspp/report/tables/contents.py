@@ -75,7 +75,7 @@ def count_contents(
                     "dataset": names.parent.name,
                     "domain": domain,
                     **_domain(names, described, view),
-                    **_trials(split_of(blocks, role, domain)),
+                    **_trials(split_of(blocks, role, domain), names),
                 }
             )
     return pd.DataFrame(found)
@@ -144,7 +144,7 @@ def _domain(labels: Path, features: Path, view: str) -> dict[str, object]:
         )
     return {
         "samples": len(known),
-        "classes": len(set(known.values())),
+        "classes": len({label for label in known.values() if label}),
         "view": ", ".join([view, *_told(described.provenance)]),
         "features": int(described.X.shape[1]),
     }
@@ -160,10 +160,12 @@ def _told(provenance: Mapping[str, Any]) -> Iterator[str]:
         yield f"scale {provenance['scale']}"
 
 
-def _trials(split: pd.DataFrame) -> dict[str, int]:
-    """Count samples by trial: labelled ones of each class, labelled, unlabelled."""
-    unlabelled = split["role"] == UNLABELLED_ROLE
-    labelled = split[~unlabelled]
+def _trials(split: pd.DataFrame, labels: Path) -> dict[str, int]:
+    """Count samples by trial: labelled ones of each class, labelled, tested."""
+    known = read_labels(labels)
+    scored = split["id"].map(known).fillna("") != ""
+    unlabelled = (split["role"] == UNLABELLED_ROLE) & scored
+    labelled = split[split["role"] != UNLABELLED_ROLE]
     per_class = pd.crosstab(labelled["trial"], labelled["label"])
     per_trial = {
         "labelled_per_class": per_class.to_numpy(),

@@ -1,0 +1,200 @@
+"""Tables of one's own: a file a domain, some rows of which may have no label."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cdspp.core.artifacts import read_json, write_json
+from cdspp.core.errors import DataError
+from cdspp.datasets.base import (
+    ROWS_NAME,
+    Dataset,
+    Sample,
+    check_identifier,
+    lonely_classes,
+)
+from cdspp.datasets.own_files import file_digests
+from cdspp.datasets.table_files import Columns, missing_name
+from cdspp.datasets.table_rows import DomainRows, complete, read_domain
+
+__all__ = ["TablesDataset"]
+
+
+class TablesDataset(Dataset):
+    """A table or arrays a domain, read by `cdspp.datasets.table_rows.read_domain`.
+
+    The classes are the labels of all domains; a domain may lack some, and rows without
+    a label are predicted, not scored.
+
+    Parameters
+    ----------
+    identifier : str
+        Name of the data set in configuration and paths.
+    tables : mapping of str to path
+        The file of each domain.
+    columns : mapping, optional
+        What the columns of `label` and `id` are called.
+    drop : sequence of str, optional
+        Columns to leave out, where they are there.
+    impute : bool, default=False
+        Whether numbers that are missing become the mean of their column.
+    memory : path, optional
+        JSON file where digests of the files and what they hold are kept.
+
+    Raises
+    ------
+    ConfigError
+        The identifier or a domain's name cannot be part of a path.
+    """
+
+    kind = "tables"
+
+    def __init__(
+        self,
+        identifier: str,
+        tables: Mapping[str, str | Path],
+        *,
+        columns: Mapping[str, str] | None = None,
+        drop: Sequence[str] = (),
+        impute: bool = False,
+        memory: str | Path | None = None,
+    ) -> None:
+        check_identifier("data set name", identifier)
+        for domain in tables:
+            check_identifier("domain name", domain)
+        self.identifier = identifier
+        self.tables = {domain: Path(path).absolute() for domain, path in tables.items()}
+        self.domains = tuple(tables)
+        self.columns, self.drop, self.impute = dict(columns or {}), tuple(drop), impute
+        self.memory = memory
+
+    @property
+    def classes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Names of the classes, sorted."""
+        found = {name for sizes in self.contents().values() for name in sizes}
+        return tuple(sorted(found - {""}))
+
+    def contents(self) -> dict[str, dict[str, int]]:
+        """Return the number of rows of each class by domain; "" has those without.
+
+        Raises
+        ------
+        DataError
+            A file is missing or malformed, an id is there twice, or no row of a domain
+            has a label.
+        """
+        stamp = self.fingerprint()
+        known = self._remembered()
+        if known.get("fingerprint") == stamp:
+            found: dict[str, dict[str, int]] = known["contents"]
+            return found
+        found = {
+            name: dict(sorted(Counter(rows.labels).items()))
+            for name, rows in self._rows.items()
+        }
+        if self.memory is not None:
+            remembered = {"fingerprint": stamp, "contents": found}
+            write_json(self._summary, remembered)
+        return found
+
+    def notes(self) -> list[str]:
+        """Return what the user should know: rows without a label, classes missing."""
+        contents = self.contents()
+        labelled = {name: {*sizes} - {""} for name, sizes in contents.items()}
+        return [
+            *(
+                f"{self.tables[name]}: {sizes['']} of {sum(sizes.values())} rows have "
+                "no label; as a target they are predicted."
+                for name, sizes in contents.items()
+                if "" in sizes
+            ),
+            *lonely_classes(self.identifier, labelled),
+        ]
+
+    def fingerprint(self) -> str:
+        """Return a digest of the files' content and of how they are read."""
+        for path in self.tables.values():
+            if not path.is_file():
+                raise DataError(f"{path}: no such file.")
+        digests = file_digests(list(self.tables.values()), self.memory)
+        how = [list(self.tables), self.columns, self.drop, self.impute]
+        text = json.dumps([list(digests.values()), how], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:
+        """Write the features of each domain, and return its rows."""
+        samples = {}
+        for name, rows in self._rows.items():
+            (folder / name).mkdir()
+            features = np.asarray(rows.features, dtype=np.str_)
+            np.savez(folder / name / ROWS_NAME, X=rows.X, features=features)
+            pairs = zip(rows.ids, rows.labels, strict=True)
+            samples[name] = [Sample(id_, "", label) for id_, label in pairs]
+        return samples
+
+    @property
+    def _summary(self) -> Path:
+        return Path(str(self.memory)).with_name("contents.json")
+
+    def _remembered(self) -> dict[str, Any]:
+        try:
+            known = read_json(self._summary) if self.memory is not None else {}
+        except (OSError, ValueError):
+            known = {}
+        return known if isinstance(known, dict) else {}
+
+    @cached_property
+    def _rows(self) -> dict[str, DomainRows]:
+        try:
+            found = {name: self._read(path) for name, path in self.tables.items()}
+            self._require_dropped(found.values())
+        except DataError as error:
+            raise DataError(_in_a_study(str(error))) from error
+        return found
+
+    def _require_dropped(self, found: Iterable[DomainRows]) -> None:
+        """Refuse columns to leave out that are in none of the files."""
+        dropped = {name for rows in found for name in rows.dropped}
+        known = dict.fromkeys(name for rows in found for name in rows.features)
+        for column in self.drop:
+            if column not in dropped:
+                paths = " and ".join(map(str, self.tables.values()))
+                raise DataError(missing_name(paths, "drop", column, known))
+
+    def _read(self, path: Path) -> DomainRows:
+        # Labels are in every table; rows of one or another may have no name.
+        named = tuple(name for name in ("label",) if name in self.columns)
+        columns = Columns(**self.columns, drop=self.drop, required=named)
+        rows = complete(read_domain(path, columns), impute=self.impute)
+        if not any(rows.labels):
+            raise DataError(
+                f"{path}: no row has a label. Name their column (columns: {{label: "
+                "...}}), or label some rows."
+            )
+        repeated = [name for name, count in Counter(rows.ids).items() if count > 1]
+        if repeated:
+            raise DataError(f"{path}: the id {repeated[0]!r} is there more than once.")
+        return rows
+
+
+def _in_a_study(message: str) -> str:
+    """Return a message on tables with keys of a study file in place of options.
+
+    Examples
+    --------
+    >>> _in_a_study("Name it by --label Kind, or leave it out with --drop Kind.")
+    'Name it by columns: {label: Kind}, or leave it out with drop: [Kind].'
+    """
+    message = re.sub(r"--(label|id) ([^\s,.]+)", r"columns: {\1: \2}", message)
+    message = re.sub(r"--drop ([^\s,.]+)", r"drop: [\1]", message)
+    message = message.replace("--impute", "impute: true").replace("--drop", "drop")
+    return message.replace("--label", "columns.label").replace("--id", "columns.id")

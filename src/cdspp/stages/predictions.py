@@ -1,0 +1,77 @@
+"""Predictions of rows that have no label, from the trials of a method on a task."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from cdspp.core.artifacts import FIT_COLUMNS, atomic, read_frame, read_labels
+from cdspp.core.names import FitKey, fit_key
+
+__all__ = ["PREDICTION_COLUMNS", "vote", "write_predictions"]
+
+PREDICTION_COLUMNS = ("id", "predicted", "agreement", "trials", "confidence")
+
+
+def vote(predictions: pd.DataFrame) -> pd.DataFrame:
+    """Return for each row the label that most trials predict, ties to the first name.
+
+    Parameters
+    ----------
+    predictions : DataFrame
+        With `FIT_COLUMNS`: rows of one method on one task; the last iteration of each
+        trial counts.
+
+    Returns
+    -------
+    DataFrame
+        Sorted by `id`: `predicted`, the share of `trials` that agree (`agreement`), and
+        their mean `confidence`, NaN where the method has none.
+    """
+    last = predictions.groupby("trial")["iteration"].transform("max")
+    rows = predictions[predictions["iteration"] == last]
+    votes = rows.groupby(["id", "predicted"])["confidence"].agg(["size", "mean"])
+    votes = votes.reset_index().sort_values(
+        ["id", "size", "predicted"], ascending=[True, False, True]
+    )
+    trials = rows.groupby("id").size()
+    best = votes.drop_duplicates("id").set_index("id")
+    best["trials"] = trials
+    best["agreement"] = best["size"] / trials
+    found = best.rename(columns={"mean": "confidence"}).reset_index()
+    return found[list(PREDICTION_COLUMNS)]
+
+
+def write_predictions(
+    *,
+    fits: Iterable[str | os.PathLike[str]],
+    labels: Iterable[str | os.PathLike[str]],
+    outputs: Sequence[str | os.PathLike[str]],
+) -> None:
+    """Write what each method predicts for the rows of its target without a label.
+
+    Parameters
+    ----------
+    fits : iterable of path
+        Parquet files of the main run's predictions.
+    labels : iterable of path
+        Parquet files of labels, ``<domain>.parquet``, one for each target domain.
+    outputs : sequence of path
+        CSV files to write, ``.../<benchmark>/<task>/<method>.csv``.
+    """
+    known = {Path(path).stem: read_labels(path) for path in labels}
+    blocks: dict[tuple[str, str], list[pd.DataFrame]] = {}
+    for path in fits:
+        cell: FitKey = fit_key(path)
+        rows = read_frame(path, FIT_COLUMNS)
+        target = known[cell.task.split("_")[1]]
+        missing = [not target.get(name) for name in rows["id"]]
+        blocks.setdefault((cell.task, cell.method), []).append(rows[missing])
+    for output in map(Path, outputs):
+        cell_rows = blocks[output.parent.name, output.stem]
+        table = vote(pd.concat(cell_rows, ignore_index=True))
+        with atomic(output) as temporary:
+            table.to_csv(temporary, index=False, lineterminator="\n")

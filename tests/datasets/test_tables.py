@@ -1,0 +1,159 @@
+"""Tables of one's own as a data set: classes, rows without a label, what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cdspp.core.artifacts import read_features, read_labels
+from cdspp.core.errors import ConfigError, DataError
+from cdspp.datasets import TablesDataset, open_dataset, own_dataset, read_index
+from cdspp.stages.data import prepare_dataset, write_labels
+from cdspp.stages.features import extract_view
+
+LAB = pd.DataFrame({"kind": list("aabbc"), "x": range(5), "y": [0.5] * 5, "day": 1})
+FIELD = pd.DataFrame(
+    {"sample": list("vwxyz"), "kind": ["b", None, "a", "a", ""], "z": [4, 3, 2, 1, 0]}
+)
+HOW: dict[str, Any] = {"columns": {"label": "kind", "id": "sample"}, "drop": ["day"]}
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> dict[str, str]:
+    LAB.to_csv(tmp_path / "lab.csv", index=False)
+    FIELD.to_parquet(tmp_path / "field.parquet", index=False)
+    return {"lab": str(tmp_path / "lab.csv"), "field": str(tmp_path / "field.parquet")}
+
+
+def test_tables_hold_classes_by_domain_and_rows_without_a_label(
+    tables: dict[str, str],
+) -> None:
+    found = TablesDataset("plants", tables, **HOW)
+    assert found.contents() == {
+        "lab": {"a": 2, "b": 2, "c": 1},
+        "field": {"": 2, "a": 2, "b": 1},
+    }
+    assert found.classes == ("a", "b", "c")
+    first, second = found.notes()
+    assert first.endswith("2 of 5 rows have no label; as a target they are predicted.")
+    assert second == "plants: not in all domains: c (lab)."
+
+
+def test_a_prepared_table_gives_rows_by_id_with_labels_or_none(
+    tables: dict[str, str], tmp_path: Path
+) -> None:
+    own, index = {"tables": tables, **HOW}, tmp_path / "data" / "index.json"
+    prepare_dataset(name="plants", own=own, output=index)
+    assert read_index(index).ids("field") == list("vwxyz")
+    write_labels(index, "field", tmp_path / "field.labels.parquet")
+    labels = read_labels(tmp_path / "field.labels.parquet")
+    assert labels == {"v": "b", "w": "", "x": "a", "y": "a", "z": ""}
+    given: dict[str, Any] = {"index": index, "options": {}, "numeric_threads": 1}
+    for domain in ("lab", "field"):
+        given |= {"domain": domain, "output": tmp_path / f"{domain}.npz"}
+        extract_view(extractor="table", **given)
+    assert read_features(tmp_path / "field.npz").X.tolist() == [[4], [3], [2], [1], [0]]
+    assert read_features(tmp_path / "lab.npz").X.shape == (5, 2)
+
+
+def test_other_numbers_with_equal_labels_give_another_index(
+    tables: dict[str, str], tmp_path: Path
+) -> None:
+    own, index = {"tables": tables, **HOW}, tmp_path / "data" / "index.json"
+    texts = []
+    for value in (0, 7):
+        LAB.assign(x=value).to_csv(tables["lab"], index=False)
+        prepare_dataset(name="plants", own=own, output=index)
+        texts.append(index.read_text())
+    assert texts[0] != texts[1]
+
+
+def test_what_tables_hold_is_remembered_until_they_or_how_they_are_read_change(
+    tables: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = tmp_path / "data" / "plants" / "digests.json"
+    first = TablesDataset("plants", tables, **HOW, memory=memory).contents()
+    monkeypatch.setattr("cdspp.datasets.tables.read_domain", None)
+    again = TablesDataset("plants", tables, **HOW, memory=memory)
+    assert again.contents() == first
+    memory.with_name("contents.json").write_text("{")
+    with pytest.raises(TypeError):  # it would be read, for what was kept is damaged
+        TablesDataset("plants", tables, **HOW, memory=memory).contents()
+    other = TablesDataset("plants", tables, **(HOW | {"impute": True}), memory=memory)
+    assert other.fingerprint() != again.fingerprint()
+
+
+@pytest.mark.parametrize(
+    ("change", "how", "message"),
+    [
+        (
+            {"x": None},
+            {},
+            "record 2, column 'x': the number is missing .* impute",
+        ),
+        ({"kind": None}, {}, "no row has a label"),
+        ({}, {"drop": ["dai"]}, "no column 'dai' for drop. Near it: 'day'"),
+        (
+            {},
+            {"columns": {"label": "Kind"}},
+            "no column 'Kind' for columns.label",
+        ),
+        ({"sample": "s"}, {}, "the id 's' is there more than once"),
+        (
+            {"Label": "s"},
+            {},
+            r"Name it by columns: \{label: Label\}, leave it",
+        ),
+    ],
+)
+def test_what_cannot_be_read_is_said_in_words_of_a_study_file(
+    change: dict[str, Any], how: dict[str, Any], message: str, tables: dict[str, str]
+) -> None:
+    LAB.assign(**change).to_csv(tables["lab"], index=False)
+    with pytest.raises(DataError, match=message):
+        TablesDataset("plants", tables, **{**HOW, **how}).contents()
+
+
+def test_a_data_set_is_a_folder_or_tables(tables: dict[str, str]) -> None:
+    with pytest.raises(ConfigError, match="give either a folder or tables"):
+        own_dataset("plants", {"id": "plants"})
+    with pytest.raises(ConfigError, match="give either a folder or tables"):
+        own_dataset("plants", {"folder": "x", "tables": tables})
+    with pytest.raises(ConfigError, match="impute is for tables alone"):
+        own_dataset("plants", {"folder": "x", "impute": True})
+    with pytest.raises(ConfigError, match="domain name 'Lab' must be small letters"):
+        open_dataset("plants", {"tables": {"Lab": "x.csv"}}, None)
+    with pytest.raises(DataError, match=r"x\.csv: no such file"):
+        own_dataset("plants", {"tables": {"lab": "x.csv", "b": "y.csv"}}).contents()
+
+
+def test_damaged_rows_are_named(tables: dict[str, str], tmp_path: Path) -> None:
+    index = tmp_path / "data" / "index.json"
+    prepare_dataset(name="plants", own={"tables": tables, **HOW}, output=index)
+    (tmp_path / "data" / "lab" / "rows.npz").write_bytes(b"")
+    with pytest.raises(DataError, match=r"rows\.npz: not the rows of the table"):
+        extract_view(
+            extractor="table",
+            options={},
+            domain="lab",
+            output=tmp_path / "lab.npz",
+            numeric_threads=1,
+            index=index,
+        )
+
+
+def test_the_index_of_tables_tells_no_label_where_there_is_none(
+    tables: dict[str, str], tmp_path: Path
+) -> None:
+    index = tmp_path / "data" / "index.json"
+    prepare_dataset(name="plants", own={"tables": tables, **HOW}, output=index)
+    content = json.loads(index.read_text())
+    assert content["classes"] == ["a", "b", "c"]
+    [field] = [d for d in content["domains"] if d["name"] == "field"]
+    assert [s["label"] for s in field["samples"]] == ["b", "", "a", "a", ""]
+    assert np.ptp([s["position"] for s in field["samples"]]) == 4

@@ -1,0 +1,11 @@
+"""Write what methods predict for rows without a label."""
+
+from cdspp.core.jobs import job
+from cdspp.stages.predictions import write_predictions
+
+with job(snakemake.log[0]):
+    write_predictions(
+        fits=snakemake.input.fits,
+        labels=snakemake.input.labels,
+        outputs=snakemake.output,
+    )
