@@ -119,6 +119,22 @@ def test_what_cannot_be_read_is_said_in_words_of_a_study_file(
         TablesDataset("plants", tables, **{**HOW, **how}).contents()
 
 
+def test_ids_in_two_tables_are_told_and_rows_without_ids_share_none(
+    tables: dict[str, str], tmp_path: Path
+) -> None:
+    assert len(TablesDataset("plants", tables, **HOW).notes()) == 2
+    LAB.assign(sample=list("vwabc")).to_csv(tables["lab"], index=False)
+    *_, note = TablesDataset("plants", tables, **HOW).notes()
+    assert note.startswith("plants: 2 ids in more than one table: taken for the same")
+    FIELD.drop(columns="sample").to_parquet(tables["field"])
+    how = HOW | {"columns": {"label": "kind"}}
+    LAB.to_csv(tables["lab"], index=False)
+    found = TablesDataset("plants", tables, **how)
+    assert len(found.notes()) == 2
+    index = found.prepare(tmp_path / "data")
+    assert index.ids("field")[:2] == ["field-1", "field-2"]
+
+
 def test_a_data_set_is_a_folder_or_tables(tables: dict[str, str]) -> None:
     with pytest.raises(ConfigError, match="give either a folder or tables"):
         own_dataset("plants", {"id": "plants"})

@@ -8,8 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import yaml
+from sklearn.datasets import load_wine
 from support.toy_study import CONFIG, Project
 
 LABELS = [f"results/labels/words/{domain}.parquet" for domain in ("left", "right")]
@@ -60,7 +62,7 @@ def test_the_quick_preset_holds_for_snakemake_and_plan_alike(project: Project) -
     write(project, preset="quick")
     fits = project.planned().fits
     methods = {fit.split("/")[2] for fit in fits}
-    expected = {"svm-t", "cdls-sup", "ddacl", "cdspp", "cdspp-pca", "target-only"}
+    expected = {"svm-t", "cdls-sup", "dama-sup", "cdspp", "cdspp-pca", "target-only"}
     assert methods == expected
     assert {fit.split("/")[3] for fit in fits} == {"1-5"}
     lines = planned(project).stdout.splitlines()
@@ -86,3 +88,48 @@ def test_a_section_of_ones_own_fails_for_a_method_that_is_not_there(
     output = project.snakemake("-n", ok=False)
     assert "deviations[0].methods: unknown name 'dama" in output
     assert "deviations[0].methods: unknown name 'dama" in planned(project).stderr
+
+
+def write_tables(folder: Path) -> list[str]:
+    """Write two tables of scikit-learn's wines; return ids that have no label."""
+    wines = load_wine(as_frame=True)
+    kind = wines.target.map(dict(enumerate("abc")))
+    first, second = wines.data.iloc[:, :7], wines.data.iloc[:, 7:]
+    lab = first.iloc[::2].assign(kind=kind)
+    lab.to_csv(folder / "lab.csv", index=False)
+    field = second.iloc[1::2].assign(kind=kind.where(wines.data.index % 3 > 0))
+    field.rename_axis("wine").reset_index().to_parquet(folder / "field.parquet")
+    return [str(k) for k in field.index[field["kind"].isna()]]
+
+
+def test_rows_of_tables_without_a_label_are_predicted(project: Project) -> None:
+    hidden = write_tables(project.folder)
+    tables = {"lab": "lab.csv", "field": "field.parquet"}
+    columns = {"label": "kind", "id": "wine"}
+    benchmark = OWN["benchmarks"][0] | {"id": "wines", "dataset": "wines"}
+    benchmark |= dict.fromkeys(("source_view", "target_view"), "cells")
+    write(
+        project,
+        preset="quick",
+        trials=2,
+        datasets=[{"id": "wines", "tables": tables, "columns": columns}],
+        views=[{"id": "cells", "extractor": "table", "scale": "standardise"}],
+        benchmarks=[benchmark | {"tasks": ["lab_field"]}],
+        methods=[{"id": "svm-t"}, {"id": "cdspp"}],
+        source_states={"states": []},
+    )
+    wanted = [
+        f"results/toy/predictions/wines/lab_field/{name}.csv"
+        for name in ("svm-t", "cdspp")
+    ]
+    scores = "results/toy/scores/wines.parquet"
+    output = project.snakemake("--cores", "1", "--", *wanted, scores)
+    assert f"{len(hidden)} of 89 rows have no label" in output
+    for path in wanted:
+        found = pd.read_csv(project.folder / path, dtype={"id": str})
+        assert sorted(found["id"]) == sorted(hidden)
+        assert set(found["predicted"]) <= set("abc")
+        assert set(found["trials"]) == {2}
+    scored = pd.read_parquet(project.folder / scores)
+    # Two labelled rows of each class are in the fit.
+    assert set(scored["n_samples"]) == {89 - len(hidden) - 6}

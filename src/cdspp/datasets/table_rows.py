@@ -50,6 +50,8 @@ class DomainRows:
         Names of the features; empty where the file has none.
     records : sequence of int
         Numbers of the rows in the file; a header is a record as well.
+    has_ids : bool
+        Whether the file has identifiers.
     dropped : tuple of str
         Which of the columns to leave out were there.
     scaling : str
@@ -66,6 +68,7 @@ class DomainRows:
     labels: Sequence[str]
     features: tuple[str, ...] = ()
     records: Sequence[int] = ()
+    has_ids: bool = False
     dropped: tuple[str, ...] = ()
     scaling: str = ""
     width: int = 0
@@ -149,6 +152,7 @@ def _from_table(table: pd.DataFrame, path: str, columns: Columns) -> DomainRows:
         labels=_texts(labels),
         features=tuple(features),
         records=[int(number) + 1 for number in rows.index],
+        has_ids=id_ in rows,
         dropped=tuple(name for name in columns.drop if name in header),
         notes=tuple(notes),
     )
@@ -245,6 +249,7 @@ def _from_arrays(
         X=X.astype(np.float64),
         ids=[str(value) for value in ids],
         labels=_texts(labels.tolist()),
+        has_ids=id_ is not None,
         dropped=tuple(name for name in columns.drop if name in arrays),
     )
 

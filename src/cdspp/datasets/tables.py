@@ -15,6 +15,7 @@ import numpy as np
 
 from cdspp.core.artifacts import read_json, write_json
 from cdspp.core.errors import DataError
+from cdspp.core.wording import counted
 from cdspp.datasets.base import (
     ROWS_NAME,
     Dataset,
@@ -92,22 +93,11 @@ class TablesDataset(Dataset):
             A file is missing or malformed, an id is there twice, or no row of a domain
             has a label.
         """
-        stamp = self.fingerprint()
-        known = self._remembered()
-        if known.get("fingerprint") == stamp:
-            found: dict[str, dict[str, int]] = known["contents"]
-            return found
-        found = {
-            name: dict(sorted(Counter(rows.labels).items()))
-            for name, rows in self._rows.items()
-        }
-        if self.memory is not None:
-            remembered = {"fingerprint": stamp, "contents": found}
-            write_json(self._summary, remembered)
+        found: dict[str, dict[str, int]] = self._summary["contents"]
         return found
 
     def notes(self) -> list[str]:
-        """Return what the user should know: rows without a label, classes missing."""
+        """Return what the user should know of rows, ids and classes."""
         contents = self.contents()
         labelled = {name: {*sizes} - {""} for name, sizes in contents.items()}
         return [
@@ -118,6 +108,16 @@ class TablesDataset(Dataset):
                 if "" in sizes
             ),
             *lonely_classes(self.identifier, labelled),
+            *self._shared_note(),
+        ]
+
+    def _shared_note(self) -> list[str]:
+        if not (shared := self._summary["shared"]):
+            return []
+        return [
+            f"{self.identifier}: {counted(shared, 'id')} in more than one table: taken "
+            "for the same thing, and not tested where its label is in the source "
+            "(overlap: exclude). Give other ids if that is not so."
         ]
 
     def fingerprint(self) -> str:
@@ -137,20 +137,36 @@ class TablesDataset(Dataset):
             (folder / name).mkdir()
             features = np.asarray(rows.features, dtype=np.str_)
             np.savez(folder / name / ROWS_NAME, X=rows.X, features=features)
-            pairs = zip(rows.ids, rows.labels, strict=True)
+            # The same id is the same thing: rows that have none get one of their own.
+            own = rows.ids if rows.has_ids else [f"{name}-{k}" for k in rows.ids]
+            pairs = zip(own, rows.labels, strict=True)
             samples[name] = [Sample(id_, "", label) for id_, label in pairs]
         return samples
 
-    @property
-    def _summary(self) -> Path:
-        return Path(str(self.memory)).with_name("contents.json")
-
-    def _remembered(self) -> dict[str, Any]:
-        try:
-            known = read_json(self._summary) if self.memory is not None else {}
-        except (OSError, ValueError):
-            known = {}
-        return known if isinstance(known, dict) else {}
+    @cached_property
+    def _summary(self) -> dict[str, Any]:
+        """Numbers of rows by class, and of shared ids; kept, where there is memory."""
+        kept = None
+        if self.memory is not None:
+            kept = Path(self.memory).with_name("contents.json")
+        stamp, known = self.fingerprint(), _read_kept(kept)
+        if known.get("fingerprint") == stamp:
+            return known
+        rows = self._rows
+        ids = Counter(
+            name for part in rows.values() if part.has_ids for name in part.ids
+        )
+        found = {
+            "fingerprint": stamp,
+            "contents": {
+                name: dict(sorted(Counter(part.labels).items()))
+                for name, part in rows.items()
+            },
+            "shared": sum(count > 1 for count in ids.values()),
+        }
+        if kept is not None:
+            write_json(kept, found)
+        return found
 
     @cached_property
     def _rows(self) -> dict[str, DomainRows]:
@@ -184,6 +200,15 @@ class TablesDataset(Dataset):
         if repeated:
             raise DataError(f"{path}: the id {repeated[0]!r} is there more than once.")
         return rows
+
+
+def _read_kept(path: Path | None) -> dict[str, Any]:
+    """Return what is kept of tables, nothing where that is damaged."""
+    try:
+        known = {} if path is None else read_json(path)
+    except (OSError, ValueError):
+        return {}
+    return known if isinstance(known, dict) else {}
 
 
 def _in_a_study(message: str) -> str:

@@ -34,7 +34,7 @@ def available_extractors() -> tuple[str, ...]:
     --------
     >>> from cdspp.features import available_extractors
     >>> available_extractors()
-    ('cnn', 'pca', 'published', 'shares-zscore', 'text', 'visual-words')
+    ('cnn', 'pca', 'published', 'shares-zscore', 'table', 'text', 'visual-words')
     """
     return tuple(_classes())
 
