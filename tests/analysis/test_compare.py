@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cdspp import SourceDomain, compare
+from cdspp import CDSPP, SourceDomain, compare
 from cdspp.analysis.decision import ALONE_BETTER, CANNOT_TELL, USE, Comparison
 from cdspp.analysis.paired import gain_of
-from cdspp.core.errors import DataError
+from cdspp.core.errors import ConfigError, DataError
+from cdspp.core.scaling import fit_scaling
 from cdspp.datasets.planted import Planted
 
 QUICK = ("svm-t", "cdspp-sup", "cdspp")
@@ -128,3 +129,53 @@ def test_what_cannot_be_compared_is_refused(
     given = {"X": np.eye(6), "y": [0, 0, 1, 1, -1, -1], **change}
     with pytest.raises(DataError, match=message):
         compare(**given, source=SourceDomain(np.eye(4), [0, 0, 1, 1]))
+
+
+def test_a_scale_is_learnt_from_the_rows_of_the_fit_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem = Planted("shared", n_classes=3, n_labelled=3, n_unlabelled=5).draw(0)
+    learnt: list[np.ndarray] = []
+
+    def spy(kind: str, X: np.ndarray) -> Any:
+        learnt.append(X)
+        return fit_scaling(kind, X)
+
+    monkeypatch.setattr("cdspp.analysis.compare.fit_scaling", spy)
+    source = SourceDomain(*problem.source)
+    given: dict[str, Any] = {"source": source, "methods": ["cdspp"], "repeats": 5}
+    compare(problem.X, problem.y, scale="standardise", **given)
+    first, *others = learnt
+    assert first is not None
+    assert len(first) == len(problem.source.X)
+    # Of three labelled rows a class one is held out, in each of the five repeats.
+    whole = {len(X) for X in others[: 5 * 6]}
+    assert whole == {3 * 2 + 3 * 5}
+    assert len({X.tobytes() for X in others[:5]}) == 5
+    with pytest.raises(ConfigError, match="scale must be one of none, unit"):
+        compare(problem.X, problem.y, scale="log", **given)
+
+
+def test_of_very_many_rows_a_part_is_in_each_fit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem = Planted("shared", n_classes=3, n_labelled=3, n_unlabelled=9).draw(0)
+    sizes: set[tuple[int, int]] = set()
+    fit = CDSPP.fit
+
+    def spy(self: CDSPP, X: np.ndarray, y: np.ndarray, source: Any) -> CDSPP:
+        sizes.add((len(X) - np.sum(y != -1), len(source.X) if source else 0))
+        assert source is None or set(source.y) == {0, 1, 2}
+        return fit(self, X, y, source=source)
+
+    monkeypatch.setattr(CDSPP, "fit", spy)
+    source = SourceDomain(*problem.source)
+    given: dict[str, Any] = {"source": source, "methods": ["cdspp"], "repeats": 5}
+    found = compare(problem.X, problem.y, max_rows=12, **given)
+    n_source = len(problem.source.X)
+    assert sizes == {(12, 12), (12, 0)}
+    assert found.note == (
+        f"of 27 unlabelled target rows and {n_source} source rows at most about 12 are "
+        "in each fit"
+    )
+    assert compare(problem.X, problem.y, **given).note == ""
