@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from cdspp.cli.command import add_command, need_package
-from cdspp.cli.reading import add_reading, add_scale, read_both, require_dropped, tell
+from cdspp.cli.reading import add_reading, add_scale, read_both, tell
 from cdspp.core.errors import DataError
 from cdspp.core.wording import counted
 
@@ -171,7 +171,7 @@ def _read_new(
 ) -> DomainRows:
     """Return rows to predict; names given at the fit hold where they are there."""
     from cdspp.datasets.table_files import Columns
-    from cdspp.datasets.table_rows import read_domain
+    from cdspp.datasets.table_rows import read_domain, require_dropped
 
     asked = {"label": arguments.label, "id": arguments.id}
     columns = Columns(

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from cdspp.core.errors import DataError
 from cdspp.core.names import NO_SCALE, SCALES
 
 if TYPE_CHECKING:
     from cdspp.datasets.table_rows import DomainRows
 
-__all__ = ["add_reading", "add_scale", "read_both", "require_dropped", "tell"]
+__all__ = ["add_reading", "add_scale", "read_both", "tell"]
 
 
 def add_reading(command: argparse.ArgumentParser) -> None:
@@ -53,7 +51,7 @@ def read_both(
 ) -> tuple[DomainRows, DomainRows | None]:
     """Return the rows of target and source, all finite, with the columns asked for."""
     from cdspp.datasets.table_files import Columns
-    from cdspp.datasets.table_rows import complete, read_domain
+    from cdspp.datasets.table_rows import complete, read_domain, require_dropped
 
     names = (arguments.label, arguments.id, tuple(arguments.drop))
     target = read_domain(arguments.target, Columns(*names, ("label", "id")))
@@ -64,18 +62,6 @@ def read_both(
     require_dropped(names[2], read)
     target, *sources = (complete(rows, impute=arguments.impute) for rows in read)
     return target, sources[0] if sources else None
-
-
-def require_dropped(names: Sequence[str], read: Sequence[DomainRows]) -> None:
-    """Refuse columns to leave out that are in none of the files."""
-    from cdspp.datasets.table_files import missing_name
-
-    there = {name for rows in read for name in rows.dropped}
-    for name in names:
-        if name not in there:
-            paths = " and ".join(rows.path for rows in read)
-            known = dict.fromkeys(n for rows in read for n in rows.features)
-            raise DataError(missing_name(paths, "drop", name, known))
 
 
 def tell(target: DomainRows, source: DomainRows | None) -> list[str]:

@@ -21,7 +21,7 @@ from cdspp.datasets.table_files import ID, LABEL, Columns, missing_name, read_fi
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["DomainRows", "complete", "read_domain"]
+__all__ = ["DomainRows", "complete", "read_domain", "require_dropped"]
 
 # What people and programs write where they have no label.
 NO_LABEL = ("", "-1", "NA", "<NA>", "?", "NaN", "nan", "None")
@@ -347,3 +347,13 @@ def complete(
     note = f"{counted(int(holes.sum()), 'number')} imputed"
     filled = np.where(holes, means, rows.X)
     return replace(rows, X=filled, notes=(*rows.notes, note))
+
+
+def require_dropped(names: Sequence[str], read: Sequence[DomainRows]) -> None:
+    """Refuse columns to leave out that are in none of the files."""
+    there = {name for rows in read for name in rows.dropped}
+    for name in names:
+        if name not in there:
+            paths = " and ".join(rows.path for rows in read)
+            known = dict.fromkeys(n for rows in read for n in rows.features)
+            raise DataError(missing_name(paths, "drop", name, known))

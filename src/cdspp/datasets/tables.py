@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -24,8 +24,13 @@ from cdspp.datasets.base import (
     lonely_classes,
 )
 from cdspp.datasets.own_files import file_digests
-from cdspp.datasets.table_files import Columns, missing_name
-from cdspp.datasets.table_rows import DomainRows, complete, read_domain
+from cdspp.datasets.table_files import Columns
+from cdspp.datasets.table_rows import (
+    DomainRows,
+    complete,
+    read_domain,
+    require_dropped,
+)
 
 __all__ = ["TablesDataset"]
 
@@ -172,19 +177,10 @@ class TablesDataset(Dataset):
     def _rows(self) -> dict[str, DomainRows]:
         try:
             found = {name: self._read(path) for name, path in self.tables.items()}
-            self._require_dropped(found.values())
+            require_dropped(self.drop, list(found.values()))
         except DataError as error:
             raise DataError(_in_a_study(str(error))) from error
         return found
-
-    def _require_dropped(self, found: Iterable[DomainRows]) -> None:
-        """Refuse columns to leave out that are in none of the files."""
-        dropped = {name for rows in found for name in rows.dropped}
-        known = dict.fromkeys(name for rows in found for name in rows.features)
-        for column in self.drop:
-            if column not in dropped:
-                paths = " and ".join(map(str, self.tables.values()))
-                raise DataError(missing_name(paths, "drop", column, known))
 
     def _read(self, path: Path) -> DomainRows:
         # Labels are in every table; rows of one or another may have no name.
