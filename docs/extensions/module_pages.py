@@ -26,13 +26,17 @@ METHODS = (
 )
 OTHERS = (
     "cdspp.core.errors",
+    "cdspp.core.scaling",
     "cdspp.datasets",
     "cdspp.datasets.base",
     "cdspp.datasets.folder",
+    "cdspp.datasets.tables",
+    "cdspp.datasets.table_rows",
     "cdspp.datasets.planted",
     "cdspp.features",
     "cdspp.features.base",
     "cdspp.stages.source_states",
+    "cdspp.study.layers",
     "cdspp.study.config",
     "cdspp.study.cost",
     "cdspp.report.results",

@@ -26,7 +26,7 @@ class Scaling:
     Attributes
     ----------
     kind : {"none", "unit", "standardise", "pca"}
-        One of `cdspp.core.names.SCALES`.
+        As in `fit_scaling`.
     n_features : int
         Number of features of the rows.
     means, factors : ndarray of shape (n_features,), optional
@@ -69,7 +69,7 @@ class Scaling:
 
 
 def check_scale(kind: str) -> None:
-    """Refuse what is not one of `cdspp.core.names.SCALES`.
+    """Refuse a scale that `fit_scaling` does not know.
 
     Raises
     ------
