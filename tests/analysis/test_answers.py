@@ -206,3 +206,4 @@ def test_an_interval_that_touches_zero_includes_it(
 def test_a_gain_is_told_in_points_with_its_interval() -> None:
     text = "2.0 points (95 % interval 1.8 to 2.2)"
     assert interval_text(gain_of(around(0.02))) == text
+    assert interval_text(gain_of([0.01, 0.03])) == "2.0 points"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -77,7 +78,9 @@ def excludes_zero(gain: Interval) -> bool:
 
 
 def interval_text(gain: Interval) -> str:
-    """Write a gain in points with its interval, as in a sentence."""
+    """Write a gain in points, as in a sentence, with its interval if it has one."""
+    if math.isnan(gain.low):
+        return f"{in_points(gain.gain)} points"
     low, high = (in_points(value) for value in (gain.low, gain.high))
     return f"{in_points(gain.gain)} points (95 % interval {low} to {high})"
 

@@ -2,12 +2,14 @@
 
 Trials are few, so intervals come from the t distribution: a percentile bootstrap of ten
 trials is too narrow. They say how a number moves with the labelled samples, not from
-one task to another.
+one task to another. With fewer than `INTERVAL_TRIALS` there is none: from two trials, t
+is 12.7 and the interval as wide as chance has it.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,9 +18,19 @@ from scipy.special import stdtr, stdtrit
 
 from cdspp.analysis.summary import mean_sd, present
 
-__all__ = ["LEVEL", "ZERO", "PairedGain", "gain_of", "mean_interval", "paired_gain"]
+__all__ = [
+    "INTERVAL_TRIALS",
+    "LEVEL",
+    "ZERO",
+    "PairedGain",
+    "gain_of",
+    "interval_note",
+    "mean_interval",
+    "paired_gain",
+]
 
 LEVEL = 0.95
+INTERVAL_TRIALS = 3  # the fewest that have an interval
 # Differences of equal fractions may leave a trace of rounding.
 ZERO = 1e-12
 
@@ -43,7 +55,9 @@ class PairedGain:
     trials: int
 
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
-        """Return the t interval of the mean difference; NaN with fewer than two."""
+        """Return the t interval of the mean difference; NaN from too few trials."""
+        if self.trials < INTERVAL_TRIALS:
+            return math.nan, math.nan
         half = self.quantile((1 + level) / 2) * self.error
         return self.gain - half, self.gain + half
 
@@ -138,9 +152,28 @@ def gain_of(
 
 
 def mean_interval(values: ArrayLike, level: float = LEVEL) -> tuple[float, float]:
-    """Return the t interval of a mean accuracy; NaN with fewer than two trials.
+    """Return the t interval of a mean accuracy; NaN from too few trials.
 
     It ends where accuracies do, at zero and one.
     """
     low, high = np.clip(gain_of(present(values)).interval(level), 0.0, 1.0)
     return float(low), float(high)
+
+
+def interval_note(trials: Iterable[int]) -> str:
+    """Return what a caption has to say of means whose intervals are missing.
+
+    Parameters
+    ----------
+    trials : iterable of int
+        How many each mean is of.
+
+    Examples
+    --------
+    >>> interval_note([10, 2])
+    ' Fewer than 3 trials have no interval.'
+    >>> interval_note([10, 0])
+    ''
+    """
+    lacking = any(0 < number < INTERVAL_TRIALS for number in trials)
+    return f" Fewer than {INTERVAL_TRIALS} trials have no interval." if lacking else ""

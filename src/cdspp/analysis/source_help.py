@@ -15,7 +15,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from cdspp.analysis.paired import PairedGain, gain_of, paired_gain
+from cdspp.analysis.paired import (
+    INTERVAL_TRIALS,
+    PairedGain,
+    gain_of,
+    paired_gain,
+)
 from cdspp.analysis.summary import (
     MOST_COLLAPSED,
     Floats,
@@ -109,7 +114,7 @@ def compare(scores: pd.DataFrame, plan: BenchmarkPlan) -> pd.DataFrame:
         values, trials lost and shared; the word of the pair, and the verdict on the
         task, which is the same in all its rows. The average over tasks also has the
         interval over the means of target domains (`domain_low`, `domain_high`), where
-        there are `FEWEST_DOMAINS` of them.
+        there are `FEWEST_DOMAINS` of them and `INTERVAL_TRIALS` trials.
     """
     summary = summarise(scores, plan, plan.rows)
     found = [
@@ -182,7 +187,8 @@ def _of_method(summary: Summary, place: int) -> Iterator[dict[str, Any]]:
     for at, task in enumerate(tasks):
         for rival in rivals:
             gain = gains[at][rival.key]
-            domains = _domain_gain(summary, place, rival) if task == AVERAGE else None
+            known = task == AVERAGE and gain.trials >= INTERVAL_TRIALS
+            domains = _domain_gain(summary, place, rival) if known else None
             low, high = (np.nan, np.nan) if domains is None else domains.interval()
             collapsed = rival.key in fallen[at]
             yield {

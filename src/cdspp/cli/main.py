@@ -12,12 +12,12 @@ from cdspp.cli.bench import add_bench
 from cdspp.cli.command import add_command, missing_package
 from cdspp.cli.compare import add_compare
 from cdspp.cli.fetch import add_fetch
+from cdspp.cli.init import add_init
 from cdspp.cli.own_data import FILES, add_fit, add_predict
+from cdspp.cli.study_files import need_workflow, read_study
 from cdspp.core.errors import DiskFullError, MethodFailed
 
 __all__ = ["main"]
-
-log = logging.getLogger(__name__)
 
 DESCRIPTION = """\
 Heterogeneous domain adaptation: label a target domain of which few rows are labelled,
@@ -50,22 +50,10 @@ def _methods(arguments: argparse.Namespace) -> str:
 
 
 def _plan(arguments: argparse.Namespace) -> str:
-    from cdspp.study.config import load_study
     from cdspp.study.cost import forecast_text
-    from cdspp.study.layers import layered, merge_files
 
-    own = merge_files(arguments.file)
-    layers = layered(own, base="config.yaml", presets="resources/presets")
-    study = load_study(
-        layers.config,
-        schema="workflow/schemas/config.schema.yaml",
-        catalogue="resources/datasets.yaml",
-        paper="resources/paper",
-        inherited=layers.inherited,
-    )
-    for note in (*layers.notes, *study.notes):
-        log.warning("%s", note)
-    return forecast_text(study)
+    need_workflow("plan")
+    return forecast_text(read_study(arguments.file))
 
 
 def _summary(arguments: argparse.Namespace) -> str:
@@ -89,6 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     add_compare(commands)
     add_fetch(commands)
     add_bench(commands)
+    add_init(commands)
     plan = add_command(
         commands, "plan", _plan, "estimate what a study costs", PLAN_HELP
     )

@@ -30,6 +30,7 @@ from cdspp.report.figures.benchmark import (
     draw_iterations,
     draw_methods,
 )
+from cdspp.report.figures.lines import draw_line
 from cdspp.report.figures.samples import (
     count_confusions,
     draw_confusion,
@@ -39,6 +40,7 @@ from cdspp.report.figures.samples import (
 from cdspp.report.figures.style import (
     CLASS_COLOURS,
     STYLES,
+    dots,
     equal_windows,
     far_below,
     figure_name,
@@ -106,6 +108,19 @@ def test_a_row_far_below_the_others_is_named_with_its_value(
     assert not any(t.startswith(("◂", "▾")) for t in texts(draw(kind, plan)))
     svg = draw(kind, plan, collapsed=("cdspp-pca",))
     assert text in texts(svg)
+
+
+@pytest.mark.parametrize(("trials", "drawn"), [(1, False), (2, False), (3, True)])
+def test_bars_and_bands_are_of_three_trials_at_least(trials: int, drawn: bool) -> None:
+    values = np.linspace(0.5, 0.7, trials)
+    [row, *_] = make_plan().main_rows
+    axes = Figure().subplots()
+    dots(axes, "cdspp", values, 0.0)
+    assert len(axes.lines) == 1 + drawn
+    draw_line(axes, row, [1.0, 2.0], np.array([values, values]), band=True)
+    [band] = axes.collections
+    edges = np.concatenate([path.vertices for path in band.get_paths()] or [[]])
+    assert bool(edges.size) == drawn
 
 
 def test_windows_have_equal_spans_around_their_own_data() -> None:

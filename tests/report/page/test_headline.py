@@ -42,3 +42,17 @@ def test_a_study_that_does_not_ask_is_told_so(make_page: Callable[..., Path]) ->
 def test_a_headline_without_tables_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="make study"):
         headline(tmp_path)
+
+
+def test_features_of_untrained_networks_are_told(
+    make_page: Callable[..., Path],
+) -> None:
+    page = make_page()
+    folder = page.parents[1] / "tables"
+    assert "random weights" not in headline(page.parents[1])
+    path = folder / "contents_digits.csv"
+    path.write_text(path.read_text().replace(",net,", ',"net, random weights",'))
+    told = "Features of the target come from a network with random weights."
+    assert f"\nDigits: {told}\nDigits: The verdict is" in headline(page.parents[1])
+    path.unlink()
+    assert told not in headline(page.parents[1])

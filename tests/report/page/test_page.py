@@ -182,6 +182,32 @@ def test_what_the_page_says_of_the_source_is_what_its_table_says(
     assert '<p class="lead">Not asked on Digits.</p>' in text
 
 
+def test_features_of_untrained_networks_are_told_where_the_benchmark_is(
+    make_page: MakePage,
+) -> None:
+    page = make_page()
+    tables = sorted((page.parents[1] / "tables").glob("*.csv"))
+    [table] = (path for path in tables if path.stem == "contents_digits")
+    text = table.read_text(encoding="utf-8")
+    table.write_text(text.replace(",net,", ',"net, random weights",'), encoding="utf-8")
+    told = "<p>Features of the target come from a network with random weights.</p>"
+    assert told not in read_page(page)[0]
+    page_of(page, [make_plan()], tables=tables)
+    text, _ = read_page(page)
+    section = text[text.index('id="benchmark-digits"') :]
+    assert told in section[: section.index("</section>")]
+
+
+def test_captions_and_the_small_print_say_how_many_trials_have_an_interval(
+    page: Path,
+) -> None:
+    text, _ = read_page(page)
+    assert "Fewer than 3 trials have none" in text
+    for name in ("source-help", "methods_digits", "iterations_digits"):
+        figure = text[text.index(f'id="figure-{name}"') :]
+        assert "(from 3 trials on)" in figure[: figure.index("</figure>")]
+
+
 def test_the_page_needs_nothing_from_outside(page: Path) -> None:
     text, reader = read_page(page)
     assert not re.search(r"https?://|//cdn|@import|url\((?!#)", text)

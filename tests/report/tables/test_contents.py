@@ -5,13 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from support.domain_files import CLASSES, write_block, write_domain
 from support.report_data import make_plan, write_labels
 
 from cdspp.core.artifacts import Features, read_features, write_features
 from cdspp.core.errors import DataError
-from cdspp.report.tables.contents import build_contents_table, count_contents
+from cdspp.report.tables.contents import (
+    build_contents_table,
+    count_contents,
+    untrained_text,
+)
 from cdspp.stages.splits import write_split
 
 PLAN = make_plan(benchmark="shops", tasks=["web_shop"]).of_data()
@@ -62,6 +67,29 @@ def test_untrained_networks_and_scales_are_told(folder: Path) -> None:
     write_features(path, Features(found.X, found.ids, told))
     contents = count_contents(PLAN, **files(folder))
     assert contents["view"].tolist() == ["words", "net, random weights, scale unit"]
+
+
+@pytest.mark.parametrize(
+    ("views", "told"),
+    [
+        (["words", "net", "net"], ""),
+        (["words", "net, random weights", "net, random weights, scale pca"], "target"),
+        (["words, random weights", "net", "net"], "source"),
+        (["words", "net", "net, random weights"], "target (c)"),
+        (
+            ["words, random weights", *["net, random weights"] * 2],
+            "source and the target",
+        ),
+    ],
+)
+def test_whose_features_come_from_random_weights_is_a_sentence(
+    views: list[str], told: str, tmp_path: Path
+) -> None:
+    roles, path = ["source", "target", "target"], tmp_path / "contents_a.csv"
+    frame = pd.DataFrame({"role": roles, "domain": ["a", "b", "c"], "view": views})
+    frame.to_csv(path, index=False)
+    said = f"Features of the {told} come from a network with random weights."
+    assert untrained_text(path) == (said if told else "")
 
 
 def test_a_class_without_a_labelled_sample_in_a_trial_counts_as_none(

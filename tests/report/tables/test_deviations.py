@@ -210,3 +210,15 @@ def test_the_data_have_an_entry_a_deviation_and_what_was_measured(
     assert list(table.data["id"]) == [deviation.id for deviation in shipped]
     assert table.data["effect"].iloc[0] == pytest.approx(0.1)
     assert table.data["effect"].iloc[1:].isna().all()
+
+
+def test_an_effect_over_two_trials_has_no_interval_and_is_not_bold() -> None:
+    scores = {MAIN: {"a_b": [0.8, 0.8]}, CHANGED: {"a_b": [0.9, 0.9]}}
+    table = table_of(scores)
+    cell = table.lines[0].cells[5]
+    assert (cell.text, cell.note, cell.bold) == ("+10.0", "", False)
+    assert table.caption.endswith(" Fewer than 3 trials have no interval.")
+    more = {
+        setting: {"a_b": by_trial["a_b"] * 2} for setting, by_trial in scores.items()
+    }
+    assert "have no interval" not in table_of(more).caption

@@ -120,6 +120,30 @@ def test_a_gain_says_why_nothing_is_said_of_it() -> None:
     assert shown(matrix(fallen))["Over none"] == "+5.0 [1.0 to 9.0, collapsed]"
 
 
+@pytest.mark.parametrize(("trials", "shown"), [(1, False), (2, False), (3, True)])
+def test_an_interval_needs_three_trials_and_the_caption_says_where_it_lacks(
+    trials: int, shown: bool
+) -> None:
+    found = draw_comparisons(
+        make_plan(tasks=("a_b", "c_d", "e_f", "g_h"), trials=trials)
+    )
+    tables = build_matrix_table([found], 1.0), build_task_table(found, "toy", "Toy")
+    for table in tables:
+        notes = [
+            cell.note
+            for line in table.lines
+            for heading, cell in zip(table.columns, line.cells, strict=True)
+            if heading.startswith("Over ")
+        ]
+        assert notes
+        assert all((" to " in note) == shown for note in notes)
+        assert all(
+            note.endswith(f"{trials} trial{'s'[: trials - 1]}") for note in notes
+        )
+        said = "Fewer than 3 trials have no interval." in table.caption
+        assert said == (not shown)
+
+
 def test_the_interval_over_target_domains_stands_below() -> None:
     known = {**GAIN, "domain_low": -0.002, "domain_high": 0.1}
     found = shown(matrix(known))["Over none"]

@@ -12,6 +12,7 @@ from cdspp.analysis.source_help import read_comparisons
 from cdspp.core.artifacts import read_csv
 from cdspp.core.errors import DataError
 from cdspp.core.wording import DASH, aligned, marks, percent
+from cdspp.report.tables.contents import untrained_text
 
 __all__ = ["headline"]
 
@@ -50,8 +51,12 @@ def headline(results_dir: str | os.PathLike[str]) -> str:
     if not path.is_file():
         raise DataError(f"{path} does not exist. Run the study first: make study")
     overview = read_csv(path, _TYPES)
-    lines = [*_lines(overview), ""]
-    for name in overview["benchmark"].unique():
+    titles = overview.drop_duplicates("benchmark").set_index("benchmark")["title"]
+    lines = [*_lines(overview, titles), ""]
+    for name, title in titles.items():
+        path = folder / "tables" / f"contents_{name}.csv"
+        if path.is_file() and (told := untrained_text(path)):
+            lines.append(f"{title}: {told}")
         path = folder / "tables" / f"source-help_{name}.csv"
         if path.is_file() and len(comparisons := read_comparisons(path)):
             lines.append(f"{comparisons['title'].iloc[0]}: {answer(comparisons)}")
@@ -62,9 +67,8 @@ def headline(results_dir: str | os.PathLike[str]) -> str:
     return "\n".join([*lines, "", where])
 
 
-def _lines(overview: pd.DataFrame) -> list[str]:
+def _lines(overview: pd.DataFrame, titles: pd.Series) -> list[str]:
     """Return a line a row and a column a benchmark."""
-    titles = overview.drop_duplicates("benchmark").set_index("benchmark")["title"]
     grid = [["accuracy, percent (sd)", *titles]]
     for _, cells in overview.groupby("row", sort=False):
         first = cells.iloc[0]

@@ -24,6 +24,7 @@ from cdspp.analysis.answers import (
     without_source,
 )
 from cdspp.analysis.fit_records import read_fit_records
+from cdspp.analysis.paired import INTERVAL_TRIALS
 from cdspp.analysis.source_help import (
     no_comparisons,
     of_method,
@@ -39,6 +40,7 @@ from cdspp.report.outline import OUTLINE, Item, Part, item_names, part_plans
 from cdspp.report.page.embed import Embedder, Files
 from cdspp.report.page.graph import EDGES, STAGES
 from cdspp.report.page.run import describe_run
+from cdspp.report.tables.contents import untrained_text
 from cdspp.report.tables.table import html_name
 from cdspp.study.model import RunDescription
 from cdspp.study.plan import BenchmarkPlan
@@ -136,13 +138,15 @@ def _without(
 
 def environment() -> Environment:
     """Return the templates of the page."""
-    return Environment(
+    templates = Environment(
         loader=PackageLoader(*_TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    templates.globals["interval_trials"] = INTERVAL_TRIALS
+    return templates
 
 
 def template_file(name: str) -> str:
@@ -184,6 +188,8 @@ def _sections(
             folds = _folds(part, chosen, embedder, captions)
             own: dict[str, Any] = {"plan": plan, "folds": folds}
             if plan is not None:
+                contents = files.find(f"contents_{plan.benchmark}", ".csv")
+                own["untrained"] = "" if contents is None else untrained_text(contents)
                 own["answer"] = answer(context["comparisons"][plan.benchmark])
             content = Markup(template.render(context, **own)).strip()
             if content:

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 import yaml
 
+from cdspp.analysis.paired import interval_note
 from cdspp.core.errors import DataError
 from cdspp.core.wording import DASH, counted
 from cdspp.report.tables.table import Cell, Line, Table, effect_cell
@@ -91,7 +92,7 @@ def build_choices_table(effects: pd.DataFrame, choices: Sequence[Choice]) -> Tab
     return Table(
         name="printed-choices",
         title="What the printed numbers rest on",
-        caption=_CAPTION,
+        caption=_CAPTION + interval_note(effects["trials"]),
         columns=("Topic", "Printed", "Otherwise", "Method", "Worth", "Exact"),
         lines=tuple(lines),
         data=effects,

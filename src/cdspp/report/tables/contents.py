@@ -10,18 +10,19 @@ from typing import Any
 import pandas as pd
 
 from cdspp.analysis.splits import read_splits, split_of
-from cdspp.core.artifacts import read_features, read_labels
+from cdspp.core.artifacts import read_csv, read_features, read_labels
 from cdspp.core.errors import DataError
 from cdspp.core.names import UNLABELLED_ROLE, UNTRAINED, within_domain
 from cdspp.core.wording import DASH
 from cdspp.report.tables.table import Cell, Line, Table
 from cdspp.study.plan import BenchmarkPlan
 
-__all__ = ["build_contents_table", "count_contents"]
+__all__ = ["build_contents_table", "count_contents", "untrained_text"]
 
 PathLike = str | os.PathLike[str]
 
 _ROLES = ("source", "target")
+_RANDOM_WEIGHTS = "random weights"
 
 
 def count_contents(
@@ -114,6 +115,34 @@ def build_contents_table(contents: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     )
 
 
+def untrained_text(path: PathLike) -> str:
+    """Say which features of a benchmark come from networks that were never trained.
+
+    Parameters
+    ----------
+    path : path
+        Its ``contents_<benchmark>.csv``.
+
+    Returns
+    -------
+    str
+        A sentence; empty where there are none.
+    """
+    contents = read_csv(path, dict.fromkeys(("role", "domain", "view"), "str"))
+    random = contents["view"].str.split(", ").map(lambda told: _RANDOM_WEIGHTS in told)
+    parts = []
+    for role in _ROLES:
+        ours = contents["role"] == role
+        domains = contents["domain"][ours & random]
+        some = f" ({', '.join(domains)})" if len(domains) < ours.sum() else ""
+        if len(domains):
+            parts.append(f"the {role}{some}")
+    if not parts:
+        return ""
+    whose = " and ".join(parts)
+    return f"Features of {whose} come from a network with {_RANDOM_WEIGHTS}."
+
+
 def _caption(trials: int, plan: BenchmarkPlan) -> str:
     exception = ""
     if any(map(within_domain, plan.tasks)) and plan.overlap == "exclude":
@@ -155,7 +184,7 @@ def _told(provenance: Mapping[str, Any]) -> Iterator[str]:
     if "view" in provenance:
         yield from _told(provenance["view"])
     if provenance.get("options", {}).get("weights") == UNTRAINED:
-        yield "random weights"
+        yield _RANDOM_WEIGHTS
     if "scale" in provenance:
         yield f"scale {provenance['scale']}"
 

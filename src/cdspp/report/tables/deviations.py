@@ -13,7 +13,7 @@ import pandas as pd
 import yaml
 
 from cdspp.analysis.answers import excludes_zero
-from cdspp.analysis.paired import PairedGain, paired_gain
+from cdspp.analysis.paired import PairedGain, interval_note, paired_gain
 from cdspp.analysis.readings import reading_values
 from cdspp.core.errors import DataError
 from cdspp.core.wording import DASH, counted
@@ -168,7 +168,7 @@ def build_deviation_table(
     return Table(
         name="deviations",
         title="Where paper and released code differ",
-        caption=_CAPTION,
+        caption=_CAPTION + interval_note(e.gain.trials for _, _, e in found),
         columns=("Method", "Topic", "Paper", "Released code", "Benchmark", "Effect"),
         lines=tuple(_line(d, effect, first=not place) for d, place, effect in found),
         data=pd.DataFrame([_record(d, effect) for d, _, effect in found]),

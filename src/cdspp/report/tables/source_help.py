@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from cdspp.analysis.answers import tally, verdict_of
+from cdspp.analysis.paired import interval_note
 from cdspp.analysis.source_help import (
     by_task,
     no_comparisons,
@@ -48,7 +49,7 @@ def build_matrix_table(groups: Sequence[pd.DataFrame], margin: float) -> Table:
     margin : float
         Points within which a gain counts as equal.
     """
-    rivals = rivals_of(groups)
+    rivals, averages = rivals_of(groups), _averages(groups)
     return Table(
         name="source-help",
         title="Did the source help each method?",
@@ -60,6 +61,7 @@ def build_matrix_table(groups: Sequence[pd.DataFrame], margin: float) -> Table:
             f"hurts, equal (gain over no source within ±{margin:g}) or undecided; "
             "Holm's correction covers the tasks of a method, not methods. A verdict "
             "holds for splits of these files. A dash: not run in this state."
+            + interval_note(averages["trials"])
         ),
         columns=(
             "Method",
@@ -75,7 +77,7 @@ def build_matrix_table(groups: Sequence[pd.DataFrame], margin: float) -> Table:
             for _, found in group.groupby("row", sort=False)
             if found["state"].any()
         ),
-        data=_averages(groups),
+        data=averages,
         headings=True,
     )
 
@@ -99,6 +101,7 @@ def build_task_table(comparisons: pd.DataFrame, benchmark: str, title: str) -> T
             f"{_GAIN} Verdict: in small print the p value that decides it, the largest "
             "one over all source states (helps) or that of the loss against no source "
             "(hurts), after Holm's correction over tasks."
+            + interval_note(ours["trials"])
         ),
         columns=(
             "Task",

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from cdspp.analysis.answers import Interval, excludes_zero, interval_text
 from cdspp.analysis.curves import CurveScores, arrange_curves
 from cdspp.analysis.fit_records import read_fit_records
-from cdspp.analysis.paired import PairedGain, paired_gain
+from cdspp.analysis.paired import INTERVAL_TRIALS, PairedGain, paired_gain
 from cdspp.analysis.source_help import compare
 from cdspp.analysis.summary import Floats, Summary, read_scores, summarise
 from cdspp.analysis.times import measure_times
@@ -40,7 +40,7 @@ __all__ = [
 
 SUPPORTED, NOT_SUPPORTED = "supported", "not supported"
 UNTESTABLE = "cannot be tested here"
-MIN_TRIALS = 3
+MIN_TRIALS = INTERVAL_TRIALS
 
 
 class NotTestable(Exception):

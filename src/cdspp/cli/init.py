@@ -1,0 +1,172 @@
+"""The command `cdspp init`: a study file for a folder or for tables of one's own."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from itertools import permutations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cdspp.cli.command import add_command
+from cdspp.cli.study_files import need_workflow, read_study
+from cdspp.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from cdspp.cli.found_data import FoundData
+
+__all__ = ["add_init", "study_text"]
+
+INIT_HELP = """\
+Looks at the data, writes NAME.yaml with comments, and checks it as `cdspp plan` does.
+Nothing is written where something is wrong. Call it where the Snakefile is.
+
+examples:
+  cdspp init mine --folder path/to/photos
+  cdspp init plants --table lab=lab.csv --table field=field.parquet --label species
+"""
+
+TEMPLATES = "resources/init"
+# Views of source and target by what the samples are, as the template has them.
+VIEWS = {
+    "images": ("sift-words", "alexnet"),
+    "texts": ("tfidf", "tfidf"),
+    "tables": ("cells", "cells"),
+}
+
+
+def study_text(name: str, found: FoundData) -> str:
+    """Write the study file of what was found.
+
+    Parameters
+    ----------
+    name : str
+        Of the study, its data set and its benchmark.
+    found : FoundData
+        What the study is made of.
+    """
+    import jinja2
+
+    templates = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
+    templates.filters["flow"] = _flow
+    source, target, *_ = found.sizes
+    source_view, target_view = VIEWS[found.kind]
+    pairs = ", ".join("_".join(pair) for pair in permutations(found.sizes, 2))
+    return templates.get_template("study.yaml.j2").render(
+        name=name,
+        kind=found.kind,
+        entry=found.entry,
+        source=source,
+        source_view=source_view,
+        target_view=target_view,
+        task=f"{source}_{target}",
+        pairs=textwrap.indent(
+            textwrap.fill(pairs, 82, break_long_words=False, break_on_hyphens=False),
+            "    # ",
+        ),
+        labels=found.labels(),
+    )
+
+
+def _flow(value: object) -> str:
+    """Write a value in one line of YAML, in quotes where it needs them."""
+    import yaml
+
+    written: str = yaml.safe_dump(
+        [value],
+        default_flow_style=True,
+        sort_keys=False,
+        allow_unicode=True,
+        width=float("inf"),
+    )
+    return written.strip()[1:-1]
+
+
+def _init(arguments: argparse.Namespace) -> str:
+    from cdspp.cli.found_data import NEEDED, as_name
+    from cdspp.core.artifacts import atomic
+
+    need_workflow("init")
+    name, path = arguments.name, Path(f"{arguments.name}.yaml")
+    if not name or as_name(name) != name:
+        raise ConfigError(f"cdspp init: {NEEDED} as the study's name, got {name!r}.")
+    if path.exists() and not arguments.force:
+        raise ConfigError(
+            f"{path} is there already. Choose another name, or replace it by --force."
+        )
+    found = _look(arguments)
+    with atomic(path) as temporary:
+        temporary.write_text(study_text(name, found), encoding="utf-8")
+        try:
+            read_study([temporary])
+        except ConfigError as error:
+            raise ConfigError(f"{path} is not written: {error}") from error
+    return "\n".join(
+        [
+            str(found),
+            f"Written: {path}. What it costs: cdspp plan {path}",
+            f"Next: snakemake --cores 2 --configfile {path}",
+        ]
+    )
+
+
+def _look(arguments: argparse.Namespace) -> FoundData:
+    from cdspp.cli.found_data import look_at_folder, look_at_tables
+    from cdspp.datasets.table_files import Columns
+
+    names = (arguments.label, arguments.id, tuple(arguments.drop))
+    if arguments.table:
+        columns = Columns(*names, required=("label",))
+        return look_at_tables(arguments.name, arguments.table, columns)
+    if any(names):
+        raise ConfigError(
+            "cdspp init: --label, --id and --drop name columns of tables; leave them "
+            "out with --folder."
+        )
+    return look_at_folder(arguments.name, arguments.folder)
+
+
+def _table(text: str) -> tuple[str, str]:
+    domain, _, path = text.partition("=")
+    if not domain or not path:
+        raise argparse.ArgumentTypeError(f"expected DOMAIN=FILE, got {text!r}")
+    return domain, path
+
+
+def add_init(commands: Any) -> None:
+    """Add ``cdspp init`` to the commands."""
+    text = "write a study file for data of one's own"
+    init = add_command(commands, "init", _init, text, INIT_HELP)
+    init.add_argument("name", metavar="NAME", help="of the study: NAME.yaml is written")
+    what = init.add_mutually_exclusive_group(required=True)
+    what.add_argument(
+        "--folder", metavar="PATH", help="images or texts: PATH/<domain>/<class>/<file>"
+    )
+    what.add_argument(
+        "--table",
+        action="append",
+        type=_table,
+        metavar="DOMAIN=FILE",
+        help="rows of a domain; once for each, the source first, then the target",
+    )
+    for option, told in (("label", "labels"), ("id", "identifiers")):
+        init.add_argument(
+            f"--{option}",
+            metavar="COLUMN",
+            help=f"the column of the {told} ({option})",
+        )
+    init.add_argument(
+        "--drop",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="a column to leave out; may be repeated",
+    )
+    init.add_argument(
+        "--force", action="store_true", help="replace a file that is there"
+    )

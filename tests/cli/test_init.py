@@ -1,0 +1,281 @@
+"""The command `cdspp init`: what it finds, writes, refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from cdspp.cli.found_data import FoundData, look_at_tables
+from cdspp.cli.init import study_text
+from cdspp.cli.main import main
+from cdspp.core.errors import DataError
+from cdspp.datasets.table_files import Columns
+
+LAB = {"label": "abab", "f1": "1234", "f2": "5678"}
+FIELD = {"label": ["b", "a", "b", "a", ""], "g1": "12345"}
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a working folder that has what a study needs of the checkout."""
+    folder = tmp_path / "checkout"
+    folder.mkdir()
+    for name in ("config.yaml", "resources", "workflow"):
+        (folder / name).symlink_to(repository / name)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def write_files(
+    root: Path, suffix: str, sizes: dict[str, int], classes: str = "ab"
+) -> Path:
+    """Write empty files: as many a class as `sizes` has by domain."""
+    for domain, size in sizes.items():
+        for label in classes:
+            folder = root / domain / label
+            folder.mkdir(parents=True)
+            for number in range(size):
+                (folder / f"{number}{suffix}").touch()
+    return root
+
+
+def write_table(path: Path, columns: dict[str, Any]) -> str:
+    lines = zip(*columns.values(), strict=True)
+    rows = [",".join(columns), *(",".join(map(str, line)) for line in lines)]
+    path.write_text("\n".join(rows) + "\n")
+    return str(path)
+
+
+def test_a_folder_of_images_becomes_a_study_that_is_checked(
+    checkout: Path, capsys: Any
+) -> None:
+    photos = write_files(checkout / "photos", ".png", {"web": 30, "phone": 4})
+    assert main(["init", "mine", "--folder", "photos"]) == 0
+    assert photos.is_dir()
+    assert capsys.readouterr().out.splitlines() == [
+        "mine: images, 2 domains, 2 classes in common",
+        "  phone: 8 images, 4 a class",
+        "  web: 60 images, 30 a class",
+        "Written: mine.yaml. What it costs: cdspp plan mine.yaml",
+        "Next: snakemake --cores 2 --configfile mine.yaml",
+    ]
+    text = Path("mine.yaml").read_text()
+    found = yaml.safe_load(text)
+    assert (found["study"], found["preset"]) == ("mine", "quick")
+    assert found["datasets"] == [{"id": "mine", "folder": "photos"}]
+    [benchmark] = found["benchmarks"]
+    assert benchmark["tasks"] == ["phone_web"]
+    assert benchmark["labels"] == {"source": 4, "target": 3}
+    assert "    # phone_web, web_phone\n" in text
+    assert "weights: random}\n    scale: pca " in text
+    assert "IMAGENET1K_V1" in text
+    assert main(["plan", "mine.yaml"]) == 0
+
+
+def test_a_folder_of_texts_becomes_a_study(checkout: Path, capsys: Any) -> None:
+    write_files(checkout / "notes", ".txt", {"en": 5, "us": 5, "za": 25})
+    assert main(["init", "notes", "--folder", "notes"]) == 0
+    text = Path("notes.yaml").read_text()
+    [view] = yaml.safe_load(text)["views"]
+    assert view == {"id": "tfidf", "extractor": "text", "scale": "pca"}
+    # A half of the five is labelled at most.
+    assert "labels: {source: 5, target: 2}" in text
+    assert "    # en_us, en_za, us_en, us_za, za_en, za_us\n" in text
+
+
+def test_a_file_that_is_there_is_replaced_by_force_alone(
+    checkout: Path, capsys: Any
+) -> None:
+    write_files(checkout / "notes", ".txt", {"en": 5, "us": 5})
+    Path("notes.yaml").write_text("kept\n")
+    arguments = ["init", "notes", "--folder", "notes"]
+    assert main(arguments) == 2
+    assert "notes.yaml is there already" in capsys.readouterr().err
+    assert Path("notes.yaml").read_text() == "kept\n"
+    assert main([*arguments, "--force"]) == 0
+    assert "study: notes" in Path("notes.yaml").read_text()
+
+
+def test_problems_of_a_folder_are_one_error(checkout: Path, capsys: Any) -> None:
+    write_files(checkout / "notes", ".txt", {"Old Ones": 5, "new_ones": 1})
+    assert main(["init", "notes", "--folder", "notes"]) == 2
+    error = capsys.readouterr().err
+    assert "notes: 3 problems:" in error
+    assert "Rename the folder, for instance old-ones." in error
+    assert "new_ones: a target needs two labelled samples of every class" in error
+    assert not Path("notes.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "classes", "said"),
+    [
+        (
+            {"en": 3},
+            "ab",
+            "expected two domains or more, a source and a target, got en",
+        ),
+        ({"en": 3, "us": 3}, "a", "en: expected two classes or more, got a."),
+    ],
+)
+def test_too_little_for_a_study_is_said(
+    sizes: dict[str, int], classes: str, said: str, checkout: Path, capsys: Any
+) -> None:
+    write_files(checkout / "notes", ".txt", sizes, classes)
+    assert main(["init", "notes", "--folder", "notes"]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_what_the_check_refuses_is_not_written(checkout: Path, capsys: Any) -> None:
+    write_files(checkout / "notes", ".txt", {"en": 3, "us": 3})
+    assert main(["init", "digits", "--folder", "notes"]) == 2
+    error = capsys.readouterr().err
+    assert "digits.yaml is not written: " in error
+    assert "'digits' is taken" in error
+    assert not list(checkout.glob("*digits*"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["My Study", "--folder", "notes"], "as the study's name, got 'My Study'"),
+        (["notes", "--folder", "notes", "--drop", "x"], "leave them out with --folder"),
+        (["notes", "--folder", "nowhere"], "nowhere: no such folder"),
+    ],
+)
+def test_wrong_arguments_are_named(
+    arguments: list[str], said: str, checkout: Path, capsys: Any
+) -> None:
+    assert main(["init", *arguments]) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["init", "a", "--folder", "b"], ["plan"]])
+def test_elsewhere_the_place_to_call_it_is_named(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(command) == 2
+    assert "Call it where the Snakefile is." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("table", ["lab.csv", "=lab.csv", "lab="])
+def test_a_table_needs_a_domain_and_a_file(table: str, capsys: Any) -> None:
+    with pytest.raises(SystemExit):
+        main(["init", "mine", "--table", table])
+    assert f"expected DOMAIN=FILE, got {table!r}" in capsys.readouterr().err
+
+
+def test_tables_become_a_data_set_with_its_columns(checkout: Path) -> None:
+    lab = {"species": "abab", "sample": "wxyz", "date": "1111", "f": "1234"}
+    field = {**lab, "species": ["a", "b", "b", "a"], "f": ["1", "", "3", "4"]}
+    write_table(Path("lab.csv"), lab)
+    write_table(Path("field.csv"), field)
+    found = look_at_tables(
+        "plants",
+        [("Lab", "lab.csv"), ("field", "field.csv")],
+        Columns("species", "sample", ("date",), ("label",)),
+    )
+    assert str(found).splitlines() == [
+        "plants: tables, 2 domains, 2 classes in common",
+        "  lab (Lab, lab.csv): 4 rows, 4 labelled in 2 classes, 1 feature",
+        "  field (field.csv): 4 rows, 4 labelled in 2 classes, 1 feature, 1 number "
+        "missing, to be imputed",
+    ]
+    text = study_text("plants", found)
+    for part in (
+        "datasets:\n"
+        "  - id: plants\n"
+        "    tables: {lab: lab.csv, field: field.csv}\n"
+        "    columns: {label: species, id: sample}\n"
+        "    drop: [date]\n"
+        "    impute: true\n",
+        "  - {id: cells, extractor: table, scale: standardise}\n",
+        "    tasks: [lab_field]\n",
+        "    labels: {source: 2, target: 1}\n",
+    ):
+        assert part in text
+    [benchmark] = yaml.safe_load(text)["benchmarks"]
+    assert benchmark["source_view"] == benchmark["target_view"] == "cells"
+
+
+def test_keys_that_say_nothing_are_left_out_and_rows_may_lack_labels(
+    checkout: Path,
+) -> None:
+    tables = [
+        ("lab", write_table(Path("lab.csv"), LAB)),
+        ("field", write_table(Path("field.csv"), FIELD)),
+    ]
+    found = look_at_tables("plants", tables, Columns())
+    assert set(found.entry) == {"id", "tables"}
+    assert found.sizes["field"] == {"a": 2, "b": 2}
+    assert "5 rows, 4 labelled in 2 classes" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("changes", "drop", "said"),
+    [
+        ({"label": "cdcd"}, (), "no class in common. Expected equal labels: lab has"),
+        ({"label": ["", "", "", ""]}, (), "lab: no labelled row. Name the column of"),
+        ({"f1": "12x4"}, (), "'x' is not a number"),
+        ({}, ("date",), "no column 'date' for --drop"),
+    ],
+)
+def test_problems_of_tables_are_named(
+    changes: dict[str, Any], drop: tuple[str, ...], said: str, checkout: Path
+) -> None:
+    tables = [
+        ("lab", write_table(Path("lab.csv"), {**LAB, **changes})),
+        ("field", write_table(Path("field.csv"), FIELD)),
+    ]
+    with pytest.raises(DataError) as refused:
+        look_at_tables("plants", tables, Columns(drop=drop))
+    assert said in str(refused.value)
+
+
+def test_names_of_domains_and_files_fail_together() -> None:
+    tables = [("Lab 1", "a.csv"), ("lab-1", "b.csv"), ("?", "c.csv")]
+    with pytest.raises(DataError) as refused:
+        look_at_tables("plants", tables, Columns())
+    text = str(refused.value)
+    assert "plants: 5 problems:" in text
+    assert "2 domains would be called lab-1" in text
+    assert "--table ?=c.csv: expected small letters" in text
+    assert text.count("no such file") == 3
+
+
+def test_what_yaml_would_misread_is_quoted(checkout: Path) -> None:
+    sizes = {"1": {"a": 9, "b": 9}, "2": {"a": 9, "b": 9}}
+    path = 'my "photos", {all}: of #1'
+    found = FoundData("images", sizes, {"id": "on", "folder": path}, ())
+    written = yaml.safe_load(study_text("on", found))
+    assert written["study"] == "on"
+    assert written["datasets"] == [{"id": "on", "folder": path}]
+    [benchmark] = written["benchmarks"]
+    assert benchmark["tasks"] == ["1_2"]
+    assert (benchmark["id"], benchmark["dataset"]) == ("on", "on")
+    assert written["views"][0]["options"]["codebook_domain"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "labels"),
+    [
+        ([50, 8], [40, 30], (20, 3)),
+        ([15, 8], [6, 30], (15, 3)),
+        ([15, 8], [5, 30], (15, 2)),
+        ([1, 2], [2, 2], (2, 1)),
+    ],
+)
+def test_label_counts_fit_the_classes(
+    source: list[int], target: list[int], labels: tuple[int, int]
+) -> None:
+    sizes = {
+        "s": dict(zip("ab", source, strict=True)),
+        "t": dict(zip("ab", target, strict=True)),
+    }
+    found = FoundData("images", sizes, {}, ())
+    assert tuple(found.labels().values()) == labels
+    assert np.isfinite(labels).all()
