@@ -56,3 +56,13 @@ def test_features_of_untrained_networks_are_told(
     assert f"\nDigits: {told}\nDigits: The verdict is" in headline(page.parents[1])
     path.unlink()
     assert told not in headline(page.parents[1])
+
+
+def test_predictions_of_rows_without_a_label_are_pointed_at(
+    make_page: Callable[..., Path],
+) -> None:
+    folder = make_page().parents[1]
+    assert "Predictions" not in headline(folder)
+    (folder / "predictions" / "digits").mkdir(parents=True)
+    told = f"Digits: Predictions of rows without a label: {folder}/predictions/digits"
+    assert f"\n{told}\n" in headline(folder)

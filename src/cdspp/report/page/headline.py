@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -54,17 +55,25 @@ def headline(results_dir: str | os.PathLike[str]) -> str:
     titles = overview.drop_duplicates("benchmark").set_index("benchmark")["title"]
     lines = [*_lines(overview, titles), ""]
     for name, title in titles.items():
-        path = folder / "tables" / f"contents_{name}.csv"
-        if path.is_file() and (told := untrained_text(path)):
-            lines.append(f"{title}: {told}")
-        path = folder / "tables" / f"source-help_{name}.csv"
-        if path.is_file() and len(comparisons := read_comparisons(path)):
-            lines.append(f"{comparisons['title'].iloc[0]}: {answer(comparisons)}")
+        lines += [f"{title}: {told}" for told in _told(folder, str(name))]
     report = folder / "report" / "index.html"
     where = (
         f"Report: {report}" if report.is_file() else "The report is not written yet."
     )
     return "\n".join([*lines, "", where])
+
+
+def _told(folder: Path, benchmark: str) -> Iterator[str]:
+    """Yield what is to be said of a benchmark."""
+    path = folder / "tables" / f"contents_{benchmark}.csv"
+    if path.is_file() and (told := untrained_text(path)):
+        yield told
+    path = folder / "tables" / f"source-help_{benchmark}.csv"
+    if path.is_file() and len(comparisons := read_comparisons(path)):
+        yield answer(comparisons)
+    predictions = folder / "predictions" / benchmark
+    if predictions.is_dir():
+        yield f"Predictions of rows without a label: {predictions}"
 
 
 def _lines(overview: pd.DataFrame, titles: pd.Series) -> list[str]:
