@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from jinja2 import Environment, PackageLoader
@@ -55,6 +56,14 @@ def test_what_is_printed_is_shown_by_studies_that_have_it_alone() -> None:
     names = outline_names("table", [make_plan(benchmark="docs"), plan])
     found = [name for name in names if name.startswith("printed")]
     assert found == ["printed-methods", "printed-choices", "printed"]
+
+
+def test_a_study_need_not_speak_of_the_paper() -> None:
+    papers = {"claims-overview", "claims", "deviations"}
+    assert papers <= set(outline_names("table", [make_plan()]))
+    names = set(outline_names("table", [replace(make_plan(), paper=False)]))
+    assert not papers & names
+    assert "overview" in names
 
 
 def test_every_fold_and_folded_section_says_what_to_see() -> None:

@@ -28,6 +28,17 @@ def test_a_finished_study_is_read_back_as_data_frames(rich: WrittenStudy) -> Non
     assert "verdict" in found.claims.columns
 
 
+def test_a_study_that_does_not_speak_of_the_paper_has_no_claims(
+    rich: WrittenStudy,
+) -> None:
+    rich.make("table")
+    for path in (rich.folder / "tables").glob("claims*"):
+        path.unlink()
+    claims = cdspp.load_results(rich.folder).claims
+    assert claims.empty
+    assert "verdict" in claims.columns
+
+
 def test_the_comparisons_are_those_of_all_benchmarks(rich: WrittenStudy) -> None:
     rich.make("table")
     found = cdspp.load_results(rich.folder).comparisons

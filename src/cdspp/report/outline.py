@@ -29,7 +29,8 @@ class Item:
         Stem of its files, with ``{benchmark}`` or ``{curve}`` for each of these.
     needs : str
         What a plan must have for it: a showcase, a curve over labels ("labels") or
-        over an option ("sensitivity"), printed numbers beside its own, or choices.
+        over an option ("sensitivity"), printed numbers beside its own, choices, or
+        leave to speak of the paper.
     fold : str
         Heading under which the page folds it away.
     """
@@ -76,8 +77,8 @@ OUTLINE: tuple[Part, ...] = (
         "What the paper claims",
         "",
         (
-            Item(TABLE, "claims-overview"),
-            Item(TABLE, "claims", fold="The numbers behind each verdict"),
+            Item(TABLE, "claims-overview", needs="paper"),
+            Item(TABLE, "claims", "paper", "The numbers behind each verdict"),
         ),
     ),
     Part(
@@ -122,7 +123,7 @@ OUTLINE: tuple[Part, ...] = (
         "deviations",
         "Where paper and released code differ",
         DETAILS,
-        (Item(TABLE, "deviations"),),
+        (Item(TABLE, "deviations", needs="paper"),),
         folded=True,
     ),
     Part("graph", "Where the test labels go", AUDIT, folded=True),
@@ -166,6 +167,7 @@ def _names(item: Item, plan: BenchmarkPlan) -> Iterator[str]:
         "sensitivity": bool(parameters - {LABELS}),
         "printed": plan.printed is not None,
         "choices": bool(plan.choices),
+        "paper": plan.paper,
     }
     if has[item.needs]:
         curves = [curve.identifier for curve in plan.curves]

@@ -33,7 +33,8 @@ class Results:
         By benchmark, method and task: what the method gains over the baseline and over
         itself in every other source state, and the verdict on its source.
     claims : DataFrame
-        What the paper claims, with a verdict and its numbers by benchmark.
+        What the paper claims, with a verdict and its numbers by benchmark; empty in a
+        study that does not ask (``paper: false``).
     """
 
     scores: pd.DataFrame
@@ -74,5 +75,11 @@ def load_results(folder: str | os.PathLike[str]) -> Results:
         scores=pd.concat(scores, names=["benchmark"]).reset_index(level=0),
         fits=read_fit_records(records).outcomes,
         comparisons=pd.concat(map(read_comparisons, tables), ignore_index=True),
-        claims=read_csv(root / "tables/claims.csv", CLAIM_COLUMNS),
+        claims=_claims(root / "tables/claims.csv"),
     )
+
+
+def _claims(path: Path) -> pd.DataFrame:
+    if path.is_file():
+        return read_csv(path, CLAIM_COLUMNS)
+    return pd.DataFrame(columns=list(CLAIM_COLUMNS))

@@ -191,6 +191,7 @@ def _build(
         curves=curves,
         states=_states(config),
         margin=config.get("source_states", {}).get("margin", 1.0),
+        paper=config.get("paper", True),
         notes=notes,
         **{section: _names(found) for section, found in measured.items()},
     )

@@ -268,6 +268,7 @@ class Study:
     choices: Mapping[str, str] = field(default_factory=dict)
     states: tuple[str, ...] = ()
     margin: float = 1.0
+    paper: bool = True
     notes: tuple[str, ...] = ()  # for the user: what of files and sections is left out
 
     def blocks(self, trials: int) -> tuple[str, ...]:

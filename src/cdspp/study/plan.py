@@ -178,6 +178,8 @@ class BenchmarkPlan:
         Source states that methods are run in beside the real one.
     margin : float
         Points within which a gain counts as equal.
+    paper : bool
+        Whether the report speaks of the paper's claims and readings.
     """
 
     study: str
@@ -199,6 +201,7 @@ class BenchmarkPlan:
     printed: str | None = None
     states: tuple[str, ...] = ()
     margin: float = 1.0
+    paper: bool = True
 
     @property
     def shown_rows(self) -> tuple[Row, ...]:
@@ -226,6 +229,7 @@ class BenchmarkPlan:
             showcase=None,
             states=(),
             margin=1.0,
+            paper=True,
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -290,6 +294,7 @@ def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
         printed=entry.printed,
         states=study.states,
         margin=study.margin,
+        paper=study.paper,
     )
 
 
