@@ -170,6 +170,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     needs_torch: ClassVar[bool] = False
     uses_source: ClassVar[bool] = True
     centres_rows: ClassVar[bool] = False  # before it compares their directions
+    accepts_sparse: ClassVar[bool] = False  # rows in SciPy's sparse formats, as CSR
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {}
 
@@ -270,8 +271,19 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
 
     def _new_rows(self, X: ArrayLike) -> Float:
         """Return target rows given after `fit`, validated."""
-        rows: Float = validate_data(self, X, dtype=np.float64, reset=False)
+        rows: Float = validate_data(self, X, reset=False, **self._row_checks())
         return rows
+
+    def _row_checks(self) -> dict[str, Any]:
+        """Return what rows of both domains are checked for."""
+        form = "csr" if self.accepts_sparse else False
+        return {"dtype": np.float64, "accept_sparse": form}
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn which rows the method takes."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.accepts_sparse
+        return tags
 
     def _finish(self, problem: Problem, labelled: NDArray[np.bool_]) -> None:
         """Fit, and turn the rounds' class codes into labels."""
@@ -302,7 +314,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
                 f"{type(self).__name__} requires y to be passed, but the target y is "
                 "None"
             )
-        rows: Float = validate_data(self, X, dtype=np.float64)
+        rows: Float = validate_data(self, X, **self._row_checks())
         labels, labelled = read_labels(y)
         check_consistent_length(rows, labelled)
         name = type(self).__name__
@@ -327,7 +339,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
                 f"source must be a SourceDomain or None, got {type(source).__name__}. "
                 "Pass source=SourceDomain(X_source, y_source)."
             )
-        X_source = check_array(source.X, dtype=np.float64, input_name="source.X")
+        X_source = check_array(source.X, input_name="source.X", **self._row_checks())
         y_source, labelled = read_labels(source.y)
         check_consistent_length(X_source, labelled)
         if not labelled.all():

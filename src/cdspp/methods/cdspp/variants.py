@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
 
 from cdspp.core.components import PrincipalComponents, principal_components
 from cdspp.core.errors import DataError, MethodFailed
 from cdspp.core.linalg import row_normalise
+from cdspp.core.matrix import is_sparse
 from cdspp.methods.base import Float, Problem, Round
 from cdspp.methods.cdspp.cdspp import CDSPP
 from cdspp.methods.shared.constraints import COUNT
@@ -22,6 +24,8 @@ class CDSPPPCA(CDSPP):
 
     Reduces each domain to its leading principal components, fitted without labels on
     all rows of the domain, before rows are scaled to unit length; all else as `CDSPP`.
+    Rows may be sparse (SciPy's CSR), bags of words for instance, and are never made
+    dense.
 
     Parameters
     ----------
@@ -51,6 +55,7 @@ class CDSPPPCA(CDSPP):
     identifier = "cdspp-pca"
     display_name = "CDSPP+PCA"
     centres_rows = True
+    accepts_sparse = True  # principal components leave sparse rows so
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
         **CDSPP._parameter_constraints,
@@ -92,8 +97,9 @@ class CDSPPPCA(CDSPP):
         return row_normalise(self._pca_target.transform(X))
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
-        X_target = np.vstack([problem.X_labelled, problem.X_unlabelled])
-        if min(len(X_target), len(problem.X_source)) < 2:
+        parts = [problem.X_labelled, problem.X_unlabelled]
+        X_target = sparse.vstack(parts) if is_sparse(parts[0]) else np.vstack(parts)
+        if min(X_target.shape[0], problem.X_source.shape[0]) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least two rows in each domain for its "
                 "principal components, got n_samples = 1."

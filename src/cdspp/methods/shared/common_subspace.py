@@ -70,7 +70,7 @@ class CommonSpaceMethod(
             They are malformed, or have another number of features than the source had.
         """
         check_is_fitted(self)
-        rows: Float = check_array(X, dtype=np.float64, input_name="X")
+        rows: Float = check_array(X, input_name="X", **self._row_checks())
         if rows.shape[1] != self.n_features_source_:
             raise ValueError(
                 f"X has {rows.shape[1]} features, but {type(self).__name__} was fitted "
