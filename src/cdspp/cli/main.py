@@ -51,7 +51,7 @@ def _methods(arguments: argparse.Namespace) -> str:
 
 def _plan(arguments: argparse.Namespace) -> str:
     from cdspp.study.config import load_study
-    from cdspp.study.cost import forecast_text
+    from cdspp.study.fit_jobs import forecast_text
     from cdspp.study.layers import layered, merge_files
 
     own = merge_files(arguments.file)
