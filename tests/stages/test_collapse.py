@@ -51,9 +51,9 @@ def outcomes_of(folder: Path, offset: float) -> list[dict[str, Any]]:
     views = (folder / "left.npz", folder / "right.npz")
     splits = (folder / "left.parquet", folder / "right.parquet")
     made = folder / "1-2.parquet", folder / "1-2.json"
-    fit = Fit(*made, options={}, source={}, overlap="keep")
+    fit = Fit("cdspp", "", *made, options={}, source={}, overlap="keep")
     files = TaskFiles(*views, *splits)
-    fit_cell(Cell(files, "toy", "left_right", "cdspp", "1-2", 0, 1, code=""), [fit])
+    fit_cell(Cell(files, "toy", "left_right", "1-2", 0, 1), [fit])
     outcomes: list[dict[str, Any]] = read_json(made[1])["trials"]
     return outcomes
 

@@ -35,6 +35,7 @@ SPLITS: dict[str, Any] = {"protocol": "seeded", "per_class": 3, "unlabelled": No
 SPLITS |= {"classes": ["a", "b", "c"], "block": "1-2", "seed": 0}
 METHOD: dict[str, Any] = {"method": "cdspp", "options": {}}
 METHOD |= {"overlap": "exclude", "numeric_threads": 1}
+OWN = ("method", "code", "options", "overlap")  # of a fit; else of all fits of a job
 
 
 class Room:
@@ -103,10 +104,10 @@ class Room:
         """Make the fits of one job, which differ in the state of the source."""
         shared = {**METHOD, "benchmark": "toy", "task": task, "block": "1-2"}
         shared |= {"seed": 0, "code": "1", "files": self.files(task), **changes}
-        options, overlap = shared.pop("options"), shared.pop("overlap")
-        outputs = [self.output(name, task, shared["method"]) for name in states]
+        own = {name: shared.pop(name) for name in OWN}
+        outputs = [self.output(name, task, own["method"]) for name in states]
         fits = [
-            Fit(path, path.with_suffix(".json"), options, state, overlap)
+            Fit(predictions=path, record=path.with_suffix(".json"), source=state, **own)
             for path, state in zip(outputs, states.values(), strict=True)
         ]
         fit_cell(Cell(**shared), fits)
@@ -244,6 +245,30 @@ def test_what_makes_a_fit_stale_is_its_own_options_inputs_and_code(room: Room) -
     assert fitted(room, wider, **kept) == set(STATES)
     room.write_features("left", seed=1)
     assert fitted(room, wider, **kept) == set()
+
+
+def test_methods_of_one_job_are_fitted_and_kept_each_by_itself(room: Room) -> None:
+    names = ("svm-t", "cdspp", "ddacl")
+    made = {name: room.output("main", method=name) for name in names}
+
+    def fit(code: Mapping[str, str]) -> set[str]:
+        before = {name: path.read_bytes() for name, path in records.items()}
+        cell = Cell(room.files("left_right"), "toy", "left_right", "1-2", 0, 1)
+        given: dict[str, Any] = {"options": {}, "source": {}, "overlap": "exclude"}
+        fit_cell(
+            cell,
+            [
+                Fit(name, code[name], made[name], records[name], **given)
+                for name in code
+            ],
+        )
+        return {name for name in code if records[name].read_bytes() != before[name]}
+
+    records = {name: path.with_suffix(".json") for name, path in made.items()}
+    alone = {name: room.fit(method=name).read_bytes() for name in names}
+    assert fit(dict.fromkeys(names, "2")) == set(names)
+    assert {name: path.read_bytes() for name, path in made.items()} == alone
+    assert fit({**dict.fromkeys(names, "2"), "cdspp": "3"}) == {"cdspp"}
 
 
 def test_a_fit_writes_the_same_bytes_again(room: Room) -> None:

@@ -9,7 +9,6 @@ import pytest
 from support.study_files import load, read_study
 
 from cdspp.methods import available
-from cdspp.study.model import Study
 from cdspp.study.plan import plan_of
 
 
@@ -165,76 +164,6 @@ def test_a_setting_may_have_a_state_with_options_of_its_own(
     study = load(config)
     assert study.settings["narrow"].source == source
     assert "narrow" not in study.states
-
-
-def grouped(study: Study) -> list[tuple[str, ...]]:
-    """Return every fit that a group makes, once for each group that does."""
-    return [
-        (group.benchmark, setting, task, name, block)
-        for group in study.fit_groups()
-        for setting in group.settings
-        for task in group.tasks
-        for name in group.methods
-        for block in group.blocks
-    ]
-
-
-EXTRA: list[dict[str, Any]] = [
-    {"id": "one-label", "methods": ["cdspp", "svm-t"], "labels": {"target": 1}},
-    {"id": "few-sources", "methods": ["cdspp"], "labels": {"source": 5}, "tasks": 2},
-    {"id": "less-alpha", "methods": ["cdspp"], "options": {"alpha": 1}, "trials": 7},
-]
-
-
-def studies(embedded: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return configurations with whatever keeps fits apart."""
-    changed = {"settings": EXTRA, "block_size": 4, "deviations": [{"id": "final-fit"}]}
-    shipped = {name: read_study(name) for name in SHORTENED if name != "embedded"}
-    return {"embedded": embedded, "changed": {**embedded, **changed}, **shipped}
-
-
-@pytest.mark.parametrize("name", [*SHORTENED, "changed"])
-def test_every_fit_is_in_exactly_one_group(name: str, embedded: dict[str, Any]) -> None:
-    study = load(studies(embedded)[name])
-    fits = [tuple(fit) for place in study.benchmarks for fit in study.fits(place)]
-    assert len(set(fits)) == len(fits)
-    assert sorted(grouped(study)) == sorted(fits)
-
-
-@pytest.mark.parametrize("name", [*SHORTENED, "changed"])
-def test_a_group_never_mixes_splits_or_priors(
-    name: str, embedded: dict[str, Any]
-) -> None:
-    study = load(studies(embedded)[name])
-    for group in study.fit_groups():
-        for key in group.methods:
-            read = {
-                (
-                    study.split_setting(setting, "source"),
-                    study.split_setting(setting, "target"),
-                    study.prior_file(setting, key),
-                )
-                for setting in group.settings
-            }
-            assert len(read) == 1, group
-
-
-def test_all_states_of_a_method_are_one_job_a_task_and_block(
-    config: dict[str, Any],
-) -> None:
-    config["methods"][1]["trials"] = 2
-    config["settings"] = EXTRA[:1]
-    groups = [g for g in load(config).fit_groups() if g.benchmark == "digits"]
-    found = {(g.settings, g.blocks): g.methods for g in groups}
-    main, everything = ("main",), ("main", *STATES)
-    assert found == {
-        (main, ("1-10",)): ("svm-t", "target-only"),
-        (("one-label",), ("1-10",)): ("svm-t", "cdspp"),
-        (everything, ("1-2",)): ("cdspp-sup",),
-        (("main", *STATES[1:]), ("1-10",)): ("cdspp",),
-        (everything, ("1-10",)): ("cdspp-pca",),
-    }
-    assert all(len(group.tasks) == 4 for group in groups)
 
 
 def test_an_unfinished_block_ends_at_the_last_trial(config: dict[str, Any]) -> None:

@@ -122,7 +122,9 @@ class Plan:
         # A rule of fits is named after its benchmark and a number.
         names = ("fit" if name.startswith("fit_") else name for name in found)
         self.rules = Counter(names)
-        made = " ".join(re.findall(r"^ +output: (.*)$", output, re.M))
-        self.fits = sorted(
-            re.findall(r"results/toy/fits/[\w-]+/([^\s,]+?)\.parquet", made)
-        )
+        made = re.findall(r"^ +output: (.*)$", output, re.M)
+        name = r"results/toy/fits/[\w-]+/([^\s,]+?)\.parquet"
+        # What each job of fits makes.
+        self.fits = [
+            found for found in (re.findall(name, each) for each in made) if found
+        ]

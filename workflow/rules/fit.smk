@@ -1,4 +1,4 @@
-# Fits: one method on one task for one block of trials; predictions only.
+# Fits: methods on one task for one block of trials; predictions only.
 # Inputs are views without labels and splits without a test label. The one exception has
 # a name: a method with `prior_file: test-shares` is told the shares of the classes among
 # the test samples, numbers that the rule test_shares counts.
@@ -6,7 +6,7 @@
 from functools import partial
 
 from cdspp.core.names import trials_of_block
-from cdspp.study.cost import job_cost, job_seconds
+from cdspp.study.fit_jobs import fit_groups, job_cost, job_seconds
 
 
 def fit_files(benchmark, setting, task, method, block):
@@ -55,41 +55,43 @@ rule test_shares:
         "../scripts/test_shares.py"
 
 
-# One job makes the fits of a group, which read the same files in other settings, since
-# starting up takes longer than most fits. Files that are there are updated, not removed: a fit made
-# of the same inputs, options and code is kept, so that an added setting, or one edited,
-# costs no more than itself.
+# One job makes the fits of a group, which read the same files: a method in all settings,
+# or several quick methods, since starting up takes longer than most fits. Files that are
+# there are updated, not removed: a fit made of the same inputs, options and code is kept,
+# so that an added method or setting, or one edited, costs no more than itself.
 
 
 def fit_input(group, wildcards):
-    setting, names = group.settings[0], (wildcards.task, wildcards.method)
-    return fit_files(group.benchmark, setting, *names, wildcards.block)
+    method, setting = group.members[0]
+    return fit_files(group.benchmark, setting, wildcards.task, method, wildcards.block)
 
 
 def fit_output(group, extension):
-    files = expand(
-        f"{FIT}.{extension}",
-        benchmark=group.benchmark,
-        setting=group.settings,
-        allow_missing=True,
-    )
-    return update(files)
+    # Paths that open with names, not wildcards, are found the faster among many rules.
+    known = {"study": study.name, "benchmark": group.benchmark}
+    left = {"task": "{task}", "block": "{block}"}
+    files = [
+        FIT.format(**known, **member._asdict(), **left) for member in group.members
+    ]
+    return update([f"{file}.{extension}" for file in files])
 
 
-def fit_ways(group, wildcards):
+def fit_members(group):
     return [
         {
-            "options": study.method_options(wildcards.method, name),
-            "source": study.settings[name].source,
-            "overlap": study.overlap(group.benchmark, name),
+            "method": method,
+            "code": code_digest("cdspp.stages.fit", method_module(method)),
+            "options": study.method_options(method, setting),
+            "source": study.settings[setting].source,
+            "overlap": study.overlap(group.benchmark, setting),
         }
-        for name in group.settings
+        for method, setting in group.members
     ]
 
 
 def fit_cost(group, wildcards):
     trials = len(trials_of_block(wildcards.block))
-    return job_cost(study, group, wildcards.task, wildcards.method, trials)
+    return job_cost(study, group, wildcards.task, trials)
 
 
 def fit_memory(group, wildcards):
@@ -103,18 +105,10 @@ def fit_minutes(group, wildcards):
 def fit_priority(group):
     # Long jobs go first, so that none is left alone at the end.
     trials = len(trials_of_block(group.blocks[0]))
-    return max(
-        job_seconds(study, group, task, method, trials)
-        for task in group.tasks
-        for method in group.methods
-    )
+    return max(job_seconds(study, group, task, trials) for task in group.tasks)
 
 
-def method_digest(wildcards):
-    return code_digest("cdspp.stages.fit", method_module(wildcards.method))
-
-
-for number, group in enumerate(study.fit_groups(), start=1):
+for number, group in enumerate(fit_groups(study), start=1):
 
     rule:
         name:
@@ -125,11 +119,10 @@ for number, group in enumerate(study.fit_groups(), start=1):
             predictions=fit_output(group, "parquet"),
             record=fit_output(group, "json"),
         log:
-            f"logs/{{study}}/fits/{group.benchmark}/{group.settings[0]}/"
-            "{task}/{method}/{block}.log",
+            f"logs/{study.name}/fits/{group.benchmark}/{group.members[0].setting}/"
+            f"{{task}}/{group.members[0].method}/{{block}}.log",
         wildcard_constraints:
             task=one_of(group.tasks),
-            method=one_of(group.methods),
             block=one_of(group.blocks),
         priority: fit_priority(group)
         group:
@@ -143,8 +136,7 @@ for number, group in enumerate(study.fit_groups(), start=1):
         params:
             benchmark=group.benchmark,
             study={"seed": study.seed, "numeric_threads": study.numeric_threads},
-            ways=partial(fit_ways, group),
-            code=method_digest,
+            members=fit_members(group),
         script:
             "../scripts/fit.py"
 

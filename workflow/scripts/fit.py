@@ -1,4 +1,4 @@
-"""Fit a method on a task for a block of trials, in the settings of its group."""
+"""Fit methods on a task for a block of trials, in the settings of their group."""
 
 from cdspp.core.jobs import job
 from cdspp.stages.fit import Cell, Fit, TaskFiles, fit_cell
@@ -8,13 +8,12 @@ with job(snakemake.log[0]):
         files=TaskFiles(**snakemake.input),
         benchmark=snakemake.params.benchmark,
         task=snakemake.wildcards.task,
-        method=snakemake.wildcards.method,
         block=snakemake.wildcards.block,
-        code=snakemake.params.code,
         **snakemake.params.study,
     )
     outputs = snakemake.output.predictions, snakemake.output.record
-    ways = snakemake.params.ways
+    members = zip(*outputs, snakemake.params.members, strict=True)
     fit_cell(
-        cell, [Fit(*files, **way) for *files, way in zip(*outputs, ways, strict=True)]
+        cell,
+        [Fit(predictions=made, record=told, **rest) for made, told, rest in members],
     )

@@ -50,7 +50,7 @@ def _methods(arguments: argparse.Namespace) -> str:
 
 
 def _plan(arguments: argparse.Namespace) -> str:
-    from cdspp.study.cost import forecast_text
+    from cdspp.study.fit_jobs import forecast_text
 
     need_workflow("plan")
     return forecast_text(read_study(arguments.file))

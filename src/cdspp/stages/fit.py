@@ -1,4 +1,4 @@
-"""One method on one task for one block of trials: the fit stage."""
+"""Methods on one task for one block of trials: the fit stage."""
 
 from __future__ import annotations
 
@@ -159,6 +159,10 @@ class Fit:
 
     Attributes
     ----------
+    method : str
+        Name of the method.
+    code : str
+        Digest of the code that makes its predictions.
     predictions : path
         Parquet file with `cdspp.core.artifacts.FIT_COLUMNS`, one row a test sample,
         round and trial.
@@ -173,6 +177,8 @@ class Fit:
         As for `read_trials`.
     """
 
+    method: str
+    code: str
     predictions: PathLike
     record: PathLike
     options: Mapping[str, Any]
@@ -188,24 +194,21 @@ class Cell:
     ----------
     files : TaskFiles
         What to read.
-    benchmark, task, method, block : str
-        Names; but for the block they seed the random numbers, together with the trial.
+    benchmark, task, block : str
+        Names; but for the block they seed the random numbers, together with method and
+        trial.
     seed : int
         The study's seed.
     numeric_threads : int
         Threads of the linear algebra libraries.
-    code : str
-        Digest of the code that makes the predictions.
     """
 
     files: TaskFiles
     benchmark: str
     task: str
-    method: str
     block: str
     seed: int
     numeric_threads: int
-    code: str
 
     def axes(self, trial: int) -> tuple[int, str, str, int]:
         """Return what the random numbers of a trial belong to."""
@@ -222,11 +225,11 @@ class Cell:
 
 
 def fit_cell(cell: Cell, fits: Sequence[Fit]) -> None:
-    """Make the fits of a job: a method on a task and block, in several settings.
+    """Make the fits of a job: methods on a task and block, in several settings.
 
     A fit whose files are there and whose record says that they are made of the same
-    inputs, options and code is kept as it is, so that a job with one more setting
-    computes that one alone.
+    inputs, options and code is kept as it is, so that a job with one more method or
+    setting computes that one alone.
 
     Parameters
     ----------
@@ -235,8 +238,10 @@ def fit_cell(cell: Cell, fits: Sequence[Fit]) -> None:
     fits : sequence of Fit
         Each gives the bytes that it would give alone.
     """
-    if method_class(cell.method).needs_torch:
-        import_module("torch")  # before the limit, which only loaded libraries obey
+    # All of them before the limit, which only loaded libraries obey.
+    methods = [method_class(fit.method) for fit in fits]
+    if any(method.needs_torch for method in methods):
+        import_module("torch")
     log_ready()
     shared = cell.digest()
     with limit_threads(cell.numeric_threads):
@@ -253,7 +258,8 @@ def fit_cell(cell: Cell, fits: Sequence[Fit]) -> None:
 
 def _made_of(shared: str, fit: Fit) -> str:
     """Return a digest of all that a fit's predictions depend on."""
-    own = {"options": fit.options, "source": fit.source, "overlap": fit.overlap}
+    files = ("predictions", "record")
+    own = {name: value for name, value in vars(fit).items() if name not in files}
     text = json.dumps([shared, own], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -275,13 +281,13 @@ def _fit_block(cell: Cell, fit: Fit, made_of: str) -> None:
     state = SourceState(**fit.source)
     for trial in read_trials(cell.files, overlap=fit.overlap):
         axes = cell.axes(trial.number)
-        given = _given(cell.method, axes, cell.files.prior)
-        estimator = make(cell.method, **{**given, **fit.options})
+        given = _given(fit.method, axes, cell.files.prior)
+        estimator = make(fit.method, **{**given, **fit.options})
         outcome, rounds = _fit_trial(estimator, trial, state.of(trial.source, *axes))
         outcomes.append(outcome)
         _append(rows, trial, rounds)
     write_rows(fit.predictions, FIT_COLUMNS, rows)
-    content = {"method": cell.method, "block": cell.block, "seed": cell.seed}
+    content = {"method": fit.method, "block": cell.block, "seed": cell.seed}
     content |= {"numeric_threads": cell.numeric_threads, "made_of": made_of}
     content |= {"trials": outcomes, "versions": versions(), "platform": hardware()}
     write_json(fit.record, content)

@@ -1,28 +1,23 @@
-"""What a fit, a job and a study cost before they run: seconds, memory, core-hours."""
+"""What a fit costs before it runs: seconds and memory, from the size of its problem."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from cdspp.core.names import ALONE, MOST_COMPONENTS, PCA, trials_of_block
+from cdspp.core.names import ALONE, MOST_COMPONENTS, PCA
 from cdspp.features import make_extractor
 from cdspp.methods import method_class, option_defaults
 
 if TYPE_CHECKING:
     from cdspp.methods.base import HeterogeneousClassifier
-    from cdspp.study.model import FitGroup, Study
+    from cdspp.study.model import Study
 
 __all__ = [
     "Cost",
-    "JobCost",
     "Size",
     "cell_cost",
     "fit_cost",
-    "forecast_text",
-    "job_cost",
-    "job_seconds",
     "problem_size",
 ]
 
@@ -33,13 +28,6 @@ START_UP_MB, TORCH_MB = 250.0, 350.0
 COPIES = 4
 # Features of a view whose number the data decide: bags of words, shares of energy.
 UNKNOWN_WIDTH, UNKNOWN_COMPONENTS = 10_000, 500
-# Room for machines that are slower and inputs that converge later than measured.
-SAFETY = 3.0
-FEWEST_MINUTES, FEWEST_MB = 10, 1000
-FORECAST_NOTE = (
-    "Fits alone, on one thread of a machine like the one the cost model was measured "
-    "on,\nwithin a factor of about two. `snakemake -n` lists all jobs."
-)
 
 
 @dataclass(frozen=True)
@@ -91,13 +79,6 @@ def fit_cost(method: type[HeterogeneousClassifier], size: Size) -> Cost:
     return Cost(seconds, start + COPIES * 8 * values / MIB + more)
 
 
-class JobCost(NamedTuple):
-    """What to ask a scheduler for: memory in MB and wall time in minutes."""
-
-    megabytes: int
-    minutes: int
-
-
 def problem_size(
     study: Study, benchmark: str, setting: str, task: str, method: str
 ) -> Size:
@@ -136,44 +117,6 @@ def problem_size(
     )
 
 
-def job_cost(
-    study: Study, group: FitGroup, task: str, method: str, trials: int
-) -> JobCost:
-    """Return what a job of a group of fits should ask for, with room to spare.
-
-    Parameters
-    ----------
-    study : Study
-        The study.
-    group : FitGroup
-        The fits, which follow one another.
-    task, method : str
-        Names.
-    trials : int
-        Trials of the job's block.
-    """
-    costs = _costs(study, group, task, method)
-    memory = math.ceil(1.5 * max(cost.megabytes for cost in costs) / 100) * 100
-    seconds = job_seconds(study, group, task, method, trials)
-    minutes = FEWEST_MINUTES + math.ceil(SAFETY * seconds / 60)
-    return JobCost(max(memory, FEWEST_MB), minutes)
-
-
-def job_seconds(
-    study: Study, group: FitGroup, task: str, method: str, trials: int
-) -> int:
-    """Return the whole seconds that a job's fits are expected to take."""
-    costs = _costs(study, group, task, method)
-    return round(trials * sum(cost.seconds for cost in costs))
-
-
-def _costs(study: Study, group: FitGroup, task: str, method: str) -> list[Cost]:
-    return [
-        cell_cost(study, group.benchmark, setting, task, method)
-        for setting in group.settings
-    ]
-
-
 def cell_cost(
     study: Study, benchmark: str, setting: str, task: str, method: str
 ) -> Cost:
@@ -192,38 +135,6 @@ def cell_cost(
     chosen = study.method_options(method, setting).get("max_iter", usual)
     share = chosen / usual if usual else 1.0
     return Cost(share * cost.seconds, cost.megabytes)
-
-
-def forecast_text(study: Study) -> str:
-    """Say what a study will fit: jobs, fits, core-hours, memory, method by method.
-
-    Parameters
-    ----------
-    study : Study
-        The study; nothing of it need exist.
-    """
-    rows: dict[str, list[float]] = {name: [0, 0, 0.0, 0.0] for name in study.methods}
-    for group in study.fit_groups():
-        for method in group.methods:
-            rows[method][0] += len(group.tasks) * len(group.blocks)
-    for benchmark in study.benchmarks:
-        for name, setting, task, method, block in study.fits(benchmark):
-            cost = cell_cost(study, name, setting, task, method)
-            trials = len(trials_of_block(block))
-            row = rows[method]
-            row[1] += trials
-            row[2] += trials * cost.seconds / 3600
-            row[3] = max(row[3], cost.megabytes)
-    rows["all"] = [
-        *(sum(row[column] for row in rows.values()) for column in range(3)),
-        max(row[3] for row in rows.values()),
-    ]
-    lines = [f"{'method':14}{'jobs':>7}{'fits':>8}{'core-hours':>12}{'peak MB':>10}"]
-    lines += [
-        f"{name:14}{jobs:7.0f}{fits:8.0f}{hours:12.2f}{memory:10.0f}"
-        for name, (jobs, fits, hours, memory) in rows.items()
-    ]
-    return "\n".join([*lines, "", FORECAST_NOTE])
 
 
 def _width(study: Study, dataset: str, domain: str, name: str) -> int:

@@ -12,7 +12,6 @@ from cdspp.datasets.catalogue import published_storage
 
 __all__ = [
     "Benchmark",
-    "FitGroup",
     "StudyDataset",
     "Method",
     "RunDescription",
@@ -167,27 +166,6 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class FitGroup:
-    """Fits that one job makes: they read the same files and differ in their settings.
-
-    A job is one method on one task for one block, in all settings of the group.
-
-    Attributes
-    ----------
-    benchmark : str
-        Where it runs.
-    methods, settings, tasks, blocks : tuple of str
-        Every method runs in every setting on every task and block.
-    """
-
-    benchmark: str
-    methods: tuple[str, ...]
-    settings: tuple[str, ...]
-    tasks: tuple[str, ...]
-    blocks: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Curve:
     """A curve of a configuration: one value after the other in place of the main one.
 
@@ -291,33 +269,6 @@ class Study:
         for key in self.fits(benchmark):
             if key.setting == MAIN and key.task.split("_")[1] in missing:
                 yield key
-
-    def fit_groups(self) -> Iterator[FitGroup]:
-        """Yield the groups of fits that share jobs; every fit is in one of them."""
-        for name in self.benchmarks:
-            alike: dict[tuple[Any, ...], list[str]] = {}
-            for method in self.methods:
-                for where, settings in self._alike(name, method).items():
-                    alike.setdefault((tuple(settings), *where), []).append(method)
-            for (settings, tasks, blocks, *_), methods in alike.items():
-                yield FitGroup(name, tuple(methods), settings, tasks, blocks)
-
-    def _alike(self, benchmark: str, method: str) -> dict[tuple[Any, ...], list[str]]:
-        """Return the settings of a method by tasks, blocks and what they read.
-
-        Settings with splits of their own stay apart: what one of them may know as
-        labelled, another one tests.
-        """
-        found: dict[tuple[Any, ...], list[str]] = {}
-        for setting in self.settings:
-            if method in self.setting_methods(benchmark, setting):
-                tasks = self.fit_tasks(benchmark, setting, method)
-                blocks = self.blocks(self.setting_trials(setting, method))
-                splits = [self.split_setting(setting, role) for role in COUNTS]
-                view = self.source_view(benchmark, setting, method)
-                read = (*splits, view, self.prior_file(setting, method))
-                found.setdefault((tasks, blocks, *read), []).append(setting)
-        return {where: settings for where, settings in found.items() if where[0]}
 
     def fit_tasks(self, benchmark: str, setting: str, method: str) -> tuple[str, ...]:
         """Return the tasks of a benchmark that a method runs in a setting."""

@@ -1,0 +1,156 @@
+"""Which fits share a job, what it asks for, and the forecast of all of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import pytest
+from support.study_files import load, read_study
+
+from cdspp.core.names import trials_of_block
+from cdspp.methods import method_class
+from cdspp.study.fit_jobs import (
+    FEWEST_MB,
+    FEWEST_MINUTES,
+    SHARED_SECONDS,
+    FitGroup,
+    Member,
+    fit_groups,
+    forecast_text,
+    job_cost,
+    job_seconds,
+)
+from cdspp.study.model import Study
+
+SHIPPED = ("embedded", "office-caltech", "paper", "printed")
+STATES = ("none", "swapped-classes", "permuted-labels", "class-noise", "noise")
+EXTRA: list[dict[str, Any]] = [
+    {"id": "one-label", "methods": ["cdspp", "svm-t"], "labels": {"target": 1}},
+    {"id": "few-sources", "methods": ["cdspp"], "labels": {"source": 5}, "tasks": 2},
+    {"id": "less-alpha", "methods": ["cdspp"], "options": {"alpha": 1}, "trials": 7},
+]
+
+
+@pytest.fixture(scope="module")
+def paper() -> Study:
+    return load(read_study("paper"))
+
+
+@pytest.fixture(params=[*SHIPPED, "changed"])
+def study(request: pytest.FixtureRequest, embedded: dict[str, Any]) -> Study:
+    """Return a study that is shipped, or one with whatever keeps fits apart."""
+    changed = {"settings": EXTRA, "block_size": 4, "deviations": [{"id": "final-fit"}]}
+    own = {"embedded": embedded, "changed": {**embedded, **changed}}
+    return load(own.get(request.param) or read_study(request.param))
+
+
+def grouped(study: Study) -> list[tuple[str, ...]]:
+    """Return every fit that a group makes, once for each group that does."""
+    return [
+        (group.benchmark, member.setting, task, member.method, block)
+        for group in fit_groups(study)
+        for member, task, block in product(group.members, group.tasks, group.blocks)
+    ]
+
+
+def group_of(study: Study, benchmark: str, method: str) -> FitGroup:
+    """Return the group that makes the main run of a method."""
+    groups = [group for group in fit_groups(study) if group.benchmark == benchmark]
+    return next(group for group in groups if Member(method, "main") in group.members)
+
+
+def test_every_fit_is_in_exactly_one_group(study: Study) -> None:
+    fits = [tuple(fit) for place in study.benchmarks for fit in study.fits(place)]
+    assert len(set(fits)) == len(fits)
+    assert sorted(grouped(study)) == sorted(fits)
+
+
+def test_a_group_never_mixes_splits_views_or_priors(study: Study) -> None:
+    for group in fit_groups(study):
+        read = {
+            (
+                study.split_setting(setting, "source"),
+                study.split_setting(setting, "target"),
+                study.source_view(group.benchmark, setting, method),
+                study.prior_file(setting, method),
+            )
+            for method, setting in group.members
+        }
+        assert len(read) == 1, group
+
+
+def test_methods_share_a_job_only_where_it_stays_short_and_without_torch(
+    study: Study,
+) -> None:
+    groups = [group for group in fit_groups(study) if len(group.methods) > 1]
+    assert groups
+    for group in groups:
+        trials = max(len(trials_of_block(block)) for block in group.blocks)
+        seconds = [job_seconds(study, group, task, trials) for task in group.tasks]
+        assert max(seconds) <= SHARED_SECONDS
+        assert not any(method_class(name).needs_torch for name in group.methods)
+
+
+def test_quick_methods_in_all_states_are_one_job_a_task_and_block(
+    config: dict[str, Any],
+) -> None:
+    config["methods"][1]["trials"] = 2
+    config["settings"] = EXTRA[:1]
+    groups = [g for g in fit_groups(load(config)) if g.benchmark == "digits"]
+    assert {
+        (g.methods, g.members[0].setting, g.blocks, len(g.members)) for g in groups
+    } == {
+        (("svm-t", "cdspp", "cdspp-pca", "target-only"), "main", ("1-10",), 13),
+        (("svm-t", "cdspp"), "one-label", ("1-10",), 2),
+        (("cdspp-sup",), "main", ("1-2",), 1 + len(STATES)),
+    }
+    assert all(len(group.tasks) == 4 for group in groups)
+
+
+def test_a_method_added_at_the_end_moves_no_other(embedded: dict[str, Any]) -> None:
+    added = next(entry for entry in embedded["methods"] if entry["id"] == "cdspp-pca")
+    others = [entry for entry in embedded["methods"] if entry is not added]
+    before, after = (
+        list(fit_groups(load({**embedded, "methods": methods})))
+        for methods in (others, [*others, added])
+    )
+    kept = [replace(group, members=_without(group, "cdspp-pca")) for group in after]
+    assert [group for group in kept if group.members] == before
+
+
+def _without(group: FitGroup, method: str) -> tuple[Member, ...]:
+    return tuple(member for member in group.members if member.method != method)
+
+
+def test_more_trials_ask_for_more_time_and_no_more_memory(paper: Study) -> None:
+    group = group_of(paper, "office-home-vgg16-resnet50", "cdspp")
+    one, many = (job_cost(paper, group, "art_clipart", trials) for trials in (1, 500))
+    assert many.minutes > one.minutes >= FEWEST_MINUTES
+    assert many.megabytes == one.megabytes >= FEWEST_MB
+
+
+def test_a_job_asks_for_the_time_of_all_its_runs_and_the_memory_of_one(
+    paper: Study,
+) -> None:
+    group = group_of(paper, "office-home-vgg16-resnet50", "cdspp")
+    states = {member.setting for member in group.members}
+    assert {"main", "swapped-classes", "noise"} <= states
+    alone = replace(group, members=(Member("cdspp", "main"),))
+    whole, part = (job_cost(paper, each, "art_clipart", 500) for each in (group, alone))
+    assert whole.minutes > 3 * part.minutes
+    assert whole.megabytes == part.megabytes
+
+
+def test_the_forecast_counts_every_job_and_fit_of_the_study(paper: Study) -> None:
+    lines = forecast_text(paper).splitlines()
+    blocks = [fit.block for name in paper.benchmarks for fit in paper.fits(name)]
+    fits = sum(len(trials_of_block(block)) for block in blocks)
+    jobs = sum(len(group.tasks) * len(group.blocks) for group in fit_groups(paper))
+    assert jobs < len(blocks)
+    total = next(line.split() for line in lines if line.startswith("all"))
+    assert [int(total[1]), int(total[2])] == [jobs, fits]
+    assert float(total[3]) == pytest.approx(
+        sum(float(line.split()[3]) for line in lines[1 : lines.index("") - 1]), abs=0.1
+    )
