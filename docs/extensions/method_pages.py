@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from cdspp.study.cost import fit_cost
 
 __all__ = ["pages"]
 
+FORMULA = ".. math::"
 OVERVIEW_SIZE = "office-caltech"
 OVERVIEW = """\
 Cheapest first, by the cost model, at the size of one task of Office-Caltech; see
@@ -110,7 +112,17 @@ def _page(name: str) -> str:
         f"| {', '.join(said).capitalize()}\n"
         f"| Offers {links}\n\n"
         f".. autoclass:: cdspp.{found.__name__}\n"
+        f"{_inherited_objective(found)}"
     )
+
+
+def _inherited_objective(found: type) -> str:
+    """Return the formulas of the method that one without formulas builds on."""
+    if FORMULA in (found.__doc__ or ""):
+        return ""
+    origin = next(c for c in found.__mro__ if FORMULA in (c.__dict__["__doc__"] or ""))
+    text = inspect.cleandoc(origin.__doc__ or "").partition("\nParameters\n---")[0]
+    return f"\n.. rubric:: The objective of {origin.display_name}\n\n{text}\n"  # type: ignore[attr-defined]
 
 
 def _costs(names: list[str]) -> str:

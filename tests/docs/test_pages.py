@@ -136,3 +136,12 @@ def test_a_formula_is_made_whole_or_not_at_all(extension: Any) -> None:
     assert "<mi>c</mi>" in said
     with pytest.raises(errors.ExtensionError, match="no MathML"):
         made._mathml(nodes.math_block("", r"\nosuchcommand x"), "block")
+
+
+def test_every_method_has_a_formula_of_its_own_or_of_what_it_builds_on(
+    extension: Any,
+) -> None:
+    pages = dict(extension("method_pages").pages(ROOT))
+    for name in available():
+        own = ".. math::" in (method_class(name).__doc__ or "")
+        assert own != (".. math::" in pages[f"methods/{name}.rst"]), name
