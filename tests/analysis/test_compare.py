@@ -79,6 +79,7 @@ def test_a_source_that_hurts_every_method_leaves_the_target_alone() -> None:
     assert set(found.verdicts["verdict"]) == {"hurts"}
     assert found.decision == ALONE_BETTER
     assert found.sentence.startswith("Train on the target alone, for instance by ")
+    assert found.sentence.endswith("is settled for each of 2 methods.")
 
 
 def test_repeats_of_the_same_rows_do_not_narrow_the_interval_without_end() -> None:

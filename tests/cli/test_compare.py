@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -77,3 +78,18 @@ def test_files_are_read_as_fit_reads_them(
     said = capsys.readouterr().out
     assert "1 number imputed" in said
     assert "4 in common" in said
+
+
+def test_the_table_and_the_sentence_need_no_package_of_the_report(
+    files: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any
+) -> None:
+    for name in ("jinja2", "markupsafe", "matplotlib", "yaml"):
+        monkeypatch.setitem(sys.modules, name, None)
+    for name in [name for name in sys.modules if name.startswith("cdspp.report")]:
+        monkeypatch.delitem(sys.modules, name)
+    chosen = ["--method", "cdspp", "--repeats", "5"]
+    assert main([*files, *chosen]) == 0
+    assert capsys.readouterr().out.splitlines()[3].startswith("Method")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert main([*files, *chosen, "--page", str(tmp_path / "page.html")]) == 2
+    assert capsys.readouterr().err.startswith("cdspp: error: --page needs jinja2")

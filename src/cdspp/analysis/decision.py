@@ -193,16 +193,15 @@ def _sentence(
             f"{interval_text(gains[method][ALONE])}, and it is better than in every "
             "other source state."
         )
-    tried = counted(len(verdicts), "method")
     if decision == ALONE_BETTER:
         return (
-            f"Train on the target alone, for instance by {name}: of {tried} the source "
-            "helps none, and for each it is settled that it hurts or makes no "
-            "difference."
+            f"Train on the target alone, for instance by {name}: that the source hurts "
+            f"or makes no difference is settled for {_tried(verdicts, 'each')}."
         )
     open_ones = verdicts[verdicts["verdict"] == UNDECIDED]
     least = float(open_ones["detectable"].min())
-    text = f"Cannot tell: for none of {tried} is the source surely of use"
+    tried = _tried(verdicts, "any")
+    text = f"Cannot tell: that the source is of use is not sure for {tried}"
     if not math.isnan(least):
         needed = math.ceil(n_labelled * max((least / wanted) ** 2, 1.0))
         text += (
@@ -210,6 +209,13 @@ def _sentence(
             f"would be missed, and one of {in_points(wanted)} needs about {needed}"
         )
     return f"{text}. Until then {name} without the source is the plain choice."
+
+
+def _tried(verdicts: pd.DataFrame, which: str) -> str:
+    """Name what was tried: one method, or any or each of some."""
+    if len(verdicts) == 1:
+        return str(verdicts["display_name"].iloc[0])
+    return f"{which} of {counted(len(verdicts), 'method')}"
 
 
 def _accuracies(found: HoldOut) -> pd.DataFrame:

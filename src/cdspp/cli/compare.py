@@ -6,7 +6,7 @@ import argparse
 import logging
 from typing import TYPE_CHECKING, Any
 
-from cdspp.cli.command import add_command, positive_integer
+from cdspp.cli.command import add_command, need_package, positive_integer
 from cdspp.cli.reading import add_reading, add_scale, read_both, tell
 from cdspp.core.names import NO_SCALE
 
@@ -32,6 +32,8 @@ def _compare(arguments: argparse.Namespace) -> str:
     from cdspp.cli.rows import source_of, target_labels
     from cdspp.core.artifacts import atomic
 
+    if arguments.page:  # said before the fits, not after
+        need_package("jinja2", "--page")
     target, source = filter(None, read_both(arguments))
     for method in arguments.method:
         cost = expected_cost(method, target, source)
@@ -66,7 +68,7 @@ def _compare(arguments: argparse.Namespace) -> str:
 def _table(found: Comparison) -> list[str]:
     """Return a line a method: accuracy, gains over every state, and the verdict."""
     from cdspp.core.wording import aligned
-    from cdspp.report.page.comparison import comparison_table
+    from cdspp.report.tables.comparison import comparison_table
 
     table = comparison_table(found)
     grid = [list(table.columns)]

@@ -8,7 +8,7 @@ from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cdspp.cli.command import add_command
+from cdspp.cli.command import add_command, need_package
 from cdspp.cli.study_files import need_workflow, read_study
 from cdspp.core.errors import ConfigError
 
@@ -91,6 +91,7 @@ def _init(arguments: argparse.Namespace) -> str:
     from cdspp.cli.found_data import NEEDED, as_name
     from cdspp.core.artifacts import atomic
 
+    need_package("jinja2", "cdspp init")
     need_workflow("init")
     name, path = arguments.name, Path(f"{arguments.name}.yaml")
     if not name or as_name(name) != name:
