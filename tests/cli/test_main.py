@@ -8,11 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from cdspp.__main__ import main
 from cdspp.bench import measure
+from cdspp.core.errors import DiskFullError, NotWritableError
 from cdspp.methods import available
 from cdspp.report.page import headline
 
@@ -131,3 +133,37 @@ def test_a_study_file_without_keys_is_refused(
     monkeypatch.chdir(repository)
     assert main(["plan", str(tmp_path / "list.yaml")]) == 2
     assert "expected keys and values" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (MemoryError("Unable to allocate 7 GiB"), "out of memory (Unable to allocate"),
+        (RuntimeError("can't allocate memory: 8 bytes"), "out of memory (can't"),
+        (DiskFullError("out: no space left"), "out: no space left"),
+        (NotWritableError("out.csv: cannot be written"), "out.csv: cannot be written"),
+        (RuntimeError("a fault of ours"), None),
+    ],
+)
+def test_a_fault_of_the_machine_is_one_line(
+    error: Exception, said: str | None, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.setattr(headline, "headline", Mock(side_effect=error))
+    if said is None:
+        with pytest.raises(RuntimeError):
+            main(["summary", "results"])
+        return
+    assert main(["summary", "results"]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith(f"cdspp: error: {said}")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full device")
+def test_an_answer_that_cannot_be_printed_is_one_line() -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "cdspp", "methods"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert done.stderr.startswith("cdspp: error: the answer cannot be printed (")
+    assert done.stderr.count("\n") == 1

@@ -6,6 +6,7 @@ import argparse
 import logging
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 from cdspp import __version__
 from cdspp.cli.bench import add_bench
@@ -15,7 +16,8 @@ from cdspp.cli.fetch import add_fetch
 from cdspp.cli.init import add_init
 from cdspp.cli.own_data import FILES, add_fit, add_predict
 from cdspp.cli.study_files import need_workflow, read_study
-from cdspp.core.errors import DiskFullError, MethodFailed
+from cdspp.core.errors import DiskFullError, MethodFailed, NotWritableError
+from cdspp.core.faults import memory_words, out_of_memory
 
 __all__ = ["main"]
 
@@ -33,7 +35,8 @@ example:
 """
 
 # ConfigError and DataError are ValueErrors, like scikit-learn's own.
-USER_ERRORS = (DiskFullError, MethodFailed, OSError, ValueError)
+USER_ERRORS = (DiskFullError, MethodFailed, NotWritableError, OSError, ValueError)
+LESS_MEMORY = "Leave rows or features out, or take another method, and run again."
 
 
 def _methods(arguments: argparse.Namespace) -> str:
@@ -96,15 +99,32 @@ def main(argv: Sequence[str] | None = None) -> int:
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     arguments = _parser().parse_args(argv)
     try:
-        text = arguments.run(arguments)
+        _print(arguments.run(arguments))
     except USER_ERRORS as error:
-        message = " ".join(str(error).split())
-        sys.stderr.write(f"cdspp: error: {message}\n")
-        return 2
+        return _refuse(str(error))
+    except (MemoryError, RuntimeError) as error:
+        if not out_of_memory(error):
+            raise
+        return _refuse(f"{memory_words(error)} {LESS_MEMORY}")
     except ModuleNotFoundError as error:
         if (remedy := missing_package(error)) is None:
             raise
-        sys.stderr.write(f"cdspp: error: {remedy}\n")
-        return 2
-    sys.stdout.write(text + "\n")
+        return _refuse(remedy)
     return 0
+
+
+def _print(text: str) -> None:
+    """Print the answer; OSError, said once, where nobody can take it."""
+    try:
+        sys.stdout.write(text + "\n")
+        sys.stdout.flush()
+    except OSError as error:
+        # What is left in the stream would be tried again as the process ends.
+        with suppress(OSError, ValueError):
+            sys.stdout.close()
+        raise OSError(f"the answer cannot be printed ({error.strerror})") from error
+
+
+def _refuse(message: str) -> int:
+    sys.stderr.write(f"cdspp: error: {' '.join(message.split())}\n")
+    return 2

@@ -19,6 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from cdspp.core.errors import DataError
+from cdspp.core.faults import writing_told
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,20 +86,29 @@ class Features:
 
 @contextmanager
 def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a temporary path beside `path`; rename it to `path` on success."""
+    """Yield a temporary path beside `path`; rename it to `path` on success.
+
+    Raises
+    ------
+    DiskFullError
+        There is no space left; the file of before stays, and nothing of the new one.
+    NotWritableError
+        `path` cannot be written for another reason, such as permissions.
+    """
     target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(
-        dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix
-    )
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        temporary.chmod(0o644)
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with writing_told(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(
+            dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix
+        )
+        os.close(handle)
+        temporary = Path(name)
+        try:
+            yield temporary
+            temporary.chmod(0o644)
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 def write_features(path: str | os.PathLike[str], features: Features) -> None:

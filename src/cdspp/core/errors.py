@@ -10,6 +10,7 @@ __all__ = [
     "DiskFullError",
     "LabelWarning",
     "MethodFailed",
+    "NotWritableError",
 ]
 
 
@@ -27,6 +28,10 @@ class ChecksumError(DataError):
 
 class DiskFullError(Exception):
     """The disk is full. No fault of the data: nothing else is worth trying."""
+
+
+class NotWritableError(Exception):
+    """A file cannot be written where it should be. No fault of the data, either."""
 
 
 class MethodFailed(RuntimeError):

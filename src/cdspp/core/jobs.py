@@ -10,9 +10,15 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
-from cdspp.core.errors import ConfigError, DataError, DiskFullError
+from cdspp.core.errors import (
+    ConfigError,
+    DataError,
+    DiskFullError,
+    NotWritableError,
+)
+from cdspp.core.faults import job_words, writing_told
 from cdspp.core.provenance import cpu_seconds
 
 __all__ = ["ProcessorTime", "job", "log_ready", "processor_time"]
@@ -21,6 +27,10 @@ log = logging.getLogger(__name__)
 
 READY = re.compile(r"ready after ([0-9.]+) s of processor time")
 FINISHED = re.compile(r"finished after ([0-9.]+) s of processor time")
+
+
+# Each says on one line what is wrong, where, and what to do.
+USER_ERRORS = (ConfigError, DataError, DiskFullError, NotWritableError)
 
 
 class ProcessorTime(NamedTuple):
@@ -32,7 +42,7 @@ class ProcessorTime(NamedTuple):
 
 @contextmanager
 def job(log_file: str | os.PathLike[str], *, echo: bool = False) -> Iterator[None]:
-    """Log to a file; turn faults of the input into one line for the user.
+    """Log to a file; turn faults of input and machine into one line for the user.
 
     Parameters
     ----------
@@ -42,7 +52,11 @@ def job(log_file: str | os.PathLike[str], *, echo: bool = False) -> Iterator[Non
     echo : bool, default=False
         Whether to show the log in the terminal too, for jobs that people wait for.
     """
-    handler = logging.FileHandler(log_file, mode="w", encoding="utf-8")
+    try:
+        with writing_told(log_file):
+            handler = _LogFile(log_file, mode="w", encoding="utf-8")
+    except USER_ERRORS as error:
+        _end_with(error)
     handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(message)s"))
     root = logging.getLogger("cdspp")
     root.setLevel(logging.INFO)
@@ -57,14 +71,27 @@ def job(log_file: str | os.PathLike[str], *, echo: bool = False) -> Iterator[Non
     log_ready()
     try:
         yield
-    except (ConfigError, DataError, DiskFullError) as error:
+    except USER_ERRORS as error:
         log.error("%s", error)
-        sys.exit(f"{type(error).__name__}: {error}")
-    except BaseException:
+        _end_with(error)
+    except BaseException as error:
         log.exception("failed")
+        if line := job_words(error, log_file):
+            sys.exit(line)
         raise
     log.info("finished after %.3f s of processor time", cpu_seconds())
     gc.freeze()  # else the end of the process searches all imports: a third of a second
+
+
+class _LogFile(logging.FileHandler):
+    """A log that keeps still where its disk is full: the job says that once."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Leave a line out that cannot be written."""
+
+
+def _end_with(error: Exception) -> NoReturn:
+    sys.exit(f"{type(error).__name__}: {error}")
 
 
 def log_ready() -> None:

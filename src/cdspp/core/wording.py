@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Sequence
 
 from cdspp.core.names import AVERAGE
@@ -18,9 +19,12 @@ __all__ = [
     "sentence",
     "split_name",
     "task_title",
+    "visible",
 ]
 
 DASH = "–"
+# What no font draws, some end a line with, and no SVG file may hold.
+_UNSEEN = {"Cc", "Cn", "Cs", "Zl", "Zp"}
 # Of the source states, from what they take away to nothing left.
 STATE_TITLES = {
     "none": "none",
@@ -106,6 +110,20 @@ def aligned(grid: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
+def visible(text: str) -> str:
+    r"""Write a text on one line, what cannot be seen as Python writes it.
+
+    Examples
+    --------
+    >>> visible("class\n\0 ü")
+    'class\\n\\x00 ü'
+    """
+    return "".join(
+        ascii(letter)[1:-1] if unicodedata.category(letter) in _UNSEEN else letter
+        for letter in text.strip()
+    )
+
+
 def task_title(task: str) -> str:
     """Write a task as an arrow between its domains, and the average as such.
 
@@ -121,4 +139,4 @@ def split_name(name: str) -> tuple[str, str, str]:
     """Return what stands before, in and after the subscript of a method's name."""
     base, _, tail = name.partition("_")
     end = next((i for i, c in enumerate(tail) if not c.isalnum()), len(tail))
-    return base, tail[:end], tail[end:]
+    return (base, tail[:end], tail[end:]) if end else (name, "", "")

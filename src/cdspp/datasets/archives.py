@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from cdspp.core.errors import DataError
-from cdspp.datasets.transfer import tell_disk_full
+from cdspp.core.faults import tell_fault
 
 __all__ = ["matches", "unpack"]
 
@@ -117,7 +117,7 @@ def unpack(
         raise
     except DAMAGE as error:
         if isinstance(error, OSError):
-            tell_disk_full(error, target)
+            tell_fault(error, target)
         reason = (str(error) or type(error).__name__).splitlines()[0]
         message = f"{name}: damaged, or no tar or zip archive ({reason})"
         raise DataError(f"{message}. Get it again.") from error

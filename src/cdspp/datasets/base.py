@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from cdspp.core.artifacts import read_json, write_json
 from cdspp.core.errors import ConfigError, DataError
+from cdspp.core.faults import writing_told
 
 __all__ = [
     "INDEX_NAME",
@@ -168,6 +169,11 @@ class Dataset(ABC):
             What was written.
         """
         target = Path(folder)
+        with writing_told(target / INDEX_NAME):
+            self._write(target)
+        return read_index(target)
+
+    def _write(self, target: Path) -> None:
         target.mkdir(parents=True, exist_ok=True)
         temporary = target.parent / f".{target.name}.partial"
         shutil.rmtree(temporary, ignore_errors=True)
@@ -183,7 +189,6 @@ class Dataset(ABC):
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
         write_json(target / INDEX_NAME, content)
-        return read_index(target)
 
     def index(self, root: Path, samples: Mapping[str, Sequence[Sample]]) -> Index:
         """Return the index of `samples`, whose paths refer to `root`."""

@@ -23,12 +23,8 @@ from urllib.parse import quote, unquote, urlsplit
 from cdspp.core.artifacts import atomic
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import ChecksumError, DataError
-from cdspp.datasets.transfer import (
-    NotThereError,
-    disk_full_told,
-    download,
-    tell_disk_full,
-)
+from cdspp.core.faults import tell_fault, writing_told
+from cdspp.datasets.transfer import NotThereError, download
 
 __all__ = [
     "KEPT",
@@ -231,12 +227,14 @@ def fetch_file(
     ------
     DiskFullError
         There is no space left.
+    NotWritableError
+        `destination` cannot be written.
     DataError
         No place has the file; the message lists each with the reason. Nothing is left
         at `destination`, except that a verified file there is never touched.
     """
     target = Path(destination)
-    with disk_full_told(target), _sole_user(target.parent) as alone:
+    with writing_told(target), _sole_user(target.parent) as alone:
         if alone:
             _remove_leftovers(target)
         if target.is_file():
@@ -301,7 +299,7 @@ class _Place(NamedTuple):
         except FileNotFoundError as error:
             raise NotThereError("no such file.") from error
         except OSError as error:
-            tell_disk_full(error, path)
+            tell_fault(error, path)
             raise DataError(f"cannot be read ({error}).") from error
 
 

@@ -15,10 +15,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from cdspp.core.errors import DataError
+from cdspp.core.faults import tell_fault
 from cdspp.datasets.archives import matches
 from cdspp.datasets.fetch import RemoteFile, verify
 from cdspp.datasets.folder import SUFFIXES
-from cdspp.datasets.transfer import tell_disk_full
 
 __all__ = [
     "ImageSet",
@@ -284,5 +284,5 @@ def _parquet_told(name: str, path: Path) -> Iterator[None]:
         yield
     except (OSError, pyarrow.lib.ArrowException) as error:
         if isinstance(error, OSError):
-            tell_disk_full(error, path)
+            tell_fault(error, path)
         raise DataError(f"{name}: damaged, or no Parquet file ({error}).") from error

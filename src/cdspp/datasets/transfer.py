@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import errno
 import logging
-import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from cdspp.core.errors import DataError, DiskFullError
+from cdspp.core.errors import DataError
+from cdspp.core.faults import tell_fault
 from cdspp.core.provenance import versions
 
-__all__ = ["NotThereError", "disk_full_told", "download", "tell_disk_full"]
+__all__ = ["NotThereError", "download"]
 
 log = logging.getLogger(__name__)
 
@@ -48,6 +45,8 @@ def download(url: str, path: Path, name: str) -> None:
         It could not be had; the message says why.
     DiskFullError
         There is no space left.
+    NotWritableError
+        `path` cannot be written.
     """
     import pooch
 
@@ -65,7 +64,7 @@ def download(url: str, path: Path, name: str) -> None:
             get(url, str(path), None)
             return
         except OSError as error:  # the base class of what requests raises, too
-            tell_disk_full(error, path)
+            tell_fault(error, path)
             reason, passing = _explain(error)
             if not passing or attempt == ATTEMPTS:
                 raise reason from error
@@ -113,26 +112,3 @@ class _Progress:
 
     def close(self) -> None:
         """Nothing to close."""
-
-
-@contextmanager
-def disk_full_told(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Turn "no space left" within the block into a DiskFullError that names the place.
-
-    Raises
-    ------
-    DiskFullError
-        The disk that is to hold `path` is full, or a quota is used up.
-    """
-    try:
-        yield
-    except OSError as error:
-        tell_disk_full(error, Path(path))
-        raise
-
-
-def tell_disk_full(error: OSError, path: Path) -> None:
-    """Raise a DiskFullError if that is what `error` means for the disk of `path`."""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        message = f"{path.parent}: no space left on this disk ({error.strerror})."
-        raise DiskFullError(f"{message} Make room and run again.") from error

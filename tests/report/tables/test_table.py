@@ -59,9 +59,9 @@ def test_every_text_is_escaped_in_html_latex_and_markdown() -> None:
     assert not re.search("<[iusqb]>|<block>", html)
     assert html.count("&lt;") == 6
     assert "c&amp;" in html
-    assert r"50\% <b>|a\_b" in to_latex(table)
-    assert r"<q>|\%" in to_latex(table)
-    assert r"<q>\|%" in to_markdown(table)
+    assert r"50\% \textless{}b\textgreater{}\textbar{}a\_b" in to_latex(table)
+    assert r"\textless{}q\textgreater{}\textbar{}\%" in to_latex(table)
+    assert r"\<q\>\|%" in to_markdown(table)
 
 
 def test_marks_tell_supervised_and_shortened_methods() -> None:

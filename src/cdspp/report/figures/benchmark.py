@@ -14,7 +14,6 @@ import numpy as np
 
 from cdspp.analysis.summary import Floats, Summary, mean_sd
 from cdspp.core.names import BASELINE, REFERENCE
-from cdspp.core.wording import task_title
 from cdspp.report.figures.lines import DASHES, draw_line, rows_in_view
 from cdspp.report.figures.style import (
     MUTED,
@@ -27,6 +26,7 @@ from cdspp.report.figures.style import (
     figure_name,
     quiet,
     style_of,
+    task_text,
 )
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def draw_methods(summary: Summary, outputs: Sequence[PathLike]) -> None:
     """Draw all rows of one benchmark, a panel a task and one for their average."""
     summary = summary.of_all_tasks()
     tasks, values = summary.with_average(summary.accuracy)
-    titles = [task_title(task) for task in tasks]
+    titles = [task_text(task) for task in tasks]
     longest = max(map(len, titles), default=1)
     n_columns = max(1, min(len(titles), 5, int(6.2 / (0.073 * longest + 0.1))))
     n_lines = max(1, math.ceil(len(titles) / n_columns))
@@ -104,7 +104,7 @@ def draw_iterations(summary: Summary, outputs: Sequence[PathLike]) -> None:
                 axes.set_visible(False)
                 continue
             _iteration_panel(axes, summary, place, bands=not crowded)
-            axes.set_title(task_title(summary.tasks[place]))
+            axes.set_title(task_text(summary.tasks[place]))
         figure.supxlabel("iteration", fontsize=9)
         figure.supylabel("accuracy, percent", fontsize=9)
         handles, labels = grid.flat[0].get_legend_handles_labels()

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from cdspp.analysis.curves import CurveScores, parameter_title, value_text
 from cdspp.analysis.summary import Floats, mean_sd
 from cdspp.core.names import AVERAGE, BASELINE, LABELS, REFERENCE
-from cdspp.core.wording import task_title
 from cdspp.report.figures.lines import DASHES, draw_line, note_far
 from cdspp.report.figures.style import (
     MUTED,
@@ -27,6 +26,7 @@ from cdspp.report.figures.style import (
     equal_windows,
     far_below,
     quiet,
+    task_text,
 )
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _by_task(curve: CurveScores) -> tuple[tuple[str, ...], Floats]:
 
 def _label_panel(axes: Axes, curve: CurveScores, task: str, values: Floats) -> int:
     """Draw one panel; return how many names stand one above another at its bottom."""
-    axes.set_title(task_title(task), fontweight="bold" if task == AVERAGE else "normal")
+    axes.set_title(task_text(task), fontweight="bold" if task == AVERAGE else "normal")
     means = 100 * np.array([[mean_sd(trials)[0] for trials in row] for row in values])
     far = np.array([far_below(column) for column in means.T]).T
     # What is far below more than once, or throughout, is left out as a whole.
@@ -245,7 +245,7 @@ def _sensitivity_handles(
             handle.set_label(f"{handle.get_label()}, average")
     named = looks if len(looks) <= len(_TASK_DASHES) else {"single tasks": "solid"}
     handles += [
-        Line2D([], [], color=MUTED, lw=0.9, ls=dashes, label=task_title(name))
+        Line2D([], [], color=MUTED, lw=0.9, ls=dashes, label=task_text(name))
         for name, dashes in named.items()
     ]
     if any(curve.main is not None for curve in curves):

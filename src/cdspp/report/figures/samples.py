@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from cdspp.core.artifacts import FIT_COLUMNS, read_labels, read_rows
 from cdspp.core.errors import DataError
-from cdspp.core.wording import task_title
 from cdspp.report.figures.style import (
     CLASS_COLOURS,
     INK,
@@ -22,6 +21,8 @@ from cdspp.report.figures.style import (
     by_kind,
     canvas,
     figure_name,
+    plain_text,
+    task_text,
 )
 from cdspp.study.plan import BenchmarkPlan
 
@@ -34,6 +35,7 @@ __all__ = ["count_confusions", "draw_confusion", "draw_showcase", "draw_subspace
 PathLike = str | os.PathLike[str]
 
 _MAX_COUNTED = 20
+_LONGEST = 32  # letters of a class
 _MAX_PANELS = 6
 _MOST_VECTOR_DOTS = 6000
 _GROUPS: Mapping[str, Mapping[str, Any]] = {
@@ -96,7 +98,7 @@ def draw_confusion(
             _write_counts(axes, counts, shares)
         every = math.ceil(n_classes / 30)
         shown = range(0, n_classes, every)
-        names = [classes[i] for i in shown]
+        names = [plain_text(classes[i], _LONGEST) for i in shown]
         upright = max(map(len, names), default=0) > 2
         axes.set_xticks(shown, names, rotation=90 if upright else 0)
         axes.set_yticks(shown, names)
@@ -280,14 +282,17 @@ def _subspace_legend(figure: Figure, shown: Mapping[str, NDArray[Any]]) -> None:
     colours.pop("")
     if len(colours) > len(CLASS_COLOURS):
         return
+    names = [plain_text(name, _LONGEST) for name in colours]
+    longest = max(map(len, names), default=0)
+    room = max(1, int(figure.get_figwidth() / (0.075 * longest + 0.35)))
     handles = [
         Line2D([], [], marker="o", color=colour, linestyle="none", label=name)
-        for name, colour in colours.items()
+        for name, colour in zip(names, colours.values(), strict=True)
     ]
     figure.legend(
         handles=handles,
         loc="outside lower center",
-        ncols=5 if max(map(len, colours), default=0) > 3 else 10,
+        ncols=min(5, room) if longest > 3 else 10,
         handletextpad=0.1,
         columnspacing=1.2,
     )
@@ -306,4 +311,4 @@ def _showcase_title(plan: BenchmarkPlan) -> str:
     if plan.showcase is None:
         return ""
     name = figure_name(plan.display_name(plan.showcase.method))
-    return f"{name}, {task_title(plan.showcase.task)}"
+    return f"{name}, {task_text(plan.showcase.task)}"

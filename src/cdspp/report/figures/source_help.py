@@ -14,7 +14,7 @@ from cdspp.analysis.source_help import by_task, of_method
 from cdspp.analysis.summary import Summary
 from cdspp.analysis.verdicts import EQUAL, HELPS, HURTS
 from cdspp.core.names import AVERAGE, BASELINE, REFERENCE
-from cdspp.core.wording import in_points, task_title
+from cdspp.core.wording import in_points
 from cdspp.report.figures.style import (
     MUTED,
     WIDTH,
@@ -23,7 +23,9 @@ from cdspp.report.figures.style import (
     equal_windows,
     figure_name,
     method_handles,
+    plain_text,
     quiet,
+    task_text,
 )
 from cdspp.study.plan import BenchmarkPlan
 
@@ -85,8 +87,7 @@ def draw_source_help(
 
 
 def _title(axes: Axes, summary: Summary) -> None:
-    title = axes.set_title(summary.plan.title, fontweight="bold", fontsize=9.5)
-    title.set_parse_math(False)
+    axes.set_title(plain_text(summary.plan.title), fontweight="bold", fontsize=9.5)
 
 
 def few_tasks(plans: Sequence[BenchmarkPlan]) -> bool:
@@ -121,7 +122,7 @@ def _source_panel(
                 axes.plot([mean, mean], ends, color="#0067a8", lw=0.9, alpha=0.45)
         _gain_text(axes, groups.get(task), top + (len(rows) - 1) / 2)
     centres = [k * pitch + (len(rows) - 1) / 2 for k in range(len(summary.tasks))]
-    axes.set_yticks(centres, [task_title(task) for task in summary.tasks])
+    axes.set_yticks(centres, [task_text(task) for task in summary.tasks])
     axes.set_ylim(
         max(1, len(summary.tasks)) * pitch - (1 + _PITCH) / 2, -(1 + _PITCH) / 2
     )
@@ -198,7 +199,7 @@ def _gain_panel(axes: Axes, groups: Mapping[str, pd.DataFrame]) -> None:
             _gain(axes, comparison, y - 0.16, (_BASELINE, "s", "white"))
         if (rival := _hardest(comparisons)) is not None:
             _gain(axes, rival, y + 0.16, _look(verdict_of(comparisons)))
-    axes.set_yticks(range(len(groups)), [task_title(task) for task in groups])
+    axes.set_yticks(range(len(groups)), [task_text(task) for task in groups])
     axes.set_ylim(max(1, len(groups)) - 0.5, -0.5)
     quiet(axes)
 

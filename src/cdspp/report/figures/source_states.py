@@ -12,7 +12,13 @@ import pandas as pd
 from cdspp.analysis.source_help import on_average, rivals_of
 from cdspp.analysis.verdicts import COLLAPSED, EQUAL, HELPS, HURTS, TOO_FEW, UNDECIDED
 from cdspp.core.wording import DASH, in_points
-from cdspp.report.figures.style import INK, MUTED, canvas, figure_name
+from cdspp.report.figures.style import (
+    INK,
+    MUTED,
+    canvas,
+    figure_name,
+    plain_text,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,7 +71,7 @@ def draw_source_states(
         )[:, 0]
         for group, title, axes in zip(groups, titles, grid, strict=True):
             _matrix(axes, group)
-            axes.set_title(title, fontweight="bold", fontsize=9.5).set_parse_math(False)
+            axes.set_title(plain_text(title), fontweight="bold", fontsize=9.5)
         signs = ", ".join(f"{sign} {_WORDS[word]}" for word, sign in _SIGNS.items())
         figure.supxlabel(f"gain over this state, points: {signs}", fontsize=8.5)
 

@@ -16,7 +16,7 @@ from cdspp.analysis.paired import mean_interval
 from cdspp.analysis.summary import Floats, mean_sd
 from cdspp.core.artifacts import atomic
 from cdspp.core.errors import DataError
-from cdspp.core.wording import split_name
+from cdspp.core.wording import split_name, task_title, visible
 from cdspp.study.plan import Row
 
 if TYPE_CHECKING:
@@ -38,8 +38,10 @@ __all__ = [
     "far_below",
     "figure_name",
     "method_handles",
+    "plain_text",
     "quiet",
     "style_of",
+    "task_text",
 ]
 
 INK = "#22262b"
@@ -48,6 +50,7 @@ GRID = "#e4e6e9"
 WIDTH = 7.4
 _DPI = 132
 CLOSE = 5.0
+_LONGEST = 64  # letters that fit above a figure
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,9 @@ _SETTINGS: Any = {
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 9,
     "mathtext.default": "regular",
+    # Subscripts of methods need it; all other texts go through `plain_text`.
+    "text.parse_math": True,
+    "text.usetex": False,
     "axes.titlesize": 9,
     "axes.titleweight": "normal",
     "axes.titlelocation": "left",
@@ -148,9 +154,42 @@ def figure_name(name: str) -> str:
     >>> print(figure_name("SVM_t"))
     SVM$_\mathrm{t}$
     """
-    base, subscript, rest = split_name(name.replace("$", r"\$"))
-    tail = rf"$_\mathrm{{{subscript}}}$" if subscript else ""
-    return base + tail + rest
+    base, subscript, rest = split_name(name)
+    # Mathtext has few letters, and a backslash before it would be of its dollar sign.
+    if not subscript or not name.isascii() or base.endswith("\\"):
+        return plain_text(name)
+    tail = rf"$_\mathrm{{{subscript}}}$"
+    return plain_text(base) + tail + plain_text(rest)
+
+
+def plain_text(text: str, most: int = _LONGEST) -> str:
+    r"""Write any text so that a figure shows it letter by letter, on one line.
+
+    Every text that a user chose goes through here: class, benchmark, domain, method.
+
+    Parameters
+    ----------
+    text : str
+        The text; what cannot be seen is shown as Python writes it.
+    most : int, default=64
+        How many letters there is room for; the middle of a longer text is left out.
+
+    Examples
+    --------
+    >>> print(plain_text("5 $ of\n\\frac{$"))
+    5 \$ of\n\frac{\$
+    >>> plain_text("a" * 9 + "z", most=4)
+    'aa…z'
+    """
+    seen = visible(text)
+    if len(seen) > most:
+        seen = f"{seen[: most // 2]}…{seen[len(seen) - (most - most // 2 - 1) :]}"
+    return seen.replace("$", r"\$")
+
+
+def task_text(task: str) -> str:
+    """Write a task for a figure, as an arrow between its domains."""
+    return plain_text(task_title(task))
 
 
 def quiet(axes: Axes, *, grid: str = "x") -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -14,7 +15,7 @@ import pandas as pd
 
 from cdspp.core.artifacts import atomic
 from cdspp.core.errors import DataError
-from cdspp.core.wording import DASH, in_points, split_name
+from cdspp.core.wording import DASH, in_points, split_name, visible
 
 __all__ = [
     "Cell",
@@ -23,6 +24,7 @@ __all__ = [
     "html_name",
     "latex_escape",
     "latex_name",
+    "markdown_escape",
     "to_csv",
     "to_fragment",
     "to_html",
@@ -44,12 +46,20 @@ _LATEX = {
     "}": r"\}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "`": r"\textasciigrave{}",
     "→": r"$\rightarrow$",
     "−": "$-$",
     "–": "--",
     "†": r"$^\dagger$",
     "×": r"$\times$",
 }
+# What opens something in Markdown, HTML or mathematics within a line; at the start of a
+# paragraph, a list or a heading.
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|~$&#])")
+_OPENING = re.compile(r"^(\d*)([-+.)])(?=\s)")
 
 
 @dataclass(frozen=True)
@@ -153,16 +163,16 @@ def to_markdown(table: Table) -> str:
     """Write a Markdown table under its title and caption."""
 
     def cell(value: Cell) -> str:
-        text = value.text.replace("|", r"\|")
+        text = markdown_escape(value.text)
         text = f"**{text}**" if value.bold else text
-        return f"{text} [{value.note}]" if value.note else text
+        return f"{text} [{markdown_escape(value.note)}]" if value.note else text
 
-    head = [column.replace("|", r"\|") for column in table.columns]
+    head = [markdown_escape(column) for column in table.columns]
     rule = ["---"] * table.text_columns
     rule += ["---:"] * (len(head) - table.text_columns)
     body = [[cell(value) for value in line.cells] for line in table.lines]
     grid = ["| " + " | ".join(parts) + " |" for parts in (head, rule, *body)]
-    return "\n".join([table.legend, "", *grid, ""])
+    return "\n".join([markdown_escape(table.legend), "", *grid, ""])
 
 
 def to_latex(table: Table) -> str:
@@ -189,10 +199,10 @@ def to_latex(table: Table) -> str:
         rf"\label{{tab:{table.name.replace('_', '-')}}}",
         rf"\begin{{tabular}}{{{align}}}",
         r"\toprule",
-        " & ".join(latex_escape(column) for column in table.columns) + r" \\",
+        _latex_row(map(latex_escape, table.columns)),
         r"\midrule",
         "\n\\midrule\n".join(
-            "\n".join(" & ".join(map(cell, line.cells)) + r" \\" for line in lines)
+            "\n".join(_latex_row(map(cell, line.cells)) for line in lines)
             for _, lines in _blocks(table)
         ),
         r"\bottomrule",
@@ -234,6 +244,17 @@ def to_fragment(table: Table) -> str:
     )
 
 
+def markdown_escape(text: str) -> str:
+    r"""Write any text so that Markdown shows it, in a table as elsewhere.
+
+    Examples
+    --------
+    >>> print(markdown_escape("<b> a|b *"))
+    \<b\> a\|b \*
+    """
+    return _OPENING.sub(r"\1\\\2", _MARKDOWN.sub(r"\\\1", visible(text)))
+
+
 def latex_escape(text: str) -> str:
     r"""Write any text so that LaTeX prints it.
 
@@ -242,7 +263,7 @@ def latex_escape(text: str) -> str:
     >>> print(latex_escape("50 % of a_b"))
     50 \% of a\_b
     """
-    return "".join(_LATEX.get(character, character) for character in text)
+    return "".join(_LATEX.get(character, character) for character in visible(text))
 
 
 def latex_name(name: str) -> str:
@@ -269,6 +290,12 @@ def html_name(name: str) -> str:
     base, subscript, rest = split_name(name)
     tail = f"<sub>{escape(subscript)}</sub>" if subscript else ""
     return escape(base) + tail + escape(rest)
+
+
+def _latex_row(cells: Iterable[str]) -> str:
+    r"""Write a line; it must not look like an option of a rule or ``\\`` before."""
+    row = " & ".join(cells)
+    return ("{}" if row.startswith(("[", "*")) else "") + row + r" \\"
 
 
 def _blocks(table: Table) -> list[tuple[str, list[Line]]]:
