@@ -267,7 +267,9 @@ def test_a_name_that_cannot_be_part_of_a_path_is_refused(folder: Path) -> None:
 
 
 def test_a_missing_index_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"index\.json: not a data set's index"):
+    with pytest.raises(
+        DataError, match=r"index\.json: expected a JSON file, but No su"
+    ):
         read_index(tmp_path / "index.json")
 
 

@@ -11,6 +11,7 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
+from support.fit_files import write_fit
 
 from cdspp import CDSPP
 from cdspp.core.artifacts import (
@@ -22,7 +23,6 @@ from cdspp.core.artifacts import (
     read_json,
     read_rows,
     write_features,
-    write_json,
     write_rows,
 )
 from cdspp.core.errors import MethodFailed
@@ -96,8 +96,8 @@ def scores_of(folder: Path, trials: Sequence[dict[str, Any]]) -> dict[str, np.nd
     cells = [(trial, step, key) for trial in ran for step in (1, 2) for key in IDS]
     columns = zip(*((*cell, "a", 0.5) for cell in cells), strict=True)
     fit = folder / "fits/toy/main/left_right/cdspp/1-3.parquet"
-    write_rows(fit, FIT_COLUMNS, dict(zip(FIT_COLUMNS, columns, strict=True)))
-    write_json(fit.with_suffix(".json"), {"trials": trials})
+    content = dict(zip(FIT_COLUMNS, columns, strict=True))
+    write_fit(fit, content, {trial["trial"]: trial for trial in trials})
     output = folder / "scores.parquet"
     write_scores(fits=[fit], labels=[folder / "right.parquet"], output=output)
     return read_rows(output, SCORE_COLUMNS)
@@ -115,9 +115,3 @@ def test_scores_mark_every_iteration_of_a_trial_that_collapsed(tmp_path: Path) -
     assert scores["collapsed"].dtype == bool
     assert scores["trial"].tolist() == [1, 1, 2, 2, 3]
     assert scores["collapsed"].tolist() == [True, True, False, False, False]
-
-
-def test_a_record_that_does_not_say_counts_as_no_collapse(tmp_path: Path) -> None:
-    assert (
-        scores_of(tmp_path, [{"trial": 1, **OK}])["collapsed"].tolist() == [False] * 2
-    )

@@ -17,6 +17,7 @@ from cdspp.core.artifacts import (
     FIT_COLUMNS,
     LABEL_COLUMNS,
     SCORE_COLUMNS,
+    SPLIT_COLUMNS,
     Features,
     read_json,
     read_rows,
@@ -24,6 +25,8 @@ from cdspp.core.artifacts import (
     write_rows,
 )
 from cdspp.core.errors import DataError, MethodFailed
+from cdspp.core.names import FitKey, fit_key
+from cdspp.core.provenance import file_digest, ids_digest
 from cdspp.stages.fit import Cell, Fit, TaskFiles, fit_cell, read_trials
 from cdspp.stages.score import write_scores
 from cdspp.stages.splits import write_split
@@ -244,6 +247,9 @@ def test_what_makes_a_fit_stale_is_its_own_options_inputs_and_code(room: Room) -
     assert fitted(room, wider) == {"class-noise"}
     room.output("none").with_suffix(".json").write_text("{")
     assert fitted(room, wider) == {"none"}
+    other = room.output("none").read_bytes()
+    room.output("class-noise").write_bytes(other)  # in its place, with its record kept
+    assert fitted(room, wider) == {"class-noise"}
     room.output("main").unlink()
     assert fitted(room, wider) == {"main"}
     assert fitted(room, wider, options={"alpha": 2.0}) == set(STATES)
@@ -325,6 +331,23 @@ def test_the_record_says_what_ran(room: Room) -> None:
     assert record["versions"]["numpy"] == np.__version__
     assert [outcome["trial"] for outcome in record["trials"]] == [1, 2]
     assert all(outcome["seconds"] > 0 for outcome in record["trials"])
+
+
+def test_the_record_says_what_the_fit_is_and_of_which_files(room: Room) -> None:
+    fit = room.fit()
+    record = read_json(fit.with_suffix(".json"))
+    assert [record[name] for name in FitKey._fields] == [*fit_key(fit)]
+    assert record["predictions"] == file_digest(fit)
+    files = {"source_features": room.features("left")}
+    files |= {"target_features": room.features("right")}
+    files |= {"source_split": room.split("source", "left")}
+    files |= {"target_split": room.split("target", "right")}
+    assert record["inputs"] == {name: file_digest(path) for name, path in files.items()}
+    split = pd.DataFrame(read_rows(files["target_split"], SPLIT_COLUMNS))
+    tested = split[split["role"] == "unlabelled"].groupby("trial")["id"]
+    assert [o["test_ids"] for o in record["trials"]] == [*tested.agg(ids_digest)]
+    assert [o["tested"] for o in record["trials"]] == [*tested.size()]
+    assert {o["rounds"] for o in record["trials"]} == {5}
 
 
 def test_the_subspace_holds_every_row_in_every_round(room: Room) -> None:

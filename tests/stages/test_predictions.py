@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from support.fit_files import write_fit
 
 from cdspp.core.artifacts import (
     FIT_COLUMNS,
     LABEL_COLUMNS,
     SCORE_COLUMNS,
     read_frame,
-    write_json,
     write_rows,
 )
 from cdspp.stages.predictions import vote, write_predictions
@@ -61,9 +61,7 @@ def files(folder: Path) -> tuple[Path, Path]:
     write_rows(labels, LABEL_COLUMNS, content)
     fit = folder / "goods/main/web_shop/cdspp/1-1.parquet"
     rows = fit_rows((1, 1, "p", "a", np.nan), (1, 1, "q", "b", np.nan))
-    write_rows(fit, FIT_COLUMNS, rows.to_dict("list"))
-    record = {"trials": [{"trial": 1, "status": "ok"}]}
-    write_json(fit.with_suffix(".json"), record)
+    write_fit(fit, rows)
     return labels, fit
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from support.fit_files import TOLD, TOLD_OF_TRIAL
 
 from cdspp.analysis.source_help import compare
 from cdspp.analysis.summary import Summary, summarise
@@ -20,7 +21,7 @@ from cdspp.core.artifacts import (
     write_json,
     write_rows,
 )
-from cdspp.core.names import ALONE, MAIN, REFERENCE, TARGET_ONLY
+from cdspp.core.names import ALONE, MAIN, REFERENCE, TARGET_ONLY, fit_key
 from cdspp.methods import method_class
 from cdspp.study.model import Benchmark, Method, Setting, Study, StudyDataset
 from cdspp.study.plan import BenchmarkPlan, Row, plan_of
@@ -84,7 +85,7 @@ CONTROLS = (TARGET_ONLY, *(state for state in STATES if state != ALONE))
 DIGIT_TASKS = ("print_sketch", "sketch_photo", "photo_tilted", "tilted_print")
 FEW = ("svm-t", "cdspp-sup", "cdspp", "cdspp-pca")
 RECORD = {
-    "block": "1-5",
+    **TOLD,
     "versions": {"python": "3.11.9", "numpy": "2.4.6"},
     "platform": {"machine": "x86_64", "cpus": 8, "system": "Linux"},
     "seed": 7,
@@ -349,12 +350,15 @@ def write_fit_records(
     paths = []
     for task, row in product(plan.tasks, plan.main_rows):
         trials = [
-            {"trial": trial, "status": "ok", "reason": "", "collapsed": "", **MEASURED}
+            {"trial": trial, "status": "ok", "reason": "", **MEASURED}
+            | {"collapsed": "", **TOLD_OF_TRIAL}
             for trial in range(1, 6)
         ]
         if row.key == failed:
             trials[1] |= {"status": "failed", "reason": "no <pairs> left"}
         place = folder / "fits" / plan.benchmark / "main" / task / row.key
         paths.append(place / "1-5.json")
-        write_json(paths[-1], {**RECORD, "method": row.key, "trials": trials})
+        write_json(
+            paths[-1], {**RECORD, **fit_key(paths[-1])._asdict(), "trials": trials}
+        )
     return paths

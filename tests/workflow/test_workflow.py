@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from support.toy_study import CONFIG, Project
 
+from cdspp.analysis.verify import verify
 from cdspp.core.artifacts import FIT_COLUMNS, LABEL_COLUMNS, read_features, read_rows
 from cdspp.report.page.graph import EDGES
 
@@ -63,6 +64,12 @@ def test_a_run_ends_with_a_report_and_tables(project: Project) -> None:
 
 def test_a_second_run_has_nothing_to_do(project: Project) -> None:
     assert "Nothing to be done" in project.snakemake("--cores", "2")
+
+
+def test_what_a_run_leaves_is_what_was_computed(project: Project) -> None:
+    found = verify(project.folder / "results" / "toy")
+    assert found.faults == ()
+    assert f"Checked {len(_fit_files(project))} fits" in found.told
 
 
 @pytest.fixture(scope="module")
@@ -335,6 +342,22 @@ def test_a_damaged_input_gives_one_clear_error(project: Project) -> None:
         assert not (project.folder / split).exists()
     finally:
         labels.write_bytes(kept)
+
+
+def test_a_fit_in_the_place_of_another_is_named_and_made_again_once_deleted(
+    project: Project,
+) -> None:
+    fit, other = (path for path in _fit_files(project)[:2])
+    kept, score = fit.read_bytes(), (project.folder / SCORES).read_bytes()
+    fit.write_bytes(other.read_bytes())
+    output = project.snakemake("--cores", "1", "--", SCORES, ok=False)
+    assert f"DataError: {fit.relative_to(project.folder)}: its content is" in output
+    assert f"Delete it and {fit.stem}.json beside it" in output
+    fit.unlink()
+    fit.with_suffix(".json").unlink()
+    project.snakemake("--cores", "1", "--", SCORES)
+    assert fit.read_bytes() == kept
+    assert (project.folder / SCORES).read_bytes() == score
 
 
 def test_the_report_of_snakemake_can_be_made(project: Project) -> None:

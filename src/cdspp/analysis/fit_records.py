@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from cdspp.core.artifacts import read_json
 from cdspp.core.names import fit_key
+from cdspp.stages.fit_files import read_record
 
 __all__ = ["OUTCOME_COLUMNS", "FitRecords", "read_fit_records"]
 
@@ -61,16 +61,21 @@ class FitRecords:
 
 
 def read_fit_records(paths: Iterable[str | os.PathLike[str]]) -> FitRecords:
-    """Read fit records; what each belongs to is read from its path.
+    """Read fit records; each belongs to what its path says, and says so itself.
 
     Parameters
     ----------
     paths : iterable of path
         ``.../<benchmark>/<setting>/<task>/<method>/<block>.json``.
+
+    Raises
+    ------
+    DataError
+        A record is damaged, of an older version, or belongs to another fit.
     """
     jobs, outcomes = [], []
     for path in paths:
-        job = read_json(path)
+        job = read_record(path)
         outcomes += [fit_key(path)._asdict() | trial for trial in job.pop("trials")]
         jobs.append(job)
     return FitRecords(pd.DataFrame(outcomes, columns=list(OUTCOME_COLUMNS)), jobs)

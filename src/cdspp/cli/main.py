@@ -16,6 +16,7 @@ from cdspp.cli.fetch import add_fetch
 from cdspp.cli.init import add_init
 from cdspp.cli.own_data import FILES, add_fit, add_predict
 from cdspp.cli.study_files import need_workflow, read_study
+from cdspp.cli.verify import add_verify
 from cdspp.core.errors import DiskFullError, MethodFailed, NotWritableError
 from cdspp.core.faults import memory_words, out_of_memory
 
@@ -91,6 +92,7 @@ def _parser() -> argparse.ArgumentParser:
     summary.add_argument(
         "folder", metavar="RESULTS_FOLDER", help="for instance results/embedded"
     )
+    add_verify(commands)
     return parser
 
 

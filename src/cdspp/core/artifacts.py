@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+import zipfile
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
+    "BROKEN_NPZ",
     "FIT_COLUMNS",
     "LABEL_COLUMNS",
     "SCORE_COLUMNS",
@@ -44,6 +47,15 @@ __all__ = [
 ]
 
 Columns = Mapping[str, str]
+
+# What reading raises of an archive that is cut short, of another kind, or handmade.
+BROKEN_NPZ = (
+    *(OSError, ValueError, TypeError, LookupError, EOFError),
+    *(zlib.error, zipfile.BadZipFile, NotImplementedError),
+)
+_ZIP, _PARQUET = b"PK\x03\x04", b"PAR1"  # how such files open
+# What Parquet calls the types of columns, where it is another word.
+_ARROW = {"float32": "float", "float64": "double"}
 
 LABEL_COLUMNS: Columns = {"id": "string", "label": "string", "position": "int32"}
 SPLIT_COLUMNS: Columns = {
@@ -135,18 +147,51 @@ def read_features(path: str | os.PathLike[str]) -> Features:
     DataError
         The file is missing, damaged, or holds something else.
     """
+    what = "a feature file (NPZ)"
+    _check_opening(path, what, _ZIP)
     try:
         with np.load(path, allow_pickle=False) as archive:
             provenance = json.loads(str(archive["provenance"]))
             ids = archive["ids"]
             if "X" in archive:
-                return Features(archive["X"], ids, provenance)
-            parts = (archive["data"], archive["indices"], archive["indptr"])
-            X = sparse.csr_array(parts, shape=tuple(archive["shape"]))
-            return Features(X, ids, provenance)
-    except (OSError, KeyError, ValueError) as error:
-        message = f"{path}: not a feature file ({error}). Delete it and run again."
-        raise DataError(message) from error
+                X = archive["X"]
+            else:
+                parts = (archive["data"], archive["indices"], archive["indptr"])
+                X = sparse.csr_array(parts, shape=tuple(archive["shape"]))
+    except BROKEN_NPZ as error:
+        raise _unreadable(path, what, f"it is damaged or foreign: {error}") from error
+    if np.ndim(X) != 2 or np.shape(ids) != X.shape[:1]:
+        shapes = f"an array of shape {np.shape(X)} and ids of shape {np.shape(ids)}"
+        raise _unreadable(path, what, f"it holds {shapes}")
+    return Features(X, ids, provenance)
+
+
+def _check_opening(path: str | os.PathLike[str], what: str, opening: bytes) -> None:
+    """Refuse a file that is missing, or of another kind by its first bytes."""
+    try:
+        with Path(path).open("rb") as stream:
+            found = stream.read(64)
+    except OSError as error:
+        raise _unreadable(path, what, f"{error.strerror}") from error
+    if not found.startswith(opening):
+        raise _unreadable(path, what, _opening(found))
+
+
+def _opening(found: bytes) -> str:
+    """Say what a file of another kind is, by its first bytes."""
+    if not found:
+        return "it is empty"
+    if found.lstrip()[:5].lower() in (b"<!doc", b"<html", b"<head", b"<?xml"):
+        return "it is a web page"
+    return f"it begins with {found[:8]!r}"
+
+
+def _unreadable(path: str | os.PathLike[str], what: str, wrong: str) -> DataError:
+    again = "Delete it and run" if Path(path).exists() else "Run"
+    return DataError(
+        f"{path}: expected {what}, but {wrong.rstrip('.')}. {again} the study again, "
+        "which makes it anew."
+    )
 
 
 def write_rows(
@@ -172,20 +217,23 @@ def read_rows(path: str | os.PathLike[str], columns: Columns) -> dict[str, np.nd
     Raises
     ------
     DataError
-        The file is missing or damaged, or a column is not there.
+        The file is missing or damaged, or a column is not there or of another type.
     """
     import pyarrow.lib
     import pyarrow.parquet as pq
 
+    what = f"a Parquet file with the columns {', '.join(columns)}"
+    _check_opening(path, what, _PARQUET)
     try:
         table = pq.read_table(path, columns=list(columns))
-        return {name: table[name].to_numpy() for name in columns}
-    except (OSError, KeyError, pyarrow.lib.ArrowException) as error:
-        expected = ", ".join(columns)
-        message = (
-            f"{path}: expected a Parquet file with the columns {expected} ({error})"
-        )
-        raise DataError(message) from error
+        kinds = {name: str(table.schema.field(name).type) for name in columns}
+        values = {name: table[name].to_numpy() for name in columns}
+    except (OSError, KeyError, ValueError, pyarrow.lib.ArrowException) as error:
+        raise _unreadable(path, what, f"it is damaged or foreign: {error}") from error
+    for name, kind in columns.items():
+        if kinds[name] != _ARROW.get(kind, kind):
+            raise _unreadable(path, what, f"{name} holds {kinds[name]}, not {kind}")
+    return values
 
 
 def read_frame(path: str | os.PathLike[str], columns: Columns) -> pd.DataFrame:
@@ -253,5 +301,21 @@ def write_json(path: str | os.PathLike[str], value: Any) -> None:
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:
-    """Read a JSON file."""
-    return json.loads(Path(path).read_text())
+    """Read a JSON file.
+
+    Raises
+    ------
+    DataError
+        The file is missing, damaged, or holds something else.
+    """
+    what = "a JSON file"
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise _unreadable(path, what, f"{error.strerror}") from error
+    try:
+        return json.loads(content)
+    except ValueError as error:
+        cut = content.startswith((b"{", b"["))
+        wrong = f"it is damaged: {error}" if cut else _opening(content)
+        raise _unreadable(path, what, wrong) from error

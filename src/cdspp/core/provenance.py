@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import json
 import os
 import platform
 import resource
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -22,7 +23,9 @@ __all__ = [
     "code_digest",
     "cpu_seconds",
     "data_digest",
+    "file_digest",
     "hardware",
+    "ids_digest",
     "limit_threads",
     "measured",
     "peak_memory_mb",
@@ -146,6 +149,26 @@ def code_digest(*modules: str) -> str:
     for name in sorted(reached):
         digest.update(f"{name}\n{_module(name)[1]}\n".encode())
     return digest.hexdigest()[:16]
+
+
+def file_digest(path: str | os.PathLike[str]) -> str:
+    """Return the sha256 digest of a file."""
+    with Path(path).open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def ids_digest(ids: Iterable[str]) -> str:
+    """Return a digest of ids, whatever their order.
+
+    Examples
+    --------
+    >>> from cdspp.core.provenance import ids_digest
+    >>> ids_digest(["b", "a"]) == ids_digest(["a", "b"])
+    True
+    >>> ids_digest(["a", "a"]) == ids_digest(["a"])
+    False
+    """
+    return hashlib.sha256(json.dumps(sorted(ids)).encode()).hexdigest()
 
 
 def script_digest(script: Path) -> str:

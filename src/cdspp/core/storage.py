@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import zipfile
-import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -18,7 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from cdspp.core.artifacts import atomic
+from cdspp.core.artifacts import BROKEN_NPZ, atomic
 from cdspp.core.errors import DataError
 
 __all__ = ["Packer", "read_parts", "storable", "unpack", "write_parts"]
@@ -27,11 +25,6 @@ T = TypeVar("T")
 
 _KINDS: dict[str, type] = {}
 _TREE = "tree"
-# What is left of a file that is cut short, of another kind, or made by hand.
-_BROKEN = (
-    *(OSError, ValueError, TypeError, LookupError, EOFError),
-    *(zlib.error, zipfile.BadZipFile, NotImplementedError),
-)
 
 
 def storable(cls: type[T]) -> type[T]:
@@ -188,5 +181,5 @@ def read_parts(
         with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
             return json.loads(str(arrays.pop(_TREE))), arrays
-    except _BROKEN as error:
+    except BROKEN_NPZ as error:
         raise DataError(f"{path}: not {what}, or damaged ({error}).") from error

@@ -230,8 +230,8 @@ def read_index(path: str | Path) -> Index:
     """
     file = Path(path)
     file = file / INDEX_NAME if file.is_dir() else file
+    content = read_json(file)
     try:
-        content = read_json(file)
         domains = {
             domain["name"]: tuple(Sample(**row) for row in domain["samples"])
             for domain in content["domains"]
@@ -244,7 +244,7 @@ def read_index(path: str | Path) -> Index:
             file.parent,
             content["versions"],
         )
-    except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         message = f"{file}: not a data set's index ({error!r}). Prepare it again."
         raise DataError(message) from error
     check_index(index)
@@ -270,10 +270,10 @@ def read_record(path: str | Path) -> Mapping[str, Any]:
         There is no record, it is damaged, or a file that it names is missing.
     """
     file = Path(path)
+    record: Mapping[str, Any] = read_json(file)
     try:
-        record: Mapping[str, Any] = read_json(file)
         names = list(record["files"])
-    except (OSError, KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError) as error:
         message = f"{file}: not the record of fetched files ({error!r})."
         raise DataError(f"{message} Delete it and fetch again.") from error
     for name in names:

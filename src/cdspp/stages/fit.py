@@ -28,9 +28,11 @@ from cdspp.core.artifacts import (
 )
 from cdspp.core.errors import CollapseWarning, DataError, MethodFailed
 from cdspp.core.jobs import log_ready
-from cdspp.core.names import LABELLED
+from cdspp.core.names import LABELLED, fit_key
 from cdspp.core.provenance import (
+    file_digest,
     hardware,
+    ids_digest,
     limit_threads,
     measured,
     versions,
@@ -167,8 +169,8 @@ class Fit:
         Parquet file with `cdspp.core.artifacts.FIT_COLUMNS`, one row a test sample,
         round and trial.
     record : path
-        JSON file: of what it is made, seconds, memory, versions, seed, and status and
-        reason per trial.
+        JSON file: what the fit is of, of which inputs, a digest of the Parquet file,
+        seconds, memory, versions, seed, and status, reason and test samples per trial.
     options : mapping
         Options in place of the method's defaults.
     source : mapping
@@ -214,14 +216,10 @@ class Cell:
         """Return what the random numbers of a trial belong to."""
         return self.seed, self.benchmark, self.task, trial
 
-    def digest(self) -> str:
-        """Return a digest of all that the predictions of the fits have in common."""
-        names = {name: value for name, value in vars(self).items() if name != "files"}
-        digest = hashlib.sha256(json.dumps(names, sort_keys=True).encode())
-        for path in filter(None, vars(self.files).values()):
-            with Path(path).open("rb") as stream:
-                digest.update(hashlib.file_digest(stream, "sha256").digest())
-        return digest.hexdigest()
+    def inputs(self) -> dict[str, str]:
+        """Return the digest of each file that the fits read."""
+        files = vars(self.files).items()
+        return {name: file_digest(path) for name, path in files if path is not None}
 
 
 def fit_cell(cell: Cell, fits: Sequence[Fit]) -> None:
@@ -243,38 +241,59 @@ def fit_cell(cell: Cell, fits: Sequence[Fit]) -> None:
     if any(method.needs_torch for method in methods):
         import_module("torch")
     log_ready()
-    shared = cell.digest()
+    inputs = cell.inputs()
     with limit_threads(cell.numeric_threads):
         for fit in fits:
-            made_of = _made_of(shared, fit)
-            if _is_there(fit, made_of):
+            content = _identity(cell, fit, inputs)
+            if _is_there(fit, content):
                 log.info("%s is there, made of the same", fit.predictions)
                 os.utime(fit.predictions)
                 os.utime(fit.record)
             else:
                 log.info("%s", fit.predictions)
-                _fit_block(cell, fit, made_of)
+                _fit_block(cell, fit, content)
 
 
-def _made_of(shared: str, fit: Fit) -> str:
+def _identity(cell: Cell, fit: Fit, inputs: Mapping[str, str]) -> dict[str, Any]:
+    """Return what a record says of a fit before it is made: what it is, made of what.
+
+    The path of a fit repeats some of it, so that a file in another one's place is
+    found out (`cdspp.stages.fit_files`).
+    """
+    return {
+        "benchmark": cell.benchmark,
+        "setting": fit_key(fit.record).setting,
+        "task": cell.task,
+        "method": fit.method,
+        "block": cell.block,
+        "dataset": Path(cell.files.target_features).absolute().parent.name,
+        "overlap": fit.overlap,
+        "inputs": dict(inputs),
+        "made_of": _made_of(cell, fit, inputs),
+    }
+
+
+def _made_of(cell: Cell, fit: Fit, inputs: Mapping[str, str]) -> str:
     """Return a digest of all that a fit's predictions depend on."""
+    shared = {name: value for name, value in vars(cell).items() if name != "files"}
     files = ("predictions", "record")
     own = {name: value for name, value in vars(fit).items() if name not in files}
-    text = json.dumps([shared, own], sort_keys=True)
+    text = json.dumps([shared, dict(inputs), own], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _is_there(fit: Fit, made_of: str) -> bool:
-    """Whether the files of a fit exist and are made of what they would be now."""
-    if not Path(fit.predictions).is_file() or not Path(fit.record).is_file():
-        return False
+def _is_there(fit: Fit, content: Mapping[str, Any]) -> bool:
+    """Whether the files of a fit are whole and made of what they would be now."""
     try:
-        return bool(read_json(fit.record)["made_of"] == made_of)
-    except (ValueError, KeyError):  # damaged, or written before records said so
+        record = read_json(fit.record)
+        same = all(record[name] == value for name, value in content.items())
+        return same and bool(record["predictions"] == file_digest(fit.predictions))
+    # Missing, damaged, or written before records said so.
+    except (OSError, ValueError, KeyError, TypeError):
         return False
 
 
-def _fit_block(cell: Cell, fit: Fit, made_of: str) -> None:
+def _fit_block(cell: Cell, fit: Fit, content: Mapping[str, Any]) -> None:
     """Fit every trial of a block and write predictions and record."""
     rows: dict[str, list[Any]] = {name: [] for name in FIT_COLUMNS}
     outcomes: list[dict[str, Any]] = []
@@ -284,13 +303,14 @@ def _fit_block(cell: Cell, fit: Fit, made_of: str) -> None:
         given = _given(fit.method, axes, cell.files.prior)
         estimator = make(fit.method, **{**given, **fit.options})
         outcome, rounds = _fit_trial(estimator, trial, state.of(trial.source, *axes))
-        outcomes.append(outcome)
+        outcome |= {"rounds": len(rounds), "tested": len(trial.test_ids)}
+        outcomes.append({**outcome, "test_ids": ids_digest(trial.test_ids)})
         _append(rows, trial, rounds)
     write_rows(fit.predictions, FIT_COLUMNS, rows)
-    content = {"method": fit.method, "block": cell.block, "seed": cell.seed}
-    content |= {"numeric_threads": cell.numeric_threads, "made_of": made_of}
-    content |= {"trials": outcomes, "versions": versions(), "platform": hardware()}
-    write_json(fit.record, content)
+    record = {**content, "predictions": file_digest(fit.predictions)}
+    record |= {"seed": cell.seed, "numeric_threads": cell.numeric_threads}
+    record |= {"trials": outcomes, "versions": versions(), "platform": hardware()}
+    write_json(fit.record, record)
 
 
 def _given(

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from cdspp.core.artifacts import FIT_COLUMNS, atomic, read_frame, read_labels
-from cdspp.core.names import FitKey, fit_key
+from cdspp.core.artifacts import atomic, read_labels
+from cdspp.stages.fit_files import read_fit
 
 __all__ = ["PREDICTION_COLUMNS", "vote", "write_predictions"]
 
@@ -65,11 +65,11 @@ def write_predictions(
     known = {Path(path).stem: read_labels(path) for path in labels}
     blocks: dict[tuple[str, str], list[pd.DataFrame]] = {}
     for path in fits:
-        cell: FitKey = fit_key(path)
-        rows = read_frame(path, FIT_COLUMNS)
-        target = known[cell.task.split("_")[1]]
+        fit = read_fit(path)
+        rows, task = pd.DataFrame(fit.columns), fit.key.task
+        target = known[task.split("_")[1]]
         missing = [not target.get(name) for name in rows["id"]]
-        blocks.setdefault((cell.task, cell.method), []).append(rows[missing])
+        blocks.setdefault((task, fit.key.method), []).append(rows[missing])
     for output in map(Path, outputs):
         cell_rows = blocks[output.parent.name, output.stem]
         table = vote(pd.concat(cell_rows, ignore_index=True))

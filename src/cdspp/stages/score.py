@@ -11,18 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cdspp.core.artifacts import (
-    FIT_COLUMNS,
-    SCORE_COLUMNS,
-    read_json,
-    read_labels,
-    read_rows,
-    write_rows,
-)
+from cdspp.core.artifacts import SCORE_COLUMNS, read_labels, write_rows
 from cdspp.core.errors import DataError
-from cdspp.core.names import FitKey, fit_key
+from cdspp.stages.fit_files import FitFile, read_fit
 
-__all__ = ["accuracies", "write_scores"]
+__all__ = ["accuracies", "score_fit", "write_scores"]
 
 log = logging.getLogger(__name__)
 
@@ -68,29 +61,47 @@ def write_scores(
     Raises
     ------
     DataError
-        A predicted sample has no label.
+        A fit is not what its record and path say (`cdspp.stages.fit_files`), or a
+        predicted sample has no label.
     """
     truth = {Path(path).stem: read_labels(path) for path in labels}
     rows: list[tuple[Any, ...]] = []
     for path in fits:
-        cell = fit_key(path)
-        target = cell.task.split("_")[1]
-        rows += _score_block(Path(path), cell, truth[target])
+        fit = read_fit(path)
+        rows += score_fit(fit, truth[fit.key.task.split("_")[1]])
     rows.sort(key=lambda row: row[:5])
     log.info("scored %d rows", len(rows))
     values = zip(*rows, strict=True) if rows else [()] * len(SCORE_COLUMNS)
     write_rows(output, SCORE_COLUMNS, dict(zip(SCORE_COLUMNS, values, strict=True)))
 
 
-def _score_block(
-    path: Path, cell: FitKey, truth: Mapping[str, str]
-) -> list[tuple[Any, ...]]:
-    columns = read_rows(path, FIT_COLUMNS)
+def score_fit(fit: FitFile, truth: Mapping[str, str]) -> list[tuple[Any, ...]]:
+    """Score the predictions of a fit, per trial and iteration.
+
+    Parameters
+    ----------
+    fit : FitFile
+        What `cdspp.stages.fit_files.read_fit` returned.
+    truth : mapping of str to str
+        The label of each id of the target domain, empty where it has none.
+
+    Returns
+    -------
+    list of tuple
+        Rows of `cdspp.core.artifacts.SCORE_COLUMNS`.
+
+    Raises
+    ------
+    DataError
+        A predicted sample is not in `truth`.
+    """
+    columns, cell = fit.columns, fit.key
     unknown = [key for key in columns["id"] if key not in truth]
     if unknown:
         raise DataError(
-            f"{path}: {len(unknown)} predicted samples have no label, the first is "
-            f"{unknown[0]}. Delete the file and run again."
+            f"{fit.path}: {len(unknown)} predicted samples have no label, the first is "
+            f"{unknown[0]}. Delete it and the labels of its target, and run the study "
+            "again."
         )
     # Rows of a table without a label are predicted, and not scored.
     labels = np.array([truth[key] for key in columns["id"]], dtype=object)
@@ -98,9 +109,9 @@ def _score_block(
     labels = labels[labels != ""]
     key = (cell.setting, cell.task, cell.method)
     rows: list[tuple[Any, ...]] = []
-    for outcome in read_json(path.with_suffix(".json"))["trials"]:
+    for outcome in fit.record["trials"]:
         number, status = outcome["trial"], outcome["status"]
-        state = (status, bool(outcome.get("collapsed")))  # older records do not tell
+        state = (status, bool(outcome["collapsed"]))
         of_trial = columns["trial"] == number
         if status != "ok":
             rows.append((*key, number, 0, *state, 0, np.nan, np.nan))

@@ -1,0 +1,111 @@
+"""What fits were made of, looked up in the folder of their study by its digest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from cdspp.core.artifacts import SPLIT_COLUMNS, read_labels, read_rows
+from cdspp.core.errors import DataError
+from cdspp.core.names import UNLABELLED_ROLE
+from cdspp.core.provenance import file_digest, ids_digest
+from cdspp.stages.fit_files import FitFile
+
+__all__ = ["FitInputs"]
+
+Files = Mapping[str, Path]
+
+# The files that every fit reads.
+READ = ("source_features", "target_features", "source_split", "target_split")
+
+
+class FitInputs:
+    """The files that lie in a study's folders for the fits of a benchmark.
+
+    Parameters
+    ----------
+    root : Path
+        ``results/<study>``.
+    benchmark : str
+        The benchmark.
+    """
+
+    def __init__(self, root: Path, benchmark: str) -> None:
+        self._results = root.parent
+        splits = _by_digest((root / "splits" / benchmark).rglob("[!.]*.parquet"))
+        shares = _by_digest((root / "test-shares" / benchmark).rglob("[!.]*.parquet"))
+        self._places = {"source_split": splits, "target_split": splits, "prior": shares}
+        self._features: dict[str, Files] = {}
+        self._labels: dict[tuple[str, str], dict[str, str]] = {}
+        self._tested: dict[tuple[str, ...], dict[int, str]] = {}
+
+    def labels(self, fit: FitFile) -> Mapping[str, str]:
+        """Return the label of each id of a fit's target domain."""
+        dataset, target = fit.record["dataset"], fit.key.task.split("_")[1]
+        if (dataset, target) not in self._labels:
+            path = self._results / "labels" / dataset / f"{target}.parquet"
+            self._labels[dataset, target] = read_labels(path)
+        return self._labels[dataset, target]
+
+    def check(self, fit: FitFile) -> None:
+        """Check that what a fit was made of lies there, and that it tests what it says.
+
+        Parameters
+        ----------
+        fit : FitFile
+            The fit.
+
+        Raises
+        ------
+        DataError
+            Features or splits are others by now, or its record names other test
+            samples than the splits do.
+        """
+        inputs = {**dict.fromkeys(READ, "none"), **fit.record["inputs"]}
+        for name, digest in inputs.items():
+            if digest not in self._of(name, fit.record["dataset"]):
+                raise DataError(
+                    f"{fit.path}: its {name} (sha256 {digest[:12]}) is not among the "
+                    "files that lie there: they were changed, or it is a fit of other "
+                    "data. Delete it and its record and run the study again."
+                )
+        tested = self._test_ids(fit)
+        for outcome in fit.record["trials"]:
+            if tested.get(outcome["trial"]) != outcome["test_ids"]:
+                raise DataError(
+                    f"{fit.path}: trial {outcome['trial']}: its test samples are not "
+                    "those of the split. Delete it and its record and run the study "
+                    "again."
+                )
+
+    def _of(self, name: str, dataset: str) -> Files:
+        if name in self._places:
+            return self._places[name]
+        if dataset not in self._features:
+            place = self._results / "features" / dataset
+            self._features[dataset] = _by_digest(place.glob("[!.]*.npz"))
+        return self._features[dataset]
+
+    def _test_ids(self, fit: FitFile) -> dict[int, str]:
+        """Return a digest of the test samples of each trial, from the splits alone."""
+        inputs, overlap = fit.record["inputs"], fit.record["overlap"]
+        key = (inputs["source_split"], inputs["target_split"], overlap)
+        if key not in self._tested:
+            splits = self._places["source_split"]
+            drawn, given = (read_rows(splits[i], SPLIT_COLUMNS) for i in key[:2])
+            found = {}
+            for trial in np.unique(given["trial"]).tolist():
+                of_trial = given["trial"] == trial
+                tested = given["id"][of_trial & (given["role"] == UNLABELLED_ROLE)]
+                if overlap == "exclude":
+                    taken = set(drawn["id"][drawn["trial"] == trial])
+                    tested = [name for name in tested if name not in taken]
+                found[trial] = ids_digest(tested)
+            self._tested[key] = found
+        return self._tested[key]
+
+
+def _by_digest(files: Iterable[Path]) -> Files:
+    return {file_digest(path): path for path in sorted(files)}

@@ -1,0 +1,171 @@
+"""The files of fits as they are read: none counts that is not what its record says."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cdspp.core.artifacts import FIT_COLUMNS, read_json, read_rows
+from cdspp.core.errors import DataError
+from cdspp.core.names import FitKey, fit_key, trials_of_block
+from cdspp.core.provenance import file_digest, ids_digest
+
+__all__ = ["FitFile", "read_fit", "read_record"]
+
+# What a record and each of its trials must tell to be checked.
+TOLD = (*FitKey._fields, "dataset", "overlap", "inputs", "predictions", "trials")
+TOLD_OF_TRIAL = ("trial", "status", "collapsed", "rounds", "tested", "test_ids")
+
+
+@dataclass(frozen=True, eq=False)
+class FitFile:
+    """A fit that was read.
+
+    Attributes
+    ----------
+    path : Path
+        Its predictions.
+    key : FitKey
+        What it is of.
+    columns : mapping
+        Predictions, by `cdspp.core.artifacts.FIT_COLUMNS`.
+    record : mapping
+        What the fit stage says of it.
+    """
+
+    path: Path
+    key: FitKey
+    columns: Mapping[str, NDArray[Any]]
+    record: Mapping[str, Any]
+
+
+def read_record(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read the record of a fit, and check it against its path.
+
+    Parameters
+    ----------
+    path : path
+        ``.../<benchmark>/<setting>/<task>/<method>/<block>.json``.
+
+    Raises
+    ------
+    DataError
+        It is damaged or of an older version, or belongs to another fit.
+    """
+    file = Path(path)
+    record = read_json(file)
+    known = record if isinstance(record, dict) else {}
+    _check_told(file, known, TOLD)
+    key = fit_key(file)
+    told = [str(known[name]) for name in key._fields]
+    if told != list(key):
+        wrong = f"it is the record of {'/'.join(told)}"
+        raise _refused(file, f"expected that of {'/'.join(key)}, but {wrong}")
+    trials = known["trials"]
+    for trial in trials if isinstance(trials, list) else [trials]:
+        _check_told(file, trial if isinstance(trial, dict) else {}, TOLD_OF_TRIAL)
+    found = [trial["trial"] for trial in trials]
+    if found != _trials(file, key.block):
+        raise _refused(
+            file, f"expected the trials {key.block}, but it tells of {found}"
+        )
+    return known
+
+
+def read_fit(path: str | os.PathLike[str]) -> FitFile:
+    """Read the predictions of a fit, and check them against its record and path.
+
+    Parameters
+    ----------
+    path : path
+        ``.../<benchmark>/<setting>/<task>/<method>/<block>.parquet``; the record lies
+        beside it.
+
+    Raises
+    ------
+    DataError
+        One of both is damaged or belongs to another fit; the trials are not those of
+        the block, or predicted samples not exactly the test samples of their trial,
+        once each a round; or the file has changed since it was written.
+    """
+    file = Path(path)
+    record = read_record(file.with_suffix(".json"))
+    columns = read_rows(file, FIT_COLUMNS)
+    _check_rows(file, columns, record["trials"])
+    if file_digest(file) != record["predictions"]:
+        wrong = "its content is not what its record has the digest of"
+        raise _refused(file, f"{wrong}: it was changed, or is of another fit")
+    return FitFile(file, fit_key(file), columns, record)
+
+
+def _check_rows(
+    file: Path,
+    columns: Mapping[str, NDArray[Any]],
+    outcomes: Sequence[Mapping[str, Any]],
+) -> None:
+    expected = [o["trial"] for o in outcomes if o["rounds"] and o["tested"]]
+    found = np.unique(columns["trial"]).tolist()
+    if found != expected:
+        wrong = f"but there are {found}"
+        raise _refused(file, f"expected predictions of the trials {expected}, {wrong}")
+    for outcome in outcomes:
+        if outcome["trial"] in expected:
+            here = columns["trial"] == outcome["trial"]
+            ids, rounds = columns["id"][here], columns["iteration"][here]
+            _check_trial(file, ids, rounds, outcome)
+
+
+def _check_trial(
+    file: Path,
+    ids: NDArray[Any],
+    iterations: NDArray[Any],
+    outcome: Mapping[str, Any],
+) -> None:
+    """Check that each round of a trial predicts exactly the test samples, once each."""
+    trial, tested = outcome["trial"], outcome["tested"]
+    rounds = np.unique(iterations)
+    if len(rounds) != outcome["rounds"]:
+        expected = f"trial {trial}: expected {outcome['rounds']} iterations"
+        raise _refused(file, f"{expected}, but there are {len(rounds)}")
+    checked = np.empty(0, dtype=object)
+    for number in rounds:
+        found = ids[iterations == number]
+        # Rounds have one order, so that most need no digest.
+        if np.array_equal(found, checked):
+            continue
+        if len(found) != tested or ids_digest(found) != outcome["test_ids"]:
+            where = f"trial {trial}, iteration {number}"
+            expected = f"expected the {tested} test samples of the split, once each"
+            got = f"got {len(found)} rows of {len(set(found))} samples"
+            raise _refused(file, f"{where}: {expected}, but {got}")
+        checked = found
+
+
+def _check_told(file: Path, told: Mapping[str, Any], needed: Sequence[str]) -> None:
+    if lacking := [name for name in needed if name not in told]:
+        wrong = f"it does not tell {', '.join(lacking)}"
+        raise _refused(
+            file, f"{wrong}, so it is of an older version or of another kind"
+        )
+
+
+def _trials(file: Path, block: str) -> list[int]:
+    try:
+        return list(trials_of_block(block))
+    except ValueError as error:
+        wrong = f"expected trials as its name, such as 1-5, but it is {block!r}"
+        raise _refused(file, wrong) from error
+
+
+def _refused(file: Path, wrong: str) -> DataError:
+    other = file.with_suffix(".json" if file.suffix == ".parquet" else ".parquet")
+    return DataError(
+        f"{file}: {wrong}. Delete it and {other.name} beside it, and run the study "
+        "again."
+    )

@@ -1,0 +1,175 @@
+"""Files of a study that were changed after they were computed: each is named."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from support.fit_files import write_fit
+from support.verified_study import VerifiedStudy
+
+from cdspp.analysis.verify import verify
+from cdspp.core.artifacts import (
+    FIT_COLUMNS,
+    LABEL_COLUMNS,
+    SCORE_COLUMNS,
+    SPLIT_COLUMNS,
+    read_frame,
+    read_json,
+    write_rows,
+)
+from cdspp.core.errors import DataError
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> VerifiedStudy:
+    return VerifiedStudy(tmp_path / "results")
+
+
+def faults(study: VerifiedStudy) -> tuple[str, ...]:
+    return verify(study.root).faults
+
+
+def named(study: VerifiedStudy, *patterns: str) -> None:
+    """Check that what is found is one fault for each pattern."""
+    found = faults(study)
+    assert len(found) == len(patterns), found
+    for text, pattern in zip(found, patterns, strict=True):
+        assert re.search(pattern, text), text
+
+
+def edit_scores(study: VerifiedStudy, trial: int, **values: object) -> None:
+    rows = read_frame(study.scores, SCORE_COLUMNS)
+    cell = (rows["setting"] == "main") & (rows["method"] == "cdspp")
+    chosen = cell & (rows["trial"] == trial) & (rows["task"] == "web_photo")
+    rows.loc[chosen, list(values)] = list(values.values())
+    write_rows(study.scores, SCORE_COLUMNS, rows)
+
+
+def test_a_study_as_it_was_computed_has_no_fault(study: VerifiedStudy) -> None:
+    found = verify(study.root)
+    assert found.faults == ()
+    # Two methods, without a source and with noise, on two tasks.
+    assert found.told == (
+        "Checked 8 fits (16 trials), 1 file of scores, 3 tables: all as computed."
+    )
+
+
+def test_an_edited_score_is_named_and_so_is_each_table_of_it(
+    study: VerifiedStudy,
+) -> None:
+    edit_scores(study, 2, accuracy=0.99)
+    found = faults(study)
+    told = r"main/web_photo/cdspp, trial 2: iteration 1: accuracy 0\.99, but fit and"
+    assert re.search(rf"scores/goods\.parquet: {told} labels give 0\.[0-8]", found[0])
+    tables = {Path(text.split(":")[0]).name for text in found[1:]}
+    assert tables == {"accuracy_goods.csv", "overview.csv"}
+
+
+def test_scores_of_no_fit_and_missing_ones_are_named(study: VerifiedStudy) -> None:
+    shutil.rmtree(study.root / "fits/goods/noise/web_photo")
+    named(
+        study, r"noise/web_photo/cdspp, trial 1: it has .* no fit \(and 1 trial more\)"
+    )
+    study = VerifiedStudy(study.results)
+    rows = read_frame(study.scores, SCORE_COLUMNS)
+    gone = (rows["setting"] == "noise") & (rows["trial"] == 1)
+    write_rows(study.scores, SCORE_COLUMNS, rows[~gone])
+    study.write_tables()
+    missing = "cdspp, trial 1: expected 2 rows, but there are 0"
+    named(study, f"noise/photo_web/{missing}", f"noise/web_photo/{missing}")
+
+
+def test_edited_labels_are_found_by_the_scores(study: VerifiedStudy) -> None:
+    path = study.results / "labels/goods/photo.parquet"
+    rows = read_frame(path, LABEL_COLUMNS)
+    write_rows(path, LABEL_COLUMNS, rows.assign(label="pen"))
+    found = faults(study)
+    assert len(found) == 4  # fits to this target
+    assert all("web_photo" in text for text in found)
+    path.unlink()
+    named(study, r"labels/goods/photo\.parquet: .*No such file")
+
+
+@pytest.mark.parametrize("name", ["parquet", "json"])
+def test_a_fit_in_the_place_of_another_is_named_once(
+    study: VerifiedStudy, name: str
+) -> None:
+    shutil.copy(
+        study.fit("svm-t").with_suffix(f".{name}"),
+        study.fit("cdspp").with_suffix(f".{name}"),
+    )
+    named(study, rf"main/web_photo/cdspp/1-2\.{name}: ")
+
+
+def test_predictions_without_a_record_and_the_other_way_are_named(
+    study: VerifiedStudy,
+) -> None:
+    study.fit("svm-t").unlink()
+    study.fit("cdspp").with_suffix(".json").unlink()
+    told = "No such file or directory. Run the study again"
+    named(study, rf"cdspp/1-2\.json: .*{told}", rf"svm-t/1-2\.parquet: .*{told}")
+
+
+def test_test_samples_that_are_not_those_of_the_split_are_named(
+    study: VerifiedStudy,
+) -> None:
+    record = read_json(study.fit().with_suffix(".json"))
+    rows = read_frame(study.fit(), FIT_COLUMNS)
+    fewer = rows[~rows["id"].str.endswith("5")]  # and a record that fits them
+    write_fit(study.fit(), fewer, inputs=record["inputs"])
+    named(study, "trial 1: its test samples are not those of the split")
+
+
+def test_a_fit_of_other_splits_or_features_is_named(study: VerifiedStudy) -> None:
+    path = study.split("target", "photo")
+    rows = read_frame(path, SPLIT_COLUMNS)
+    write_rows(path, SPLIT_COLUMNS, rows.assign(row=0))
+    named(study, *[r"web_photo/.*: its target_split \(sha256 \w{12}\) is not amo"] * 4)
+    study = VerifiedStudy(study.results)
+    features = study.results / "features/goods/photo.net.npz"
+    features.write_bytes(features.read_bytes()[:-1])
+    assert len(faults(study)) == 8  # it is the source of one task, too
+
+
+def test_an_edited_number_of_a_table_is_named(study: VerifiedStudy) -> None:
+    def change(table: pd.DataFrame) -> pd.DataFrame:
+        chosen = (table["row"] == "noise") & (table["task"] == "photo_web")
+        return table.assign(mean=table["mean"].mask(chosen, 0.5001))
+
+    study.edit_table("class-accuracy_goods", change)
+    named(study, r"class-accuracy_goods\.csv: goods, photo_web, noise: mean 0\.5001, ")
+
+
+def test_a_line_that_is_gone_or_there_twice_is_named(study: VerifiedStudy) -> None:
+    study.edit_table("overview", lambda table: table[table["row"] != "svm-t"])
+    named(study, r"overview\.csv: svm-t has scores, but no line")
+    study.edit_table("overview", lambda table: pd.concat([table, table]))
+    named(study, r"overview\.csv: cdspp, average stands there twice")
+
+
+@pytest.mark.parametrize("name", ["scores/goods.parquet", "tables/overview.csv"])
+def test_a_file_that_is_a_web_page_is_named(study: VerifiedStudy, name: str) -> None:
+    (study.root / name).write_text("<html>not found</html>")
+    named(study, f"{name}: expected a (Parquet|CSV) file")
+
+
+def test_fits_that_the_study_no_longer_asks_for_are_checked_and_counted_apart(
+    study: VerifiedStudy,
+) -> None:
+    old = study.root / "fits/goods/noise/web_photo/svm-t/1-2.parquet"
+    inputs = read_json(study.fit().with_suffix(".json"))["inputs"]
+    write_fit(old, read_frame(study.fit(), FIT_COLUMNS), inputs=inputs)
+    found = verify(study.root)
+    assert found.faults == ()
+    assert found.told.endswith("all as computed. 1 fit of these in no score.")
+    old.write_bytes(b"")
+    named(study, r"noise/web_photo/svm-t/1-2\.parquet: .* it is empty")
+
+
+def test_a_folder_without_scores_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="expected the folder of a study with scores"):
+        verify(tmp_path)

@@ -1,0 +1,122 @@
+"""The folder of a small study whose every file follows from the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from support.domain_files import CLASSES, write_block, write_domain
+from support.fit_files import write_fit
+from support.report_data import make_plan
+
+from cdspp.analysis.summary import read_summary
+from cdspp.core.artifacts import FIT_COLUMNS
+from cdspp.core.provenance import file_digest
+from cdspp.report.tables.benchmark import build_benchmark_tables, build_overview
+from cdspp.report.tables.table import to_csv
+from cdspp.stages.score import write_scores
+from cdspp.study.plan import Row
+
+__all__ = ["VerifiedStudy"]
+
+TASKS = ("web_photo", "photo_web")
+EACH = 6
+
+
+class VerifiedStudy:
+    """Features, labels, splits, fits, scores and tables of one benchmark."""
+
+    def __init__(self, results: Path) -> None:
+        self.results, self.root = results, results / "shop"
+        self.plan = make_plan(
+            benchmark="goods",
+            tasks=TASKS,
+            methods=("svm-t", "cdspp"),
+            states=("none", "noise"),
+            trials=2,
+        )
+        for domain in ("web", "photo"):
+            write_domain(results / "features/goods", domain, "net", EACH, width=3)
+            labels = results / f"labels/goods/{domain}.parquet"
+            labels.parent.mkdir(parents=True, exist_ok=True)
+            (results / f"features/goods/{domain}.parquet").rename(labels)
+            self._write_splits(domain)
+        for row in self.plan.rows:
+            for task in TASKS:
+                self.write_fit(row, task)
+        self.write_scores()
+        self.write_tables()
+
+    def _write_splits(self, domain: str) -> None:
+        names = [f"{domain}-{c}-{i}" for c in CLASSES for i in range(EACH)]
+        place = self.root / "splits/goods/main"
+        sources = [(t, n, "source", n.split("-")[1]) for t in (1, 2) for n in names]
+        targets = [
+            (trial, name, "labelled", name.split("-")[1])
+            if name.endswith(str(trial))
+            else (trial, name, "unlabelled", None)
+            for trial in (1, 2)
+            for name in names
+        ]
+        for role, rows in (("source", sources), ("target", targets)):
+            write_block(place, role, domain, "1-2", rows)
+            made = place / "splits" / role / domain / "1-2.parquet"
+            made.rename(self.split(role, domain))
+
+    def split(self, role: str, domain: str) -> Path:
+        path = self.root / f"splits/goods/main/{role}/{domain}/1-2.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
+
+    def fit(self, method: str = "cdspp", task: str = TASKS[0]) -> Path:
+        """Return the predictions of a method in the main run."""
+        return self.root / f"fits/goods/main/{task}/{method}/1-2.parquet"
+
+    def write_fit(self, row: Row, task: str) -> None:
+        source, target = task.split("_")
+        path = self.root / f"fits/goods/{row.setting}/{task}/{row.method}/1-2.parquet"
+        rows = [
+            (trial, step, f"{target}-{c}-{i}", self._guess(row, c, i, trial, step), 0.5)
+            for trial in (1, 2)
+            for step in (1, 2)
+            for c in CLASSES
+            for i in range(EACH)
+            if i != trial
+        ]
+        files = {
+            "source_features": self.results / f"features/goods/{source}.net.npz",
+            "target_features": self.results / f"features/goods/{target}.net.npz",
+            "source_split": self.split("source", source),
+            "target_split": self.split("target", target),
+        }
+        inputs = {name: file_digest(file) for name, file in files.items()}
+        write_fit(path, pd.DataFrame(rows, columns=list(FIT_COLUMNS)), inputs=inputs)
+
+    def _guess(self, row: Row, name: str, i: int, trial: int, step: int) -> str:
+        place = self.plan.rows.index(row)
+        wrong = (3 * i + place + trial) % 5 < 3 - step
+        return CLASSES[CLASSES.index(name) - wrong]
+
+    @property
+    def scores(self) -> Path:
+        return self.root / "scores/goods.parquet"
+
+    def write_scores(self) -> None:
+        fits = sorted(self.root.glob("fits/goods/**/1-2.parquet"))
+        labels = sorted(self.results.glob("labels/goods/*.parquet"))
+        write_scores(fits=fits, labels=labels, output=self.scores)
+
+    def table(self, name: str) -> Path:
+        return self.root / "tables" / f"{name}.csv"
+
+    def write_tables(self) -> None:
+        summary = read_summary(self.scores, self.plan)
+        for table in (*build_benchmark_tables(summary), build_overview([summary])):
+            self.table(table.name).parent.mkdir(exist_ok=True)
+            self.table(table.name).write_text(to_csv(table))
+
+    def edit_table(self, name: str, change: Callable[[pd.DataFrame], Any]) -> None:
+        path = self.table(name)
+        change(pd.read_csv(path)).to_csv(path, index=False)
