@@ -36,5 +36,4 @@ localrules:
 
 rule all:
     input:
-        f"results/{study.name}/report/index.html",
-        [file for name in study.benchmarks for file in prediction_files(name)],
+        every_file,

@@ -76,7 +76,7 @@ class Project:
 
     def __init__(self, repository: Path, folder: Path) -> None:
         self.folder = folder
-        for name in ("workflow", "resources", "envs", "src"):
+        for name in ("workflow", "profiles", "resources", "envs", "src"):
             ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
             shutil.copytree(repository / name, folder / name, ignore=ignored)
         for name in ("Snakefile", "config.yaml"):

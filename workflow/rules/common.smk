@@ -7,11 +7,20 @@ from pathlib import Path
 from snakemake.logging import logger
 
 from cdspp.core.errors import ConfigError
+from cdspp.core.locks import mark_run
 from cdspp.core.names import MAIN, REFERENCE
 from cdspp.core.provenance import code_digest, script_digest
 from cdspp.methods import method_module
 from cdspp.report.outline import outline_names
 from cdspp.study.config import load_study
+from cdspp.study.files import (
+    FEATURES,
+    FIT,
+    PREDICTIONS,
+    SCORES,
+    SPLIT,
+    files_after_fits,
+)
 from cdspp.study.layers import layered
 from cdspp.study.plan import plan_of
 
@@ -40,7 +49,8 @@ except ConfigError as error:
     raise WorkflowError(str(error))
 
 if workflow.is_main_process:  # each job reads this again
-    for note in (*layers.notes, *study.notes):
+    own_mark = mark_run()  # before Snakemake takes its lock; kept until the end
+    for note in filter(None, (own_mark.note, *layers.notes, *study.notes)):
         logger.warning(note)
 
 PLANS = {name: plan_of(study, name) for name in study.benchmarks}
@@ -51,18 +61,14 @@ def script_code(name):
     return script_digest(Path(workflow.basedir, f"workflow/scripts/{name}.py"))
 
 
-# Where the artifacts lie, stage by stage; data, features and labels serve all studies.
+# Where the artifacts lie that `cdspp.study.files` does not name; data, features and
+# labels serve all studies.
 FETCHED = "data/{dataset}/{resource}.fetched.json"
 INDEX = "data/{dataset}/index.json"
 LABELS = "results/labels/{dataset}/{domain}.parquet"
 CODEBOOK = "results/codebooks/{dataset}/{view}.npz"
-FEATURES = "results/features/{dataset}/{domain}.{view}.npz"
-SPLIT = "results/{study}/splits/{benchmark}/{setting}/{role}/{domain}/{block}.parquet"
-FIT = "results/{study}/fits/{benchmark}/{setting}/{task}/{method}/{block}"
 SHARES = "results/{study}/test-shares/{benchmark}/{setting}/{domain}/{block}.parquet"
 SUBSPACE = "results/{study}/subspace/{benchmark}/{task}.npz"
-SCORES = "results/{study}/scores/{benchmark}.parquet"
-PREDICTIONS = "results/{study}/predictions/{benchmark}/{task}/{method}.csv"
 EVERY_SCORES = expand(SCORES, benchmark=study.benchmarks, allow_missing=True)
 
 IDENTIFIER = "[a-z0-9]+(?:-[a-z0-9]+)*"
@@ -132,3 +138,21 @@ def main_records(wildcards):
         for file in fits_of(benchmark)
         if file.startswith(f"results/{study.name}/fits/{benchmark}/{MAIN}/")
     ]
+
+
+def every_file(wildcards):
+    """Return the report, and what else a run leaves if it is not there.
+
+    What the report rests on is made with it: only where the report is there already,
+    files that were deleted have to be asked for.
+    """
+    names = (outline_names(kind, list(PLANS.values())) for kind in ("table", "figure"))
+    made = files_after_fits(study, *names)
+    wanted = [*made.pop("report"), *made.pop("predictions")]
+    if not Path(wanted[0]).exists():
+        return wanted
+    others = [file for files in made.values() for file in files]
+    for name in study.benchmarks:
+        for file in fits_of(name):
+            others += [f"{file}.parquet", f"{file}.json"]
+    return wanted + [file for file in others if not Path(file).exists()]

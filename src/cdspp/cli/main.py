@@ -15,6 +15,7 @@ from cdspp.cli.compare import add_compare
 from cdspp.cli.fetch import add_fetch
 from cdspp.cli.init import add_init
 from cdspp.cli.own_data import FILES, add_fit, add_predict
+from cdspp.cli.status import add_status
 from cdspp.cli.study_files import need_workflow, read_study
 from cdspp.cli.verify import add_verify
 from cdspp.core.errors import DiskFullError, MethodFailed, NotWritableError
@@ -86,6 +87,7 @@ def _parser() -> argparse.ArgumentParser:
         commands, "plan", _plan, "estimate what a study costs", PLAN_HELP
     )
     plan.add_argument("file", nargs="*", metavar="STUDY_FILE")
+    add_status(commands)
     summary = add_command(
         commands, "summary", _summary, "print the headline of a study"
     )

@@ -1,0 +1,129 @@
+"""The command `cdspp status`: how far a study is, and what stands in its way."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from cdspp.cli.command import add_command
+from cdspp.cli.study_files import need_workflow, read_study
+from cdspp.core.wording import aligned, counted
+
+if TYPE_CHECKING:
+    from cdspp.study.progress import Failure, Progress
+
+__all__ = ["add_status", "status_text"]
+
+SUMMARY = "tell how far a study is, and what failed"
+HELP = """\
+Fits done, failed, running and missing by benchmark and method, why they failed, and
+which files are missing. Call it where the Snakefile is, with the study files that
+--configfile would get. Files are counted as they are: what a change of the study or the
+code makes anew, `snakemake -n` tells.
+
+example:
+  cdspp status resources/studies/printed.yaml
+"""
+NAMED = 3  # missing files of a stage, and failures of a kind, that are named
+
+
+def add_status(commands: Any) -> None:
+    """Add the command to a parser of commands."""
+    parser = add_command(commands, "status", _status, SUMMARY, HELP)
+    parser.add_argument("file", nargs="*", metavar="STUDY_FILE")
+
+
+def _status(arguments: argparse.Namespace) -> str:
+    need_workflow("status")
+    return status_text(arguments.file)
+
+
+def status_text(files: Sequence[str]) -> str:
+    """Say how far the study of some files is.
+
+    Parameters
+    ----------
+    files : sequence of str
+        What ``--configfile`` would get; none for the study of config.yaml.
+    """
+    from cdspp.report.outline import outline_names
+    from cdspp.study.files import files_after_fits, files_before_fits
+    from cdspp.study.plan import plan_of
+    from cdspp.study.progress import missing_files, study_progress
+
+    study = read_study(files)
+    plans = [plan_of(study, name) for name in study.benchmarks]
+    names = (outline_names(kind, plans) for kind in ("table", "figure"))
+    stages = files_before_fits(study) | files_after_fits(study, *names)
+    progress, missing = study_progress(study), missing_files(stages)
+    lines = [f"{study.name}: {_runs(progress)}", "", *_fit_table(progress), ""]
+    lines += _failure_lines(progress.failures)
+    if stopped := progress.stopped:
+        jobs = counted(len(stopped), "job")
+        lines += [f"{jobs} stopped before the end (killed, or out of memory):"]
+        lines += [*_first(stopped), ""]
+    lines += _file_table(stages, missing)
+    left = any(missing.values()) or any(c["missing"] for c in progress.fits.values())
+    if left and not progress.runs:
+        chosen = f" --configfile {shlex.join(files)}" if files else ""
+        lines += ["", f"What is missing is made by: snakemake --cores 8{chosen}"]
+    return "\n".join(lines)
+
+
+def _runs(progress: Progress) -> str:
+    if living := [str(run) for run in progress.runs if run.lives]:
+        return f"a run is at work, {', '.join(living)}"
+    if elsewhere := ", ".join(map(str, progress.runs)):
+        return f"whether the run of {elsewhere} still lives cannot be told from here"
+    return "no run is at work in this folder"
+
+
+def _fit_table(progress: Progress) -> list[str]:
+    from cdspp.study.progress import STATES
+
+    grid = [["fits", "", *STATES]]
+    for (benchmark, method), counter in progress.fits.items():
+        grid.append([benchmark, method, *(str(counter[state]) for state in STATES)])
+    total = [sum(c[state] for c in progress.fits.values()) for state in STATES]
+    grid.append(["all", "", *map(str, total)])
+    return aligned(_joined(grid))
+
+
+def _joined(grid: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Make one column of the first two, so that both stand left."""
+    width = max(len(line[0]) for line in grid)
+    return [[f"{line[0]:{width}}  {line[1]}", *line[2:]] for line in grid]
+
+
+def _failure_lines(failures: Sequence[Failure]) -> Iterator[str]:
+    """Yield what failed: each reason once, with the first places and logs."""
+    reasons: dict[str, list[Failure]] = {}
+    for failure in failures:
+        reasons.setdefault(failure.reason, []).append(failure)
+    for reason, alike in reasons.items():
+        yield f"failed: {reason}"
+        yield from _first([f"{each.what}: {each.log}" for each in alike])
+        yield ""
+
+
+def _file_table(
+    stages: Mapping[str, Sequence[str]], missing: Mapping[str, Sequence[str]]
+) -> Iterator[str]:
+    grid = [["files", "there", "missing"]]
+    named = [list[str]()]
+    for stage, files in stages.items():
+        if files:
+            lost = missing[stage]
+            grid.append([stage, str(len(files) - len(lost)), str(len(lost))])
+            named.append(list(_first(lost)))
+    for line, lost in zip(aligned(grid), named, strict=True):
+        yield line
+        yield from lost
+
+
+def _first(names: Sequence[str]) -> Iterator[str]:
+    yield from (f"  {name}" for name in names[:NAMED])
+    if len(names) > NAMED:
+        yield f"  and {len(names) - NAMED} more"

@@ -1,0 +1,105 @@
+"""Where the artifacts of a study lie, stage by stage, as the rules name them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import NamedTuple
+
+from cdspp.core.names import FitKey
+from cdspp.study.fit_jobs import fit_groups
+from cdspp.study.model import Study
+
+__all__ = [
+    "FEATURES",
+    "FIT",
+    "FIT_LOG",
+    "PREDICTIONS",
+    "REPORT",
+    "SCORES",
+    "SPLIT",
+    "FitJob",
+    "files_after_fits",
+    "files_before_fits",
+    "fit_jobs",
+]
+
+FEATURES = "results/features/{dataset}/{domain}.{view}.npz"
+SPLIT = "results/{study}/splits/{benchmark}/{setting}/{role}/{domain}/{block}.parquet"
+FIT = "results/{study}/fits/{benchmark}/{setting}/{task}/{method}/{block}"
+FIT_LOG = "logs/{study}/fits/{benchmark}/{setting}/{task}/{method}/{block}.log"
+SCORES = "results/{study}/scores/{benchmark}.parquet"
+PREDICTIONS = "results/{study}/predictions/{benchmark}/{task}/{method}.csv"
+REPORT = "results/{study}/report/index.html"
+TABLE = "results/{study}/tables/{name}.{form}"
+FIGURE = "results/{study}/figures/{name}.{form}"
+TABLE_FORMS, FIGURE_FORMS = ("csv", "md", "tex", "html"), ("svg", "png")
+
+
+class FitJob(NamedTuple):
+    """A job of fits: its log, and what it makes."""
+
+    log: str
+    fits: tuple[FitKey, ...]
+
+
+def fit_jobs(study: Study) -> Iterator[FitJob]:
+    """Yield the jobs that make the fits of a study; the first fit names the log."""
+    for group in fit_groups(study):
+        for task, block in product(group.tasks, group.blocks):
+            fits = tuple(
+                FitKey(group.benchmark, member.setting, task, member.method, block)
+                for member in group.members
+            )
+            yield FitJob(FIT_LOG.format(study=study.name, **fits[0]._asdict()), fits)
+
+
+def files_before_fits(study: Study) -> dict[str, list[str]]:
+    """Return what the fits of a study read, by stage: features and splits."""
+    splits: dict[str, None] = {}
+    for benchmark in study.benchmarks:
+        for key in study.fits(benchmark):
+            domains = key.task.split("_")
+            for role, domain in zip(("source", "target"), domains, strict=True):
+                names = {"benchmark": benchmark, "block": key.block, "role": role}
+                setting = study.split_setting(key.setting, role)
+                names |= {"setting": setting, "domain": domain}
+                splits[SPLIT.format(study=study.name, **names)] = None
+    features = [
+        FEATURES.format(dataset=dataset, domain=domain, view=view)
+        for dataset, domain, view in study.feature_names()
+    ]
+    return {"features": features, "splits": list(splits)}
+
+
+def files_after_fits(
+    study: Study, tables: Sequence[str], figures: Sequence[str]
+) -> dict[str, list[str]]:
+    """Return what follows from the fits of a study, by stage.
+
+    Parameters
+    ----------
+    study : Study
+        The study.
+    tables, figures : sequence of str
+        Names of its tables and figures, as `cdspp.report.outline` tells them.
+    """
+    name = study.name
+    unlabelled = {
+        PREDICTIONS.format(study=name, **key._asdict()): None
+        for benchmark in study.benchmarks
+        for key in study.unlabelled_fits(benchmark)
+    }
+    return {
+        "scores": [SCORES.format(study=name, benchmark=b) for b in study.benchmarks],
+        "predictions": list(unlabelled),
+        "tables": [
+            TABLE.format(study=name, name=table, form=form)
+            for table, form in product(tables, TABLE_FORMS)
+        ],
+        "figures": [
+            FIGURE.format(study=name, name=figure, form=form)
+            for figure, form in product(figures, FIGURE_FORMS)
+        ],
+        "report": [REPORT.format(study=name)],
+    }

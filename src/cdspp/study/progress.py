@@ -1,0 +1,199 @@
+"""How far a study is: fits made, failed, at work and missing, from what lies there."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from cdspp.core.artifacts import read_json
+from cdspp.core.jobs import FINISHED, READY
+from cdspp.core.locks import RunMark, read_marks
+from cdspp.core.names import FitKey, trials_of_block
+from cdspp.study.files import FIT, FitJob, fit_jobs
+from cdspp.study.model import Study
+
+__all__ = [
+    "STATES",
+    "Failure",
+    "Progress",
+    "missing_files",
+    "study_progress",
+]
+
+STATES = DONE, FAILED, RUNNING, MISSING = ("done", "failed", "running", "missing")
+
+# What `cdspp.core.jobs` says in a log: ready, finished, or how the job failed.
+OF_JOB = re.compile(r"^\d{4}-\S+ \S+ cdspp\.core\.jobs (.*)$", re.M)
+TAIL = 1 << 16  # bytes at the end of a log that hold the last such line
+
+
+class Failure(NamedTuple):
+    """Something that failed: what, why, and the log that tells more."""
+
+    what: str
+    reason: str
+    log: str
+
+
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """How far a study is.
+
+    Attributes
+    ----------
+    fits : mapping of (str, str) to Counter
+        By benchmark and method, the number of fits in each of `STATES`; a fit is one
+        trial of a task in a setting, as `cdspp plan` counts them.
+    failures : list of Failure
+        Jobs that ended with an error, and fits whose record says that they failed.
+    stopped : list of str
+        Logs of jobs that ended without a word: killed, or out of memory.
+    runs : sequence of RunMark
+        Runs in this folder that live, or that lived on another machine.
+    """
+
+    fits: dict[tuple[str, str], Counter[str]]
+    failures: list[Failure] = field(default_factory=list)
+    stopped: list[str] = field(default_factory=list)
+    runs: Sequence[RunMark] = ()
+
+    def state_of(self, log: JobLog) -> str:
+        """Return the state of what a job has not made: running, failed or missing."""
+        if log.state == RUNNING:
+            living = [run.started for run in self.runs if run.lives]
+            # A log of before the run is that of a job which was killed.
+            return RUNNING if living and log.written >= min(living) else MISSING
+        return log.state
+
+
+@dataclass(frozen=True)
+class JobLog:
+    """What the log of a job says.
+
+    Attributes
+    ----------
+    path : str
+        The log.
+    state : {'done', 'failed', 'running', 'missing'}
+        Whether the job has ended, and how; missing where there is no log.
+    reason : str
+        Its error.
+    written : float
+        When it was last written to.
+    """
+
+    path: str
+    state: str = MISSING
+    reason: str = ""
+    written: float = 0.0
+
+
+def study_progress(study: Study) -> Progress:
+    """Return how far a study is; files are counted as they are, old or new.
+
+    Parameters
+    ----------
+    study : Study
+        The study, whose files lie in the working folder.
+    """
+    runs = [run for run in read_marks() if run.lives is not False]
+    fits = {
+        (benchmark, key.method): Counter[str]()
+        for benchmark in study.benchmarks
+        for key in study.fits(benchmark)
+    }
+    progress = Progress(fits, runs=runs)
+    for job in fit_jobs(study):
+        _add_fits(progress, study, job)
+    own = Path("logs", study.name, "fits")
+    for path in map(Path, study.logs()):
+        for log in [path] if path.is_file() else sorted(path.rglob("*.log")):
+            if not log.is_relative_to(own):
+                found = _read_log(log.as_posix())
+                _add_job(progress, found, "/".join(log.with_suffix("").parts[1:]))
+    return progress
+
+
+def missing_files(stages: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Return which files of each stage are not there."""
+    return {
+        stage: [file for file in files if not Path(file).is_file()]
+        for stage, files in stages.items()
+    }
+
+
+def _add_fits(progress: Progress, study: Study, job: FitJob) -> None:
+    """Count the fits of a job, and note how it failed."""
+    log = _read_log(job.log)
+    state, whole = progress.state_of(log), True
+    for key in job.fits:
+        counter = progress.fits[key.benchmark, key.method]
+        file = FIT.format(study=study.name, **key._asdict())
+        trials = _read_trials(file)
+        if trials is None:
+            left = MISSING if state == DONE else state
+            counter[left] += len(trials_of_block(key.block))
+            whole = False
+            continue
+        whole = whole and Path(f"{file}.json").stat().st_mtime >= log.written
+        failed = [trial["reason"] for trial in trials if trial["status"] != "ok"]
+        counter[FAILED] += len(failed)
+        counter[DONE] += len(trials) - len(failed)
+        progress.failures.extend(_of_trials(key, failed, job.log))
+    if not whole:
+        _add_job(progress, log, _named(job))
+
+
+def _add_job(progress: Progress, log: JobLog, what: str) -> None:
+    if log.state == FAILED:
+        progress.failures.append(Failure(what, log.reason, log.path))
+    elif log.state == RUNNING and progress.state_of(log) == MISSING:
+        progress.stopped.append(log.path)
+
+
+def _named(job: FitJob) -> str:
+    methods = ", ".join(dict.fromkeys(key.method for key in job.fits))
+    first = job.fits[0]
+    return f"{first.benchmark} {first.task} {first.block}, {methods}"
+
+
+def _of_trials(key: FitKey, reasons: Sequence[str], log: str) -> Iterator[Failure]:
+    for reason, number in Counter(reasons).items():
+        what = f"{key.benchmark} {key.task} {key.block}, {key.method} in {key.setting}"
+        yield Failure(f"{what}, {number} of its trials", reason, log)
+
+
+def _read_trials(file: str) -> Sequence[Mapping[str, str]] | None:
+    """Return what the record of a fit says of its trials, None where files lack."""
+    record = Path(f"{file}.json")
+    if not record.is_file() or not Path(f"{file}.parquet").is_file():
+        return None
+    try:
+        trials: Sequence[Mapping[str, str]] = read_json(record)["trials"]
+    except (ValueError, KeyError):  # damaged: made again
+        return None
+    return trials
+
+
+def _read_log(path: str) -> JobLog:
+    try:
+        with Path(path).open("rb") as stream:
+            size = stream.seek(0, 2)
+            stream.seek(max(0, size - TAIL))
+            text = stream.read().decode("utf-8", errors="replace")
+            written = Path(path).stat().st_mtime
+    except FileNotFoundError:
+        return JobLog(path)
+    last = next(reversed(list(OF_JOB.finditer(text))), None)
+    if last is None or READY.match(last[1]):
+        return JobLog(path, RUNNING, "", written)
+    if FINISHED.match(last[1]):
+        return JobLog(path, DONE, "", written)
+    told = text[last.start(1) :].strip().splitlines()
+    reason = told[-1] if told[0] == "failed" else " ".join(told)
+    state = RUNNING if reason == KeyboardInterrupt.__name__ else FAILED
+    return JobLog(path, state, reason, written)

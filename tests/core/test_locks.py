@@ -1,0 +1,131 @@
+"""Locks of killed runs, and the marks that tell them from those of living ones."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from cdspp.core.locks import mark_run, read_marks
+
+RUN = """
+import sys
+from cdspp.core.locks import mark_run
+mark = mark_run(sys.argv[1])
+print("marked", flush=True)
+sys.stdin.read()
+"""
+
+
+@contextmanager
+def run_in(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """Yield a process that has marked itself, and lives as long as its input."""
+    command = [sys.executable, "-c", RUN, str(folder)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, **pipes) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "marked\n"
+        yield process
+
+
+def killed_in(folder: Path) -> int:
+    """Leave the mark of a run that was killed; return the number of its process."""
+    with run_in(folder) as process:
+        process.send_signal(signal.SIGKILL)
+    return process.pid
+
+
+@pytest.fixture
+def locks(tmp_path: Path) -> list[Path]:
+    folder = tmp_path / "locks"
+    folder.mkdir()
+    paths = [folder / f"0.{kind}.lock" for kind in ("input", "output")]
+    for path in paths:
+        path.write_text("results/toy/scores/words.parquet\n")
+    return paths
+
+
+def test_a_mark_lasts_as_long_as_its_process(tmp_path: Path) -> None:
+    with run_in(tmp_path) as process:
+        [mark] = read_marks(tmp_path)
+        assert mark.lives
+        assert mark.process == process.pid
+    assert not read_marks(tmp_path)
+
+
+def test_locks_of_a_killed_run_are_removed_and_said_so(
+    tmp_path: Path, locks: list[Path]
+) -> None:
+    process = killed_in(tmp_path)
+    note = mark_run(tmp_path).note
+    assert note.startswith(f"The run before (process {process} on ")
+    assert "Its lock on this folder is removed" in note
+    assert not any(path.exists() for path in locks)
+
+
+def test_a_killed_run_without_locks_is_not_worth_a_word(tmp_path: Path) -> None:
+    killed_in(tmp_path)
+    own = mark_run(tmp_path)
+    assert own.note == ""
+    assert len(read_marks(tmp_path)) == 1
+
+
+def test_locks_stay_while_a_run_lives(tmp_path: Path, locks: list[Path]) -> None:
+    killed = killed_in(tmp_path)
+    with run_in(tmp_path / "other"), run_in(tmp_path) as living:
+        # The living run has cleared what was left, and takes locks of its own.
+        for path in locks:
+            path.touch()
+        note = mark_run(tmp_path).note
+    assert note.startswith("Another run holds a lock on this folder and lives: ")
+    assert f"process {living.pid} " in note
+    assert f"process {killed} " not in note
+    assert all(path.exists() for path in locks)
+
+
+@pytest.mark.parametrize(
+    ("mark", "named"),
+    [
+        (json.dumps({"host": "elsewhere", "process": 7}), "process 7 on elsewhere"),
+        ("", "a run that left no mark"),
+        (None, "a run that left no mark"),
+    ],
+    ids=["another machine", "a damaged mark", "no mark"],
+)
+def test_where_nothing_can_be_told_locks_stay_and_the_remedy_is_named(
+    tmp_path: Path, locks: list[Path], mark: str | None, named: str
+) -> None:
+    (tmp_path / "cdspp-runs").mkdir()
+    if mark is not None:
+        (tmp_path / "cdspp-runs/a.json").write_text(mark)
+    note = mark_run(tmp_path).note
+    assert note.startswith(f"This folder is locked by {named};")
+    assert "snakemake --unlock" in note
+    assert all(path.exists() for path in locks)
+
+
+def test_a_mark_of_another_machine_goes_with_time(tmp_path: Path) -> None:
+    (tmp_path / "cdspp-runs").mkdir()
+    mark = tmp_path / "cdspp-runs/a.json"
+    mark.write_text(json.dumps({"host": "elsewhere", "process": 7}))
+    assert mark_run(tmp_path).note == ""
+    assert mark.exists()
+    os.utime(mark, (0, 0))
+    mark_run(tmp_path)
+    assert not mark.exists()
+
+
+def test_a_folder_that_takes_no_marks_stops_no_run(
+    tmp_path: Path, locks: list[Path]
+) -> None:
+    (tmp_path / "cdspp-runs").write_text("a file where the folder would be")
+    own = mark_run(tmp_path)
+    assert own.stream is None
+    assert "snakemake --unlock" in own.note
