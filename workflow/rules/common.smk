@@ -16,10 +16,10 @@ from cdspp.study.config import load_study
 from cdspp.study.files import (
     FEATURES,
     FIT,
-    PREDICTIONS,
     SCORES,
     SPLIT,
     files_after_fits,
+    prediction_files,
 )
 from cdspp.study.layers import layered
 from cdspp.study.plan import plan_of

@@ -1,6 +1,8 @@
 # Scores: predictions meet the labels of the test samples, one table a benchmark. Rows of
 # tables without a label are not scored: what is predicted for them is a file of its own.
 
+from functools import partial
+
 
 def predictions(wildcards):
     return [f"{file}.parquet" for file in fits_of(wildcards.benchmark)]
@@ -38,22 +40,13 @@ def main_predictions(benchmark):
     ]
 
 
-def prediction_files(benchmark):
-    keys = study.unlabelled_fits(benchmark)
-    return list(
-        dict.fromkeys(
-            PREDICTIONS.format(study=study.name, **key._asdict()) for key in keys
-        )
-    )
-
-
 def benchmark_target_labels(benchmark):
     dataset = study.benchmarks[benchmark].dataset
     domains = study.roles(benchmark)["target"]
     return expand(LABELS, dataset=dataset, domain=domains)
 
 
-for name in filter(prediction_files, study.benchmarks):
+for name in filter(partial(prediction_files, study), study.benchmarks):
 
     rule:
         name:
@@ -62,7 +55,7 @@ for name in filter(prediction_files, study.benchmarks):
             fits=[f"{file}.parquet" for file in main_predictions(name)],
             labels=benchmark_target_labels(name),
         output:
-            prediction_files(name),
+            prediction_files(study, name),
         log:
             f"logs/{study.name}/predictions/{name}.log",
         conda:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cdspp.cli.command import add_command, need_package
+from cdspp.cli.reading import add_columns
 from cdspp.cli.study_files import need_workflow, read_study
 from cdspp.core.errors import ConfigError
 
@@ -155,19 +156,7 @@ def add_init(commands: Any) -> None:
         metavar="DOMAIN=FILE",
         help="rows of a domain; once for each, the source first, then the target",
     )
-    for option, told in (("label", "labels"), ("id", "identifiers")):
-        init.add_argument(
-            f"--{option}",
-            metavar="COLUMN",
-            help=f"the column of the {told} ({option})",
-        )
-    init.add_argument(
-        "--drop",
-        action="append",
-        default=[],
-        metavar="COLUMN",
-        help="a column to leave out; may be repeated",
-    )
+    add_columns(init, "COLUMN")
     init.add_argument(
         "--force", action="store_true", help="replace a file that is there"
     )

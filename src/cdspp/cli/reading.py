@@ -10,28 +10,33 @@ from cdspp.core.names import NO_SCALE, SCALES
 if TYPE_CHECKING:
     from cdspp.datasets.table_rows import DomainRows
 
-__all__ = ["add_reading", "add_scale", "read_both", "tell"]
+__all__ = ["add_columns", "add_reading", "add_scale", "read_both", "tell"]
 
 
 def add_reading(command: argparse.ArgumentParser) -> None:
     """Add the options that say how files are read."""
+    add_columns(command, "NAME", "; among arrays see below")
+    command.add_argument(
+        "--impute",
+        action="store_true",
+        help="numbers that are missing or not finite become the mean of their column",
+    )
+
+
+def add_columns(command: argparse.ArgumentParser, metavar: str, hint: str = "") -> None:
+    """Add the options that say what the columns of a file are called."""
     for name, what in (("label", "labels"), ("id", "identifiers")):
         command.add_argument(
             f"--{name}",
-            metavar="NAME",
-            help=f"the column of the {what} ({name}; among arrays see below)",
+            metavar=metavar,
+            help=f"the column of the {what} ({name}{hint})",
         )
     command.add_argument(
         "--drop",
         action="append",
         default=[],
-        metavar="NAME",
+        metavar=metavar,
         help="a column to leave out; may be repeated",
-    )
-    command.add_argument(
-        "--impute",
-        action="store_true",
-        help="numbers that are missing or not finite become the mean of their column",
     )
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from cdspp.core.artifacts import read_json, write_json
 from cdspp.core.errors import DataError
+from cdspp.core.provenance import file_digest
 
-__all__ = ["check_images", "file_digests"]
+__all__ = ["check_images", "file_digests", "read_kept"]
 
 NAMED = 20  # of unreadable images in one error
 SHRINK = 8  # the most by which JPEG files are decoded smaller, which is quicker
@@ -61,28 +61,25 @@ def file_digests(
         JSON file with the digests of the last call: a file of equal size and time of
         change is not read again. Written where anything differs.
     """
-    known = _remembered(memory)
+    kept = read_kept(memory).items()
+    known = {path: entry for path, entry in kept if isinstance(entry, list)}
     found: dict[str, list[Any]] = {}
     for path in files:
         status = path.stat()
         state = [status.st_size, status.st_mtime_ns]
         entry = known.get(str(path), [])
         if entry[:2] != state:
-            with path.open("rb") as stream:
-                entry = [*state, hashlib.file_digest(stream, "sha256").hexdigest()]
+            entry = [*state, file_digest(path)]
         found[str(path)] = entry
     if memory is not None and found != known:
         write_json(memory, found)
     return {path: content for path, (*_, content) in found.items()}
 
 
-def _remembered(memory: str | Path | None) -> dict[str, list[Any]]:
-    """Return what the last call wrote, nothing where that is damaged."""
-    if memory is None:
-        return {}
+def read_kept(path: str | Path | None) -> dict[str, Any]:
+    """Return what was kept in a JSON file, nothing where that is damaged."""
     try:
-        known = read_json(memory)
+        known = {} if path is None else read_json(path)
     except (OSError, ValueError):
         return {}
-    entries = known.items() if isinstance(known, dict) else ()
-    return {path: entry for path, entry in entries if isinstance(entry, list)}
+    return known if isinstance(known, dict) else {}

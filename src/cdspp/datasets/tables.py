@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from cdspp.core.artifacts import read_json, write_json
+from cdspp.core.artifacts import write_json
 from cdspp.core.errors import DataError
 from cdspp.core.wording import counted
 from cdspp.datasets.base import (
@@ -23,7 +23,7 @@ from cdspp.datasets.base import (
     check_identifier,
     lonely_classes,
 )
-from cdspp.datasets.own_files import file_digests
+from cdspp.datasets.own_files import file_digests, read_kept
 from cdspp.datasets.table_files import Columns
 from cdspp.datasets.table_rows import (
     DomainRows,
@@ -154,7 +154,7 @@ class TablesDataset(Dataset):
         kept = None
         if self.memory is not None:
             kept = Path(self.memory).with_name("contents.json")
-        stamp, known = self.fingerprint(), _read_kept(kept)
+        stamp, known = self.fingerprint(), read_kept(kept)
         if known.get("fingerprint") == stamp:
             return known
         rows = self._rows
@@ -196,15 +196,6 @@ class TablesDataset(Dataset):
         if repeated:
             raise DataError(f"{path}: the id {repeated[0]!r} is there more than once.")
         return rows
-
-
-def _read_kept(path: Path | None) -> dict[str, Any]:
-    """Return what is kept of tables, nothing where that is damaged."""
-    try:
-        known = {} if path is None else read_json(path)
-    except (OSError, ValueError):
-        return {}
-    return known if isinstance(known, dict) else {}
 
 
 def _in_a_study(message: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -12,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cdspp.core.errors import DataError
+from cdspp.core.provenance import file_digest
 from cdspp.datasets.readers import read_matrix
 from cdspp.features.base import Extractor
 
@@ -105,9 +105,7 @@ class Published(Extractor):
     def record(self, folder: str | Path, storage: Mapping[str, Any]) -> dict[str, Any]:
         """Return what to record of the file: its name, storage and sha256 digest."""
         path = Path(folder) / storage["file"]
-        with path.open("rb") as stream:
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()
-        return {"storage": dict(storage), "sha256": digest}
+        return {"storage": dict(storage), "sha256": file_digest(path)}
 
 
 def _compare(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cdspp.core.errors import ConfigError
-from cdspp.core.names import PUBLISHED
+from cdspp.core.names import PUBLISHED, UNTRAINED
 from cdspp.datasets.catalogue import published_storage
 from cdspp.features import (
     available_extractors,
@@ -27,7 +27,6 @@ __all__ = ["CrossCheck"]
 
 Config = Mapping[str, Any]
 
-RANDOM = "random"  # weights that are drawn
 VIEWS = ("source_view", "target_view")
 OWN_BENCHMARKS = (
     "The benchmark is that of config.yaml: give benchmarks of your own with your "
@@ -277,8 +276,8 @@ def _published_faults(
 
 def _weight_file(extractor: str, options: Config) -> str | None:
     """Return the file of the user's own that a view's weights come from, if any."""
-    weights = options.get("weights", RANDOM)
-    own = isinstance(weights, str) and weights != RANDOM
+    weights = options.get("weights", UNTRAINED)
+    own = isinstance(weights, str) and weights != UNTRAINED
     if extractor not in available_extractors() or not own:
         return None
     return None if pretrained_network(extractor, options) else weights

@@ -14,7 +14,6 @@ __all__ = [
     "FEATURES",
     "FIT",
     "FIT_LOG",
-    "PREDICTIONS",
     "REPORT",
     "SCORES",
     "SPLIT",
@@ -22,6 +21,7 @@ __all__ = [
     "files_after_fits",
     "files_before_fits",
     "fit_jobs",
+    "prediction_files",
 ]
 
 FEATURES = "results/features/{dataset}/{domain}.{view}.npz"
@@ -72,6 +72,13 @@ def files_before_fits(study: Study) -> dict[str, list[str]]:
     return {"features": features, "splits": list(splits)}
 
 
+def prediction_files(study: Study, benchmark: str) -> list[str]:
+    """Return the files of what methods predict for rows without a label."""
+    keys = study.unlabelled_fits(benchmark)
+    files = (PREDICTIONS.format(study=study.name, **key._asdict()) for key in keys)
+    return list(dict.fromkeys(files))
+
+
 def files_after_fits(
     study: Study, tables: Sequence[str], figures: Sequence[str]
 ) -> dict[str, list[str]]:
@@ -85,14 +92,11 @@ def files_after_fits(
         Names of its tables and figures, as `cdspp.report.outline` tells them.
     """
     name = study.name
-    unlabelled = {
-        PREDICTIONS.format(study=name, **key._asdict()): None
-        for benchmark in study.benchmarks
-        for key in study.unlabelled_fits(benchmark)
-    }
     return {
         "scores": [SCORES.format(study=name, benchmark=b) for b in study.benchmarks],
-        "predictions": list(unlabelled),
+        "predictions": [
+            file for b in study.benchmarks for file in prediction_files(study, b)
+        ],
         "tables": [
             TABLE.format(study=name, name=table, form=form)
             for table, form in product(tables, TABLE_FORMS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import os
@@ -16,6 +15,7 @@ from markupsafe import Markup
 
 from cdspp.analysis.fit_records import FitRecords
 from cdspp.core.jobs import processor_time
+from cdspp.core.provenance import file_digest
 from cdspp.core.wording import DASH
 from cdspp.report.tables.table import Cell, Line, Table, to_fragment
 from cdspp.study.model import RunDescription
@@ -162,9 +162,7 @@ def _failure(trial: Any, names: Mapping[str, str]) -> str:
 
 
 def _digest(path: Path) -> tuple[str, str]:
-    with path.open("rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    return f"{path.parent.name}/{path.stem}", digest
+    return f"{path.parent.name}/{path.stem}", file_digest(path)
 
 
 def _start_up(logs: Sequence[str]) -> str | None:
