@@ -9,7 +9,7 @@ READY := $(VENV)/ready
 # Bytecode comes afterwards and on all cores: pip would take the time of both.
 PIP := --quiet --disable-pip-version-check --no-compile
 
-.PHONY: study test lint format docs setup clean
+.PHONY: study test test-cluster lint format docs setup clean
 
 study: $(READY)
 	@echo "[2/2] running the embedded study on $(CORES) cores"
@@ -19,6 +19,11 @@ study: $(READY)
 test: $(READY)
 	@echo "[2/2] running the tests"
 	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+
+# As root, on Debian or Ubuntu: a SLURM cluster of one node, and a small study on it.
+test-cluster: $(READY)
+	@tests/cluster/slurm.sh install || true
+	@$(BIN)/python -m pytest -m cluster -rs tests/cluster
 
 lint: $(READY)
 	$(BIN)/ruff check .

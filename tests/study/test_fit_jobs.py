@@ -1,4 +1,4 @@
-"""Which fits share a job, what it asks for, and the forecast of all of them."""
+"""Which fits share a job, and the forecast of all of them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,11 @@ from support.study_files import load, read_study
 from cdspp.core.names import trials_of_block
 from cdspp.methods import method_class
 from cdspp.study.fit_jobs import (
-    FEWEST_MB,
-    FEWEST_MINUTES,
     SHARED_SECONDS,
     FitGroup,
     Member,
     fit_groups,
     forecast_text,
-    job_cost,
     job_seconds,
 )
 from cdspp.study.model import Study
@@ -53,12 +50,6 @@ def grouped(study: Study) -> list[tuple[str, ...]]:
         for group in fit_groups(study)
         for member, task, block in product(group.members, group.tasks, group.blocks)
     ]
-
-
-def group_of(study: Study, benchmark: str, method: str) -> FitGroup:
-    """Return the group that makes the main run of a method."""
-    groups = [group for group in fit_groups(study) if group.benchmark == benchmark]
-    return next(group for group in groups if Member(method, "main") in group.members)
 
 
 def test_every_fit_is_in_exactly_one_group(study: Study) -> None:
@@ -122,25 +113,6 @@ def test_a_method_added_at_the_end_moves_no_other(embedded: dict[str, Any]) -> N
 
 def _without(group: FitGroup, method: str) -> tuple[Member, ...]:
     return tuple(member for member in group.members if member.method != method)
-
-
-def test_more_trials_ask_for_more_time_and_no_more_memory(paper: Study) -> None:
-    group = group_of(paper, "office-home-vgg16-resnet50", "cdspp")
-    one, many = (job_cost(paper, group, "art_clipart", trials) for trials in (1, 500))
-    assert many.minutes > one.minutes >= FEWEST_MINUTES
-    assert many.megabytes == one.megabytes >= FEWEST_MB
-
-
-def test_a_job_asks_for_the_time_of_all_its_runs_and_the_memory_of_one(
-    paper: Study,
-) -> None:
-    group = group_of(paper, "office-home-vgg16-resnet50", "cdspp")
-    states = {member.setting for member in group.members}
-    assert {"main", "swapped-classes", "noise"} <= states
-    alone = replace(group, members=(Member("cdspp", "main"),))
-    whole, part = (job_cost(paper, each, "art_clipart", 500) for each in (group, alone))
-    assert whole.minutes > 3 * part.minutes
-    assert whole.megabytes == part.megabytes
 
 
 def test_the_forecast_counts_every_job_and_fit_of_the_study(paper: Study) -> None:

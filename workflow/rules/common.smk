@@ -7,7 +7,7 @@ from pathlib import Path
 from snakemake.logging import logger
 
 from cdspp.core.errors import ConfigError
-from cdspp.core.locks import mark_run
+from cdspp.core.locks import OUTLIVING, mark_run
 from cdspp.core.names import MAIN, REFERENCE
 from cdspp.core.provenance import code_digest, script_digest
 from cdspp.methods import method_module
@@ -52,6 +52,12 @@ if workflow.is_main_process:  # each job reads this again
     own_mark = mark_run()  # before Snakemake takes its lock; kept until the end
     for note in filter(None, (own_mark.note, *layers.notes, *study.notes)):
         logger.warning(note)
+
+
+onstart:
+    if own_mark.note and not workflow.local_exec:
+        logger.warning(OUTLIVING)
+
 
 PLANS = {name: plan_of(study, name) for name in study.benchmarks}
 EVERY_PLAN = [plan.as_dict() for plan in PLANS.values()]

@@ -9,6 +9,8 @@ from cdspp.datasets.catalogue import checks_of
 localrules:
     fetch,
     prepare_dataset,
+    labels,
+    labels,
 
 
 def resource_checks(wildcards):

@@ -2,6 +2,7 @@
 # A view that counts visual words first learns its words from one domain.
 
 from cdspp.features import extractor_module, needs_codebook, pretrained_network
+from cdspp.study.requests import view_request
 
 
 def view_of(wildcards):
@@ -30,9 +31,29 @@ def extractor_digest(wildcards):
     )
 
 
+def codebook_domain(wildcards):
+    return view_of(wildcards).options["codebook_domain"]
+
+
 def codebook_options(wildcards):
-    view = view_of(wildcards)
-    return view.domain_options(view.options.get("codebook_domain"))
+    return view_of(wildcards).domain_options(codebook_domain(wildcards))
+
+
+def requested(wildcards, attempt):
+    domain = getattr(wildcards, "domain", None) or codebook_domain(wildcards)
+    return view_request(study, wildcards.dataset, domain, wildcards.view, attempt)
+
+
+def view_memory(wildcards, attempt):
+    return requested(wildcards, attempt).megabytes
+
+
+def view_minutes(wildcards, attempt):
+    return requested(wildcards, attempt).minutes
+
+
+def view_gpus(wildcards, attempt):
+    return requested(wildcards, attempt).gpus
 
 
 rule codebook:
@@ -44,9 +65,11 @@ rule codebook:
         "logs/codebooks/{dataset}/{view}.log",
     conda:
         "../../envs/environment.yaml"
+    threads: study.numeric_threads
     resources:
-        mem_mb=4000,
-        runtime=120,
+        mem_mb=view_memory,
+        runtime=view_minutes,
+        gpu=view_gpus,
     params:
         extractor=extractor_name,
         options=codebook_options,
@@ -88,9 +111,11 @@ rule features:
         "logs/features/{dataset}/{domain}.{view}.log",
     conda:
         "../../envs/environment.yaml"
+    threads: study.numeric_threads
     resources:
-        mem_mb=4000,
-        runtime=240,
+        mem_mb=view_memory,
+        runtime=view_minutes,
+        gpu=view_gpus,
     params:
         extractor=extractor_name,
         options=extractor_options,

@@ -2,6 +2,13 @@
 # Labels of test samples colour the figures; they come after every fit.
 
 
+localrules:
+    source_help_figure,
+    benchmark_figures,
+    curve_figure,
+    showcase_figures,
+
+
 def figure_files(stem, caption):
     labels = {"figure": Path(stem).name}
     shown = report(

@@ -6,7 +6,8 @@
 from functools import partial
 
 from cdspp.core.names import trials_of_block
-from cdspp.study.fit_jobs import fit_groups, job_cost, job_seconds
+from cdspp.study.fit_jobs import fit_groups, longest_seconds
+from cdspp.study.requests import fit_request, travels_alone
 
 
 def fit_files(benchmark, setting, task, method, block):
@@ -49,6 +50,8 @@ rule test_shares:
         "logs/{study}/test-shares/{benchmark}/{setting}/{domain}/{block}.log",
     conda:
         "../../envs/environment.yaml"
+    resources:
+        runtime=1,
     params:
         code=code_digest("cdspp.stages.shares"),
     script:
@@ -89,23 +92,21 @@ def fit_members(group):
     ]
 
 
-def fit_cost(group, wildcards):
+def requested_by_fit(group, wildcards, attempt):
     trials = len(trials_of_block(wildcards.block))
-    return job_cost(study, group, wildcards.task, trials)
+    return fit_request(study, group, wildcards.task, trials, attempt)
 
 
-def fit_memory(group, wildcards):
-    return fit_cost(group, wildcards).megabytes
+def fit_memory(group, wildcards, attempt):
+    return requested_by_fit(group, wildcards, attempt).megabytes
 
 
-def fit_minutes(group, wildcards):
-    return fit_cost(group, wildcards).minutes
+def fit_minutes(group, wildcards, attempt):
+    return requested_by_fit(group, wildcards, attempt).minutes
 
 
-def fit_priority(group):
-    # Long jobs go first, so that none is left alone at the end.
-    trials = len(trials_of_block(group.blocks[0]))
-    return max(job_seconds(study, group, task, trials) for task in group.tasks)
+def fit_gpus(group, wildcards, attempt):
+    return requested_by_fit(group, wildcards, attempt).gpus
 
 
 for number, group in enumerate(fit_groups(study), start=1):
@@ -124,15 +125,17 @@ for number, group in enumerate(fit_groups(study), start=1):
         wildcard_constraints:
             task=one_of(group.tasks),
             block=one_of(group.blocks),
-        priority: fit_priority(group)
+        # Long jobs go first, so that none is left alone at the end.
+        priority: longest_seconds(study, group)
         group:
-            "fits"
+            None if travels_alone(study, group) else "fits"
         conda:
             "../../envs/environment.yaml"
         threads: study.numeric_threads
         resources:
             mem_mb=partial(fit_memory, group),
             runtime=partial(fit_minutes, group),
+            gpu=partial(fit_gpus, group),
         params:
             benchmark=group.benchmark,
             study={"seed": study.seed, "numeric_threads": study.numeric_threads},

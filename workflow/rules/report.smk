@@ -3,6 +3,10 @@
 from cdspp.core.provenance import data_digest
 
 
+localrules:
+    report_page,
+
+
 def feature_files(wildcards):
     return [
         FEATURES.format(dataset=dataset, domain=domain, view=view)

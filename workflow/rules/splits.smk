@@ -24,6 +24,8 @@ rule split:
         "logs/{study}/splits/{benchmark}/{setting}/{role}/{domain}/{block}.log",
     conda:
         "../../envs/environment.yaml"
+    resources:
+        runtime=1,
     params:
         dataset=dataset_of,
         draw=draw,

@@ -2,6 +2,20 @@
 # and splits; then of the whole study, and beside the paper.
 
 
+localrules:
+    benchmark_tables,
+    curve_table,
+    overlap,
+    contents,
+    overview,
+    source_help,
+    times,
+    printed,
+    printed_choices,
+    claims,
+    deviations,
+
+
 def table_files(stem, caption):
     labels = {"table": Path(stem).name}
     shown = report(

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-__all__ = ["FOLDER", "OwnMark", "RunMark", "mark_run", "read_marks"]
+__all__ = ["FOLDER", "OUTLIVING", "OwnMark", "RunMark", "mark_run", "read_marks"]
 
 PathLike = str | os.PathLike[str]
 
@@ -30,6 +30,10 @@ NOBODY = "a run that left no mark"
 REMOVED = (
     "The run before ({runs}) was killed. Its lock on this folder is removed; files "
     "that are there are kept."
+)
+OUTLIVING = (
+    "What it submitted to a cluster may still run, and would be computed twice: squeue "
+    "--me shows it, scancel ends it."
 )
 LIVES = "Another run holds a lock on this folder and lives: {runs}."
 UNKNOWN = (

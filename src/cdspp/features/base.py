@@ -39,6 +39,11 @@ class Extractor(ABC):
     modules: ClassVar[tuple[str, ...]] = ("numpy",)
     keeps_width: ClassVar[bool] = False
 
+    @property
+    def needs_torch(self) -> bool:
+        """Whether a network does the work."""
+        return "torch" in self.modules
+
     def load(self) -> None:
         """Import the modules that do the work."""
         for name in self.modules:
@@ -99,6 +104,18 @@ class Extractor(ABC):
     def width(self) -> int | None:
         """Return how many features there will be, None where the data decide."""
         return None
+
+    def seconds(self, n_rows: int, width: int) -> float:
+        """Return the processor seconds that a domain takes, within a factor of a few.
+
+        Parameters
+        ----------
+        n_rows : int
+            Its rows.
+        width : int
+            Features of what is read or made, whichever is more.
+        """
+        return 2e-3 * n_rows
 
     @classmethod
     def defaults(cls) -> Mapping[str, Any]:

@@ -31,6 +31,8 @@ LAYERS: Mapping[str, Mapping[str, int | None]] = {
     "resnet50": {"pool": None},
 }
 FULLY_CONNECTED = 4096
+# Processor seconds that an image takes.
+SECONDS: Mapping[str, float] = {"alexnet": 0.02, "vgg16": 0.3, "resnet50": 0.08}
 POOLED: Mapping[str, int] = {"alexnet": 9216, "vgg16": 25088, "resnet50": 2048}
 PRETRAINED = "IMAGENET1K_V1"
 MEAN = (0.485, 0.456, 0.406)
@@ -109,6 +111,10 @@ class Cnn(FileExtractor):
     def width(self) -> int:
         """Return how many features there will be."""
         return POOLED[self.network] if self.layer == "pool" else FULLY_CONNECTED
+
+    def seconds(self, n_rows: int, width: int) -> float:
+        """Return the processor seconds that a domain takes; start-up is one or two."""
+        return 2 + SECONDS[self.network] * n_rows
 
     def load(self) -> None:
         """Import torch and torchvision."""

@@ -183,6 +183,7 @@ def _build(
         block_size=config["block_size"],
         numeric_threads=config["numeric_threads"],
         partial=config.get("partial", False),
+        gpus=config.get("gpus", 0),
         datasets=datasets,
         views={entry["id"]: _view(entry) for entry in config["views"]},
         benchmarks=benchmarks,

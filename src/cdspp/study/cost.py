@@ -10,6 +10,7 @@ from cdspp.features import make_extractor
 from cdspp.methods import method_class, option_defaults
 
 if TYPE_CHECKING:
+    from cdspp.features.base import Extractor
     from cdspp.methods.base import HeterogeneousClassifier
     from cdspp.study.model import Study
 
@@ -17,8 +18,10 @@ __all__ = [
     "Cost",
     "Size",
     "cell_cost",
+    "extractor_of",
     "fit_cost",
     "problem_size",
+    "view_cost",
 ]
 
 MIB = 2.0**20
@@ -137,6 +140,36 @@ def cell_cost(
     return Cost(share * cost.seconds, cost.megabytes)
 
 
+def view_cost(study: Study, dataset: str, domain: str, view: str) -> Cost:
+    """Return the expected cost of extracting a view of a domain.
+
+    Parameters
+    ----------
+    study : Study
+        The study.
+    dataset, domain, view : str
+        Names.
+    """
+    extractor = extractor_of(study, domain, view)
+    data = study.datasets[dataset]
+    n_rows = sum(data.class_sizes[domain].values()) + data.unlabelled.get(domain, 0)
+    # What is unknown are bags of words: of some thousand, few are in a row.
+    width = extractor.width() or UNKNOWN_COMPONENTS
+    if data.storage(study.views[view], domain) is not None:
+        width = _width(study, dataset, domain, view)
+    if (below := study.views[view].view) is not None:
+        width = max(width, _width(study, dataset, domain, below))
+    start = START_UP_MB + (TORCH_MB if extractor.needs_torch else 0.0)
+    megabytes = start + COPIES * 8 * n_rows * width / MIB
+    return Cost(extractor.seconds(n_rows, width), megabytes)
+
+
+def extractor_of(study: Study, domain: str, view: str) -> Extractor:
+    """Return the extractor of a view, with its options for a domain."""
+    chosen = study.views[view]
+    return make_extractor(chosen.extractor, **chosen.domain_options(domain))
+
+
 def _width(study: Study, dataset: str, domain: str, name: str) -> int:
     width = _extracted_width(study, dataset, domain, name)
     return min(width, MOST_COMPONENTS) if study.views[name].scale == PCA else width
@@ -147,7 +180,7 @@ def _extracted_width(study: Study, dataset: str, domain: str, name: str) -> int:
     storage = study.datasets[dataset].storage(view, domain)
     if storage is not None:
         return int(storage["width"])
-    extractor = make_extractor(view.extractor, **view.domain_options(domain))
+    extractor = extractor_of(study, domain, name)
     if view.view is not None and extractor.keeps_width:
         return _width(study, dataset, domain, view.view)
     unknown = UNKNOWN_WIDTH if view.view is None else UNKNOWN_COMPONENTS

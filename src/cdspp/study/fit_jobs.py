@@ -1,8 +1,7 @@
-"""Which fits one job makes, what it asks for, and what a study costs in all."""
+"""Which fits one job makes, and what a study costs in all."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,20 +17,17 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FitGroup",
-    "JobCost",
     "Member",
     "fit_groups",
     "forecast_text",
-    "job_cost",
+    "group_costs",
     "job_seconds",
+    "longest_seconds",
 ]
 
 # Methods share a job as long as its fits are expected to take no more: starting a
 # process takes a second, and a cluster is not to wait for what could run side by side.
 SHARED_SECONDS = 10.0
-# Room for machines that are slower and inputs that converge later than measured.
-SAFETY = 3.0
-FEWEST_MINUTES, FEWEST_MB = 10, 1000
 FORECAST_NOTE = (
     "Fits alone, on one thread of a machine like the one the cost model was measured "
     "on,\nwithin a factor of about two. Quick methods share jobs. `snakemake -n` lists "
@@ -73,6 +69,16 @@ class FitGroup:
         """Its methods, each once."""
         return tuple(dict.fromkeys(member.method for member in self.members))
 
+    @property
+    def needs_torch(self) -> bool:
+        """Whether one of its methods is a network."""
+        return any(method_class(method).needs_torch for method in self.methods)
+
+    @property
+    def most_trials(self) -> int:
+        """Trials of its largest block."""
+        return max(len(trials_of_block(block)) for block in self.blocks)
+
 
 def fit_groups(study: Study) -> Iterator[FitGroup]:
     """Yield the groups of fits that share jobs; every fit is in one of them.
@@ -101,12 +107,9 @@ def _place(study: Study, groups: list[FitGroup], alone: FitGroup) -> None:
 
 def _is_quick(study: Study, group: FitGroup) -> bool:
     """Whether methods may share a job; torch takes memory that others do not need."""
-    if any(method_class(method).needs_torch for method in group.methods):
+    if group.needs_torch:
         return False
-    trials = max(len(trials_of_block(block)) for block in group.blocks)
-    return all(
-        trials * _seconds(study, group, task) <= SHARED_SECONDS for task in group.tasks
-    )
+    return longest_seconds(study, group) <= SHARED_SECONDS
 
 
 def _reading_alike(study: Study, benchmark: str) -> dict[tuple[Any, ...], list[Member]]:
@@ -129,45 +132,24 @@ def _reading_alike(study: Study, benchmark: str) -> dict[tuple[Any, ...], list[M
     return {where: members for where, members in found.items() if where[0]}
 
 
-class JobCost(NamedTuple):
-    """What to ask a scheduler for: memory in MB and wall time in minutes."""
-
-    megabytes: int
-    minutes: int
-
-
-def job_cost(study: Study, group: FitGroup, task: str, trials: int) -> JobCost:
-    """Return what a job of a group of fits should ask for, with room to spare.
-
-    Parameters
-    ----------
-    study : Study
-        The study.
-    group : FitGroup
-        The fits, which follow one another.
-    task : str
-        Its task.
-    trials : int
-        Trials of its block.
-    """
-    costs = _costs(study, group, task)
-    memory = math.ceil(1.5 * max(cost.megabytes for cost in costs) / 100) * 100
-    seconds = job_seconds(study, group, task, trials)
-    minutes = FEWEST_MINUTES + math.ceil(SAFETY * seconds / 60)
-    return JobCost(max(memory, FEWEST_MB), minutes)
-
-
 def job_seconds(study: Study, group: FitGroup, task: str, trials: int) -> int:
     """Return the whole seconds that a job's fits are expected to take."""
     return round(trials * _seconds(study, group, task))
 
 
+def longest_seconds(study: Study, group: FitGroup) -> int:
+    """Return the seconds that the longest job of a group is expected to take."""
+    trials = group.most_trials
+    return max(job_seconds(study, group, task, trials) for task in group.tasks)
+
+
 def _seconds(study: Study, group: FitGroup, task: str) -> float:
     """Return the seconds that a trial of all members of a group is expected to take."""
-    return sum(cost.seconds for cost in _costs(study, group, task))
+    return sum(cost.seconds for cost in group_costs(study, group, task))
 
 
-def _costs(study: Study, group: FitGroup, task: str) -> list[Cost]:
+def group_costs(study: Study, group: FitGroup, task: str) -> list[Cost]:
+    """Return what a trial of each member of a group is expected to cost on a task."""
     return [
         cell_cost(study, group.benchmark, member.setting, task, member.method)
         for member in group.members

@@ -236,6 +236,7 @@ class Study:
     block_size: int
     numeric_threads: int
     partial: bool
+    gpus: int
     datasets: Mapping[str, StudyDataset]
     views: Mapping[str, View]
     benchmarks: Mapping[str, Benchmark]

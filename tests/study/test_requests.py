@@ -1,0 +1,107 @@
+"""What jobs ask a scheduler for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from support.study_files import load, read_study
+
+from cdspp.study.fit_jobs import FitGroup, Member, fit_groups
+from cdspp.study.model import Study
+from cdspp.study.requests import (
+    ALONE_SECONDS,
+    FEWEST_MB,
+    FEWEST_MINUTES,
+    fit_request,
+    travels_alone,
+    view_request,
+)
+
+PLACE, TASK = "office-home-vgg16-resnet50", "art_clipart"
+
+
+@pytest.fixture(scope="module")
+def paper() -> Study:
+    return load(read_study("paper"))
+
+
+def group_of(study: Study, method: str, benchmark: str = PLACE) -> FitGroup:
+    """Return the group that makes the main run of a method."""
+    groups = [group for group in fit_groups(study) if group.benchmark == benchmark]
+    return next(group for group in groups if Member(method, "main") in group.members)
+
+
+def test_more_trials_ask_for_more_time_and_no_more_memory(paper: Study) -> None:
+    group = group_of(paper, "cdspp")
+    one, many = (fit_request(paper, group, TASK, trials) for trials in (1, 500))
+    assert many.minutes > one.minutes >= FEWEST_MINUTES
+    assert many.megabytes == one.megabytes >= FEWEST_MB
+
+
+def test_a_job_asks_for_the_time_of_all_its_runs_and_the_memory_of_one(
+    paper: Study,
+) -> None:
+    group = group_of(paper, "cdspp")
+    states = {member.setting for member in group.members}
+    assert {"main", "swapped-classes", "noise"} <= states
+    alone = replace(group, members=(Member("cdspp", "main"),))
+    whole, part = (fit_request(paper, each, TASK, 500) for each in (group, alone))
+    assert whole.minutes > 3 * part.minutes
+    assert whole.megabytes == part.megabytes
+
+
+def test_a_second_attempt_gets_twice_the_time_and_memory(paper: Study) -> None:
+    group = group_of(paper, "ssan")
+    first, second = (fit_request(paper, group, TASK, 5, attempt) for attempt in (1, 2))
+    assert second == (2 * first.megabytes, 2 * first.minutes, first.gpus)
+
+
+def test_a_shortened_fit_asks_for_less_time(paper: Study) -> None:
+    ssan = paper.methods["ssan"]
+    fewer = replace(ssan, options={**ssan.options, "max_iter": 10})
+    short = replace(paper, methods={**paper.methods, "ssan": fewer})
+    group = group_of(paper, "ssan")
+    whole, part = (fit_request(each, group, TASK, 5) for each in (paper, short))
+    assert part.minutes < whole.minutes / 10
+
+
+def test_only_networks_ask_for_the_gpus_of_the_study(paper: Study) -> None:
+    with_gpus = replace(paper, gpus=1)
+    asked = {
+        method: [
+            fit_request(study, group_of(paper, method), TASK, 5).gpus
+            for study in (paper, with_gpus)
+        ]
+        for method in ("ssan", "stn", "cdspp", "dama")
+    }
+    assert asked == {"ssan": [0, 1], "stn": [0, 1], "cdspp": [0, 0], "dama": [0, 0]}
+
+
+def test_long_jobs_and_networks_travel_alone(paper: Study) -> None:
+    together = [group for group in fit_groups(paper) if not travels_alone(paper, group)]
+    assert together
+    for group in together:
+        assert not {"ssan", "stn"} & set(group.methods)
+        for task in group.tasks:
+            asked = fit_request(paper, group, task, group.most_trials)
+            assert asked.minutes <= FEWEST_MINUTES + 1 + 3 * ALONE_SECONDS / 60
+
+
+@pytest.mark.parametrize("view", ["sift-words", "alexnet-fc6", "alexnet-pca", "tfidf"])
+def test_a_view_asks_by_its_rows_and_its_extractor(
+    config: dict[str, object], view: str
+) -> None:
+    study = replace(load(config), gpus=2)
+    dataset, domain = (
+        ("docs-to-code", "code") if view == "tfidf" else ("digits", "photo")
+    )
+    asked = view_request(study, dataset, domain, view)
+    assert FEWEST_MINUTES < asked.minutes < 60
+    assert FEWEST_MB <= asked.megabytes < 4000
+    assert asked.gpus == (2 if view == "alexnet-fc6" else 0)
+    sizes = study.datasets[dataset].class_sizes
+    more = {domain: {name: 100 * n for name, n in sizes[domain].items()}}
+    large = replace(study.datasets[dataset], class_sizes={**sizes, **more})
+    other = replace(study, datasets={**study.datasets, dataset: large})
+    assert view_request(other, dataset, domain, view).minutes > asked.minutes
