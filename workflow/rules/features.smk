@@ -1,6 +1,8 @@
 # Features: from files, or from another view, to one matrix a domain and view.
 # A view that counts visual words first learns its words from one domain.
 
+from functools import partial
+
 from cdspp.features import extractor_module, needs_codebook, pretrained_network
 from cdspp.study.requests import view_request
 
@@ -39,21 +41,10 @@ def codebook_options(wildcards):
     return view_of(wildcards).domain_options(codebook_domain(wildcards))
 
 
-def requested(wildcards, attempt):
+def view_resource(name, wildcards, attempt):
     domain = getattr(wildcards, "domain", None) or codebook_domain(wildcards)
-    return view_request(study, wildcards.dataset, domain, wildcards.view, attempt)
-
-
-def view_memory(wildcards, attempt):
-    return requested(wildcards, attempt).megabytes
-
-
-def view_minutes(wildcards, attempt):
-    return requested(wildcards, attempt).minutes
-
-
-def view_gpus(wildcards, attempt):
-    return requested(wildcards, attempt).gpus
+    asked = view_request(study, wildcards.dataset, domain, wildcards.view, attempt)
+    return getattr(asked, name)
 
 
 rule codebook:
@@ -67,9 +58,9 @@ rule codebook:
         "../../envs/environment.yaml"
     threads: study.numeric_threads
     resources:
-        mem_mb=view_memory,
-        runtime=view_minutes,
-        gpu=view_gpus,
+        mem_mb=partial(view_resource, "megabytes"),
+        runtime=partial(view_resource, "minutes"),
+        gpu=partial(view_resource, "gpus"),
     params:
         extractor=extractor_name,
         options=codebook_options,
@@ -113,9 +104,9 @@ rule features:
         "../../envs/environment.yaml"
     threads: study.numeric_threads
     resources:
-        mem_mb=view_memory,
-        runtime=view_minutes,
-        gpu=view_gpus,
+        mem_mb=partial(view_resource, "megabytes"),
+        runtime=partial(view_resource, "minutes"),
+        gpu=partial(view_resource, "gpus"),
     params:
         extractor=extractor_name,
         options=extractor_options,

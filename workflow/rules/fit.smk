@@ -3,7 +3,7 @@
 # a name: a method with `prior_file: test-shares` is told the shares of the classes among
 # the test samples, numbers that the rule test_shares counts.
 
-from functools import partial
+from functools import cache, partial
 
 from cdspp.core.names import trials_of_block
 from cdspp.study.fit_jobs import fit_groups, longest_seconds
@@ -92,21 +92,14 @@ def fit_members(group):
     ]
 
 
-def requested_by_fit(group, wildcards, attempt):
+@cache
+def fit_asks(group, task, trials, attempt):
+    return fit_request(study, group, task, trials, attempt)
+
+
+def fit_resource(name, group, wildcards, attempt):
     trials = len(trials_of_block(wildcards.block))
-    return fit_request(study, group, wildcards.task, trials, attempt)
-
-
-def fit_memory(group, wildcards, attempt):
-    return requested_by_fit(group, wildcards, attempt).megabytes
-
-
-def fit_minutes(group, wildcards, attempt):
-    return requested_by_fit(group, wildcards, attempt).minutes
-
-
-def fit_gpus(group, wildcards, attempt):
-    return requested_by_fit(group, wildcards, attempt).gpus
+    return getattr(fit_asks(group, wildcards.task, trials, attempt), name)
 
 
 for number, group in enumerate(fit_groups(study), start=1):
@@ -133,9 +126,9 @@ for number, group in enumerate(fit_groups(study), start=1):
             "../../envs/environment.yaml"
         threads: study.numeric_threads
         resources:
-            mem_mb=partial(fit_memory, group),
-            runtime=partial(fit_minutes, group),
-            gpu=partial(fit_gpus, group),
+            mem_mb=partial(fit_resource, "megabytes", group),
+            runtime=partial(fit_resource, "minutes", group),
+            gpu=partial(fit_resource, "gpus", group),
         params:
             benchmark=group.benchmark,
             study={"seed": study.seed, "numeric_threads": study.numeric_threads},
