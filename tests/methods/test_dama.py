@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +21,7 @@ from cdspp import DAMA, DAMAPlus, DAMASup, SourceDomain
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import row_normalise
 from cdspp.methods.base import Problem
+from cdspp.methods.dama import manifold_alignment
 
 shapes = pytest.mark.parametrize("shape", [WIDE, {}], ids=["wide", "tall"])
 
@@ -166,6 +168,57 @@ def test_more_components_than_directions_are_cut_with_a_warning() -> None:
         model = problem.fit(DAMASup(n_components=40))
     assert model.projection_.shape == (7, 16)
     assert problem.fit(DAMASup(n_components=2)).projection_.shape == (7, 2)
+
+
+def with_share_of_rows(
+    monkeypatch: pytest.MonkeyPatch, share: float, fit: Callable[[], Any]
+) -> Any:
+    """Fit with another bound of what few labelled rows are; check that it is obeyed."""
+    taken = []
+    solve = manifold_alignment._solve_by_rows
+
+    def watched(*arguments: Any) -> Any:
+        taken.append(solve)
+        return solve(*arguments)
+
+    monkeypatch.setattr(manifold_alignment, "FEW_ROWS", share)
+    with monkeypatch.context() as patched:
+        patched.setattr(manifold_alignment, "_solve_by_rows", watched)
+        model = fit()
+    assert bool(taken) == (share > 0)
+    return model
+
+
+@shapes
+@pytest.mark.parametrize("scaling", ["metric", "unit"])
+def test_the_problem_of_few_labelled_rows_has_the_same_directions(
+    shape: dict, scaling: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = toy_problem(spread=1.0, **shape)
+
+    def fit() -> Any:
+        return problem.fit(DAMA(n_components=9, eigenvector_scaling=scaling))
+
+    dense, by_rows = (with_share_of_rows(monkeypatch, a, fit) for a in (0.0, math.inf))
+    np.testing.assert_allclose(by_rows.eigenvalues_, dense.eigenvalues_, rtol=1e-9)
+    np.testing.assert_allclose(projections(by_rows), projections(dense), atol=1e-9)
+    np.testing.assert_array_equal(by_rows.transduction_, dense.transduction_)
+
+
+def test_directions_beyond_those_that_tell_classes_apart_are_those_of_the_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem = toy_problem(**WIDE)
+    # Of 32 labelled rows 16 differ, which leaves 15 eigenvalues above zero.
+    first = np.repeat([np.flatnonzero(problem.source.y == c)[0] for c in range(4)], 5)
+    source = SourceDomain(problem.source.X[first], problem.source.y[first])
+    assert problem.labelled.sum() == 12
+
+    def fit() -> Any:
+        return DAMA(n_components=17).fit(problem.X, problem.y, source=source)
+
+    dense, by_rows = (with_share_of_rows(monkeypatch, a, fit) for a in (0.0, math.inf))
+    np.testing.assert_array_equal(projections(by_rows), projections(dense))
 
 
 def test_a_regulariser_lost_in_rounding_is_named() -> None:

@@ -27,6 +27,7 @@ from cdspp.core.artifacts import (
 from cdspp.core.errors import DataError, MethodFailed
 from cdspp.core.names import FitKey, fit_key
 from cdspp.core.provenance import file_digest, ids_digest
+from cdspp.methods.shared import graphs
 from cdspp.stages.fit import Cell, Fit, TaskFiles, fit_cell, read_trials
 from cdspp.stages.score import write_scores
 from cdspp.stages.splits import write_split
@@ -205,7 +206,7 @@ def contents(room: Room, method: str) -> dict[str, bytes]:
     return {name: room.output(name, method=method).read_bytes() for name in STATES}
 
 
-@pytest.mark.parametrize("method", ["cdspp", "ddacl"])
+@pytest.mark.parametrize("method", ["cdspp", "dama", "ddacl"])
 def test_fits_of_one_job_have_the_bytes_that_they_have_alone(
     tmp_path: Path, method: str
 ) -> None:
@@ -216,6 +217,25 @@ def test_fits_of_one_job_have_the_bytes_that_they_have_alone(
     found = contents(together, method)
     assert found == contents(alone, method)
     assert len(set(found.values())) == len(STATES)
+
+
+def test_states_of_one_job_share_the_graphs_of_rows_that_they_have_in_common(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[bytes] = []
+
+    def watched(
+        X: Any, n_neighbors: int, inner: Any = graphs._heat_kernel_graph
+    ) -> Any:
+        made.append(X.tobytes())
+        return inner(X, n_neighbors)
+
+    monkeypatch.setattr(graphs, "_heat_kernel_graph", watched)
+    room.fit_states(STATES, method="dama")
+    # Of two trials the target once, and sources but for that with swapped classes.
+    assert len(made) == len(set(made)) == 2 * (1 + len(STATES) - 1)
+    room.fit_states({"other": {"name": "real"}}, method="dama")
+    assert len(made) == len(set(made)) + 4
 
 
 def written(path: Path) -> int | None:

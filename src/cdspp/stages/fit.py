@@ -10,6 +10,8 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +39,7 @@ from cdspp.core.provenance import (
     measured,
     versions,
 )
+from cdspp.core.reuse import sharing
 from cdspp.core.seeding import integer_seed
 from cdspp.methods import make, method_class, seed_option
 from cdspp.methods.base import UNLABELLED, HeterogeneousClassifier, Round, SourceDomain
@@ -243,15 +246,23 @@ def fit_cell(cell: Cell, fits: Sequence[Fit]) -> None:
     log_ready()
     inputs = cell.inputs()
     with limit_threads(cell.numeric_threads):
-        for fit in fits:
-            content = _identity(cell, fit, inputs)
-            if _is_there(fit, content):
-                log.info("%s is there, made of the same", fit.predictions)
-                os.utime(fit.predictions)
-                os.utime(fit.record)
-            else:
-                log.info("%s", fit.predictions)
-                _fit_block(cell, fit, content)
+        # By method, so that no time recorded of one is less for another's work.
+        for _, settings in groupby(fits, key=attrgetter("method")):
+            with sharing():
+                for fit in settings:
+                    _fit_or_keep(cell, fit, inputs)
+
+
+def _fit_or_keep(cell: Cell, fit: Fit, inputs: Mapping[str, str]) -> None:
+    """Make a fit, unless its files are there and made of the same."""
+    content = _identity(cell, fit, inputs)
+    if _is_there(fit, content):
+        log.info("%s is there, made of the same", fit.predictions)
+        os.utime(fit.predictions)
+        os.utime(fit.record)
+    else:
+        log.info("%s", fit.predictions)
+        _fit_block(cell, fit, content)
 
 
 def _identity(cell: Cell, fit: Fit, inputs: Mapping[str, str]) -> dict[str, Any]:

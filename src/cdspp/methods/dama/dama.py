@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cdspp.methods.base import UNLABELLED, Float, Int, Problem, Round
-from cdspp.methods.dama.manifold_alignment import Domain, align
+from cdspp.methods.dama.manifold_alignment import FEW_ROWS, Domain, align
 from cdspp.methods.shared.constraints import COUNT, NON_NEGATIVE
 from cdspp.methods.shared.pseudo_labelling import selective_pseudo_labelling
 from cdspp.methods.shared.subspace_classifier import (
@@ -124,21 +124,26 @@ class DAMASup(SubspaceRecogniser):
 
         def domain(n: float, d: int) -> float:
             m = min(n, d)
-            return 5.1e-11 * n**2 * d + 1.9e-10 * (n * m**2 + (n < d) * d * n**2)
+            return 5.1e-11 * n**2 * d + 1.1e-10 * (n * m**2 + (n < d) * d * n**2 / 2)
 
-        rows = cls._target_rows(size)
-        ranks = [
-            min(size.n_source, size.d_source) + min(n, size.d_target) for n in rows
-        ]
-        targets = sum(domain(n, size.d_target) for n in rows)
-        pencils = 1.3e-10 * sum(rank**3 for rank in ranks)
-        seconds = 0.004 + domain(size.n_source, size.d_source) + targets + pencils
-        return seconds, 40.0 + 33e-6 * max(ranks) ** 2
+        def pencil(r: float, m: float) -> float:
+            if m < FEW_ROWS * r:
+                return 3e-11 * (r**3 / 3 + r**2 * m + r * m**2 + 2 * m**3)
+            return 1.3e-10 * r**3
+
+        rank_source = min(size.n_source, size.d_source)
+        seconds, largest = 0.004 + domain(size.n_source, size.d_source), 0.0
+        for n, n_labelled in cls._target_rows(size):
+            rank = rank_source + min(n, size.d_target)
+            seconds += domain(n, size.d_target)
+            seconds += pencil(rank, size.n_source + n_labelled)
+            largest = max(largest, rank)
+        return seconds, 40.0 + 33e-6 * largest**2
 
     @staticmethod
-    def _target_rows(size: Any) -> list[float]:
-        """Return how many target rows are in use in each round, for the cost."""
-        return [size.n_labelled]
+    def _target_rows(size: Any) -> list[tuple[float, float]]:
+        """Return target rows in use, and labelled ones, by round, for the cost."""
+        return [(size.n_labelled, size.n_labelled)]
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
         prepared = self._prepare(problem)
@@ -191,7 +196,8 @@ class DAMA(DAMASup):
     Notes
     -----
     With n target rows in all, labelled or not, O(n^2 d) for the graph and O(n d^2) for
-    its quadratic form.
+    its quadratic form. The eigenproblem has the size of the labelled rows of both
+    domains, where these are few.
 
     References
     ----------
@@ -211,8 +217,8 @@ class DAMA(DAMASup):
     supervised = False
 
     @staticmethod
-    def _target_rows(size: Any) -> list[float]:
-        return [size.n_target]
+    def _target_rows(size: Any) -> list[tuple[float, float]]:
+        return [(size.n_target, size.n_labelled)]
 
     def _fit_prepared(self, source: Domain, problem: Problem) -> list[Round]:
         unknown = np.full(len(problem.X_unlabelled), UNLABELLED)
@@ -292,8 +298,9 @@ class DAMAPlus(DAMASup):
         self.keep_projections = keep_projections
 
     @staticmethod
-    def _target_rows(size: Any) -> list[float]:
-        return [size.n_labelled + k / 5 * size.n_unlabelled for k in range(5)]
+    def _target_rows(size: Any) -> list[tuple[float, float]]:
+        rows = [size.n_labelled + k / 5 * size.n_unlabelled for k in range(5)]
+        return [(n, n) for n in rows]
 
     def _fit_prepared(self, source: Domain, problem: Problem) -> list[Round]:
         X_unlabelled = problem.X_unlabelled

@@ -2,7 +2,8 @@
 
 Rows of two domains, some of them labelled, give two matrices of size at most
 ``d_s + d_t``; every class matrix of size n x n is replaced by class sums, and a domain
-with fewer rows than features is first rotated into the space of its rows.
+with fewer rows than features is first rotated into the space of its rows. Where few
+rows are labelled the problem is solved in the space of these.
 """
 
 from __future__ import annotations
@@ -20,7 +21,12 @@ from cdspp.core.linalg import class_sums, column_signs, counts, symmetric_produc
 from cdspp.methods.base import UNLABELLED, Float, Int
 from cdspp.methods.shared.graphs import heat_kernel_graph, laplacian
 
-__all__ = ["Alignment", "Domain", "align"]
+__all__ = ["FEW_ROWS", "Alignment", "Domain", "align"]
+
+# Below this ratio of labelled rows to coordinates the rows make the smaller problem.
+FEW_ROWS = 0.75
+# Columns that LAPACK reflects at a time.
+LAPACK_BLOCK = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,13 +53,14 @@ class Domain:
         return np.asarray(self.codes != UNLABELLED)
 
     @cached_property
-    def _rotation(self) -> tuple[Float, Float | None]:
-        """Return rows of at most n coordinates and the basis that they refer to."""
+    def _rotation(self) -> tuple[Float, tuple[Float, Float] | None]:
+        """Return rows of at most n coordinates and the reflections that lead there."""
         n, d = self.X.shape
         if n >= d:
             return self.X, None
-        basis, R = linalg.qr(self.X.T, mode="economic", check_finite=False)
-        return np.ascontiguousarray(R.T), basis
+        # Few columns are ever expanded: the basis itself would double the cost.
+        reflections, R = linalg.qr(self.X.T, mode="raw", check_finite=False)
+        return np.ascontiguousarray(R.T), reflections
 
     @property
     def rows(self) -> Float:
@@ -62,8 +69,14 @@ class Domain:
 
     def expand(self, P: Float) -> Float:
         """Return a projection (r, k) of `rows` as one of `X`, (d, k)."""
-        basis = self._rotation[1]
-        return P if basis is None else np.asarray(basis @ P)
+        reflections = self._rotation[1]
+        if reflections is None:
+            return P
+        whole = np.zeros((self.X.shape[1], P.shape[1]), order="F")
+        whole[: len(P)] = P
+        space = max(1, LAPACK_BLOCK * P.shape[1])
+        found, *_ = linalg.lapack.dormqr("L", "N", *reflections, whole, space)
+        return np.asarray(found)
 
     @cached_property
     def geometry(self) -> Float:
@@ -101,6 +114,9 @@ class Alignment:
     source: Float
     target: Float
     eigenvalues: Float
+
+
+Domains = tuple[Domain, Domain]
 
 
 def align(
@@ -153,21 +169,19 @@ def align(
     -----
     The regulariser is isotropic, so that a direction with a positive eigenvalue lies in
     the space of the rows: the size r of the problem is ``min(n_s, d_s) + min(n_t,
-    d_t)``, and the cost O(n r^2 + r^3).
+    d_t)``, and the cost O(n r^2 + r^3). Of few labelled rows m it is solved in their
+    space, where m^3 takes the place of most of r^3.
     """
-    differing, similar = _pencil(source, target, n_classes, alpha, mu)
+    domains = (source, target)
+    sizes = counts(np.concatenate([domain.known for domain in domains]), n_classes)
+    similar = _similar(domains, sizes, mu)
     size = len(similar)
+    similar[np.diag_indices(size)] += alpha
     kept = _possible(n_components, n_classes, size)
+    few = kept < sizes.sum() < FEW_ROWS * size
     try:
-        values, P = linalg.eigh(
-            differing,
-            similar,
-            lower=False,
-            subset_by_index=[size - kept, size - 1],
-            overwrite_a=True,
-            overwrite_b=True,
-            check_finite=False,
-        )
+        solve = _solve_by_rows if few else _solve_by_coordinates
+        values, P = solve(domains, sizes, similar, kept)
     except linalg.LinAlgError as error:
         raise MethodFailed(
             f"the eigenproblem is not definite with alpha={alpha:g} ({error})"
@@ -181,33 +195,109 @@ def align(
     return Alignment(source.expand(P[:split]) * signs, P_target * signs, values)
 
 
-def _pencil(
-    source: Domain, target: Domain, n_classes: int, alpha: float, mu: float
+def _solve_by_coordinates(
+    domains: Domains, sizes: Float, similar: Float, kept: int
 ) -> tuple[Float, Float]:
-    """Return the upper triangles of the two matrices, in Fortran order.
+    """Return the largest eigenvalues, ascending, and their vectors."""
+    size = len(similar)
+    return linalg.eigh(  # type: ignore[no-any-return]
+        _differing(domains, sizes),
+        similar,
+        lower=False,
+        subset_by_index=[size - kept, size - 1],
+        overwrite_a=True,
+        overwrite_b=True,
+        check_finite=False,
+    )
+
+
+def _solve_by_rows(
+    domains: Domains, sizes: Float, similar: Float, kept: int
+) -> tuple[Float, Float]:
+    """Return the same from an eigenproblem of the size of the labelled rows.
+
+    With ``F^T F`` the matrix on the left and ``U^T U`` that on the right it is that of
+    ``V^T V``, ``V = U^{-T} F^T``, whose vectors w give ``U^{-1} V w``.
+    """
+    U = linalg.cholesky(similar, check_finite=False)
+    rows = _differing_rows(domains, sizes)
+    V = linalg.solve_triangular(
+        U, rows.T, trans=1, overwrite_b=True, check_finite=False
+    )
+    n = len(rows)
+    values, W = linalg.eigh(
+        symmetric_product(V.T, of_rows=True),
+        lower=False,
+        subset_by_index=[n - kept, n - 1],
+        overwrite_a=True,
+        check_finite=False,
+    )
+    # Fewer directions tell classes apart than are asked for.
+    if values[0] <= n * np.spacing(values[-1]):
+        return _solve_by_coordinates(domains, sizes, similar, kept)
+    P = linalg.solve_triangular(U, V @ (W / np.sqrt(values)), check_finite=False)
+    return values, P
+
+
+def _blocks(domains: Domains) -> tuple[slice, slice]:
+    """Return the coordinates of each domain."""
+    split = domains[0].rows.shape[1]
+    return slice(0, split), slice(split, split + domains[1].rows.shape[1])
+
+
+def _class_sums(domains: Domains, n_classes: int) -> Float:
+    """Return the sums of the labelled rows of each class, (size, n_classes)."""
+    return np.vstack([domain.class_sums(n_classes) for domain in domains])
+
+
+def _similar(domains: Domains, sizes: Float, mu: float) -> Float:
+    """Return the matrix on the right but for its diagonal: upper triangle, by columns.
 
     With class indicators Y, the Laplacian of the pairs of equal class is ``diag(size of
-    the own class) - Y Y^T``; of those of different class, ``diag(size of all others) -
-    1 1^T + Y Y^T``.
+    the own class) - Y Y^T``.
     """
-    domains = (source, target)
-    sizes = counts(np.concatenate([domain.known for domain in domains]), n_classes)
-    sums = np.vstack([domain.class_sums(n_classes) for domain in domains])
-    split, size = source.rows.shape[1], len(sums)
-    differing, similar = np.zeros((2, size, size)).transpose(0, 2, 1)
-    for domain, block in zip(
-        domains, (slice(0, split), slice(split, size)), strict=True
-    ):
+    sums = _class_sums(domains, len(sizes))
+    matrix = np.zeros((len(sums), len(sums)), order="F")
+    for domain, block in zip(domains, _blocks(domains), strict=True):
         own = sizes[domain.known]
-        similar[block, block] = mu * domain.geometry + domain.scatter(own)
-        differing[block, block] = domain.scatter(sizes.sum() - own)
+        matrix[block, block] = mu * domain.geometry + domain.scatter(own)
+    return np.asarray(linalg.blas.dsyrk(-1.0, sums, beta=1.0, c=matrix, overwrite_c=1))
+
+
+def _differing(domains: Domains, sizes: Float) -> Float:
+    """Return the matrix on the left: upper triangle, by columns.
+
+    The Laplacian of the pairs of different class is ``diag(size of all others) - 1 1^T
+    + Y Y^T``.
+    """
+    sums = _class_sums(domains, len(sizes))
+    matrix = np.zeros((len(sums), len(sums)), order="F")
+    for domain, block in zip(domains, _blocks(domains), strict=True):
+        matrix[block, block] = domain.scatter(sizes.sum() - sizes[domain.known])
     update = linalg.blas.dsyrk
-    similar = update(-1.0, sums, beta=1.0, c=similar, overwrite_c=True)
-    differing = update(1.0, sums, beta=1.0, c=differing, overwrite_c=True)
+    matrix = update(1.0, sums, beta=1.0, c=matrix, overwrite_c=1)
     total = sums.sum(axis=1, keepdims=True)
-    differing = update(-1.0, total, beta=1.0, c=differing, overwrite_c=True)
-    similar[np.diag_indices(size)] += alpha
-    return differing, similar
+    return np.asarray(update(-1.0, total, beta=1.0, c=matrix, overwrite_c=1))
+
+
+def _differing_rows(domains: Domains, sizes: Float) -> Float:
+    """Return F of shape (n_labelled, size), ``F^T F`` being the matrix on the left.
+
+    The root of its Laplacian scales what is left of a row without the mean of its class
+    by the root of the number of all others, and the mean of the class without the mean
+    of all rows by the root of the number of rows.
+    """
+    n = sizes.sum()
+    sums = _class_sums(domains, len(sizes)).T
+    means = sums / np.maximum(sizes, 1.0)[:, None]
+    within, between = np.sqrt(n - sizes), np.sqrt(n)
+    shifts = between * (means - sums.sum(axis=0) / n) - within[:, None] * means
+    parts = []
+    for domain, block in zip(domains, _blocks(domains), strict=True):
+        part = shifts[domain.known]
+        part[:, block] += within[domain.known, None] * domain.rows[domain.labelled]
+        parts.append(part)
+    return np.vstack(parts)
 
 
 def _possible(n_components: int | None, n_classes: int, size: int) -> int:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
-import sklearn
 from scipy import linalg
 
 from cdspp.core.linalg import squared_distances
@@ -126,14 +125,14 @@ class Solution:
     objective : float
         Value that the weights change until it settles.
     offset : float
-        Intercept or margin of the machine.
+        Intercept of the machine, where it has one.
     """
 
     weights: Float
     dual: Float
     strengths: Float
     objective: float
-    offset: float
+    offset: float = 0.0
 
 
 class BinaryProblem(Protocol):
@@ -187,15 +186,13 @@ def generate_columns(problem: BinaryProblem, schedule: Schedule) -> Solution:
     The weights restart from equal ones after each column, hence the objective does not
     decrease monotonically.
     """
-    # Checks of options and of finite numbers would double the time of small machines.
-    with sklearn.config_context(assume_finite=True, skip_parameter_validation=True):
-        solution = learn_weights(problem, schedule)
-        for _ in range(schedule.max_iter - 1):
-            if not problem.extend(solution):
-                break
-            previous, solution = solution, learn_weights(problem, schedule)
-            if schedule.converged(solution.objective, previous.objective):
-                break
+    solution = learn_weights(problem, schedule)
+    for _ in range(schedule.max_iter - 1):
+        if not problem.extend(solution):
+            break
+        previous, solution = solution, learn_weights(problem, schedule)
+        if schedule.converged(solution.objective, previous.objective):
+            break
     return solution
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.svm import SVC
 
 from cdspp.core.linalg import row_normalise
 from cdspp.methods.base import Float, Problem, Round
@@ -18,6 +17,7 @@ from cdspp.methods.hfa.augmented_kernels import (
     generate_columns,
 )
 from cdspp.methods.hfa.feature_augmentation import FeatureAugmentation
+from cdspp.methods.hfa.libsvm import two_sides
 
 __all__ = ["HFA"]
 
@@ -52,7 +52,7 @@ class _Machine:
     ) -> None:
         self._K, self._y, self._costs, self._scale = K, y, costs, scale
         self._columns, self._expansions = (vector[:, None] for vector in first)
-        self._machine = SVC(kernel="precomputed", tol=tol, random_state=0)
+        self._tol = tol
         self._kernel = np.empty_like(K)
 
     @property
@@ -62,14 +62,10 @@ class _Machine:
     def solve(self, weights: Float) -> Solution:
         np.copyto(self._kernel, self._K)
         add_columns(self._kernel, self._columns, weights)
-        # LIBSVM expects the class first; scikit-learn would sort it behind the others.
-        machine = self._machine.fit(self._kernel, -self._y, sample_weight=self._costs)
-        dual = np.zeros(len(self._y))
-        dual[machine.support_] = -machine.dual_coef_[0]
+        dual, offset = two_sides(self._kernel, self._y, self._costs, self._tol)
         strengths = (self._columns.T @ dual) ** 2
         norm = float(dual @ self._times(dual))
         objective = np.abs(dual).sum() - 0.5 * (weights @ strengths + norm)
-        offset = -float(machine.intercept_[0])
         return Solution(weights, dual, strengths, float(objective), offset)
 
     def extend(self, solution: Solution) -> bool:
@@ -194,7 +190,7 @@ class HFA(FeatureAugmentation):
         A few hundred solves a class, each on a kernel of all labelled rows.
         """
         squares = float(size.n_source + size.n_labelled) ** 2
-        return 1.0 + size.n_classes * (0.6 + 4e-6 * squares), 170.0 + 40e-6 * squares
+        return 0.1 + size.n_classes * (0.01 + 3e-6 * squares), 170.0 + 40e-6 * squares
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
         source = GaussianKernel(row_normalise(problem.X_source))
@@ -207,7 +203,7 @@ class HFA(FeatureAugmentation):
         first = self._first_column(source, target)
         costs = np.repeat(
             [self.C_source, self.C_target], [len(source.X), len(target.X)]
-        )
+        ).astype(np.float64)
         scale = np.sqrt(self.trace_bound)
         one_class = problem.n_classes < 2
         for code in range(0 if one_class else problem.n_classes):

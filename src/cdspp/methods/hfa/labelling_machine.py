@@ -118,14 +118,11 @@ class LabellingMachine:
 
     def solve(self, weights: Float) -> Solution:
         """Solve the quadratic problem with the labellings weighted."""
-        Q = self._quadratic(weights)
-        dual = self._solver.minimise(Q)
+        dual = self._solver.minimise(self._quadratic(weights))
         strengths = self._strengths(dual)
         ridge = float(dual @ (self._kernels.ridge * dual))
         objective = -0.5 * (float(weights @ strengths) + ridge)
-        support = np.flatnonzero(dual)
-        margin = float(np.mean(Q[support] @ dual))
-        return Solution(weights, dual, strengths, objective, margin)
+        return Solution(weights, dual, strengths, objective)
 
     def _quadratic(self, weights: Float) -> Float:
         """Return ``sum_m d_m B_m + W``; labellings differ in unlabelled rows alone."""
@@ -147,7 +144,9 @@ class LabellingMachine:
         signed = self._labels * dual[:, None]
         rows = n_known + np.flatnonzero(dual[n_known:])
         known, guesses = signed[:n_known, 0], signed[rows]
-        norms = np.einsum("um,um->m", guesses, shifted[np.ix_(rows, rows)] @ guesses)
+        # Rows first, then columns: several times faster than both at once.
+        among = shifted.take(rows, axis=0).take(rows, axis=1)
+        norms = np.einsum("um,um->m", guesses, among @ guesses)
         norms += 2.0 * guesses.T @ (shifted[rows, :n_known] @ known)
         norms += known @ (shifted[:n_known, :n_known] @ known)
         alignments = np.einsum("im,im->m", self._columns, signed)
@@ -204,4 +203,11 @@ class LabellingMachine:
         mean = signed @ solution.weights
         values = self._expansions @ (solution.weights * alignments)
         values += mean[-len(values) :]
-        return values / solution.offset, float(mean.sum()) / solution.offset
+        margin = self._margin(solution)
+        return values / margin, float(mean.sum()) / margin
+
+    def _margin(self, solution: Solution) -> float:
+        """Return what all rows with a dual variable above zero reach on average."""
+        support = np.flatnonzero(solution.dual)
+        Q = self._quadratic(solution.weights)
+        return float(np.mean(Q[support] @ solution.dual))

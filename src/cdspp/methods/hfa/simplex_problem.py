@@ -7,10 +7,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
-from sklearn.svm import OneClassSVM
 
 from cdspp.core.errors import MethodFailed
 from cdspp.methods.base import Float, Int
+from cdspp.methods.hfa.libsvm import one_class
 
 __all__ = ["ExactSolver", "LibsvmSolver", "SimplexSolver"]
 
@@ -45,17 +45,14 @@ class LibsvmSolver:
     """
 
     def __init__(self, n: int, tol: float) -> None:
-        nu = float(f"{1.0 / n:.5g}")
-        self._machine = OneClassSVM(kernel="precomputed", nu=nu, tol=tol)
+        self._nu = float(f"{1.0 / n:.5g}")
+        self._tol = tol
 
     def minimise(self, Q: Float) -> Float:
         """Return the minimiser within the tolerance."""
         if len(Q) == 1:
             return np.ones(1)
-        machine = self._machine.fit(Q)
-        solution = np.zeros(len(Q))
-        solution[machine.support_] = machine.dual_coef_[0]
-        return solution
+        return one_class(Q, self._nu, self._tol).dual
 
 
 class ExactSolver:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cdspp.core.linalg import squared_distances
+from cdspp.core.reuse import computed_once
 from cdspp.methods.base import Float
 
 __all__ = ["heat_kernel_graph", "laplacian"]
@@ -38,8 +39,13 @@ def heat_kernel_graph(X: Float, n_neighbors: int = 5) -> sparse.csr_array:
 
     Notes
     -----
-    O(n^2 d) time and O(n d) memory: distances are computed for a block of rows.
+    O(n^2 d) time and O(n d) memory: distances are computed for a block of rows. Fits of
+    one job on the same rows share it (`cdspp.core.reuse`).
     """
+    return computed_once(_heat_kernel_graph, X, n_neighbors).copy()
+
+
+def _heat_kernel_graph(X: Float, n_neighbors: int) -> sparse.csr_array:
     n = len(X)
     total, pairs = 0.0, []
     for start in range(0, n, BLOCK):

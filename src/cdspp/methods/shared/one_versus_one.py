@@ -66,13 +66,17 @@ class OneVersusOne:
         """
         columns = np.split(self.support, np.cumsum(self.counts)[:-1])
         duals = np.split(self.duals, np.cumsum(self.counts)[:-1], axis=1)
+        # A pair takes one row of each: whole rows are many times faster than columns.
         sides = [
-            kernel[:, rows] @ part.T for rows, part in zip(columns, duals, strict=True)
+            np.ascontiguousarray((kernel[:, rows] @ part.T).T)
+            for rows, part in zip(columns, duals, strict=True)
         ]
-        first, second = np.triu_indices(len(self.classes), k=1)
-        pairs = zip(first, second, strict=True)
-        values = [sides[a][:, b - 1] + sides[b][:, a] for a, b in pairs]
-        return np.column_stack(values) + self.intercepts
+        values = np.empty((len(self.intercepts), len(kernel)))
+        pairs = zip(*np.triu_indices(len(self.classes), k=1), strict=True)
+        for value, (a, b) in zip(values, pairs, strict=True):
+            np.add(sides[a][b - 1], sides[b][a], out=value)
+        values += self.intercepts[:, None]
+        return values.T
 
     def decision_values(self, kernel: Float) -> Float:
         """Return the values of a machine of two classes; above zero, the second."""
@@ -84,7 +88,7 @@ class OneVersusOne:
 
     def linear(self, rows: Float) -> LinearPairs:
         """Return the machine of a linear kernel without its rows, those of the fit."""
-        weights = self.pair_values(rows.T) - self.intercepts
+        weights = np.ascontiguousarray(self.pair_values(rows.T) - self.intercepts)
         return LinearPairs(self.classes, weights, self.intercepts)
 
 
@@ -115,7 +119,8 @@ class LinearPairs:
 def _elect(values: Float, classes: Int) -> Int:
     """Return the class of most votes; above zero the first of a pair has one."""
     first, second = np.triu_indices(len(classes), k=1)
-    votes = np.zeros((len(values), len(classes)), dtype=np.intp)
-    for value, a, b in zip(values.T, first, second, strict=True):
-        votes[np.arange(len(votes)), np.where(value > 0, a, b)] += 1
-    return np.asarray(classes[votes.argmax(axis=1)], dtype=np.intp)
+    votes = np.zeros((len(classes), len(values)), dtype=np.intp)
+    for wins, a, b in zip(values.T > 0, first, second, strict=True):
+        votes[a] += wins
+        votes[b] += ~wins
+    return np.asarray(classes[votes.argmax(axis=0)], dtype=np.intp)

@@ -133,11 +133,11 @@ class TIT(SubspaceMethod):
         for n, d in sides:
             by_features = d <= 0.75 * n
             rank = d if by_features else n
-            work = 11.0 * d**3 + 3.0 * n * d**2 if by_features else 7.0 * n**3
+            work = 5.0 * d**3 + 3.0 * n * d**2 if by_features else 4.0 * n**3
             seconds += n * d * min(n, d) / 7.5e9 + 5 * (work / 4e10 + 1.8e-7 * rank**2)
             squares += rank**2
         n_trained = size.n_source + size.n_labelled
-        seconds += 3e-7 * n_trained * (n_trained + size.n_unlabelled)
+        seconds += 2e-7 * n_trained * (n_trained + size.n_unlabelled)
         return seconds, 48e-6 * squares
 
     def _fit_problem(self, problem: Problem) -> list[Round]:

@@ -1,0 +1,77 @@
+"""What fits of one job have in common is computed once: equal arrays, equal results."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["computed_once", "sharing"]
+
+T = TypeVar("T")
+
+# Results kept at a time, the latest used ones: a graph a domain and trial of a block.
+MOST_KEPT = 32
+
+_kept: ContextVar[OrderedDict[Any, Any] | None] = ContextVar("kept", default=None)
+
+
+@contextmanager
+def sharing() -> Iterator[None]:
+    """Let `computed_once` keep what it computes, until the end of the block.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cdspp.core.reuse import computed_once, sharing
+    >>> X = np.ones((2, 2))
+    >>> with sharing():
+    ...     first = computed_once(np.linalg.inv, X + np.eye(2))
+    ...     computed_once(np.linalg.inv, X + np.eye(2)) is first
+    True
+    """
+    token = _kept.set(OrderedDict())
+    try:
+        yield
+    finally:
+        _kept.reset(token)
+
+
+def computed_once(compute: Callable[..., T], X: NDArray[Any], *options: Any) -> T:
+    """Return ``compute(X, *options)``, or within `sharing` what it gave before.
+
+    Parameters
+    ----------
+    compute : callable
+        A function of its arguments alone.
+    X : ndarray
+        Known by its bytes: an array made again from the same file is the same.
+    *options : hashable
+        What else it is given.
+
+    Returns
+    -------
+    result : object
+        Shared by all who ask: nobody may change it.
+
+    Notes
+    -----
+    A digest of X is O(n d), so that `compute` should take much more than that.
+    """
+    kept = _kept.get()
+    if kept is None:
+        return compute(X, *options)
+    digest = hashlib.sha256(np.ascontiguousarray(X).data).digest()
+    key = (compute, digest, X.shape, X.dtype.str, options)
+    if key not in kept:
+        kept[key] = compute(X, *options)
+        if len(kept) > MOST_KEPT:
+            kept.popitem(last=False)
+    kept.move_to_end(key)
+    return kept[key]  # type: ignore[no-any-return]

@@ -1,0 +1,73 @@
+"""What is computed once for equal arrays, and where not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cdspp.core.reuse import MOST_KEPT, computed_once, sharing
+
+
+class Counted:
+    """A function that counts its calls."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, X: np.ndarray, *options: int) -> np.ndarray:
+        self.calls += 1
+        return X.sum(axis=0) + sum(options)
+
+
+def test_equal_arrays_are_computed_once_within_the_block_and_each_time_outside() -> (
+    None
+):
+    function, X = Counted(), np.arange(6.0).reshape(3, 2)
+    with sharing():
+        first = computed_once(function, X, 1)
+        assert computed_once(function, X.copy(), 1) is first
+        assert computed_once(function, np.asfortranarray(X), 1) is first
+    assert function.calls == 1
+    computed_once(function, X, 1)
+    with sharing():
+        computed_once(function, X, 1)
+    assert function.calls == 3
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param((np.arange(1.0, 7.0).reshape(3, 2), 1), id="values"),
+        pytest.param((np.arange(6.0).reshape(2, 3), 1), id="shape"),
+        pytest.param((np.arange(6.0).view(np.int64).reshape(3, 2), 1), id="type"),
+        pytest.param((np.arange(6.0).reshape(3, 2), 2), id="options"),
+    ],
+)
+def test_another_array_or_option_is_computed(other: tuple[np.ndarray, int]) -> None:
+    function = Counted()
+    with sharing():
+        computed_once(function, np.arange(6.0).reshape(3, 2), 1)
+        expected = function(*other)
+        np.testing.assert_array_equal(computed_once(function, *other), expected)
+    assert function.calls == 3
+
+
+def test_another_function_has_results_of_its_own() -> None:
+    X = np.ones((2, 2))
+    with sharing():
+        assert computed_once(np.sum, X) == 4.0
+        assert computed_once(np.prod, X) == 1.0
+
+
+def test_the_results_used_last_are_kept_and_no_more() -> None:
+    function = Counted()
+    with sharing():
+        for value in range(MOST_KEPT):
+            computed_once(function, np.array([[value]]))
+        computed_once(function, np.array([[0]]))
+        computed_once(function, np.array([[MOST_KEPT]]))
+        assert function.calls == MOST_KEPT + 1
+        computed_once(function, np.array([[0]]))
+        assert function.calls == MOST_KEPT + 1
+        computed_once(function, np.array([[1]]))
+    assert function.calls == MOST_KEPT + 2
