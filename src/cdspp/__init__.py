@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cdspp.analysis.compare import compare
+    from cdspp.core.file_rows import ParquetRows
     from cdspp.methods import available, make
     from cdspp.methods.base import SourceDomain
     from cdspp.methods.model_file import load_model, save_model
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LabelledKFold",
+    "ParquetRows",
     "SourceDomain",
     "__version__",
     "available",
@@ -28,6 +30,7 @@ __all__ = [
 __version__ = "0.1.0"
 _PLACES = {
     "LabelledKFold": "cdspp.methods.selection",
+    "ParquetRows": "cdspp.core.file_rows",
     "SourceDomain": "cdspp.methods.base",
     "compare": "cdspp.analysis.compare",
     "labelled_accuracy": "cdspp.methods.selection",

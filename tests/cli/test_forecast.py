@@ -13,7 +13,7 @@ from support.toy_problem import toy_problem
 
 from cdspp.__main__ import main
 from cdspp.cli import forecast
-from cdspp.cli.forecast import available_megabytes, expected_cost, refuse_memory
+from cdspp.cli.forecast import expected_cost, refuse_memory
 from cdspp.core.errors import DataError
 from cdspp.datasets.table_rows import DomainRows
 from cdspp.methods import method_class
@@ -48,30 +48,6 @@ def test_a_fit_that_needs_more_memory_than_is_free_is_refused_with_both_numbers(
     assert str(caught.value).endswith("choose another method, or wait.")
     monkeypatch.setattr(forecast, "available_megabytes", lambda: None)
     refuse_memory("shfa", Cost(1.0, 1e9), "wait")
-
-
-@pytest.mark.parametrize(
-    ("limit", "used", "expected"),
-    [("max", "5", None), (str(2**30), str(2**29), 512.0), ("no number", "5", None)],
-)
-def test_the_bound_of_a_control_group_counts(
-    limit: str,
-    used: str,
-    expected: float | None,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    (tmp_path / "memory.max").write_text(limit + "\n")
-    (tmp_path / "memory.current").write_text(used + "\n")
-    monkeypatch.setattr(forecast, "_free_memory", lambda: 600.0)
-    monkeypatch.setattr(forecast, "GROUP", tmp_path)
-    assert available_megabytes() == (expected or 600.0)
-
-
-def test_the_memory_of_this_machine_is_known() -> None:
-    found = available_megabytes()
-    assert found is not None
-    assert 10 < found < 1e8
 
 
 def test_long_work_is_announced_and_gives_signs_of_life(

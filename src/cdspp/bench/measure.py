@@ -31,9 +31,12 @@ __all__ = [
     "Size",
     "Work",
     "ask_process",
+    "class_centres",
     "measure",
+    "rows_around",
     "run_measurement",
     "synthetic_rows",
+    "timed",
 ]
 
 Work = Callable[[], Mapping[str, Any]]
@@ -75,14 +78,24 @@ def synthetic_rows(size: Size, seed: int = 0) -> Rows:
     y_target = np.arange(n_target) % size.n_classes
 
     def draw(codes: Int, d: int) -> Float:
-        centres = rng.standard_normal((size.n_classes, d)) * (3.0 / np.sqrt(d)) ** 0.5
-        rows = centres[codes] + rng.standard_normal((len(codes), d))
-        rectified: Float = np.maximum(rows, 0.0, out=rows)
-        return rectified
+        return rows_around(class_centres(size.n_classes, d, rng), codes, rng)
 
     X_source, X_target = draw(y_source, size.d_source), draw(y_target, size.d_target)
     y_target[size.n_labelled :] = UNLABELLED
     return Rows(X_source, y_source, X_target, y_target)
+
+
+def class_centres(n_classes: int, d: int, rng: np.random.Generator) -> Float:
+    """Draw a centre a class, (n_classes, d)."""
+    centres: Float = rng.standard_normal((n_classes, d)) * (3.0 / np.sqrt(d)) ** 0.5
+    return centres
+
+
+def rows_around(centres: Float, codes: Int, rng: np.random.Generator) -> Float:
+    """Draw rectified Gaussian rows around the centres of their classes."""
+    rows = centres[codes] + rng.standard_normal((len(codes), centres.shape[1]))
+    rectified: Float = np.maximum(rows, 0.0, out=rows)
+    return rectified
 
 
 def _resident_mb(field: str) -> float:
@@ -111,7 +124,11 @@ def run_measurement(
     prepare = import_module(module).prepare
     tiny = Size("warm-up", 3, 12, 6, 6, 9, 40)
     prepare(name, tiny, synthetic_rows(tiny), [6, 9])()
-    work = prepare(name, size, synthetic_rows(size), rows_in_use)
+    return timed(prepare(name, size, synthetic_rows(size), rows_in_use))
+
+
+def timed(work: Work) -> dict[str, Any]:
+    """Return what the work returns, its seconds, and its peak memory over what was."""
     _forget_peak()
     before = _resident_mb("VmRSS")
     start = time.perf_counter()

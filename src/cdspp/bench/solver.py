@@ -104,9 +104,7 @@ def _dense(size: Size, rows: Rows, rows_in_use: Sequence[int]) -> Work:
     return _supervised(dense_projection, size, rows)
 
 
-def _supervised(
-    solver: Callable[[Side, Side], Projection], size: Size, rows: Rows
-) -> Work:
+def _supervised(solver: Callable[..., Projection], size: Size, rows: Rows) -> Work:
     source, target = sides(rows, size.n_classes)
 
     def work() -> Mapping[str, Any]:

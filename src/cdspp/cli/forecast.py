@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import logging
-import os
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cdspp.core.errors import DataError
+from cdspp.core.memory import available_megabytes, told_memory
 
 if TYPE_CHECKING:
     from cdspp.datasets.table_rows import DomainRows
     from cdspp.study.cost import Cost
 
-__all__ = ["available_megabytes", "expected_cost", "refuse_memory", "told_while"]
+__all__ = ["expected_cost", "refuse_memory", "told_while"]
 
 log = logging.getLogger(__name__)
 
 # Shorter fits need no word.
 LONG_SECONDS = 30.0
-# Where a control group bounds the memory of its processes, and what they use of it.
-GROUP = Path("/sys/fs/cgroup")
 
 
 def expected_cost(method: str, target: DomainRows, source: DomainRows | None) -> Cost:
@@ -68,41 +65,10 @@ def refuse_memory(method: str, cost: Cost, other_words: str) -> None:
     if there is None or cost.megabytes <= there:
         return
     raise DataError(
-        f"{method} would need about {_memory(cost.megabytes)} of memory for so many "
-        f"rows, and {_memory(there)} are free. Leave rows or features out (--scale pca "
-        f"keeps 50), choose another method, or {other_words}."
+        f"{method} would need about {told_memory(cost.megabytes)} of memory for so "
+        f"many rows, and {told_memory(there)} are free. Leave rows or features out "
+        f"(--scale pca keeps 50), choose another method, or {other_words}."
     )
-
-
-def available_megabytes() -> float | None:
-    """Return the memory that a process may still use, None where it is not known."""
-    found = [_free_memory(), _group_memory()]
-    known = [value for value in found if value is not None]
-    return min(known) if known else None
-
-
-def _free_memory() -> float | None:
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        values = dict(line.split(":", 1) for line in lines)
-        return int(values["MemAvailable"].split()[0]) / 2**10
-    except (OSError, ValueError, KeyError):
-        pass
-    try:  # no such file but on Linux; what is there in all is better than nothing
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**20
-    except (OSError, ValueError, AttributeError):
-        return None
-
-
-def _group_memory() -> float | None:
-    try:
-        limit, used = (
-            int((GROUP / name).read_text(encoding="ascii"))
-            for name in ("memory.max", "memory.current")
-        )
-    except (OSError, ValueError):  # no group, or no limit: "max"
-        return None
-    return (limit - used) / 2**20
 
 
 @contextmanager
@@ -138,7 +104,3 @@ def _time(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
-
-
-def _memory(megabytes: float) -> str:
-    return f"{megabytes / 1024:.1f} GB" if megabytes >= 1024 else f"{megabytes:.0f} MB"

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 __all__ = [
+    "add_symmetric_product",
     "class_sums",
     "column_signs",
     "counts",
@@ -23,8 +24,11 @@ Float = NDArray[np.float64]
 Int = NDArray[np.intp]
 
 
-def row_normalise(X: Float) -> Float:
-    """Return `X` with rows of unit 2-norm; a zero row stays zero."""
+def row_normalise(X: Float, *, overwrite: bool = False) -> Float:
+    """Return `X` with rows of unit 2-norm; a zero row stays zero.
+
+    `overwrite` allows to do so in place.
+    """
     with np.errstate(over="ignore", under="ignore"):
         norms = np.sqrt(np.einsum("ij,ij->i", X, X))
     # Squares of very large or small numbers are infinite or zero.
@@ -36,7 +40,8 @@ def row_normalise(X: Float) -> Float:
         X[extreme] /= largest[extreme, None]
         norms[extreme] = np.sqrt(np.einsum("ij,ij->i", X[extreme], X[extreme]))
     norms[norms == 0] = 1.0
-    return np.asarray(X / norms[:, None])
+    rows: Float = np.divide(X, norms[:, None], out=X if overwrite else None)
+    return rows
 
 
 def counts(codes: Int, n_classes: int) -> Float:
@@ -78,6 +83,11 @@ def symmetric_product(X: Float, *, of_rows: bool) -> Float:
     transposed = np.ascontiguousarray(X).T
     product: Float = linalg.blas.dsyrk(1.0, transposed, trans=1 if of_rows else 0)
     return product
+
+
+def add_symmetric_product(total: Float, X: Float) -> Float:
+    """Add ``X.T @ X`` to the upper triangle of `total`, in place if Fortran-ordered."""
+    return np.asarray(linalg.blas.dsyrk(1.0, X.T, beta=1.0, c=total, overwrite_c=True))
 
 
 def squared_distances(A: Float, B: Float) -> Float:

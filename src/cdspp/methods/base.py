@@ -2,7 +2,8 @@
 
 A method is fitted on target rows `X` with labels `y` (-1 where a row is unlabelled) and
 a `SourceDomain` of labelled rows whose width may differ. This module imports nothing
-else of the package but its exceptions, and how labels and a collapse are told.
+else of the package but its exceptions, rows in files, and how labels and a collapse are
+told.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from sklearn.utils.validation import (
 )
 
 from cdspp.core.errors import CollapseWarning, LabelWarning
+from cdspp.core.file_rows import FileRows, in_file, in_memory, mapped, rowwise
+from cdspp.core.memory import require_memory
 from cdspp.core.storage import storable
 from cdspp.methods.collapse import find_collapse
 from cdspp.methods.labels import (
@@ -47,6 +50,9 @@ __all__ = [
 
 Float = NDArray[np.float64]
 Int = NDArray[np.intp]
+
+# The rows as float64, and once more as labelled and unlabelled ones.
+DENSE_COPIES = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +96,8 @@ class Problem:
     """A validated problem with classes as codes ``0 .. n_classes - 1``.
 
     Shapes: `X_source` (n_source, d_s), `X_labelled` (n_labelled, d_t), `X_unlabelled`
-    (n_unlabelled, d_t), all float64; `y_source` and `y_labelled` hold class codes.
+    (n_unlabelled, d_t), all float64; `y_source` and `y_labelled` hold class codes. For
+    a method with `reads_files` rows may be a `cdspp.core.file_rows.FileRows` instead.
     """
 
     X_source: Float
@@ -104,13 +111,16 @@ class Problem:
         """Return the problem with another source."""
         return replace(self, X_source=X, y_source=y)
 
-    def map_rows(self, source: Any, target: Any) -> Problem:
-        """Return the problem with `source` and `target` applied to the features."""
+    def map_rows(self, source: Any, target: Any, unlabelled: Any = None) -> Problem:
+        """Return the problem with `source` and `target` applied to the features.
+
+        `unlabelled` takes the place of `target` for the unlabelled rows.
+        """
         return replace(
             self,
-            X_source=source(self.X_source),
-            X_labelled=target(self.X_labelled),
-            X_unlabelled=target(self.X_unlabelled),
+            X_source=mapped(self.X_source, source),
+            X_labelled=mapped(self.X_labelled, target),
+            X_unlabelled=mapped(self.X_unlabelled, unlabelled or target),
         )
 
 
@@ -171,6 +181,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     uses_source: ClassVar[bool] = True
     centres_rows: ClassVar[bool] = False  # before it compares their directions
     accepts_sparse: ClassVar[bool] = False  # rows in SciPy's sparse formats, as CSR
+    reads_files: ClassVar[bool] = False  # rows of files by chunks, never all in memory
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {}
 
@@ -207,7 +218,8 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_target, n_features)
-            Target rows.
+            Target rows; for methods with `reads_files` a memory map of NumPy or
+            `cdspp.ParquetRows` stays in its file, and so does that of the source.
         y : array-like of shape (n_target,)
             Their labels. Unlabelled are None, NaN, pandas' NA, blank text and -1; in
             an array, text together with -1 needs the type object.
@@ -234,9 +246,9 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         problem = Problem(
             X_source=X_source,
             y_source=np.searchsorted(classes, y_source),
-            X_labelled=X[labelled],
+            X_labelled=in_memory(X[labelled], small=True),
             y_labelled=np.searchsorted(classes, y_target),
-            X_unlabelled=X[~labelled],
+            X_unlabelled=in_memory(X[~labelled], small=True),
             n_classes=len(classes),
         )
         self.classes_ = classes
@@ -271,7 +283,35 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
 
     def _new_rows(self, X: ArrayLike) -> Float:
         """Return target rows given after `fit`, validated."""
-        rows: Float = validate_data(self, X, reset=False, **self._row_checks())
+        rows: Float = self._checked_rows(X, reset=False)
+        return rows
+
+    def _checked_rows(self, X: Any, *, reset: bool) -> Any:
+        """Return target rows validated, or left in their file, checked as read."""
+        rows = self._left_in_file(X, "X")
+        if rows is None:
+            return validate_data(self, X, reset=reset, **self._row_checks())
+        validate_data(self, rows, reset=reset, skip_check_array=True)
+        return rows
+
+    def _left_in_file(self, X: Any, what: str) -> FileRows | None:
+        """Return rows to be read by chunks, None where they are held in memory.
+
+        Raises
+        ------
+        DataError
+            They are in a file, are to be held in memory, and do not fit.
+        """
+        rows = in_file(X)
+        if rows is not None and not self.reads_files:
+            require_memory(
+                DENSE_COPIES * rows.shape[0] * rows.shape[1],
+                f"{type(self).__name__} holds its rows in memory as float64: {what} of "
+                f"shape {rows.shape}",
+                "Leave rows or features out, or choose CDSPP, which reads a file by "
+                "chunks.",
+            )
+            return None
         return rows
 
     def _row_checks(self) -> dict[str, Any]:
@@ -314,7 +354,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
                 f"{type(self).__name__} requires y to be passed, but the target y is "
                 "None"
             )
-        rows: Float = validate_data(self, X, **self._row_checks())
+        rows: Float = self._checked_rows(X, reset=True)
         labels, labelled = read_labels(y)
         check_consistent_length(rows, labelled)
         name = type(self).__name__
@@ -339,7 +379,10 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
                 f"source must be a SourceDomain or None, got {type(source).__name__}. "
                 "Pass source=SourceDomain(X_source, y_source)."
             )
-        X_source = check_array(source.X, input_name="source.X", **self._row_checks())
+        X_source: Any = self._left_in_file(source.X, "source.X")
+        if X_source is None:
+            given = in_memory(source.X)
+            X_source = check_array(given, input_name="source.X", **self._row_checks())
         y_source, labelled = read_labels(source.y)
         check_consistent_length(X_source, labelled)
         if not labelled.all():
@@ -367,10 +410,14 @@ class ConfidentClassifier(HeterogeneousClassifier):
             One column a class, in the order of `classes_`; rows sum to one.
         """
         check_is_fitted(self)
-        return self._probabilities(self._new_rows(X))
+        rows = self._new_rows(X)
+        return rowwise(lambda part: (self._probabilities(part),), rows)[0]
 
     def _predict_codes(self, X: Float) -> tuple[Int, Float]:
-        return self._most_probable(self._probabilities(X))
+        codes, confidence = rowwise(
+            lambda part: self._most_probable(self._probabilities(part)), X
+        )
+        return codes, confidence
 
     @staticmethod
     def _most_probable(probabilities: Float) -> tuple[Int, Float]:

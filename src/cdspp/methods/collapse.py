@@ -18,6 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cdspp.core.file_rows import chunks_of
+
 __all__ = [
     "FEWEST_ROWS",
     "LARGEST_COSINE",
@@ -62,7 +64,7 @@ class Collapse(NamedTuple):
 
 
 def find_collapse(
-    predicted: NDArray[Any], n_labelled_classes: int, rows: Mapping[str, NDArray[Any]]
+    predicted: NDArray[Any], n_labelled_classes: int, rows: Mapping[str, Any]
 ) -> Collapse:
     """Return how a fit has collapsed; one class counts before parallel rows.
 
@@ -73,7 +75,7 @@ def find_collapse(
     n_labelled_classes : int
         Number of classes with a labelled target row; with one there is no collapse into
         one class.
-    rows : mapping of str to ndarray of shape (n, d)
+    rows : mapping of str to ndarray or FileRows of shape (n, d)
         Rows that the method compares by direction, by the name of their domain.
 
     Examples
@@ -117,14 +119,14 @@ def largest_share(predicted: NDArray[Any]) -> tuple[Any, float]:
     return labels[most], float(counts[most] / len(predicted))
 
 
-def mean_cosine(X: NDArray[Any]) -> float:
+def mean_cosine(X: Any) -> float:
     """Return the mean cosine of all pairs of rows; NaN with too few rows.
 
     Takes one pass for the lengths and one for the sum, without a copy of the rows.
 
     Parameters
     ----------
-    X : ndarray of shape (n, d)
+    X : ndarray or FileRows of shape (n, d)
         Rows; those of zeros have no direction and are left out.
 
     Examples
@@ -133,13 +135,15 @@ def mean_cosine(X: NDArray[Any]) -> float:
     >>> mean_cosine(np.repeat(np.eye(2), 10, axis=0))
     0.5
     """
-    # Squares of very large or small numbers are infinite or zero: left out likewise.
-    with np.errstate(over="ignore", under="ignore"):
-        lengths = np.sqrt(np.einsum("ij,ij->i", X, X))
-    counted = (lengths > 0) & np.isfinite(lengths)
-    n = int(counted.sum())
+    total, n = np.zeros(X.shape[1]), 0
+    for _, rows in chunks_of(X):
+        # Squares of very large or small numbers are infinite or zero: left out, too.
+        with np.errstate(over="ignore", under="ignore"):
+            lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+        counted = (lengths > 0) & np.isfinite(lengths)
+        weights = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=counted)
+        total, n = total + weights @ rows, n + int(counted.sum())
     if n < FEWEST_ROWS:
         return float("nan")
-    weights = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=counted)
-    mean = weights @ X / n
+    mean = total / n
     return float(mean @ mean)

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import HasMethods, StrOptions
 
+from cdspp.core.file_rows import FileRows, rowwise
+from cdspp.core.linalg import row_normalise
 from cdspp.methods.base import Float, Int, Problem, Round
-from cdspp.methods.cdspp.structure_preserving import Projection, Side, solve_projection
+from cdspp.methods.cdspp.chunked_side import Part, require_room, side_of
+from cdspp.methods.cdspp.structure_preserving import (
+    Projection,
+    SideLike,
+    solve_projection,
+)
 from cdspp.methods.shared.constraints import COUNT
-from cdspp.methods.shared.pseudo_labelling import selective_pseudo_labelling
+from cdspp.methods.shared.pseudo_labelling import (
+    FitPredict,
+    selective_pseudo_labelling,
+)
 from cdspp.methods.shared.subspace_classifier import (
     SUBSPACE_CONSTRAINTS,
     SubspaceClassifier,
@@ -71,7 +81,9 @@ class CDSPPSup(SubspaceRecogniser):
     -----
     Cost O(n d min(n, d) + min(n, d)^3) a domain and O(C^3) for the eigenproblem; no
     matrix of size ``d_s + d_t``. The paper's text mentions neither the centring nor the
-    scaled means; the released code does both, and so do the defaults.
+    scaled means; the released code does both, and so do the defaults. Rows that stay in
+    their file are passed over by chunks, with memory for the matrices, the results and
+    a chunk.
 
     References
     ----------
@@ -91,6 +103,7 @@ class CDSPPSup(SubspaceRecogniser):
     identifier = "cdspp-sup"
     display_name = "CDSPP_sup"
     supervised = True
+    reads_files = True
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
         **SUBSPACE_CONSTRAINTS,
@@ -137,32 +150,91 @@ class CDSPPSup(SubspaceRecogniser):
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
         prepared = self._prepare(problem)
-        n_classes, alpha = problem.n_classes, float(self.alpha)
-        source = Side(prepared.X_source, prepared.y_source, n_classes, alpha)
-        return self._fit_prepared(source, prepared)
+        X_unlabelled: Any = prepared.X_unlabelled
+        for rows in (X_unlabelled, prepared.X_labelled, prepared.X_source):
+            if isinstance(rows, FileRows):
+                require_room(rows)
+        given = Part(prepared.X_source, prepared.y_source)
+        source = side_of([given], problem.n_classes, float(self.alpha))
+        labelled = Part(prepared.X_labelled, prepared.y_labelled)
+        projection: Projection
 
-    def _fit_prepared(self, source: Side, problem: Problem) -> list[Round]:
-        projection = self._fit_target(source, problem.X_labelled, problem.y_labelled)
+        def fit_predict(selected: Int, codes: Int) -> Round:
+            nonlocal projection
+            parts = [labelled, Part(X_unlabelled, codes, selected)]
+            projection, (_, Z) = self._fit_in_use(source, given, parts)
+            prediction, confidence = rowwise(self._recognise, Z)
+            return Round(1, prediction, confidence, projections=self._kept(projection))
+
+        rounds = self._fit_rounds(fit_predict, len(X_unlabelled))
         self.projection_source_ = projection.source
-        return []
+        return rounds
 
-    def _fit_target(self, source: Side, X: Float, codes: Int) -> Projection:
-        """Fit projection and classifier on the source and labelled target rows."""
-        target = Side(X, codes, source.n_classes, source.alpha)
+    def _fit_rounds(self, fit_predict: FitPredict, n_unlabelled: int) -> list[Round]:
+        none = np.empty(0, dtype=np.intp)
+        return [fit_predict(none, none)]
+
+    def _kept(self, projection: Projection) -> tuple[Float, Float] | None:
+        """Return the projections that the history of rounds keeps."""
+        return None
+
+    def _recognise(self, Z: Float) -> tuple[Int, Float]:
+        """Return codes and confidences of projected target rows."""
+        return self._most_probable(self._recogniser.probabilities(Z))
+
+    def _prepare_unlabelled(self, X: Float) -> Float:
+        # They are the problem's own, and no one reads them unprepared.
+        return row_normalise(X, overwrite=True)
+
+    def _fit_in_use(
+        self, source: SideLike, given: Part, parts: Sequence[Part]
+    ) -> tuple[Projection, list[Any]]:
+        """Fit projection and classifier on the source and the target rows in use.
+
+        Returns the projection, and all rows of each part of the target in the subspace.
+        """
+        target = side_of(parts, source.n_classes, source.alpha)
         projection = solve_projection(
             source, target, self.n_components, scaling=self.eigenvector_scaling
         )
         self.projection_ = projection.target
         self.eigenvalues_ = projection.eigenvalues
-        self._recogniser = SubspaceClassifier.fit(
-            np.vstack([projection.rows_source, projection.rows_target]),
-            np.concatenate([source.codes, codes]),
+        placed = [part.placed(projection.target) for part in parts]
+        in_use = placed
+        if projection.rows_target is not None:
+            in_use = [Part(projection.rows_target, target.codes)]
+        if projection.rows_source is not None:
+            in_use = [Part(projection.rows_source, source.codes), *in_use]
+        else:
+            in_use = [given.placed(projection.source), *in_use]
+        self._recogniser = self._fit_recogniser(in_use, source, target, projection)
+        return projection, [part.X for part in placed]
+
+    def _fit_recogniser(
+        self,
+        in_use: Sequence[Part],
+        source: SideLike,
+        target: SideLike,
+        projection: Projection,
+    ) -> SubspaceClassifier:
+        """Fit the classifier on projected rows; means of those in files by chunks."""
+        chunks = (chunk for part in in_use for chunk in part.chunks())
+        how = {"center": self.center, "normalize_means": self.normalize_means}
+        if self.classifier is None and any(part.in_file for part in in_use):
+            total = source.sums.sum(axis=1) @ projection.source
+            total += target.sums.sum(axis=1) @ projection.target
+            n = source.class_counts.sum() + target.class_counts.sum()
+            return SubspaceClassifier.fit_chunks(
+                chunks, total / n, source.n_classes, **how
+            )
+        rows, codes = zip(*chunks, strict=True)
+        return SubspaceClassifier.fit(
+            np.vstack(rows),
+            np.concatenate(codes),
             source.n_classes,
-            center=self.center,
-            normalize_means=self.normalize_means,
             classifier=self.classifier,
+            **how,
         )
-        return projection
 
 
 class CDSPP(CDSPPSup):
@@ -265,30 +337,15 @@ class CDSPP(CDSPPSup):
         self.final_fit = final_fit
         self.keep_projections = keep_projections
 
-    def _fit_prepared(self, source: Side, problem: Problem) -> list[Round]:
-        X_unlabelled, n_labelled = problem.X_unlabelled, len(problem.X_labelled)
-        # One buffer for all rounds: fresh memory a round costs more than the copy.
-        rows = np.empty((n_labelled + len(X_unlabelled), problem.X_labelled.shape[1]))
-        rows[:n_labelled] = problem.X_labelled
-        projection: Projection
-
-        def fit_predict(selected: Int, codes: Int) -> Round:
-            nonlocal projection
-            X = rows[: n_labelled + len(selected)]
-            np.take(X_unlabelled, selected, axis=0, out=X[n_labelled:], mode="clip")
-            y = np.concatenate([problem.y_labelled, codes])
-            projection = self._fit_target(source, X, y)
-            probable = self._most_probable(self._recognise(X_unlabelled))
-            kept = None
-            if self.keep_projections:
-                kept = (projection.source, projection.target)
-            return Round(0, *probable, projections=kept)
-
-        rounds = selective_pseudo_labelling(
+    def _fit_rounds(self, fit_predict: FitPredict, n_unlabelled: int) -> list[Round]:
+        return selective_pseudo_labelling(
             fit_predict,
-            self.max_iter if len(X_unlabelled) else 1,
+            self.max_iter if n_unlabelled else 1,
             per_class=self.selection == "class",
-            final_fit=self.final_fit and len(X_unlabelled) > 0,
+            final_fit=self.final_fit and n_unlabelled > 0,
         )
-        self.projection_source_ = projection.source
-        return rounds
+
+    def _kept(self, projection: Projection) -> tuple[Float, Float] | None:
+        if not self.keep_projections:
+            return None
+        return projection.source, projection.target

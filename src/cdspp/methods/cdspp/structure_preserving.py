@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +26,14 @@ from cdspp.core.linalg import (
 )
 from cdspp.methods.base import Float, Int
 
-__all__ = ["Projection", "Side", "solve_projection"]
-
-Expand = Callable[[Float], Float]
+__all__ = [
+    "Projection",
+    "Side",
+    "SideLike",
+    "Solution",
+    "regularised_factor",
+    "solve_projection",
+]
 
 # An eigenvalue below this share of the largest one is rounding error of a zero.
 RELATIVE_TOLERANCE = 1e-10
@@ -43,24 +49,69 @@ class Projection:
         Projection of the target features.
     eigenvalues : ndarray of shape (n_components,)
         Positive eigenvalues, descending.
-    rows_source : ndarray of shape (n_source, n_components)
-        Projected source rows.
-    rows_target : ndarray of shape (n_target, n_components)
-        Projected target rows.
+    rows_source : ndarray of shape (n_source, n_components) or None
+        Projected source rows; None where they are read by chunks.
+    rows_target : ndarray of shape (n_target, n_components) or None
+        Projected target rows, likewise.
     expand_source : callable
         Computes `source`, which the rounds of pseudo-labelling do without.
     """
 
     target: Float
     eigenvalues: Float
-    rows_source: Float
-    rows_target: Float
+    rows_source: Float | None
+    rows_target: Float | None
     expand_source: Callable[[], Float]
 
     @cached_property
     def source(self) -> Float:
         """Projection of the source features, (n_features_source, n_components)."""
         return self.expand_source()
+
+
+class Solution(NamedTuple):
+    """``Q = K^{-1} M`` of one domain, for the classes of both.
+
+    Attributes
+    ----------
+    overlap : ndarray of shape (n_shared, n_shared)
+        ``M^T Q``.
+    expand : callable
+        ``expand(U)`` is ``Q U``.
+    rows : callable
+        ``rows(U)`` is ``X Q U``, or None where the rows are read by chunks.
+    """
+
+    overlap: Float
+    expand: Callable[[Float], Float]
+    rows: Callable[[Float], Float | None]
+
+
+class SideLike(Protocol):
+    """One domain in a fit, its rows in memory (`Side`) or read by chunks."""
+
+    @property
+    def codes(self) -> Int:
+        """Class codes of the rows."""
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+
+    @property
+    def alpha(self) -> float:
+        """Weight of the regulariser."""
+
+    @property
+    def class_counts(self) -> Float:
+        """Class sizes, (n_classes,)."""
+
+    @property
+    def sums(self) -> Float:
+        """Class sums ``M`` of shape (d, n_classes)."""
+
+    def solve(self, other: Float, shared: NDArray[np.bool_]) -> Solution:
+        """Solve ``Q = K^{-1} M`` for the `shared` classes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +161,7 @@ class Side:
         """Class sums ``M`` of shape (d, n_classes)."""
         return np.asarray(self.X.T @ self.indicator)
 
-    def solve(self, other: Float, shared: NDArray[np.bool_]) -> tuple[Float, Expand]:
+    def solve(self, other: Float, shared: NDArray[np.bool_]) -> Solution:
         """Solve ``Q = K^{-1} M`` for the `shared` classes.
 
         Parameters
@@ -119,34 +170,27 @@ class Side:
             Class sizes of the other domain.
         shared : boolean ndarray of shape (n_classes,)
             Classes with samples in both domains; only these couple the domains.
-
-        Returns
-        -------
-        Z : ndarray of shape (n, n_shared)
-            ``X Q``.
-        expand : callable
-            ``expand(U)`` is ``Q U``.
         """
         n, d = self.X.shape
         solve = self._solve_by_rows if n < d else self._solve_by_features
-        return solve(self.class_counts, other / 2.0, shared)
+        Z, expand = solve(self.class_counts, other / 2.0, shared)
+        overlap = self.indicator[:, shared].T @ Z
+        return Solution(overlap, expand, lambda U: Z @ U)
 
     def _solve_by_features(
         self, own: Float, extra: Float, shared: NDArray[np.bool_]
-    ) -> tuple[Float, Expand]:
+    ) -> tuple[Float, Callable[[Float], Float]]:
         """Factorise ``X^T W X - M M^T + alpha I`` of size d x d."""
         weights = np.sqrt(own + extra)[self.codes]
         K = symmetric_product(self.X * weights[:, None], of_rows=False)
-        K = linalg.blas.dsyrk(-1.0, self.sums, beta=1.0, c=K, overwrite_c=True)
-        K[np.diag_indices_from(K)] += self.alpha
-        factor = linalg.cho_factor(K, overwrite_a=True, check_finite=False)
+        factor = regularised_factor(K, self.sums, self.alpha)
         M = self.sums[:, shared]
         Q = linalg.cho_solve(factor, M, check_finite=False)
         return self.X @ Q, lambda U: Q @ U
 
     def _solve_by_rows(
         self, own: Float, extra: Float, shared: NDArray[np.bool_]
-    ) -> tuple[Float, Expand]:
+    ) -> tuple[Float, Callable[[Float], Float]]:
         """Factorise ``F X X^T F + alpha I`` of size n x n, with ``F = L^{1/2}``.
 
         `F` is diagonal plus one rank-one term a class. ``Y = F Y / sqrt(extra)`` for
@@ -172,9 +216,19 @@ class Side:
         return Z, lambda U: self.X.T @ (B @ U)
 
 
+def regularised_factor(K: Float, M: Float, alpha: float) -> tuple[Float, bool]:
+    """Return the Cholesky factor of ``K - M M^T + alpha I``; `K` is overwritten."""
+    K = linalg.blas.dsyrk(-1.0, M, beta=1.0, c=K, overwrite_c=True)
+    K[np.diag_indices_from(K)] += alpha
+    factor: tuple[Float, bool] = linalg.cho_factor(
+        K, overwrite_a=True, check_finite=False
+    )
+    return factor
+
+
 def solve_projection(
-    source: Side,
-    target: Side,
+    source: SideLike,
+    target: SideLike,
     n_components: int | None = None,
     *,
     scaling: str = "metric",
@@ -188,7 +242,7 @@ def solve_projection(
 
     Parameters
     ----------
-    source, target : Side
+    source, target : Side or ChunkedSide
         Labelled rows of both domains.
     n_components : int, default=None
         Number of directions; all with a positive eigenvalue by default, which are at
@@ -210,27 +264,26 @@ def solve_projection(
     O(C^3) for the rest.
     """
     shared = (source.class_counts > 0) & (target.class_counts > 0)
-    Z_source, expand_source = source.solve(target.class_counts, shared)
-    Z_target, expand_target = target.solve(source.class_counts, shared)
-    A = psd_factor(source.indicator[:, shared].T @ Z_source)
-    B = psd_factor(target.indicator[:, shared].T @ Z_target)
+    solved_source = source.solve(target.class_counts, shared)
+    solved_target = target.solve(source.class_counts, shared)
+    A, B = psd_factor(solved_source.overlap), psd_factor(solved_target.overlap)
     W, sigma, Zt = linalg.svd(A.T @ B, check_finite=False)
     positive = int(np.sum(sigma > RELATIVE_TOLERANCE * sigma[0])) if len(sigma) else 0
     rank = _useful(n_components, positive)
     sigma = sigma[:rank]
     norms = np.sqrt(2.0) * sigma
     U, V = B @ Zt[:rank].T / norms, A @ W[:, :rank] / norms
-    P_target = expand_target(V)
+    P_target = solved_target.expand(V)
     factors = column_signs(P_target)
     if scaling == "unit":
-        squares = (expand_source(U) ** 2).sum(axis=0) + (P_target**2).sum(axis=0)
+        squares = (solved_source.expand(U) ** 2).sum(axis=0) + (P_target**2).sum(axis=0)
         factors /= np.sqrt(squares)
     return Projection(
         target=P_target * factors,
         eigenvalues=sigma,
-        rows_source=Z_source @ (U * factors),
-        rows_target=Z_target @ (V * factors),
-        expand_source=partial(expand_source, U * factors),
+        rows_source=solved_source.rows(U * factors),
+        rows_target=solved_target.rows(V * factors),
+        expand_source=partial(solved_source.expand, U * factors),
     )
 
 

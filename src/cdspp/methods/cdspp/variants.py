@@ -56,6 +56,7 @@ class CDSPPPCA(CDSPP):
     display_name = "CDSPP+PCA"
     centres_rows = True
     accepts_sparse = True  # principal components leave sparse rows so
+    reads_files = False  # principal components are of rows in memory
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
         **CDSPP._parameter_constraints,
@@ -95,6 +96,9 @@ class CDSPPPCA(CDSPP):
 
     def _prepare_target(self, X: Float) -> Float:
         return row_normalise(self._pca_target.transform(X))
+
+    def _prepare_unlabelled(self, X: Float) -> Float:
+        return self._prepare_target(X)
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
         parts = [problem.X_labelled, problem.X_unlabelled]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from cdspp.core.file_rows import rowwise
 from cdspp.core.linalg import row_normalise
 from cdspp.methods.base import Float, HeterogeneousClassifier, Problem
 
@@ -54,7 +56,10 @@ class CommonSpaceMethod(
             The rows in the common space.
         """
         check_is_fitted(self)
-        return self._place_target(self._prepare_target(self._new_rows(X)))
+        return rowwise(
+            lambda rows: (self._place_target(self._prepare_target(rows)),),
+            self._new_rows(X),
+        )[0]
 
     def transform_source(self, X: ArrayLike) -> Float:
         """Return source rows in the common space, as `transform` does target rows.
@@ -70,13 +75,17 @@ class CommonSpaceMethod(
             They are malformed, or have another number of features than the source had.
         """
         check_is_fitted(self)
-        rows: Float = check_array(X, input_name="X", **self._row_checks())
+        rows: Any = self._left_in_file(X, "X")
+        if rows is None:
+            rows = check_array(X, input_name="X", **self._row_checks())
         if rows.shape[1] != self.n_features_source_:
             raise ValueError(
                 f"X has {rows.shape[1]} features, but {type(self).__name__} was fitted "
                 f"on a source with {self.n_features_source_}."
             )
-        return self._place_source(self._prepare_source(rows))
+        return rowwise(
+            lambda part: (self._place_source(self._prepare_source(part)),), rows
+        )[0]
 
     @property
     def _n_features_out(self) -> int:
@@ -87,13 +96,19 @@ class CommonSpaceMethod(
     def _prepare(self, problem: Problem) -> Problem:
         """Return the problem with prepared rows; note the width of its source."""
         self.n_features_source_ = problem.X_source.shape[1]
-        return problem.map_rows(self._prepare_source, self._prepare_target)
+        return problem.map_rows(
+            self._prepare_source, self._prepare_target, self._prepare_unlabelled
+        )
 
     def _prepare_source(self, X: Float) -> Float:
         return row_normalise(X)
 
     def _prepare_target(self, X: Float) -> Float:
         return row_normalise(X)
+
+    def _prepare_unlabelled(self, X: Float) -> Float:
+        """Prepare the unlabelled target rows of a fit as all target rows."""
+        return self._prepare_target(X)
 
 
 class SubspaceMethod(CommonSpaceMethod):

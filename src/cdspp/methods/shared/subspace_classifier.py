@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,10 +60,15 @@ class NearestMean:
         cls, Z: Float, codes: Int, n_classes: int, *, normalize: bool
     ) -> NearestMean:
         """Average the rows of each class."""
-        sizes = counts(codes, n_classes)
+        sums = class_sums(Z, codes, n_classes)
+        return cls.of_sums(sums, counts(codes, n_classes), normalize=normalize)
+
+    @classmethod
+    def of_sums(cls, sums: Float, sizes: Float, *, normalize: bool) -> NearestMean:
+        """Divide the sum of each class by its size, (n_classes, n_components)."""
         present = np.flatnonzero(sizes)
-        means = class_sums(Z, codes, n_classes)[present] / sizes[present, None]
-        return cls(row_normalise(means) if normalize else means, present, n_classes)
+        means = sums[present] / sizes[present, None]
+        return cls(row_normalise(means) if normalize else means, present, len(sizes))
 
     def probabilities(self, Z: Float) -> Float:
         """Return class probabilities, zero for a class without a mean."""
@@ -127,6 +132,25 @@ class SubspaceClassifier:
             return cls(mean, nearest)
         return cls(mean, _Wrapped(clone(classifier).fit(Z, codes), n_classes))
 
+    @classmethod
+    def fit_chunks(
+        cls,
+        chunks: Iterable[tuple[Float, Int]],
+        mean: Float,
+        n_classes: int,
+        *,
+        center: bool,
+        normalize_means: bool,
+    ) -> SubspaceClassifier:
+        """Fit nearest means on chunks of projected labelled rows, given their mean."""
+        mean = mean if center else np.zeros_like(mean)
+        sums, sizes = np.zeros((n_classes, len(mean))), np.zeros(n_classes)
+        for Z, codes in chunks:
+            sums += class_sums(row_normalise(Z - mean), codes, n_classes)
+            sizes += counts(codes, n_classes)
+        nearest = NearestMean.of_sums(sums, sizes, normalize=normalize_means)
+        return cls(mean, nearest)
+
     def embed(self, Z: Float) -> Float:
         """Return projected rows centred and scaled to unit length."""
         return row_normalise(Z - self.mean)
@@ -155,9 +179,6 @@ class SubspaceRecogniser(SubspaceMethod, ConfidentClassifier):
     def _embed(self, Z: Float) -> Float:
         return self._recogniser.embed(Z)
 
-    def _recognise(self, X: Float) -> Float:
-        """Return class probabilities of prepared target rows."""
-        return self._recogniser.probabilities(X @ self.projection_)
-
     def _probabilities(self, X: Float) -> Float:
-        return self._recognise(self._prepare_target(X))
+        Z = self._prepare_target(X) @ self.projection_
+        return self._recogniser.probabilities(Z)

@@ -1,0 +1,346 @@
+"""Rows of a matrix that stay in their file and are read a chunk at a time.
+
+A memory map of NumPy or `ParquetRows` with more values than a chunk; what is smaller is
+read at once. No more than a chunk of the rows is held in memory, as float64.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cdspp.core.errors import DataError
+from cdspp.core.matrix import require_finite
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
+
+__all__ = [
+    "CHUNK_VALUES",
+    "FileRows",
+    "ParquetRows",
+    "chunks_of",
+    "in_file",
+    "in_memory",
+    "mapped",
+    "rowwise",
+]
+
+Float = NDArray[np.float64]
+Int = NDArray[np.intp]
+Positions = Int | slice
+
+# Values of a chunk: 4 MiB as float64, which stays near the processor through all steps
+# and makes products as fast as larger ones.
+CHUNK_VALUES = 2**19
+
+
+class _Store(Protocol):
+    """Rows of a file: how many, and how to read them in ascending order."""
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+
+    def read(self, rows: Int | None, step: int) -> Iterator[tuple[int, Any]]:
+        """Yield consecutive parts of `rows` (all by default), and where they start."""
+
+
+class FileRows:
+    """Rows of a file, or some of them, with what is to be done to each chunk.
+
+    Parameters
+    ----------
+    store : memory map or Parquet file
+        Where the rows are.
+    rows : ndarray of int, optional
+        Which of them, ascending; all by default.
+    steps : tuple of callable
+        Applied to each chunk of rows, one after the other.
+    width : int, optional
+        Number of columns that they leave; that of the file by default.
+    """
+
+    def __init__(
+        self,
+        store: _Store,
+        rows: Int | None = None,
+        steps: tuple[Callable[[Float], Float], ...] = (),
+        width: int | None = None,
+    ) -> None:
+        self._store, self._rows, self._steps = store, rows, steps
+        n, d = store.shape
+        self.shape = (n if rows is None else len(rows), width or d)
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return self.shape[0]
+
+    def __getitem__(self, which: NDArray[np.bool_] | Int) -> Self:
+        """Return the rows of a mask, or of ascending places, unread."""
+        chosen: Any = np.flatnonzero(which) if which.dtype == bool else which
+        rows = chosen if self._rows is None else self._rows[chosen]
+        return type(self)(self._store, rows, self._steps, self.shape[1])
+
+    def map(self, function: Callable[[Float], Float], width: int | None = None) -> Self:
+        """Return the same rows with another step, which may change their width."""
+        steps = (*self._steps, function)
+        return type(self)(self._store, self._rows, steps, width or self.shape[1])
+
+    def chunks(self) -> Iterator[tuple[slice, Float]]:
+        """Yield the rows in order, a chunk at a time: where they belong, and float64.
+
+        Raises
+        ------
+        DataError
+            A value is not finite.
+        """
+        step = _rows_of_a_chunk(self._store.shape[1])
+        for start, part in self._store.read(self._rows, step):
+            place = slice(start, start + len(part))
+            chunk = np.ascontiguousarray(part, dtype=np.float64)
+            self._require_finite(chunk, place)
+            for function in self._steps:
+                chunk = function(chunk)
+            yield place, chunk
+
+    def load(self) -> Float:
+        """Return the rows in memory."""
+        return rowwise(lambda rows: (rows,), self)[0]
+
+    def _require_finite(self, chunk: Float, place: slice) -> None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            if np.isfinite(chunk.sum()):  # one number in place of a mask of the chunk
+                return
+        rows = self._rows
+        names = range(place.start, place.stop) if rows is None else rows[place]
+        where = f"{self._store}, among rows {names[0]} to {names[-1]}"
+        require_finite(chunk, names, where)
+
+
+class _Map:
+    """A memory map whose pages are given back after each chunk."""
+
+    def __init__(self, array: np.memmap[Any, Any]) -> None:
+        self._array = array
+        self.shape = (array.shape[0], array.shape[1])
+
+    def __str__(self) -> str:
+        return str(self._array.filename or "memory map")
+
+    def read(self, rows: Int | None, step: int) -> Iterator[tuple[int, Any]]:
+        n = self.shape[0] if rows is None else len(rows)
+        for start in range(0, n, step):
+            part = slice(start, min(start + step, n))
+            # A copy, as steps may work in place.
+            yield (
+                start,
+                np.array(self._array[part if rows is None else rows[part]], np.float64),
+            )
+            self._forget()
+
+    def _forget(self) -> None:
+        # Pages read would count as memory of the process. Those of a copy on write
+        # hold what was written and must stay.
+        pages: Any = getattr(self._array, "_mmap", None)
+        if self._array.mode != "c" and hasattr(pages, "madvise"):
+            pages.madvise(mmap.MADV_DONTNEED)
+
+
+class ParquetRows:
+    """Rows of a Parquet file, for `fit` and `predict`; CDSPP never holds all of them.
+
+    Every column is a feature, in the order of the file. Methods that hold their rows in
+    memory read them all.
+
+    Parameters
+    ----------
+    path : path
+        The file; its columns hold numbers.
+    columns : sequence of str, optional
+        The features, in this order; all columns by default.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Rows and features.
+
+    Raises
+    ------
+    DataError
+        The file is missing or no Parquet file, or a column is missing or holds no
+        numbers.
+
+    Examples
+    --------
+    >>> from cdspp import CDSPP, ParquetRows
+    >>> X = ParquetRows("target.parquet", columns=["f1", "f2"])  # doctest: +SKIP
+    >>> CDSPP().fit(X, y, source=source)  # doctest: +SKIP
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], columns: Sequence[str] | None = None
+    ) -> None:
+        self.path = Path(path)
+        with self._open() as file:
+            schema, n = file.schema_arrow, file.metadata.num_rows
+        self.columns = list(schema.names if columns is None else columns)
+        for name in self.columns:
+            _require_numbers(self.path, schema, name)
+        self.shape: tuple[int, int] = (n, len(self.columns))
+
+    def __str__(self) -> str:
+        """Name the file."""
+        return str(self.path)
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return self.shape[0]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """Return all rows in memory."""
+        return FileRows(self).load().astype(dtype or np.float64, copy=False)
+
+    def read(self, rows: Int | None, step: int) -> Iterator[tuple[int, Float]]:
+        """Yield consecutive parts of `rows` (all by default), and where they start.
+
+        Parameters
+        ----------
+        rows : ndarray of int, optional
+            Ascending.
+        step : int
+            Rows of a part, at most.
+        """
+        first = start = 0
+        with self._open() as file:
+            for batch in file.iter_batches(step, columns=self.columns):
+                part = np.empty((batch.num_rows, len(self.columns)), order="F")
+                for place, name in enumerate(self.columns):
+                    part[:, place] = batch.column(name).to_numpy(zero_copy_only=False)
+                if rows is not None:
+                    ends = np.searchsorted(rows, [first, first + batch.num_rows])
+                    part = part[rows[slice(*ends)] - first]
+                first += batch.num_rows
+                if len(part):
+                    yield start, part
+                start += len(part)
+
+    def _open(self) -> pq.ParquetFile:
+        import pyarrow.lib
+        import pyarrow.parquet as pq
+
+        try:
+            # Without the buffer a whole group of rows is read, which may be the file.
+            return pq.ParquetFile(self.path, buffer_size=2**16, pre_buffer=False)
+        except (OSError, pyarrow.lib.ArrowException) as error:
+            raise DataError(f"{self.path}: not a Parquet file ({error}).") from error
+
+
+def _require_numbers(path: Path, schema: Any, name: str) -> None:
+    import pyarrow.types as types
+
+    if name not in schema.names:
+        known = ", ".join(map(str, schema.names[:5]))
+        raise DataError(f"{path}: no column {name!r}. The first are: {known}.")
+    kind = schema.field(name).type
+    if not (types.is_floating(kind) or types.is_integer(kind)):
+        raise DataError(
+            f"{path}: column {name!r} holds {kind}, features are numbers. Name the "
+            "features: ParquetRows(path, columns=[...])."
+        )
+
+
+def in_file(X: Any) -> FileRows | None:
+    """Return rows that are to stay in their file; None where they are no such rows.
+
+    Parameters
+    ----------
+    X : object
+        What a user gave: a memory map or `ParquetRows` with more values than a chunk
+        is left in its file.
+    """
+    if isinstance(X, ParquetRows):
+        X = FileRows(X)
+    elif isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "fiu":
+        X = FileRows(_Map(X))
+    return X if isinstance(X, FileRows) and not _fits_a_chunk(X) else None
+
+
+def in_memory(X: Any, *, small: bool = False) -> Any:
+    """Return rows in memory: those of a file are read; if `small`, a chunk at most."""
+    read = isinstance(X, FileRows) and (not small or _fits_a_chunk(X))
+    return X.load() if read else X
+
+
+def _fits_a_chunk(X: FileRows) -> bool:
+    return X.shape[0] * X.shape[1] <= CHUNK_VALUES
+
+
+def _rows_of_a_chunk(width: int) -> int:
+    return max(1, CHUNK_VALUES // max(1, width))
+
+
+def chunks_of(X: Any, used: Int | None = None) -> Iterator[tuple[slice, Float]]:
+    """Yield rows a chunk at a time, and where they belong among those in use.
+
+    Parameters
+    ----------
+    X : ndarray or FileRows of shape (n, d)
+        The rows.
+    used : ndarray of shape (n_used,), optional
+        Which are in use, ascending; all by default, those in memory at once then.
+    """
+    if isinstance(X, FileRows):
+        if used is None or len(used):
+            yield from (X if used is None else X[used]).chunks()
+    elif used is None:
+        yield slice(0, len(X)), X
+    else:
+        step = _rows_of_a_chunk(X.shape[1])
+        for start in range(0, len(used), step):
+            chosen = used[start : start + step]
+            yield slice(start, start + len(chosen)), X[chosen]
+
+
+def mapped(X: Any, function: Callable[[Any], Any], width: int | None = None) -> Any:
+    """Return ``function(X)``, of rows in a file when they are read.
+
+    Parameters
+    ----------
+    X : ndarray, sparse matrix or FileRows of shape (n, d)
+        The rows.
+    function : callable
+        Given rows, returns as many.
+    width : int, optional
+        Number of columns that it returns; as many as it gets by default.
+    """
+    return X.map(function, width) if isinstance(X, FileRows) else function(X)
+
+
+def rowwise(
+    function: Callable[[Any], tuple[NDArray[Any], ...]], X: Any
+) -> tuple[NDArray[Any], ...]:
+    """Return ``function(X)``, of rows in a file by chunks whose results are joined.
+
+    Parameters
+    ----------
+    function : callable
+        Given rows, returns arrays with an entry a row.
+    X : ndarray, sparse matrix or FileRows of shape (n, d)
+        The rows.
+    """
+    if not isinstance(X, FileRows):
+        return function(X)
+    joined: tuple[NDArray[Any], ...] = ()
+    for place, rows in X.chunks():
+        found = function(rows)
+        if not joined:
+            joined = tuple(np.empty((len(X), *a.shape[1:]), a.dtype) for a in found)
+        for whole, part in zip(joined, found, strict=True):
+            whole[place] = part
+    return joined or function(np.empty((0, X.shape[1])))
