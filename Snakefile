@@ -26,6 +26,7 @@ include: "workflow/rules/splits.smk"
 include: "workflow/rules/fit.smk"
 include: "workflow/rules/score.smk"
 include: "workflow/rules/tables.smk"
+include: "workflow/rules/timings.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/report.smk"
 
@@ -37,3 +38,14 @@ localrules:
 rule all:
     input:
         every_file,
+
+
+onsuccess:
+    # A fit that failed stops nothing, so that the end has to tell of it.
+    from cdspp.analysis.failures import failures_of_scores
+
+    if failed := failures_of_scores(AFTER_FITS["scores"]):
+        logger.warning(
+            f"FAILED: {failed} All others are in the report, which says why these "
+            "failed, as cdspp status does."
+        )

@@ -11,6 +11,7 @@ import pytest
 from support.fit_files import write_fit
 from support.verified_study import VerifiedStudy
 
+from cdspp.analysis.digests import stated_digests
 from cdspp.analysis.verify import verify
 from cdspp.core.artifacts import (
     FIT_COLUMNS,
@@ -54,7 +55,9 @@ def test_a_study_as_it_was_computed_has_no_fault(study: VerifiedStudy) -> None:
     assert found.faults == ()
     # Two methods, without a source and with noise, on two tasks.
     assert found.told == (
-        "Checked 8 fits (16 trials), 1 file of scores, 3 tables: all as computed."
+        "Checked 8 fits (16 trials), 1 file of scores, 3 tables, 0 digests in the "
+        "report: all as computed. Not checked, since the report does not name them: "
+        "1 file of tables."
     )
 
 
@@ -165,9 +168,45 @@ def test_fits_that_the_study_no_longer_asks_for_are_checked_and_counted_apart(
     write_fit(old, read_frame(study.fit(), FIT_COLUMNS), inputs=inputs)
     found = verify(study.root)
     assert found.faults == ()
-    assert found.told.endswith("all as computed. 1 fit of these in no score.")
+    assert "all as computed. 1 fit of these in no score. Not checked" in found.told
     old.write_bytes(b"")
     named(study, r"noise/web_photo/svm-t/1-2\.parquet: .* it is empty")
+
+
+def write_report(study: VerifiedStudy) -> list[Path]:
+    """Write what a page states of scores, tables and a figure; return these."""
+    figure = study.root / "figures/methods_goods.svg"
+    figure.parent.mkdir(exist_ok=True)
+    figure.write_text("<svg></svg>")
+    files = [study.scores, *sorted(study.root.glob("tables/*.csv")), figure]
+    pairs = stated_digests(files, study.results)
+    page = study.root / "report/index.html"
+    page.parent.mkdir(exist_ok=True)
+    page.write_text("".join(f"<dt>{a}</dt><dd>{b}</dd>" for a, b in pairs))
+    return files
+
+
+def test_what_a_report_names_is_compared_with_its_digests(study: VerifiedStudy) -> None:
+    *_, figure = write_report(study)
+    found = verify(study.root)
+    assert found.faults == ()
+    assert found.told.endswith("3 tables, 6 digests in the report: all as computed.")
+    figure.write_text("<svg>other</svg>")
+    named(study, r"methods_goods\.svg: the report was made of another content .* by h")
+    figure.unlink()
+    named(study, r"methods_goods\.svg: the report was made of it, but it is gone. Run")
+    study.table("other").write_text("a\n1\n")
+    assert verify(study.root).told.endswith("name them: 1 file of tables.")
+
+
+def test_scores_that_changed_after_the_report_are_named_whatever_their_fits(
+    study: VerifiedStudy,
+) -> None:
+    write_report(study)
+    shutil.rmtree(study.root / "fits/goods/noise")
+    study.write_scores()
+    study.write_tables()
+    named(study, *["the report was made of another content"] * 5)
 
 
 def test_a_folder_without_scores_is_refused(tmp_path: Path) -> None:

@@ -24,6 +24,12 @@ def tables(written: WrittenStudy) -> Path:
 
 
 @pytest.fixture(scope="module")
+def timings(written: WrittenStudy) -> Path:
+    """Return the folder of all tables of seconds of each kind of study."""
+    return written.make("timing")
+
+
+@pytest.fixture(scope="module")
 def figures(written: WrittenStudy) -> Path:
     """Return the folder of all figures of each kind of study."""
     return written.make("figure")
@@ -36,9 +42,10 @@ def texts(folder: Path, form: str) -> Iterator[tuple[str, str]]:
 
 
 def test_every_table_and_figure_is_made_in_every_form(
-    written: WrittenStudy, tables: Path, figures: Path
+    written: WrittenStudy, tables: Path, figures: Path, timings: Path
 ) -> None:
-    for kind, folder in (("table", tables), ("figure", figures)):
+    made = {"table": tables, "figure": figures, "timing": timings}
+    for kind, folder in made.items():
         names = {
             f"{name}{form}" for name in written.names(kind) for form in FORMS[kind]
         }

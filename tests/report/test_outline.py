@@ -61,7 +61,10 @@ def test_what_is_printed_is_shown_by_studies_that_have_it_alone() -> None:
 def test_a_study_need_not_speak_of_the_paper() -> None:
     papers = {"claims-overview", "claims", "deviations"}
     assert papers <= set(outline_names("table", [make_plan()]))
-    names = set(outline_names("table", [replace(make_plan(), paper=False)]))
+    assert outline_names("timing", [make_plan()]) == ["times", "time-claims"]
+    silent = [replace(make_plan(), paper=False)]
+    assert outline_names("timing", silent) == ["times"]
+    names = set(outline_names("table", silent))
     assert not papers & names
     assert "overview" in names
 

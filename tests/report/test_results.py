@@ -16,6 +16,7 @@ from cdspp.core.errors import DataError
 
 def test_a_finished_study_is_read_back_as_data_frames(rich: WrittenStudy) -> None:
     rich.make("table")
+    rich.make("timing")
     found = cdspp.load_results(rich.folder)
     assert list(found.scores["benchmark"].unique()) == ["digits", "docs"]
     chosen = found.scores.query(
@@ -26,6 +27,7 @@ def test_a_finished_study_is_read_back_as_data_frames(rich: WrittenStudy) -> Non
     assert set(found.fits["benchmark"]) == {"digits", "docs"}
     assert len(found.fits) == 5 * len(rich.records)
     assert "verdict" in found.claims.columns
+    assert {"baseline", "cheapest"} <= set(found.claims["claim"])
 
 
 def test_a_study_that_does_not_speak_of_the_paper_has_no_claims(

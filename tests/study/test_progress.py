@@ -32,10 +32,13 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
     return load_own(OWN)
 
 
-def write_fit(study: Study, key: FitKey, reason: str = "") -> None:
+def write_fit(
+    study: Study, key: FitKey, reason: str = "", crashed: bool = False
+) -> None:
     file = Path(FIT.format(study=study.name, **key._asdict()))
     file.parent.mkdir(parents=True, exist_ok=True)
-    outcome = {"status": "failed" if reason else "ok", "reason": reason}
+    outcome: dict[str, Any] = {"status": "failed" if reason else "ok"}
+    outcome |= {"reason": reason, "crashed": crashed}
     trials = [{"trial": n, **outcome} for n in trials_of_block(key.block)]
     Path(f"{file}.json").write_text(json.dumps({"trials": trials}))
     Path(f"{file}.parquet").touch()
@@ -125,3 +128,33 @@ def test_the_text_names_what_failed_and_what_is_missing(
     assert any(line.split() == ["scores", "0", "1"] for line in lines)
     assert "  results/toy/scores/words.parquet" in lines
     assert lines[-1].endswith("snakemake --cores 8 --configfile 'own study.yaml'")
+
+
+def test_fits_that_crashed_are_made_again_by_the_command_that_is_named(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(status, "read_study", lambda files: study)
+    first, second, *_ = fit_jobs(study)
+    for entry in (first, second):
+        for key in entry.fits:
+            write_fit(study, key, "no class left" if key.method == "svm-t" else "")
+    assert "crashed" not in status_text([])
+    crashed = [key for key in second.fits if key.method == "svm-t"]
+    for key in crashed:
+        write_fit(study, key, "ValueError: odd", crashed=True)
+    [line] = [x for x in status_text([]).splitlines() if x.startswith("What crashed")]
+    files = [FIT.format(study="toy", **key._asdict()) for key in crashed]
+    command = " ".join(["--forcerun", *(f"{file}.json" for file in files)])
+    assert line.endswith(f"made again by: snakemake --cores 8 {command}")
+
+
+def test_where_the_fit_of_the_showcase_crashed_its_subspace_is_made_again(
+    study: Study,
+) -> None:
+    every = [key for entry in fit_jobs(study) for key in entry.fits]
+    for key in every:
+        write_fit(study, key, "x" * (key.method == "cdspp"), key.method == "cdspp")
+    crashed = study_progress(study).crashed
+    fits = [key for key in every if key.method == "cdspp"]
+    assert len(crashed) == len(fits) + 1
+    assert "results/toy/subspace/words/left_right.npz" in crashed

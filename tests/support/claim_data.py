@@ -14,7 +14,7 @@ from cdspp.analysis.source_help import compare
 from cdspp.analysis.summary import summarise
 from cdspp.analysis.times import measure_times
 from cdspp.core.names import ALONE, MAIN, REFERENCE, TARGET_ONLY
-from cdspp.report.tables.claims.evidence import Evidence
+from cdspp.report.tables.claims.evidence import Evidence, Times
 from cdspp.study.plan import CurvePlan, CurveValue, Row
 
 TASKS = ("a_b", "b_a")
@@ -26,7 +26,6 @@ def evidence(
     values: Numbers | None = None,
     *,
     curve: CurveScores | None = None,
-    seconds: Numbers | None = None,
     shortened: Sequence[str] = (),
     trials: int = 4,
     collapsed: Fallen | None = None,
@@ -34,14 +33,13 @@ def evidence(
     """Put together what is known of a benchmark of two tasks and some trials.
 
     `values` give, by method, or by source state and method, an accuracy, or one a
-    trial, or one a task and trial; NaN where a trial is missing. `seconds` are those of
-    methods in all, of three trials each; NaN: not measured.
+    trial, or one a task and trial; NaN where a trial is missing.
     """
-    values, seconds = values or {"cdspp": 0.5}, seconds or {}
+    values = values or {"cdspp": 0.5}
     cells = {
         key if isinstance(key, tuple) else (MAIN, key): values[key] for key in values
     }
-    ran = dict.fromkeys([*(method for _, method in cells), *seconds])
+    ran = dict.fromkeys(method for _, method in cells)
     states = {name: [s for s in STATES if (s, name) in cells] for name in ran}
     if TARGET_ONLY in ran:
         states[REFERENCE] = [ALONE, *states[REFERENCE]]
@@ -55,13 +53,26 @@ def evidence(
         shortened=dict.fromkeys(shortened, trials),
     )
     scores = as_frame(_spread(cells, trials), collapsed)
-    each = {(MAIN, key): value / 6 for key, value in seconds.items()}
     return Evidence(
         summarise(scores, plan),
         [] if curve is None else [curve],
-        measure_times(as_outcomes(_spread(each, 1)), [plan]),
         compare(scores, plan),
     )
+
+
+def times(seconds: Numbers, *, shortened: Sequence[str] = ()) -> Times:
+    """Put together what methods take in all on a benchmark of two tasks.
+
+    `seconds` are those of three trials; NaN: not measured.
+    """
+    plan = make_plan(
+        tasks=TASKS,
+        methods=tuple(seconds),
+        trials=4,
+        shortened=dict.fromkeys(shortened, 4),
+    )
+    each = {(MAIN, key): value / 6 for key, value in seconds.items()}
+    return Times(plan, measure_times(as_outcomes(_spread(each, 1)), [plan]))
 
 
 def _spread(numbers: Mapping[tuple[str, str], Any], trials: int) -> Cells:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from support.fit_files import TOLD, TOLD_OF_TRIAL
+from support.fit_files import TOLD, TOLD_OF_TRIAL, write_fit
 
 from cdspp.analysis.source_help import compare
 from cdspp.analysis.summary import Summary, summarise
@@ -312,10 +312,11 @@ def write_showcase(
     ]
     columns = [name for name in FIT_COLUMNS if name != "confidence"]
     frame = pd.DataFrame(fits, columns=columns).assign(confidence=0.9)
-    write_rows(folder / "1-2.parquet", FIT_COLUMNS, frame)
+    fit = folder / "showcase/main/s_t/cdspp/1-2.parquet"
+    write_fit(fit, frame)
     _write_projections(folder / "projections.npz", classes, each, steps)
     return {
-        "fits": [folder / "1-2.parquet"],
+        "fits": [fit],
         "subspace": folder / "projections.npz",
         "source_labels": write_labels(folder / "s.parquet", "s", classes, each // 2),
         "target_labels": write_labels(folder / "t.parquet", "t", classes, each),

@@ -25,7 +25,8 @@ from cdspp.study.plan import BenchmarkPlan
 
 __all__ = ["FORMS", "WrittenStudy"]
 
-FORMS = {"table": (".csv", ".md", ".tex", ".html"), "figure": (".svg", ".png")}
+TABLE_FORMS = (".csv", ".md", ".tex", ".html")
+FORMS = {"table": TABLE_FORMS, "figure": (".svg", ".png"), "timing": TABLE_FORMS}
 # By the opening of a name, where it is not one of the other tables of a benchmark.
 SCRIPTS = {
     "table": {"curve": "curve_table", "overlap": "overlap", "contents": "contents"},
@@ -36,11 +37,13 @@ SCRIPTS = {
         "subspace": "showcase_figures",
         "confusion": "showcase_figures",
     },
+    "timing": {},
 }
 # By the name of a table of all benchmarks, where its script has another.
 SCRIPTS_OF_ALL = {
     "source-help": "source_help",
     "claims-overview": "claims",
+    "time-claims": "time_claims",
     "printed-methods": "printed",
     "printed-choices": "printed_choices",
 }
@@ -128,7 +131,7 @@ class WrittenStudy:
             inputs |= {"features": sorted(room.glob("*.npz"))}
             splits = sorted((room / benchmark).glob("splits/*/*/*.parquet"))
             inputs |= {"splits": splits}
-        elif kind == "table":
+        elif kind != "figure":
             script = SCRIPTS_OF_ALL.get(name, name)
         if script == "showcase_figures":
             inputs = write_showcase(self.folder / benchmark, classes=CLASSES, each=6)

@@ -1,26 +1,39 @@
-"""What a run does after a kill, beside another one, and where files were deleted."""
+"""What a run does after a kill, beside another, after a crash, and for lost files."""
 
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 from support.toy_study import CONFIG, Project
 
+from cdspp.analysis.verify import verify
+from cdspp.cli.status import status_text
+from cdspp.core.artifacts import SCORE_COLUMNS, read_frame
+from cdspp.report.page.headline import headline
+
 FITS = "results/toy/fits/words/main/left_right"
+SCORES = "results/toy/scores/words.parquet"
 DELETED = (
-    "results/toy/scores/words.parquet",
-    f"{FITS}/svm-t/1-2.parquet",
+    SCORES,
+    f"{FITS}/cdspp-sup/1-2.parquet",
     "results/toy/tables/accuracy_words.tex",
     "results/toy/figures/methods_words.png",
 )
-RECORD = f"{FITS}/svm-t/3-4.json"
+RECORD = f"{FITS}/cdspp-sup/3-4.json"
 GONE = "was killed. Its lock on this folder is removed"
+# What svm-t does as long as there is a file of this name.
+CRASH = "crash"
+CRASHING = f"""\
+        if __import__("pathlib").Path("{CRASH}").exists():
+            raise ArithmeticError("injected")
+"""
+FAILED = "FAILED: 4 of 8 fits failed (svm-t 4)."
 
 
 def wait_for(running: subprocess.Popen[str], project: Project, pattern: str) -> None:
@@ -29,17 +42,34 @@ def wait_for(running: subprocess.Popen[str], project: Project, pattern: str) -> 
         time.sleep(0.05)
 
 
+def let_crash(project: Project) -> None:
+    """Let svm-t crash in every trial, as long as a file is there."""
+    module = project.folder / "src/cdspp/methods/svm_t/svm_t.py"
+    head, name, rest = module.read_text().partition("    def _fit_problem(")
+    line, _, body = rest.partition("\n")
+    module.write_text(f"{head}{name}{line}\n{CRASHING}{body}")
+    (project.folder / CRASH).touch()
+
+
 @pytest.fixture(scope="module")
 def killed(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """Return a project whose run was killed in the midst of fits."""
+    """Return a project whose run was killed in the midst of fits, one method crashing.
+
+    It has few jobs: without CDSPP there is no showcase, and it asks nothing of the
+    paper.
+    """
     project = Project(repository, tmp_path_factory.mktemp("project"))
+    views = {"source_view": "tfidf", "target_view": "tfidf", "tasks": ["left_right"]}
     project.write_config(
-        methods=[{"id": "svm-t"}, {"id": "cdspp"}],
+        paper=False,
+        methods=[{"id": "svm-t"}, {"id": "cdspp-sup"}],
         source_states={"states": [], "margin": 1},
         curves=[],
         deviations=[],
-        benchmarks=[CONFIG["benchmarks"][0] | {"tasks": ["left_right"]}],
+        views=CONFIG["views"][:1],
+        benchmarks=[CONFIG["benchmarks"][0] | views],
     )
+    let_crash(project)
     running = project.start("--cores", "1")
     wait_for(running, project, f"{FITS}/*/[!.]*.parquet")
     refused = project.snakemake("--cores", "1", ok=False)
@@ -66,41 +96,82 @@ def test_after_a_kill_the_same_command_goes_on(finished: tuple[Project, str]) ->
     again = project.snakemake("-n")
     assert "Nothing to be done" in again
     assert GONE not in again
+    assert FAILED not in again
 
 
-def test_what_was_deleted_comes_back_with_the_same_bytes(
+def test_a_method_that_crashes_costs_its_own_fits_and_is_told_everywhere(
     finished: tuple[Project, str],
 ) -> None:
+    project, output = finished
+    assert output.count(FAILED) == 1
+    root = project.folder / "results/toy"
+    assert FAILED in headline(root)
+    page = (root / "report/index.html").read_text()
+    assert "<strong>4 of 8 fits failed (svm-t 4).</strong>" in page
+    assert page.count("ArithmeticError: injected (svm_t.py, line ") == 4
+    found = verify(root)
+    assert found.faults == ()
+    assert "Not checked" not in found.told
+    scores = read_frame(project.folder / SCORES, SCORE_COLUMNS)
+    states = scores.groupby("method")["status"].unique().map(list).to_dict()
+    assert states == {"cdspp-sup": ["ok"], "svm-t": ["failed"]}
+
+
+def after_fits(project: Project) -> dict[Path, bytes]:
+    """Return what follows from fits, but for what tells of seconds."""
+    root = project.folder / "results/toy"
+    files = (
+        path
+        for kind in ("scores", "tables", "figures")
+        for path in root.glob(f"{kind}/*")
+    )
+    return {path: path.read_bytes() for path in files}
+
+
+def test_what_was_deleted_comes_back_with_the_same_bytes_and_so_does_all_after_it(
+    finished: tuple[Project, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     project, _ = finished
-    paths = [project.folder / name for name in DELETED]
-    kept = [path.read_bytes() for path in paths]
-    for path in (*paths, project.folder / RECORD):
-        path.unlink()
-    told = status(project)
+    monkeypatch.chdir(project.folder)
+    fit = project.folder / DELETED[1]
+    kept, known = fit.read_bytes(), after_fits(project)
+    for name in (*DELETED, RECORD):
+        (project.folder / name).unlink()
+    told = status_text(["toy.yaml"]).splitlines()
     assert [line.split() for line in told if line.startswith("all")] == [
-        ["all", "4", "0", "0", "4"]
+        ["all", "0", "4", "0", "4"]
     ]
     assert f"  {DELETED[0]}" in told
     assert told[-1].endswith("snakemake --cores 8 --configfile toy.yaml")
     # With `partial` the tables are of what is there, and no fit is asked for.
     plan = project.planned("--config", "partial=true")
     assert not any(
-        "/svm-t/" in fit and "1-2" in fit for made in plan.fits for fit in made
+        "/cdspp-sup/" in fit and "1-2" in fit for made in plan.fits for fit in made
     )
     project.snakemake("--cores", "1")
-    assert [path.read_bytes() for path in paths] == kept
+    assert fit.read_bytes() == kept
+    # The fits took other seconds this time, and all that follows was made again.
+    assert after_fits(project) == known
     assert (project.folder / RECORD).is_file()
-    assert status(project)[0] == "toy: no run is at work in this folder"
-    assert not any("made by" in line for line in status(project))
+    told = status_text(["toy.yaml"]).splitlines()
+    assert told[0] == "toy: no run is at work in this folder"
+    assert not any("missing is made by" in line for line in told)
 
 
-def status(project: Project) -> list[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "cdspp", "status", "toy.yaml"],
-        cwd=project.folder,
-        env={**os.environ, "PYTHONPATH": str(project.folder / "src")},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout.splitlines()
+def test_what_crashed_is_made_again_by_the_command_that_the_status_names(
+    finished: tuple[Project, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project, _ = finished
+    monkeypatch.chdir(project.folder)
+    told = status_text(["toy.yaml"]).splitlines()
+    assert sum(line.startswith("failed: ArithmeticError: injected") for line in told)
+    [line] = [line for line in told if line.startswith("What crashed is made again by")]
+    command = shlex.split(line.partition(" by: ")[2])
+    start = command.index("--forcerun")
+    other = project.folder / FITS / "cdspp-sup/1-2.json"
+    kept = other.stat().st_ino
+    (project.folder / CRASH).unlink()
+    project.snakemake("--cores", "1", *command[start:], "--", SCORES)
+    assert set(read_frame(Path(SCORES), SCORE_COLUMNS)["status"]) == {"ok"}
+    assert other.stat().st_ino == kept  # a fit beside it is not made again
+    assert "crashed" not in status_text(["toy.yaml"])

@@ -23,6 +23,7 @@ SCORES = "results/toy/scores/words.parquet"
 FOLLOWERS = {
     "score",
     "times",
+    "time_claims",
     "benchmark_tables",
     "benchmark_figures",
     "showcase_figures",
@@ -139,7 +140,7 @@ STAGE_OF = {
     "subspace": "fit",
     **dict.fromkeys(("benchmark_tables", "curve_table", "overview"), "tables"),
     **dict.fromkeys(("overlap", "contents", "source_help", "times"), "tables"),
-    **dict.fromkeys(("claims", "deviations"), "tables"),
+    **dict.fromkeys(("claims", "deviations", "time_claims"), "tables"),
     **dict.fromkeys(("source_help_figure", "benchmark_figures"), "figures"),
     **dict.fromkeys(("curve_figure", "showcase_figures"), "figures"),
     "report_page": "report",

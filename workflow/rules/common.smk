@@ -6,18 +6,20 @@ from pathlib import Path
 
 from snakemake.logging import logger
 
+from cdspp.analysis.digests import changed_note
 from cdspp.core.errors import ConfigError
 from cdspp.core.locks import OUTLIVING, mark_run
 from cdspp.core.names import MAIN, REFERENCE
 from cdspp.core.provenance import code_digest, script_digest
 from cdspp.methods import method_module
-from cdspp.report.outline import outline_names
+from cdspp.report.outline import KINDS, outline_names
 from cdspp.study.config import load_study
 from cdspp.study.files import (
     FEATURES,
     FIT,
     SCORES,
     SPLIT,
+    SUBSPACE,
     files_after_fits,
     prediction_files,
 )
@@ -50,7 +52,8 @@ except ConfigError as error:
 
 if workflow.is_main_process:  # each job reads this again
     own_mark = mark_run()  # before Snakemake takes its lock; kept until the end
-    for note in filter(None, (own_mark.note, *layers.notes, *study.notes)):
+    changed = changed_note(Path("results", study.name))
+    for note in filter(None, (own_mark.note, changed, *layers.notes, *study.notes)):
         logger.warning(note)
 
 
@@ -67,6 +70,11 @@ def script_code(name):
     return script_digest(Path(workflow.basedir, f"workflow/scripts/{name}.py"))
 
 
+# What follows from the fits, by stage.
+AFTER_FITS = files_after_fits(
+    study, *(outline_names(kind, list(PLANS.values())) for kind in KINDS)
+)
+
 # Where the artifacts lie that `cdspp.study.files` does not name; data, features and
 # labels serve all studies.
 FETCHED = "data/{dataset}/{resource}.fetched.json"
@@ -74,7 +82,6 @@ INDEX = "data/{dataset}/index.json"
 LABELS = "results/labels/{dataset}/{domain}.parquet"
 CODEBOOK = "results/codebooks/{dataset}/{view}.npz"
 SHARES = "results/{study}/test-shares/{benchmark}/{setting}/{domain}/{block}.parquet"
-SUBSPACE = "results/{study}/subspace/{benchmark}/{task}.npz"
 EVERY_SCORES = expand(SCORES, benchmark=study.benchmarks, allow_missing=True)
 
 IDENTIFIER = "[a-z0-9]+(?:-[a-z0-9]+)*"
@@ -152,12 +159,10 @@ def every_file(wildcards):
     What the report rests on is made with it: only where the report is there already,
     files that were deleted have to be asked for.
     """
-    names = (outline_names(kind, list(PLANS.values())) for kind in ("table", "figure"))
-    made = files_after_fits(study, *names)
-    wanted = [*made.pop("report"), *made.pop("predictions")]
+    wanted = AFTER_FITS["report"] + AFTER_FITS["predictions"]
     if not Path(wanted[0]).exists():
         return wanted
-    others = [file for files in made.values() for file in files]
+    others = [file for files in AFTER_FITS.values() for file in files]
     for name in study.benchmarks:
         for file in fits_of(name):
             others += [f"{file}.parquet", f"{file}.json"]

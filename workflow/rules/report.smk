@@ -1,5 +1,7 @@
-# Report: one self-contained page from the tables, figures and records of a study.
+# Report: one self-contained page from the tables, figures and records of a study. Of all
+# else that it rests on, labels among it, it states digests.
 
+from cdspp.core.names import fit_key
 from cdspp.core.provenance import data_digest
 
 
@@ -18,6 +20,26 @@ def every_record(wildcards):
     return [f"{file}.json" for name in study.benchmarks for file in fits_of(name)]
 
 
+def label_files(wildcards):
+    domains = {(dataset, domain) for dataset, domain, _ in study.feature_names()}
+    return sorted(LABELS.format(dataset=d, domain=domain) for d, domain in domains)
+
+
+def fit_inputs(wildcards):
+    keys = (fit_key(record) for record in every_record(wildcards))
+    return list(
+        dict.fromkeys(file for key in keys for file in fit_files(*key).values())
+    )
+
+
+def subspace_files(wildcards):
+    shown = {plan.benchmark: plan.showcase for plan in PLANS.values() if plan.showcase}
+    return [
+        SUBSPACE.format(study=study.name, benchmark=name, task=showcase.task)
+        for name, showcase in shown.items()
+    ]
+
+
 def run_description(wildcards):
     told = {key: value for key, value in layers.config.items() if key != "mirror"}
     return vars(study.run_description(told, STUDY_FILES))
@@ -25,17 +47,16 @@ def run_description(wildcards):
 
 rule report_page:
     input:
-        tables=expand(
-            "results/{{study}}/tables/{name}.{form}",
-            name=outline_names("table", list(PLANS.values())),
-            form=["csv", "html"],
-        ),
-        figures=expand(
-            "results/{{study}}/figures/{name}.svg",
-            name=outline_names("figure", list(PLANS.values())),
-        ),
+        scores=AFTER_FITS["scores"],
+        predictions=AFTER_FITS["predictions"],
+        tables=AFTER_FITS["tables"],
+        figures=AFTER_FITS["figures"],
+        timings=AFTER_FITS["timings"],
         records=every_record,
         features=feature_files,
+        labels=label_files,
+        fit_inputs=fit_inputs,
+        subspaces=subspace_files,
     output:
         report(
             "results/{study}/report/index.html",

@@ -1,5 +1,6 @@
 # Tables, to CSV, Markdown, LaTeX and HTML: of one benchmark from its scores, from data
-# and splits; then of the whole study, and beside the paper.
+# and splits; then of the whole study, and beside the paper. None reads seconds, so that
+# equal runs give equal bytes; those that do are in timings.smk.
 
 
 localrules:
@@ -9,19 +10,18 @@ localrules:
     contents,
     overview,
     source_help,
-    times,
     printed,
     printed_choices,
     claims,
     deviations,
 
 
-def table_files(stem, caption):
+def table_files(stem, caption, category="Tables"):
     labels = {"table": Path(stem).name}
     shown = report(
         f"{stem}.csv",
         caption=f"../report/{caption}",
-        category="Tables",
+        category=category,
         labels=labels,
     )
     return [shown, *multiext(stem, ".md", ".tex", ".html")]
@@ -151,23 +151,6 @@ rule source_help:
         "../scripts/source_help.py"
 
 
-rule times:
-    input:
-        records=main_records,
-        paper=[f"{PAPER}/computation_time.csv", f"{PAPER}/benchmarks.yaml"],
-    output:
-        table_files("results/{study}/tables/times", "times.rst"),
-    log:
-        "logs/{study}/tables/times.log",
-    conda:
-        "../../envs/environment.yaml"
-    params:
-        plans=EVERY_PLAN,
-        code=script_code("times"),
-    script:
-        "../scripts/times.py"
-
-
 rule printed:
     input:
         scores=EVERY_SCORES,
@@ -207,7 +190,6 @@ rule printed_choices:
 rule claims:
     input:
         scores=EVERY_SCORES,
-        records=main_records,
     output:
         table_files("results/{study}/tables/claims-overview", "claims-overview.rst"),
         table_files("results/{study}/tables/claims", "claims.rst"),

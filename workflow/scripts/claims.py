@@ -2,6 +2,7 @@
 
 from cdspp.core.jobs import job
 from cdspp.report.tables.claims.claims import (
+    CLAIMS,
     build_claims_table,
     build_verdicts_table,
     check_claims,
@@ -12,7 +13,6 @@ from cdspp.study.plan import BenchmarkPlan
 
 with job(snakemake.log[0]):
     plans = [BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans]
-    evidence = read_evidence(snakemake.input.scores, plans, snakemake.input.records)
-    findings = check_claims(evidence)
+    findings = check_claims(read_evidence(snakemake.input.scores, plans), CLAIMS)
     tables = [build_verdicts_table(findings), build_claims_table(findings)]
     write_tables(tables, list(snakemake.output))

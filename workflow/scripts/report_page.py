@@ -6,12 +6,14 @@ from cdspp.study.model import RunDescription
 from cdspp.study.plan import BenchmarkPlan
 
 with job(snakemake.log[0]):
+    records = set(snakemake.input.records)
+    tables = [*snakemake.input.tables, *snakemake.input.timings]
     write_report(
         plans=[BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans],
-        tables=snakemake.input.tables,
+        tables=tables,
         figures=snakemake.input.figures,
         fit_records=snakemake.input.records,
-        features=snakemake.input.features,
+        files=[file for file in snakemake.input if file not in records],
         study=RunDescription(**snakemake.params.study),
         output=snakemake.output[0],
     )

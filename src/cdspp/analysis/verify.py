@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from cdspp.analysis.digests import changed_files, read_digests
 from cdspp.analysis.fit_inputs import FitInputs
 from cdspp.analysis.summary import read_scores
 from cdspp.analysis.verify_tables import table_faults
@@ -25,6 +26,15 @@ __all__ = ["Verified", "verify"]
 
 Trial = tuple[str, str, str, int]  # setting, task, method, trial
 Rows = list[tuple[Any, ...]]
+
+REPORT = "report/index.html"
+# What a report names, as it lies in the folder of the study.
+MADE = {
+    "tables": "tables/[!.]*",
+    "figures": "figures/[!.]*",
+    "timings": "timings/[!.]*",
+    "predictions": "predictions/*/*/[!.]*",
+}
 
 
 @dataclass(frozen=True)
@@ -67,8 +77,9 @@ def verify(folder: str | os.PathLike[str]) -> Verified:
 
     Fits are checked against their records, their paths, and the features and splits
     beside them; scores against fits and labels; the numbers of the tables of accuracies
-    and of the overview (CSV) against scores. Fits of settings that the study no longer
-    has are checked too, and counted apart.
+    and of the overview (CSV) against scores; and all that the report rests on and shows
+    against the digests that it states. Fits of settings that the study
+    no longer has are checked too, and counted apart.
 
     Parameters
     ----------
@@ -106,12 +117,35 @@ def verify(folder: str | os.PathLike[str]) -> Verified:
         unused += len(fits.rows) - len(used)
         faults += _score_faults(file, fits, used, found)
     tables, wrong = table_faults(root / "tables", scores)
-    faults = list(dict.fromkeys([*faults, *wrong]))
+    # What everything else rests on comes first.
+    changed = (f"{path}: {told}." for path, told in changed_files(root, root.parent))
+    faults = list(dict.fromkeys([*changed, *faults, *wrong]))
     checked = [f"{counted(n_fits, 'fit')} ({counted(n_trials, 'trial')})"]
-    checked += [counted(len(files), "file") + " of scores", counted(tables, "table")]
+    checked += [
+        counted(len(files), "file") + " of scores",
+        counted(len(tables), "table"),
+    ]
     apart = f" {counted(unused, 'fit')} of these in no score." * bool(unused)
     result = counted(len(faults), "difference") if faults else "all as computed"
-    return Verified(tuple(faults), f"Checked {', '.join(checked)}: {result}.{apart}")
+    told = f"Checked {', '.join(checked)}, {_by_digest(root)}: {result}.{apart}"
+    return Verified(tuple(faults), told + _unchecked(root, tables))
+
+
+def _by_digest(root: Path) -> str:
+    number = len(read_digests(root / REPORT))
+    return f"{counted(number, 'digest')} in the report"
+
+
+def _unchecked(root: Path, compared: Sequence[Path]) -> str:
+    """Say which files nothing was compared with: other ones, that no report names."""
+    checked = {root.parent / name for name in read_digests(root / REPORT)}
+    checked.update(compared)
+    left = {
+        kind: sum(path not in checked for path in root.glob(pattern))
+        for kind, pattern in MADE.items()
+    }
+    told = ", ".join(f"{counted(n, 'file')} of {kind}" for kind, n in left.items() if n)
+    return f" Not checked, since the report does not name them: {told}." * bool(told)
 
 
 def _read_fits(root: Path, benchmark: str) -> _Fits:

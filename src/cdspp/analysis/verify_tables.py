@@ -35,8 +35,8 @@ TOLERANCE = 1e-9  # of fractions: sums in another order
 
 def table_faults(
     folder: Path, scores: Mapping[str, pd.DataFrame]
-) -> tuple[int, list[str]]:
-    """Count the tables that are there and say where they differ from the scores.
+) -> tuple[list[Path], list[str]]:
+    """Return the tables that are there and say where they differ from the scores.
 
     Parameters
     ----------
@@ -47,8 +47,8 @@ def table_faults(
 
     Returns
     -------
-    number : int
-        Of tables that were compared.
+    compared : list of Path
+        The tables.
     faults : list of str
         A sentence each.
     """
@@ -70,7 +70,7 @@ def table_faults(
             shown = table[table["benchmark"] == benchmark]
             tasks = _tasks(folder / f"accuracy_{benchmark}.csv", found)
             faults += _faults(path, shown, found, tasks)
-    return len(there), faults
+    return list(there), faults
 
 
 def _tasks(path: Path, scores: pd.DataFrame) -> tuple[str, ...]:

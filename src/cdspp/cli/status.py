@@ -18,10 +18,10 @@ __all__ = ["add_status", "status_text"]
 
 SUMMARY = "tell how far a study is, and what failed"
 HELP = """\
-Fits done, failed, running and missing by benchmark and method, why they failed, and
-which files are missing. Call it where the Snakefile is, with the study files that
---configfile would get. Files are counted as they are: what a change of the study or the
-code makes anew, `snakemake -n` tells.
+Fits done, failed, running and missing by benchmark and method, why they failed, how to
+make those again in which a method crashed, and which files are missing. Call it where
+the Snakefile is, with the study files that --configfile would get. Files are counted as
+they are: what a change of the study or the code makes anew, `snakemake -n` tells.
 
 example:
   cdspp status resources/studies/printed.yaml
@@ -48,18 +48,22 @@ def status_text(files: Sequence[str]) -> str:
     files : sequence of str
         What ``--configfile`` would get; none for the study of config.yaml.
     """
-    from cdspp.report.outline import outline_names
+    from cdspp.report.outline import KINDS, outline_names
     from cdspp.study.files import files_after_fits, files_before_fits
     from cdspp.study.plan import plan_of
     from cdspp.study.progress import missing_files, study_progress
 
     study = read_study(files)
     plans = [plan_of(study, name) for name in study.benchmarks]
-    names = (outline_names(kind, plans) for kind in ("table", "figure"))
+    names = (outline_names(kind, plans) for kind in KINDS)
     stages = files_before_fits(study) | files_after_fits(study, *names)
     progress, missing = study_progress(study), missing_files(stages)
     lines = [f"{study.name}: {_runs(progress)}", "", *_fit_table(progress), ""]
     lines += _failure_lines(progress.failures)
+    command = f"snakemake --cores 8{_chosen(files)}"
+    if progress.crashed:
+        again = f"{command} --forcerun {shlex.join(progress.crashed)}"
+        lines += [f"What crashed is made again by: {again}", ""]
     if stopped := progress.stopped:
         jobs = counted(len(stopped), "job")
         lines += [f"{jobs} stopped before the end (killed, or out of memory):"]
@@ -67,9 +71,12 @@ def status_text(files: Sequence[str]) -> str:
     lines += _file_table(stages, missing)
     left = any(missing.values()) or any(c["missing"] for c in progress.fits.values())
     if left and not progress.runs:
-        chosen = f" --configfile {shlex.join(files)}" if files else ""
-        lines += ["", f"What is missing is made by: snakemake --cores 8{chosen}"]
+        lines += ["", f"What is missing is made by: {command}"]
     return "\n".join(lines)
+
+
+def _chosen(files: Sequence[str]) -> str:
+    return f" --configfile {shlex.join(files)}" if files else ""
 
 
 def _runs(progress: Progress) -> str:

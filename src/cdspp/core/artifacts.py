@@ -33,6 +33,7 @@ __all__ = [
     "SCORE_COLUMNS",
     "SHARE_COLUMNS",
     "SPLIT_COLUMNS",
+    "SUBSPACE_ARRAYS",
     "Features",
     "atomic",
     "read_csv",
@@ -41,6 +42,7 @@ __all__ = [
     "read_json",
     "read_labels",
     "read_rows",
+    "read_subspace",
     "write_features",
     "write_json",
     "write_rows",
@@ -73,6 +75,8 @@ FIT_COLUMNS: Columns = {
     "predicted": "string",
     "confidence": "float32",
 }
+# By row, but for the last.
+SUBSPACE_ARRAYS = ("iteration", "group", "id", "xy", "predicted", "final_fit")
 SCORE_COLUMNS: Columns = {
     "setting": "string",
     "task": "string",
@@ -148,22 +152,50 @@ def read_features(path: str | os.PathLike[str]) -> Features:
         The file is missing, damaged, or holds something else.
     """
     what = "a feature file (NPZ)"
-    _check_opening(path, what, _ZIP)
+    arrays = _read_arrays(path, what)
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            provenance = json.loads(str(archive["provenance"]))
-            ids = archive["ids"]
-            if "X" in archive:
-                X = archive["X"]
-            else:
-                parts = (archive["data"], archive["indices"], archive["indptr"])
-                X = sparse.csr_array(parts, shape=tuple(archive["shape"]))
+        provenance = json.loads(str(arrays["provenance"]))
+        ids = arrays["ids"]
+        if "X" in arrays:
+            X: Any = arrays["X"]
+        else:
+            parts = (arrays["data"], arrays["indices"], arrays["indptr"])
+            X = sparse.csr_array(parts, shape=tuple(arrays["shape"]))
     except BROKEN_NPZ as error:
         raise _unreadable(path, what, f"it is damaged or foreign: {error}") from error
     if np.ndim(X) != 2 or np.shape(ids) != X.shape[:1]:
         shapes = f"an array of shape {np.shape(X)} and ids of shape {np.shape(ids)}"
         raise _unreadable(path, what, f"it holds {shapes}")
     return Features(X, ids, provenance)
+
+
+def read_subspace(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
+    """Read what `cdspp.stages.subspace` wrote: `SUBSPACE_ARRAYS`, by name.
+
+    Raises
+    ------
+    DataError
+        The file is missing, damaged, or holds something else.
+    """
+    what = "a subspace (NPZ)"
+    arrays = _read_arrays(path, what)
+    if lacking := [name for name in SUBSPACE_ARRAYS if name not in arrays]:
+        raise _unreadable(path, what, f"it holds no {', '.join(lacking)}")
+    shapes = [arrays[name].shape for name in SUBSPACE_ARRAYS]
+    rows = shapes[0][:1]
+    if shapes != [rows, rows, rows, (*rows, 2), rows, ()]:
+        raise _unreadable(path, what, f"it holds arrays of the shapes {shapes}")
+    return arrays
+
+
+def _read_arrays(path: str | os.PathLike[str], what: str) -> dict[str, np.ndarray]:
+    """Read all arrays of an NPZ file; `what` it should be, for messages."""
+    _check_opening(path, what, _ZIP)
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except BROKEN_NPZ as error:
+        raise _unreadable(path, what, f"it is damaged or foreign: {error}") from error
 
 
 def _check_opening(path: str | os.PathLike[str], what: str, opening: bytes) -> None:

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import errno
 import os
+import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from cdspp.core.errors import DiskFullError, NotWritableError
+from cdspp.core.errors import ConfigError, DataError, DiskFullError, NotWritableError
 
 __all__ = [
+    "USER_ERRORS",
+    "crash_words",
     "job_words",
     "memory_words",
     "out_of_memory",
+    "stops_job",
     "tell_fault",
     "writing_told",
 ]
+
+# Each says on one line what is wrong, where, and what to do.
+USER_ERRORS = (ConfigError, DataError, DiskFullError, NotWritableError)
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _PERMIT = "Allow it (chmod, chown) or choose another folder, and run again."
@@ -109,6 +116,31 @@ def out_of_memory(error: BaseException) -> bool:
         or type(error).__name__ == "OutOfMemoryError"
         or (isinstance(error, RuntimeError) and _NO_MEMORY in str(error))
     )
+
+
+def stops_job(error: Exception) -> bool:
+    """Whether an error that a method met is of the input or the machine.
+
+    Such are memory, files, missing packages, and what says by itself what to do: the
+    next method would meet them too.
+    """
+    others = (*USER_ERRORS, OSError, ImportError)
+    return out_of_memory(error) or isinstance(error, others)
+
+
+def crash_words(error: Exception) -> str:
+    """Return on one line what a crash says, and the line of code where it happened.
+
+    Examples
+    --------
+    >>> crash_words(ZeroDivisionError("division by zero"))
+    'ZeroDivisionError: division by zero'
+    """
+    said = " ".join(str(error).split())[:200]
+    text = ": ".join(filter(None, [type(error).__name__, said]))
+    for last in traceback.extract_tb(error.__traceback__)[-1:]:
+        text += f" ({Path(last.filename).name}, line {last.lineno}: {last.line})"
+    return text
 
 
 def memory_words(error: BaseException) -> str:

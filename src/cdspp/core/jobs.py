@@ -12,13 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from cdspp.core.errors import (
-    ConfigError,
-    DataError,
-    DiskFullError,
-    NotWritableError,
-)
-from cdspp.core.faults import job_words, writing_told
+from cdspp.core.faults import USER_ERRORS, job_words, writing_told
 from cdspp.core.provenance import cpu_seconds
 
 __all__ = ["ProcessorTime", "job", "log_ready", "processor_time"]
@@ -27,10 +21,6 @@ log = logging.getLogger(__name__)
 
 READY = re.compile(r"ready after ([0-9.]+) s of processor time")
 FINISHED = re.compile(r"finished after ([0-9.]+) s of processor time")
-
-
-# Each says on one line what is wrong, where, and what to do.
-USER_ERRORS = (ConfigError, DataError, DiskFullError, NotWritableError)
 
 
 class ProcessorTime(NamedTuple):

@@ -1,6 +1,7 @@
 """The tables and figures of a study, in the order of the page: one line each.
 
-What the workflow makes and what the page shows both follow from this list.
+What the workflow makes and what the page shows both follow from this list. Tables of
+measured seconds are apart (*timings*): all others have equal bytes in equal runs.
 """
 
 from __future__ import annotations
@@ -11,20 +12,28 @@ from dataclasses import dataclass
 from cdspp.core.names import LABELS
 from cdspp.study.plan import BenchmarkPlan
 
-__all__ = ["OUTLINE", "Item", "Part", "item_names", "outline_names", "part_plans"]
+__all__ = [
+    "KINDS",
+    "OUTLINE",
+    "Item",
+    "Part",
+    "item_names",
+    "outline_names",
+    "part_plans",
+]
 
 DETAILS, AUDIT = "Details", "Audit"
-TABLE, FIGURE = "table", "figure"
+KINDS = TABLE, FIGURE, TIMING = ("table", "figure", "timing")
 
 
 @dataclass(frozen=True)
 class Item:
-    """A table or a figure.
+    """A table, a figure, or a table of measured seconds.
 
     Attributes
     ----------
-    kind : {'table', 'figure'}
-        Which of the two.
+    kind : {'table', 'figure', 'timing'}
+        Which of the three.
     name : str
         Stem of its files, with ``{benchmark}`` or ``{curve}`` for each of these.
     needs : str
@@ -118,7 +127,13 @@ OUTLINE: tuple[Part, ...] = (
         (Item(TABLE, "source-help"),),
         folded=True,
     ),
-    Part("times", "What it costs", DETAILS, (Item(TABLE, "times"),), folded=True),
+    Part(
+        "times",
+        "What it costs",
+        DETAILS,
+        (Item(TIMING, "times"), Item(TIMING, "time-claims", needs="paper")),
+        folded=True,
+    ),
     Part(
         "deviations",
         "Where paper and released code differ",
@@ -135,7 +150,7 @@ OUTLINE: tuple[Part, ...] = (
 
 
 def outline_names(kind: str, plans: Sequence[BenchmarkPlan]) -> list[str]:
-    """Return the names of all tables or all figures of a study, in order."""
+    """Return the names of all items of a kind in a study, in order."""
     return [
         name
         for part in OUTLINE

@@ -33,8 +33,9 @@ class Results:
         By benchmark, method and task: what the method gains over the baseline and over
         itself in every other source state, and the verdict on its source.
     claims : DataFrame
-        What the paper claims, with a verdict and its numbers by benchmark; empty in a
-        study that does not ask (``paper: false``).
+        What the paper claims, with a verdict and its numbers by benchmark, what it
+        claims of time at the end; empty in a study that does not ask (``paper:
+        false``).
     """
 
     scores: pd.DataFrame
@@ -75,11 +76,11 @@ def load_results(folder: str | os.PathLike[str]) -> Results:
         scores=pd.concat(scores, names=["benchmark"]).reset_index(level=0),
         fits=read_fit_records(records).outcomes,
         comparisons=pd.concat(map(read_comparisons, tables), ignore_index=True),
-        claims=_claims(root / "tables/claims.csv"),
+        claims=_claims(root / "tables/claims.csv", root / "timings/time-claims.csv"),
     )
 
 
-def _claims(path: Path) -> pd.DataFrame:
-    if path.is_file():
-        return read_csv(path, CLAIM_COLUMNS)
-    return pd.DataFrame(columns=list(CLAIM_COLUMNS))
+def _claims(*paths: Path) -> pd.DataFrame:
+    found = [read_csv(path, CLAIM_COLUMNS) for path in paths if path.is_file()]
+    none = pd.DataFrame(columns=list(CLAIM_COLUMNS))
+    return pd.concat(found or [none], ignore_index=True)

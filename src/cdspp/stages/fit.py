@@ -7,8 +7,9 @@ import json
 import logging
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from itertools import groupby
 from operator import attrgetter
@@ -29,6 +30,7 @@ from cdspp.core.artifacts import (
     write_rows,
 )
 from cdspp.core.errors import CollapseWarning, DataError, MethodFailed
+from cdspp.core.faults import crash_words, stops_job
 from cdspp.core.jobs import log_ready
 from cdspp.core.names import LABELLED, fit_key
 from cdspp.core.provenance import (
@@ -174,6 +176,8 @@ class Fit:
     record : path
         JSON file: what the fit is of, of which inputs, a digest of the Parquet file,
         seconds, memory, versions, seed, and status, reason and test samples per trial.
+        A trial that the method cannot do has failed; one in which it stopped with any
+        other error of its own has also crashed.
     options : mapping
         Options in place of the method's defaults.
     source : mapping
@@ -230,7 +234,7 @@ def fit_cell(cell: Cell, fits: Sequence[Fit]) -> None:
 
     A fit whose files are there and whose record says that they are made of the same
     inputs, options and code is kept as it is, so that a job with one more method or
-    setting computes that one alone.
+    setting computes that one alone. One that crashed is made again.
 
     Parameters
     ----------
@@ -238,6 +242,11 @@ def fit_cell(cell: Cell, fits: Sequence[Fit]) -> None:
         What the fits share.
     fits : sequence of Fit
         Each gives the bytes that it would give alone.
+
+    Raises
+    ------
+    DataError
+        As of `read_trials`. A method that crashes costs its own trial alone.
     """
     # All of them before the limit, which only loaded libraries obey.
     methods = [method_class(fit.method) for fit in fits]
@@ -298,6 +307,7 @@ def _is_there(fit: Fit, content: Mapping[str, Any]) -> bool:
     try:
         record = read_json(fit.record)
         same = all(record[name] == value for name, value in content.items())
+        same = same and not any(trial["crashed"] for trial in record["trials"])
         return same and bool(record["predictions"] == file_digest(fit.predictions))
     # Missing, damaged, or written before records said so.
     except (OSError, ValueError, KeyError, TypeError):
@@ -312,8 +322,8 @@ def _fit_block(cell: Cell, fit: Fit, content: Mapping[str, Any]) -> None:
     for trial in read_trials(cell.files, overlap=fit.overlap):
         axes = cell.axes(trial.number)
         given = _given(fit.method, axes, cell.files.prior)
-        estimator = make(fit.method, **{**given, **fit.options})
-        outcome, rounds = _fit_trial(estimator, trial, state.of(trial.source, *axes))
+        build = partial(make, fit.method, **{**given, **fit.options})
+        outcome, rounds = _fit_trial(build, trial, state.of(trial.source, *axes))
         outcome |= {"rounds": len(rounds), "tested": len(trial.test_ids)}
         outcomes.append({**outcome, "test_ids": ids_digest(trial.test_ids)})
         _append(rows, trial, rounds)
@@ -337,23 +347,46 @@ def _given(
 
 
 def _fit_trial(
-    estimator: HeterogeneousClassifier, trial: Trial, source: SourceDomain | None
+    build: Callable[[], HeterogeneousClassifier],
+    trial: Trial,
+    source: SourceDomain | None,
 ) -> tuple[dict[str, Any], Sequence[Round]]:
-    status, reason, collapsed = "ok", "", ""
+    """Fit one trial; a crash of the method is its outcome, not the end of the job."""
+    status, reason, collapsed, crashed = "ok", "", "", False
     rounds: Sequence[Round] = []
     with measured() as usage, warnings.catch_warnings():
         warnings.simplefilter("ignore", CollapseWarning)  # recorded instead
         try:
-            rounds = estimator.fit(trial.X, trial.y, source=source).history_
-            collapsed = estimator.collapsed_
+            model = build().fit(trial.X, trial.y, source=source)
+            _check_rounds(model.history_, trial)
+            rounds, collapsed = model.history_, model.collapsed_
         except MethodFailed as failure:
             status, reason = "failed", str(failure)
+        except Exception as error:
+            if stops_job(error):
+                raise
+            status, reason, crashed = "failed", crash_words(error), True
+            log.exception("trial %d: the method crashed", trial.number)
     log.info("trial %d: %s %s (%.2f s)", trial.number, status, reason, usage.seconds)
     if collapsed:
         log.warning("trial %d has collapsed: %s", trial.number, collapsed)
     outcome = {"trial": trial.number, "status": status, "reason": reason}
-    outcome["collapsed"] = collapsed
+    outcome |= {"collapsed": collapsed, "crashed": crashed}
     return {**outcome, **usage.as_dict()}, rounds
+
+
+def _check_rounds(rounds: Sequence[Round], trial: Trial) -> None:
+    """Check that a method gives what can be written: a known label for every row."""
+    labels = {*np.asarray(trial.source.y), *trial.y} - {UNLABELLED}
+    n = len(trial.test_ids)
+    for entry in rounds:
+        sizes = {len(entry.prediction)}
+        sizes |= {n if entry.confidence is None else len(entry.confidence)}
+        if sizes != {n} or not labels.issuperset(entry.prediction.tolist()):
+            raise ValueError(
+                f"iteration {entry.iteration}: expected one of the {len(labels)} "
+                f"labels for each of {n} unlabelled rows, but it gives something else"
+            )
 
 
 def _append(rows: dict[str, list[Any]], trial: Trial, rounds: Sequence[Round]) -> None:

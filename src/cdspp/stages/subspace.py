@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from cdspp.core.artifacts import atomic
+from cdspp.core.artifacts import SUBSPACE_ARRAYS, atomic
+from cdspp.core.faults import stops_job
 from cdspp.core.linalg import column_signs, row_normalise
 from cdspp.core.provenance import limit_threads
 from cdspp.methods import make, option_defaults
@@ -20,6 +22,15 @@ from cdspp.stages.fit import TaskFiles, Trial, read_trials
 __all__ = ["fixed_view", "write_subspace"]
 
 Float = NDArray[np.float64]
+
+log = logging.getLogger(__name__)
+
+# A subspace without a row.
+_WORDS = np.empty(0, dtype=np.str_)
+NOTHING = (
+    *(np.empty(0, dtype=np.int64), _WORDS, _WORDS),
+    *(np.empty((0, 2)), _WORDS, np.asarray(False)),
+)
 
 
 def fixed_view(rounds: list[Float], anchors: int) -> list[Float]:
@@ -81,7 +92,8 @@ def write_subspace(
     output : path
         NPZ file with `iteration`, `group` (source, labelled, unlabelled), `id`, the
         plane coordinates `xy` and the label `predicted` in that round (empty where one
-        was given) by row; `final_fit` tells whether the last round is that fit.
+        was given) by row; `final_fit` tells whether the last round is that fit. No rows
+        where the method fails.
     task : str
         The task, ``<source domain>_<target domain>``.
     overlap : {"exclude", "keep"}
@@ -89,28 +101,42 @@ def write_subspace(
     numeric_threads : int
         Threads of the linear algebra libraries.
     """
-    extra = {"final_fit": True} if "final_fit" in option_defaults(method) else {}
-    model = make(method, **{**options, "keep_projections": True, **extra})
     with limit_threads(numeric_threads):
         trial = next(read_trials(files, overlap=overlap))
-        model.fit(trial.X, trial.y, source=trial.source)
-        n_given = len(trial.source_ids) + len(trial.labelled_ids)
-        views = fixed_view(_projected(model, trial), anchors=n_given)
+        try:
+            arrays = _arrays(method, options, trial)
+        except Exception as error:
+            if stops_job(error):
+                raise
+            # The fits say so of this trial as well; the figure says that it is empty.
+            log.exception("the method failed, so that there is no subspace")
+            arrays = dict(zip(SUBSPACE_ARRAYS, NOTHING, strict=True))
+    with atomic(output) as temporary, temporary.open("wb") as stream:
+        np.savez(stream, allow_pickle=False, **arrays)
+
+
+def _arrays(
+    method: str, options: Mapping[str, Any], trial: Trial
+) -> dict[str, NDArray[Any]]:
+    """Fit a trial and return what is written of its subspace."""
+    extra = {"final_fit": True} if "final_fit" in option_defaults(method) else {}
+    model = make(method, **{**options, "keep_projections": True, **extra})
+    model.fit(trial.X, trial.y, source=trial.source)
+    n_given = len(trial.source_ids) + len(trial.labelled_ids)
+    views = fixed_view(_projected(model, trial), anchors=n_given)
     groups = ["source", "labelled", "unlabelled"]
     ids = [trial.source_ids, trial.labelled_ids, trial.test_ids]
     group = np.repeat(groups, [len(part) for part in ids])
     given = np.full(n_given, "")
     predicted = [np.append(given, r.prediction.astype(str)) for r in model.history_]
-    with atomic(output) as temporary, temporary.open("wb") as stream:
-        np.savez(
-            stream,
-            iteration=np.repeat(np.arange(1, len(views) + 1), len(group)),
-            group=np.tile(group, len(views)),
-            id=np.tile(np.concatenate(ids).astype(np.str_), len(views)),
-            xy=np.vstack(views),
-            predicted=np.concatenate(predicted),
-            final_fit=np.bool_(bool(extra) and len(views) > 1),
-        )
+    return {
+        "iteration": np.repeat(np.arange(1, len(views) + 1), len(group)),
+        "group": np.tile(group, len(views)),
+        "id": np.tile(np.concatenate(ids).astype(np.str_), len(views)),
+        "xy": np.vstack(views),
+        "predicted": np.concatenate(predicted),
+        "final_fit": np.asarray(bool(extra) and len(views) > 1),
+    }
 
 
 def _projected(model: HeterogeneousClassifier, trial: Trial) -> list[Float]:

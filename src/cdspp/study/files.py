@@ -17,6 +17,7 @@ __all__ = [
     "REPORT",
     "SCORES",
     "SPLIT",
+    "SUBSPACE",
     "FitJob",
     "files_after_fits",
     "files_before_fits",
@@ -28,11 +29,13 @@ FEATURES = "results/features/{dataset}/{domain}.{view}.npz"
 SPLIT = "results/{study}/splits/{benchmark}/{setting}/{role}/{domain}/{block}.parquet"
 FIT = "results/{study}/fits/{benchmark}/{setting}/{task}/{method}/{block}"
 FIT_LOG = "logs/{study}/fits/{benchmark}/{setting}/{task}/{method}/{block}.log"
+SUBSPACE = "results/{study}/subspace/{benchmark}/{task}.npz"
 SCORES = "results/{study}/scores/{benchmark}.parquet"
 PREDICTIONS = "results/{study}/predictions/{benchmark}/{task}/{method}.csv"
 REPORT = "results/{study}/report/index.html"
 TABLE = "results/{study}/tables/{name}.{form}"
 FIGURE = "results/{study}/figures/{name}.{form}"
+TIMING = "results/{study}/timings/{name}.{form}"
 TABLE_FORMS, FIGURE_FORMS = ("csv", "md", "tex", "html"), ("svg", "png")
 
 
@@ -80,7 +83,10 @@ def prediction_files(study: Study, benchmark: str) -> list[str]:
 
 
 def files_after_fits(
-    study: Study, tables: Sequence[str], figures: Sequence[str]
+    study: Study,
+    tables: Sequence[str],
+    figures: Sequence[str],
+    timings: Sequence[str],
 ) -> dict[str, list[str]]:
     """Return what follows from the fits of a study, by stage.
 
@@ -88,8 +94,9 @@ def files_after_fits(
     ----------
     study : Study
         The study.
-    tables, figures : sequence of str
-        Names of its tables and figures, as `cdspp.report.outline` tells them.
+    tables, figures, timings : sequence of str
+        Names of its tables, figures and tables of seconds, in the order of
+        `cdspp.report.outline.KINDS`.
     """
     name = study.name
     return {
@@ -104,6 +111,10 @@ def files_after_fits(
         "figures": [
             FIGURE.format(study=name, name=figure, form=form)
             for figure, form in product(figures, FIGURE_FORMS)
+        ],
+        "timings": [
+            TIMING.format(study=name, name=timing, form=form)
+            for timing, form in product(timings, TABLE_FORMS)
         ],
         "report": [REPORT.format(study=name)],
     }

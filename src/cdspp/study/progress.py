@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cdspp.core.artifacts import read_json
 from cdspp.core.jobs import FINISHED, READY
 from cdspp.core.locks import RunMark, read_marks
-from cdspp.core.names import FitKey, trials_of_block
-from cdspp.study.files import FIT, FitJob, fit_jobs
+from cdspp.core.names import MAIN, REFERENCE, FitKey, trials_of_block
+from cdspp.study.files import FIT, SUBSPACE, FitJob, fit_jobs
 from cdspp.study.model import Study
 
 __all__ = [
@@ -50,6 +50,8 @@ class Progress:
         trial of a task in a setting, as `cdspp plan` counts them.
     failures : list of Failure
         Jobs that ended with an error, and fits whose record says that they failed.
+    crashed : list of str
+        Files by which the fits are asked for again in which a method crashed.
     stopped : list of str
         Logs of jobs that ended without a word: killed, or out of memory.
     runs : sequence of RunMark
@@ -58,6 +60,7 @@ class Progress:
 
     fits: dict[tuple[str, str], Counter[str]]
     failures: list[Failure] = field(default_factory=list)
+    crashed: list[str] = field(default_factory=list)
     stopped: list[str] = field(default_factory=list)
     runs: Sequence[RunMark] = ()
 
@@ -144,6 +147,8 @@ def _add_fits(progress: Progress, study: Study, job: FitJob) -> None:
         counter[FAILED] += len(failed)
         counter[DONE] += len(trials) - len(failed)
         progress.failures.extend(_of_trials(key, failed, job.log))
+        if any(trial.get("crashed") for trial in trials):
+            progress.crashed.extend(_made_of(study, key, file))
     if not whole:
         _add_job(progress, log, _named(job))
 
@@ -167,13 +172,22 @@ def _of_trials(key: FitKey, reasons: Sequence[str], log: str) -> Iterator[Failur
         yield Failure(f"{what}, {number} of its trials", reason, log)
 
 
-def _read_trials(file: str) -> Sequence[Mapping[str, str]] | None:
+def _made_of(study: Study, key: FitKey, file: str) -> Iterator[str]:
+    """Yield a fit, and the subspace that the same trial is seen in."""
+    yield f"{file}.json"
+    where = key.setting, key.method, key.task
+    shown = MAIN, REFERENCE, study.benchmarks[key.benchmark].showcase
+    if where == shown and key.block == study.showcase_blocks()[0]:
+        yield SUBSPACE.format(study=study.name, **key._asdict())
+
+
+def _read_trials(file: str) -> Sequence[Mapping[str, Any]] | None:
     """Return what the record of a fit says of its trials, None where files lack."""
     record = Path(f"{file}.json")
     if not record.is_file() or not Path(f"{file}.parquet").is_file():
         return None
     try:
-        trials: Sequence[Mapping[str, str]] = read_json(record)["trials"]
+        trials: Sequence[Mapping[str, Any]] = read_json(record)["trials"]
     except (ValueError, KeyError):  # damaged: made again
         return None
     return trials

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
+from support.fit_files import write_fit
 from support.page_reader import texts
 from support.report_data import (
     CONTROLS,
@@ -22,7 +23,7 @@ from support.report_data import (
     write_showcase,
 )
 
-from cdspp.core.artifacts import FIT_COLUMNS, write_rows
+from cdspp.core.artifacts import FIT_COLUMNS, read_rows, write_rows
 from cdspp.core.errors import DataError
 from cdspp.report.figures import samples as figure_samples
 from cdspp.report.figures.benchmark import (
@@ -153,13 +154,60 @@ def test_iterations_have_a_panel_a_task_and_no_line_for_what_does_not_iterate(
 
 def test_confusions_count_the_last_iteration_of_every_trial(tmp_path: Path) -> None:
     labels = write_labels(tmp_path / "labels.parquet", "t", ("a", "b"), 2)
-    rows = [(1, 1, "t-a-0", "b", 1.0), (1, 2, "t-a-0", "a", 1.0)]
-    rows += [(1, 2, "t-b-0", "a", 1.0), (2, 1, "t-b-1", "b", 1.0)]
-    fit = tmp_path / "1-2.parquet"
-    write_rows(fit, FIT_COLUMNS, pd.DataFrame(rows, columns=list(FIT_COLUMNS)))
+    rows = [(1, 1, "t-a-0", "b", 1.0), (1, 1, "t-b-0", "b", 1.0)]
+    rows += [(1, 2, "t-a-0", "a", 1.0), (1, 2, "t-b-0", "a", 1.0)]
+    rows += [(2, 1, "t-b-1", "b", 1.0)]
+    fit = tmp_path / "goods/main/s_t/cdspp/1-2.parquet"
+    write_fit(fit, pd.DataFrame(rows, columns=list(FIT_COLUMNS)))
     classes, counts = count_confusions([fit], labels)
     assert classes == ["a", "b"]
     assert counts.tolist() == [[1, 0], [1, 1]]
+
+
+def test_a_fit_that_is_not_what_its_record_says_is_refused(tmp_path: Path) -> None:
+    paths = write_showcase(tmp_path, classes=("a", "b"), each=5)
+    [fit] = paths["fits"]
+    rows = pd.DataFrame(read_rows(fit, FIT_COLUMNS))
+    write_rows(fit, FIT_COLUMNS, rows.assign(predicted="a"))
+    with pytest.raises(DataError, match="its content is not what its record"):
+        count_confusions([fit], paths["target_labels"])
+
+
+def web_page(path: Path) -> None:
+    path.write_text("<html>not found</html>")
+
+
+def other_arrays(path: Path) -> None:
+    np.savez(path, iteration=np.arange(3))
+
+
+def cut_short(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-200])
+
+
+def fewer_rows(path: Path) -> None:
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    np.savez(path, **{**arrays, "group": arrays["group"][1:]})
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        (web_page, "it is a web page"),
+        (other_arrays, "it holds no group, id, xy"),
+        (cut_short, "it is damaged or foreign"),
+        (fewer_rows, "it holds arrays of the shapes"),
+    ],
+)
+def test_a_subspace_that_is_none_is_named(
+    tmp_path: Path, damage: Callable[[Path], None], told: str
+) -> None:
+    given = write_showcase(tmp_path, classes=("a", "b"), each=5)
+    given.pop("fits")
+    damage(given["subspace"])
+    with pytest.raises(DataError, match=rf"projections\.npz: .*{told}"):
+        draw_subspace(**given, outputs=[tmp_path / "subspace.svg"])
 
 
 def test_labels_of_another_domain_are_refused(tmp_path: Path) -> None:

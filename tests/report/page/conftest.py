@@ -28,25 +28,25 @@ def write_page(
     *,
     figures: bool = False,
     failed: str = "",
-    features: Sequence[Path] = (),
+    files: Sequence[Path] = (),
     **description: Any,
 ) -> Path:
     """Write a study, all its tables, its figures where asked, and its page."""
     folder = root / "results" / "embedded"
     helps = {"digits": {"source_helps": 0.06}}
     study = WrittenStudy(folder, plans or two_benchmarks(), helps, failed)
-    tables = study.make("table")
+    tables, timings = study.make("table"), study.make("timing")
     pictures = study.make("figure") if figures else folder / "figures"
     output = folder / "report" / "index.html"
     told = {"name": "embedded", "seed": 7, "trials": 10, "numeric_threads": 1}
     write_report(
         plans=study.plans,
-        tables=sorted(tables.glob("*.csv")),
+        tables=sorted([*tables.glob("*.csv"), *timings.glob("*.csv")]),
         figures=sorted(pictures.glob("*")),
         fit_records=study.records,
         study=RunDescription(**(told | description)),
         output=output,
-        features=features,
+        files=files,
     )
     return output
 

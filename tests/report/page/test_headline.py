@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.report_data import make_plan
+from support.written_study import WrittenStudy
 
 from cdspp.core.errors import DataError
 from cdspp.report.page.headline import headline
@@ -66,3 +67,17 @@ def test_predictions_of_rows_without_a_label_are_pointed_at(
     (folder / "predictions" / "digits").mkdir(parents=True)
     told = f"Digits: Predictions of rows without a label: {folder}/predictions/digits"
     assert f"\n{told}\n" in headline(folder)
+
+
+def test_fits_that_failed_are_counted_before_the_report_is_named(
+    tmp_path: Path,
+) -> None:
+    plan = make_plan(trials=3)
+    lost = [("svm-t", task, 1) for task in plan.tasks]
+    study = WrittenStudy(tmp_path, [plan], {"digits": {"failed": lost}})
+    study.make("table")
+    told, empty, last = headline(tmp_path).splitlines()[-3:]
+    n_fits = 3 * len(plan.tasks) * len(plan.rows)
+    assert told.startswith(f"FAILED: 4 of {n_fits} fits failed (svm-t 4). Tables show")
+    assert empty == ""
+    assert last == "The report is not written yet."

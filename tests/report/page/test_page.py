@@ -14,6 +14,7 @@ from support.page_reader import read_page
 from support.report_data import make_plan
 from support.written_study import WrittenStudy
 
+from cdspp.analysis.digests import read_digests
 from cdspp.analysis.verdicts import RULE
 from cdspp.report.page.page import write_report
 from cdspp.study.model import RunDescription
@@ -261,25 +262,31 @@ def test_texts_of_the_configuration_are_escaped_in_captions_too(
 def test_the_page_says_what_was_run_and_what_failed(
     make_page: MakePage, tmp_path: Path
 ) -> None:
-    features = tmp_path / "digits" / "print.sift-words.npz"
-    features.parent.mkdir()
+    features = tmp_path / "results/features/digits/print.sift-words.npz"
+    features.parent.mkdir(parents=True)
     features.write_bytes(b"vectors")
     log = tmp_path / "job.log"
     log.write_text(
         "ready after 1.5 s of processor time\nfinished after 4.0 s of processor time\n"
     )
-    page = make_page(failed="svm-t", features=[features], logs=(str(log),))
+    page = make_page(failed="svm-t", files=[features], logs=(str(log),))
     text, _ = read_page(page)
     assert "<dt>Seed</dt><dd>7</dd>" in text
     assert "<dt>Fits</dt><dd>100 in 20 jobs, 5 failed</dd>" in text
+    lead = text[: text.index('<p class="lead">')]
+    assert '<p class="failed"><strong>5 of 100 fits failed (svm-t 5).</strong>' in lead
     assert "38 % of the CPU time of all jobs (2 s of 4 s)" in text
     assert "python 3.11.9" in text
     assert "x86_64" in text
     time = text[text.index('id="table-time"') :]
     assert '<th scope="row">CDSPP<sub>sup</sub></th><td data-value="25.0' in time
     digest = hashlib.sha256(b"vectors").hexdigest()
-    assert f"<dt>digits/print.sift-words</dt><dd>{digest}</dd>" in text
+    name = "features/digits/print.sift-words.npz"
+    assert f"<dt>{name}</dt><dd>{digest}</dd>" in text
+    assert read_digests(page) == {name: digest}
     assert "digits, main, print_sketch, SVM_t, trial 2: no &lt;pairs&gt; left" in text
+    whole, _ = read_page(make_page())
+    assert '<p class="failed">' not in whole
 
 
 def test_equal_studies_give_equal_pages(make_page: MakePage) -> None:
@@ -289,11 +296,14 @@ def test_equal_studies_give_equal_pages(make_page: MakePage) -> None:
 
 def test_every_study_has_a_page(written: WrittenStudy, tmp_path: Path) -> None:
     output = tmp_path / "index.html"
-    page_of(output, written.plans, tables=sorted(written.make("table").glob("*.csv")))
+    kinds = ("table", "timing")
+    tables = [path for kind in kinds for path in written.make(kind).glob("*.csv")]
+    page_of(output, written.plans, tables=sorted(tables))
     text, reader = read_page(output)
     assert not re.search(r"\bnan\b", re.sub(r"data:[^\"]+", "", text))
     assert "Did the source help?" in text
-    assert {f"table-{name}" for name in written.names("table")} <= set(reader.ids)
+    for kind in kinds:
+        assert {f"table-{name}" for name in written.names(kind)} <= set(reader.ids)
 
 
 def test_a_figure_too_big_as_svg_is_shown_as_png(tmp_path: Path) -> None:

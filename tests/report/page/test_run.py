@@ -18,7 +18,7 @@ def described(seconds: float, *jobs: dict[str, Any]) -> dict[str, str]:
     """Describe a run of one fit of some seconds."""
     fit = {"method": "cdspp", "setting": "main", "status": "ok", "seconds": seconds}
     outcomes = pd.DataFrame([fit], columns=list(OUTCOME_COLUMNS))
-    return dict(describe_run(FitRecords(outcomes, jobs), [], STUDY, []).description)
+    return dict(describe_run(FitRecords(outcomes, jobs), [], STUDY).description)
 
 
 @pytest.mark.parametrize(

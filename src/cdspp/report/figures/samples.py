@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cdspp.core.artifacts import FIT_COLUMNS, read_labels, read_rows
+from cdspp.core.artifacts import read_labels, read_subspace
 from cdspp.core.errors import DataError
 from cdspp.report.figures.style import (
     CLASS_COLOURS,
@@ -24,6 +24,7 @@ from cdspp.report.figures.style import (
     plain_text,
     task_text,
 )
+from cdspp.stages.fit_files import read_fit
 from cdspp.study.plan import BenchmarkPlan
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def draw_confusion(
     Parameters
     ----------
     fits : sequence of path
-        The showcase's predictions, one file a block.
+        The showcase's predictions, one file a block; each has its record beside it.
     labels : path
         Labels of the target domain.
     plan : BenchmarkPlan
@@ -119,7 +120,7 @@ def count_confusions(
     Parameters
     ----------
     fits : sequence of path
-        Predictions, one file a block.
+        Predictions, one file a block; each has its record beside it.
     labels : path
         Labels of the target domain.
 
@@ -129,11 +130,16 @@ def count_confusions(
         All classes, sorted.
     counts : ndarray of shape (n_classes, n_classes)
         ``counts[i, j]``: samples of class i predicted as class j, over all trials.
+
+    Raises
+    ------
+    DataError
+        A fit is not what its record and path say, or a sample is not in `labels`.
     """
     truth = read_labels(labels)
     pairs: list[tuple[str, str]] = []
     for path in fits:
-        rows = read_rows(path, FIT_COLUMNS)
+        rows = read_fit(path).columns
         for trial in np.unique(rows["trial"]):
             own = rows["trial"] == trial
             last = own & (rows["iteration"] == rows["iteration"][own].max())
@@ -180,9 +186,13 @@ def draw_subspace(
         Labels of the showcase task's two domains.
     outputs : sequence of path
         Files to write (svg, png).
+
+    Raises
+    ------
+    DataError
+        A file is damaged or holds something else.
     """
-    with np.load(subspace, allow_pickle=False) as archive:
-        shown = {name: archive[name] for name in archive.files}
+    shown = read_subspace(subspace)
     labels = {"source": read_labels(source_labels)}
     labels["unlabelled"] = labels["labelled"] = read_labels(target_labels)
     shown["class"] = np.asarray(
@@ -207,6 +217,8 @@ def draw_subspace(
             letter = string.ascii_lowercase[place]
             axes.set_title(f"({letter}) {_step_title(shown, step)}")
         _subspace_legend(figure, shown)
+        if not len(steps):
+            figure.text(0.5, 0.5, "no subspace: the fit failed", ha="center")
 
 
 def _step_title(shown: Mapping[str, NDArray[Any]], step: int) -> str:

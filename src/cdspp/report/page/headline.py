@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from cdspp.analysis.answers import answer
+from cdspp.analysis.failures import failures_of_scores
 from cdspp.analysis.source_help import read_comparisons
 from cdspp.core.artifacts import read_csv
 from cdspp.core.errors import DataError
@@ -28,9 +29,16 @@ _TYPES = {
     "sd": "float64",
 }
 
+_WHY = (
+    "Tables show a dash, or fewer trials; why is in the report under What was run, and "
+    "cdspp status names the log and how to try again."
+)
+
 
 def headline(results_dir: str | os.PathLike[str]) -> str:
     """Write the overview for a terminal, the answers, and where the report lies.
+
+    Where fits failed, a line says how many, and where to read why.
 
     Parameters
     ----------
@@ -45,7 +53,7 @@ def headline(results_dir: str | os.PathLike[str]) -> str:
     Raises
     ------
     DataError
-        The study has no overview table yet.
+        The study has no overview table yet, or a file is damaged.
     """
     folder = Path(results_dir)
     path = folder / "tables" / "overview.csv"
@@ -56,6 +64,9 @@ def headline(results_dir: str | os.PathLike[str]) -> str:
     lines = [*_lines(overview, titles), ""]
     for name, title in titles.items():
         lines += [f"{title}: {told}" for told in _told(folder, str(name))]
+    scores = [folder / "scores" / f"{name}.parquet" for name in titles.index]
+    if failed := failures_of_scores(scores):
+        lines += ["", f"FAILED: {failed} {_WHY}"]
     report = folder / "report" / "index.html"
     where = (
         f"Report: {report}" if report.is_file() else "The report is not written yet."

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -23,6 +24,7 @@ from cdspp.analysis.answers import (
     verdict_of,
     without_source,
 )
+from cdspp.analysis.digests import stated_digests
 from cdspp.analysis.fit_records import read_fit_records
 from cdspp.analysis.paired import INTERVAL_TRIALS
 from cdspp.analysis.source_help import (
@@ -71,7 +73,7 @@ def write_report(
     fit_records: Sequence[PathLike],
     study: RunDescription,
     output: PathLike,
-    features: Sequence[PathLike] = (),
+    files: Sequence[PathLike] = (),
 ) -> None:
     """Write the report: a single HTML file that needs nothing else.
 
@@ -88,12 +90,16 @@ def write_report(
         What was run.
     output : path
         File to write.
-    features : sequence of path
-        Feature files (``<dataset>/<domain>.<view>.npz``) whose digests are stated.
+    files : sequence of path
+        What the page rests on and shows: the digest of each is stated once, by its
+        place in the folder that holds the study's.
     """
-    max_bytes = min(_MAX_SVG, _SVG_BUDGET // max(1, len(figures)))
-    files = Files.of([*tables, *figures], max_bytes=max_bytes)
-    comparisons = {plan.benchmark: _comparisons(plan, files) for plan in plans}
+    n_figures = len({Path(figure).stem for figure in figures})
+    max_bytes = min(_MAX_SVG, _SVG_BUDGET // max(1, n_figures))
+    shown = Files.of([*tables, *figures], max_bytes=max_bytes)
+    comparisons = {plan.benchmark: _comparisons(plan, shown) for plan in plans}
+    records = read_fit_records(fit_records)
+    digests = stated_digests(files, Path(output).absolute().parents[2])
     context = {
         "study": study,
         "rule": RULE,
@@ -102,12 +108,12 @@ def write_report(
         "told": _told(plans),
         "stages": STAGES,
         "edges": EDGES,
-        "run": describe_run(read_fit_records(fit_records), plans, study, features),
+        "run": describe_run(records, plans, study, digests),
         "comparisons": comparisons,
         "without": _without(plans, comparisons),
     }
     templates = environment()
-    sections = list(_sections(plans, files, templates, context))
+    sections = list(_sections(plans, shown, templates, context))
     page = templates.get_template("page.html.j2").render(
         context,
         answer=overall_answer({p.title: comparisons[p.benchmark] for p in plans}),
@@ -224,7 +230,7 @@ def _show(
     embedder: Embedder,
     captions: Any,
 ) -> Markup:
-    if item.kind == "table":
+    if item.kind != "figure":
         return embedder.table(name)
     kind = name.partition("_")[0]
     if name == "source-states":

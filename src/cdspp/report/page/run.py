@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from markupsafe import Markup
 
+from cdspp.analysis.failures import failure_text
 from cdspp.analysis.fit_records import FitRecords
 from cdspp.core.jobs import processor_time
-from cdspp.core.provenance import file_digest
 from cdspp.core.wording import DASH
 from cdspp.report.tables.table import Cell, Line, Table, to_fragment
 from cdspp.study.model import RunDescription
@@ -33,7 +31,9 @@ class Run:
     Attributes
     ----------
     description, digests : sequence of (str, str)
-        Names and values: of the run, and of the features that it read.
+        Names and values: of the run, and of the files behind the page.
+    failed : str
+        How many fits failed, as a sentence; empty where none did.
     failures : sequence of str
         A line a failed trial.
     time_table : str
@@ -43,6 +43,7 @@ class Run:
     """
 
     description: Pairs
+    failed: str
     failures: Sequence[str]
     time_table: str
     digests: Pairs
@@ -53,7 +54,7 @@ def describe_run(
     records: FitRecords,
     plans: Sequence[BenchmarkPlan],
     study: RunDescription,
-    features: Sequence[str | os.PathLike[str]],
+    digests: Pairs = (),
 ) -> Run:
     """Say what was run, where, for how long, and what failed.
 
@@ -65,8 +66,8 @@ def describe_run(
         The benchmarks, whose rows name the methods.
     study : RunDescription
         What the study says of itself.
-    features : sequence of path
-        Feature files whose digests are stated.
+    digests : sequence of (str, str)
+        Names and digests of the files behind the page (`cdspp.analysis.digests`).
     """
     names = {
         row.method: row.display_name
@@ -81,9 +82,10 @@ def describe_run(
         time_table = time_table.format(Markup(fragment))
     return Run(
         description=_description(records, study),
+        failed=failure_text(records.outcomes),
         failures=[_failure(trial, names) for trial in records.failed.itertuples()],
         time_table=time_table,
-        digests=[_digest(path) for path in map(Path, features)],
+        digests=digests,
         config=json.dumps(study.config, indent=2, ensure_ascii=False, default=str),
     )
 
@@ -159,10 +161,6 @@ def _failure(trial: Any, names: Mapping[str, str]) -> str:
         f"{names.get(trial.method, trial.method)}, trial {trial.trial}: "
         f"{trial.reason or 'no reason recorded'}"
     )
-
-
-def _digest(path: Path) -> tuple[str, str]:
-    return f"{path.parent.name}/{path.stem}", file_digest(path)
 
 
 def _start_up(logs: Sequence[str]) -> str | None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
-from support.claim_data import LUCK, curve_of, evidence
+from support.claim_data import LUCK, curve_of, evidence, times
 
 from cdspp.report.tables.claims.checks import Best, Cheapest, Elsewhere, Superior
 from cdspp.report.tables.claims.curve_checks import Flat, Trend
@@ -17,6 +18,7 @@ from cdspp.report.tables.claims.evidence import (
     Check,
     Evidence,
     NotTestable,
+    Times,
 )
 
 SUPERIOR = Superior("cdspp", "svm-t")
@@ -152,7 +154,7 @@ def test_values_that_a_task_lacks_and_trials_that_a_value_lacks_are_left_out() -
 
 def test_the_cheapest_takes_less_than_every_whole_rival() -> None:
     seconds = {"dama": 20.0, "cdls": 35.0, "svm-t": 1.0, "stn": 5.0, "cdspp": 10.0}
-    assert CHEAPEST(evidence(seconds=seconds, shortened=["stn"])) == (
+    assert CHEAPEST(times(seconds, shortened=["stn"])) == (
         SUPPORTED,
         "CDSPP 10 s; cheapest and dearest rival DAMA (2 ×), CDLS (3.5 ×), of 2 rivals. "
         "Left out, shortened: STN (0.5 ×).",
@@ -162,15 +164,15 @@ def test_the_cheapest_takes_less_than_every_whole_rival() -> None:
 def test_cheaper_rivals_are_named() -> None:
     seconds = {"dama": 5.0, "cdls": 35.0, "cdspp": 10.0}
     numbers = "CDSPP 10 s; cheaper are DAMA (0.5 ×), of 2 rivals."
-    assert CHEAPEST(evidence(seconds=seconds)) == (NOT_SUPPORTED, numbers)
+    assert CHEAPEST(times(seconds)) == (NOT_SUPPORTED, numbers)
 
 
 def test_a_row_that_knows_what_others_do_not_is_no_rival_in_time() -> None:
-    known = evidence(seconds={"dama": 5.0, "cdls": 35.0, "cdspp": 10.0})
-    plan = known.summary.plan
+    known = times({"dama": 5.0, "cdls": 35.0, "cdspp": 10.0})
+    plan = known.plan
     told = [replace(r, kind="informed") if r.key == "dama" else r for r in plan.rows]
-    summary = replace(known.summary, plan=replace(plan, rows=tuple(told)))
-    verdict, numbers = CHEAPEST(replace(known, summary=summary))
+    informed = replace(known, plan=replace(plan, rows=tuple(told)))
+    verdict, numbers = CHEAPEST(informed)
     assert verdict == SUPPORTED
     assert "DAMA" not in numbers
 
@@ -213,27 +215,27 @@ TWO_TRIALS = [0.7, 0.7, math.nan, math.nan]
             "svm-t does not run along that curve",
         ),
         (GAIN, along("labels", {1: 0.5}, svm_t=0.4), "has fewer than two values"),
-        (CHEAPEST, evidence(seconds={"dama": 5.0}), "cdspp was not timed on all tasks"),
+        (CHEAPEST, times({"dama": 5.0}), "cdspp was not timed on all tasks"),
         (
             CHEAPEST,
-            evidence(seconds={"dama": 5.0, "cdspp": math.nan}),
+            times({"dama": 5.0, "cdspp": math.nan}),
             "cdspp was not timed",
         ),
         (
             CHEAPEST,
-            evidence(seconds={"dama": math.nan, "cdspp": 1.0}),
+            times({"dama": math.nan, "cdspp": 1.0}),
             "no rival of CDSPP",
         ),
         (
             CHEAPEST,
-            evidence(seconds={"stn": 5.0, "cdspp": 1.0}, shortened=["stn"]),
+            times({"stn": 5.0, "cdspp": 1.0}, shortened=["stn"]),
             "no rival",
         ),
         (Elsewhere("see the figure"), evidence(), "see the figure"),
     ],
 )
 def test_a_check_says_what_it_lacks(
-    check: Check, known: Evidence, message: str
+    check: Check[Any], known: Evidence | Times, message: str
 ) -> None:
     with pytest.raises(NotTestable, match=message):
         check(known)

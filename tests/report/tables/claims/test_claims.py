@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 from support.claim_data import evidence
 from support.report_data import make_plan, write_fit_records, write_scores
 
+from cdspp.analysis.fit_records import read_fit_records
+from cdspp.analysis.times import measure_times
 from cdspp.core.artifacts import read_csv
 from cdspp.methods import available
 from cdspp.report.tables.claims.claims import (
     CLAIM_COLUMNS,
     CLAIMS,
+    Claim,
     build_claims_table,
     check_claims,
 )
@@ -23,14 +27,20 @@ from cdspp.report.tables.claims.evidence import (
     UNTESTABLE,
     read_evidence,
 )
+from cdspp.report.tables.claims.time_claims import (
+    TIME_CLAIMS,
+    build_time_claims_table,
+    check_time_claims,
+)
 from cdspp.report.tables.table import write_tables
 
 
 def test_every_claim_is_told_once_and_names_methods_that_exist() -> None:
-    names = [claim.identifier for claim in CLAIMS]
+    claims: list[Claim[Any]] = [*CLAIMS, *TIME_CLAIMS]
+    names = [claim.identifier for claim in claims]
     assert len(names) == len(set(names))
     known = set(available())
-    for claim in CLAIMS:
+    for claim in claims:
         parts = vars(claim.check)
         named = {*parts.get("rivals", ()), *parts.get("apart", ())}
         named |= {parts.get("method"), parts.get("rival")} - {None}
@@ -41,13 +51,14 @@ def test_every_claim_is_told_once_and_names_methods_that_exist() -> None:
 def findings() -> pd.DataFrame:
     """Put the claims to two benchmarks, the baseline better on the second."""
     better, worse = {"cdspp": 0.8, "svm-t": 0.7}, {"cdspp": 0.6, "svm-t": 0.7}
-    return check_claims([evidence(better), evidence(worse)])
+    return check_claims([evidence(better), evidence(worse)], CLAIMS)
 
 
 def known_states() -> pd.DataFrame:
     """Put the claims to a benchmark of which the source states are known."""
     states = dict.fromkeys([("none", "cdspp"), ("class-noise", "cdspp")], 0.7)
-    return check_claims([evidence({"cdspp": 0.8, "svm-t": 0.6, **states}, trials=5)])
+    known = evidence({"cdspp": 0.8, "svm-t": 0.6, **states}, trials=5)
+    return check_claims([known], CLAIMS)
 
 
 def verdicts(findings: pd.DataFrame, claim: str) -> list[str]:
@@ -89,7 +100,7 @@ def test_benchmarks_that_say_the_same_share_a_line(findings: pd.DataFrame) -> No
 
 def test_the_caption_counts_the_verdicts() -> None:
     known = evidence({"cdspp": 0.8, "svm-t": 0.7, "cdspp-sup": 0.8})
-    findings = check_claims([known])
+    findings = check_claims([known], CLAIMS)
     counts = list(findings["verdict"]).count
     told = f"supported: {counts(SUPPORTED)}, not supported: {counts(NOT_SUPPORTED)}, "
     assert told in build_claims_table(findings).caption
@@ -100,26 +111,36 @@ def test_the_caption_counts_the_verdicts() -> None:
     assert verdicts(states, "class-noise") == [NOT_SUPPORTED]
 
 
-def test_the_file_has_a_line_for_every_claim_and_times_are_the_benchmarks_own(
+def test_the_file_has_a_line_for_every_claim_and_none_of_seconds(
     tmp_path: Path,
 ) -> None:
     methods = ("svm-t", "cdspp-sup", "dama", "cdspp")
     plans = [make_plan(methods=methods), make_plan(benchmark="docs", methods=methods)]
     scores = [write_scores(tmp_path / f"{p.benchmark}.parquet", p) for p in plans]
-    records = write_fit_records(tmp_path, plans[0])
-    found = check_claims(read_evidence(scores, plans, records))
+    found = check_claims(read_evidence(scores, plans), CLAIMS)
     output = tmp_path / "claims.csv"
     write_tables([build_claims_table(found)], [output])
     assert list(read_csv(output, CLAIM_COLUMNS)["text"]) == list(found["text"])
     assert list(found["claim"].unique()) == [claim.identifier for claim in CLAIMS]
     assert verdicts(found, "baseline") == [SUPPORTED] * 2
+
+
+def test_claims_on_time_are_apart_and_of_the_seconds_of_each_benchmark(
+    tmp_path: Path,
+) -> None:
+    methods = ("svm-t", "cdspp-sup", "dama", "cdspp")
+    plans = [make_plan(methods=methods), make_plan(benchmark="docs", methods=methods)]
+    records = read_fit_records(write_fit_records(tmp_path, plans[0]))
+    found = check_time_claims(measure_times(records.outcomes, plans), plans)
     assert verdicts(found, "cheapest") == [NOT_SUPPORTED, UNTESTABLE]
-    cheapest = found[found["claim"] == "cheapest"]["numbers"].iloc[0]
-    assert cheapest.startswith("CDSPP 6 s; cheaper are DAMA (1 ×)")
+    assert found["numbers"].iloc[0].startswith("CDSPP 6 s; cheaper are DAMA (1 ×)")
+    table = build_time_claims_table(found)
+    assert table.name == "time-claims"
+    assert [line.cells[1].text for line in table.lines] == ["Digits", "Docs"]
 
 
 def test_without_a_benchmark_there_is_nothing_to_say() -> None:
-    assert build_claims_table(check_claims([])).lines == ()
+    assert build_claims_table(check_claims([], CLAIMS)).lines == ()
 
 
 def test_a_check_is_its_own_rule() -> None:

@@ -157,7 +157,7 @@ BARE = five({"svm-t": 0.6, "cdspp": FLAT + 0.8})
     ],
 )
 def test_a_check_says_what_it_lacks(
-    check: Check, known: Evidence, message: str
+    check: Check[Evidence], known: Evidence, message: str
 ) -> None:
     with pytest.raises(NotTestable, match=message):
         check(known)

@@ -19,6 +19,7 @@ from cdspp.report.tables.claims.evidence import (
     Evidence,
     Judgement,
     NotTestable,
+    Times,
     find_row,
     gain_text,
     judge,
@@ -116,9 +117,10 @@ class Cheapest:
         "rival that was measured; shortened rivals are left out and named."
     )
 
-    def __call__(self, evidence: Evidence) -> Judgement:
+    def __call__(self, evidence: Times) -> Judgement:
         """Compare with the cheapest rival, and name all that are cheaper."""
-        times = evidence.times[evidence.times["seconds"].notna()].set_index("row")
+        known = evidence.seconds
+        times = known[known["seconds"].notna()].set_index("row")
         if self.method not in times.index or times.loc[self.method, "shortened"]:
             raise NotTestable(f"{self.method} was not timed on all tasks")
         ours = times.loc[self.method]

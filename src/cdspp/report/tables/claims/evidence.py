@@ -1,11 +1,11 @@
-"""What a claim is checked against: scores, curves and times of one benchmark."""
+"""What a claim is checked against: scores and curves, or times, of one benchmark."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -13,11 +13,9 @@ from numpy.typing import ArrayLike
 
 from cdspp.analysis.answers import Interval, excludes_zero, interval_text
 from cdspp.analysis.curves import CurveScores, arrange_curves
-from cdspp.analysis.fit_records import read_fit_records
 from cdspp.analysis.paired import INTERVAL_TRIALS, PairedGain, paired_gain
 from cdspp.analysis.source_help import compare
 from cdspp.analysis.summary import Floats, Summary, read_scores, summarise
-from cdspp.analysis.times import measure_times
 from cdspp.core.wording import counted
 from cdspp.study.plan import BenchmarkPlan, Row
 
@@ -29,7 +27,9 @@ __all__ = [
     "Check",
     "Evidence",
     "Judgement",
+    "Known",
     "NotTestable",
+    "Times",
     "find_row",
     "gain_text",
     "judge",
@@ -64,8 +64,6 @@ class Evidence:
         Its scores.
     curves : sequence of CurveScores
         Its curves.
-    times : DataFrame
-        What its methods take (`cdspp.analysis.times`).
     comparisons : DataFrame
         Its methods against themselves in other source states
         (`cdspp.analysis.source_help`).
@@ -73,14 +71,17 @@ class Evidence:
 
     summary: Summary
     curves: Sequence[CurveScores]
-    times: pd.DataFrame
     comparisons: pd.DataFrame
+
+    @property
+    def plan(self) -> BenchmarkPlan:
+        """The benchmark."""
+        return self.summary.plan
 
     @property
     def methods(self) -> list[Row]:
         """The rows of the main setting that are no controls."""
-        rows = self.summary.plan.main_rows
-        return [row for row in rows if row.kind == "method"]
+        return _methods(self.plan)
 
     def tasks(self, row: Row) -> Floats:
         """Return the accuracies of a row, by task and trial."""
@@ -94,32 +95,56 @@ class Evidence:
         return average
 
 
+@dataclass(frozen=True, eq=False)
+class Times:
+    """What is known of the time that one benchmark takes.
+
+    Attributes
+    ----------
+    plan : BenchmarkPlan
+        The benchmark.
+    seconds : DataFrame
+        What its methods take (`cdspp.analysis.times`).
+    """
+
+    plan: BenchmarkPlan
+    seconds: pd.DataFrame
+
+    @property
+    def methods(self) -> list[Row]:
+        """The rows of the main setting that are no controls."""
+        return _methods(self.plan)
+
+
+def _methods(plan: BenchmarkPlan) -> list[Row]:
+    return [row for row in plan.main_rows if row.kind == "method"]
+
+
 def read_evidence(
-    scores: Sequence[str | os.PathLike[str]],
-    plans: Sequence[BenchmarkPlan],
-    records: Sequence[str | os.PathLike[str]],
+    scores: Sequence[str | os.PathLike[str]], plans: Sequence[BenchmarkPlan]
 ) -> list[Evidence]:
-    """Read what is known of each benchmark: score files and the records of fits."""
-    times = measure_times(read_fit_records(records).outcomes, plans)
+    """Read what is known of each benchmark from its score file."""
     return [
         Evidence(
             summarise(found, plan),
             arrange_curves(found, plan),
-            times[times["benchmark"] == plan.benchmark],
             compare(found, plan),
         )
         for found, plan in zip(map(read_scores, scores), plans, strict=True)
     ]
 
 
-class Check(Protocol):
+Known = TypeVar("Known", Evidence, Times, contravariant=True)
+
+
+class Check(Protocol[Known]):
     """A kind of check with its parameters filled in."""
 
     @property
     def rule(self) -> str:
         """How the verdict is found, in a sentence."""
 
-    def __call__(self, evidence: Evidence) -> Judgement:
+    def __call__(self, evidence: Known) -> Judgement:
         """Put the claim to the data of one benchmark."""
 
 

@@ -1,0 +1,102 @@
+"""The digests that a report states of the files behind it, and what differs from them.
+
+The page lists them for people; `cdspp verify` reads them there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from html import unescape
+from pathlib import Path
+
+from cdspp.core.provenance import file_digest
+from cdspp.core.wording import counted
+
+__all__ = ["changed_files", "changed_note", "read_digests", "stated_digests"]
+
+# What the next run makes again where it is gone; all else only where a fit needs it.
+_COMES_BACK = ("scores", "predictions", "tables", "figures", "timings")
+GONE = "the report was made of it, but it is gone. Run the study again"
+NAMED = 3  # of changed files, in a note
+_FORMS = "npz|parquet|csv|md|tex|html|svg|png"
+_STATED = re.compile(rf"<dt>([^<]+\.(?:{_FORMS}))</dt><dd>([0-9a-f]{{64}})</dd>")
+
+
+def stated_digests(
+    files: Iterable[str | os.PathLike[str]], results: str | os.PathLike[str]
+) -> list[tuple[str, str]]:
+    """Return name and sha256 digest of files, named as they lie in a folder.
+
+    Parameters
+    ----------
+    files : iterable of path
+        The files.
+    results : path
+        The folder ``results``.
+    """
+    return [
+        (Path(os.path.relpath(file, results)).as_posix(), file_digest(file))
+        for file in dict.fromkeys(files)
+    ]
+
+
+def read_digests(page: Path) -> dict[str, str]:
+    """Return the digests that a report states, by name; none without a report."""
+    if not page.is_file():
+        return {}
+    text = page.read_text(encoding="utf-8", errors="replace")
+    return {unescape(name): digest for name, digest in _STATED.findall(text)}
+
+
+def changed_note(root: Path) -> str:
+    """Say which files of a study its report was not made of; nothing if there are none.
+
+    Parameters
+    ----------
+    root : Path
+        ``results/<study>``. What is gone is made again, and not told.
+    """
+    files = [str(path) for path, _ in changed_files(root, root) if path.is_file()]
+    if not files:
+        return ""
+    more = f" and {len(files) - NAMED} more" if len(files) > NAMED else ""
+    return (
+        f"Since the report was made, by hand or by a run that did not end, "
+        f"{counted(len(files), 'file')} changed: {', '.join(files[:NAMED])}{more}. To "
+        f"have one made again, delete it; cdspp verify {root} compares all."
+    )
+
+
+def changed_files(root: Path, within: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the files that are not those which the report of a study was made of.
+
+    Parameters
+    ----------
+    root : Path
+        ``results/<study>``.
+    within : Path
+        Folder of the files to compare: ``results``, or the study's own.
+
+    Yields
+    ------
+    path : Path
+        A file that has another content, or is gone and would be made again.
+    wrong : str
+        What is wrong with it, and what to do.
+    """
+    for name, digest in read_digests(root / "report" / "index.html").items():
+        path = root.parent / name
+        if not path.is_relative_to(within):
+            continue
+        if not path.is_file():
+            if name.removeprefix(f"{root.name}/").startswith(_COMES_BACK):
+                yield path, GONE
+        elif (found := file_digest(path)) != digest:
+            yield (
+                path,
+                f"the report was made of another content (sha256 {digest[:12]}, now "
+                f"{found[:12]}): it was changed by hand, or by a run that did not end. "
+                "Delete it and run the study again",
+            )
