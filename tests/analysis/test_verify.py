@@ -11,7 +11,7 @@ import pytest
 from support.fit_files import write_fit
 from support.verified_study import VerifiedStudy
 
-from cdspp.analysis.digests import stated_digests
+from cdspp.analysis.digests import changed_note, stated_digests
 from cdspp.analysis.verify import verify
 from cdspp.core.artifacts import (
     FIT_COLUMNS,
@@ -212,3 +212,19 @@ def test_scores_that_changed_after_the_report_are_named_whatever_their_fits(
 def test_a_folder_without_scores_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="expected the folder of a study with scores"):
         verify(tmp_path)
+
+
+def test_a_run_is_told_in_one_line_what_changed_since_the_report(
+    study: VerifiedStudy,
+) -> None:
+    assert changed_note(study.root) == ""
+    files = write_report(study)
+    assert changed_note(study.root) == ""
+    files[-1].unlink()
+    assert changed_note(study.root) == ""
+    own = [path for path in files[:-1] if path.is_relative_to(study.root)]
+    for path in own:
+        path.write_bytes(b"other")
+    told = changed_note(study.root)
+    assert f" {len(own)} files changed: {own[0]}, " in told
+    assert told.count(str(study.root)) == min(len(own), 3) + 1

@@ -236,7 +236,6 @@ class Study:
     block_size: int
     numeric_threads: int
     partial: bool
-    gpus: int
     datasets: Mapping[str, StudyDataset]
     views: Mapping[str, View]
     benchmarks: Mapping[str, Benchmark]
@@ -248,6 +247,7 @@ class Study:
     states: tuple[str, ...] = ()
     margin: float = 1.0
     paper: bool = True
+    gpus: int = 0
     notes: tuple[str, ...] = ()  # for the user: what of files and sections is left out
 
     def blocks(self, trials: int) -> tuple[str, ...]:
