@@ -12,6 +12,7 @@ from cdspp.analysis.times import paper_seconds
 from cdspp.bench import solver
 from cdspp.bench.measure import SIZES, Size, measure, run_measurement, synthetic_rows
 from cdspp.bench.methods import bench_methods, methods_table
+from cdspp.bench.networks import bench_networks, networks_table, step_products
 from cdspp.bench.solver import (
     MEASUREMENTS,
     bench_solver,
@@ -122,6 +123,27 @@ def test_methods_are_measured_beside_cdspp_and_the_papers_times(
     assert lines[2].split()[2] == "1.00"
     assert lines[2].split()[-1] == "1.00"
     assert lines[3].split()[-1] == "–"
+
+
+def test_the_products_of_a_step_follow_from_the_sizes() -> None:
+    textbook = step_products(TINY, 8, sums_rows=False)
+    second = [(30, 10, 8), (8, 30, 10), (30, 8, 10)]
+    assert textbook[:5] == [(30, 12, 10), (10, 30, 12), *second]
+    # 21 target rows are fewer than twice 40 features; 30 are more than twice 12.
+    own = step_products(TINY, 8, sums_rows=True)
+    assert own == [*textbook[:5], (21, 21, 24), *textbook[7:]]
+
+
+def test_a_step_of_each_network_is_measured_beside_its_products() -> None:
+    pytest.importorskip("torch")
+    results = bench_networks([TINY])
+    assert list(results[0]["networks"]) == ["ssan", "stn"]
+    for entry in results[0]["networks"].values():
+        assert entry["step_ms"] > entry["products_ms"] > 0
+        assert entry["textbook_ms"] > 0
+    lines = networks_table(results).splitlines()
+    assert {len(line) for line in lines[1:4]} == {62}
+    json.dumps(results)
 
 
 def test_a_fit_that_takes_too_long_is_given_up() -> None:

@@ -71,3 +71,17 @@ def test_fewer_iterations_cost_less() -> None:
     size = problem_size(study, "photographs", "main", "amazon_webcam", "ssan")
     assert short == pytest.approx(fit_cost(method_class("ssan"), size).seconds / 10)
     assert whole == pytest.approx(fit_cost(method_class("stn"), size).seconds / 3)
+
+
+@pytest.mark.parametrize("name", ["ssan", "stn"])
+def test_narrower_networks_cost_less(name: str) -> None:
+    config = read_study("paper")
+    cell = ("office-home-vgg16-resnet50", "main", "art_clipart", name)
+    usual = cell_cost(load(config), *cell)
+    entry = next(entry for entry in config["methods"] if entry["id"] == name)
+    entry["options"] = {"n_components": 32}
+    narrow = cell_cost(load(config), *cell)
+    assert narrow.seconds < 0.9 * usual.seconds
+    assert narrow.megabytes < usual.megabytes - 30
+    entry["options"] = {"n_components": 32, "max_iter": 30}
+    assert cell_cost(load(config), *cell).seconds < narrow.seconds / 9

@@ -27,6 +27,15 @@ examples:
   cdspp bench methods tit cdls --paper resources/paper/computation_time.csv
 """
 
+NETWORKS_HELP = """\
+Times one step of STN and SSAN on one thread against the matrix products that it cannot
+do without, and against those of the same networks written down layer by layer
+(textbook). Synthetic rows; each measurement in a process of its own.
+
+example:
+  cdspp bench networks --size office-home
+"""
+
 VERDICTS_HELP = """\
 Tests the rule that says whether a source helped, where the truth is known: on simulated
 accuracies of five source states, and on planted problems that CDSPP is fitted to in
@@ -99,6 +108,17 @@ def _bench_methods(arguments: argparse.Namespace) -> str:
     return methods_table(results, paper_seconds(arguments.paper))
 
 
+def _bench_networks(arguments: argparse.Namespace) -> str:
+    from cdspp.bench.networks import bench_networks, networks_table
+    from cdspp.core.artifacts import write_json
+
+    progress = logging.getLogger(__name__).info
+    results = bench_networks(_sizes(arguments.size), progress=progress)
+    if arguments.json:
+        write_json(arguments.json, results)
+    return networks_table(results)
+
+
 def _bench_verdicts(arguments: argparse.Namespace) -> str:
     from cdspp.bench.verdicts import bench_verdicts, verdicts_table
     from cdspp.core.artifacts import write_json
@@ -160,7 +180,7 @@ def add_bench(commands: Any) -> None:
     """Add ``cdspp bench`` to the commands."""
     bench = commands.add_parser("bench", help="measure speed, memory, and verdicts")
     what = bench.add_subparsers(metavar="WHAT", required=True)
-    measured = [_add_solver(what), _add_methods(what)]
+    measured = [_add_solver(what), _add_methods(what), _add_networks(what)]
     for parser in measured:
         parser.add_argument(
             "--size",
@@ -206,6 +226,11 @@ def _add_methods(what: Any) -> argparse.ArgumentParser:
         help="times to compare with, as resources/paper/computation_time.csv",
     )
     return methods
+
+
+def _add_networks(what: Any) -> argparse.ArgumentParser:
+    text = "a step of each network against its products"
+    return add_command(what, "networks", _bench_networks, text, NETWORKS_HELP)
 
 
 def _add_verdicts(what: Any) -> argparse.ArgumentParser:

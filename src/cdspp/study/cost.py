@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cdspp.core.names import ALONE, MOST_COMPONENTS, PCA
 from cdspp.features import make_extractor
@@ -31,6 +34,7 @@ START_UP_MB, TORCH_MB = 250.0, 350.0
 COPIES = 4
 # Features of a view whose number the data decide: bags of words, shares of energy.
 UNKNOWN_WIDTH, UNKNOWN_COMPONENTS = 10_000, 500
+DEFAULTS: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,11 @@ class Cost(NamedTuple):
     megabytes: float
 
 
-def fit_cost(method: type[HeterogeneousClassifier], size: Size) -> Cost:
+def fit_cost(
+    method: type[HeterogeneousClassifier],
+    size: Size,
+    options: Mapping[str, Any] = DEFAULTS,
+) -> Cost:
     """Estimate the cost of one fit of a method, within a factor of about two.
 
     Parameters
@@ -75,9 +83,13 @@ def fit_cost(method: type[HeterogeneousClassifier], size: Size) -> Cost:
         The estimator's class; its `work` gives what it adds to the data itself.
     size : Size
         Size of the problem.
+    options : mapping, default={}
+        Options in place of defaults; those count that the method's `work` takes.
     """
     values = size.n_source * size.d_source + size.n_target * size.d_target
-    seconds, more = method.work(size)
+    taken = inspect.signature(method.work).parameters
+    chosen = {name: value for name, value in options.items() if name in taken}
+    seconds, more = method.work(size, **chosen)
     start = START_UP_MB + (TORCH_MB if method.needs_torch else 0.0)
     return Cost(seconds, start + COPIES * 8 * values / MIB + more)
 
@@ -123,7 +135,7 @@ def problem_size(
 def cell_cost(
     study: Study, benchmark: str, setting: str, task: str, method: str
 ) -> Cost:
-    """Return the expected cost of one fit, as long as its options let it iterate.
+    """Return the expected cost of one fit with its options.
 
     Parameters
     ----------
@@ -133,10 +145,10 @@ def cell_cost(
         Names.
     """
     size = problem_size(study, benchmark, setting, task, method)
-    cost = fit_cost(method_class(method), size)
+    options = study.method_options(method, setting)
+    cost = fit_cost(method_class(method), size, options)
     usual = option_defaults(method).get("max_iter")
-    chosen = study.method_options(method, setting).get("max_iter", usual)
-    share = chosen / usual if usual else 1.0
+    share = options.get("max_iter", usual) / usual if usual else 1.0
     return Cost(share * cost.seconds, cost.megabytes)
 
 

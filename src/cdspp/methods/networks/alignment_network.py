@@ -39,9 +39,8 @@ class AlignmentNetwork:
     @property
     def parameters(self) -> list[Tensor]:
         """All weights and biases."""
-        encoders = [*self.source.layers, *self.target.layers]
-        layers = [*encoders, self.classifier, self.discriminator]
-        return [values for layer in layers for values in (layer.weight, layer.bias)]
+        parts = (self.source, self.target, self.classifier, self.discriminator)
+        return [values for part in parts for values in part.parameters]
 
     def loss(self, batch: Batch, reversal: float, weights: LossWeights) -> Tensor:
         """Return the loss.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,11 +18,9 @@ LENGTH_FLOOR = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class SoftTransferNetwork:
-    """The encoders of both domains and the common classifier."""
+    """The two layers of the source's encoder, of the target's, and the classifier."""
 
-    source: Encoder
-    target: Encoder
-    classifier: Layer
+    layers: Sequence[Layer]
 
     @classmethod
     def draw(
@@ -38,15 +37,22 @@ class SoftTransferNetwork:
         ]
         weights = [site.parameter(_cut_normal(site, *shape).T) for shape in shapes]
         biases = [site.parameter(_cut_normal(site, n_out)) for _, n_out in shapes]
-        layers = [Layer(w, b) for w, b in zip(weights, biases, strict=True)]
-        source = Encoder(layers[0], layers[1], LENGTH_FLOOR)
-        target = Encoder(layers[2], layers[3], LENGTH_FLOOR)
-        return cls(source, target, layers[4])
+        return cls([Layer(w, b) for w, b in zip(weights, biases, strict=True)])
 
     @property
-    def layers(self) -> list[Layer]:
-        """All layers."""
-        return [*self.source.layers, *self.target.layers, self.classifier]
+    def source(self) -> Encoder:
+        """The source's encoder."""
+        return Encoder(self.layers[0], self.layers[1], LENGTH_FLOOR)
+
+    @property
+    def target(self) -> Encoder:
+        """The target's encoder."""
+        return Encoder(self.layers[2], self.layers[3], LENGTH_FLOOR)
+
+    @property
+    def classifier(self) -> Layer:
+        """The classifier."""
+        return self.layers[4]
 
     def loss(self, batch: Batch, share: float, beta: float) -> Tensor:
         """Return the loss without the regulariser.

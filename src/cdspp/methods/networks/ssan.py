@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from scipy import linalg
 from sklearn.utils._param_validation import Interval
 
 from cdspp.methods.base import Float, Problem
@@ -20,101 +18,35 @@ from cdspp.methods.networks.networks import (
     Layer,
     NetworkClassifier,
     Site,
+    rows_cost_less,
     train,
 )
-from cdspp.methods.networks.trained_network import Trained, TrainedEncoder
+from cdspp.methods.networks.trained_network import Trained
 from cdspp.methods.shared.constraints import NON_NEGATIVE, POSITIVE
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["SSAN", "RowSpace"]
+__all__ = ["SSAN"]
 
 LENGTH_FLOOR = 1e-12
 MOMENTUM = 0.9
 REVERSAL_RATE = 5.0
 
 
-@dataclass(frozen=True, eq=False)
-class RowSpace:
-    """The span of a domain's rows, where there are fewer rows than features.
+def _draw_encoder(X: Float, n_components: int, site: Site) -> Encoder:
+    """Draw an encoder for the rows `X`."""
+    from cdspp.methods.networks.row_layer import RowLayer
 
-    Gradient descent with momentum and weight decay commutes with rotations of the
-    features, and what a first layer's weights are outside the span only decays. So the
-    coordinates within the span do for training, exactly.
-
-    Attributes
-    ----------
-    basis : ndarray of shape (d, n) or None
-        Orthonormal columns; None where the rows' own coordinates are kept.
-    """
-
-    basis: Float | None
-
-    @classmethod
-    def of(cls, X: Float) -> RowSpace:
-        """Find the span of the rows of `X`."""
-        if len(X) >= X.shape[1]:
-            return cls(None)
-        basis, _ = linalg.qr(X.T, mode="economic", check_finite=False)
-        return cls(basis)
-
-    def coordinates(self, A: Float) -> Float:
-        """Return rows, of data or weights, in the coordinates of the span."""
-        return A if self.basis is None else np.asarray(A @ self.basis)
-
-    def lift(
-        self, trained: TrainedEncoder, first: Float, decay: float
-    ) -> TrainedEncoder:
-        """Return a trained encoder for features in place of coordinates.
-
-        Parameters
-        ----------
-        trained : TrainedEncoder
-            Encoder of coordinates.
-        first : ndarray of shape (n_out, d)
-            The first values of its first layer's weights.
-        decay : float
-            What remains of a weight that no row touches.
-        """
-        if self.basis is None:
-            return trained
-        untouched = decay * (first @ self.basis)
-        weight = (trained.first.weight - untouched) @ self.basis.T + decay * first
-        layer = replace(trained.first, weight=weight.astype(trained.first.weight.dtype))
-        return replace(trained, first=layer)
+    n, d = X.shape
+    hidden = (d + n_components) // 2
+    first, second = _draw_layers(site, (d, hidden), (hidden, n_components))
+    summed = rows_cost_less(n, d)
+    lower = RowLayer.of(X, *first, site) if summed else _layer(site, *first)
+    return Encoder(lower, _layer(site, *second), LENGTH_FLOOR)
 
 
-@dataclass(frozen=True, eq=False)
-class _Side:
-    """A domain's encoder of coordinates, and the way back to features."""
-
-    space: RowSpace
-    encoder: Encoder
-    first: Float
-
-    @classmethod
-    def draw(cls, X: Float, n_components: int, site: Site) -> _Side:
-        space = RowSpace.of(X)
-        d = X.shape[1]
-        hidden = (d + n_components) // 2
-        lower, upper = _draw_layers(site, (d, hidden), (hidden, n_components))
-        first = lower[0].numpy()
-        encoder = Encoder(
-            _parameters(site, space.coordinates(first), lower[1]),
-            _parameters(site, *upper),
-            LENGTH_FLOOR,
-        )
-        return cls(space, encoder, first)
-
-    def coordinates(self, X: Float) -> Float:
-        return self.space.coordinates(X)
-
-    def trained(self, decay: float) -> TrainedEncoder:
-        return self.space.lift(self.encoder.trained(), self.first, decay)
-
-
-def _parameters(site: Site, weight: Float | Tensor, bias: Tensor) -> Layer:
+def _layer(site: Site, weight: Tensor, bias: Tensor) -> Layer:
     return Layer(site.parameter(weight), site.parameter(bias))
 
 
@@ -180,8 +112,9 @@ class SSAN(NetworkClassifier):
     Notes
     -----
     Encoders and classifier are those of `NetworkClassifier`. Cost
-    O(n min(n, d) d + n d k) an iteration and domain: with fewer rows than features the
-    network is trained on coordinates within their span, which changes nothing.
+    O(n min(n, d) d + n d k) an iteration and domain: with fewer rows than twice the
+    features the first layer is trained on the products of rows with one another, which
+    changes nothing, in O(n^2 + n d) memory.
 
     The step never shrinks, so single iterations can collapse and recover; where the
     last is such a one, the log says so. The published code reports the best accuracy on
@@ -207,7 +140,7 @@ class SSAN(NetworkClassifier):
 
     identifier = "ssan"
     display_name = "SSAN"
-    compresses = True
+    sums_rows = True
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
         **NetworkClassifier._parameter_constraints,
@@ -241,25 +174,17 @@ class SSAN(NetworkClassifier):
     def _train(self, problem: Problem, site: Site) -> Trained:
         X_target = np.vstack([problem.X_labelled, problem.X_unlabelled])
         source, target = (
-            _Side.draw(X, self.n_components, site) for X in (problem.X_source, X_target)
+            _draw_encoder(X, self.n_components, site)
+            for X in (problem.X_source, X_target)
         )
-        heads = [
-            _draw_layers(site, (self.n_components, n))[0]
+        classifier, discriminator = (
+            _layer(site, *_draw_layers(site, (self.n_components, n))[0])
             for n in (problem.n_classes, 1)
-        ]
-        classifier, discriminator = (_parameters(site, *head) for head in heads)
-        network = AlignmentNetwork(
-            source.encoder, target.encoder, classifier, discriminator
         )
-        losses = self._descend(
-            network,
-            Batch.of(problem.map_rows(source.coordinates, target.coordinates), site),
-            site,
-        )
-        decay = self._decay()
-        return Trained(
-            source.trained(decay), target.trained(decay), classifier.trained(), losses
-        )
+        network = AlignmentNetwork(source, target, classifier, discriminator)
+        inputs = problem.map_rows(source.first.inputs, target.first.inputs)
+        losses = self._descend(network, Batch.of(inputs, site), site)
+        return Trained(source.trained(), target.trained(), classifier.trained(), losses)
 
     def _descend(
         self, network: AlignmentNetwork, batch: Batch, site: Site
@@ -281,12 +206,3 @@ class SSAN(NetworkClassifier):
             return network.loss(batch, reversal, weights)
 
         return train(loss, optimiser, self.max_iter)
-
-    def _decay(self) -> float:
-        """Return what remains of a weight that has no gradient but its own decay."""
-        weight, velocity = 1.0, 0.0
-        for _ in range(self.max_iter):
-            gradient = self.weight_decay * weight
-            velocity = MOMENTUM * velocity + gradient
-            weight -= self.learning_rate * (gradient + MOMENTUM * velocity)
-        return weight

@@ -94,9 +94,7 @@ def write_report(
         What the page rests on and shows: the digest of each is stated once, by its
         place in the folder that holds the study's.
     """
-    n_figures = len({Path(figure).stem for figure in figures})
-    max_bytes = min(_MAX_SVG, _SVG_BUDGET // max(1, n_figures))
-    shown = Files.of([*tables, *figures], max_bytes=max_bytes)
+    shown = _shown(tables, figures)
     comparisons = {plan.benchmark: _comparisons(plan, shown) for plan in plans}
     records = read_fit_records(fit_records)
     digests = stated_digests(files, Path(output).absolute().parents[2])
@@ -125,6 +123,12 @@ def write_report(
     )
     with atomic(output) as temporary:
         temporary.write_text(page, encoding="utf-8")
+
+
+def _shown(tables: Sequence[PathLike], figures: Sequence[PathLike]) -> Files:
+    n_figures = len({Path(figure).stem for figure in figures})
+    max_bytes = min(_MAX_SVG, _SVG_BUDGET // max(1, n_figures))
+    return Files.of([*tables, *figures], max_bytes=max_bytes)
 
 
 def _told(plans: Sequence[BenchmarkPlan]) -> list[str]:
