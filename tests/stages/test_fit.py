@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import errno
-import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -13,137 +10,23 @@ from unittest.mock import Mock
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.typing import NDArray
+from support.fit_room import N_PER_CLASS, STATES, Room, fitted, written
 
 from cdspp import CDSPP
 from cdspp.core.artifacts import (
     FIT_COLUMNS,
-    LABEL_COLUMNS,
-    SCORE_COLUMNS,
     SPLIT_COLUMNS,
     Features,
     read_json,
     read_rows,
     write_features,
-    write_rows,
 )
-from cdspp.core.errors import DataError, DiskFullError, MethodFailed
+from cdspp.core.errors import DataError, MethodFailed
 from cdspp.core.names import FitKey, fit_key
 from cdspp.core.provenance import file_digest, ids_digest
-from cdspp.methods.base import Round
 from cdspp.methods.shared import graphs
-from cdspp.report.figures.samples import draw_subspace
-from cdspp.stages.fit import Cell, Fit, TaskFiles, fit_cell, read_trials
-from cdspp.stages.score import write_scores
-from cdspp.stages.splits import write_split
-from cdspp.stages.subspace import fixed_view, write_subspace
-
-N_PER_CLASS = 12
-ROLES = {"source": "left", "target": "right"}
-WIDTHS = {"left": 7, "right": 5}
-SPLITS: dict[str, Any] = {"protocol": "seeded", "per_class": 3, "unlabelled": None}
-SPLITS |= {"classes": ["a", "b", "c"], "block": "1-2", "seed": 0}
-METHOD: dict[str, Any] = {"method": "cdspp", "options": {}}
-METHOD |= {"overlap": "exclude", "numeric_threads": 1}
-OWN = ("method", "code", "options", "overlap")  # of a fit; else of all fits of a job
-
-
-class Room:
-    """Features, labels and splits of two domains in a folder."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.classes = np.repeat(["a", "b", "c"], N_PER_CLASS)
-        for seed, domain in enumerate(WIDTHS):
-            ids = self.write_features(domain, seed)
-            self.write_labels(domain, ids, self.classes)
-            for role in ("source", "target"):
-                write_split(
-                    labels=self.labels(domain),
-                    output=self.split(role, domain),
-                    dataset="toy",
-                    domain=domain,
-                    role=role,
-                    **SPLITS,
-                )
-
-    def features(self, domain: str) -> Path:
-        return self.folder / f"{domain}.npz"
-
-    def write_features(self, domain: str, seed: int) -> NDArray[np.str_]:
-        width = WIDTHS[domain]
-        means = 2 * np.eye(3, width)[np.repeat([0, 1, 2], N_PER_CLASS)]
-        X = np.random.default_rng(seed).random((len(means), width)) + means
-        ids = np.array([f"{domain}{i:02d}" for i in range(len(X))])
-        write_features(self.features(domain), Features(X, ids, {}))
-        return ids
-
-    def labels(self, domain: str) -> Path:
-        return self.folder / "labels" / f"{domain}.parquet"
-
-    def write_labels(
-        self, domain: str, ids: Sequence[str], labels: Sequence[str]
-    ) -> None:
-        rows = {"id": ids, "label": labels, "position": range(len(ids))}
-        write_rows(self.labels(domain), LABEL_COLUMNS, rows)
-
-    def split(self, role: str, domain: str) -> Path:
-        return self.folder / role / f"{domain}.parquet"
-
-    def files(self, task: str) -> TaskFiles:
-        source, target = task.split("_")
-        return TaskFiles(
-            source_features=self.features(source),
-            target_features=self.features(target),
-            source_split=self.split("source", source),
-            target_split=self.split("target", target),
-        )
-
-    def fit(self, task: str = "left_right", **changes: Any) -> Path:
-        """Make one fit and return its predictions."""
-        state = changes.pop("source", {"name": "real"})
-        self.fit_states({"main": state}, task, **changes)
-        return self.output("main", task, changes.get("method", "cdspp"))
-
-    def fit_states(
-        self,
-        states: Mapping[str, Mapping[str, Any]],
-        task: str = "left_right",
-        **changes: Any,
-    ) -> None:
-        """Make the fits of one job, which differ in the state of the source."""
-        shared = {**METHOD, "benchmark": "toy", "task": task, "block": "1-2"}
-        shared |= {"seed": 0, "code": "1", "files": self.files(task), **changes}
-        own = {name: shared.pop(name) for name in OWN}
-        outputs = [self.output(name, task, own["method"]) for name in states]
-        fits = [
-            Fit(predictions=path, record=path.with_suffix(".json"), source=state, **own)
-            for path, state in zip(outputs, states.values(), strict=True)
-        ]
-        fit_cell(Cell(**shared), fits)
-
-    def output(
-        self, setting: str, task: str = "left_right", method: str = "cdspp"
-    ) -> Path:
-        return self.folder / "fits/toy" / setting / task / method / "1-2.parquet"
-
-    def project(self) -> dict[str, np.ndarray]:
-        """Return the subspace that is written of the task."""
-        output, task = self.folder / "subspace.npz", "left_right"
-        write_subspace(files=self.files(task), output=output, task=task, **METHOD)
-        with np.load(output) as content:
-            return dict(content)
-
-    def score(self, *fits: Path) -> dict[str, np.ndarray]:
-        output = self.folder / "scores.parquet"
-        labels = [self.labels(domain) for domain in ("left", "right")]
-        write_scores(fits=fits, labels=labels, output=output)
-        return read_rows(output, SCORE_COLUMNS)
-
-
-@pytest.fixture
-def room(tmp_path: Path) -> Room:
-    return Room(tmp_path)
+from cdspp.stages.fit import Cell, Fit, fit_cell, read_trials
+from cdspp.stages.subspace import fixed_view
 
 
 def test_predictions_cover_each_test_sample_once_a_round(room: Room) -> None:
@@ -200,14 +83,6 @@ def test_cdspp_without_a_source_is_target_only(room: Room) -> None:
     assert room.fit().read_bytes() != alone
 
 
-STATES = {
-    "main": {"name": "real"},
-    "none": {"name": "none"},
-    "swapped-classes": {"name": "swapped-classes"},
-    "class-noise": {"name": "class-noise", "spread": 2.0},
-}
-
-
 def contents(room: Room, method: str) -> dict[str, bytes]:
     return {name: room.output(name, method=method).read_bytes() for name in STATES}
 
@@ -242,22 +117,6 @@ def test_states_of_one_job_share_the_graphs_of_rows_that_they_have_in_common(
     assert len(made) == len(set(made)) == 2 * (1 + len(STATES) - 1)
     room.fit_states({"other": {"name": "real"}}, method="dama")
     assert len(made) == len(set(made)) + 4
-
-
-def written(path: Path) -> int | None:
-    """Return what tells a file from one that takes its place, with equal bytes even.
-
-    Its time does not: a fit that is kept is touched.
-    """
-    return path.stat().st_ino if path.exists() else None
-
-
-def fitted(room: Room, states: Mapping[str, Any], **changes: Any) -> set[str]:
-    """Return the settings that a job fits anew: those whose records are written."""
-    records = {name: room.output(name).with_suffix(".json") for name in STATES}
-    known = {name: written(path) for name, path in records.items()}
-    room.fit_states(states, **changes)
-    return {name for name in states if written(records[name]) != known[name]}
 
 
 def test_an_added_setting_is_fitted_alone_and_others_are_kept(room: Room) -> None:
@@ -327,122 +186,6 @@ def test_a_method_that_fails_is_recorded_and_scored_as_failed(
     scores = room.score(fit)
     assert scores["status"].tolist() == ["failed", "failed"]
     assert np.isnan(scores["accuracy"]).all()
-
-
-def crash_in(
-    monkeypatch: pytest.MonkeyPatch, trial: int, error: BaseException
-) -> list[int]:
-    """Let the n-th fit of CDSPP stop with an error; return a list that counts fits."""
-    fit, calls = CDSPP.fit, list[int]()
-
-    def stopping(self: CDSPP, *args: Any, **kwargs: Any) -> CDSPP:
-        calls.append(len(calls) + 1)
-        if calls[-1] == trial:
-            raise error
-        return fit(self, *args, **kwargs)
-
-    monkeypatch.setattr(CDSPP, "fit", stopping)
-    return calls
-
-
-def test_a_crash_of_a_method_costs_its_own_trial_alone(
-    room: Room, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    whole = pd.DataFrame(read_rows(room.fit(), FIT_COLUMNS))
-    crash_in(monkeypatch, 1, KeyError("no\nsuch row"))
-    states = {name: STATES[name] for name in ("main", "none")}
-    room.fit_states(states, code="2")
-    first, second = read_json(room.output("main").with_suffix(".json"))["trials"]
-    assert (first["status"], first["crashed"]) == ("failed", True)
-    assert re.fullmatch(
-        r"KeyError: 'no\\nsuch row' \(test_fit.py, line \d+: raise error\)",
-        first["reason"],
-    )
-    assert (second["status"], second["crashed"]) == ("ok", False)
-    left = pd.DataFrame(read_rows(room.output("main"), FIT_COLUMNS))
-    kept = whole[whole["trial"] == 2].reset_index(drop=True)
-    pd.testing.assert_frame_equal(left, kept)
-    other = read_json(room.output("none").with_suffix(".json"))["trials"]
-    assert [trial["status"] for trial in other] == ["ok", "ok"]
-    assert "Traceback" in caplog.text
-    assert room.score(room.output("main"))["status"].tolist()[:2] == ["failed", "ok"]
-
-
-def test_a_fit_that_crashed_is_made_again_and_then_as_ever(
-    room: Room, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = room.fit().read_bytes()
-    with monkeypatch.context() as patch:
-        crash_in(patch, 2, RuntimeError("the device was lost"))
-        assert room.fit(code="2").read_bytes() != whole
-    states = {name: STATES[name] for name in ("main", "none")}
-    assert fitted(room, states, code="2") == {"main", "none"}
-    assert room.output("main").read_bytes() == whole
-    assert fitted(room, states, code="2") == set()
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        MemoryError(),
-        RuntimeError("DefaultCPUAllocator: can't allocate memory"),
-        OSError(errno.ENOSPC, "No space left on device"),
-        DiskFullError("/: no space left"),
-        DataError("a.npz: damaged"),
-        ModuleNotFoundError("No module named 'torch'"),
-        KeyboardInterrupt(),
-        SystemExit(1),
-    ],
-    ids=lambda error: type(error).__name__,
-)
-def test_what_is_no_fault_of_the_method_ends_the_job(
-    room: Room, monkeypatch: pytest.MonkeyPatch, error: BaseException
-) -> None:
-    crash_in(monkeypatch, 2, error)
-    with pytest.raises(type(error)):
-        room.fit()
-    assert not room.output("main").exists()
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda r: replace(r, prediction=r.prediction[:-1]),
-        lambda r: replace(r, confidence=r.confidence[:-1]),
-        lambda r: replace(r, prediction=np.zeros(len(r.prediction))),
-        lambda r: replace(r, prediction=np.full(len(r.prediction), "d", object)),
-    ],
-)
-def test_a_method_that_gives_no_known_label_for_each_row_has_crashed(
-    room: Room, monkeypatch: pytest.MonkeyPatch, change: Callable[[Round], Round]
-) -> None:
-    fit = CDSPP.fit
-
-    def wrong(self: CDSPP, *args: Any, **kwargs: Any) -> CDSPP:
-        fit(self, *args, **kwargs)
-        self.history_[1] = change(self.history_[1])
-        return self
-
-    monkeypatch.setattr(CDSPP, "fit", wrong)
-    outcomes = read_json(room.fit().with_suffix(".json"))["trials"]
-    assert [outcome["crashed"] for outcome in outcomes] == [True, True]
-    told = "ValueError: iteration 2: expected one of the 3 labels for each of 27"
-    assert outcomes[0]["reason"].startswith(told)
-
-
-def test_a_subspace_of_a_method_that_fails_is_empty_and_drawn_as_such(
-    room: Room, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(CDSPP, "fit", Mock(side_effect=ZeroDivisionError))
-    content = room.project()
-    assert {name: len(content[name]) for name in ("iteration", "xy")} == {
-        "iteration": 0,
-        "xy": 0,
-    }
-    labels = {f"{r}_labels": room.labels(d) for r, d in ROLES.items()}
-    drawn = room.folder / "subspace.svg"
-    draw_subspace(subspace=room.folder / "subspace.npz", **labels, outputs=[drawn])
-    assert "the fit failed" in drawn.read_text()
 
 
 def test_features_that_do_not_belong_to_the_splits_are_refused(room: Room) -> None:
