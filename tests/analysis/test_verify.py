@@ -173,16 +173,17 @@ def test_fits_that_the_study_no_longer_asks_for_are_checked_and_counted_apart(
     named(study, r"noise/web_photo/svm-t/1-2\.parquet: .* it is empty")
 
 
-def write_report(study: VerifiedStudy) -> list[Path]:
-    """Write what a page states of scores, tables and a figure; return these."""
+def write_report(study: VerifiedStudy, *more: Path) -> list[Path]:
+    """Write what a page states of scores, tables, a figure and more; return these."""
     figure = study.root / "figures/methods_goods.svg"
     figure.parent.mkdir(exist_ok=True)
     figure.write_text("<svg></svg>")
-    files = [study.scores, *sorted(study.root.glob("tables/*.csv")), figure]
+    files = [*more, study.scores, *sorted(study.root.glob("tables/*.csv")), figure]
     pairs = stated_digests(files, study.results)
     page = study.root / "report/index.html"
     page.parent.mkdir(exist_ok=True)
-    page.write_text("".join(f"<dt>{a}</dt><dd>{b}</dd>" for a, b in pairs))
+    stated = "".join(f"<dt>{a}</dt><dd>{b}</dd>" for a, b in pairs)
+    page.write_text(f"<html>{stated}</html>\n")
     return files
 
 
@@ -207,6 +208,38 @@ def test_scores_that_changed_after_the_report_are_named_whatever_their_fits(
     study.write_scores()
     study.write_tables()
     named(study, *["the report was made of another content"] * 5)
+
+
+def test_a_report_that_is_cut_short_is_named(study: VerifiedStudy) -> None:
+    write_report(study)
+    page = study.root / "report/index.html"
+    page.write_text(page.read_text()[:-20])
+    named(study, r"index\.html: it is no whole page\. Delete it and run the study")
+    assert f"1 file changed: {page}. To" in changed_note(study.root)
+
+
+def test_what_a_killed_job_left_half_written_is_no_fault(study: VerifiedStudy) -> None:
+    for path in (study.scores, study.fit(), study.table("accuracy_goods")):
+        path.with_name(f".{path.name}.a1b2c3d4{path.suffix}").write_bytes(b"half")
+    assert faults(study) == ()
+
+
+def test_what_fits_rest_on_is_named_once_and_sound_fits_are_not(
+    study: VerifiedStudy,
+) -> None:
+    features = study.results / "features/goods/web.net.npz"
+    labels = study.results / "labels/goods/photo.parquet"
+    split = study.split("target", "photo")
+    write_report(study, features, labels, split)
+    assert faults(study) == ()
+    features.write_bytes(b"other")
+    named(study, r"web\.net\.npz: the report was made of another content")
+    rows = read_frame(labels, LABEL_COLUMNS)
+    write_rows(labels, LABEL_COLUMNS, rows.assign(label="pen"))
+    split.unlink()
+    other = r"photo\.parquet: the report was made of another content"
+    gone = r"1-2\.parquet: the report was made of it, but it is gone"
+    named(study, "web", other, gone)
 
 
 def test_a_folder_without_scores_is_refused(tmp_path: Path) -> None:

@@ -30,6 +30,17 @@ def test_a_finished_study_is_read_back_as_data_frames(rich: WrittenStudy) -> Non
     assert {"baseline", "cheapest"} <= set(found.claims["claim"])
 
 
+def test_what_a_killed_job_left_half_written_is_not_read(rich: WrittenStudy) -> None:
+    rich.make("table")
+    known = cdspp.load_results(rich.folder)
+    record = Path(rich.records[0])
+    for path in (rich.folder / "scores/docs.parquet", record):
+        path.with_name(f".{path.name}.a1b2c3d4{path.suffix}").write_bytes(b"{")
+    found = cdspp.load_results(rich.folder)
+    pd.testing.assert_frame_equal(found.scores, known.scores)
+    pd.testing.assert_frame_equal(found.fits, known.fits)
+
+
 def test_a_study_that_does_not_speak_of_the_paper_has_no_claims(
     rich: WrittenStudy,
 ) -> None:

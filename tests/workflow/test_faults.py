@@ -25,6 +25,11 @@ DELETED = (
     "results/toy/tables/accuracy_words.tex",
     "results/toy/figures/methods_words.png",
 )
+FIT_INPUTS = (
+    "results/features/words/left.tfidf.npz",
+    "results/labels/words/right.parquet",
+    "results/toy/splits/words/main/target/right/1-2.parquet",
+)
 RECORD = f"{FITS}/cdspp-sup/3-4.json"
 GONE = "was killed. Its lock on this folder is removed"
 # What svm-t does as long as there is a file of this name.
@@ -133,8 +138,9 @@ def test_what_was_deleted_comes_back_with_the_same_bytes_and_so_does_all_after_i
 ) -> None:
     project, _ = finished
     monkeypatch.chdir(project.folder)
-    fit = project.folder / DELETED[1]
-    kept, known = fit.read_bytes(), after_fits(project)
+    names = (*DELETED, *FIT_INPUTS)
+    kept = {name: (project.folder / name).read_bytes() for name in names}
+    known = after_fits(project)
     for name in (*DELETED, RECORD):
         (project.folder / name).unlink()
     told = status_text(["toy.yaml"]).splitlines()
@@ -148,8 +154,10 @@ def test_what_was_deleted_comes_back_with_the_same_bytes_and_so_does_all_after_i
     assert not any(
         "/cdspp-sup/" in fit and "1-2" in fit for made in plan.fits for fit in made
     )
+    for name in FIT_INPUTS:
+        (project.folder / name).unlink()
     project.snakemake("--cores", "1")
-    assert fit.read_bytes() == kept
+    assert kept == {name: (project.folder / name).read_bytes() for name in names}
     # The fits took other seconds this time, and all that follows was made again.
     assert after_fits(project) == known
     assert (project.folder / RECORD).is_file()

@@ -157,13 +157,16 @@ def every_file(wildcards):
     """Return the report, and what else a run leaves if it is not there.
 
     What the report rests on is made with it: only where the report is there already,
-    files that were deleted have to be asked for.
+    files that were deleted have to be asked for, those that fits have read too.
     """
     wanted = AFTER_FITS["report"] + AFTER_FITS["predictions"]
     if not Path(wanted[0]).exists():
         return wanted
     others = [file for files in AFTER_FITS.values() for file in files]
+    for files in (feature_files, label_files, fit_inputs, subspace_files):
+        others += files(wildcards)
     for name in study.benchmarks:
         for file in fits_of(name):
             others += [f"{file}.parquet", f"{file}.json"]
-    return wanted + [file for file in others if not Path(file).exists()]
+    lost = [file for file in dict.fromkeys(others) if not Path(file).exists()]
+    return wanted + lost

@@ -10,7 +10,6 @@ localrules:
     fetch,
     prepare_dataset,
     labels,
-    labels,
 
 
 def resource_checks(wildcards):

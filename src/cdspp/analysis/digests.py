@@ -16,9 +16,8 @@ from cdspp.core.wording import counted
 
 __all__ = ["changed_files", "changed_note", "read_digests", "stated_digests"]
 
-# What the next run makes again where it is gone; all else only where a fit needs it.
-_COMES_BACK = ("scores", "predictions", "tables", "figures", "timings")
 GONE = "the report was made of it, but it is gone. Run the study again"
+CUT = "it is no whole page. Delete it and run the study again"
 NAMED = 3  # of changed files, in a note
 _FORMS = "npz|parquet|csv|md|tex|html|svg|png"
 _STATED = re.compile(rf"<dt>([^<]+\.(?:{_FORMS}))</dt><dd>([0-9a-f]{{64}})</dd>")
@@ -82,17 +81,19 @@ def changed_files(root: Path, within: Path) -> Iterator[tuple[Path, str]]:
     Yields
     ------
     path : Path
-        A file that has another content, or is gone and would be made again.
+        A file that has another content, or is gone; the page itself, cut short.
     wrong : str
         What is wrong with it, and what to do.
     """
-    for name, digest in read_digests(root / "report" / "index.html").items():
+    page = root / "report" / "index.html"
+    if page.is_file() and not page.read_bytes().rstrip().endswith(b"</html>"):
+        yield page, CUT
+    for name, digest in read_digests(page).items():
         path = root.parent / name
         if not path.is_relative_to(within):
             continue
         if not path.is_file():
-            if name.removeprefix(f"{root.name}/").startswith(_COMES_BACK):
-                yield path, GONE
+            yield path, GONE
         elif (found := file_digest(path)) != digest:
             yield (
                 path,

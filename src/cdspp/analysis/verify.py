@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -93,17 +93,18 @@ def verify(folder: str | os.PathLike[str]) -> Verified:
         The folder has no scores.
     """
     root = Path(folder)
-    files = sorted(root.glob("scores/*.parquet"))
+    files = sorted(root.glob("scores/[!.]*.parquet"))
     if not files:
         raise DataError(
             f"{root}: expected the folder of a study with scores in it, but there are "
             "none. Run the study first, for instance by make study."
         )
+    changed = dict(changed_files(root, root.parent))
     faults: list[str] = []
     scores: dict[str, pd.DataFrame] = {}
     n_fits = n_trials = unused = 0
     for file in files:
-        fits = _read_fits(root, file.stem)
+        fits = _read_fits(root, file.stem, changed)
         faults += fits.faults
         n_fits += len(fits.rows)
         n_trials += sum(map(len, fits.rows.values()))
@@ -118,8 +119,8 @@ def verify(folder: str | os.PathLike[str]) -> Verified:
         faults += _score_faults(file, fits, used, found)
     tables, wrong = table_faults(root / "tables", scores)
     # What everything else rests on comes first.
-    changed = (f"{path}: {told}." for path, told in changed_files(root, root.parent))
-    faults = list(dict.fromkeys([*changed, *faults, *wrong]))
+    first = (f"{path}: {told}." for path, told in changed.items())
+    faults = list(dict.fromkeys([*first, *faults, *wrong]))
     checked = [f"{counted(n_fits, 'fit')} ({counted(n_trials, 'trial')})"]
     checked += [
         counted(len(files), "file") + " of scores",
@@ -148,10 +149,14 @@ def _unchecked(root: Path, compared: Sequence[Path]) -> str:
     return f" Not checked, since the report does not name them: {told}." * bool(told)
 
 
-def _read_fits(root: Path, benchmark: str) -> _Fits:
-    """Read the fits of a benchmark and score those that are as their records say."""
+def _read_fits(root: Path, benchmark: str, changed: Container[Path]) -> _Fits:
+    """Read the fits of a benchmark and score those that are as their records say.
+
+    Features, splits and labels that changed since the report are named already. A fit
+    made of what they were is sound, and labels that changed score none.
+    """
     found = _Fits()
-    inputs = FitInputs(root, benchmark)
+    inputs = FitInputs(root, benchmark, set(read_digests(root / REPORT).values()))
     place = root / "fits" / benchmark
     # A record without predictions is a fault of its own.
     files = {path.with_suffix(".parquet") for path in place.glob("*/*/*/[!.]*.*")}
@@ -160,6 +165,9 @@ def _read_fits(root: Path, benchmark: str) -> _Fits:
         try:
             fit = read_fit(file)
             inputs.check(fit)
+            if inputs.label_file(fit) in changed:
+                found.doubtful |= set(_trials(key))
+                continue
             found.rows[key] = _by_trial(score_fit(fit, inputs.labels(fit)))
         except DataError as error:
             found.faults.append(str(error))

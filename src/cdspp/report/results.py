@@ -63,7 +63,7 @@ def load_results(folder: str | os.PathLike[str]) -> Results:
         The folder has no scores, or a table is missing.
     """
     root = Path(folder)
-    files = sorted(root.glob("scores/*.parquet"))
+    files = sorted(root.glob("scores/[!.]*.parquet"))
     if not files:
         raise DataError(
             f"{root}: expected the folder of a finished study with scores in it. Run "
@@ -71,7 +71,7 @@ def load_results(folder: str | os.PathLike[str]) -> Results:
         )
     scores = {file.stem: read_scores(file) for file in files}
     tables = [root / f"tables/source-help_{name}.csv" for name in scores]
-    records = sorted(root.glob("fits/**/*.json"))
+    records = sorted(root.glob("fits/**/[!.]*.json"))
     return Results(
         scores=pd.concat(scores, names=["benchmark"]).reset_index(level=0),
         fits=read_fit_records(records).outcomes,
