@@ -26,6 +26,7 @@ METHODS = (
 )
 OTHERS = (
     "cdspp.core.errors",
+    "cdspp.core.file_rows",
     "cdspp.core.scaling",
     "cdspp.datasets",
     "cdspp.datasets.base",
@@ -42,7 +43,10 @@ OTHERS = (
     "cdspp.report.results",
 )
 # Of a module that holds more than users need.
-ONLY = {"cdspp.methods.networks.networks": ["NetworkClassifier"]}
+ONLY = {
+    "cdspp.core.file_rows": ["FileRows"],
+    "cdspp.methods.networks.networks": ["NetworkClassifier"],
+}
 TOP = """\
 What ``from cdspp import ...`` gives. The classes of methods come from here as well, and
 have :doc:`pages of their own </generated/methods/index>`.
