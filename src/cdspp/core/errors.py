@@ -6,6 +6,7 @@ __all__ = [
     "ChecksumError",
     "CollapseWarning",
     "ConfigError",
+    "CostWarning",
     "DataError",
     "DiskFullError",
     "LabelWarning",
@@ -40,6 +41,10 @@ class MethodFailed(RuntimeError):
 
 class LabelWarning(UserWarning):
     """Labels are usable, but not what one would expect: a class without a partner."""
+
+
+class CostWarning(UserWarning):
+    """A fit is expected to need more memory than there is."""
 
 
 class CollapseWarning(UserWarning):

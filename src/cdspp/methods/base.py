@@ -2,8 +2,8 @@
 
 A method is fitted on target rows `X` with labels `y` (-1 where a row is unlabelled) and
 a `SourceDomain` of labelled rows whose width may differ. This module imports nothing
-else of the package but its exceptions, rows in files, and how labels and a collapse are
-told.
+else of the package but its exceptions, rows in files, and how labels, a lack of memory
+and a collapse are told.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from cdspp.core.file_rows import FileRows, in_file, in_memory, mapped, rowwise
 from cdspp.core.memory import require_memory
 from cdspp.core.storage import storable
 from cdspp.methods.collapse import find_collapse
+from cdspp.methods.forewarning import warn_of_memory
 from cdspp.methods.labels import (
     UNLABELLED,
     check_classes,
@@ -251,6 +252,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             X_unlabelled=in_memory(X[~labelled], small=True),
             n_classes=len(classes),
         )
+        warn_of_memory(self, problem)
         self.classes_ = classes
         self._finish(problem, labelled)
         rows = {"target": X} | ({"source": X_source} if self.uses_source else {})

@@ -1,0 +1,55 @@
+"""A fit that will not fit into memory says so beforehand."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from support.toy_problem import toy_problem
+
+from cdspp import CDSPP, SHFA
+from cdspp.core.errors import CostWarning
+from cdspp.methods import forewarning
+
+
+def test_a_fit_warns_of_memory_before_it_begins(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem = toy_problem()
+    needed = SHFA.work(_size(problem))[1]
+    monkeypatch.setattr(forewarning, "available_megabytes", lambda: needed - 1)
+    monkeypatch.setattr(SHFA, "_finish", _stop)
+    told = r"SHFA is expected to need about \d+ MB of memory for \d+ source and \d+ t"
+    with pytest.warns(CostWarning, match=told), pytest.raises(Stopped):
+        SHFA().fit(problem.X, problem.y, source=problem.source)
+
+
+@pytest.mark.parametrize("free", [None, 1e9])
+def test_a_fit_that_fits_or_cannot_tell_says_nothing(
+    free: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = toy_problem()
+    monkeypatch.setattr(forewarning, "available_megabytes", lambda: free)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", CostWarning)
+        CDSPP().fit(problem.X, problem.y, source=problem.source)
+
+
+class Stopped(Exception):
+    """The fit began."""
+
+
+def _stop(self: SHFA, *args: object) -> None:
+    raise Stopped
+
+
+def _size(problem: object) -> forewarning.ProblemSize:
+    prepared = problem.prepared()  # type: ignore[attr-defined]
+    parts = prepared.X_source, prepared.X_labelled, prepared.X_unlabelled
+    (n_source, d_source), (n_labelled, d_target), (n_unlabelled, _) = map(
+        np.shape, parts
+    )
+    return forewarning.ProblemSize(
+        prepared.n_classes, n_source, d_source, n_labelled, n_unlabelled, d_target
+    )
