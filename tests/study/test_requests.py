@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from support.study_files import load, read_study
@@ -90,7 +91,7 @@ def test_long_jobs_and_networks_travel_alone(paper: Study) -> None:
 
 @pytest.mark.parametrize("view", ["sift-words", "alexnet-fc6", "alexnet-pca", "tfidf"])
 def test_a_view_asks_by_its_rows_and_its_extractor(
-    config: dict[str, object], view: str
+    config: dict[str, Any], view: str
 ) -> None:
     study = replace(load(config), gpus=2)
     dataset, domain = (
@@ -105,3 +106,14 @@ def test_a_view_asks_by_its_rows_and_its_extractor(
     large = replace(study.datasets[dataset], class_sizes={**sizes, **more})
     other = replace(study, datasets={**study.datasets, dataset: large})
     assert view_request(other, dataset, domain, view).minutes > asked.minutes
+
+
+def test_a_larger_network_asks_for_more(config: dict[str, Any]) -> None:
+    asked = []
+    for network in ("alexnet", "vgg16"):
+        view = next(view for view in config["views"] if view["id"] == "alexnet-fc6")
+        view["options"] = {**view.get("options", {}), "network": network}
+        asked.append(view_request(load(config), "digits", "photo", "alexnet-fc6"))
+    small, large = asked
+    assert large.megabytes > small.megabytes + 500
+    assert large.minutes > small.minutes

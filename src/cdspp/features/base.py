@@ -44,6 +44,11 @@ class Extractor(ABC):
         """Whether a network does the work."""
         return "torch" in self.modules
 
+    @property
+    def megabytes(self) -> float:
+        """What it holds beside the rows, such as the weights of a large network."""
+        return 0.0
+
     def load(self) -> None:
         """Import the modules that do the work."""
         for name in self.modules:

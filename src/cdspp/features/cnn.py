@@ -33,6 +33,8 @@ LAYERS: Mapping[str, Mapping[str, int | None]] = {
 FULLY_CONNECTED = 4096
 # Processor seconds that an image takes.
 SECONDS: Mapping[str, float] = {"alexnet": 0.02, "vgg16": 0.3, "resnet50": 0.08}
+# Of the weights, and of a pass.
+MEGABYTES: Mapping[str, float] = {"alexnet": 250.0, "vgg16": 700.0, "resnet50": 300.0}
 POOLED: Mapping[str, int] = {"alexnet": 9216, "vgg16": 25088, "resnet50": 2048}
 PRETRAINED = "IMAGENET1K_V1"
 MEAN = (0.485, 0.456, 0.406)
@@ -111,6 +113,11 @@ class Cnn(FileExtractor):
     def width(self) -> int:
         """Return how many features there will be."""
         return POOLED[self.network] if self.layer == "pool" else FULLY_CONNECTED
+
+    @property
+    def megabytes(self) -> float:
+        """What the network takes."""
+        return MEGABYTES[self.network]
 
     def seconds(self, n_rows: int, width: int) -> float:
         """Return the processor seconds that a domain takes; start-up is one or two."""

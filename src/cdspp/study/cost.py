@@ -172,7 +172,7 @@ def view_cost(study: Study, dataset: str, domain: str, view: str) -> Cost:
     if (below := study.views[view].view) is not None:
         width = max(width, _width(study, dataset, domain, below))
     start = START_UP_MB + (TORCH_MB if extractor.needs_torch else 0.0)
-    megabytes = start + COPIES * 8 * n_rows * width / MIB
+    megabytes = start + extractor.megabytes + COPIES * 8 * n_rows * width / MIB
     return Cost(extractor.seconds(n_rows, width), megabytes)
 
 
