@@ -11,6 +11,7 @@ from support.toy_problem import toy_problem
 from cdspp import CDSPP, SHFA
 from cdspp.core.errors import CostWarning
 from cdspp.methods import forewarning
+from cdspp.methods.size import Size
 
 
 def test_a_fit_warns_of_memory_before_it_begins(
@@ -44,12 +45,18 @@ def _stop(self: SHFA, *args: object) -> None:
     raise Stopped
 
 
-def _size(problem: object) -> forewarning.ProblemSize:
+def _size(problem: object) -> Size:
     prepared = problem.prepared()  # type: ignore[attr-defined]
     parts = prepared.X_source, prepared.X_labelled, prepared.X_unlabelled
     (n_source, d_source), (n_labelled, d_target), (n_unlabelled, _) = map(
         np.shape, parts
     )
-    return forewarning.ProblemSize(
-        prepared.n_classes, n_source, d_source, n_labelled, n_unlabelled, d_target
+    return Size(
+        "toy",
+        prepared.n_classes,
+        n_source,
+        d_source,
+        n_labelled,
+        n_unlabelled,
+        d_target,
     )

@@ -196,7 +196,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     def work(cls, size: Any) -> tuple[float, float]:
         """Return about how many seconds a fit takes on one thread, and MB beside data.
 
-        The problem is given by its `cdspp.study.cost.Size`.
+        The problem is given by its `cdspp.methods.size.Size`.
         """
         return 0.5, 50.0
 

@@ -3,32 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from cdspp.core.errors import CostWarning
 from cdspp.core.file_rows import FileRows
 from cdspp.core.memory import available_megabytes, told_memory
+from cdspp.methods.size import Size
 
 if TYPE_CHECKING:
     from cdspp.methods.base import HeterogeneousClassifier, Problem
 
-__all__ = ["ProblemSize", "warn_of_memory"]
-
-
-class ProblemSize(NamedTuple):
-    """Classes, rows and features of a problem, as `work` of a method asks for them."""
-
-    n_classes: int
-    n_source: int
-    d_source: int
-    n_labelled: int
-    n_unlabelled: int
-    d_target: int
-
-    @property
-    def n_target(self) -> int:
-        """Target rows, labelled and unlabelled."""
-        return self.n_labelled + self.n_unlabelled
+__all__ = ["warn_of_memory"]
 
 
 def warn_of_memory(model: HeterogeneousClassifier, problem: Problem) -> None:
@@ -53,7 +38,8 @@ def warn_of_memory(model: HeterogeneousClassifier, problem: Problem) -> None:
         return
     n_source, d_source = problem.X_source.shape
     n_unlabelled, d_target = problem.X_unlabelled.shape
-    size = ProblemSize(
+    size = Size(
+        name=type(model).__name__,
         n_classes=problem.n_classes,
         n_source=n_source,
         d_source=d_source,
@@ -66,7 +52,7 @@ def warn_of_memory(model: HeterogeneousClassifier, problem: Problem) -> None:
     if there is None or needed <= there:
         return
     told = (
-        f"{type(model).__name__} is expected to need about {told_memory(needed)} of "
+        f"{size.name} is expected to need about {told_memory(needed)} of "
         f"memory for {size.n_source} source and {size.n_target} target rows, and "
         f"{told_memory(there)} are free. Leave rows or features out, or choose another "
         "method."

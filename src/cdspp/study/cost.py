@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cdspp.core.names import ALONE, MOST_COMPONENTS, PCA
 from cdspp.features import make_extractor
 from cdspp.methods import method_class, option_defaults
+from cdspp.methods.size import Size
 
 if TYPE_CHECKING:
     from cdspp.features.base import Extractor
@@ -35,32 +35,6 @@ COPIES = 4
 # Features of a view whose number the data decide: bags of words, shares of energy.
 UNKNOWN_WIDTH, UNKNOWN_COMPONENTS = 10_000, 500
 DEFAULTS: Mapping[str, Any] = MappingProxyType({})
-
-
-@dataclass(frozen=True)
-class Size:
-    """The size of a problem: classes, rows and features of both domains."""
-
-    name: str
-    n_classes: int
-    n_source: int
-    d_source: int
-    n_labelled: int
-    n_unlabelled: int
-    d_target: int
-
-    @property
-    def n_target(self) -> int:
-        """Target rows, labelled and unlabelled."""
-        return self.n_labelled + self.n_unlabelled
-
-    def __str__(self) -> str:
-        """Describe the size in one line."""
-        return (
-            f"{self.name}: {self.n_classes} classes, source {self.n_source} x "
-            f"{self.d_source}, target {self.n_labelled} labelled + "
-            f"{self.n_unlabelled} unlabelled x {self.d_target}"
-        )
 
 
 class Cost(NamedTuple):
