@@ -12,6 +12,7 @@ from cdspp.core.linalg import (
     principal_axes,
     psd_factor,
     row_normalise,
+    scaled_on_both_sides,
     softmax,
     squared_distances,
     symmetric_product,
@@ -62,6 +63,13 @@ def test_the_upper_triangle_is_the_symmetric_product(order: str, of_rows: bool) 
     expected = X @ X.T if of_rows else X.T @ X
     found = symmetric_product(given, of_rows=of_rows)
     np.testing.assert_allclose(np.triu(found), np.triu(expected), atol=1e-13)
+
+
+@pytest.mark.parametrize("n", [1, 128, 300])
+def test_the_upper_triangle_is_scaled_on_both_sides(n: int) -> None:
+    S, scale = np.asfortranarray(rng.standard_normal((n, n))), rng.random(n)
+    found = scaled_on_both_sides(S, scale)
+    np.testing.assert_array_equal(np.triu(found), np.triu(S * scale[:, None] * scale))
 
 
 @pytest.mark.parametrize("rank", [1, 3, 6])

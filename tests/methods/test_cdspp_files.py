@@ -248,9 +248,11 @@ def test_methods_that_hold_their_rows_read_the_file_or_say_what_they_lack(
     assert make(method).fit(X, y, source=source).n_iter_
 
 
-def test_a_side_of_chunks_answers_as_one_in_memory(tmp_path: Path) -> None:
+# More rows in use than features, and so few less that they are taken as enough.
+@pytest.mark.parametrize("d", [6, 40])
+def test_a_side_of_chunks_answers_as_one_in_memory(d: int, tmp_path: Path) -> None:
     rng = np.random.default_rng(5)
-    X, codes = rng.standard_normal((60, 6)), np.arange(60) % 3
+    X, codes = rng.standard_normal((60, d)), np.arange(60) % 3
     rows, used = file_rows.in_file(mapped(tmp_path, "X", X)), np.arange(0, 60, 2)
     parts = [Part(X[:7], codes[:7]), Part(rows, codes[used], used)]
     found = side_of(parts, 3, 10.0)
@@ -264,6 +266,11 @@ def test_a_side_of_chunks_answers_as_one_in_memory(tmp_path: Path) -> None:
         np.testing.assert_allclose(ours.target, theirs.target, atol=1e-12)
         np.testing.assert_allclose(ours.source, theirs.source, atol=1e-12)
     np.testing.assert_allclose(found.sums, expected.sums, atol=1e-12)
+
+
+def test_few_rows_in_use_are_solved_for_by_rows() -> None:
+    rows = Part(np.eye(40), np.zeros(35, dtype=np.intp), np.arange(35))
+    assert isinstance(side_of([rows], 1, 10.0), Side)
 
 
 def test_principal_components_are_not_among_what_reads_files() -> None:

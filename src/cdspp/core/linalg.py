@@ -15,6 +15,7 @@ __all__ = [
     "principal_axes",
     "psd_factor",
     "row_normalise",
+    "scaled_on_both_sides",
     "softmax",
     "squared_distances",
     "symmetric_product",
@@ -88,6 +89,21 @@ def symmetric_product(X: Float, *, of_rows: bool) -> Float:
 def add_symmetric_product(total: Float, X: Float) -> Float:
     """Add ``X.T @ X`` to the upper triangle of `total`, in place if Fortran-ordered."""
     return np.asarray(linalg.blas.dsyrk(1.0, X.T, beta=1.0, c=total, overwrite_c=True))
+
+
+def scaled_on_both_sides(S: Float, scale: Float) -> Float:
+    """Return ``diag(scale) S diag(scale)``; only the upper triangle is valid.
+
+    `S` is symmetric and Fortran-ordered. A few columns at a time, which stay near the
+    processor between both products.
+    """
+    scaled = np.empty_like(S)
+    for start in range(0, len(S), 128):
+        end = min(start + 128, len(S))
+        columns = scaled[:end, start:end]
+        np.multiply(S[:end, start:end], scale[:end, None], out=columns)
+        columns *= scale[start:end]
+    return scaled
 
 
 def squared_distances(A: Float, B: Float) -> Float:

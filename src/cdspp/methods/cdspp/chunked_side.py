@@ -24,6 +24,9 @@ __all__ = ["ChunkedSide", "Part", "require_room", "side_of"]
 
 # Square matrices of the smaller of n and d that are held at once.
 SQUARES = 3
+# From this share of d on, rows in use are not solved for by rows: that reads their
+# Gram matrix in three more products, and needs them copied into one piece.
+NEARLY_ALL = 0.9
 
 
 class Part(NamedTuple):
@@ -59,7 +62,7 @@ class Part(NamedTuple):
 
 
 class ChunkedSide:
-    """Rows of one domain, n >= d, whose products are summed up over chunks.
+    """Rows of one domain, n near d or above, with products summed up over chunks.
 
     Answers as `Side` does, by the same d x d matrix. Nothing of the size of the rows is
     copied, and rows in a file are passed over once.
@@ -129,7 +132,7 @@ def side_of(parts: Sequence[Part], n_classes: int, alpha: float) -> SideLike:
     some = [part for part in parts if len(part.codes)]
     if len(some) == 1 and some[0].used is None and not some[0].in_file:
         return Side(some[0].X, some[0].codes, n_classes, alpha)
-    if n >= d:
+    if n >= NEARLY_ALL * d:
         return ChunkedSide(parts, n_classes, alpha)
     rows, start = np.empty((n, d)), 0
     for part in some:

@@ -22,6 +22,7 @@ from cdspp.core.linalg import (
     counts,
     one_hot,
     psd_factor,
+    scaled_on_both_sides,
     symmetric_product,
 )
 from cdspp.methods.base import Float, Int
@@ -202,8 +203,7 @@ class Side:
         between = self.indicator.T @ self.gram_sums
         coupling = scale[:, None] * self.gram_sums * shift
         coupling += (0.5 * shift[:, None] * between * shift)[self.codes]
-        S = self.gram * scale[:, None]
-        S *= scale
+        S = scaled_on_both_sides(self.gram, scale)
         S = linalg.blas.dsyr2k(
             1.0, coupling.T, self.indicator.T, trans=1, beta=1.0, c=S, overwrite_c=True
         )
