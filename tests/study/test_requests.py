@@ -27,23 +27,31 @@ def paper() -> Study:
     return load(read_study("paper"))
 
 
-def group_of(study: Study, method: str, benchmark: str = PLACE) -> FitGroup:
+@pytest.fixture(scope="module")
+def groups(paper: Study) -> list[FitGroup]:
+    """Return what jobs make together; to find it for the paper takes seconds."""
+    return list(fit_groups(paper))
+
+
+def group_of(groups: list[FitGroup], method: str) -> FitGroup:
     """Return the group that makes the main run of a method."""
-    groups = [group for group in fit_groups(study) if group.benchmark == benchmark]
-    return next(group for group in groups if Member(method, "main") in group.members)
+    here = [group for group in groups if group.benchmark == PLACE]
+    return next(group for group in here if Member(method, "main") in group.members)
 
 
-def test_more_trials_ask_for_more_time_and_no_more_memory(paper: Study) -> None:
-    group = group_of(paper, "cdspp")
+def test_more_trials_ask_for_more_time_and_no_more_memory(
+    paper: Study, groups: list[FitGroup]
+) -> None:
+    group = group_of(groups, "cdspp")
     one, many = (fit_request(paper, group, TASK, trials) for trials in (1, 500))
     assert many.minutes > one.minutes >= FEWEST_MINUTES
     assert many.megabytes == one.megabytes >= FEWEST_MB
 
 
 def test_a_job_asks_for_the_time_of_all_its_runs_and_the_memory_of_one(
-    paper: Study,
+    paper: Study, groups: list[FitGroup]
 ) -> None:
-    group = group_of(paper, "cdspp")
+    group = group_of(groups, "cdspp")
     states = {member.setting for member in group.members}
     assert {"main", "swapped-classes", "noise"} <= states
     alone = replace(group, members=(Member("cdspp", "main"),))
@@ -52,26 +60,32 @@ def test_a_job_asks_for_the_time_of_all_its_runs_and_the_memory_of_one(
     assert whole.megabytes == part.megabytes
 
 
-def test_a_second_attempt_gets_twice_the_time_and_memory(paper: Study) -> None:
-    group = group_of(paper, "ssan")
+def test_a_second_attempt_gets_twice_the_time_and_memory(
+    paper: Study, groups: list[FitGroup]
+) -> None:
+    group = group_of(groups, "ssan")
     first, second = (fit_request(paper, group, TASK, 5, attempt) for attempt in (1, 2))
     assert second == (2 * first.megabytes, 2 * first.minutes, first.gpus)
 
 
-def test_a_shortened_fit_asks_for_less_time(paper: Study) -> None:
+def test_a_shortened_fit_asks_for_less_time(
+    paper: Study, groups: list[FitGroup]
+) -> None:
     ssan = paper.methods["ssan"]
     fewer = replace(ssan, options={**ssan.options, "max_iter": 10})
     short = replace(paper, methods={**paper.methods, "ssan": fewer})
-    group = group_of(paper, "ssan")
+    group = group_of(groups, "ssan")
     whole, part = (fit_request(each, group, TASK, 5) for each in (paper, short))
     assert part.minutes < whole.minutes / 10
 
 
-def test_only_networks_ask_for_the_gpus_of_the_study(paper: Study) -> None:
+def test_only_networks_ask_for_the_gpus_of_the_study(
+    paper: Study, groups: list[FitGroup]
+) -> None:
     with_gpus = replace(paper, gpus=1)
     asked = {
         method: [
-            fit_request(study, group_of(paper, method), TASK, 5).gpus
+            fit_request(study, group_of(groups, method), TASK, 5).gpus
             for study in (paper, with_gpus)
         ]
         for method in ("ssan", "stn", "cdspp", "dama")
@@ -79,8 +93,10 @@ def test_only_networks_ask_for_the_gpus_of_the_study(paper: Study) -> None:
     assert asked == {"ssan": [0, 1], "stn": [0, 1], "cdspp": [0, 0], "dama": [0, 0]}
 
 
-def test_long_jobs_and_networks_travel_alone(paper: Study) -> None:
-    together = [group for group in fit_groups(paper) if not travels_alone(paper, group)]
+def test_long_jobs_and_networks_travel_alone(
+    paper: Study, groups: list[FitGroup]
+) -> None:
+    together = [group for group in groups if not travels_alone(paper, group)]
     assert together
     for group in together:
         assert not {"ssan", "stn"} & set(group.methods)

@@ -30,6 +30,7 @@ FIT_INPUTS = (
     "results/labels/words/right.parquet",
     "results/toy/splits/words/main/target/right/1-2.parquet",
 )
+DONE = f"{FITS}/cdspp-sup/[!.]*"
 RECORD = f"{FITS}/cdspp-sup/3-4.json"
 GONE = "was killed. Its lock on this folder is removed"
 # What svm-t does as long as there is a file of this name.
@@ -56,9 +57,18 @@ def let_crash(project: Project) -> None:
     (project.folder / CRASH).touch()
 
 
+def records(project: Project) -> dict[Path, bytes]:
+    """Return the records of the fits that are done; what crashed is made again."""
+    return {path: path.read_bytes() for path in project.folder.glob(f"{DONE}.json")}
+
+
 @pytest.fixture(scope="module")
-def killed(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
+def killed(
+    repository: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Project, dict[Path, bytes]]:
     """Return a project whose run was killed in the midst of fits, one method crashing.
+
+    And the records of the fits that were done by then.
 
     It has few jobs: without CDSPP there is no showcase, and it asks nothing of the
     paper.
@@ -76,20 +86,24 @@ def killed(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Projec
     )
     let_crash(project)
     running = project.start("--cores", "1")
-    wait_for(running, project, f"{FITS}/*/[!.]*.parquet")
+    wait_for(running, project, f"{DONE}.json")
     refused = project.snakemake("--cores", "1", ok=False)
     assert "Another run holds a lock on this folder and lives: process " in refused
     assert "LockException" in refused
     os.killpg(running.pid, signal.SIGKILL)
     running.communicate()
     assert list(project.folder.glob(".snakemake/locks/*.lock"))
-    return project
+    return project, records(project)
 
 
 @pytest.fixture(scope="module")
-def finished(killed: Project) -> tuple[Project, str]:
+def finished(killed: tuple[Project, dict[Path, bytes]]) -> tuple[Project, str]:
     """Return the project and what the same command said after the kill."""
-    return killed, killed.snakemake("--cores", "1")
+    project, done = killed
+    output = project.snakemake("--cores", "1")
+    assert done
+    assert done.items() <= records(project).items(), "a fit that was done is kept"
+    return project, output
 
 
 def test_after_a_kill_the_same_command_goes_on(finished: tuple[Project, str]) -> None:
@@ -158,7 +172,8 @@ def test_what_was_deleted_comes_back_with_the_same_bytes_and_so_does_all_after_i
         (project.folder / name).unlink()
     project.snakemake("--cores", "1")
     assert kept == {name: (project.folder / name).read_bytes() for name in names}
-    # The fits took other seconds this time, and all that follows was made again.
+    # The fits took other seconds this time, no kill came between them, and all that
+    # follows was made again.
     assert after_fits(project) == known
     assert (project.folder / RECORD).is_file()
     told = status_text(["toy.yaml"]).splitlines()
