@@ -5,8 +5,11 @@ from __future__ import annotations
 import ast
 import difflib
 import importlib
-from collections.abc import Iterable, Iterator, Mapping
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from cdspp.core.errors import ConfigError
@@ -14,6 +17,7 @@ from cdspp.core.errors import ConfigError
 __all__ = [
     "Found",
     "check_options",
+    "defaults_of",
     "did_you_mean",
     "find_identifiers",
     "load_named_class",
@@ -96,6 +100,17 @@ def load_named_class(
     found: type[Any]
     found = getattr(importlib.import_module(f"{package}.{module}"), class_name)
     return found
+
+
+def defaults_of(function: Callable[..., Any]) -> Mapping[str, Any]:
+    """Return the parameters of a function, method or class with their defaults."""
+    return _defaults_of(function)
+
+
+@cache
+def _defaults_of(function: Callable[..., Any]) -> Mapping[str, Any]:
+    parameters = inspect.signature(function).parameters
+    return MappingProxyType({name: each.default for name, each in parameters.items()})
 
 
 def check_options(what: str, options: Iterable[str], known: Iterable[str]) -> None:

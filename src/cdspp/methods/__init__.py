@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cdspp.core.discovery import (
     Found,
     check_options,
+    defaults_of,
     find_identifiers,
     load_named_class,
 )
@@ -69,8 +69,7 @@ def method_module(name: str) -> str:
 
 def option_defaults(name: str) -> Mapping[str, Any]:
     """Return the options of the method `name` with their defaults."""
-    parameters = inspect.signature(method_class(name)).parameters
-    return {key: parameter.default for key, parameter in parameters.items()}
+    return defaults_of(method_class(name))
 
 
 def seed_option(name: str, seed: int) -> dict[str, int]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cdspp.core.discovery import defaults_of
 from cdspp.core.names import ALONE, MOST_COMPONENTS, PCA
 from cdspp.features import make_extractor
 from cdspp.methods import method_class, option_defaults
@@ -61,7 +61,7 @@ def fit_cost(
         Options in place of defaults; those count that the method's `work` takes.
     """
     values = size.n_source * size.d_source + size.n_target * size.d_target
-    taken = inspect.signature(method.work).parameters
+    taken = defaults_of(method.work)
     chosen = {name: value for name, value in options.items() if name in taken}
     seconds, more = method.work(size, **chosen)
     start = START_UP_MB + (TORCH_MB if method.needs_torch else 0.0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import inspect
 import logging
 import math
 import time
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from cdspp.core.discovery import defaults_of
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import one_hot
 from cdspp.methods.base import ConfidentClassifier, Float, Problem, Round
@@ -408,8 +408,8 @@ class NetworkClassifier(CommonSpaceMethod, ConfidentClassifier):
 
         Products of both layers, forward and backward, and the update of the weights.
         """
-        defaults = inspect.signature(cls).parameters
-        k = n_components or defaults["n_components"].default
+        defaults = defaults_of(cls)
+        k = n_components or defaults["n_components"]
         products = trained = held = 0
         domains = (size.n_source, size.d_source), (size.n_target, size.d_target)
         for n, d in domains:
@@ -419,7 +419,7 @@ class NetworkClassifier(CommonSpaceMethod, ConfidentClassifier):
             trained += hidden * ((n if summed else d) + k)
             held += (hidden + n) * (d + k)
         iteration = 0.0015 + 5.7e-12 * products + 3.4e-9 * trained
-        return 1.0 + defaults["max_iter"].default * iteration, 16e-6 * held
+        return 1.0 + defaults["max_iter"] * iteration, 16e-6 * held
 
     @abstractmethod
     def _train(self, problem: Problem, site: Site) -> Trained:
