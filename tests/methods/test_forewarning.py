@@ -1,4 +1,4 @@
-"""A fit that will not fit into memory says so beforehand."""
+"""A fit that takes long or will not fit into memory says so beforehand."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.toy_problem import toy_problem
 
-from cdspp import CDSPP, SHFA
+from cdspp import CDSPP, SHFA, SSAN
 from cdspp.core.errors import CostWarning
 from cdspp.methods import forewarning
 from cdspp.methods.size import Size
@@ -21,9 +21,29 @@ def test_a_fit_warns_of_memory_before_it_begins(
     needed = SHFA.work(_size(problem))[1]
     monkeypatch.setattr(forewarning, "available_megabytes", lambda: needed - 1)
     monkeypatch.setattr(SHFA, "_finish", _stop)
-    told = r"SHFA is expected to need about \d+ MB of memory for \d+ source and \d+ t"
+    told = (
+        r"SHFA is expected to need about \d+ MB of memory, of which \d+ MB are free, "
+        r"for \d+ source and \d+ target rows\. Leave rows"
+    )
     with pytest.warns(CostWarning, match=told), pytest.raises(Stopped):
         SHFA().fit(problem.X, problem.y, source=problem.source)
+
+
+@pytest.mark.parametrize(
+    ("iterations", "told"), [(100_000, "take about 28 min on one core"), (1000, "")]
+)
+def test_a_fit_warns_of_its_time_by_the_iterations_asked_for(
+    iterations: int, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = toy_problem()
+    monkeypatch.setattr(SSAN, "work", classmethod(lambda cls, size: (50.0, 1.0)))
+    monkeypatch.setattr(SSAN, "_finish", _stop)
+    model = SSAN(max_iter=iterations)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with pytest.raises(Stopped):
+            model.fit(problem.X, problem.y, source=problem.source)
+    assert [told in str(each.message) for each in caught] == [True] * bool(told)
 
 
 @pytest.mark.parametrize("free", [None, 1e9])
@@ -41,7 +61,7 @@ class Stopped(Exception):
     """The fit began."""
 
 
-def _stop(self: SHFA, *args: object) -> None:
+def _stop(self: object, *args: object) -> None:
     raise Stopped
 
 

@@ -20,7 +20,13 @@ from sklearn.utils.validation import check_array
 from cdspp.analysis.decision import Comparison, HoldOut, conclude
 from cdspp.analysis.summary import Floats
 from cdspp.analysis.verdicts import MIN_TRIALS
-from cdspp.core.errors import CollapseWarning, DataError, LabelWarning, MethodFailed
+from cdspp.core.errors import (
+    CollapseWarning,
+    CostWarning,
+    DataError,
+    LabelWarning,
+    MethodFailed,
+)
 from cdspp.core.names import BASELINE, NO_SCALE, REAL, REFERENCE, TARGET_ONLY
 from cdspp.core.scaling import check_scale, fit_scaling
 from cdspp.core.seeding import generator, integer_seed
@@ -304,8 +310,9 @@ class _Fits:
         drawn = integer_seed(method, self.seed, "compare", number)
         model = make(method, **seed_option(method, drawn))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", CollapseWarning)
-            warnings.simplefilter("ignore", LabelWarning)
+            # What it costs is said before all fits.
+            for told in (CollapseWarning, CostWarning, LabelWarning):
+                warnings.simplefilter("ignore", told)
             try:
                 X = scaling.apply(problem.X[rows])
                 model.fit(X, problem.codes[rows], source=source)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from cdspp.core.errors import DataError
 from cdspp.core.memory import available_megabytes, told_memory
+from cdspp.core.wording import duration
+from cdspp.methods.forewarning import LONG_SECONDS
 
 if TYPE_CHECKING:
     from cdspp.datasets.table_rows import DomainRows
@@ -20,11 +23,13 @@ __all__ = ["expected_cost", "refuse_memory", "told_while"]
 
 log = logging.getLogger(__name__)
 
-# Shorter fits need no word.
-LONG_SECONDS = 30.0
 
-
-def expected_cost(method: str, target: DomainRows, source: DomainRows | None) -> Cost:
+def expected_cost(
+    method: str,
+    target: DomainRows,
+    source: DomainRows | None,
+    options: Mapping[str, Any] = MappingProxyType({}),
+) -> Cost:
     """Return what one fit of a method on rows of files is expected to cost."""
     from cdspp.methods import method_class
     from cdspp.study.cost import Size, fit_cost
@@ -41,7 +46,7 @@ def expected_cost(method: str, target: DomainRows, source: DomainRows | None) ->
         n_unlabelled=len(target.labels) - n_labelled,
         d_target=target.X.shape[1],
     )
-    return fit_cost(method_class(method), size)
+    return fit_cost(method_class(method), size, options)
 
 
 def refuse_memory(method: str, cost: Cost, other_words: str) -> None:
@@ -87,10 +92,10 @@ def told_while(what: str, seconds: float) -> Iterator[None]:
     def tell() -> None:
         while not over.wait(LONG_SECONDS):
             spent = time.monotonic() - started
-            log.info("%s: %s of about %s", what, _time(spent), _time(seconds))
+            log.info("%s: %s of about %s", what, duration(spent), duration(seconds))
 
     if seconds >= LONG_SECONDS:
-        log.info("%s: about %s on one core", what, _time(seconds))
+        log.info("%s: about %s on one core", what, duration(seconds))
     teller = threading.Thread(target=tell, daemon=True)
     teller.start()
     try:
@@ -98,9 +103,3 @@ def told_while(what: str, seconds: float) -> Iterator[None]:
     finally:
         over.set()
         teller.join()
-
-
-def _time(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cdspp.cli.command import add_command, need_package
 from cdspp.cli.reading import add_reading, add_scale, read_both, tell
-from cdspp.core.errors import DataError
+from cdspp.core.errors import CostWarning, DataError
 from cdspp.core.wording import counted
 
 if TYPE_CHECKING:
@@ -87,11 +87,12 @@ def _fit(arguments: argparse.Namespace) -> str:
     source = None if rows is None else source_of(rows)
     y = target_labels(target)
     told = tell(target, rows)
-    cost = expected_cost(arguments.method, target, rows)
+    cost = expected_cost(arguments.method, target, rows, dict(arguments.option))
     if not arguments.anyway:
         refuse_memory(arguments.method, cost, "try it with --anyway")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        warnings.simplefilter("ignore", CostWarning)  # said here
         with told_while(arguments.method, cost.seconds):
             model.fit(target.X, y, source=source)
     told += [f"note: {warning.message}" for warning in caught]

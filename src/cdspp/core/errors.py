@@ -44,7 +44,7 @@ class LabelWarning(UserWarning):
 
 
 class CostWarning(UserWarning):
-    """A fit is expected to need more memory than there is."""
+    """A fit is expected to take long, or more memory than there is."""
 
 
 class CollapseWarning(UserWarning):

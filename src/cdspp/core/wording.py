@@ -13,6 +13,7 @@ __all__ = [
     "DASH",
     "STATE_TITLES",
     "counted",
+    "duration",
     "in_points",
     "marks",
     "percent",
@@ -74,6 +75,22 @@ def counted(number: int, noun: str) -> str:
     """
     ending = "es" if noun.endswith("s") else "s"
     return f"{number} {noun}" + ("" if number == 1 else ending)
+
+
+def duration(seconds: float) -> str:
+    """Write how long something takes.
+
+    Examples
+    --------
+    >>> duration(31), duration(600), duration(7200), duration(1e6)
+    ('31 s', '10 min', '2.0 h', '278 h')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    hours = seconds / 3600
+    return f"{hours:.1f} h" if hours < 10 else f"{hours:.0f} h"
 
 
 def sentence(text: str) -> str:

@@ -29,7 +29,7 @@ from cdspp.core.file_rows import FileRows, in_file, in_memory, mapped, rowwise
 from cdspp.core.memory import require_memory
 from cdspp.core.storage import storable
 from cdspp.methods.collapse import find_collapse
-from cdspp.methods.forewarning import warn_of_memory
+from cdspp.methods.forewarning import warn_of_cost
 from cdspp.methods.labels import (
     UNLABELLED,
     check_classes,
@@ -252,7 +252,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             X_unlabelled=in_memory(X[~labelled], small=True),
             n_classes=len(classes),
         )
-        warn_of_memory(self, problem)
+        warn_of_cost(self, problem)
         self.classes_ = classes
         self._finish(problem, labelled)
         rows = {"target": X} | ({"source": X_source} if self.uses_source else {})

@@ -1,25 +1,31 @@
-"""What is said before a fit: that it needs more memory than there is."""
+"""What is said before a fit: that it needs much time, or more memory than there is."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cdspp.core.errors import CostWarning
 from cdspp.core.file_rows import FileRows
 from cdspp.core.memory import available_megabytes, told_memory
-from cdspp.methods.size import Size
+from cdspp.core.wording import duration
+from cdspp.methods.size import Size, expected_work
 
 if TYPE_CHECKING:
     from cdspp.methods.base import HeterogeneousClassifier, Problem
 
-__all__ = ["warn_of_memory"]
+__all__ = ["LONG_SECONDS", "warn_of_cost"]
+
+# Shorter fits need no word.
+LONG_SECONDS = 30.0
 
 
-def warn_of_memory(model: HeterogeneousClassifier, problem: Problem) -> None:
-    """Warn where a fit is expected to need more memory than is free.
+def warn_of_cost(model: HeterogeneousClassifier, problem: Problem) -> None:
+    """Warn where a fit is expected to take long, or more memory than is free.
 
-    Rows that stay in their file are left out: who reads those refuses by itself.
+    Memory is not told of rows that stay in their file: who reads those refuses by
+    itself.
 
     Parameters
     ----------
@@ -31,11 +37,8 @@ def warn_of_memory(model: HeterogeneousClassifier, problem: Problem) -> None:
     Warns
     -----
     CostWarning
-        With both numbers. The estimate is within a factor of about two.
+        With the numbers. The estimates are within a factor of about two.
     """
-    parts = problem.X_source, problem.X_labelled, problem.X_unlabelled
-    if any(isinstance(rows, FileRows) for rows in parts):
-        return
     n_source, d_source = problem.X_source.shape
     n_unlabelled, d_target = problem.X_unlabelled.shape
     size = Size(
@@ -47,14 +50,25 @@ def warn_of_memory(model: HeterogeneousClassifier, problem: Problem) -> None:
         n_unlabelled=n_unlabelled,
         d_target=d_target,
     )
-    _, needed = model.work(size)
+    seconds, needed = expected_work(type(model), size, model.get_params(deep=False))
+    parts = problem.X_source, problem.X_labelled, problem.X_unlabelled
+    if any(isinstance(rows, FileRows) for rows in parts):
+        needed = 0.0
+    for told in _costs(seconds, needed):
+        warnings.warn(
+            f"{size.name} is expected to {told}, for {size.n_source} source and "
+            f"{size.n_target} target rows. Leave rows or features out, or choose "
+            "another method.",
+            CostWarning,
+            stacklevel=3,
+        )
+
+
+def _costs(seconds: float, needed: float) -> Iterator[str]:
+    """Yield what is too much."""
     there = available_megabytes()
-    if there is None or needed <= there:
-        return
-    told = (
-        f"{size.name} is expected to need about {told_memory(needed)} of "
-        f"memory for {size.n_source} source and {size.n_target} target rows, and "
-        f"{told_memory(there)} are free. Leave rows or features out, or choose another "
-        "method."
-    )
-    warnings.warn(told, CostWarning, stacklevel=3)
+    if there is not None and needed > there:
+        free = f"{told_memory(there)} are free"
+        yield f"need about {told_memory(needed)} of memory, of which {free}"
+    if seconds >= LONG_SECONDS:
+        yield f"take about {duration(seconds)} on one core"

@@ -1,10 +1,17 @@
-"""How large a problem is, on which the cost of a fit depends."""
+"""How large a problem is, and what a method takes for it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["Size"]
+from cdspp.core.discovery import defaults_of
+
+if TYPE_CHECKING:
+    from cdspp.methods.base import HeterogeneousClassifier
+
+__all__ = ["Size", "expected_work"]
 
 
 @dataclass(frozen=True)
@@ -31,3 +38,26 @@ class Size:
             f"{self.d_source}, target {self.n_labelled} labelled + "
             f"{self.n_unlabelled} unlabelled x {self.d_target}"
         )
+
+
+def expected_work(
+    method: type[HeterogeneousClassifier], size: Size, options: Mapping[str, Any]
+) -> tuple[float, float]:
+    """Return about how many seconds a fit takes on one thread, and MB beside data.
+
+    Parameters
+    ----------
+    method : type
+        The estimator's class; its `work` says so for its default options.
+    size : Size
+        Size of the problem.
+    options : mapping
+        Options in place of defaults. Those count that `work` takes, and `max_iter`, to
+        which the seconds are proportional.
+    """
+    taken, defaults = defaults_of(method.work), defaults_of(method)
+    chosen = {name: value for name, value in options.items() if name in taken}
+    seconds, megabytes = method.work(size, **chosen)
+    usual = defaults.get("max_iter")
+    share = options.get("max_iter", usual) / usual if usual else 1.0
+    return share * seconds, megabytes

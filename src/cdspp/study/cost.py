@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cdspp.core.discovery import defaults_of
 from cdspp.core.names import ALONE, MOST_COMPONENTS, PCA
 from cdspp.features import make_extractor
-from cdspp.methods import method_class, option_defaults
-from cdspp.methods.size import Size
+from cdspp.methods import method_class
+from cdspp.methods.size import Size, expected_work
 
 if TYPE_CHECKING:
     from cdspp.features.base import Extractor
@@ -58,12 +57,10 @@ def fit_cost(
     size : Size
         Size of the problem.
     options : mapping, default={}
-        Options in place of defaults; those count that the method's `work` takes.
+        Options in place of defaults; those count that `expected_work` names.
     """
     values = size.n_source * size.d_source + size.n_target * size.d_target
-    taken = defaults_of(method.work)
-    chosen = {name: value for name, value in options.items() if name in taken}
-    seconds, more = method.work(size, **chosen)
+    seconds, more = expected_work(method, size, options)
     start = START_UP_MB + (TORCH_MB if method.needs_torch else 0.0)
     return Cost(seconds, start + COPIES * 8 * values / MIB + more)
 
@@ -119,11 +116,7 @@ def cell_cost(
         Names.
     """
     size = problem_size(study, benchmark, setting, task, method)
-    options = study.method_options(method, setting)
-    cost = fit_cost(method_class(method), size, options)
-    usual = option_defaults(method).get("max_iter")
-    share = options.get("max_iter", usual) / usual if usual else 1.0
-    return Cost(share * cost.seconds, cost.megabytes)
+    return fit_cost(method_class(method), size, study.method_options(method, setting))
 
 
 def view_cost(study: Study, dataset: str, domain: str, view: str) -> Cost:
