@@ -94,6 +94,16 @@ def test_options_reach_the_method(folder: Path) -> None:
     np.testing.assert_allclose(confidence, expected, rtol=1e-4)
 
 
+@pytest.mark.parametrize("method", ["cdspp", "ssan"])
+def test_an_option_out_of_range_is_one_line_before_anything_is_read(
+    method: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # No file is there.
+    assert fit(tmp_path, "--method", method, "--option", "max_iter=many") == 2
+    message = f"'max_iter' parameter of {method.upper()} must be an int in the range"
+    assert message in capsys.readouterr().err
+
+
 def test_a_method_without_confidences_leaves_them_empty(folder: Path) -> None:
     assert fit(folder, "--method", "svm-t", "--option", "strategy=ovo") == 0
     assert set(predicted(folder, "confidence")) == {""}

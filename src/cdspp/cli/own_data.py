@@ -109,12 +109,13 @@ def _fit(arguments: argparse.Namespace) -> str:
 
 
 def _model(arguments: argparse.Namespace) -> Any:
-    """Return the method asked for, not yet fitted."""
+    """Return the method asked for, its options checked, not yet fitted."""
     from cdspp.methods import make, seed_option
     from cdspp.methods.model_file import check_keepable
 
     options = {**seed_option(arguments.method, 0), **dict(arguments.option)}
     model = make(arguments.method, **options)
+    model._validate_params()
     if model.needs_torch:
         need_package("torch", f"the method {arguments.method}")
     if arguments.model:
