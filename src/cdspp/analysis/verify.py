@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -99,12 +99,13 @@ def verify(folder: str | os.PathLike[str]) -> Verified:
             f"{root}: expected the folder of a study with scores in it, but there are "
             "none. Run the study first, for instance by make study."
         )
+    stated = read_digests(root / REPORT)
     changed = dict(changed_files(root, root.parent))
     faults: list[str] = []
     scores: dict[str, pd.DataFrame] = {}
     n_fits = n_trials = unused = 0
     for file in files:
-        fits = _read_fits(root, file.stem, changed)
+        fits = _read_fits(root, file.stem, changed, stated)
         faults += fits.faults
         n_fits += len(fits.rows)
         n_trials += sum(map(len, fits.rows.values()))
@@ -128,18 +129,14 @@ def verify(folder: str | os.PathLike[str]) -> Verified:
     ]
     apart = f" {counted(unused, 'fit')} of these in no score." * bool(unused)
     result = counted(len(faults), "difference") if faults else "all as computed"
-    told = f"Checked {', '.join(checked)}, {_by_digest(root)}: {result}.{apart}"
-    return Verified(tuple(faults), told + _unchecked(root, tables))
+    checked.append(f"{counted(len(stated), 'digest')} in the report")
+    told = f"Checked {', '.join(checked)}: {result}.{apart}"
+    return Verified(tuple(faults), told + _unchecked(root, stated, tables))
 
 
-def _by_digest(root: Path) -> str:
-    number = len(read_digests(root / REPORT))
-    return f"{counted(number, 'digest')} in the report"
-
-
-def _unchecked(root: Path, compared: Sequence[Path]) -> str:
+def _unchecked(root: Path, stated: Iterable[str], compared: Sequence[Path]) -> str:
     """Say which files nothing was compared with: other ones, that no report names."""
-    checked = {root.parent / name for name in read_digests(root / REPORT)}
+    checked = {root.parent / name for name in stated}
     checked.update(compared)
     left = {
         kind: sum(path not in checked for path in root.glob(pattern))
@@ -149,14 +146,16 @@ def _unchecked(root: Path, compared: Sequence[Path]) -> str:
     return f" Not checked, since the report does not name them: {told}." * bool(told)
 
 
-def _read_fits(root: Path, benchmark: str, changed: Container[Path]) -> _Fits:
+def _read_fits(
+    root: Path, benchmark: str, changed: Container[Path], stated: Mapping[str, str]
+) -> _Fits:
     """Read the fits of a benchmark and score those that are as their records say.
 
     Features, splits and labels that changed since the report are named already. A fit
     made of what they were is sound, and labels that changed score none.
     """
     found = _Fits()
-    inputs = FitInputs(root, benchmark, set(read_digests(root / REPORT).values()))
+    inputs = FitInputs(root, benchmark, set(stated.values()))
     place = root / "fits" / benchmark
     # A record without predictions is a fault of its own.
     files = {path.with_suffix(".parquet") for path in place.glob("*/*/*/[!.]*.*")}

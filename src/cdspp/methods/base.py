@@ -2,8 +2,8 @@
 
 A method is fitted on target rows `X` with labels `y` (-1 where a row is unlabelled) and
 a `SourceDomain` of labelled rows whose width may differ. This module imports nothing
-else of the package but its exceptions, rows in files, and how labels, a lack of memory
-and a collapse are told.
+else of the package but its exceptions, rows in files, and how labels, costs and a
+collapse are told.
 """
 
 from __future__ import annotations
