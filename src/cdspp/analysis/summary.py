@@ -10,12 +10,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from cdspp.core.artifacts import SCORE_COLUMNS, read_frame
+from cdspp.core.errors import DataError
 from cdspp.core.names import AVERAGE
 from cdspp.study.plan import BenchmarkPlan, Row
 
@@ -30,6 +32,7 @@ __all__ = [
     "read_scores",
     "read_summaries",
     "read_summary",
+    "score_files",
     "summarise",
     "with_average",
 ]
@@ -170,6 +173,28 @@ class Summary:
         """Positions of the rows with more than one iteration somewhere."""
         seen = np.isfinite(self.by_iteration).sum(axis=3)
         return [row for row in range(len(self.rows)) if (seen[row] > 1).any()]
+
+
+def score_files(folder: Path) -> list[Path]:
+    """Return the score files of a study, in the order of their names.
+
+    Parameters
+    ----------
+    folder : Path
+        ``results/<study>``.
+
+    Raises
+    ------
+    DataError
+        There are none.
+    """
+    files = sorted(folder.glob("scores/[!.]*.parquet"))
+    if not files:
+        raise DataError(
+            f"{folder}: expected the folder of a study with scores in it, but it has "
+            "none. Run the study first, for instance by make study."
+        )
+    return files
 
 
 def read_scores(path: str | os.PathLike[str]) -> pd.DataFrame:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from cdspp.analysis.digests import changed_files, read_digests
 from cdspp.analysis.fit_inputs import FitInputs
-from cdspp.analysis.summary import read_scores
+from cdspp.analysis.summary import read_scores, score_files
 from cdspp.analysis.verify_tables import table_faults
 from cdspp.core.artifacts import SCORE_COLUMNS
 from cdspp.core.errors import DataError
@@ -93,12 +93,7 @@ def verify(folder: str | os.PathLike[str]) -> Verified:
         The folder has no scores.
     """
     root = Path(folder)
-    files = sorted(root.glob("scores/[!.]*.parquet"))
-    if not files:
-        raise DataError(
-            f"{root}: expected the folder of a study with scores in it, but there are "
-            "none. Run the study first, for instance by make study."
-        )
+    files = score_files(root)
     stated = read_digests(root / REPORT)
     changed = dict(changed_files(root, root.parent))
     faults: list[str] = []
@@ -122,14 +117,14 @@ def verify(folder: str | os.PathLike[str]) -> Verified:
     # What everything else rests on comes first.
     first = (f"{path}: {told}." for path, told in changed.items())
     faults = list(dict.fromkeys([*first, *faults, *wrong]))
-    checked = [f"{counted(n_fits, 'fit')} ({counted(n_trials, 'trial')})"]
-    checked += [
-        counted(len(files), "file") + " of scores",
+    checked = [
+        f"{counted(n_fits, 'fit')} ({counted(n_trials, 'trial')})",
+        f"{counted(len(files), 'file')} of scores",
         counted(len(tables), "table"),
+        f"{counted(len(stated), 'digest')} in the report",
     ]
     apart = f" {counted(unused, 'fit')} of these in no score." * bool(unused)
     result = counted(len(faults), "difference") if faults else "all as computed"
-    checked.append(f"{counted(len(stated), 'digest')} in the report")
     told = f"Checked {', '.join(checked)}: {result}.{apart}"
     return Verified(tuple(faults), told + _unchecked(root, stated, tables))
 

@@ -10,9 +10,8 @@ import pandas as pd
 
 from cdspp.analysis.fit_records import read_fit_records
 from cdspp.analysis.source_help import read_comparisons
-from cdspp.analysis.summary import read_scores
+from cdspp.analysis.summary import read_scores, score_files
 from cdspp.core.artifacts import read_csv
-from cdspp.core.errors import DataError
 from cdspp.report.tables.claims.claims import CLAIM_COLUMNS
 
 __all__ = ["Results", "load_results"]
@@ -63,13 +62,7 @@ def load_results(folder: str | os.PathLike[str]) -> Results:
         The folder has no scores, or a table is missing.
     """
     root = Path(folder)
-    files = sorted(root.glob("scores/[!.]*.parquet"))
-    if not files:
-        raise DataError(
-            f"{root}: expected the folder of a finished study with scores in it. Run "
-            "the study first, for instance by make study."
-        )
-    scores = {file.stem: read_scores(file) for file in files}
+    scores = {file.stem: read_scores(file) for file in score_files(root)}
     tables = [root / f"tables/source-help_{name}.csv" for name in scores]
     records = sorted(root.glob("fits/**/[!.]*.json"))
     return Results(
