@@ -274,7 +274,8 @@ def test_a_download_that_was_killed_is_cleared_by_the_next(client: Client) -> No
         time.sleep(0.05)
     running.kill()
     running.wait()
-    (leftover,) = client.left()
+    lock, leftover = client.left()
+    assert lock == ".lock.x.mat"
     assert leftover.startswith(".x.mat.")
     assert client.fetch(url, **CHECKS) == url
     assert client.left() == ["x.mat"]

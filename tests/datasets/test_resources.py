@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -20,7 +22,7 @@ from support.toy_download import (
 )
 
 from cdspp.core.errors import DataError, DiskFullError
-from cdspp.datasets import resources
+from cdspp.datasets import archives, resources
 from cdspp.datasets.base import read_record, record_path
 from cdspp.datasets.fetch import KEPT, git_blob_id
 from cdspp.datasets.resources import fetch_resource
@@ -170,6 +172,26 @@ def test_what_a_killed_fetch_left_is_cleared(toy: Toy) -> None:
     toy.fetch(toy.offer_images())
     assert {path.name for path in toy.folder.iterdir()} == {"images", toy.record.name}
     assert toy.contents() == IMAGES
+
+
+def test_of_runs_that_fetch_the_same_one_does_and_the_others_wait(
+    toy: Toy, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def slow(*args: Any, **named: Any) -> Any:
+        time.sleep(0.2)
+        return archives.unpack(*args, **named)
+
+    monkeypatch.setattr(resources, "unpack", unpack := Mock(side_effect=slow))
+    caplog.set_level("INFO")
+    content = image_archive(IMAGES)
+    md5 = hashlib.md5(content).hexdigest()
+    toy.describe(tree(toy.server.offer("i", content), md5=md5))
+    with ThreadPoolExecutor(4) as pool:
+        records = list(pool.map(lambda _: toy.fetch_described(), range(4)))
+    assert {tuple(record["files"]) for record in records} == {tuple(sorted(IMAGES))}
+    assert toy.contents() == IMAGES
+    assert unpack.call_count == 1
+    assert "toy.fetched.json: another run fetches it; waiting" in caplog.text
 
 
 def test_a_full_disk_ends_all_ways(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:

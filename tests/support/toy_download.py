@@ -63,8 +63,15 @@ class Toy:
         return "set.tsv"
 
     def fetch(self, *ways: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+        self.describe(*ways, **more)
+        return self.fetch_described()
+
+    def describe(self, *ways: Mapping[str, Any], **more: Any) -> None:
+        """Write the catalogue."""
         entry = ENTRY | {"resources": {"toy": {"ways": list(ways), **more}}}
         self.catalogue.write_text(yaml.safe_dump({"set": entry}))
+
+    def fetch_described(self) -> dict[str, Any]:
         fetch_resource(
             dataset="set",
             resource="toy",

@@ -14,7 +14,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -33,6 +33,7 @@ __all__ = [
     "fetch_file",
     "git_blob_id",
     "in_mirror",
+    "sole_user",
     "verify",
 ]
 
@@ -234,7 +235,7 @@ def fetch_file(
         at `destination`, except that a verified file there is never touched.
     """
     target = Path(destination)
-    with writing_told(target), _sole_user(target.parent) as alone:
+    with writing_told(target), sole_user(target) as alone:
         if alone:
             _remove_leftovers(target)
         if target.is_file():
@@ -340,19 +341,51 @@ def _local(place: str) -> Path:
 
 
 @contextmanager
-def _sole_user(folder: Path) -> Iterator[bool]:
-    """Keep others from fetching into `folder`; False where the disk has no locks."""
-    folder.mkdir(parents=True, exist_ok=True)
-    handle = os.open(folder, os.O_RDONLY)
+def sole_user(path: Path) -> Iterator[bool]:
+    """Wait until no other run makes what `path` names, and keep others from it.
+
+    A lock file beside it says so; its holder removes it, and the system frees what a
+    killed one held.
+
+    Yields
+    ------
+    bool
+        False where there can be no lock: a disk without any, or one that is read only.
+    """
+    lock = path.with_name(f".lock.{path.name}")
+    handle = None
+    with suppress(OSError):
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        handle = _held(lock, path.name)
     try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
-            alone = True
-        except OSError:
-            alone = False
-        yield alone
+        yield handle is not None
     finally:
+        if handle is not None:
+            lock.unlink(missing_ok=True)
+            os.close(handle)
+
+
+def _held(lock: Path, what: str) -> int:
+    """Return the handle of a lock file that nobody else holds."""
+    while True:
+        handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            _wait_for(handle, what)
+            # A lock on a file that its last holder removed keeps nobody out.
+            if os.fstat(handle).st_nlink:
+                return handle
+        except OSError:
+            os.close(handle)
+            raise
         os.close(handle)
+
+
+def _wait_for(handle: int, what: str) -> None:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        log.info("%s: another run fetches it; waiting for that one to end.", what)
+        fcntl.flock(handle, fcntl.LOCK_EX)
 
 
 def _remove_leftovers(target: Path) -> None:

@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from cdspp.datasets.fetch import (
     chosen_mirror,
     fetch_file,
     in_mirror,
+    sole_user,
     verify,
 )
 from cdspp.datasets.image_files import (
@@ -133,18 +135,21 @@ def fetch_resource(
         wanted = _read_resource(entry, resource_entry, Path(catalogue), work, mirror)
     except DataError as error:
         raise DataError(f"{where}, resource {resource}: {error}") from error
-    record.unlink(missing_ok=True)
-    try:
-        origin = _kept(wanted) or _try_ways(wanted, what)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-    content = {"dataset": dataset, "resource": resource, "origin": origin}
-    if wanted.images is None:
-        content["files"] = sorted(wanted.files)
-    else:
-        content["images"] = images = wanted.images.check(wanted.folder)
-        content["files"] = sorted(path for paths in images.values() for path in paths)
-    write_json(record, content)
+    content: dict[str, Any] = {"dataset": dataset, "resource": resource}
+    with sole_user(record):
+        try:
+            if (origin := _kept(wanted)) is None:
+                record.unlink(missing_ok=True)
+                origin = _try_ways(wanted, what)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+        content["origin"] = origin
+        if wanted.images is None:
+            content["files"] = sorted(wanted.files)
+        else:
+            content["images"] = found = wanted.images.check(wanted.folder)
+            content["files"] = sorted(chain.from_iterable(found.values()))
+        write_json(record, content)
     log.info("%s: all of %d files are there", what, len(content["files"]))
 
 
