@@ -154,7 +154,9 @@ def test_a_line_that_is_gone_or_there_twice_is_named(study: VerifiedStudy) -> No
     named(study, r"overview\.csv: cdspp, average stands there twice")
 
 
-@pytest.mark.parametrize("name", ["scores/goods.parquet", "tables/overview.csv"])
+@pytest.mark.parametrize(
+    "name", ["scores/goods.parquet", "tables/overview.csv", "tables/accuracy_goods.csv"]
+)
 def test_a_file_that_is_a_web_page_is_named(study: VerifiedStudy, name: str) -> None:
     (study.root / name).write_text("<html>not found</html>")
     named(study, f"{name}: expected a (Parquet|CSV) file")

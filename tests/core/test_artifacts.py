@@ -13,8 +13,10 @@ from scipy import sparse
 
 from cdspp.core.artifacts import (
     LABEL_COLUMNS,
+    SHIPPED,
     Features,
     atomic,
+    read_csv,
     read_features,
     read_json,
     read_rows,
@@ -140,6 +142,33 @@ def test_a_missing_column_is_named(tmp_path: Path) -> None:
         DataError, match="expected a Parquet file with the columns .*label"
     ):
         read_rows(tmp_path / "r.parquet", LABEL_COLUMNS)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "No columns"),
+        ("<html>not found</html>", "has none of them. Delete it and run"),
+        ("name,n,x,y\na,1,0.5,z", "it lacks b"),
+        ("name,n,x,b\na,1,half,true", "x holds what is no float64: .*'half'"),
+        ("name,n,x,b\na,1.5,0.5,true", "n holds what is no int64: .*'1.5'"),
+        ("name,n,x,b\na,1,0.5,1", "b holds what is no bool: '1'"),
+        ('name,n,x,b\n"a', "EOF inside string"),
+    ],
+)
+def test_a_csv_file_of_other_content_is_named(
+    tmp_path: Path, text: str, told: str
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    types = {"name": "str", "n": "int64", "x": "float64", "b": "bool"}
+    with pytest.raises(DataError, match=f"t.csv: expected a CSV file .*{told}"):
+        read_csv(path, types)
+    with pytest.raises(DataError, match="Take it from the repository again"):
+        read_csv(path, types, SHIPPED)
+    path.unlink()
+    with pytest.raises(DataError, match="No such file .*Run the study again"):
+        read_csv(path, types)
 
 
 def test_who_reads_during_a_write_sees_the_old_file_whole(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import pandas as pd
 import yaml
 
 from cdspp.analysis.summary import Floats, Summary, mean_sd, n_present
-from cdspp.core.artifacts import read_csv
+from cdspp.core.artifacts import SHIPPED, read_csv
 from cdspp.core.errors import DataError
 from cdspp.core.names import AVERAGE
 from cdspp.study.plan import Row
@@ -121,7 +121,7 @@ def read_printed(folder: PathLike) -> Printed:
         for name, entry in entries.items()
     }
     path = Path(folder, "accuracy.csv")
-    found = read_csv(path, _TYPES)
+    found = read_csv(path, _TYPES, SHIPPED)
     for name, task in zip(found["benchmark"], found["task"], strict=True):
         if name not in benchmarks or task not in benchmarks[name].tasks:
             raise DataError(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from cdspp.core.artifacts import read_csv
+from cdspp.core.artifacts import SHIPPED, read_csv
 from cdspp.core.names import MAIN, REFERENCE
 from cdspp.study.plan import BenchmarkPlan
 
@@ -102,7 +102,7 @@ def paper_seconds(path: PathLike) -> dict[str, dict[str, float]]:
     DataError
         The file is missing or has other columns.
     """
-    found = read_csv(path, _TYPES)
+    found = read_csv(path, _TYPES, SHIPPED)
     return {
         str(name): dict(zip(group["method"], group["seconds_all_tasks"], strict=True))
         for name, group in found.groupby("benchmark", sort=False)

@@ -58,26 +58,27 @@ def table_faults(
         for stem, column in SHOWN.items()
     }
     files[folder / f"{OVERVIEW}.csv"] = dict(scores)
-    there = {path: known for path, known in files.items() if path.is_file()}
+    there = [path for path in files if path.is_file()]
+    tables: dict[Path, pd.DataFrame] = {}
     faults: list[str] = []
-    for path, known in there.items():
+    for path in there:
         try:
-            table = read_csv(path, TYPES)
+            tables[path] = read_csv(path, TYPES)
         except DataError as error:
             faults.append(str(error))
-            continue
-        for benchmark, found in known.items():
+    for path, table in tables.items():
+        for benchmark, found in files[path].items():
             shown = table[table["benchmark"] == benchmark]
-            tasks = _tasks(folder / f"accuracy_{benchmark}.csv", found)
-            faults += _faults(path, shown, found, tasks)
-    return list(there), faults
+            of_tasks = tables.get(folder / f"accuracy_{benchmark}.csv")
+            faults += _faults(path, shown, found, _tasks(of_tasks, found))
+    return there, faults
 
 
-def _tasks(path: Path, scores: pd.DataFrame) -> tuple[str, ...]:
+def _tasks(table: pd.DataFrame | None, scores: pd.DataFrame) -> tuple[str, ...]:
     """Return the tasks of a benchmark, those without any score among them."""
     names = [*scores.loc[scores["setting"] == MAIN, "task"]]
-    if path.is_file():
-        names += [*read_csv(path, {"task": "str"})["task"]]
+    if table is not None:
+        names += [*table["task"]]
     return tuple(name for name in dict.fromkeys(names) if name != AVERAGE)
 
 

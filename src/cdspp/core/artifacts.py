@@ -32,6 +32,7 @@ __all__ = [
     "LABEL_COLUMNS",
     "SCORE_COLUMNS",
     "SHARE_COLUMNS",
+    "SHIPPED",
     "SPLIT_COLUMNS",
     "SUBSPACE_ARRAYS",
     "Features",
@@ -55,6 +56,7 @@ BROKEN_NPZ = (
     *(OSError, ValueError, TypeError, LookupError, EOFError),
     *(zlib.error, zipfile.BadZipFile, NotImplementedError),
 )
+SHIPPED = "Take it from the repository again."  # remedy for a file that no study makes
 _ZIP, _PARQUET = b"PK\x03\x04", b"PAR1"  # how such files open
 # What Parquet calls the types of columns, where it is another word.
 _ARROW = {"float32": "float", "float64": "double"}
@@ -218,12 +220,12 @@ def _opening(found: bytes) -> str:
     return f"it begins with {found[:8]!r}"
 
 
-def _unreadable(path: str | os.PathLike[str], what: str, wrong: str) -> DataError:
+def _unreadable(
+    path: str | os.PathLike[str], what: str, wrong: str, remedy: str = ""
+) -> DataError:
     again = "Delete it and run" if Path(path).exists() else "Run"
-    return DataError(
-        f"{path}: expected {what}, but {wrong.rstrip('.')}. {again} the study again, "
-        "which makes it anew."
-    )
+    remedy = remedy or f"{again} the study again, which makes it anew."
+    return DataError(f"{path}: expected {what}, but {wrong.rstrip('.')}. {remedy}")
 
 
 def write_rows(
@@ -275,7 +277,9 @@ def read_frame(path: str | os.PathLike[str], columns: Columns) -> pd.DataFrame:
     return pd.DataFrame(read_rows(path, columns))
 
 
-def read_csv(path: str | os.PathLike[str], types: Columns) -> pd.DataFrame:
+def read_csv(
+    path: str | os.PathLike[str], types: Columns, remedy: str = ""
+) -> pd.DataFrame:
     """Read columns of a CSV file to the last digit, and texts as they stand.
 
     Parameters
@@ -285,30 +289,31 @@ def read_csv(path: str | os.PathLike[str], types: Columns) -> pd.DataFrame:
     types : mapping of str to str
         ``str``, ``bool``, ``int64`` or ``float64`` by column. A number that is missing
         is NaN; a text never is: a class may be called NA.
+    remedy : str, optional
+        What to do where it cannot be read, if no study makes it.
 
     Raises
     ------
     DataError
-        The file is missing, has other columns, or a value of another type.
+        The file is missing, lacks a column, or has a value of another type.
     """
     import pandas as pd
 
     try:
-        found = pd.read_csv(
-            path,
-            usecols=list(types),
-            dtype="str",
-            keep_default_na=False,
-            encoding="utf-8",
-        )[list(types)]
-        return found.apply(lambda texts: _typed(texts, types[str(texts.name)]))
-    except (OSError, ValueError, KeyError) as error:
-        expected = ", ".join(types)
-        message = f"{path}: expected a CSV file with the columns {expected} ({error})"
-        raise DataError(message) from error
+        found = pd.read_csv(path, dtype="str", keep_default_na=False, encoding="utf-8")
+        if lacking := [name for name in types if name not in found]:
+            every = len(lacking) == len(types)
+            raise ValueError(
+                "it has none of them" if every else f"it lacks {', '.join(lacking)}"
+            )
+        return found[list(types)].apply(lambda texts: _typed(texts, types))
+    except (OSError, ValueError) as error:
+        what = f"a CSV file with the columns {', '.join(types)}"
+        wrong = getattr(error, "strerror", None) or str(error)
+        raise _unreadable(path, what, wrong, remedy) from error
 
 
-def _typed(texts: pd.Series, kind: str) -> pd.Series:
+def _typed(texts: pd.Series, types: Columns) -> pd.Series:
     """Convert texts as Python does, which is exact."""
     convert: Mapping[str, Any] = {
         "str": str,
@@ -316,7 +321,11 @@ def _typed(texts: pd.Series, kind: str) -> pd.Series:
         "float64": lambda text: float(text or "nan"),
         "bool": {"true": True, "false": False}.__getitem__,
     }
-    return texts.map(convert[kind]).astype(kind)
+    kind = types[str(texts.name)]
+    try:
+        return texts.map(convert[kind]).astype(kind)
+    except (ValueError, KeyError) as error:
+        raise ValueError(f"{texts.name} holds what is no {kind}: {error}") from error
 
 
 def read_labels(path: str | os.PathLike[str]) -> dict[str, str]:
