@@ -7,14 +7,22 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from html import unescape
 from pathlib import Path
 
 from cdspp.core.provenance import file_digest
 from cdspp.core.wording import counted
 
-__all__ = ["changed_files", "changed_note", "read_digests", "stated_digests"]
+__all__ = [
+    "REPORT",
+    "changed_files",
+    "changed_note",
+    "read_digests",
+    "stated_digests",
+]
+
+REPORT = "report/index.html"  # in the folder of a study
 
 GONE = "the report was made of it, but it is gone. Run the study again"
 CUT = "it is no whole page. Delete it and run the study again"
@@ -57,7 +65,9 @@ def changed_note(root: Path) -> str:
     root : Path
         ``results/<study>``. What is gone is made again, and not told.
     """
-    files = [str(path) for path, _ in changed_files(root, root) if path.is_file()]
+    stated = read_digests(root / REPORT).items()
+    own = {name: digest for name, digest in stated if name.startswith(f"{root.name}/")}
+    files = [str(path) for path, _ in changed_files(root, own) if path.is_file()]
     if not files:
         return ""
     more = f" and {len(files) - NAMED} more" if len(files) > NAMED else ""
@@ -68,15 +78,15 @@ def changed_note(root: Path) -> str:
     )
 
 
-def changed_files(root: Path, within: Path) -> Iterator[tuple[Path, str]]:
+def changed_files(root: Path, stated: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
     """Yield the files that are not those which the report of a study was made of.
 
     Parameters
     ----------
     root : Path
         ``results/<study>``.
-    within : Path
-        Folder of the files to compare: ``results``, or the study's own.
+    stated : mapping of str to str
+        The digests to compare with, of those that the report states.
 
     Yields
     ------
@@ -85,13 +95,11 @@ def changed_files(root: Path, within: Path) -> Iterator[tuple[Path, str]]:
     wrong : str
         What is wrong with it, and what to do.
     """
-    page = root / "report" / "index.html"
+    page = root / REPORT
     if page.is_file() and not page.read_bytes().rstrip().endswith(b"</html>"):
         yield page, CUT
-    for name, digest in read_digests(page).items():
+    for name, digest in stated.items():
         path = root.parent / name
-        if not path.is_relative_to(within):
-            continue
         if not path.is_file():
             yield path, GONE
         elif (found := file_digest(path)) != digest:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from cdspp.analysis.digests import changed_files, read_digests
+from cdspp.analysis.digests import REPORT, changed_files, read_digests
 from cdspp.analysis.fit_inputs import FitInputs
 from cdspp.analysis.summary import read_scores, score_files
 from cdspp.analysis.verify_tables import table_faults
@@ -27,7 +27,6 @@ __all__ = ["Verified", "verify"]
 Trial = tuple[str, str, str, int]  # setting, task, method, trial
 Rows = list[tuple[Any, ...]]
 
-REPORT = "report/index.html"
 # What a report names, as it lies in the folder of the study.
 MADE = {
     "tables": "tables/[!.]*",
@@ -95,7 +94,7 @@ def verify(folder: str | os.PathLike[str]) -> Verified:
     root = Path(folder)
     files = score_files(root)
     stated = read_digests(root / REPORT)
-    changed = dict(changed_files(root, root.parent))
+    changed = dict(changed_files(root, stated))
     faults: list[str] = []
     scores: dict[str, pd.DataFrame] = {}
     n_fits = n_trials = unused = 0

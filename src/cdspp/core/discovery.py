@@ -104,6 +104,7 @@ def load_named_class(
 
 def defaults_of(function: Callable[..., Any]) -> Mapping[str, Any]:
     """Return the parameters of a function, method or class with their defaults."""
+    # Two functions, for mypy: it takes no class for an argument of what is cached.
     return _defaults_of(function)
 
 
