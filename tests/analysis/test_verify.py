@@ -202,6 +202,16 @@ def test_what_a_report_names_is_compared_with_its_digests(study: VerifiedStudy) 
     assert verify(study.root).told.endswith("name them: 1 file of tables.")
 
 
+@pytest.mark.parametrize("folder", [".", "tables/.."])
+def test_a_study_is_checked_from_within_its_folder(
+    study: VerifiedStudy, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_report(study)
+    known = verify(study.root)
+    monkeypatch.chdir(study.root)
+    assert verify(folder) == known
+
+
 def test_scores_that_changed_after_the_report_are_named_whatever_their_fits(
     study: VerifiedStudy,
 ) -> None:

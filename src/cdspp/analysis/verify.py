@@ -91,7 +91,7 @@ def verify(folder: str | os.PathLike[str]) -> Verified:
     DataError
         The folder has no scores.
     """
-    root = Path(folder)
+    root = _named(Path(folder))
     files = score_files(root)
     stated = read_digests(root / REPORT)
     changed = dict(changed_files(root, stated))
@@ -126,6 +126,11 @@ def verify(folder: str | os.PathLike[str]) -> Verified:
     result = counted(len(faults), "difference") if faults else "all as computed"
     told = f"Checked {', '.join(checked)}: {result}.{apart}"
     return Verified(tuple(faults), told + _unchecked(root, stated, tables))
+
+
+def _named(folder: Path) -> Path:
+    """Return a path that ends in the folder's name, as that of ``.`` does not."""
+    return folder.resolve() if folder.name in ("", "..") else folder
 
 
 def _unchecked(root: Path, stated: Iterable[str], compared: Sequence[Path]) -> str:
