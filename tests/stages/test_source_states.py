@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from cdspp.core.errors import DataError
-from cdspp.core.names import ALONE, CLASS_NOISE, REAL
+from cdspp.core.names import ALONE, CLASS_NOISE, MATCHED, REAL
 from cdspp.methods.base import SourceDomain
 from cdspp.stages.source_states import STATES, SourceState, derangement
 
@@ -19,6 +19,8 @@ AXES = (0, "digits", "print_photo", 3)
 NAMES = np.array(["ant", "bee", "cat", "dog"], dtype=object)
 SIZES = (2, 5, 3, 6)
 DRAWN = [name for name in STATES if name not in (REAL, ALONE)]
+OF_SOURCE = [name for name in DRAWN if name != MATCHED]
+LABELLED = SourceDomain(np.arange(14.0).reshape(7, 2), NAMES[[0, 0, 1, 3, 3, 3, 3]])
 OWN_ROWS = ["class-noise", "noise"]
 OWN_LABELS = ["swapped-classes", "permuted-labels"]
 
@@ -32,7 +34,7 @@ def real_source() -> SourceDomain:
 
 
 def drawn(name: str, *axes: str | int, spread: float = 1.0) -> SourceDomain:
-    source = SourceState(name, spread).of(real_source(), *(axes or AXES))
+    source = SourceState(name, spread).of(real_source(), LABELLED, *(axes or AXES))
     assert source is not None
     return source
 
@@ -72,17 +74,17 @@ def test_one_class_cannot_be_swapped(n: int) -> None:
 def test_a_source_of_one_class_is_refused_where_classes_are_swapped() -> None:
     alike = SourceDomain(np.eye(3), ["cat"] * 3)
     with pytest.raises(DataError, match="Leave this source state out"):
-        SourceState("swapped-classes").of(alike, *AXES)
-    assert SourceState("permuted-labels").of(alike, *AXES) is not None
+        SourceState("swapped-classes").of(alike, LABELLED, *AXES)
+    assert SourceState("permuted-labels").of(alike, LABELLED, *AXES) is not None
 
 
 def test_the_real_source_is_given_as_it_is() -> None:
     source = real_source()
-    assert SourceState().of(source, *AXES) is source
+    assert SourceState().of(source, LABELLED, *AXES) is source
 
 
 def test_none_is_no_source() -> None:
-    assert SourceState(ALONE).of(real_source(), *AXES) is None
+    assert SourceState(ALONE).of(real_source(), LABELLED, *AXES) is None
 
 
 @pytest.mark.parametrize("name", DRAWN)
@@ -98,7 +100,7 @@ def test_equal_axes_give_equal_draws_and_others_do_not(name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", DRAWN)
+@pytest.mark.parametrize("name", OF_SOURCE)
 def test_classes_keep_their_sizes_and_rows_their_width(name: str) -> None:
     source = drawn(name)
     assert rows(source).shape == rows(real_source()).shape
@@ -108,6 +110,26 @@ def test_classes_keep_their_sizes_and_rows_their_width(name: str) -> None:
         assert sorted(Counter(labels(source)).values()) == sorted(SIZES)
     else:
         assert Counter(labels(source)) == dict(zip(NAMES, SIZES, strict=True))
+
+
+def test_a_matched_none_repeats_labelled_rows_to_the_class_sizes_of_the_source() -> (
+    None
+):
+    source = drawn(MATCHED)
+    # No labelled row of the class cat; bees 5 for 1, ants 2 for 2, dogs 6 for 4.
+    assert Counter(labels(source)) == {"ant": 2, "bee": 5, "dog": 6}
+    known = dict(zip(map(tuple, rows(LABELLED)), labels(LABELLED), strict=True))
+    found = Counter(map(tuple, rows(source)))
+    for row, label in zip(rows(source), labels(source), strict=True):
+        assert known[tuple(row)] == label
+    dogs = [number for row, number in found.items() if known[row] == "dog"]
+    assert sorted(dogs) == [1, 1, 2, 2]
+
+
+def test_a_matched_none_needs_a_class_in_common() -> None:
+    strangers = SourceDomain(np.eye(2), np.array(["emu", "fox"], dtype=object))
+    with pytest.raises(DataError, match="no target row has one of them"):
+        SourceState(MATCHED).of(real_source(), strangers, *AXES)
 
 
 @pytest.mark.parametrize("name", OWN_ROWS)
@@ -140,7 +162,9 @@ def test_permuted_labels_tear_the_rows_of_a_class_apart() -> None:
 def test_rows_of_class_noise_are_as_long_as_those_they_replace(
     spread: float, absolute: bool
 ) -> None:
-    source = SourceState("class-noise", spread, absolute).of(real_source(), *AXES)
+    source = SourceState("class-noise", spread, absolute).of(
+        real_source(), LABELLED, *AXES
+    )
     assert source is not None
     found, expected = (
         np.linalg.norm(X, axis=1) for X in (rows(source), rows(real_source()))
@@ -150,7 +174,9 @@ def test_rows_of_class_noise_are_as_long_as_those_they_replace(
 
 
 def test_absolute_values_are_those_of_the_same_draw() -> None:
-    absolute = SourceState("class-noise", absolute=True).of(real_source(), *AXES)
+    absolute = SourceState("class-noise", absolute=True).of(
+        real_source(), LABELLED, *AXES
+    )
     assert absolute is not None
     np.testing.assert_array_equal(rows(absolute), np.abs(rows(drawn("class-noise"))))
 
@@ -173,14 +199,15 @@ def test_rows_of_class_noise_lie_around_one_centre_a_class() -> None:
 
 
 def test_a_row_of_zeros_is_replaced_by_one() -> None:
-    source = SourceState("class-noise").of(SourceDomain(np.zeros((2, 3)), [0, 1]), 0)
+    zeros = SourceDomain(np.zeros((2, 3)), [0, 1])
+    source = SourceState("class-noise").of(zeros, LABELLED, 0)
     assert source is not None
     np.testing.assert_array_equal(rows(source), np.zeros((2, 3)))
 
 
 def test_noise_is_half_normal_without_classes() -> None:
     source = SourceDomain(np.zeros((200, 100)), np.arange(200) % 4)
-    found = SourceState("noise").of(source, *AXES)
+    found = SourceState("noise").of(source, LABELLED, *AXES)
     assert found is not None
     assert stats.kstest(rows(found).ravel(), stats.halfnorm.cdf).pvalue > 0.01
     means = [rows(found)[labels(found) == code].mean(axis=0) for code in range(4)]
@@ -193,7 +220,7 @@ def test_no_state_changes_the_real_source(name: str) -> None:
     source, untouched = real_source(), real_source()
     for absolute in {False, name == CLASS_NOISE}:
         for _ in range(2):
-            found = SourceState(name, absolute=absolute).of(source, *AXES)
+            found = SourceState(name, absolute=absolute).of(source, LABELLED, *AXES)
             if found is not None and found is not source:
                 assert found.X is not source.X or found.y is not source.y
     np.testing.assert_array_equal(rows(source), rows(untouched))
@@ -203,7 +230,7 @@ def test_no_state_changes_the_real_source(name: str) -> None:
 @pytest.mark.parametrize("name", STATES)
 def test_lists_are_sources_too(name: str) -> None:
     plain = SourceDomain([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], ["a", "b", "b"])
-    found = SourceState(name).of(plain, *AXES)
+    found = SourceState(name).of(plain, SourceDomain([[0.0], [1.0]], ["a", "b"]), *AXES)
     if found is not None:
         assert Counter(np.asarray(found.y).tolist()).total() == 3
 

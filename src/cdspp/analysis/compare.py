@@ -305,8 +305,9 @@ class _Fits:
         used = np.concatenate([rows[:labels] for rows in fold.train])
         rows = np.concatenate([used, self._unlabelled(number)])
         scaling = fit_scaling(self.scale, problem.X[rows])
-        whole = self._source(number)
-        source = SourceState(state).of(whole, self.seed, "compare", "own", number)
+        labelled = SourceDomain(scaling.apply(problem.X[used]), problem.codes[used])
+        whole, axes = self._source(number), (self.seed, "compare", "own", number)
+        source = SourceState(state).of(whole, labelled, *axes)
         drawn = integer_seed(method, self.seed, "compare", number)
         model = make(method, **seed_option(method, drawn))
         with warnings.catch_warnings():

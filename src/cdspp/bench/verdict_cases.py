@@ -262,8 +262,10 @@ def _fit_in_all_states(planted: Planted, number: int, n_trials: int) -> Float:
     accuracies = np.empty((len(STATES), n_trials))
     for trial in range(n_trials):
         split = problem.split(number, trial)
+        known = ~split.unlabelled
+        labelled = SourceDomain(split.X[known], split.y[known])
         for row, name in enumerate(STATES):
-            source = SourceState(name).of(real, "verdicts", number, trial)
+            source = SourceState(name).of(real, labelled, "verdicts", number, trial)
             found = model.fit(split.X, split.y, source=source).transduction_
             accuracies[row, trial] = np.mean(found[split.unlabelled] == split.hidden)
     return accuracies

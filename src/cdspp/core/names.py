@@ -14,6 +14,7 @@ __all__ = [
     "LABELLED",
     "LABELS",
     "MAIN",
+    "MATCHED",
     "MOST_COMPONENTS",
     "NO_SCALE",
     "PCA",
@@ -37,6 +38,7 @@ __all__ = [
 MAIN = "main"  # the setting from which all others differ
 REAL = "real"  # the source as it is given
 ALONE = "none"  # the source state without one: the labelled target rows serve
+MATCHED = "none-matched"  # those rows repeated to the source's class sizes
 CLASS_NOISE = "class-noise"  # rows around one random centre a class, for a source
 AVERAGE = "average"  # over the tasks of a benchmark, in place of a task's name
 LABELS = "labels"  # of a curve: the number of labelled target samples per class

@@ -29,6 +29,7 @@ _UNSEEN = {"Cc", "Cn", "Cs", "Zl", "Zp"}
 # Of the source states, from what they take away to nothing left.
 STATE_TITLES = {
     "none": "none",
+    "none-matched": "matched none",
     "swapped-classes": "swapped classes",
     "permuted-labels": "permuted labels",
     "class-noise": "class noise",

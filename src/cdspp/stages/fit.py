@@ -89,6 +89,12 @@ class Trial:
     source_ids: NDArray[Any]
     labelled_ids: NDArray[Any]
 
+    @property
+    def labelled(self) -> SourceDomain:
+        """The labelled target rows."""
+        known = np.array([label != UNLABELLED for label in self.y])
+        return SourceDomain(self.X[known], self.y[known])
+
 
 @dataclass(frozen=True)
 class TaskFiles:
@@ -323,7 +329,8 @@ def _fit_block(cell: Cell, fit: Fit, content: Mapping[str, Any]) -> None:
         axes = cell.axes(trial.number)
         given = _given(fit.method, axes, cell.files.prior)
         build = partial(make, fit.method, **{**given, **fit.options})
-        outcome, rounds = _fit_trial(build, trial, state.of(trial.source, *axes))
+        source = state.of(trial.source, trial.labelled, *axes)
+        outcome, rounds = _fit_trial(build, trial, source)
         outcome |= {"rounds": len(rounds), "tested": len(trial.test_ids)}
         outcomes.append({**outcome, "test_ids": ids_digest(trial.test_ids)})
         _append(rows, trial, rounds)

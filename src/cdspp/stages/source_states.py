@@ -2,20 +2,22 @@
 
 Whether a source helped is asked by fitting the same method on the same target rows with
 another source. Each *state* takes something more away: which class is which, that rows
-of a class belong together, that the rows are data, and the source itself.
+of a class belong together, that the rows are data, and the source itself. Without one
+a method is also regularised otherwise and does not know the source's class sizes; the
+labelled target rows, repeated to *match* these sizes, have both.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
-from cdspp.core.names import ALONE, CLASS_NOISE, REAL
+from cdspp.core.names import ALONE, CLASS_NOISE, MATCHED, REAL
 from cdspp.core.seeding import generator
 from cdspp.methods.base import SourceDomain
 
@@ -43,47 +45,73 @@ def derangement(n: int, rng: np.random.Generator) -> NDArray[np.intp]:
             return drawn
 
 
-def _real(source: SourceDomain, rng: np.random.Generator, spread: float) -> Any:
-    return source
+class _Draw(NamedTuple):
+    """What a state is made of."""
+
+    source: SourceDomain
+    labelled: SourceDomain
+    rng: np.random.Generator
+    spread: float
+
+    @property
+    def y(self) -> Array:
+        """Labels of the source rows."""
+        return np.asarray(self.source.y)
 
 
-def _none(source: SourceDomain, rng: np.random.Generator, spread: float) -> Any:
+def _real(given: _Draw) -> SourceDomain:
+    return given.source
+
+
+def _none(given: _Draw) -> None:
     return None
 
 
-def _swapped_classes(source: SourceDomain, rng: np.random.Generator, _: float) -> Any:
-    classes, codes = np.unique(_labels(source), return_inverse=True)
-    return SourceDomain(source.X, classes[derangement(len(classes), rng)][codes])
+def _none_matched(given: _Draw) -> SourceDomain:
+    X, labels = np.asarray(given.labelled.X), np.asarray(given.labelled.y)
+    rows = [
+        np.resize(given.rng.permutation(np.flatnonzero(labels == label)), size)
+        for label, size in zip(*np.unique(given.y, return_counts=True), strict=True)
+        if np.any(labels == label)
+    ]
+    if not rows:
+        raise DataError(
+            f"{MATCHED} repeats labelled target rows of the source's classes, and no "
+            f"target row has one of them. Leave this source state out."
+        )
+    chosen = np.concatenate(rows)
+    return SourceDomain(X[chosen], labels[chosen])
 
 
-def _permuted_labels(source: SourceDomain, rng: np.random.Generator, _: float) -> Any:
-    return SourceDomain(source.X, rng.permutation(_labels(source)))
+def _swapped_classes(given: _Draw) -> SourceDomain:
+    classes, codes = np.unique(given.y, return_inverse=True)
+    renamed = classes[derangement(len(classes), given.rng)]
+    return SourceDomain(given.source.X, renamed[codes])
 
 
-def _class_noise(source: SourceDomain, rng: np.random.Generator, spread: float) -> Any:
-    rows = np.asarray(source.X)
-    classes, codes = np.unique(_labels(source), return_inverse=True)
+def _permuted_labels(given: _Draw) -> SourceDomain:
+    return SourceDomain(given.source.X, given.rng.permutation(given.y))
+
+
+def _class_noise(given: _Draw) -> SourceDomain:
+    rows, rng = np.asarray(given.source.X), given.rng
+    classes, codes = np.unique(given.y, return_inverse=True)
     means = rng.standard_normal((len(classes), rows.shape[1]))
-    drawn = means[codes] + spread * rng.standard_normal(rows.shape)
+    drawn = means[codes] + given.spread * rng.standard_normal(rows.shape)
     lengths = np.linalg.norm(rows, axis=1) / np.linalg.norm(drawn, axis=1)
-    return SourceDomain(drawn * lengths[:, None], source.y)
+    return SourceDomain(drawn * lengths[:, None], given.source.y)
 
 
-def _noise(source: SourceDomain, rng: np.random.Generator, spread: float) -> Any:
-    shape = np.shape(source.X)
-    return SourceDomain(np.abs(rng.standard_normal(shape)), source.y)
+def _noise(given: _Draw) -> SourceDomain:
+    shape = np.shape(given.source.X)
+    return SourceDomain(np.abs(given.rng.standard_normal(shape)), given.source.y)
 
 
-def _labels(source: SourceDomain) -> Array:
-    return np.asarray(source.y)
-
-
-# From the most that is kept to the least; `none` keeps nothing and draws nothing.
-STATES: Mapping[
-    str, Callable[[SourceDomain, np.random.Generator, float], SourceDomain | None]
-] = {
+# From the most that is kept to the least; both forms of none keep nothing.
+STATES: Mapping[str, Callable[[_Draw], SourceDomain | None]] = {
     REAL: _real,
     ALONE: _none,
+    MATCHED: _none_matched,
     "swapped-classes": _swapped_classes,
     "permuted-labels": _permuted_labels,
     CLASS_NOISE: _class_noise,
@@ -97,12 +125,14 @@ class SourceState:
 
     Parameters
     ----------
-    name : {'real', 'none', 'swapped-classes', 'permuted-labels', 'class-noise', \
-'noise'}
-        As given; no source, so that the labelled target rows serve; classes renamed by
-        a derangement, rows of a class still together; labels permuted over the rows;
-        rows around one random centre a class, each as long as the row that it replaces;
-        rows of |N(0, 1)| without classes.
+    name : {'real', 'none', 'none-matched', 'swapped-classes', 'permuted-labels', \
+'class-noise', 'noise'}
+        As given; no source, so that the labelled target rows serve; these rows repeated
+        to the class sizes of the source, so that a method is regularised, and knows the
+        shares of the classes, as with it; classes renamed by a derangement, rows of a
+        class still together; labels permuted over the rows; rows around one random
+        centre a class, each as long as the row that it replaces; rows of |N(0, 1)|
+        without classes.
     spread : float, default=1.0
         Of class noise: standard deviation of a row around its centre, whose values are
         drawn from N(0, 1).
@@ -127,13 +157,17 @@ class SourceState:
                 f"{self.name}. Remove them."
             )
 
-    def of(self, source: SourceDomain, *axes: str | int) -> SourceDomain | None:
+    def of(
+        self, source: SourceDomain, labelled: SourceDomain, *axes: str | int
+    ) -> SourceDomain | None:
         """Return the source in this state.
 
         Parameters
         ----------
         source : SourceDomain
             The real one.
+        labelled : SourceDomain
+            The labelled target rows.
         *axes : str or int
             What the draw belongs to: seed, benchmark, task, trial. Equal axes give
             equal draws, for every method and every spread.
@@ -141,9 +175,11 @@ class SourceState:
         Raises
         ------
         DataError
-            Classes are to be swapped and there is one class only.
+            Classes are to be swapped and there is one class only, or no labelled
+            target row has a class of the source.
         """
-        changed = STATES[self.name](source, generator(self.name, *axes), self.spread)
+        rng = generator(self.name, *axes)
+        changed = STATES[self.name](_Draw(source, labelled, rng, self.spread))
         if changed is None or not self.absolute:
             return changed
         return SourceDomain(np.abs(changed.X), changed.y)

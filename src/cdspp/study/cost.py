@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cdspp.core.names import ALONE, MOST_COMPONENTS, PCA
+from cdspp.core.names import ALONE, MATCHED, MOST_COMPONENTS, PCA
 from cdspp.features import make_extractor
 from cdspp.methods import method_class
 from cdspp.methods.size import Size, expected_work
@@ -89,8 +89,10 @@ def problem_size(
     ) + study.datasets[entry.dataset].unlabelled.get(target, 0)
     d_target = _width(study, entry.dataset, target, entry.target_view)
     n_source, d_source = n_labelled, d_target  # the labelled target rows serve
-    if study.settings[setting].source["name"] != ALONE:
+    state = study.settings[setting].source["name"]
+    if state != ALONE:
         n_source = sum(min(n, per_source) for n in sizes[source].values())
+    if state not in (ALONE, MATCHED):
         d_source = _width(study, entry.dataset, source, source_view)
     return Size(
         name=f"{benchmark}, {task}",
