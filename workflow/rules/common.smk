@@ -17,6 +17,7 @@ from cdspp.study.config import load_study
 from cdspp.study.files import (
     FEATURES,
     FIT,
+    ROW_SCORES,
     SCORES,
     SPLIT,
     SUBSPACE,
@@ -83,6 +84,10 @@ LABELS = "results/labels/{dataset}/{domain}.parquet"
 CODEBOOK = "results/codebooks/{dataset}/{view}.npz"
 SHARES = "results/{study}/test-shares/{benchmark}/{setting}/{domain}/{block}.parquet"
 EVERY_SCORES = expand(SCORES, benchmark=study.benchmarks, allow_missing=True)
+COMPARISONS = "results/{study}/tables/source-help_{benchmark}"
+EVERY_COMPARISONS = expand(
+    f"{COMPARISONS}.csv", benchmark=study.benchmarks, allow_missing=True
+)
 
 IDENTIFIER = "[a-z0-9]+(?:-[a-z0-9]+)*"
 

@@ -23,6 +23,7 @@ def figure_files(stem, caption):
 rule source_help_figure:
     input:
         scores=EVERY_SCORES,
+        comparisons=EVERY_COMPARISONS,
     output:
         figure_files("results/{study}/figures/source-help", "figure-source-help.rst"),
         figure_files(

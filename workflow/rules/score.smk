@@ -1,4 +1,4 @@
-# Scores: predictions meet the labels of the test samples, one table a benchmark. Rows of
+# Scores: predictions meet the labels of the test samples, one table a benchmark, and which rows are predicted rightly. Rows of
 # tables without a label are not scored: what is predicted for them is a file of its own.
 
 from functools import partial
@@ -18,7 +18,8 @@ rule score:
         fits=predictions,
         labels=target_labels,
     output:
-        SCORES,
+        scores=SCORES,
+        rows=ROW_SCORES,
     log:
         "logs/{study}/scores/{benchmark}.log",
     conda:

@@ -30,13 +30,14 @@ def table_files(stem, caption, category="Tables"):
 rule benchmark_tables:
     input:
         scores=SCORES,
+        rows=ROW_SCORES,
     output:
         table_files("results/{study}/tables/accuracy_{benchmark}", "accuracy.rst"),
         table_files(
             "results/{study}/tables/class-accuracy_{benchmark}", "class-accuracy.rst"
         ),
         table_files("results/{study}/tables/iterations_{benchmark}", "iterations.rst"),
-        table_files("results/{study}/tables/source-help_{benchmark}", "source-help.rst"),
+        table_files(COMPARISONS, "source-help.rst"),
     log:
         "logs/{study}/tables/{benchmark}.log",
     conda:
@@ -137,7 +138,7 @@ rule overview:
 
 rule source_help:
     input:
-        scores=EVERY_SCORES,
+        comparisons=EVERY_COMPARISONS,
     output:
         table_files("results/{study}/tables/source-help", "source-matrix.rst"),
     log:
@@ -190,6 +191,7 @@ rule printed_choices:
 rule claims:
     input:
         scores=EVERY_SCORES,
+        comparisons=EVERY_COMPARISONS,
     output:
         table_files("results/{study}/tables/claims-overview", "claims-overview.rst"),
         table_files("results/{study}/tables/claims", "claims.rst"),

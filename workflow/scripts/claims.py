@@ -13,6 +13,7 @@ from cdspp.study.plan import BenchmarkPlan
 
 with job(snakemake.log[0]):
     plans = [BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans]
-    findings = check_claims(read_evidence(snakemake.input.scores, plans), CLAIMS)
+    evidence = read_evidence(**snakemake.input, plans=plans)
+    findings = check_claims(evidence, CLAIMS)
     tables = [build_verdicts_table(findings), build_claims_table(findings)]
     write_tables(tables, list(snakemake.output))

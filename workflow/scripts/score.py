@@ -7,5 +7,6 @@ with job(snakemake.log[0]):
     write_scores(
         fits=snakemake.input.fits,
         labels=snakemake.input.labels,
-        output=snakemake.output[0],
+        output=snakemake.output.scores,
+        rows=snakemake.output.rows,
     )

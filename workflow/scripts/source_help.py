@@ -1,7 +1,6 @@
 """Write the table of methods by source states."""
 
-from cdspp.analysis.source_help import compare
-from cdspp.analysis.summary import read_scores
+from cdspp.analysis.source_help import read_comparisons
 from cdspp.core.jobs import job
 from cdspp.report.tables.source_help import build_matrix_table
 from cdspp.report.tables.table import write_tables
@@ -9,7 +8,5 @@ from cdspp.study.plan import BenchmarkPlan
 
 with job(snakemake.log[0]):
     plans = [BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans]
-    scores = map(read_scores, snakemake.input.scores)
-    found = [compare(*pair) for pair in zip(scores, plans, strict=True)]
-    table = build_matrix_table(found, plans[0].margin)
-    write_tables([table], list(snakemake.output))
+    found = [read_comparisons(path) for path in snakemake.input.comparisons]
+    write_tables([build_matrix_table(found, plans)], list(snakemake.output))

@@ -1,9 +1,10 @@
 """How sure a mean over trials is: Student's t on values, and on paired differences.
 
 Trials are few, so intervals come from the t distribution: a percentile bootstrap of ten
-trials is too narrow. They say how a number moves with the labelled samples, not from
-one task to another. With fewer than `INTERVAL_TRIALS` there is none: from two trials, t
-is 12.7 and the interval as wide as chance has it.
+trials is too narrow. They say how a number moves with the labelled samples; of other
+target rows, too, where `cdspp.analysis.crossed` makes the standard error. With fewer
+than `INTERVAL_TRIALS` there is none: from two trials, t is 12.7 and the interval as
+wide as chance has it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtr, stdtrit
 
-from cdspp.analysis.summary import mean_sd, present
+from cdspp.analysis.summary import Floats, mean_sd, present
 
 __all__ = [
     "INTERVAL_TRIALS",
@@ -47,12 +48,21 @@ class PairedGain:
         Its standard error; NaN with fewer than two shared trials.
     losses, trials : int
         In how many of the trials that both have the difference is negative.
+    least : float
+        The least difference of a trial; NaN without one.
+    one_decides : bool
+        Whether the mean has another sign, or none, without its most extreme trial.
+    df : float
+        Degrees of freedom of the standard error.
     """
 
     gain: float
     error: float
     losses: int
     trials: int
+    least: float = math.nan
+    one_decides: bool = False
+    df: float = math.nan
 
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
         """Return the t interval of the mean difference; NaN from too few trials."""
@@ -62,8 +72,8 @@ class PairedGain:
         return self.gain - half, self.gain + half
 
     def quantile(self, probability: float) -> float:
-        """Return a quantile of the t distribution that belongs to these trials."""
-        return float(stdtrit(self.trials - 1, probability)) if self.known else math.nan
+        """Return a quantile of the t distribution that belongs to the error."""
+        return float(stdtrit(self.df, probability)) if self.known else math.nan
 
     @property
     def known(self) -> bool:
@@ -95,7 +105,7 @@ class PairedGain:
             return math.nan
         if self.error <= ZERO:
             return 0.0 if gain > ZERO else 1.0
-        return float(stdtr(self.trials - 1, -gain / self.error))
+        return float(stdtr(self.df, -gain / self.error))
 
 
 def paired_gain(values: ArrayLike, rival: ArrayLike) -> PairedGain:
@@ -148,7 +158,24 @@ def gain_of(
     mean, sd = mean_sd(found)
     losses = int(np.count_nonzero(found < -ZERO))
     error = max(sd * (1 / max(found.size, 1) + overlap) ** 0.5, resolution)
-    return PairedGain(mean, error, losses, int(found.size))
+    return PairedGain(
+        gain=mean,
+        error=error,
+        losses=losses,
+        trials=int(found.size),
+        least=float(found.min()) if found.size else math.nan,
+        one_decides=_one_decides(found),
+        df=found.size - 1.0,
+    )
+
+
+def _one_decides(differences: Floats) -> bool:
+    """Whether the sign of the mean rests on its most extreme trial."""
+    if differences.size < 2:
+        return False
+    mean = differences.mean()
+    extreme = differences.max() if mean > 0 else differences.min()
+    return bool(abs(mean) > ZERO and mean * (differences.sum() - extreme) <= 0)
 
 
 def mean_interval(values: ArrayLike, level: float = LEVEL) -> tuple[float, float]:

@@ -114,8 +114,9 @@ class Summary:
         Tasks in table order.
     iterations : ndarray of shape (n_iterations,)
         The iterations that occur anywhere.
-    accuracy, class_accuracy : ndarray of shape (n_rows, n_tasks, n_trials)
-        At the last iteration; `class_accuracy` is the mean over classes.
+    accuracy, class_accuracy, macro_f1 : ndarray of shape (n_rows, n_tasks, n_trials)
+        At the last iteration; `class_accuracy`, the balanced accuracy, and `macro_f1`
+        are means over classes.
     by_iteration : ndarray of shape (n_rows, n_tasks, n_trials, n_iterations)
         Accuracy at every iteration.
     collapsed : ndarray of bool of shape (n_rows, n_tasks, n_trials)
@@ -128,6 +129,7 @@ class Summary:
     iterations: NDArray[np.int64]
     accuracy: Floats
     class_accuracy: Floats
+    macro_f1: Floats
     by_iteration: Floats
     collapsed: NDArray[np.bool_]
 
@@ -165,6 +167,7 @@ class Summary:
             rows=tuple(self.rows[i] for i in kept),
             accuracy=self.accuracy[kept],
             class_accuracy=self.class_accuracy[kept],
+            macro_f1=self.macro_f1[kept],
             by_iteration=self.by_iteration[kept],
             collapsed=self.collapsed[kept],
         )
@@ -248,6 +251,7 @@ def summarise(
         iterations.astype(np.int64),
         _last(good, "accuracy", shape),
         _last(good, "mean_class_accuracy", shape),
+        _last(good, "macro_f1", shape),
         by_iteration,
         _last(good, "collapsed", shape) == 1.0,  # NaN is not
     )

@@ -1,18 +1,21 @@
 """Did the source help? The rule, from paired gains to a verdict, and nothing else.
 
 A method is run with the real source and with others in its place: its *source states*.
-The gains of the real one over each, on paired trials, are judged by Student's t:
+The gains of the real one over each, on paired trials, are judged by Student's t with
+standard errors over trials and target rows (`cdspp.analysis.crossed`):
 
 * *helps*: better than every state. The largest one-sided p value over the states
-  (all must fall) is below 5 % after Holm's correction over the tasks of the benchmark.
-* *hurts*: worse than without a source, likewise corrected.
-* *equal*: the 90 % interval of the gain over no source lies within the margin (two
+  (all must fall) is below 5 % after Holm's correction.
+* *hurts*: worse than both states without a source, likewise.
+* *equal*: the 90 % intervals of the gains over both lie within the margin (two
   one-sided tests at 5 %).
-* *undecided*: anything else. The smallest gain that these trials could have shown tells
-  what may have been missed.
+* *undecided*: anything else, with the gain that these trials would have shown with a
+  power of 80 %.
 
-With fewer than five trials there is no verdict, and none where fits have collapsed. A
-verdict holds for splits of these files; Holm's correction does not cover methods.
+Holm's correction covers the tasks of a benchmark; of the average over tasks, the
+methods. Each word is asked of accuracy and of balanced accuracy. Where they differ, the
+verdict *depends on the measure*. With fewer than five trials there is none, and none
+where fits have collapsed or diverged.
 """
 
 from __future__ import annotations
@@ -24,38 +27,48 @@ from dataclasses import dataclass
 import numpy as np
 
 from cdspp.analysis.paired import ZERO, PairedGain
-from cdspp.core.names import ALONE
+from cdspp.core.names import WITHOUT_SOURCE
 
 __all__ = [
     "ALPHA",
     "COLLAPSED",
+    "DEPENDS",
     "EQUAL",
     "HELPS",
     "HURTS",
     "MIN_TRIALS",
     "NOT_ASKED",
+    "POWER",
     "RULE",
     "STATEMENTS",
     "TOO_FEW",
     "UNDECIDED",
     "Verdict",
+    "agreed",
     "holm",
     "judge_pair",
+    "judge_pairs",
     "judge_tasks",
 ]
 
 HELPS, HURTS, EQUAL, UNDECIDED = "helps", "hurts", "equal", "undecided"
-STATEMENTS = (HELPS, HURTS, EQUAL, UNDECIDED)
+DEPENDS = "depends on the measure"
+STATEMENTS = (HELPS, HURTS, EQUAL, UNDECIDED, DEPENDS)
 TOO_FEW, COLLAPSED, NOT_ASKED = "too few trials", "collapsed", "not asked"
 MIN_TRIALS = 5
 ALPHA = 0.05
+POWER = 0.8  # with which a detectable gain would be called *helps*
 RULE = (
-    "The source helps on a task where the method does better with it than in every "
-    "other source state: the largest one-sided p value of Student's t on paired "
-    "trials is below 5 % after Holm's correction over the tasks of the benchmark. It "
-    "hurts where the method does worse than without a source, likewise. The two are "
-    "equal where the 90 % interval of the gain over no source lies within the margin; "
-    "otherwise the trials leave it undecided."
+    "The source helps where the method does better with it than in every other source "
+    "state: the largest one-sided p value of Student's t is below 5 % after Holm's "
+    "correction (over the tasks of the benchmark; over its methods, where tasks are "
+    "averaged). It hurts where the method does worse than without a source, whether "
+    "the labelled target rows serve as they are or repeated to the source's class "
+    "sizes. The two are equal where the 90 % intervals of the gain over both lie "
+    "within the margin; otherwise the trials leave it undecided. Standard errors are "
+    "for other labelled samples and other rows of this kind. Each word is asked of "
+    "accuracy and of balanced accuracy; where the two differ, it depends on the "
+    "measure."
 )
 
 
@@ -72,8 +85,8 @@ class Verdict:
     hardest : str
         The state over which the gain is least sure; empty where not tested.
     detectable : float
-        The smallest mean gain that would have been called *helps*, had the trials
-        spread as they did.
+        The mean gain over every state that would be called *helps* with `POWER`, did
+        trials and rows spread as they do.
     """
 
     word: str
@@ -89,12 +102,12 @@ def judge_tasks(
     margin: float,
     collapsed: Sequence[bool] = (),
 ) -> list[Verdict]:
-    """Judge the tasks of a benchmark together.
+    """Judge the tasks of a benchmark together, or the methods on their average.
 
     Parameters
     ----------
     tasks : sequence of mapping
-        By task, the gain of the real source over each state.
+        By task, or by method, the gain of the real source over each state.
     margin : float
         Largest gain, as a fraction, that still counts as equal.
     collapsed : sequence of bool, optional
@@ -103,13 +116,13 @@ def judge_tasks(
     Returns
     -------
     list of Verdict
-        One a task. The average over tasks is judged as one task of its own.
+        One a task, or a method.
     """
     fallen = collapsed or [False] * len(tasks)
     silent = [_silence(*pair) for pair in zip(tasks, fallen, strict=True)]
     asked = [task for task, word in zip(tasks, silent, strict=True) if not word]
     helps = holm([max(gain.p_above for gain in task.values()) for task in asked])
-    hurts = holm([task[ALONE].p_below if ALONE in task else 1.0 for task in asked])
+    hurts = holm([_p_hurts(task) for task in asked])
     found = iter(
         _verdict(*each, margin, len(asked))
         for each in zip(asked, helps, hurts, strict=True)
@@ -117,20 +130,48 @@ def judge_tasks(
     return [Verdict(word) if word else next(found) for word in silent]
 
 
+def agreed(word: str, balanced: str) -> str:
+    """Return the verdict from the words of both measures."""
+    return word if word == balanced else DEPENDS
+
+
 def judge_pair(gain: PairedGain, margin: float) -> str:
-    """Judge one gain alone, by the same tests: the cell of a matrix.
+    """Judge a gain over one state alone, see `judge_pairs`."""
+    return judge_pairs([gain], margin)[0]
+
+
+def judge_pairs(gains: Sequence[PairedGain], margin: float) -> list[str]:
+    """Judge gains over one state, by the same tests: a column of a matrix.
+
+    Parameters
+    ----------
+    gains : sequence of PairedGain
+        Holm's correction covers them; one alone needs none.
+    margin : float
+        Largest gain, as a fraction, that still counts as equal.
 
     Returns
     -------
-    str
+    list of str
         `HELPS` (better than this state), `HURTS` (worse), `EQUAL`, `UNDECIDED` or
         `TOO_FEW`.
     """
-    if gain.trials < MIN_TRIALS:
-        return TOO_FEW
-    if gain.p_above < ALPHA:
+    asked = [gain for gain in gains if gain.trials >= MIN_TRIALS]
+    above, below = (
+        iter(holm(p)) for p in ([g.p_above for g in asked], [g.p_below for g in asked])
+    )
+    return [
+        _pair(gain, next(above), next(below), margin)
+        if gain.trials >= MIN_TRIALS
+        else TOO_FEW
+        for gain in gains
+    ]
+
+
+def _pair(gain: PairedGain, p_above: float, p_below: float, margin: float) -> str:
+    if p_above < ALPHA:
         return HELPS
-    if gain.p_below < ALPHA:
+    if p_below < ALPHA:
         return HURTS
     return EQUAL if _within(gain, margin) else UNDECIDED
 
@@ -160,6 +201,15 @@ def _silence(task: Mapping[str, PairedGain], collapsed: bool) -> str:
     return COLLAPSED if collapsed else ""
 
 
+def _without(task: Mapping[str, PairedGain]) -> list[PairedGain]:
+    """Return the gains over the states without a source that were run."""
+    return [task[state] for state in WITHOUT_SOURCE if state in task]
+
+
+def _p_hurts(task: Mapping[str, PairedGain]) -> float:
+    return max((gain.p_below for gain in _without(task)), default=1.0)
+
+
 def _verdict(
     task: Mapping[str, PairedGain],
     p_helps: float,
@@ -167,15 +217,17 @@ def _verdict(
     margin: float,
     n_tasks: int,
 ) -> Verdict:
-    hardest = max(task, key=lambda state: task[state].p_above)
+    hardest = max(task, key=lambda state: (task[state].p_above, -task[state].gain))
     detectable = max(
-        gain.quantile(1 - ALPHA / n_tasks) * gain.error for gain in task.values()
+        (gain.quantile(1 - ALPHA / n_tasks) + gain.quantile(POWER)) * gain.error
+        for gain in task.values()
     )
+    without = _without(task)
     if p_helps < ALPHA:
         word = HELPS
     elif p_hurts < ALPHA:
         word = HURTS
-    elif ALONE in task and _within(task[ALONE], margin):
+    elif without and all(_within(gain, margin) for gain in without):
         word = EQUAL
     else:
         word = UNDECIDED

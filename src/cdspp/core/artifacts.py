@@ -37,6 +37,7 @@ __all__ = [
     "SUBSPACE_ARRAYS",
     "Features",
     "atomic",
+    "read_arrays",
     "read_csv",
     "read_features",
     "read_frame",
@@ -90,6 +91,7 @@ SCORE_COLUMNS: Columns = {
     "n_samples": "int32",
     "accuracy": "float64",
     "mean_class_accuracy": "float64",
+    "macro_f1": "float64",
 }
 
 
@@ -154,7 +156,7 @@ def read_features(path: str | os.PathLike[str]) -> Features:
         The file is missing, damaged, or holds something else.
     """
     what = "a feature file (NPZ)"
-    arrays = _read_arrays(path, what)
+    arrays = read_arrays(path, what)
     try:
         provenance = json.loads(str(arrays["provenance"]))
         ids = arrays["ids"]
@@ -180,7 +182,7 @@ def read_subspace(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
         The file is missing, damaged, or holds something else.
     """
     what = "a subspace (NPZ)"
-    arrays = _read_arrays(path, what)
+    arrays = read_arrays(path, what)
     if lacking := [name for name in SUBSPACE_ARRAYS if name not in arrays]:
         raise _unreadable(path, what, f"it holds no {', '.join(lacking)}")
     shapes = [arrays[name].shape for name in SUBSPACE_ARRAYS]
@@ -190,8 +192,14 @@ def read_subspace(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
     return arrays
 
 
-def _read_arrays(path: str | os.PathLike[str], what: str) -> dict[str, np.ndarray]:
-    """Read all arrays of an NPZ file; `what` it should be, for messages."""
+def read_arrays(path: str | os.PathLike[str], what: str) -> dict[str, np.ndarray]:
+    """Read all arrays of an NPZ file; `what` it should be, for messages.
+
+    Raises
+    ------
+    DataError
+        The file is missing, damaged, or holds something else.
+    """
     _check_opening(path, what, _ZIP)
     try:
         with np.load(path, allow_pickle=False) as archive:

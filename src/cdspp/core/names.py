@@ -29,6 +29,7 @@ __all__ = [
     "UNIT",
     "UNLABELLED_ROLE",
     "UNTRAINED",
+    "WITHOUT_SOURCE",
     "FitKey",
     "fit_key",
     "trials_of_block",
@@ -39,6 +40,7 @@ MAIN = "main"  # the setting from which all others differ
 REAL = "real"  # the source as it is given
 ALONE = "none"  # the source state without one: the labelled target rows serve
 MATCHED = "none-matched"  # those rows repeated to the source's class sizes
+WITHOUT_SOURCE = ALONE, MATCHED
 CLASS_NOISE = "class-noise"  # rows around one random centre a class, for a source
 AVERAGE = "average"  # over the tasks of a benchmark, in place of a task's name
 LABELS = "labels"  # of a curve: the number of labelled target samples per class

@@ -14,14 +14,15 @@ from numpy.typing import NDArray
 from cdspp.core.artifacts import SCORE_COLUMNS, read_labels, write_rows
 from cdspp.core.errors import DataError
 from cdspp.stages.fit_files import FitFile, read_fit
+from cdspp.stages.row_scores import RowScoreWriter
 
 __all__ = ["accuracies", "score_fit", "write_scores"]
 
 log = logging.getLogger(__name__)
 
 
-def accuracies(truth: NDArray[Any], predicted: NDArray[Any]) -> tuple[float, float]:
-    """Return the share of samples that are right, and its mean over the classes.
+def accuracies(truth: NDArray[Any], predicted: NDArray[Any]) -> tuple[float, ...]:
+    """Return accuracy, its mean over the classes, and the mean F1 over the classes.
 
     Parameters
     ----------
@@ -32,11 +33,15 @@ def accuracies(truth: NDArray[Any], predicted: NDArray[Any]) -> tuple[float, flo
     --------
     >>> import numpy as np
     >>> accuracies(np.array(["a", "a", "a", "b"]), np.array(["a", "a", "b", "b"]))
-    (0.75, 0.8333333333333333)
+    (0.75, 0.8333333333333333, 0.7333333333333334)
     """
     right = truth == predicted
-    per_class = [right[truth == label].mean() for label in np.unique(truth)]
-    return float(right.mean()), float(np.mean(per_class))
+    classes, codes = np.unique(truth, return_inverse=True)
+    sizes, hits = np.bincount(codes), np.bincount(codes, weights=right)
+    said = np.array([np.count_nonzero(predicted == label) for label in classes])
+    f1 = 2 * hits / (sizes + said)
+    per_class = [right[codes == code].mean() for code in range(len(classes))]
+    return float(right.mean()), float(np.mean(per_class)), float(f1.mean())
 
 
 def write_scores(
@@ -44,8 +49,9 @@ def write_scores(
     fits: Iterable[str | os.PathLike[str]],
     labels: Iterable[str | os.PathLike[str]],
     output: str | os.PathLike[str],
+    rows: str | os.PathLike[str],
 ) -> None:
-    """Score every prediction of a benchmark, per iteration.
+    """Score every prediction of a benchmark, per iteration, and each row of the last.
 
     Parameters
     ----------
@@ -57,6 +63,8 @@ def write_scores(
         Parquet file with `cdspp.core.artifacts.SCORE_COLUMNS`, sorted by its first
         five. A failed trial has one row without accuracies; a trial has collapsed, in
         all of its rows, where the record says so (`cdspp.methods.collapse`).
+    rows : path
+        NPZ file of which rows are predicted rightly (`cdspp.stages.row_scores`).
 
     Raises
     ------
@@ -65,13 +73,16 @@ def write_scores(
         predicted sample has no label.
     """
     truth = {Path(path).stem: read_labels(path) for path in labels}
-    rows: list[tuple[Any, ...]] = []
+    scored: list[tuple[Any, ...]] = []
+    by_row = RowScoreWriter(truth)
     for path in fits:
         fit = read_fit(path)
-        rows += score_fit(fit, truth[fit.key.task.split("_")[1]])
-    rows.sort(key=lambda row: row[:5])
-    log.info("scored %d rows", len(rows))
-    values = zip(*rows, strict=True) if rows else [()] * len(SCORE_COLUMNS)
+        scored += score_fit(fit, truth[fit.key.task.split("_")[1]])
+        by_row.add(fit)
+    scored.sort(key=lambda row: row[:5])
+    log.info("scored %d rows", len(scored))
+    values = zip(*scored, strict=True) if scored else [()] * len(SCORE_COLUMNS)
+    by_row.write(rows)
     write_rows(output, SCORE_COLUMNS, dict(zip(SCORE_COLUMNS, values, strict=True)))
 
 
@@ -114,7 +125,7 @@ def score_fit(fit: FitFile, truth: Mapping[str, str]) -> list[tuple[Any, ...]]:
         state = (status, bool(outcome["collapsed"]))
         of_trial = columns["trial"] == number
         if status != "ok":
-            rows.append((*key, number, 0, *state, 0, np.nan, np.nan))
+            rows.append((*key, number, 0, *state, 0, *[np.nan] * 3))
         for iteration in np.unique(columns["iteration"][of_trial]):
             here = of_trial & (columns["iteration"] == iteration)
             scores = accuracies(labels[here], columns["predicted"][here])

@@ -176,6 +176,7 @@ def _build(
         for entry in config.get("curves", [])
     )
     measured = _measured(config, cut.readings, benchmarks)
+    asked = config.get("source_states", {})
     return Study(
         name=config["study"],
         seed=config["seed"],
@@ -191,7 +192,8 @@ def _build(
         settings=_settings(config, benchmarks, methods, curves, measured),
         curves=curves,
         states=_states(config),
-        margin=config.get("source_states", {}).get("margin", 1.0),
+        margin=asked.get("margin", 1.0),
+        holm_over_methods=asked.get("holm_over_methods", True),
         paper=config.get("paper", True),
         notes=notes,
         **{section: _names(found) for section, found in measured.items()},

@@ -15,6 +15,7 @@ __all__ = [
     "FIT",
     "FIT_LOG",
     "REPORT",
+    "ROW_SCORES",
     "SCORES",
     "SPLIT",
     "SUBSPACE",
@@ -31,6 +32,7 @@ FIT = "results/{study}/fits/{benchmark}/{setting}/{task}/{method}/{block}"
 FIT_LOG = "logs/{study}/fits/{benchmark}/{setting}/{task}/{method}/{block}.log"
 SUBSPACE = "results/{study}/subspace/{benchmark}/{task}.npz"
 SCORES = "results/{study}/scores/{benchmark}.parquet"
+ROW_SCORES = "results/{study}/scores/{benchmark}.npz"
 PREDICTIONS = "results/{study}/predictions/{benchmark}/{task}/{method}.csv"
 REPORT = "results/{study}/report/index.html"
 TABLE = "results/{study}/tables/{name}.{form}"
@@ -100,7 +102,11 @@ def files_after_fits(
     """
     name = study.name
     return {
-        "scores": [SCORES.format(study=name, benchmark=b) for b in study.benchmarks],
+        "scores": [
+            path.format(study=name, benchmark=b)
+            for path in (SCORES, ROW_SCORES)
+            for b in study.benchmarks
+        ],
         "predictions": [
             file for b in study.benchmarks for file in prediction_files(study, b)
         ],

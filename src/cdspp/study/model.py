@@ -246,6 +246,7 @@ class Study:
     choices: Mapping[str, str] = field(default_factory=dict)
     states: tuple[str, ...] = ()
     margin: float = 1.0
+    holm_over_methods: bool = True
     paper: bool = True
     gpus: int = 0
     notes: tuple[str, ...] = ()  # for the user: what of files and sections is left out

@@ -178,6 +178,8 @@ class BenchmarkPlan:
         Source states that methods are run in beside the real one.
     margin : float
         Points within which a gain counts as equal.
+    holm_over_methods : bool
+        Whether words on the average over tasks are corrected for several methods.
     paper : bool
         Whether the report speaks of the paper's claims and readings.
     """
@@ -201,6 +203,7 @@ class BenchmarkPlan:
     printed: str | None = None
     states: tuple[str, ...] = ()
     margin: float = 1.0
+    holm_over_methods: bool = True
     paper: bool = True
 
     @property
@@ -229,6 +232,7 @@ class BenchmarkPlan:
             showcase=None,
             states=(),
             margin=1.0,
+            holm_over_methods=True,
             paper=True,
         )
 
@@ -294,6 +298,7 @@ def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
         printed=entry.printed,
         states=study.states,
         margin=study.margin,
+        holm_over_methods=study.holm_over_methods,
         paper=study.paper,
     )
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from cdspp.analysis.answers import Interval, excludes_zero, interval_text
 from cdspp.analysis.curves import CurveScores, arrange_curves
 from cdspp.analysis.paired import INTERVAL_TRIALS, PairedGain, paired_gain
-from cdspp.analysis.source_help import compare
+from cdspp.analysis.source_help import read_comparisons
 from cdspp.analysis.summary import Floats, Summary, read_scores, summarise
 from cdspp.core.wording import counted
 from cdspp.study.plan import BenchmarkPlan, Row
@@ -121,16 +121,20 @@ def _methods(plan: BenchmarkPlan) -> list[Row]:
 
 
 def read_evidence(
-    scores: Sequence[str | os.PathLike[str]], plans: Sequence[BenchmarkPlan]
+    scores: Sequence[str | os.PathLike[str]],
+    comparisons: Sequence[str | os.PathLike[str]],
+    plans: Sequence[BenchmarkPlan],
 ) -> list[Evidence]:
-    """Read what is known of each benchmark from its score file."""
+    """Read what is known of each benchmark from its scores and comparisons."""
     return [
         Evidence(
             summarise(found, plan),
             arrange_curves(found, plan),
-            compare(found, plan),
+            read_comparisons(compared),
         )
-        for found, plan in zip(map(read_scores, scores), plans, strict=True)
+        for found, compared, plan in zip(
+            map(read_scores, scores), comparisons, plans, strict=True
+        )
     ]
 
 

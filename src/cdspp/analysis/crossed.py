@@ -1,0 +1,149 @@
+r"""How sure a gain is for other labelled samples *and* other target rows.
+
+Trials share their test rows: their scatter alone tells of other labelled samples of the
+same rows. Let ``D[t, i]`` be the difference of two fits on row i in trial t, 1, 0 or
+-1, and missing where the row is labelled. With trial means `c`, row means `r` and
+residuals `e` of the two-way layout, the variance of the mean is by moments
+
+.. math::
+
+    v = \max(v_t + v_r - v_e, \; v_t, \; v_r), \qquad
+    v_t = \frac{s^2(c)}{T}, \quad v_r = \frac{s^2(r)}{n}, \quad
+    v_e = \frac{s^2(e)}{\text{cells}}
+
+with Satterthwaite's degrees of freedom, T - 1 at least. Rows come in *strata* whose
+means add up: target domains of several tasks, and for balanced accuracy their classes.
+
+References
+----------
+Searle, Casella and McCulloch, Variance Components, Wiley 1992,
+doi:10.1002/9780470316856. Owen, The pigeonhole bootstrap, Annals of Applied Statistics
+1 (2007), doi:10.1214/07-AOAS122.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cdspp.analysis.paired import PairedGain, gain_of
+from cdspp.analysis.summary import Floats
+
+__all__ = ["Stratum", "by_class", "crossed_gain"]
+
+
+class Stratum(NamedTuple):
+    """Rows that weigh the same in a mean.
+
+    Attributes
+    ----------
+    weight : float
+        Of the mean over these rows in the whole.
+    values : ndarray of shape (n_trials, n_rows)
+        Differences by trial and row, NaN where missing.
+    """
+
+    weight: float
+    values: Floats
+
+
+class _Parts(NamedTuple):
+    """What rows and residuals add to the variance, each with its degrees of freedom."""
+
+    rows: float
+    rows_df: float
+    residual: float
+    residual_df: float
+
+
+def by_class(stratum: Stratum, codes: NDArray[np.integer]) -> list[Stratum]:
+    """Return the strata of balanced accuracy: the rows of each class.
+
+    Parameters
+    ----------
+    stratum : Stratum
+        Rows of several classes.
+    codes : ndarray of shape (n_rows,)
+        Class of each row. A class without a test row in some trial is left out.
+    """
+    ran = np.isfinite(stratum.values).any(axis=1)
+    parts = [stratum.values[:, codes == code] for code in np.unique(codes)]
+    whole = [part for part in parts if np.isfinite(part[ran]).any(axis=1).all()]
+    return [Stratum(stratum.weight / len(whole), part) for part in whole]
+
+
+def crossed_gain(strata: Sequence[Stratum]) -> PairedGain:
+    """Return the mean difference with its standard error over trials and rows.
+
+    Parameters
+    ----------
+    strata : sequence of Stratum
+        The difference of a trial is the sum over strata of the weighted mean over rows;
+        trials that a stratum lacks are left out.
+
+    Returns
+    -------
+    PairedGain
+        Its standard error is not below what one test row changes in each trial: its
+        weight by the root of the number of trials.
+    """
+    known = [np.isfinite(part.values).any(axis=1) for part in strata]
+    shared = np.logical_and.reduce(known)
+    parts = [_tested(Stratum(w, values[shared])) for w, values in strata]
+    means = [w * np.nanmean(values, axis=1) for w, values in parts]
+    by_trial = np.sum(means, axis=0)
+    plain = gain_of(by_trial, resolution=_one_row(parts) / max(len(by_trial), 1) ** 0.5)
+    if not plain.known:
+        return plain
+    of_trials = float(by_trial.var(ddof=1)) / plain.trials
+    found = _with_single_rows([_parts(part) for part in parts])
+    of_rows = sum(part.rows for part in found)
+    residual = sum(part.residual for part in found)
+    variance = max(of_trials + of_rows - residual, of_trials, of_rows)
+    least_df = plain.trials - 1.0
+    spread = [(of_trials, least_df)]
+    spread += [(part.rows, part.rows_df) for part in found]
+    spread += [(part.residual, part.residual_df) for part in found]
+    below = sum(part**2 / df for part, df in spread if part > 0 and df > 0)
+    df = max(variance**2 / below, least_df) if below else least_df
+    return replace(plain, error=max(plain.error, variance**0.5), df=df)
+
+
+def _tested(part: Stratum) -> Stratum:
+    """Leave out rows that no trial tests."""
+    return part._replace(values=part.values[:, np.isfinite(part.values).any(axis=0)])
+
+
+def _one_row(parts: Sequence[Stratum]) -> float:
+    """Return what the heaviest test row weighs in a trial."""
+    return max(
+        (w / np.isfinite(v).sum(axis=1).mean() for w, v in parts if v.size),
+        default=math.inf,
+    )
+
+
+def _parts(part: Stratum) -> _Parts:
+    """Return the parts of a stratum; the row part is NaN with one row."""
+    values = part.weight * part.values
+    n_trials, n_rows = values.shape
+    of_trial, of_row = np.nanmean(values, axis=1), np.nanmean(values, axis=0)
+    n_cells = int(np.isfinite(values).sum())
+    left = values - of_trial[:, None] - of_row + np.nanmean(of_trial)
+    df = n_cells - n_trials - n_rows + 1
+    residual = float(np.nansum(left**2)) / df / n_cells if df > 0 else 0.0
+    rows = float(of_row.var(ddof=1)) / n_rows if n_rows > 1 else math.nan
+    return _Parts(rows, n_rows - 1.0, residual, float(df))
+
+
+def _with_single_rows(parts: Sequence[_Parts]) -> list[_Parts]:
+    """Give strata of a single row the largest row part of the others."""
+    most = max((part.rows for part in parts if not math.isnan(part.rows)), default=0.0)
+    return [
+        part._replace(rows=most, rows_df=1.0) if math.isnan(part.rows) else part
+        for part in parts
+    ]

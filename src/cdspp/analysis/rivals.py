@@ -1,0 +1,164 @@
+"""Whom a method is compared with, and what it gains over each, by both measures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from cdspp.analysis.crossed import Stratum, by_class, crossed_gain
+from cdspp.analysis.paired import PairedGain, paired_gain
+from cdspp.analysis.summary import MOST_COLLAPSED, Floats, Summary
+from cdspp.core.names import ALONE, BASELINE, REFERENCE, TARGET_ONLY
+from cdspp.stages.row_scores import RowScores
+from cdspp.study.plan import Row
+
+__all__ = ["ACCURACY", "BALANCED", "MEASURES", "Contest", "Rival", "contests"]
+
+MEASURES = ACCURACY, BALANCED = ("accuracy", "balanced")
+
+
+@dataclass(frozen=True)
+class Rival:
+    """What a method is compared with: the baseline, or itself in another state.
+
+    Attributes
+    ----------
+    key, name : str
+        Identifier of the baseline or of the state, and what it is called.
+    state : bool
+        Whether it is a state.
+    place : int
+        Position of its row in the summary.
+    """
+
+    key: str
+    name: str
+    state: bool
+    place: int
+
+
+@dataclass(frozen=True, eq=False)
+class Contest:
+    """A method against its rivals.
+
+    Attributes
+    ----------
+    row : Row
+        The method.
+    place : int
+        Position of its row in the summary.
+    rivals : tuple of Rival
+        The baseline first, then source states in order.
+    summary : Summary
+        Scores of all rows, by trial.
+    by_row : RowScores or None
+        Scores by test row, for standard errors that hold for other rows as well; with
+        None those over trials stand.
+    """
+
+    row: Row
+    place: int
+    rivals: tuple[Rival, ...]
+    summary: Summary
+    by_row: RowScores | None
+
+    def gains(self, at: int) -> dict[str, dict[str, PairedGain]]:
+        """Return the gains by measure and rival on a task, or on the average.
+
+        Parameters
+        ----------
+        at : int
+            Position of the task; beyond them, the average over tasks.
+        """
+        return {
+            measure: {
+                rival.key: self._gain(rival, at, measure) for rival in self.rivals
+            }
+            for measure in MEASURES
+        }
+
+    def _gain(self, rival: Rival, at: int, measure: str) -> PairedGain:
+        summary = self.summary
+        name = "accuracy" if measure == ACCURACY else "class_accuracy"
+        _, values = summary.with_average(getattr(summary, name))
+        plain = paired_gain(values[self.place, at], values[rival.place, at])
+        if self.by_row is None or not plain.trials:
+            return plain
+        strata = self._strata(rival, at, measure == BALANCED, self.by_row)
+        return crossed_gain(strata)
+
+    def _strata(
+        self, rival: Rival, at: int, balanced: bool, by_row: RowScores
+    ) -> list[Stratum]:
+        """Return the differences by row: of each target domain, or of its classes."""
+        tasks, other = self.tasks(at), self.summary.rows[rival.place]
+        found: dict[str, Floats] = {}
+        classes = {}
+        for task in tasks:
+            ours = by_row.right(self.row.setting, task, self.row.method)
+            theirs = by_row.right(other.setting, task, other.method)
+            n_trials = min(len(ours), len(theirs))
+            target = task.partition("_")[2]
+            classes[target] = by_row.classes(task)
+            difference = ours[:n_trials] - theirs[:n_trials]
+            known = found.get(target, np.zeros_like(difference))
+            n_trials = min(len(known), n_trials)
+            found[target] = known[:n_trials] + difference[:n_trials]
+        n_trials = min(map(len, found.values()))
+        whole = {k: Stratum(1 / len(tasks), v[:n_trials]) for k, v in found.items()}
+        if not balanced:
+            return list(whole.values())
+        return [s for k, part in whole.items() for s in by_class(part, classes[k])]
+
+    def tasks(self, at: int) -> tuple[str, ...]:
+        """Return the task at a position, beyond them all that are averaged."""
+        tasks = self.summary.tasks
+        return tasks if at >= len(tasks) else tasks[at : at + 1]
+
+    def collapsed(self, at: int) -> set[str]:
+        """Return the rivals that no word compares with: too many fits collapsed.
+
+        These are the trials that both have, counted on the worse side.
+        """
+        return {
+            rival.key
+            for rival in self.rivals
+            if self._collapsed_share(rival, at) > MOST_COLLAPSED
+        }
+
+    def _collapsed_share(self, rival: Rival, at: int) -> float:
+        summary, places = self.summary, (self.place, rival.place)
+        n_tasks = len(summary.tasks)
+        chosen = slice(None) if at >= n_tasks else slice(at, at + 1)
+        ours, theirs = (summary.accuracy[place][chosen] for place in places)
+        both = np.isfinite(ours - theirs)
+        sides = (summary.collapsed[place][chosen] for place in places)
+        most = max(float((side & both).sum()) for side in sides)
+        return most / max(int(both.sum()), 1)
+
+
+def contests(
+    summary: Summary, rows: list[Row], by_row: RowScores | None
+) -> Iterator[Contest]:
+    """Yield a contest for each of some rows of a summary."""
+    for place, row in enumerate(summary.rows):
+        if row in rows:
+            rivals = tuple(_rivals(summary, row))
+            yield Contest(row, place, rivals, summary, by_row)
+
+
+def _rivals(summary: Summary, row: Row) -> Iterator[Rival]:
+    """Yield what a method is compared with: the baseline, then its states in order."""
+    places = {(r.setting, r.method): i for i, r in enumerate(summary.rows)}
+    alone = summary.find(TARGET_ONLY)
+    if alone is not None and summary.rows[alone].source == ALONE:
+        places[ALONE, REFERENCE] = alone  # one fit, under another name
+    found = {BASELINE: summary.find(BASELINE)}
+    found |= {state: places.get((state, row.method)) for state in summary.plan.states}
+    for key, at in found.items():
+        if at is not None:
+            own = key == BASELINE
+            name = summary.rows[at].display_name if own else key
+            yield Rival(key, name, not own, at)

@@ -1,0 +1,110 @@
+"""Which test rows a fit predicts rightly: what standard errors over rows rest on.
+
+One NPZ file a benchmark holds, for the last iteration of every fit, a matrix of trials
+by rows of the target domain, and for every task the class of each row.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from cdspp.core.artifacts import atomic, read_arrays
+from cdspp.stages.fit_files import FitFile
+
+__all__ = ["RowScoreWriter", "RowScores"]
+
+_CLASSES = "classes"
+_WRONG, _RIGHT, _UNTESTED = 0, 1, -1
+
+
+class RowScoreWriter:
+    """Collects the fits of a benchmark and writes which rows they predict rightly.
+
+    Parameters
+    ----------
+    truth : mapping of str to mapping
+        By target domain, the label of each id, empty where it has none.
+    """
+
+    def __init__(self, truth: Mapping[str, Mapping[str, str]]) -> None:
+        self._known = {
+            domain: pd.Series({key: label for key, label in labels.items() if label})
+            for domain, labels in truth.items()
+        }
+        self._trials: dict[tuple[str, str, str], dict[int, NDArray[np.int8]]] = {}
+
+    def add(self, fit: FitFile) -> None:
+        """Add the last iteration of each trial of a fit."""
+        key, columns = fit.key, pd.DataFrame(fit.columns)
+        known = self._known[key.task.split("_")[1]]
+        cell = self._trials.setdefault((key.setting, key.task, key.method), {})
+        for number, rows in columns.groupby("trial", sort=False):
+            last = rows[rows["iteration"] == rows["iteration"].max()]
+            places = known.index.get_indexer(pd.Index(last["id"]))
+            kept = places >= 0
+            places, predicted = places[kept], last["predicted"].to_numpy()[kept]
+            found = np.full(len(known), _UNTESTED, dtype=np.int8)
+            found[places] = predicted == known.to_numpy()[places]
+            cell[int(str(number))] = found
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write what was added."""
+        arrays: dict[str, NDArray[np.int32] | NDArray[np.int8]] = {}
+        for (setting, task, method), trials in sorted(self._trials.items()):
+            known = self._known[task.split("_")[1]]
+            if f"{_CLASSES}/{task}" not in arrays:
+                codes = np.unique(known.to_numpy(), return_inverse=True)[1]
+                arrays[f"{_CLASSES}/{task}"] = codes.astype(np.int32)
+            shape = (max(trials, default=0), len(known))
+            dense = np.full(shape, _UNTESTED, dtype=np.int8)
+            for number, found in trials.items():
+                dense[number - 1] = found
+            arrays[f"{setting}/{task}/{method}"] = dense
+        with atomic(path) as temporary, temporary.open("wb") as stream:
+            np.savez_compressed(stream, allow_pickle=False, **arrays)
+
+
+class RowScores:
+    """Which rows the fits of a benchmark predict rightly, as `RowScoreWriter` wrote it.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+
+    Raises
+    ------
+    DataError
+        The file is missing or damaged.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = Path(path)
+
+    @cached_property
+    def _arrays(self) -> dict[str, NDArray[np.int8]]:
+        return read_arrays(self._path, "scores by row (NPZ)")
+
+    def classes(self, task: str) -> NDArray[np.int8]:
+        """Return the class code of each row of a task's target domain."""
+        return self._arrays[f"{_CLASSES}/{task}"]
+
+    def right(self, setting: str, task: str, method: str) -> NDArray[np.float64]:
+        """Return 1 where a row is predicted rightly, 0 where not, NaN where untested.
+
+        Returns
+        -------
+        ndarray of shape (n_trials, n_rows)
+            No trial where the method did not run there.
+        """
+        found = self._arrays.get(f"{setting}/{task}/{method}")
+        if found is None:
+            return np.empty((0, len(self.classes(task))))
+        return np.where(found == _UNTESTED, np.nan, found.astype(np.float64))
