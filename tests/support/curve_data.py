@@ -44,7 +44,7 @@ def curve_scores(
     """
     name, *places = collapsed
     rows = [
-        (entry.setting, task, row.method, trial, 1, "ok", low, 420, value, value)
+        (entry.setting, task, row.method, trial, 1, "ok", low, 420, *[value] * 3)
         for curve in plan.curves
         for entry in curve.values
         if entry.setting != "main"

@@ -247,7 +247,7 @@ def score_rows(
                     cell = (row.setting, task, row.method, trial, step)
                     status = "failed" if lost else "ok"
                     state = (status, row.key in collapsed and not lost)
-                    rows.append((*cell, *state, 420, value, value - 0.004))
+                    rows.append((*cell, *state, 420, value, value - 0.004, value))
     return scores_frame(rows)
 
 

@@ -26,7 +26,7 @@ def as_frame(cells: Cells, collapsed: Fallen | None = None) -> pd.DataFrame:
     """Arrange accuracies as the rows of a score file, one iteration each."""
     fallen = collapsed or {}
     rows = [
-        (setting, task, method, trial, 1, status, low, 99, value, value)
+        (setting, task, method, trial, 1, status, low, 99, *[value] * 3)
         for setting, task, method, trial, status, value in _rows(cells)
         for low in [trial in fallen.get((setting, method), {}).get(task, ())]
     ]

@@ -87,6 +87,7 @@ def fit_members(group):
             "options": study.method_options(method, setting),
             "source": study.settings[setting].source,
             "overlap": study.overlap(group.benchmark, setting),
+            "grid": study.grid(method, setting),
         }
         for method, setting in group.members
     ]

@@ -10,9 +10,10 @@ from typing import Any, Protocol
 import pandas as pd
 
 from cdspp.analysis.paired import ZERO
-from cdspp.analysis.source_help import by_task, of_method, on_average
+from cdspp.analysis.source_help import SELECTED_ROW, by_task, of_method, on_average
 from cdspp.analysis.verdicts import (
     COLLAPSED,
+    DEPENDS,
     EQUAL,
     HELPS,
     HURTS,
@@ -22,7 +23,7 @@ from cdspp.analysis.verdicts import (
     TOO_FEW,
     UNDECIDED,
 )
-from cdspp.core.names import ALONE, AVERAGE, BASELINE, CLASS_NOISE
+from cdspp.core.names import ALONE, AVERAGE, BASELINE, CLASS_NOISE, MATCHED
 from cdspp.core.wording import counted, in_points, sentence
 
 __all__ = [
@@ -31,17 +32,23 @@ __all__ = [
     "excludes_zero",
     "interval_text",
     "overall_answer",
+    "said_form",
     "tally",
     "verdict_of",
     "without_source",
 ]
 
 _UNSURE = "whether it is better than noise with classes is open"
+_OVER = {
+    ALONE: "over no source it gains",
+    MATCHED: "over no source with matched class sizes",
+}
 _SAID = {
     HELPS: "the source helps",
     HURTS: "the source hurts",
     EQUAL: "the source makes no difference",
     UNDECIDED: "the trials leave it undecided",
+    DEPENDS: "the answer depends on the measure",
     TOO_FEW: "too few trials to tell",
     COLLAPSED: "no statement, since fits have collapsed: centre or scale the features",
     NOT_ASKED: "not asked",
@@ -51,6 +58,7 @@ _COUNTED = {
     HURTS: "hurts on {}",
     EQUAL: "equal on {}",
     UNDECIDED: "undecided on {}",
+    DEPENDS: "depends on the measure on {}",
     TOO_FEW: "too few trials on {}",
     COLLAPSED: "collapsed fits on {}",
 }
@@ -97,10 +105,25 @@ def tally(comparisons: pd.DataFrame) -> Counter[str]:
 
 
 def answer(comparisons: pd.DataFrame) -> str:
-    """Answer the question for the reference on one benchmark, in a few sentences."""
-    ours = of_method(comparisons)
-    if not ours["state"].any():
+    """Answer the question for the reference on one benchmark, in a few sentences.
+
+    Where hyper-parameters were selected too, the verdict of that form is said where it
+    differs, and the default's beside it.
+    """
+    default, selected = of_method(comparisons), of_method(comparisons, SELECTED_ROW)
+    if not default["state"].any():
         return "Not asked: no other source state was run."
+    if selected.empty:
+        return _answer(default)
+    words = [verdict_of(on_average(form)) for form in (default, selected)]
+    if words[0] == words[1]:
+        same = "With hyper-parameters selected on the labelled rows, it is the same."
+        return f"{_answer(default)} {same}"
+    how = "With hyper-parameters selected on the labelled rows:"
+    return f"{how} {_answer(selected)} With the defaults: {_answer(default)}"
+
+
+def _answer(ours: pd.DataFrame) -> str:
     average = on_average(ours)
     several = len(by_task(ours)) > 1
     opening = f"{_over_tasks(tally(ours))} On average over tasks " if several else ""
@@ -118,15 +141,34 @@ def overall_answer(groups: Mapping[str, pd.DataFrame]) -> str:
     """
     parts = []
     for title, comparisons in groups.items():
-        ours = of_method(comparisons)
+        ours = said_form(comparisons)
         if not ours["state"].any():
             parts.append(f"not asked on {title}")
         else:
-            parts.append(
-                f"{title}: {_SAID[verdict_of(on_average(ours))]}{_apart(ours)}"
-            )
+            word = _SAID[verdict_of(on_average(ours))]
+            parts.append(f"{title}: {word}{_apart(ours)}{_form(comparisons)}")
     text = "; ".join(parts)
     return f"{sentence(text)}." if text else "Nothing was run yet."
+
+
+def said_form(comparisons: pd.DataFrame) -> pd.DataFrame:
+    """Return the comparisons of the reference whose verdict is said.
+
+    They are those with hyper-parameters selected on the labelled rows where that was
+    run and says otherwise, else those with the defaults.
+    """
+    default, selected = of_method(comparisons), of_method(comparisons, SELECTED_ROW)
+    words = [verdict_of(on_average(form)) for form in (default, selected)]
+    return default if selected.empty or words[0] == words[1] else selected
+
+
+def _form(comparisons: pd.DataFrame) -> str:
+    """Say where the word is that of selected hyper-parameters, and the default's."""
+    default, said = of_method(comparisons), said_form(comparisons)
+    if said["row"].equals(default["row"]):
+        return ""
+    word = verdict_of(on_average(default))
+    return f" (hyper-parameters selected on the labelled rows; by default {word})"
 
 
 def without_source(comparisons: pd.DataFrame) -> list[str]:
@@ -151,12 +193,20 @@ def without_source(comparisons: pd.DataFrame) -> list[str]:
 
 
 def _apart(comparisons: pd.DataFrame) -> str:
-    """Say on how many tasks the source helps or hurts, unlike on average."""
+    """Say how tasks differ from their average."""
     average, counts = verdict_of(on_average(comparisons)), tally(comparisons)
+    of, others = counted(counts.total(), "task"), counts.total() - counts[average]
     told = [w for w in (HELPS, HURTS) if counts[w] and w != average]
-    of = counted(counts.total(), "task")
-    listed = " and ".join(_COUNTED[word].format(counts[word]) for word in told)
-    return f", although it {listed} of {of}" if told else ""
+    if told:
+        listed = " and ".join(_COUNTED[word].format(counts[word]) for word in told)
+        return f", although it {listed} of {of}"
+    gains = comparisons[comparisons["task"] != AVERAGE]
+    gains = gains[gains["rival"] == ALONE]["gain"]
+    if average != EQUAL or not others or gains.empty:
+        return ""
+    low, high = (in_points(x, sign=True) for x in (gains.min(), gains.max()))
+    undecided = f"of which {others} alone settle nothing" if others else ""
+    return f" on average over {of}, {undecided} ({low} to {high} points over no source)"
 
 
 def _over_tasks(counts: Mapping[str, int]) -> str:
@@ -177,26 +227,56 @@ def _listed(counts: Mapping[str, int]) -> list[str]:
 
 
 def _numbers(average: pd.DataFrame) -> str:
-    """Return the gain over no source, and over the state that is hardest to beat."""
-    rows = {comparison.rival: comparison for comparison in average.itertuples()}
-    alone, hardest = rows.get(ALONE), rows.get(average["hardest"].iloc[0])
-    if verdict_of(average) not in STATEMENTS:
+    """Return the gains over no source, and over the state that is hardest to beat."""
+    word = verdict_of(average)
+    if word not in STATEMENTS:
         return ""
-    parts: list[str] = []
-    if alone is not None:
-        parts.append(f"over no source it gains {interval_text(alone)}")
-    if hardest is not None and hardest is not alone:
-        parts.append(f"over {hardest.rival} {interval_text(hardest)}")
+    rows = {comparison.rival: comparison for comparison in average.itertuples()}
+    if word == DEPENDS:
+        return _by_measure(average, rows)
+    hardest = str(average["hardest"].iloc[0])
+    parts = [
+        f"{_OVER.get(state, f'over {rows[state].rival}')} {interval_text(rows[state])}"
+        for state in dict.fromkeys((ALONE, MATCHED, hardest))
+        if state in rows
+    ]
     text = f": {', '.join(parts)}" if parts else ""
-    return text + _missed(average) + _as_noise(rows)
+    return text + _missed(average) + _disagreement(rows) + _as_noise(rows)
+
+
+def _by_measure(average: pd.DataFrame, rows: Mapping[Any, Any]) -> str:
+    """Return both words with the gain over the state that decides the first."""
+    first = average.iloc[0]
+    rival = rows.get(ALONE) or rows[str(first["hardest"])]
+    over = "no source" if rival.rival == ALONE else rival.rival
+    return (
+        f": {first['accuracy_verdict']} by accuracy "
+        f"({in_points(rival.gain, sign=True)} points over {over}), "
+        f"{first['balanced_verdict']} by balanced accuracy "
+        f"({in_points(rival.balanced_gain, sign=True)} points)"
+    )
 
 
 def _missed(average: pd.DataFrame) -> str:
     """Say what the trials could have shown, where they show nothing."""
     if verdict_of(average) != UNDECIDED:
         return ""
-    least = in_points(average["detectable"].iloc[0])
-    return f"; a gain below {least} points would be missed"
+    least = float(average["detectable"].iloc[0])
+    if least > 1 - float(average[average["state"]]["rival_accuracy"].max()):
+        return "; there is no room for a gain that these trials would find"
+    found = "would be found in 4 of 5 such studies"
+    return f"; a gain of {in_points(least)} points {found}"
+
+
+def _disagreement(rows: Mapping[Any, Any]) -> str:
+    """Say where the two states without a source lead to different words."""
+    pairs = {rows[state].pair for state in (ALONE, MATCHED) if state in rows}
+    if len(pairs) < 2 or not pairs & {HELPS, HURTS}:
+        return ""
+    return (
+        ". The two forms of no source disagree: only matched class sizes leave the "
+        "regularisation and the class shares as they are with the source"
+    )
 
 
 def _as_noise(rows: Mapping[Any, Any]) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,6 +32,8 @@ __all__ = [
 
 LEVEL = 0.95
 INTERVAL_TRIALS = 3  # the fewest that have an interval
+# Standard deviations from the median, estimated by the median absolute deviation.
+OUTLIER = 5.0
 # Differences of equal fractions may leave a trace of rounding.
 ZERO = 1e-12
 
@@ -51,7 +53,8 @@ class PairedGain:
     least : float
         The least difference of a trial; NaN without one.
     one_decides : bool
-        Whether the mean has another sign, or none, without its most extreme trial.
+        Whether a one-sided test at 5 % says otherwise without the trial that lies
+        farthest from the median, where that is an outlier (`OUTLIER`).
     df : float
         Degrees of freedom of the standard error.
     """
@@ -158,24 +161,27 @@ def gain_of(
     mean, sd = mean_sd(found)
     losses = int(np.count_nonzero(found < -ZERO))
     error = max(sd * (1 / max(found.size, 1) + overlap) ** 0.5, resolution)
-    return PairedGain(
-        gain=mean,
-        error=error,
-        losses=losses,
-        trials=int(found.size),
-        least=float(found.min()) if found.size else math.nan,
-        one_decides=_one_decides(found),
-        df=found.size - 1.0,
-    )
+    least = float(found.min()) if found.size else math.nan
+    gain = PairedGain(mean, error, losses, found.size, least, df=found.size - 1.0)
+    others = _without_outlier(found)
+    if len(others) in (found.size, 0):
+        return gain
+    rest = gain_of(others, overlap=overlap, resolution=resolution)
+    return replace(gain, one_decides=_words(gain) != _words(rest))
 
 
-def _one_decides(differences: Floats) -> bool:
-    """Whether the sign of the mean rests on its most extreme trial."""
-    if differences.size < 2:
-        return False
-    mean = differences.mean()
-    extreme = differences.max() if mean > 0 else differences.min()
-    return bool(abs(mean) > ZERO and mean * (differences.sum() - extreme) <= 0)
+def _without_outlier(differences: Floats) -> Floats:
+    """Leave out the trial farthest from the median, where it is an outlier."""
+    if not differences.size:
+        return differences
+    far = np.abs(differences - np.median(differences))
+    if far.max() <= OUTLIER * 1.4826 * np.median(far):
+        return differences
+    return np.delete(differences, far.argmax())
+
+
+def _words(gain: PairedGain) -> tuple[bool, bool]:
+    return gain.p_above < 1 - LEVEL, gain.p_below < 1 - LEVEL
 
 
 def mean_interval(values: ArrayLike, level: float = LEVEL) -> tuple[float, float]:

@@ -10,7 +10,7 @@ import numpy as np
 from cdspp.analysis.crossed import Stratum, by_class, crossed_gain
 from cdspp.analysis.paired import PairedGain, paired_gain
 from cdspp.analysis.summary import MOST_COLLAPSED, Floats, Summary
-from cdspp.core.names import ALONE, BASELINE, REFERENCE, TARGET_ONLY
+from cdspp.core.names import ALONE, BASELINE, MAIN, REFERENCE, TARGET_ONLY
 from cdspp.stages.row_scores import RowScores
 from cdspp.study.plan import Row
 
@@ -152,11 +152,16 @@ def contests(
 def _rivals(summary: Summary, row: Row) -> Iterator[Rival]:
     """Yield what a method is compared with: the baseline, then its states in order."""
     places = {(r.setting, r.method): i for i, r in enumerate(summary.rows)}
+    before = "" if row.setting == MAIN else f"{row.setting}-"
     alone = summary.find(TARGET_ONLY)
     if alone is not None and summary.rows[alone].source == ALONE:
-        places[ALONE, REFERENCE] = alone  # one fit, under another name
+        # One fit, under another name.
+        places[f"{before}{ALONE}", REFERENCE] = places[row.setting, TARGET_ONLY]
     found = {BASELINE: summary.find(BASELINE)}
-    found |= {state: places.get((state, row.method)) for state in summary.plan.states}
+    found |= {
+        state: places.get((f"{before}{state}", row.method))
+        for state in summary.plan.states
+    }
     for key, at in found.items():
         if at is not None:
             own = key == BASELINE

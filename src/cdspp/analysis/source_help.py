@@ -31,14 +31,16 @@ from cdspp.analysis.verdicts import (
     judge_tasks,
 )
 from cdspp.core.artifacts import read_csv
-from cdspp.core.names import AVERAGE, BASELINE, REFERENCE
+from cdspp.core.names import AVERAGE, BASELINE, REFERENCE, SELECTED
 from cdspp.core.wording import STATE_TITLES
+from cdspp.methods import method_class
 from cdspp.stages.row_scores import RowScores
-from cdspp.study.plan import METHOD, BenchmarkPlan
+from cdspp.study.plan import CHOOSING, METHOD, BenchmarkPlan, Row
 
 __all__ = [
     "COMPARISON_COLUMNS",
     "FEWEST_DOMAINS",
+    "SELECTED_ROW",
     "by_task",
     "compare",
     "no_comparisons",
@@ -48,6 +50,8 @@ __all__ = [
     "rivals_of",
 ]
 
+# The reference with hyper-parameters selected on the labelled rows of each trial.
+SELECTED_ROW = f"{REFERENCE}, {SELECTED}"
 # Fewer target domains say nothing of others.
 FEWEST_DOMAINS = 4
 COMPARISON_COLUMNS = {
@@ -128,7 +132,7 @@ def compare(
         trials.
     """
     summary = summarise(scores, plan, plan.rows)
-    shown = [row for row in plan.rows if row.kind == METHOD and row.key != BASELINE]
+    shown = [row for row in plan.rows if _is_asked(row)]
     found = list(contests(summary, shown, by_row))
     tasks, _ = summary.with_average(summary.accuracy)
     gains = [[contest.gains(at) for at in range(len(tasks))] for contest in found]
@@ -142,6 +146,12 @@ def compare(
             for rival in contest.rivals
         ]
     )
+
+
+def _is_asked(row: Row) -> bool:
+    """Whether a row is compared: all but the baseline, informed ones and controls."""
+    chooses = row.kind == CHOOSING and method_class(row.method).uses_source
+    return chooses or (row.kind == METHOD and row.key != BASELINE)
 
 
 def no_comparisons() -> pd.DataFrame:

@@ -23,8 +23,10 @@ __all__ = [
     "REFERENCE",
     "SCALES",
     "SEEDED",
+    "SELECTED",
     "SOURCE",
     "STANDARDISE",
+    "SWAPPED",
     "TARGET_ONLY",
     "UNIT",
     "UNLABELLED_ROLE",
@@ -41,7 +43,9 @@ REAL = "real"  # the source as it is given
 ALONE = "none"  # the source state without one: the labelled target rows serve
 MATCHED = "none-matched"  # those rows repeated to the source's class sizes
 WITHOUT_SOURCE = ALONE, MATCHED
+SWAPPED = "swapped-classes"  # no control with two classes: mirrored, they say the same
 CLASS_NOISE = "class-noise"  # rows around one random centre a class, for a source
+SELECTED = "selected"  # the setting with options selected on the labelled rows
 AVERAGE = "average"  # over the tasks of a benchmark, in place of a task's name
 LABELS = "labels"  # of a curve: the number of labelled target samples per class
 

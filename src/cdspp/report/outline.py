@@ -107,7 +107,7 @@ OUTLINE: tuple[Part, ...] = (
         (
             Item(TABLE, "accuracy_{benchmark}", fold=EVERY_TASK),
             Item(FIGURE, "methods_{benchmark}", fold=EVERY_TASK),
-            Item(TABLE, "class-accuracy_{benchmark}", fold="Mean accuracy per class"),
+            Item(TABLE, "class-accuracy_{benchmark}", fold="Balanced accuracy"),
             Item(TABLE, "source-help_{benchmark}", fold=BY_TASK),
             Item(FIGURE, "labels_{benchmark}", needs="labels", fold=CURVES),
             Item(FIGURE, "sensitivity_{benchmark}", needs="sensitivity", fold=CURVES),

@@ -8,7 +8,7 @@ import logging
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from itertools import groupby
@@ -45,6 +45,7 @@ from cdspp.core.reuse import sharing
 from cdspp.core.seeding import integer_seed
 from cdspp.methods import make, method_class, seed_option
 from cdspp.methods.base import UNLABELLED, HeterogeneousClassifier, Round, SourceDomain
+from cdspp.stages.selection import select_options
 from cdspp.stages.source_states import SourceState
 
 __all__ = [
@@ -190,6 +191,9 @@ class Fit:
         State of the source, as `cdspp.stages.source_states.SourceState` takes it.
     overlap : {"exclude", "keep"}
         As for `read_trials`.
+    grid : mapping
+        Values by option of which a trial selects (`cdspp.stages.selection`); the record
+        tells which.
     """
 
     method: str
@@ -199,6 +203,7 @@ class Fit:
     options: Mapping[str, Any]
     source: Mapping[str, Any]
     overlap: str
+    grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -329,9 +334,11 @@ def _fit_block(cell: Cell, fit: Fit, content: Mapping[str, Any]) -> None:
         axes = cell.axes(trial.number)
         given = _given(fit.method, axes, cell.files.prior)
         build = partial(make, fit.method, **{**given, **fit.options})
+        chosen = select_options(build, trial, state, axes, fit.grid) if fit.grid else {}
         source = state.of(trial.source, trial.labelled, *axes)
-        outcome, rounds = _fit_trial(build, trial, source)
+        outcome, rounds = _fit_trial(partial(build, **chosen), trial, source)
         outcome |= {"rounds": len(rounds), "tested": len(trial.test_ids)}
+        outcome |= {"selected": chosen} if fit.grid else {}
         outcomes.append({**outcome, "test_ids": ids_digest(trial.test_ids)})
         _append(rows, trial, rounds)
     write_rows(fit.predictions, FIT_COLUMNS, rows)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
-from cdspp.core.names import ALONE, CLASS_NOISE, MATCHED, REAL
+from cdspp.core.names import ALONE, CLASS_NOISE, MATCHED, REAL, SWAPPED
 from cdspp.core.seeding import generator
 from cdspp.methods.base import SourceDomain
 
@@ -112,7 +112,7 @@ STATES: Mapping[str, Callable[[_Draw], SourceDomain | None]] = {
     REAL: _real,
     ALONE: _none,
     MATCHED: _none_matched,
-    "swapped-classes": _swapped_classes,
+    SWAPPED: _swapped_classes,
     "permuted-labels": _permuted_labels,
     CLASS_NOISE: _class_noise,
     "noise": _noise,

@@ -25,12 +25,14 @@ from cdspp.study.model import (
 )
 from cdspp.study.schema import Sound, check_schema, sound_part
 from cdspp.study.settings import (
+    benchmarks_with,
     chosen_tasks,
     curve_of,
     curve_settings,
     printed_names,
     read_readings,
     reading_setting,
+    selected_settings,
     setting_of,
     state_setting,
     task_names,
@@ -189,7 +191,7 @@ def _build(
         views={entry["id"]: _view(entry) for entry in config["views"]},
         benchmarks=benchmarks,
         methods=methods,
-        settings=_settings(config, benchmarks, methods, curves, measured),
+        settings=_settings(config, benchmarks, datasets, methods, curves, measured),
         curves=curves,
         states=_states(config),
         margin=asked.get("margin", 1.0),
@@ -226,13 +228,18 @@ def _states(config: Config) -> tuple[str, ...]:
 def _settings(
     config: Config,
     benchmarks: Benchmarks,
+    datasets: Mapping[str, StudyDataset],
     methods: Mapping[str, Method],
     curves: Iterable[Curve],
     measured: Mapping[str, Mapping[str, Setting]],
 ) -> dict[str, Setting]:
+    by_state = {
+        state: benchmarks_with(state, benchmarks, datasets) for state in _states(config)
+    }
     settings = [
         Setting(MAIN, tuple(methods), chosen_tasks({}, benchmarks)),
-        *(state_setting(state, methods, benchmarks) for state in _states(config)),
+        *(state_setting(state, methods, kept) for state, kept in by_state.items()),
+        *selected_settings(methods, benchmarks, by_state),
         *(setting_of(entry, benchmarks) for entry in config.get("settings", [])),
         *(setting for curve in curves for setting in curve_settings(curve)),
         *(setting for found in measured.values() for setting in found.values()),
@@ -253,6 +260,7 @@ def _method(entry: Config, config: Config, benchmarks: Benchmarks) -> Method:
         source_views=dict.fromkeys(benchmarks, view) if isinstance(view, str) else view,
         prior_file=entry.get("prior_file"),
         states=_method_states(entry, config),
+        grid={name: tuple(values) for name, values in entry.get("grid", {}).items()},
     )
 
 

@@ -10,6 +10,7 @@ from cdspp.core.names import ALONE, MATCHED, MOST_COMPONENTS, PCA
 from cdspp.features import make_extractor
 from cdspp.methods import method_class
 from cdspp.methods.size import Size, expected_work
+from cdspp.stages.selection import FOLDS, grid_points
 
 if TYPE_CHECKING:
     from cdspp.features.base import Extractor
@@ -108,7 +109,7 @@ def problem_size(
 def cell_cost(
     study: Study, benchmark: str, setting: str, task: str, method: str
 ) -> Cost:
-    """Return the expected cost of one fit with its options.
+    """Return the expected cost of one fit with its options, and of their selection.
 
     Parameters
     ----------
@@ -118,7 +119,10 @@ def cell_cost(
         Names.
     """
     size = problem_size(study, benchmark, setting, task, method)
-    return fit_cost(method_class(method), size, study.method_options(method, setting))
+    one = fit_cost(method_class(method), size, study.method_options(method, setting))
+    grid = study.grid(method, setting)
+    n_fits = 1 + (FOLDS * len(grid_points(grid)) if grid else 0)
+    return one._replace(seconds=n_fits * one.seconds)
 
 
 def view_cost(study: Study, dataset: str, domain: str, view: str) -> Cost:

@@ -121,6 +121,8 @@ class Method:
         What its option `prior` is read from, if from a file.
     states : tuple of str
         Source states in which it runs beside the real one.
+    grid : mapping
+        Values by option, of which it also selects inside each trial.
     """
 
     identifier: str
@@ -131,6 +133,7 @@ class Method:
     source_views: Mapping[str, str] = field(default_factory=dict)
     prior_file: str | None = None
     states: tuple[str, ...] = ()
+    grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -151,6 +154,8 @@ class Setting:
         What differs; None or empty where it is as in the main run.
     without : tuple of {'source_view', 'prior_file'}
         What its methods do without, although they have it in the main run.
+    selects : bool
+        Whether its methods select of their grids.
     """
 
     identifier: str
@@ -163,6 +168,7 @@ class Setting:
     protocol: str | None = None
     trials: int | None = None
     without: tuple[str, ...] = ()
+    selects: bool = False
 
 
 @dataclass(frozen=True)
@@ -185,6 +191,8 @@ class Curve:
         By benchmark, each value with the setting that runs it, ascending.
     dropped : mapping of str to tuple
         By benchmark, values and tasks left out: a class would have no test sample.
+    states : tuple of str
+        Source states in which it runs beside the real one.
     """
 
     identifier: str
@@ -194,6 +202,7 @@ class Curve:
     trials: int
     values: Mapping[str, tuple[tuple[float, str], ...]]
     dropped: Mapping[str, tuple[tuple[float, str], ...]]
+    states: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -319,6 +328,10 @@ class Study:
         """Return the options of a method in a setting."""
         options = {**self.methods[method].options, **self.settings[setting].options}
         return dict(sorted(options.items()))
+
+    def grid(self, method: str, setting: str) -> dict[str, tuple[Any, ...]]:
+        """Return the values of which a method selects in a setting, mostly none."""
+        return dict(self.methods[method].grid) if self.settings[setting].selects else {}
 
     def target_only_is_alone(self) -> bool:
         """Whether the row target-only is the reference in the state without a source.

@@ -10,12 +10,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
-from cdspp.core.names import ALONE, MAIN, REAL, REFERENCE, TARGET_ONLY
+from cdspp.core.names import (
+    ALONE,
+    MAIN,
+    REAL,
+    REFERENCE,
+    SELECTED,
+    TARGET_ONLY,
+)
 from cdspp.core.wording import marks
 from cdspp.methods import method_class
 from cdspp.study.model import Curve, Setting, Study
 
 __all__ = [
+    "CHOOSING",
     "METHOD",
     "BenchmarkPlan",
     "CurvePlan",
@@ -26,12 +34,13 @@ __all__ = [
     "plan_of",
 ]
 
-METHOD, INFORMED, CONTROL, VARIANT, STATE = KINDS = (
+METHOD, INFORMED, CONTROL, VARIANT, STATE, CHOOSING = KINDS = (
     "method",
     "informed",
     "control",
     "variant",
     "state",
+    "selected",
 )
 
 
@@ -50,11 +59,11 @@ class Row:
         Whose scores belong to it.
     trials_asked : int
         Number of trials that the study asks for; how many ran, the scores tell.
-    kind : {'method', 'informed', 'control', 'variant', 'state'}
+    kind : {'method', 'informed', 'control', 'variant', 'state', 'selected'}
         Which block it stands in; methods alone take part in bold, ranks, claims and
         verdicts. An informed method is told something of the test samples. A control is
         the reference in another source state; other methods there are of the kind
-        state, and shown by their gains alone.
+        state, and shown by their gains alone, as are those that select options.
     supervised, shortened : bool
         Supervised methods have a block of their own; shortened runs are out of bold.
     source : str
@@ -209,7 +218,7 @@ class BenchmarkPlan:
     @property
     def shown_rows(self) -> tuple[Row, ...]:
         """The rows of the tables of accuracies: all but methods in other states."""
-        return tuple(row for row in self.rows if row.kind != STATE)
+        return tuple(row for row in self.rows if row.kind not in (STATE, CHOOSING))
 
     @property
     def main_rows(self) -> list[Row]:
@@ -296,7 +305,7 @@ def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
         choices=tuple(_readings(study, benchmark, study.choices)),
         showcase=Showcase(entry.showcase) if REFERENCE in ran else None,
         printed=entry.printed,
-        states=study.states,
+        states=tuple(s for s in study.states if study.setting_tasks(benchmark, s)),
         margin=study.margin,
         holm_over_methods=study.holm_over_methods,
         paper=study.paper,
@@ -348,11 +357,16 @@ def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
         return row
     if name in study.states and method == REFERENCE:
         return replace(row, key=name, display_name=name, kind=CONTROL)
+    kind = VARIANT
+    if setting.selects:
+        kind = CHOOSING if name == SELECTED else STATE
+    elif name in study.states:
+        kind = STATE
     return replace(
         row,
         key=f"{method}, {name}",
         display_name=f"{row.display_name}, {name}",
-        kind=STATE if name in study.states else VARIANT,
+        kind=kind,
     )
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from cdspp.core.names import (
     REAL,
     REFERENCE,
     SEEDED,
+    SELECTED,
+    SWAPPED,
     TARGET_ONLY,
 )
 from cdspp.methods import option_defaults
@@ -22,9 +25,11 @@ from cdspp.study.model import Benchmark, Curve, Method, Setting, StudyDataset
 __all__ = [
     "READINGS",
     "chosen_tasks",
+    "benchmarks_with",
     "printed_names",
     "read_readings",
     "reading_setting",
+    "selected_settings",
     "setting_of",
     "setting_of_value",
     "state_setting",
@@ -77,6 +82,48 @@ def setting_of(entry: Config, benchmarks: Benchmarks) -> Setting:
     )
 
 
+def benchmarks_with(
+    state: str, benchmarks: Benchmarks, datasets: Mapping[str, StudyDataset]
+) -> dict[str, Benchmark]:
+    """Return the benchmarks on which a source state is a control.
+
+    With two classes, swapping them is none: a method that aligns classes gives the
+    mirrored problem the same answer.
+    """
+    return {
+        name: benchmark
+        for name, benchmark in benchmarks.items()
+        if state != SWAPPED
+        or max(map(len, datasets[benchmark.dataset].class_sizes.values())) > 2
+    }
+
+
+def selected_settings(
+    methods: Mapping[str, Method],
+    benchmarks: Benchmarks,
+    by_state: Mapping[str, Benchmarks],
+) -> Iterator[Setting]:
+    """Yield the settings in which methods select of their grids, in every state.
+
+    Parameters
+    ----------
+    methods : mapping
+        The methods of the study.
+    benchmarks : mapping
+        Its benchmarks.
+    by_state : mapping of str to mapping
+        Those that have a source state, in the order of the states.
+    """
+    choosing = {name: method for name, method in methods.items() if method.grid}
+    if not choosing:
+        return
+    whole = chosen_tasks({}, benchmarks)
+    yield Setting(SELECTED, tuple(choosing), whole, selects=True)
+    for state, kept in by_state.items():
+        setting = state_setting(state, choosing, kept)
+        yield replace(setting, identifier=f"{SELECTED}-{state}", selects=True)
+
+
 def state_setting(
     state: str, methods: Mapping[str, Method], benchmarks: Benchmarks
 ) -> Setting:
@@ -102,6 +149,7 @@ def _is_target_only(methods: Mapping[str, Method]) -> bool:
         for method in (ours, other)
     ]
     same = (ours.tasks, ours.trials) == (other.tasks, other.trials)
+    same = same and ours.grid == other.grid
     return same and options[0] == options[1] and ALONE in ours.states
 
 

@@ -42,7 +42,7 @@ def build_benchmark_tables(summary: Summary) -> list[Table]:
         )
         for kind, heading, values in (
             ("accuracy", "accuracy", summary.accuracy),
-            ("class-accuracy", "mean accuracy per class", summary.class_accuracy),
+            ("class-accuracy", "balanced accuracy", summary.class_accuracy),
         )
     ]
     return [*tables, _iteration_table(summary)]

@@ -20,48 +20,55 @@ from cdspp.analysis.source_help import (
 )
 from cdspp.analysis.verdicts import (
     COLLAPSED,
+    DEPENDS,
     HELPS,
     HURTS,
     STATEMENTS,
     TOO_FEW,
+    UNDECIDED,
 )
 from cdspp.core.names import ALONE, BASELINE
 from cdspp.core.wording import DASH, counted, in_points, task_title
 from cdspp.report.tables.table import Cell, Line, Table, effect_cell
+from cdspp.study.plan import BenchmarkPlan
 
 __all__ = ["build_matrix_table", "build_task_table"]
 
 _BOLD = {HELPS, HURTS}
 _GAIN = (
     "Accuracy with the real source minus that of the other, on equal splits, in "
-    "points: mean over trials, with its 95 % t interval. Bold: better or worse by a "
-    "one-sided test at 5 %, pair by pair."
+    "points: mean over trials, with a 95 % t interval for other labelled samples and "
+    "other rows of this kind. Bold: better or worse by a one-sided test at 5 %, "
 )
 
 
-def build_matrix_table(groups: Sequence[pd.DataFrame], margin: float) -> Table:
+def build_matrix_table(
+    groups: Sequence[pd.DataFrame], plans: Sequence[BenchmarkPlan]
+) -> Table:
     """Build the table ``source-help``: methods by source states, a block a benchmark.
 
     Parameters
     ----------
     groups : sequence of DataFrame
         What `compare` returned for each benchmark.
-    margin : float
-        Points within which a gain counts as equal.
+    plans : sequence of BenchmarkPlan
+        The benchmarks.
     """
+    margin = plans[0].margin if plans else 1.0
+    corrected = all(plan.holm_over_methods for plan in plans)
+    family = "after Holm's correction over methods" if corrected else "pair by pair"
     rivals, averages = rivals_of(groups), _averages(groups)
     return Table(
         name="source-help",
         title="Did the source help each method?",
         caption=(
-            f"{_GAIN} Averages over tasks. In small print below, from four target "
-            "domains on: the interval over their means; with fewer, nothing is said of "
-            "other domains. Without: how much of the gain over SVM_t is there without "
-            "any source. Verdict on the average, and on how many tasks it is helps, "
-            f"hurts, equal (gain over no source within ±{margin:g}) or undecided; "
-            "Holm's correction covers the tasks of a method, not methods. A verdict "
-            "holds for splits of these files. A dash: not run in this state."
-            + interval_note(averages["trials"])
+            f"{_GAIN}{family}. Averages over tasks. In small print below, from four "
+            "target domains on: the interval over their means. Without: how much of "
+            "the gain over SVM_t is there without any source. Verdict on the average, "
+            "by accuracy and by balanced accuracy, and on how many tasks it is helps, "
+            f"hurts, equal (gains over both forms of none within ±{margin:g}) or "
+            "undecided. Every state but none knows the class shares of the source. A "
+            "dash: not run in this state." + interval_note(averages["trials"])
         ),
         columns=(
             "Method",
@@ -98,9 +105,9 @@ def build_task_table(comparisons: pd.DataFrame, benchmark: str, title: str) -> T
         name=f"source-help_{benchmark}",
         title=f"{title}: did the source help?",
         caption=(
-            f"{_GAIN} Verdict: in small print the p value that decides it, the largest "
-            "one over all source states (helps) or that of the loss against no source "
-            "(hurts), after Holm's correction over tasks."
+            f"{_GAIN}pair by pair. Verdict: in small print the p value that decides "
+            "it, the largest one over all source states (helps) or that of the loss "
+            "against no source (hurts), after Holm's correction over tasks."
             + interval_note(ours["trials"])
         ),
         columns=(
@@ -175,6 +182,9 @@ def _gain(comparison: Any | None) -> Cell:
         notes.append("collapsed")
     elif comparison.pair == TOO_FEW:
         notes.append(counted(comparison.trials, "trial"))
+    if comparison.one_decides:
+        least = in_points(comparison.least, sign=True)
+        notes.append(f"one trial decides, the least is {least}")
     return replace(cell, note=", ".join(notes))
 
 
@@ -194,8 +204,12 @@ def _verdict(found: pd.DataFrame) -> Cell:
         note = f"p {first['p_helps']:.2g}"
     elif word == HURTS:
         note = f"p {first['p_hurts']:.2g}"
-    elif word in STATEMENTS and not math.isnan(first["detectable"]):
-        note = f"helps from {in_points(first['detectable'], sign=True)} on"
+    elif word == DEPENDS:
+        words = first["accuracy_verdict"], first["balanced_verdict"]
+        note = "by accuracy {}, by balanced accuracy {}".format(*words)
+    elif word == UNDECIDED:
+        detectable = in_points(first["detectable"], sign=True)
+        note = f"helps from {detectable} on in 4 of 5 such studies"
     else:
         note = ""
     return Cell(word, bold=word in _BOLD, note=note)

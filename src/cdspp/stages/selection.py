@@ -1,0 +1,117 @@
+"""Options selected inside a trial, by cross-validation on its labelled target rows."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cdspp.core.errors import CollapseWarning, MethodFailed
+from cdspp.core.seeding import integer_seed
+from cdspp.methods.base import HeterogeneousClassifier, SourceDomain
+from cdspp.methods.labels import read_labels
+from cdspp.methods.selection import LabelledKFold
+
+if TYPE_CHECKING:
+    from cdspp.stages.fit import Trial
+    from cdspp.stages.source_states import SourceState
+
+__all__ = ["FOLDS", "grid_points", "select_options"]
+
+FOLDS = 3
+Grid = Mapping[str, Sequence[Any]]
+
+
+def grid_points(grid: Grid) -> list[dict[str, Any]]:
+    """Return all combinations of the values of a grid, in its order.
+
+    Examples
+    --------
+    >>> grid_points({"alpha": [1, 10]})
+    [{'alpha': 1}, {'alpha': 10}]
+    """
+    return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+
+
+def select_options(
+    build: Callable[..., HeterogeneousClassifier],
+    trial: Trial,
+    state: SourceState,
+    axes: tuple[int, str, str, int],
+    grid: Grid,
+) -> dict[str, Any]:
+    """Return the options of a grid that predict held-out labelled rows best.
+
+    Stratified folds of the labelled target rows, equal for all methods and source
+    states of a trial; a held-out row is in no fit, nor in the source of a state made of
+    labelled rows. No test label takes part.
+
+    Parameters
+    ----------
+    build : callable
+        Returns the method with options in place of its own.
+    trial : Trial
+        What a fit may see.
+    state : SourceState
+        What stands in place of the source.
+    axes : tuple
+        What the draws belong to: seed, benchmark, task, trial.
+    grid : mapping of str to sequence
+        Values by option.
+
+    Returns
+    -------
+    dict
+        Of equally good ones the method's own options, where they are among them, else
+        the first. Empty, which are its own, with fewer than two labelled rows in a
+        class, or where every fit fails.
+
+    Notes
+    -----
+    `FOLDS` fits a point of the grid; fewer where a class has fewer labelled rows.
+    """
+    _, counts = np.unique(read_labels(trial.y)[0], return_counts=True)
+    n_folds = min(FOLDS, int(counts.min()))
+    if n_folds < 2:
+        return {}
+    seed = integer_seed("selection", *axes) % 2**31
+    folds = LabelledKFold(n_folds, random_state=seed)
+    points = grid_points(grid)
+    right = np.zeros(len(points))
+    for train, test in folds.split(trial.X, trial.y):
+        source = state.of(trial.source, _labelled(trial, train), *axes)
+        for place, point in enumerate(points):
+            right[place] += _hits(build(**point), trial, train, test, source)
+    if np.isneginf(right).all():
+        return {}
+    own = build().get_params()
+    best = [p for p, n in zip(points, right, strict=True) if n == right.max()]
+    ours = (p for p in best if all(own[name] == value for name, value in p.items()))
+    return next(ours, best[0])
+
+
+def _labelled(trial: Trial, rows: Any) -> SourceDomain:
+    """Return the labelled ones of some target rows."""
+    labels, known = read_labels(trial.y[rows])
+    return SourceDomain(trial.X[rows][known], labels)
+
+
+def _hits(
+    model: HeterogeneousClassifier,
+    trial: Trial,
+    train: Any,
+    test: Any,
+    source: SourceDomain | None,
+) -> float:
+    """Return the number of held-out rows predicted rightly; -inf where a fit fails."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CollapseWarning)
+        try:
+            model.fit(trial.X[train], trial.y[train], source=source)
+        except MethodFailed:
+            return -np.inf
+    predicted = model.predict(trial.X[test])
+    return float(np.count_nonzero(predicted == trial.y[test]))
