@@ -19,16 +19,16 @@ CDSPP = ("main", "cdspp")
 
 
 def times_of(cells: Cells) -> dict[str, Any]:
-    """Measure the methods of a benchmark of two tasks, the last trials told first."""
+    """Measure the methods of a benchmark of two tasks."""
     plan = make_plan(tasks=TASKS, methods=("svm-t", "cdspp"))
-    times = measure_times(as_outcomes(cells).iloc[::-1], [plan])
+    times = measure_times(as_outcomes(cells), [plan])
     return {time.row: time for time in times.itertuples()}
 
 
-def test_the_first_three_trials_of_every_task_are_added_up() -> None:
+def test_three_trials_take_three_times_the_mean_of_all_in_every_task() -> None:
     times = times_of(
         {
-            CDSPP: {"a_b": [1.0, 2.0, 3.0, 50.0], "b_a": [10.0, 10.0, 10.0]},
+            CDSPP: {"a_b": [1.0, 2.0, 2.0, 3.0], "b_a": [10.0, 10.0, 10.0]},
             ("main", "svm-t"): {"a_b": [0.5, 0.5, 0.5], "b_a": [5.0, 5.0, 5.0]},
         }
     )

@@ -18,7 +18,7 @@ from cdspp.report.tables.claims.evidence import Evidence, Times
 from cdspp.study.plan import CurvePlan, CurveValue, Row
 
 TASKS = ("a_b", "b_a")
-LUCK = np.array([0.0, 0.02, -0.01, 0.01])
+LUCK = np.array([0.0, 0.02, -0.01, 0.01, 0.005])
 Numbers = Mapping[Any, Any]
 
 
@@ -27,7 +27,7 @@ def evidence(
     *,
     curve: CurveScores | None = None,
     shortened: Sequence[str] = (),
-    trials: int = 4,
+    trials: int = 5,
     collapsed: Fallen | None = None,
 ) -> Evidence:
     """Put together what is known of a benchmark of two tasks and some trials.
@@ -60,7 +60,7 @@ def evidence(
     )
 
 
-def times(seconds: Numbers, *, shortened: Sequence[str] = ()) -> Times:
+def times(seconds: Numbers, *, shortened: Sequence[str] = (), trials: int = 5) -> Times:
     """Put together what methods take in all on a benchmark of two tasks.
 
     `seconds` are those of three trials; NaN: not measured.
@@ -68,11 +68,11 @@ def times(seconds: Numbers, *, shortened: Sequence[str] = ()) -> Times:
     plan = make_plan(
         tasks=TASKS,
         methods=tuple(seconds),
-        trials=4,
-        shortened=dict.fromkeys(shortened, 4),
+        trials=5,
+        shortened=dict.fromkeys(shortened, 5),
     )
     each = {(MAIN, key): value / 6 for key, value in seconds.items()}
-    return Times(plan, measure_times(as_outcomes(_spread(each, 1)), [plan]))
+    return Times(plan, measure_times(as_outcomes(_spread(each, trials)), [plan]))
 
 
 def _spread(numbers: Mapping[tuple[str, str], Any], trials: int) -> Cells:
@@ -88,23 +88,23 @@ def _spread(numbers: Mapping[tuple[str, str], Any], trials: int) -> Cells:
 def curve_of(
     parameter: str, levels: Mapping[float, float], **others: float
 ) -> CurveScores:
-    """Build a curve of CDSPP of two tasks and three trials, and of `others`, constant.
+    """Build a curve of CDSPP of two tasks and five trials, and of `others`, constant.
 
     The trials differ by luck, which is the same at every value.
     """
     keys = ("cdspp", *(key.replace("_", "-") for key in others))
     numbers = [list(levels.values())]
     numbers += [[level] * len(levels) for level in others.values()]
-    shape = (len(keys), len(TASKS), len(levels), 3)
-    accuracy = np.array(numbers)[:, None, :, None] + LUCK[:3]
+    shape = (len(keys), len(TASKS), len(levels), len(LUCK))
+    accuracy = np.array(numbers)[:, None, :, None] + LUCK
     plan = CurvePlan(
         identifier=parameter,
         parameter=parameter,
         tasks=TASKS,
-        rows=tuple(Row(key, METHODS[key][0], "main", key, 3) for key in keys),
+        rows=tuple(Row(key, METHODS[key][0], "main", key, len(LUCK)) for key in keys),
         values=tuple(CurveValue(v, f"{parameter}-{v:g}", TASKS) for v in levels),
         dropped=(),
-        trials_asked=3,
+        trials_asked=len(LUCK),
         n_classes=10,
     )
     return CurveScores(plan, np.broadcast_to(accuracy, shape).copy())

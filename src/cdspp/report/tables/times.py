@@ -15,11 +15,10 @@ __all__ = ["build_times_table"]
 
 _CAPTION = (
     f"Processor seconds of {TIMED_TRIALS} trials, summed over the tasks of a "
-    f"benchmark: for each task {TIMED_TRIALS} times the mean of its first "
-    f"{TIMED_TRIALS} trials, or of those that ran. Fits alone, without start-up and "
-    "features; nothing is kept from one job to the next. Small: multiples of the "
-    "reference method's time. Bold: the least of its block, shortened runs apart. "
-    "* supervised; † shortened run."
+    f"benchmark: for each task {TIMED_TRIALS} times the mean of the trials that "
+    "ran. Fits alone, without start-up and features; nothing is kept from one job to "
+    "the next. Small: multiples of the reference method's time. Bold: the least of its "
+    "block, shortened runs apart. * supervised; † shortened run."
 )
 _PRINTED = (
     " Paper: the seconds that the paper prints, for its authors' code on their "

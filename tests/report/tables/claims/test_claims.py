@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from support.claim_data import evidence
+from support.claim_data import curve_of, evidence
 from support.report_data import make_plan, write_fit_records, write_scores
 
 from cdspp.analysis.fit_records import read_fit_records
@@ -19,10 +19,12 @@ from cdspp.report.tables.claims.claims import (
     CLAIMS,
     Claim,
     build_claims_table,
+    build_verdicts_table,
     check_claims,
 )
 from cdspp.report.tables.claims.evidence import (
-    NOT_SUPPORTED,
+    BY_CONSTRUCTION,
+    CONTRARY,
     SUPPORTED,
     UNTESTABLE,
     read_evidence,
@@ -57,7 +59,7 @@ def findings() -> pd.DataFrame:
 def known_states() -> pd.DataFrame:
     """Put the claims to a benchmark of which the source states are known."""
     states = dict.fromkeys([("none", "cdspp"), ("class-noise", "cdspp")], 0.7)
-    known = evidence({"cdspp": 0.8, "svm-t": 0.6, **states}, trials=5)
+    known = evidence({"cdspp": 0.8, "svm-t": 0.6, **states})
     return check_claims([known], CLAIMS)
 
 
@@ -67,7 +69,7 @@ def verdicts(findings: pd.DataFrame, claim: str) -> list[str]:
 
 def test_every_claim_is_put_to_every_benchmark(findings: pd.DataFrame) -> None:
     assert len(findings) == 2 * len(CLAIMS)
-    assert verdicts(findings, "baseline") == [SUPPORTED, NOT_SUPPORTED]
+    assert verdicts(findings, "baseline") == [SUPPORTED, CONTRARY]
     assert verdicts(findings, "alpha") == [UNTESTABLE] * 2
     alpha = findings[findings["claim"] == "alpha"].iloc[0]
     assert alpha["numbers"] == "No curve over alpha in this study."
@@ -93,22 +95,48 @@ def test_benchmarks_that_say_the_same_share_a_line(findings: pd.DataFrame) -> No
     alpha = [cells for cells in found if "alpha" in cells[0]]
     assert [cells[1:3] for cells in alpha] == [["all", UNTESTABLE]]
     place = [cells[0] for cells in found].index("CDSPP does better than SVM_t.")
-    assert [found[place][2], found[place + 1][2]] == [SUPPORTED, NOT_SUPPORTED]
+    assert [found[place][2], found[place + 1][2]] == [SUPPORTED, CONTRARY]
     assert found[place + 1][0] == ""
     assert len(table.data) == 2 * len(CLAIMS)
 
 
-def test_the_caption_counts_the_verdicts() -> None:
-    known = evidence({"cdspp": 0.8, "svm-t": 0.7, "cdspp-sup": 0.8})
+def test_captions_count_three_words_and_leave_out_what_holds_by_construction() -> None:
+    known = evidence({"cdspp": 0.8, "svm-t": 0.7, "cdspp-sup": 0.8, "cdls": 0.9})
     findings = check_claims([known], CLAIMS)
-    counts = list(findings["verdict"]).count
-    told = f"supported: {counts(SUPPORTED)}, not supported: {counts(NOT_SUPPORTED)}, "
-    assert told in build_claims_table(findings).caption
-    assert counts(SUPPORTED) == 3
+    # Both better than SVM_t, one of them the best; CDSPP equals CDSPP_sup.
+    told = "In all, 3 supported, 1 contrary, 1 too few trials. "
+    for table in (build_verdicts_table(findings), build_claims_table(findings)):
+        assert table.caption.startswith(told)
+    assert list(findings["verdict"]).count(BY_CONSTRUCTION) == 2
+
+
+def test_what_holds_by_construction_stands_with_its_reason_and_numbers() -> None:
+    flat = evidence(curve=curve_of("n_components", {10: 0.8, 20: 0.8}))
+    findings = check_claims([flat], CLAIMS)
+    assert verdicts(findings, "dimension") == [BY_CONSTRUCTION]
+    for table in (build_verdicts_table(findings), build_claims_table(findings)):
+        (cells,) = [
+            line.cells for line in table.lines if "dimension d" in line.cells[0].text
+        ]
+        assert cells[0].note.startswith("By construction: at most one direction a")
+        assert BY_CONSTRUCTION in [cell.text for cell in cells]
+    found = findings.set_index("claim").loc["dimension"]
+    assert "for d = 10, 20: 0.0 points apart" in found["numbers"]
+
+
+def test_numbers_that_contradict_a_construction_are_not_hidden() -> None:
+    bent = evidence(curve=curve_of("n_components", {10: 0.8, 20: 0.7}))
+    findings = check_claims([bent], CLAIMS)
+    assert verdicts(findings, "dimension") == [CONTRARY]
+    rule = findings.set_index("claim").loc["dimension", "rule"]
+    assert rule.startswith("Supported where the means")
+
+
+def test_the_source_settles_its_claims_one_way_or_the_other() -> None:
     states = known_states()
     assert verdicts(states, "transfer") == [SUPPORTED]
-    assert verdicts(states, "without-source") == [NOT_SUPPORTED]
-    assert verdicts(states, "class-noise") == [NOT_SUPPORTED]
+    assert verdicts(states, "without-source") == [CONTRARY]
+    assert verdicts(states, "class-noise") == [CONTRARY]
 
 
 def test_the_file_has_a_line_for_every_claim_and_none_of_seconds(
@@ -132,7 +160,7 @@ def test_claims_on_time_are_apart_and_of_the_seconds_of_each_benchmark(
     plans = [make_plan(methods=methods), make_plan(benchmark="docs", methods=methods)]
     records = read_fit_records(write_fit_records(tmp_path, plans[0]))
     found = check_time_claims(measure_times(records.outcomes, plans), plans)
-    assert verdicts(found, "cheapest") == [NOT_SUPPORTED, UNTESTABLE]
+    assert verdicts(found, "cheapest") == [CONTRARY, UNTESTABLE]
     assert found["numbers"].iloc[0].startswith("CDSPP 6 s; cheaper are DAMA (1 ×)")
     table = build_time_claims_table(found)
     assert table.name == "time-claims"

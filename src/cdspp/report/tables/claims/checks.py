@@ -9,20 +9,19 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
+from cdspp.analysis.answers import interval_text
 from cdspp.analysis.paired import paired_gain
 from cdspp.analysis.summary import Floats, mean_sd, n_present
+from cdspp.analysis.verdicts import MIN_TRIALS
 from cdspp.core.wording import counted, in_points
 from cdspp.report.tables.claims.evidence import (
-    MIN_TRIALS,
-    NOT_SUPPORTED,
-    SUPPORTED,
     Evidence,
     Judgement,
     NotTestable,
     Times,
     find_row,
-    gain_text,
     judge,
+    judge_gain,
     mean_text,
     tested_gain,
 )
@@ -39,7 +38,8 @@ class Superior:
     rival: str
     rule: ClassVar[str] = (
         "Supported where the 95 % t interval over trials of the paired gain, "
-        f"averaged over tasks, lies above zero (at least {MIN_TRIALS} trials of both)."
+        "averaged over tasks, lies above zero, contrary where it lies below (at least "
+        f"{MIN_TRIALS} trials of both)."
     )
 
     def __call__(self, evidence: Evidence) -> Judgement:
@@ -54,10 +54,11 @@ class Superior:
         gains = evidence.tasks(ours) - evidence.tasks(theirs)
         better = sum(mean_sd(task)[0] > 0 for task in gains)
         return Judgement(
-            judge(gain),
+            judge_gain(gain),
             f"{ours.display_name} {mean_text(values[shared])}, {theirs.display_name} "
-            f"{mean_text(rival[shared])}: {gain_text(gain)}, better on {better} of "
-            f"{counted(len(gains), 'task')}, {counted(gain.trials, 'trial')}.",
+            f"{mean_text(rival[shared])}: a gain of {interval_text(gain)}, better "
+            f"on {better} of {counted(len(gains), 'task')}, "
+            f"{counted(gain.trials, 'trial')}.",
         )
 
 
@@ -69,9 +70,10 @@ class Best:
     apart: tuple[str, ...] = ()
     rule: ClassVar[str] = (
         "Supported where the 95 % t interval over trials of the paired gain "
-        "over the best other complete row, averaged over tasks, lies above zero. Rows "
-        "that are shortened or have fewer trials are left out and named, with the gain "
-        "over them on shared trials."
+        "over the best other complete row, averaged over tasks, lies above zero, "
+        f"contrary where it lies below (at least {MIN_TRIALS} trials). Rows that are "
+        "shortened or have fewer trials are left out and named, with the gain over "
+        "them on shared trials."
     )
 
     def __call__(self, evidence: Evidence) -> Judgement:
@@ -97,11 +99,11 @@ class Best:
             if not _is_complete(row, found, evidence)
         ]
         return Judgement(
-            judge(gain),
+            judge_gain(gain),
             f"{ours.display_name} {mean_text(values)}; best of "
             f"{counted(len(complete), 'other')} {best.display_name}, "
             f"{mean_text(rival)}: "
-            f"{gain_text(gain)}, {counted(gain.trials, 'trial')}."
+            f"a gain of {interval_text(gain)}, {counted(gain.trials, 'trial')}."
             f"{_listed('Left out', left_out)}",
         )
 
@@ -114,7 +116,9 @@ class Cheapest:
     rivals: tuple[str, ...]
     rule: ClassVar[str] = (
         "Supported where its processor time over all tasks is below that of every "
-        "rival that was measured; shortened rivals are left out and named."
+        "rival that was measured, otherwise contrary (at least "
+        f"{MIN_TRIALS} trials of it and of a rival that decides); shortened rivals are "
+        "left out and named."
     )
 
     def __call__(self, evidence: Times) -> Judgement:
@@ -132,12 +136,14 @@ class Cheapest:
             raise NotTestable(f"no rival of {ours.display_name} was timed on all tasks")
         cheaper = whole[whole["seconds"] <= ours.seconds]
         told = whole.iloc[[0, -1]] if cheaper.empty else cheaper
+        deciding = whole.head(1) if cheaper.empty else cheaper
+        trials = int(min(ours.trials, deciding["trials"].max()))
         opening = "cheapest and dearest rival" if cheaper.empty else "cheaper are"
         return Judgement(
-            SUPPORTED if cheaper.empty else NOT_SUPPORTED,
+            judge(trials, holds=cheaper.empty, opposite=not cheaper.empty),
             f"{ours.display_name} {ours.seconds:.3g} s; {opening} "
             f"{', '.join(_multiples(told, ours))}, of "
-            f"{counted(len(whole), 'rival')}."
+            f"{counted(len(whole), 'rival')}, {counted(trials, 'trial')}."
             f"{_listed('Left out, shortened', _multiples(rivals[short], ours))}",
         )
 

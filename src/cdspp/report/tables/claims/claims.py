@@ -9,6 +9,7 @@ from typing import Generic
 
 import pandas as pd
 
+from cdspp.analysis.verdicts import MIN_TRIALS, TOO_FEW
 from cdspp.core.names import LABELS
 from cdspp.core.wording import DASH, sentence
 from cdspp.report.tables.claims.checks import (
@@ -18,7 +19,8 @@ from cdspp.report.tables.claims.checks import (
 )
 from cdspp.report.tables.claims.curve_checks import Flat, Trend
 from cdspp.report.tables.claims.evidence import (
-    NOT_SUPPORTED,
+    BY_CONSTRUCTION,
+    CONTRARY,
     SUPPORTED,
     UNTESTABLE,
     Check,
@@ -43,7 +45,12 @@ PAPER, OTHERS, OURS = "paper", "others", "ours"
 CLAIM_COLUMNS = dict.fromkeys(
     ("claim", "text", "kind", "benchmark", "verdict", "numbers", "rule"), "str"
 )
-VERDICTS = (SUPPORTED, NOT_SUPPORTED, UNTESTABLE)
+COUNTED = (SUPPORTED, CONTRARY, TOO_FEW)
+_WORDS = (
+    "Supported: these data show what is claimed; contrary: they show the opposite; "
+    f"too few trials: fewer than {MIN_TRIALS}, or trials that do not settle it; by "
+    "construction: it follows from the algorithm and cannot fail, so it is not counted."
+)
 
 
 @dataclass(frozen=True)
@@ -58,12 +65,16 @@ class Claim(Generic[Known]):
         Takes the evidence of a benchmark and returns the verdict with its numbers.
     kind : {'paper', 'others', 'ours'}
         Whether the paper claims it, another one does, or it is a question that we add.
+    construction : str
+        Why it cannot fail on this implementation, in half a sentence; empty where it
+        can.
     """
 
     identifier: str
     text: str
     check: Check[Known]
     kind: str = PAPER
+    construction: str = ""
 
 
 CLAIMS: tuple[Claim[Evidence], ...] = (
@@ -119,9 +130,10 @@ CLAIMS: tuple[Claim[Evidence], ...] = (
     ),
     Claim(
         "dimension",
-        "A dimension d beyond the number of classes changes nothing (in CDSPP's closed "
-        "form: by construction).",
+        "A dimension d beyond the number of classes changes nothing.",
         Flat("cdspp", "n_components"),
+        construction="at most one direction a class has a positive eigenvalue, and "
+        "CDSPP takes no others",
     ),
     Claim(
         "alpha",
@@ -140,6 +152,7 @@ CLAIMS: tuple[Claim[Evidence], ...] = (
             "no fit runs twice in a study; tests/workflow/test_workflow.py runs one "
             "again and compares the scores byte by byte"
         ),
+        construction="no step of CDSPP draws a random number",
     ),
     Claim(
         "aligned",
@@ -184,9 +197,11 @@ def check_claims(
     Returns
     -------
     DataFrame
-        By claim, then by benchmark: the `verdict` ('supported', 'not supported' or
-        'cannot be tested here'), the `numbers` behind it, or what is missing, and the
-        `rule` by which it was decided.
+        By claim, then by benchmark: the `verdict` ('supported', 'contrary', 'too few
+        trials' or 'by construction'; 'cannot be tested here' where there is none), the
+        `numbers` behind it, or what is missing, and the `rule` by which it was decided.
+        A claim that holds by construction is 'contrary' where the numbers contradict
+        it all the same.
     """
     return pd.DataFrame(
         [_finding(claim, known) for claim in claims for known in evidence],
@@ -207,19 +222,15 @@ def build_verdicts_table(findings: pd.DataFrame) -> Table:
         name="claims-overview",
         title="What the paper claims, and what these data say",
         caption=(
-            "Each claim, in our words, is put to every benchmark by a fixed rule. "
-            "These data are not the paper's, so a claim that is not supported here is "
-            "not refuted there. A dash: no number of this study speaks to it. What the "
-            "paper claims of time stands beside the measured seconds."
+            f"{_counts(findings)} Each claim, in our words, is put to every benchmark "
+            f"by a fixed rule. {_WORDS} A dash: no number of this study speaks to it. "
+            "These data are not the paper's, so a claim that they contradict is not "
+            "refuted there. What the paper claims of time stands beside the measured "
+            "seconds."
         ),
         columns=("Claim", *titles),
         lines=tuple(
-            Line(
-                (
-                    Cell(group["text"].iloc[0] + _asked(group["kind"].iloc[0])),
-                    *(_verdict(verdict) for verdict in group["verdict"]),
-                )
-            )
+            Line((_headed(group), *map(_verdict, group["verdict"])))
             for _, group in findings.groupby("claim", sort=False)
         ),
         data=findings[["claim", "text", "kind", "benchmark", "verdict"]],
@@ -230,6 +241,18 @@ def build_verdicts_table(findings: pd.DataFrame) -> Table:
 def _verdict(verdict: str) -> Cell:
     shown = DASH if verdict == UNTESTABLE else verdict
     return Cell(shown, bold=verdict == SUPPORTED)
+
+
+def _headed(findings: pd.DataFrame) -> Cell:
+    """Return the claim, and why it cannot fail where it cannot."""
+    known = findings[findings["verdict"] == BY_CONSTRUCTION]["rule"]
+    first = findings.iloc[0]
+    return Cell(first["text"] + _asked(first["kind"]), note="".join(known[:1]))
+
+
+def _counts(findings: pd.DataFrame) -> str:
+    tally = Counter(findings["verdict"])
+    return f"In all, {', '.join(f'{tally[word]} {word}' for word in COUNTED)}."
 
 
 def _asked(kind: str) -> str:
@@ -244,17 +267,13 @@ def build_claims_table(findings: pd.DataFrame) -> Table:
     findings : DataFrame
         As `check_claims` returns them.
     """
-    tally = Counter(findings["verdict"])
-    counts = ", ".join(f"{verdict}: {tally[verdict]}" for verdict in VERDICTS)
     return Table(
         name="claims",
         title="The numbers behind each verdict",
         caption=(
-            "Each claim, in our words, is put to every benchmark by a fixed rule (in "
-            "small print); an interval that includes zero supports nothing, and one of "
-            "three trials says no more than that all three agree. These data are not "
-            "the paper's, so a claim that is not supported here is not refuted there. "
-            f"In all, {counts}."
+            f"{_counts(findings)} Each claim, in our words, is put to every benchmark "
+            f"by a fixed rule (in small print). {_WORDS} These data are not the "
+            "paper's, so a claim that they contradict is not refuted there."
         ),
         columns=("Claim", "Benchmark", "Verdict", "Numbers"),
         lines=tuple(
@@ -273,6 +292,10 @@ def _finding(claim: Claim[Known], evidence: Known) -> dict[str, str]:
         judgement = claim.check(evidence)
     except NotTestable as missing:
         judgement = Judgement(UNTESTABLE, f"{sentence(str(missing))}.")
+    rule = claim.check.rule
+    if claim.construction and judgement.verdict != CONTRARY:
+        judgement = judgement._replace(verdict=BY_CONSTRUCTION)
+        rule = f"By construction: {claim.construction}."
     return {
         "claim": claim.identifier,
         "text": claim.text,
@@ -280,7 +303,7 @@ def _finding(claim: Claim[Known], evidence: Known) -> dict[str, str]:
         "benchmark": evidence.plan.title,
         "verdict": judgement.verdict,
         "numbers": judgement.numbers,
-        "rule": claim.check.rule,
+        "rule": rule,
     }
 
 

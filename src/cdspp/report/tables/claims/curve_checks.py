@@ -8,21 +8,20 @@ from typing import ClassVar
 
 import numpy as np
 
-from cdspp.analysis.answers import excludes_zero, interval_text
+from cdspp.analysis.answers import interval_text
 from cdspp.analysis.curves import CurveScores, value_text
 from cdspp.analysis.paired import ZERO
 from cdspp.analysis.summary import Floats
+from cdspp.analysis.verdicts import MIN_TRIALS
 from cdspp.core.names import LABELS
 from cdspp.core.wording import counted, in_points
 from cdspp.report.tables.claims.evidence import (
-    MIN_TRIALS,
-    NOT_SUPPORTED,
-    SUPPORTED,
     Evidence,
     Judgement,
     NotTestable,
     find_row,
     judge,
+    judge_gain,
     tested_gain,
 )
 from cdspp.study.plan import Row
@@ -46,10 +45,14 @@ class _Course:
     n_tasks: int
 
     @property
+    def trials(self) -> int:
+        """How many have every value."""
+        return int(self.averages.shape[1])
+
+    @property
     def size(self) -> str:
         """On how much it rests."""
-        tasks = counted(self.n_tasks, "task")
-        return f"{tasks}, {counted(self.averages.shape[1], 'trial')}"
+        return f"{counted(self.n_tasks, 'task')}, {counted(self.trials, 'trial')}"
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,8 @@ class Flat:
         """How the verdict is found, in a sentence."""
         return (
             "Supported where the means within the range, over trials and tasks, differ "
-            f"by at most {in_points(self.tolerance)} points."
+            f"by at most {in_points(self.tolerance)} points, contrary where by more "
+            f"(at least {MIN_TRIALS} trials)."
         )
 
     def __call__(self, evidence: Evidence) -> Judgement:
@@ -95,9 +99,9 @@ class Flat:
             )
         means = course.averages[inside].mean(axis=1)
         spread = float(means.max() - means.min())
-        values = np.array(course.values)[inside]
+        values, flat = np.array(course.values)[inside], spread <= self.tolerance + ZERO
         return Judgement(
-            SUPPORTED if spread <= self.tolerance + ZERO else NOT_SUPPORTED,
+            judge(course.trials, holds=flat, opposite=not flat),
             f"{course.what} between {in_points(float(means.min()))} and "
             f"{in_points(float(means.max()))} % for {name} = "
             f"{', '.join(map(value_text, values))}: {in_points(spread)} points apart, "
@@ -116,7 +120,7 @@ class Trend:
     rule: ClassVar[str] = (
         "Supported where the 95 % t interval over trials of the paired "
         "difference between the two ends of the curve, averaged over tasks, lies above "
-        f"zero (at least {MIN_TRIALS} trials)."
+        f"zero, contrary where it lies below (at least {MIN_TRIALS} trials)."
     )
 
     def __call__(self, evidence: Evidence) -> Judgement:
@@ -132,12 +136,10 @@ class Trend:
         ends = [
             f"{in_points(float(end.mean()))} {course.unit}" for end in (first, last)
         ]
-        opposite = excludes_zero(claimed) and claimed.gain < 0
         return Judgement(
-            judge(claimed),
+            judge_gain(claimed),
             f"{course.what}: {ends[0]} at {name} = {value_text(course.values[0])}, "
-            f"{ends[1]} at {value_text(course.values[-1])}"
-            f"{', the opposite' if opposite else ''}; "
+            f"{ends[1]} at {value_text(course.values[-1])}; "
             f"a change of {interval_text(tested_gain(last, first))}, as claimed "
             f"in {np.count_nonzero(steps > ZERO)} of {counted(len(steps), 'step')}, "
             f"{course.size}.",
@@ -164,10 +166,9 @@ def _course(curve: CurveScores, method: str, rival: str | None = None) -> _Cours
     known = np.flatnonzero(np.isfinite(averages).any(axis=1))
     averages = averages[known]
     averages = averages[:, np.isfinite(averages).all(axis=0)]
-    if averages.shape[1] < MIN_TRIALS:
+    if not averages.shape[1]:
         raise NotTestable(
-            f"fewer than {MIN_TRIALS} trials have every value of the curve over "
-            f"{_name(curve.parameter)}"
+            f"no trial has every value of the curve over {_name(curve.parameter)}"
         )
     values = tuple(curve.values[place] for place in known)
     return _Course(what, unit, values, averages, len(curve.tasks))

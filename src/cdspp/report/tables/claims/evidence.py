@@ -11,17 +11,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from cdspp.analysis.answers import Interval, excludes_zero, interval_text
+from cdspp.analysis.answers import excludes_zero
 from cdspp.analysis.curves import CurveScores, arrange_curves
-from cdspp.analysis.paired import INTERVAL_TRIALS, PairedGain, paired_gain
+from cdspp.analysis.paired import PairedGain, paired_gain
 from cdspp.analysis.source_help import read_comparisons
 from cdspp.analysis.summary import Floats, Summary, read_scores, summarise
-from cdspp.core.wording import counted
+from cdspp.analysis.verdicts import MIN_TRIALS, TOO_FEW
 from cdspp.study.plan import BenchmarkPlan, Row
 
 __all__ = [
-    "MIN_TRIALS",
-    "NOT_SUPPORTED",
+    "BY_CONSTRUCTION",
+    "CONTRARY",
     "SUPPORTED",
     "UNTESTABLE",
     "Check",
@@ -31,16 +31,16 @@ __all__ = [
     "NotTestable",
     "Times",
     "find_row",
-    "gain_text",
     "judge",
+    "judge_gain",
     "mean_text",
     "read_evidence",
     "tested_gain",
 ]
 
-SUPPORTED, NOT_SUPPORTED = "supported", "not supported"
-UNTESTABLE = "cannot be tested here"
-MIN_TRIALS = INTERVAL_TRIALS
+SUPPORTED, CONTRARY = "supported", "contrary"
+BY_CONSTRUCTION = "by construction"
+UNTESTABLE = "cannot be tested here"  # not a word for a claim: there is none
 
 
 class NotTestable(Exception):
@@ -174,25 +174,41 @@ def tested_gain(values: ArrayLike, rival: ArrayLike) -> PairedGain:
     Raises
     ------
     NotTestable
-        Fewer than `MIN_TRIALS` trials are shared.
+        No trial is shared.
     """
     gain = paired_gain(values, rival)
-    if gain.trials < MIN_TRIALS:
-        shared = counted(gain.trials, "trial") if gain.trials else "no trial"
-        raise NotTestable(f"{shared} with all tasks, of {MIN_TRIALS} at least")
+    if not gain.trials:
+        raise NotTestable("no trial with all tasks")
     return gain
 
 
-def judge(gain: PairedGain) -> str:
-    """Return the verdict on a gain that is claimed to be positive."""
-    sure = excludes_zero(gain) and gain.gain > 0
-    return SUPPORTED if sure else NOT_SUPPORTED
+def judge(trials: int, *, holds: bool, opposite: bool) -> str:
+    """Return the word for a claim: the one place that decides it.
+
+    Parameters
+    ----------
+    trials : int
+        How many it rests on.
+    holds, opposite : bool
+        Whether the test of the claim finds what is claimed, or the opposite; neither,
+        where the trials do not settle it.
+
+    Returns
+    -------
+    str
+        `SUPPORTED`, `CONTRARY` or `TOO_FEW`: fewer than `MIN_TRIALS`, or not settled.
+    """
+    if trials < MIN_TRIALS or not (holds or opposite):
+        return TOO_FEW
+    return SUPPORTED if holds else CONTRARY
 
 
-def gain_text(gain: Interval) -> str:
-    """Write a gain with its interval, and that the opposite is shown where it is."""
-    opposite = "the opposite, " if excludes_zero(gain) and gain.gain < 0 else ""
-    return f"{opposite}a gain of {interval_text(gain)}"
+def judge_gain(gain: PairedGain) -> str:
+    """Return the word for a gain that is claimed to be positive, by its interval."""
+    sure = excludes_zero(gain)
+    return judge(
+        gain.trials, holds=sure and gain.gain > 0, opposite=sure and gain.gain < 0
+    )
 
 
 def mean_text(values: Floats) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -18,26 +18,24 @@ from cdspp.analysis.verdicts import (
     HURTS,
     MIN_TRIALS,
     RULE,
-    STATEMENTS,
+    TOO_FEW,
     holm,
 )
 from cdspp.core.names import ALONE, BASELINE, CLASS_NOISE
-from cdspp.core.wording import counted, in_points, sentence
+from cdspp.core.wording import counted, in_points
 from cdspp.report.tables.claims.evidence import (
-    NOT_SUPPORTED,
-    SUPPORTED,
     Evidence,
     Judgement,
     NotTestable,
+    judge,
 )
 
 __all__ = ["NoiseDoes", "Transfer", "WithoutSource"]
 _RULE = (
-    "Not supported where some method does better with the real source than {other} "
+    "Contrary where some method does better with the real source than {other} "
     "(one-sided t test on the average over tasks at 5 %, Holm's correction over "
     "methods); supported where none does, and most are equal within the margin or do "
-    "better {other}; otherwise open. Methods with at least "
-    f"{MIN_TRIALS} trials."
+    f"better {{other}}. Methods with at least {MIN_TRIALS} trials."
 )
 
 
@@ -45,18 +43,28 @@ _RULE = (
 class Transfer:
     """The source helps the reference, on the average over tasks."""
 
-    rule: ClassVar[str] = f"{RULE} Here it is applied to the average over tasks."
+    rule: ClassVar[str] = (
+        f"{RULE} Here it is applied to the average over tasks: supported where the "
+        "source helps, contrary where it hurts or the two are equal."
+    )
 
     def __call__(self, evidence: Evidence) -> Judgement:
         """Apply the rule to the average."""
         ours = of_method(evidence.comparisons)
         if not ours["state"].any():
             raise NotTestable("no other source state was run")
-        word = verdict_of(on_average(ours))
-        if word not in STATEMENTS:
-            raise NotTestable(answer(evidence.comparisons).rstrip("."))
-        verdict = SUPPORTED if word == HELPS else NOT_SUPPORTED
-        return Judgement(verdict, answer(evidence.comparisons))
+        average = on_average(ours)
+        states = list(average[average["state"]].itertuples())
+        told, word = answer(evidence.comparisons), verdict_of(average)
+        trials = min(state.trials for state in states)
+        if not trials or word == COLLAPSED:
+            raise NotTestable(told.rstrip("."))
+        if word == TOO_FEW:
+            told += f" Gains over {_gains(states, 'rival_name')}."
+        return Judgement(
+            judge(trials, holds=word == HELPS, opposite=word in (HURTS, EQUAL)),
+            f"{told} {_trials(states)}.",
+        )
 
 
 @dataclass(frozen=True)
@@ -67,8 +75,8 @@ class NoiseDoes:
 
     def __call__(self, evidence: Evidence) -> Judgement:
         """Compare every method with itself on class noise."""
-        pairs = _pairs(evidence.comparisons, CLASS_NOISE)
-        return _judge(pairs, _counts(pairs) + _alone(evidence.comparisons))
+        known = evidence.comparisons
+        return _judge(known, CLASS_NOISE, lambda pairs: _counts(pairs) + _alone(known))
 
 
 @dataclass(frozen=True)
@@ -79,25 +87,59 @@ class WithoutSource:
 
     def __call__(self, evidence: Evidence) -> Judgement:
         """Compare every method with itself without a source."""
-        pairs = _pairs(evidence.comparisons, ALONE)
-        told = without_source(evidence.comparisons)
-        if not told:
-            raise NotTestable(f"{BASELINE} does not run in this study")
-        text = "gain over SVM_t without a source, of the gain with it: "
-        return _judge(pairs, text + ", ".join(told))
+
+        def tell(pairs: Sequence[Any]) -> str:
+            told = without_source(evidence.comparisons)
+            if not told:
+                raise NotTestable(f"{BASELINE} does not run in this study")
+            parts = ", ".join(told)
+            return f"gain over SVM_t without a source, of the gain with it: {parts}"
+
+        return _judge(evidence.comparisons, ALONE, tell)
+
+
+def _judge(
+    comparisons: pd.DataFrame, rival: str, tell: Callable[[Sequence[Any]], str]
+) -> Judgement:
+    """Judge the claim that the real source is no better than one state.
+
+    Methods with too few trials take no part, and are named where no other has run.
+
+    Raises
+    ------
+    NotTestable
+        No method has run in that state.
+    """
+    known = _pairs(comparisons, rival)
+    if not known:
+        raise NotTestable(f"no method has a trial in the state {rival}")
+    pairs = _settled(known)
+    ahead = _ahead(pairs)
+    level = [pair for pair in pairs if pair.pair in (EQUAL, HURTS)]
+    few = f"gains with the real source over {rival}: {_gains(known, 'display_name')}"
+    return Judgement(
+        judge(
+            min((pair.trials for pair in pairs), default=0),
+            holds=not ahead and 2 * len(level) > len(pairs),
+            opposite=bool(ahead),
+        ),
+        f"On {_trials(pairs or known)}, {tell(pairs) if pairs else few}.",
+    )
 
 
 def _pairs(comparisons: pd.DataFrame, rival: str) -> list[Any]:
     """Return every method against itself in one state, on the average over tasks."""
-    found = [
+    return [
         pair
         for _, group in comparisons.groupby("row", sort=False)
         for pair in on_average(group).itertuples()
-        if pair.rival == rival and pair.trials >= MIN_TRIALS and pair.pair != COLLAPSED
+        if pair.rival == rival and pair.trials and pair.pair != COLLAPSED
     ]
-    if not found:
-        raise NotTestable(f"no method has {MIN_TRIALS} trials in the state {rival}")
-    return found
+
+
+def _settled(pairs: Sequence[Any]) -> list[Any]:
+    """Return the pairs with trials enough for a test."""
+    return [pair for pair in pairs if pair.trials >= MIN_TRIALS]
 
 
 def _ahead(pairs: Sequence[Any]) -> list[Any]:
@@ -106,39 +148,31 @@ def _ahead(pairs: Sequence[Any]) -> list[Any]:
     return [pair for pair, p in zip(pairs, sure, strict=True) if p < ALPHA]
 
 
-def _judge(pairs: Sequence[Any], numbers: str) -> Judgement:
-    """Judge the claim that the real source is no better than what it is paired with.
-
-    Raises
-    ------
-    NotTestable
-        None is better with the real source, but most are not shown to be equal either.
-    """
-    ahead = _ahead(pairs)
-    level = [pair for pair in pairs if pair.pair in (EQUAL, HURTS)]
-    if not ahead and 2 * len(level) <= len(pairs):
-        raise NotTestable(f"open: {numbers}")
-    return Judgement(NOT_SUPPORTED if ahead else SUPPORTED, f"{sentence(numbers)}.")
-
-
 def _counts(pairs: Sequence[Any]) -> str:
     ahead = _ahead(pairs)
-    names = ", ".join(
-        f"{pair.display_name} {in_points(pair.gain, sign=True)}" for pair in ahead
-    )
+    names = f" ({_gains(ahead, 'display_name')})" if ahead else ""
     words = [pair.pair for pair in pairs]
     return (
         f"of {counted(len(pairs), 'method')}, better with the real source: "
-        f"{len(ahead)}{f' ({names})' if names else ''}; equal: {words.count(EQUAL)}; "
+        f"{len(ahead)}{names}; equal: {words.count(EQUAL)}; "
         f"better with class noise: {words.count(HURTS)}"
     )
 
 
 def _alone(comparisons: pd.DataFrame) -> str:
     """Say how many methods are better with the real source than without any."""
-    try:
-        pairs = _pairs(comparisons, ALONE)
-    except NotTestable:
-        return ""
+    pairs = _settled(_pairs(comparisons, ALONE))
     better = f"{len(_ahead(pairs))} of {len(pairs)}"
-    return f". Better with the real source than without any: {better}"
+    told = f". Better with the real source than without any: {better}"
+    return told if pairs else ""
+
+
+def _gains(pairs: Sequence[Any], name: str) -> str:
+    return ", ".join(
+        f"{getattr(pair, name)} {in_points(pair.gain, sign=True)}" for pair in pairs
+    )
+
+
+def _trials(pairs: Sequence[Any]) -> str:
+    least, most = (f(pair.trials for pair in pairs) for f in (min, max))
+    return counted(most, "trial") if least == most else f"{least} to {most} trials"
