@@ -13,8 +13,9 @@ import numpy as np
 import pandas as pd
 
 from cdspp.analysis.summary import Floats, accuracy_of, read_scores, with_average
-from cdspp.core.names import LABELS, MAIN
+from cdspp.core.names import LABELS, MAIN, REAL
 from cdspp.study.plan import BenchmarkPlan, CurvePlan, Row
+from cdspp.study.settings import in_state
 
 __all__ = [
     "CurveScores",
@@ -105,7 +106,10 @@ def _arrange(scores: pd.DataFrame, curve: CurvePlan) -> Floats:
     """Return accuracies by row, task, value and trial."""
     by_value = []
     for entry in curve.values:
-        rows = [replace(row, setting=entry.setting) for row in curve.rows]
+        rows = [
+            replace(row, setting=in_state(entry.setting, _state(row)))
+            for row in curve.rows
+        ]
         found = accuracy_of(scores, rows, curve.tasks, curve.trials_asked)
         found[:, [task not in entry.tasks for task in curve.tasks]] = np.nan
         by_value.append(found)
@@ -113,6 +117,11 @@ def _arrange(scores: pd.DataFrame, curve: CurvePlan) -> Floats:
     for row, of_row in zip(curve.rows, accuracy, strict=True):
         of_row[..., row.trials_asked :] = np.nan
     return accuracy
+
+
+def _state(row: Row) -> str:
+    """Return the source state that the setting of a row names."""
+    return row.source if row.setting != MAIN else REAL
 
 
 def parameter_title(parameter: str) -> str:

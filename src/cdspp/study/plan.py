@@ -119,7 +119,8 @@ class CurvePlan:
     tasks : tuple of str
         Tasks in table order.
     rows : tuple of Row
-        The methods, with their trials along the curve.
+        The methods, with their trials along the curve; of the kind state in a source
+        state.
     values : tuple of CurveValue
         The values, ascending.
     dropped : tuple of (float, str)
@@ -383,14 +384,21 @@ def _curve(
     entry = study.benchmarks[benchmark]
     target = entry.tasks[0].split("_")[1]
     tasks, dropped = curve.tasks[benchmark], curve.dropped[benchmark]
-    main = study.settings[MAIN]
-    rows = (_row(study, benchmark, main, method) for method in methods)
+    rows = (
+        _row(study, benchmark, study.settings[state], method)
+        for method in methods
+        for state in (MAIN, *curve.states[method])
+    )
     return CurvePlan(
         identifier=curve.identifier,
         parameter=curve.parameter,
         tasks=tasks,
         rows=tuple(
-            replace(row, kind=METHOD, trials_asked=min(row.trials_asked, curve.trials))
+            replace(
+                row,
+                kind=STATE if row.setting != MAIN else METHOD,
+                trials_asked=min(row.trials_asked, curve.trials),
+            )
             for row in rows
         ),
         values=tuple(
