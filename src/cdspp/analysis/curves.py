@@ -14,7 +14,7 @@ import pandas as pd
 
 from cdspp.analysis.summary import Floats, accuracy_of, read_scores, with_average
 from cdspp.core.names import LABELS, MAIN, REAL
-from cdspp.study.plan import BenchmarkPlan, CurvePlan, Row
+from cdspp.study.plan import STATE, BenchmarkPlan, CurvePlan, Row
 from cdspp.study.settings import in_state
 
 __all__ = [
@@ -67,6 +67,11 @@ class CurveScores:
     def values(self) -> tuple[float, ...]:
         """The values, ascending."""
         return tuple(float(entry.value) for entry in self.plan.values)
+
+    @property
+    def in_states(self) -> bool:
+        """Whether methods run along it in other source states, too."""
+        return any(row.kind == STATE for row in self.rows)
 
     @property
     def main(self) -> float | None:

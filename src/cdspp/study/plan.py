@@ -25,6 +25,7 @@ from cdspp.study.model import Curve, Setting, Study
 __all__ = [
     "CHOOSING",
     "METHOD",
+    "STATE",
     "BenchmarkPlan",
     "CurvePlan",
     "CurveValue",
