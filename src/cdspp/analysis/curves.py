@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from cdspp.analysis.summary import Floats, accuracy_of, read_scores, with_average
-from cdspp.core.names import LABELS, MAIN, REAL
+from cdspp.core.names import LABELS, MAIN
 from cdspp.study.plan import STATE, BenchmarkPlan, CurvePlan, Row
 from cdspp.study.settings import in_state
 
@@ -112,7 +112,7 @@ def _arrange(scores: pd.DataFrame, curve: CurvePlan) -> Floats:
     by_value = []
     for entry in curve.values:
         rows = [
-            replace(row, setting=in_state(entry.setting, _state(row)))
+            replace(row, setting=in_state(entry.setting, row.state))
             for row in curve.rows
         ]
         found = accuracy_of(scores, rows, curve.tasks, curve.trials_asked)
@@ -122,11 +122,6 @@ def _arrange(scores: pd.DataFrame, curve: CurvePlan) -> Floats:
     for row, of_row in zip(curve.rows, accuracy, strict=True):
         of_row[..., row.trials_asked :] = np.nan
     return accuracy
-
-
-def _state(row: Row) -> str:
-    """Return the source state that the setting of a row names."""
-    return row.source if row.setting != MAIN else REAL
 
 
 def parameter_title(parameter: str) -> str:

@@ -130,8 +130,7 @@ def _along(
     """Yield the averages over tasks by trial, at each value of the curve in states."""
     for curve in arrange_curves(scores, plan):
         for known, accuracy in zip(curve.rows, curve.accuracy, strict=True):
-            own = REAL if known.setting == MAIN else known.source
-            if curve.in_states and (known.method, own) == (row.method, state):
+            if curve.in_states and (known.method, known.state) == (row.method, state):
                 yield from zip(curve.values, accuracy.mean(axis=0), strict=True)
 
 

@@ -95,6 +95,11 @@ class Row:
         return method_class(self.method).display_name
 
     @property
+    def state(self) -> str:
+        """The source state that its setting names."""
+        return REAL if self.setting == MAIN else self.source
+
+    @property
     def control(self) -> bool:
         """Whether the row answers what the source is good for."""
         return self.kind == CONTROL

@@ -30,7 +30,6 @@ from cdspp.analysis.verdicts import (
 from cdspp.core.names import ALONE, BASELINE
 from cdspp.core.wording import DASH, counted, in_points, task_title
 from cdspp.report.tables.table import Cell, Line, Table, effect_cell
-from cdspp.study.plan import BenchmarkPlan
 
 __all__ = ["build_matrix_table", "build_task_table"]
 
@@ -43,7 +42,7 @@ _GAIN = (
 
 
 def build_matrix_table(
-    groups: Sequence[pd.DataFrame], plans: Sequence[BenchmarkPlan]
+    groups: Sequence[pd.DataFrame], margin: float, *, corrected: bool = True
 ) -> Table:
     """Build the table ``source-help``: methods by source states, a block a benchmark.
 
@@ -51,11 +50,11 @@ def build_matrix_table(
     ----------
     groups : sequence of DataFrame
         What `compare` returned for each benchmark.
-    plans : sequence of BenchmarkPlan
-        The benchmarks.
+    margin : float
+        Points within which a gain counts as equal.
+    corrected : bool, default=True
+        Whether words are corrected for the number of methods.
     """
-    margin = plans[0].margin if plans else 1.0
-    corrected = all(plan.holm_over_methods for plan in plans)
     family = "after Holm's correction over methods" if corrected else "pair by pair"
     rivals, averages = rivals_of(groups), _averages(groups)
     return Table(
