@@ -195,7 +195,7 @@ class BenchmarkPlan:
     margin : float
         Points within which a gain counts as equal.
     holm_over_methods : bool
-        Whether words on the average over tasks are corrected for several methods.
+        Whether words in the matrix of methods are corrected for their number.
     paper : bool
         Whether the report speaks of the paper's claims and readings.
     """

@@ -13,6 +13,7 @@ from cdspp.analysis.answers import tally, verdict_of
 from cdspp.analysis.paired import interval_note
 from cdspp.analysis.source_help import (
     by_task,
+    matrix,
     no_comparisons,
     of_method,
     on_average,
@@ -56,7 +57,9 @@ def build_matrix_table(
         Whether words are corrected for the number of methods.
     """
     family = "after Holm's correction over methods" if corrected else "pair by pair"
-    rivals, averages = rivals_of(groups), _averages(groups)
+    rivals = rivals_of(groups)
+    matrices = [matrix(group, corrected=corrected) for group in groups]
+    averages = pd.concat([no_comparisons(), *matrices], ignore_index=True)
     return Table(
         name="source-help",
         title="Did the source help each method?",
@@ -78,10 +81,10 @@ def build_matrix_table(
             "Tasks",
         ),
         lines=tuple(
-            _method_line(found, rivals)
-            for group in groups
-            for _, found in group.groupby("row", sort=False)
-            if found["state"].any()
+            _method_line(average, group[group["row"] == row], rivals)
+            for group, found in zip(groups, matrices, strict=True)
+            for row, average in found.groupby("row", sort=False)
+            if average["state"].any()
         ),
         data=averages,
         headings=True,
@@ -130,18 +133,11 @@ def build_task_table(comparisons: pd.DataFrame, benchmark: str, title: str) -> T
     )
 
 
-def _averages(groups: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return the comparisons that the matrix shows, of methods in order."""
-    found = [
-        on_average(part)
-        for group in groups
-        for _, part in group.groupby("row", sort=False)
-    ]
-    return pd.concat(found, ignore_index=True) if found else no_comparisons()
-
-
-def _method_line(found: pd.DataFrame, rivals: Mapping[str, str]) -> Line:
-    average, counts = on_average(found), tally(found)
+def _method_line(
+    average: pd.DataFrame, found: pd.DataFrame, rivals: Mapping[str, str]
+) -> Line:
+    """Return the line of a method; `found` are its comparisons on all tasks."""
+    counts, alone = tally(found), verdict_of(on_average(found))
     words = (*STATEMENTS, TOO_FEW, COLLAPSED)
     told = ", ".join(f"{counts[word]} {word}" for word in words if counts[word])
     n_tasks, title = counts.total(), found["title"].iloc[0]
@@ -151,7 +147,7 @@ def _method_line(found: pd.DataFrame, rivals: Mapping[str, str]) -> Line:
             _accuracy(average),
             *_gains(average, rivals),
             _without(average),
-            _verdict(average),
+            _verdict(average, alone),
             Cell(told or DASH, note=f"of {n_tasks}" if told and n_tasks > 1 else ""),
         ),
         title,
@@ -197,7 +193,8 @@ def _without(average: pd.DataFrame) -> Cell:
     return Cell(in_points(value, sign=True), note=f"of {of}", value=value)
 
 
-def _verdict(found: pd.DataFrame) -> Cell:
+def _verdict(found: pd.DataFrame, alone: str = "") -> Cell:
+    """Return the verdict; where it is another one `alone`, uncorrected, that too."""
     word, first = verdict_of(found), found.iloc[0]
     if word == HELPS:
         note = f"p {first['p_helps']:.2g}"
@@ -211,4 +208,8 @@ def _verdict(found: pd.DataFrame) -> Cell:
         note = f"helps from {detectable} on in 4 of 5 such studies"
     else:
         note = ""
+    if alone not in ("", word):
+        note = (
+            f"alone {alone}, p {first['p_helps' if alone == HELPS else 'p_hurts']:.2g}"
+        )
     return Cell(word, bold=word in _BOLD, note=note)
