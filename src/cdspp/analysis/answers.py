@@ -10,7 +10,13 @@ from typing import Any, Protocol
 import pandas as pd
 
 from cdspp.analysis.paired import ZERO
-from cdspp.analysis.source_help import SELECTED_ROW, by_task, of_method, on_average
+from cdspp.analysis.source_help import (
+    SELECTED_ROW,
+    by_default,
+    by_task,
+    of_method,
+    on_average,
+)
 from cdspp.analysis.verdicts import (
     COLLAPSED,
     DEPENDS,
@@ -182,7 +188,7 @@ def without_source(comparisons: pd.DataFrame) -> list[str]:
         with fewer than `MIN_TRIALS` trials of either are left out.
     """
     parts = []
-    for _, group in comparisons.groupby("row", sort=False):
+    for group in by_default(comparisons):
         average = on_average(group)
         known = average[average["trials"] >= MIN_TRIALS].set_index("rival")["gain"]
         if {BASELINE, ALONE} <= set(known.index):

@@ -47,6 +47,7 @@ __all__ = [
     "COMPARISON_COLUMNS",
     "FEWEST_DOMAINS",
     "SELECTED_ROW",
+    "by_default",
     "by_task",
     "compare",
     "matrix",
@@ -171,6 +172,13 @@ def read_comparisons(path: str | os.PathLike[str]) -> pd.DataFrame:
 def of_method(comparisons: pd.DataFrame, row: str = REFERENCE) -> pd.DataFrame:
     """Return the comparisons of one method."""
     return comparisons[comparisons["row"] == row]
+
+
+def by_default(comparisons: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """Yield the comparisons of each method with its own options, selected ones out."""
+    for row, found in comparisons.groupby("row", sort=False):
+        if not str(row).endswith(f", {SELECTED}"):
+            yield found
 
 
 def by_task(comparisons: pd.DataFrame) -> dict[str, pd.DataFrame]:
