@@ -56,7 +56,9 @@ _SAID = {
     UNDECIDED: "the trials leave it undecided",
     DEPENDS: "the answer depends on the measure",
     TOO_FEW: "too few trials to tell",
-    COLLAPSED: "no statement, since fits have collapsed: centre or scale the features",
+    COLLAPSED: (
+        "no statement, since fits have collapsed or diverged: centre or scale features"
+    ),
     NOT_ASKED: "not asked",
 }
 _COUNTED = {
@@ -66,7 +68,7 @@ _COUNTED = {
     UNDECIDED: "undecided on {}",
     DEPENDS: "depends on the measure on {}",
     TOO_FEW: "too few trials on {}",
-    COLLAPSED: "collapsed fits on {}",
+    COLLAPSED: "collapsed or diverged fits on {}",
 }
 
 

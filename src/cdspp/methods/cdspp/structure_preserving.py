@@ -36,9 +36,9 @@ __all__ = [
     "solve_projection",
 ]
 
-# An eigenvalue below this share of the largest one is rounding error of a zero, of which
-# there are where ranges of both factors are orthogonal; where class sums have a lower rank
-# than there are classes, the factors have fewer columns.
+# An eigenvalue below this share of the largest one is rounding error of a zero, of
+# which there are where ranges of both factors are orthogonal; where class sums have a
+# lower rank than there are classes, the factors have fewer columns.
 RELATIVE_TOLERANCE = 1e-10
 
 

@@ -174,7 +174,7 @@ def _gain(comparison: Any | None) -> Cell:
         low, high = (comparison.domain_low, comparison.domain_high)
         notes.append(f"domains {in_points(low)} to {in_points(high)}")
     if comparison.pair == COLLAPSED:
-        notes.append("collapsed")
+        notes.append("collapsed or diverged")
     elif comparison.pair == TOO_FEW:
         notes.append(counted(comparison.trials, "trial"))
     if comparison.one_decides:
