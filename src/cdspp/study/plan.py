@@ -21,6 +21,7 @@ from cdspp.core.names import (
 from cdspp.core.wording import marks
 from cdspp.methods import method_class
 from cdspp.study.model import Curve, Setting, Study
+from cdspp.study.settings import in_state
 
 __all__ = [
     "CHOOSING",
@@ -327,11 +328,12 @@ def _rows(study: Study, benchmark: str) -> Iterator[Row]:
     """Yield a row a setting and method, but for those of curves and readings."""
     shown_elsewhere = {*study.deviations.values(), *study.choices.values()}
     shown_elsewhere |= {
-        name
+        in_state(name, state)
         for curve in study.curves
         for values in curve.values.values()
         for _, name in values
         if name != MAIN
+        for state in (REAL, *study.states)
     }
     for name, setting in study.settings.items():
         if name in shown_elsewhere or not study.setting_tasks(benchmark, name):
