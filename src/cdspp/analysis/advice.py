@@ -21,7 +21,7 @@ from cdspp.analysis.decision import (
 )
 from cdspp.analysis.summary import mean_sd
 from cdspp.analysis.verdicts import COLLAPSED, judge_pair
-from cdspp.core.names import ALONE, NO_SCALE, REAL
+from cdspp.core.names import ALONE, NO_SCALE, REAL, STANDARDISE
 from cdspp.core.wording import counted, in_points
 from cdspp.methods import method_class
 
@@ -51,6 +51,7 @@ def conclude(found: HoldOut, margin: float, wanted: float, scale: str) -> Compar
         judged.method,
         " ".join(filter(None, parts)),
         _next_step(judged, scale),
+        _collapses(found),
     )
 
 
@@ -73,32 +74,25 @@ def of_twice_the_labels(found: HoldOut, fit: Fit) -> float:
     ]
     if not fewer:
         return math.nan
-    now, before = (_accuracy(found, each)[0] for each in (fit, fewer[-1]))
+    now, before = (found.accuracy(found.right[each]) for each in (fit, fewer[-1]))
     slope = (now - before) / (1 / fewer[-1].labels - 1 / fit.labels)
     return min(max(slope / (2 * fit.labels), 0.0), 1 - now)
 
 
-def _accuracy(found: HoldOut, fit: Fit) -> tuple[float, float]:
-    """Return mean and deviation of the accuracy over repeats."""
-    right = found.right[fit]
-    ran = np.isfinite(right).any(axis=1)
-    return mean_sd(np.nanmean(right[ran], axis=1))
-
-
 def _accuracies(found: HoldOut) -> Iterator[dict[str, object]]:
     for fit, right in found.right.items():
-        mean, sd = _accuracy(found, fit)
+        repeats = right[np.isfinite(right).any(axis=1)]
         whole = found.gains(right, np.zeros_like(right)).plain
         yield {
             "method": fit.method,
             "display_name": method_class(fit.method).display_name,
             "state": fit.state,
             "labels": fit.labels,
-            "mean": mean,
-            "sd": sd,
+            "mean": whole.gain,
+            "sd": mean_sd(np.nanmean(repeats, axis=1))[1],
             "low": max(whole.low, 0.0),
             "high": min(whole.high, 1.0),
-            "repeats": int(np.isfinite(right).any(axis=1).sum()),
+            "repeats": len(repeats),
             "collapsed": found.collapsed[fit],
         }
 
@@ -126,6 +120,8 @@ def _gains(judged: Judged, margin: float) -> Iterator[dict[str, object]]:
 
 
 def _finding(found: HoldOut, judged: Judged, wanted: float) -> str:
+    if not judged.method:
+        return "Cannot tell: the fits of every method have collapsed or diverged."
     name = method_class(judged.method).display_name
     best = method_class(judged.best_alone).display_name
     if judged.gain is not None:
@@ -162,23 +158,22 @@ def _power(found: HoldOut, judged: Judged, wanted: float) -> str:
     least = float(judged.verdicts["detectable"].min())
     if math.isnan(least):
         return ""
-    right = found.alone.get(judged.best_alone)
-    room = 1.0 if right is None else 1 - float(np.nanmean(right))
+    room = 1 - found.accuracy(found.alone[judged.best_alone])
     best = method_class(judged.best_alone).display_name
     rows = f"{found.n_labelled} labelled rows"
     if room < 1 / found.n_labelled:
         return f"; {best} is right on all of {rows}, which leaves no gain to be had"
     if least > room:
         text = (
-            f"; {rows} are too few to find even the {in_points(room)} points that "
-            f"{best} leaves to be had in 80 % of cases"
+            f"; {rows} find even a gain of {in_points(room)} points, all that {best} "
+            "leaves to be had, in less than 80 % of cases"
         )
     else:
         text = f"; {rows} find a gain of {in_points(least)} points in 80 % of cases"
     goal = min(room, wanted)
     needed = math.ceil(found.n_labelled * (least / goal) ** 2)
     if needed > found.n_labelled:
-        text += f", and a gain of {in_points(goal)} takes about {needed}"
+        text += f", and one of {in_points(goal)} takes about {needed}"
     return text
 
 
@@ -193,10 +188,26 @@ def _fallen(judged: Judged) -> str:
     )
 
 
+def _collapses(found: HoldOut) -> str:
+    """Return the largest share of collapsed fits of each method that has any."""
+    most = {
+        name: max(share for fit, share in found.collapsed.items() if fit.method == name)
+        for name in found.methods
+    }
+    told = [
+        f"{method_class(name).display_name} {100 * share:.0f} %"
+        for name, share in most.items()
+        if share
+    ]
+    return f"fits that collapsed or diverged: {', '.join(told)}" if told else ""
+
+
 def _doubled(found: HoldOut, judged: Judged) -> str:
     """Say what twice the labels would give, with the source and without."""
     known = judged.verdicts[judged.verdicts["verdict"] != COLLAPSED]
     alone = judged.best_alone
+    if not alone:
+        return ""
     state = ALONE if alone in found.asked else REAL
     fits = {"without": Fit(alone, state, found.labels)}
     if len(known):
@@ -223,6 +234,8 @@ def _tried(judged: Judged, which: str) -> str:
 
 def _next_step(judged: Judged, scale: str) -> str:
     """Return a line of Python that fits what is recommended."""
+    if not judged.method:
+        return f"`cdspp.compare(X, y, source=source, scale={STANDARDISE!r})`"
     X, given = "X", "source"
     if scale != NO_SCALE:
         X, given = "scaled(X)", "SourceDomain(scaled(source.X), source.y)"

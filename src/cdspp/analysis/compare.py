@@ -172,7 +172,7 @@ def compare(
     sizes = [len(rows) for rows in folds[0].train]
     told = HoldOut(classes, min(sizes), max(sizes), chosen, right, collapsed)
     found = conclude(told, margin / 100, wanted / 100, scale)
-    return replace(found, note="; ".join(filter(None, fits.notes())))
+    return replace(found, note="; ".join(filter(None, [*fits.notes(), found.note])))
 
 
 def usual_methods(problem: Any) -> list[str]:

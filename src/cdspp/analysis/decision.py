@@ -87,7 +87,8 @@ class Comparison:
     decision : str
         `USE`, `ALONE_BETTER` or `CANNOT_TELL`.
     method : str
-        Which method to use: with the source if the decision is `USE`.
+        Which method to use: with the source if the decision is `USE`; empty where the
+        fits of all without one have collapsed.
     finding : str
         All of it in words.
     next_step : str
@@ -230,6 +231,11 @@ class HoldOut:
             gain_of(weights * by_row, resolution=resolution),
         )
 
+    def accuracy(self, right: Floats) -> float:
+        """Return the mean over rows; NaN where a method has failed throughout."""
+        by_row, _ = self.by_row(right)
+        return float(by_row.mean()) if by_row.size else math.nan
+
     def by_row(self, values: Floats) -> tuple[Floats, Int]:
         """Return means over the repeats that hold a row out, and the rows' classes."""
         ran = np.isfinite(values).any(axis=0)
@@ -246,7 +252,7 @@ class Judged(NamedTuple):
     verdicts : DataFrame
         As in `Comparison`, and `decision` and `method` likewise.
     best_alone : str
-        The method without a source that is best.
+        The method without a source that is best, empty likewise.
     gain : PairedGain or None
         Of `method` over it, shrunk; where the decision is `USE`.
     """
@@ -272,8 +278,8 @@ def judge(found: HoldOut, margin: float) -> Judged:
     """
     own, rivals = _gains_over_states(found), _gains_over_alone(found)
     verdicts = _verdicts(found, own, rivals, margin)
-    means = {name: float(np.nanmean(right)) for name, right in found.alone.items()}
-    best = max(means, key=lambda name: means[name], default=found.methods[0])
+    means = {name: found.accuracy(right) for name, right in found.alone.items()}
+    best = max(means, key=lambda name: means[name], default="")
     winners = verdicts[verdicts["wins"]]
     if len(winners):
         decision = USE
@@ -368,8 +374,8 @@ def _verdict(
     return {
         "method": name,
         "display_name": method_class(name).display_name,
-        "accuracy": _mean(with_source),
-        "alone": _mean(alone),
+        "accuracy": found.accuracy(with_source),
+        "alone": found.accuracy(alone),
         "verdict": word,
         "p_helps": max(v.p_helps for v in words),
         "p_hurts": max(v.p_hurts for v in words),
@@ -379,7 +385,3 @@ def _verdict(
         "out": word in (HURTS, EQUAL) or lost_to_one,
         "detectable": max(v.detectable for v in use),
     }
-
-
-def _mean(right: Floats) -> float:
-    return float(np.nanmean(right)) if np.isfinite(right).any() else math.nan
