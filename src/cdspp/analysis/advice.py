@@ -49,6 +49,7 @@ def conclude(found: HoldOut, margin: float, wanted: float, scale: str) -> Compar
         judged.verdicts,
         judged.decision,
         judged.method,
+        judged.gain,
         " ".join(filter(None, parts)),
         _next_step(judged, scale),
         _collapses(found),

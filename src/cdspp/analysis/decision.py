@@ -89,6 +89,9 @@ class Comparison:
     method : str
         Which method to use: with the source if the decision is `USE`; empty where the
         fits of all without one have collapsed.
+    gain : PairedGain or None
+        What is said that `method` gains over the best without a source, shrunk; where
+        the decision is `USE`.
     finding : str
         All of it in words.
     next_step : str
@@ -102,6 +105,7 @@ class Comparison:
     verdicts: pd.DataFrame
     decision: str
     method: str
+    gain: PairedGain | None
     finding: str
     next_step: str = ""
     note: str = ""
