@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-
 from sklearn.datasets import load_wine
 
 from cdspp import CDSPP, SourceDomain, compare
