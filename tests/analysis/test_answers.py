@@ -15,11 +15,18 @@ from cdspp.analysis.answers import (
     excludes_zero,
     interval_text,
     overall_answer,
+    said_form,
     tally,
     verdict_of,
 )
 from cdspp.analysis.paired import gain_of
-from cdspp.analysis.source_help import by_task, compare, no_comparisons
+from cdspp.analysis.source_help import (
+    SELECTED_ROW,
+    by_task,
+    compare,
+    no_comparisons,
+)
+from cdspp.analysis.verdicts import agreed
 
 Gains = dict[str, Any]
 SURE = 0.001  # a standard error, in fractions; one of SHAKY leaves all open
@@ -65,26 +72,28 @@ ALONE = "over no source it gains"
 SENTENCES = {
     "helps": (
         HELPED,
-        f"The source helps: {ALONE} 2.0 points (95 % interval 1.8 to 2.2), over noise "
-        "1.0 points (95 % interval 0.8 to 1.2).",
+        f"The source helps CDSPP: {ALONE} 2.0 points (95 % interval 1.8 to 2.2), over "
+        "noise 1.0 points (95 % interval 0.8 to 1.2).",
     ),
     "hurts": (
         HURT,
-        f"The source hurts: {ALONE} −2.0 points (95 % interval −2.2 to −1.8).",
+        f"The source hurts CDSPP: {ALONE} −2.0 points (95 % interval −2.2 to −1.8).",
     ),
     "equal": (
         LEVEL,
-        f"The source makes no difference: {ALONE} 0.0 points (95 % interval −0.2 to "
-        "0.2).",
+        f"The source makes no difference to CDSPP beyond the margin: {ALONE} 0.0 "
+        "points (95 % interval −0.2 to 0.2).",
     ),
-    # What would have been called a help: 1.833 standard errors of two points each.
+    # 1.833 standard errors of two points each are called a help, 0.883 more are found
+    # with a power of 80 %.
     "undecided": (
         OPEN,
-        f"The trials leave it undecided: {ALONE} 0.1 points (95 % interval −4.4 to "
-        "4.6), over noise 0.0 points (95 % interval −4.5 to 4.5); a gain below 3.7 "
-        "points would be missed.",
+        "The trials leave open whether the source helps CDSPP: "
+        f"{ALONE} 0.1 points (95 % interval −4.4 to 4.6), over noise 0.0 points (95 % "
+        "interval −4.5 to 4.5); a gain of 5.4 points would be found in 4 of 5 such "
+        "studies.",
     ),
-    "too few trials": (FEW, "Too few trials to tell."),
+    "too few trials": (FEW, "Too few trials to say whether the source helps CDSPP."),
     "not asked": ({}, "Not asked: no other source state was run."),
 }
 
@@ -101,7 +110,8 @@ def test_of_collapsed_fits_nothing_is_said_but_what_to_do() -> None:
     found = told({("none", "cdspp"): {"a_b": [1, 2]}}, a_b=HELPED)
     assert verdict_of(found) == "collapsed"
     assert answer(found) == (
-        "No statement, since fits have collapsed: centre or scale the features."
+        "No statement on CDSPP, since fits have collapsed or diverged: centre or scale "
+        "features."
     )
 
 
@@ -110,15 +120,18 @@ def test_the_state_that_is_hardest_to_beat_is_told_once() -> None:
     assert answer(found).count("points (") == 1
     assert "over noise" not in answer(found)
     bare = told(a_b={"noise": around(0.02)})
-    assert answer(bare).startswith("The source helps: over noise 2.0 points")
+    assert answer(bare).startswith("The source helps CDSPP: over noise 2.0 points")
 
 
-def test_of_several_tasks_the_verdicts_are_counted_before_the_average() -> None:
+def test_of_several_tasks_the_verdicts_are_counted_after_the_average() -> None:
     found = told(a_b=HELPED, b_a=HELPED, a_c=OPEN, c_a=HURT, b_c=LEVEL)
-    assert answer(found).startswith(
-        "Of 5 tasks, the verdict is helps on 2, hurts on 1, equal on 1, undecided on "
-        "1. On average over tasks the trials leave it undecided: over no source it "
-        "gains 0.4 points"
+    said = answer(found)
+    assert said.startswith(
+        "On average over 5 tasks the trials leave open whether the source helps CDSPP: "
+        "over no source it gains 0.4 points"
+    )
+    assert said.endswith(
+        "Task by task: helps on 2, hurts on 1, equal on 1, undecided on 1."
     )
     assert tally(found) == {"helps": 2, "hurts": 1, "equal": 1, "undecided": 1}
     assert verdict_of(by_task(found)["c_a"]) == "hurts"
@@ -128,8 +141,8 @@ def test_tasks_of_which_nothing_can_be_said_are_counted_too() -> None:
     short = {state: np.append(gains, [np.nan] * 6) for state, gains in FEW.items()}
     found = told({("main", "cdspp"): {"b_a": [1, 2]}}, a_b=short, b_a=HELPED)
     assert answer(found) == (
-        "Of 2 tasks, the verdict is too few trials on 1, collapsed fits on 1. On "
-        "average over tasks too few trials to tell."
+        "On average over 2 tasks too few trials to say whether the source helps CDSPP. "
+        "Task by task: too few trials on 1, collapsed or diverged fits on 1."
     )
 
 
@@ -168,9 +181,10 @@ def test_all_benchmarks_are_answered_in_one_sentence() -> None:
         "Tags": told(a_b=FEW),
     }
     assert overall_answer(groups) == (
-        "Digits: the trials leave it undecided, although it helps on 1 of 2 tasks; "
-        "Docs: the source makes no difference; not asked on Words; Tags: too few "
-        "trials to tell."
+        "On Digits the trials leave open whether the source helps CDSPP, although it "
+        "helps on 1 of 2 tasks; on Docs the source makes no difference to CDSPP beyond "
+        "the margin; not asked on Words; on Tags too few trials to say whether the "
+        "source helps CDSPP."
     )
     assert overall_answer({"Words": groups["Words"]}) == "Not asked on Words."
     assert overall_answer({}) == "Nothing was run yet."
@@ -207,3 +221,59 @@ def test_a_gain_is_told_in_points_with_its_interval() -> None:
     text = "2.0 points (95 % interval 1.8 to 2.2)"
     assert interval_text(gain_of(around(0.02))) == text
     assert interval_text(gain_of([0.01, 0.03])) == "2.0 points"
+
+
+def with_measures(**words: str) -> pd.DataFrame:
+    """Return comparisons whose verdict was made from other words of both measures."""
+    found = told(a_b=HELPED)
+    return found.assign(
+        verdict=agreed(words["accuracy"], words["balanced"]),
+        accuracy_verdict=words["accuracy"],
+        balanced_verdict=words["balanced"],
+        balanced_gain=-0.065,
+    )
+
+
+def test_where_measures_differ_both_words_and_numbers_are_said() -> None:
+    assert answer(with_measures(accuracy="helps", balanced="hurts")) == (
+        "Whether the source helps CDSPP depends on the measure: helps by accuracy "
+        "(+2.0 points over no source), hurts by balanced accuracy (−6.5 points)."
+    )
+    same = with_measures(accuracy="helps", balanced="helps")
+    assert answer(same).startswith("The source helps CDSPP: over no source")
+
+
+def test_forms_of_no_source_that_disagree_are_told() -> None:
+    gains = {
+        "none": around(0.0, SHAKY),
+        "none-matched": around(0.05),
+        "noise": around(0.1),
+    }
+    said = answer(told(a_b=gains))
+    assert "over no source with matched class sizes 5.0 points" in said
+    assert "The two forms of no source disagree" in said
+    assert "disagree" not in answer(told(a_b=gains | {"none": around(0.05)}))
+
+
+def test_no_gain_is_asked_for_that_cannot_exist() -> None:
+    unsure = {"none": around(-0.2, 0.15), "noise": around(-0.2, 0.15)}
+    assert "there is no room for a gain" in answer(told(a_b=unsure))
+
+
+def test_a_selected_form_that_says_otherwise_is_said_first() -> None:
+    default = told(a_b=LEVEL)
+    selected = told(a_b=HELPED).assign(row=SELECTED_ROW, display_name="CDSPP, selected")
+    both = pd.concat([default, selected])
+    assert set(said_form(both)["row"]) == {SELECTED_ROW}
+    said = answer(both)
+    assert said.startswith(
+        "With hyper-parameters selected on the labelled rows, the source helps CDSPP: "
+    )
+    assert "With the defaults, the source makes no difference to CDSPP" in said
+    assert overall_answer({"Docs": both}) == (
+        "On Docs the source helps CDSPP (hyper-parameters selected on the labelled "
+        "rows; by default: equal)."
+    )
+    alike = pd.concat([default, selected.assign(verdict="equal")])
+    assert set(said_form(alike)["row"]) == {"cdspp"}
+    assert answer(alike).endswith("the word is the same.")

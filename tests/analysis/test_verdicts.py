@@ -12,6 +12,7 @@ from scipy import stats
 from cdspp.analysis.paired import PairedGain, gain_of
 from cdspp.analysis.verdicts import (
     COLLAPSED,
+    DEPENDS,
     EQUAL,
     HELPS,
     HURTS,
@@ -20,11 +21,12 @@ from cdspp.analysis.verdicts import (
     TOO_FEW,
     UNDECIDED,
     Verdict,
+    agreed,
     holm,
     judge_pair,
     judge_tasks,
 )
-from cdspp.core.names import ALONE
+from cdspp.core.names import ALONE, MATCHED
 
 MARGIN = 0.01
 Task = dict[str, PairedGain]
@@ -242,25 +244,42 @@ def test_a_pair_is_judged_alone(mean: float, error: float, word: str) -> None:
     assert judge_pair(around(mean, error), MARGIN) == word
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_the_detectable_gain_is_where_the_word_turns(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    trials, n_others = int(rng.integers(5, 12)), int(rng.integers(0, 5))
-    scatter = rng.normal(0, 0.03, (4, trials))
-    scatter -= scatter.mean(axis=1, keepdims=True)
+@pytest.mark.parametrize("n_others", [0, 3])
+def test_the_detectable_gain_is_found_in_four_of_five_studies(n_others: int) -> None:
+    rng = np.random.default_rng(n_others)
     chance = [task(0.0, 0.0, error=0.05)] * n_others
+    error, trials = 0.02, 10
+    quantiles = stats.t(trials - 1).ppf([1 - 0.05 / (1 + n_others), 0.8])
+    expected = quantiles.sum() * error / trials**0.5
+    found = []
+    for values in rng.normal(expected, error, (400, trials)):
+        gains = {ALONE: gain_of(values), "noise": around(1.0)}
+        verdict = judge_tasks([gains, *chance], margin=0.0)[0]
+        spread = values.std(ddof=1) / error
+        assert verdict.detectable == pytest.approx(expected * spread)
+        found.append(verdict.word == HELPS)
+    # Three standard errors of 400 draws are six points.
+    assert np.mean(found) == pytest.approx(0.8, abs=0.06)
 
-    def verdict(mean: float) -> Verdict:
-        names = (ALONE, "swapped-classes", "class-noise", "noise")
-        rows = zip(names, mean + scatter, strict=True)
-        gains = {name: gain_of(row) for name, row in rows}
-        return judge_tasks([gains, *chance], margin=0.0)[0]
 
-    smallest = verdict(0.0).detectable
-    assert smallest > 0
-    assert verdict(smallest * 2).detectable == pytest.approx(smallest)
-    assert verdict(smallest * (1 - 1e-9)).word == UNDECIDED
-    assert verdict(smallest * (1 + 1e-9)).word == HELPS
+@pytest.mark.parametrize("word", [HURTS, EQUAL])
+def test_both_forms_of_no_source_must_say_so(word: str) -> None:
+    same, other = {HURTS: (-0.02, 0.02), EQUAL: (0.0, 0.02)}[word]
+    gains = {"noise": around(0.0)}
+    assert judge({ALONE: around(same), MATCHED: around(same), **gains}).word == word
+    assert (
+        judge({ALONE: around(same), MATCHED: around(other), **gains}).word == UNDECIDED
+    )
+    assert (
+        judge({ALONE: around(other), MATCHED: around(same), **gains}).word == UNDECIDED
+    )
+    # A study that runs one of them alone has its word from that.
+    assert judge({MATCHED: around(same), **gains}).word == word
+
+
+def test_words_of_two_measures_agree_or_depend_on_the_measure() -> None:
+    assert agreed(HELPS, HELPS) == HELPS
+    assert agreed(HELPS, UNDECIDED) == agreed(HELPS, HURTS) == DEPENDS
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -21,7 +21,7 @@ from cdspp.core.artifacts import (
     write_json,
     write_rows,
 )
-from cdspp.core.names import ALONE, MAIN, REFERENCE, TARGET_ONLY, fit_key
+from cdspp.core.names import ALONE, MAIN, MATCHED, REFERENCE, TARGET_ONLY, fit_key
 from cdspp.methods import method_class
 from cdspp.report.tables.source_help import build_task_table
 from cdspp.report.tables.table import to_csv
@@ -79,6 +79,7 @@ METHODS = {
 # What a method has more here in another state of the source than with the real one.
 STATES = {
     ALONE: -0.005,
+    MATCHED: -0.004,
     "swapped-classes": -0.01,
     "permuted-labels": 0.0,
     "class-noise": -0.005,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -12,8 +13,8 @@ import pandas as pd
 
 from cdspp.analysis.answers import verdict_of
 from cdspp.analysis.curves import arrange_curves, value_text
-from cdspp.analysis.source_help import of_method, on_average
-from cdspp.analysis.summary import Floats, accuracy_of, mean_sd
+from cdspp.analysis.source_help import of_method, on_average, read_comparisons
+from cdspp.analysis.summary import Floats, accuracy_of, mean_sd, read_scores
 from cdspp.core.names import (
     ALONE,
     MAIN,
@@ -25,7 +26,12 @@ from cdspp.methods import method_class
 from cdspp.study.plan import CHOOSING, METHOD, BenchmarkPlan, Row
 from cdspp.study.settings import in_state
 
-__all__ = ["SELECTION_COLUMNS", "compare_selections", "without_grid"]
+__all__ = [
+    "SELECTION_COLUMNS",
+    "compare_selections",
+    "read_selections",
+    "without_grid",
+]
 
 SELECTION_COLUMNS = (
     *("benchmark", "title", "method", "display_name", "state"),
@@ -69,6 +75,20 @@ def compare_selections(
         if _runs(plan, row, state)
     ]
     return pd.DataFrame(records, columns=list(SELECTION_COLUMNS))
+
+
+def read_selections(
+    scores: Sequence[str | os.PathLike[str]],
+    comparisons: Sequence[str | os.PathLike[str]],
+    plans: Sequence[BenchmarkPlan],
+    outcomes: pd.DataFrame,
+) -> pd.DataFrame:
+    """Read scores and comparisons of benchmarks; see `compare_selections`."""
+    found = [
+        compare_selections(read_scores(path), plan, read_comparisons(told), outcomes)
+        for path, told, plan in zip(scores, comparisons, plans, strict=True)
+    ]
+    return pd.concat(found, ignore_index=True)
 
 
 def without_grid(plan: BenchmarkPlan) -> list[str]:

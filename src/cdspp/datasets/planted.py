@@ -131,9 +131,6 @@ class Planted:
         dimensions than classes, centres differ in how near they lie to each other.
     spread, noise : float
         Of rows around their centre in the latent space, and of features.
-    imbalance : float, default=1.0
-        Largest over smallest class, of the source's rows and of the unlabelled ones;
-        sizes fall geometrically.
 
     Raises
     ------
@@ -162,7 +159,6 @@ class Planted:
     n_latent: int = 4
     spread: float = 0.5
     noise: float = 0.1
-    imbalance: float = 1.0
 
     def __post_init__(self) -> None:
         """Check the parameters."""
@@ -173,18 +169,16 @@ class Planted:
             raise ValueError(f"shared must lie in [0, 1], got {self.shared}.")
         least = {"n_classes": 2, "n_source": 1, "n_labelled": 1, "n_unlabelled": 0}
         least |= {"d_source": 1, "d_target": 1, "n_latent": 1, "spread": 0, "noise": 0}
-        least |= {"imbalance": 1}
         for name, bound in least.items():
             value: Any = getattr(self, name)
             if not value >= bound:
                 raise ValueError(f"{name} must be {bound} at least, got {value}.")
 
-    def draw(self, seed: int, pool: int = 0) -> PlantedProblem:
+    def draw(self, seed: int) -> PlantedProblem:
         """Draw both domains; equal seeds give equal problems.
 
         The labelled rows of a class come first among its rows; see
-        `PlantedProblem.split` for other ones. A `pool` has other target rows of the
-        same population: classes, views and source are those of the seed.
+        `PlantedProblem.split` for other ones.
         """
         rng = generator("planted", seed)
         target, own = self._centres(rng), self._centres(rng)
@@ -196,43 +190,31 @@ class Planted:
         other_axes = {"none": own_axes, "means": np.eye(self.n_latent)}
         source_axes = other_axes.get(self.geometry, axes)
         # Rows come from streams of their own: the target's do not know the source.
-        sizes = self.n_labelled + self._sizes(self.n_unlabelled)
+        per_class = self.n_labelled + self.n_unlabelled
         rng = generator("planted", seed, "target")
-        view = self._view(self.d_target, rng)
-        rng = generator("planted", seed, "target", pool) if pool else rng
-        X, truth = self._rows(target, axes, sizes, view, rng)
+        X, truth = self._rows(target, axes, per_class, self.d_target, rng)
         rng = generator("planted", seed, "source")
-        view, sizes_source = self._view(self.d_source, rng), self._sizes(self.n_source)
-        rows = self._rows(source, source_axes, sizes_source, view, rng)
-        place = np.concatenate([np.arange(size) for size in sizes])
-        y = np.where(place < self.n_labelled, truth, UNLABELLED)
+        rows = self._rows(source, source_axes, self.n_source, self.d_source, rng)
+        first = np.arange(len(truth)) % per_class < self.n_labelled
+        y = np.where(first, truth, UNLABELLED)
         return PlantedProblem(X, y, truth, rows, target, source, axes, source_axes)
 
     def _centres(self, rng: np.random.Generator) -> Float:
         return rng.standard_normal((self.n_classes, self.n_latent))
 
-    def _sizes(self, largest: int) -> Int:
-        """Return the rows of each class, one at least where there are any."""
-        falling = np.linspace(0.0, 1.0, self.n_classes)
-        sizes = np.rint(largest * self.imbalance**-falling).astype(np.intp)
-        return np.maximum(sizes, min(largest, 1))
-
-    def _view(self, width: int, rng: np.random.Generator) -> Float:
-        view: Float = rng.standard_normal((self.n_latent, width)) / self.n_latent**0.5
-        return view
-
     def _rows(
         self,
         centres: Float,
         axes: Float,
-        sizes: Int,
-        view: Float,
+        per_class: int,
+        width: int,
         rng: np.random.Generator,
     ) -> Domain:
         """Draw the rows of a domain, class after class."""
-        codes = np.repeat(np.arange(self.n_classes), sizes)
+        codes = np.repeat(np.arange(self.n_classes), per_class)
+        view = rng.standard_normal((self.n_latent, width)) / self.n_latent**0.5
         spread = rng.standard_normal((len(codes), self.n_latent)) @ axes
-        noise = rng.standard_normal((len(codes), view.shape[1]))
+        noise = rng.standard_normal((len(codes), width))
         latent = centres[codes] + self.spread * spread
         return Domain(latent @ view + self.noise * noise, codes)
 

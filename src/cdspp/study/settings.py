@@ -103,6 +103,7 @@ def selected_settings(
     methods: Mapping[str, Method],
     benchmarks: Benchmarks,
     by_state: Mapping[str, Benchmarks],
+    trials: int | None = None,
 ) -> Iterator[Setting]:
     """Yield the settings in which methods select of their grids, in every state.
 
@@ -114,15 +115,18 @@ def selected_settings(
         Its benchmarks.
     by_state : mapping of str to mapping
         Those that have a source state, in the order of the states.
+    trials : int, optional
+        Number of trials; those of the methods by default.
     """
     choosing = {name: method for name, method in methods.items() if method.grid}
     if not choosing:
         return
     whole = chosen_tasks({}, benchmarks)
-    yield Setting(SELECTED, tuple(choosing), whole, selects=True)
+    yield Setting(SELECTED, tuple(choosing), whole, trials=trials, selects=True)
     for state, kept in by_state.items():
         setting = state_setting(state, choosing, kept)
-        yield replace(setting, identifier=in_state(SELECTED, state), selects=True)
+        name = in_state(SELECTED, state)
+        yield replace(setting, identifier=name, trials=trials, selects=True)
 
 
 def state_setting(

@@ -27,8 +27,8 @@ def draw(tmp_path: Path, watch: Callable[..., list[Figure]]) -> Draw:
 
     def make(*groups: pd.DataFrame) -> Figure:
         drawn, output = watch(figure_source_states), tmp_path / "source-states.svg"
-        titles = [f"Benchmark {place}" for place in range(len(groups))]
-        draw_source_states(groups, titles, [output])
+        plans = [make_plan(title=f"Benchmark {place}") for place in range(len(groups))]
+        draw_source_states(groups, plans, [output])
         assert "nan" not in output.read_text(encoding="utf-8")
         return drawn[0]
 
@@ -52,7 +52,8 @@ def labels(figure: Figure, side: str, panel: int = 0) -> list[str]:
 def with_pair(word: str, **changes: Any) -> pd.DataFrame:
     """Return a gain of five points over one state, with this word."""
     plan = make_plan(methods=("cdspp",), tasks=["a_b"], states=("noise",))
-    return draw_comparisons(plan).assign(pair=word, gain=0.05, **changes)
+    found = draw_comparisons(plan).assign(p_above=0.001, p_below=0.001)
+    return found.assign(pair=word, gain=0.05, **changes)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +132,8 @@ def test_equal_comparisons_give_equal_bytes_and_a_key(tmp_path: Path) -> None:
     found = draw_comparisons(make_plan(tasks=["a_b"], methods=("cdspp",)))
     outputs = [tmp_path / f"{n}.{form}" for n in "ab" for form in ("svg", "png")]
     for place in (0, 2):
-        draw_source_states([found], ["Toy"], outputs[place : place + 2])
+        plans = [make_plan(title="Toy")]
+        draw_source_states([found], plans, outputs[place : place + 2])
     first, second = ([p.read_bytes() for p in outputs[i : i + 2]] for i in (0, 2))
     assert first == second
     key = "gain over this state, points: ▲ better, ▼ worse, = equal"

@@ -33,7 +33,7 @@ GAIN = {
     "low": 0.01,
     "high": 0.09,
     "p_above": 0.01,
-    "p_below": 0.99,
+    "p_below": 0.01,
     "losses": 1,
     "trials": 10,
     "domain_low": NAN,
@@ -41,7 +41,7 @@ GAIN = {
     "pair": "helps",
     "verdict": "helps",
     "p_helps": 0.012,
-    "p_hurts": 0.99,
+    "p_hurts": 0.013,
     "hardest": "none",
     "detectable": 0.03,
 }
@@ -50,8 +50,16 @@ NO_GAIN = {"gain": NAN, "low": NAN, "high": NAN, "trials": 0, "pair": "too few t
 
 
 def frame(*records: dict[str, Any]) -> pd.DataFrame:
-    table = pd.DataFrame(records, columns=list(COMPARISON_COLUMNS))
-    return table.astype(COMPARISON_COLUMNS)
+    """Return comparisons; of what they leave out, both measures say the same."""
+    table = pd.DataFrame([_both_measures(record) for record in records])
+    return table.reindex(columns=list(COMPARISON_COLUMNS)).astype(COMPARISON_COLUMNS)
+
+
+def _both_measures(record: dict[str, Any]) -> dict[str, Any]:
+    names = ("gain", "low", "high", "p_above", "p_below", "pair", "p_helps", "p_hurts")
+    same = {f"balanced_{name}": record[name] for name in names}
+    words = dict.fromkeys(("accuracy_verdict", "balanced_verdict"), record["verdict"])
+    return {"least": -0.02, "one_decides": False, **same, **words, **record}
 
 
 def matrix(*records: dict[str, Any]) -> Table:
@@ -87,7 +95,7 @@ def test_a_line_shows_gains_with_intervals_what_stays_without_and_the_verdict() 
         "Verdict": "helps [p 0.012]",
         "Tasks": "1 helps",
     }
-    assert "gain over no source within ±1)" in matrix(svm, GAIN).caption
+    assert "gains over both forms of none within ±1)" in matrix(svm, GAIN).caption
     assert "within ±0.5)" in build_matrix_table([frame(GAIN)], 0.5).caption
 
 
@@ -179,9 +187,9 @@ def test_columns_of_states_are_in_order_and_headed_by_words() -> None:
 
 VERDICTS = {
     "helps": ("helps [p 0.012]", True),
-    "hurts": ("hurts [p 0.99]", True),
-    "equal": ("equal [helps from +3.0 on]", False),
-    "undecided": ("undecided [helps from +3.0 on]", False),
+    "hurts": ("hurts [p 0.013]", True),
+    "equal": ("equal", False),
+    "undecided": ("undecided [helps from +3.0 on in 4 of 5 such studies]", False),
     "too few trials": ("too few trials", False),
     "collapsed": ("collapsed", False),
     "not asked": ("not asked", False),
@@ -277,3 +285,36 @@ def test_without_comparisons_tables_are_empty_with_the_columns_of_their_data(
     assert to_csv(table).startswith("benchmark,title,row,")
     assert to_latex(table).startswith("% needs")
     assert build_task_table(no_comparisons(), "toy", "Toy").lines == ()
+
+
+def test_a_verdict_of_two_words_shows_both() -> None:
+    record = {
+        **GAIN,
+        "balanced_verdict": "undecided",
+        "verdict": "depends on the measure",
+    }
+    for table in (matrix, tasks):
+        assert shown(table(record))["Verdict"] == (
+            "depends on the measure [by accuracy helps, by balanced accuracy undecided]"
+        )
+
+
+def test_words_of_the_matrix_are_corrected_over_methods_and_a_lost_one_is_told() -> (
+    None
+):
+    near = {**GAIN, "p_above": 0.03, "p_helps": 0.03, "p_below": 0.97, "p_hurts": 0.97}
+    other = {**near, "row": "dama", "display_name": "DAMA"}
+    alone, corrected = (
+        build_matrix_table([frame(near, other)], 1.0, corrected=both)
+        for both in (False, True)
+    )
+    assert shown(alone)["Verdict"] == "helps [p 0.03]"
+    assert shown(corrected)["Verdict"] == "undecided [alone helps, p 0.03]"
+    assert cells(alone)["Over none"].bold
+    assert not cells(corrected)["Over none"].bold
+
+
+def test_a_word_that_one_trial_decides_has_the_least_gain_beside_it() -> None:
+    for table in (matrix, tasks):
+        text = shown(table({**GAIN, "one_decides": True}))["Over none"]
+        assert text.endswith("one trial decides, the least is −2.0]")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["draw_source_states"]
 
 # Narrow, so that a telephone shows it without shrinking the numbers.
-_WIDTH = 4.2
+_WIDTH = 5.0
 _LINE = 0.245
 _FRAME = 0.75
 # Fill and ink by the verdict on a pair; in grey the signs tell the light ones apart.

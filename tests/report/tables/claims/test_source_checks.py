@@ -44,8 +44,8 @@ def test_transfer_is_supported_where_the_source_beats_every_state() -> None:
     verdict, numbers = Transfer()(evidence(rows))
     assert verdict == SUPPORTED
     assert numbers.startswith(
-        "The verdict is helps on all 2 tasks. On average over tasks the source helps: "
-        "over no source it gains 10.0 points"
+        "On average over 2 tasks the source helps CDSPP: over no source it gains 10.0 "
+        "points"
     )
 
 
@@ -191,5 +191,7 @@ def test_a_check_says_what_it_lacks(
 def test_of_collapsed_fits_nothing_is_claimed() -> None:
     rows = {"cdspp": FLAT + 0.8, "target-only": FLAT + 0.7}
     fallen = {("main", "cdspp"): {"a_b": [1, 2], "b_a": [1, 2]}}
-    with pytest.raises(NotTestable, match="no statement, since fits have collapsed"):
+    with pytest.raises(
+        NotTestable, match="no statement on CDSPP, since fits have collapsed"
+    ):
         Transfer()(evidence(rows, collapsed=fallen))

@@ -1,0 +1,131 @@
+"""Options selected inside a trial: by held-out labelled rows, and by nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cdspp.core.errors import MethodFailed
+from cdspp.methods import make
+from cdspp.methods.base import SourceDomain
+from cdspp.stages.fit import Trial
+from cdspp.stages.selection import grid_options, select_options
+from cdspp.stages.source_states import SourceState
+
+AXES = (0, "toy", "a_b", 1)
+N_CLASSES, N_LABELLED, N_ROWS = 3, 4, 12
+
+
+def trial(n_labelled: int = N_LABELLED) -> Trial:
+    """Return a trial whose rows can be told apart by their first column."""
+    rng = np.random.default_rng(0)
+    truth = np.repeat(np.arange(N_CLASSES), N_ROWS)
+    X = 4 * np.eye(N_CLASSES, 5)[truth] + rng.standard_normal((len(truth), 5))
+    X[:, 0] += np.arange(len(truth)) * 1e-6
+    known = np.arange(len(truth)) % N_ROWS < n_labelled
+    y = np.where(known, [f"c{code}" for code in truth], "").astype(object)
+    y[~known] = -1
+    source = SourceDomain(
+        4 * np.eye(N_CLASSES, 6)[truth], [f"c{code}" for code in truth]
+    )
+    ids = np.array([f"t{place}" for place in range(len(truth))])
+    return Trial(1, X, y, ids[~known], source, ids, ids[known])
+
+
+class Watched:
+    """A method that is right on held-out rows only with the option that is best."""
+
+    calls: list[tuple[float, np.ndarray, Any]]
+
+    def __init__(self, best: float, failing: tuple[float, ...] = ()) -> None:
+        self.best, self.failing, self.calls = best, failing, []
+
+    def build(self, alpha: float = 10.0) -> Any:
+        watched = self
+
+        class Model:
+            def get_params(self) -> dict[str, Any]:
+                return {"alpha": 10.0}
+
+            def fit(self, X: Any, y: Any, *, source: Any) -> Any:
+                watched.calls.append((alpha, X[:, 0], source))
+                if alpha in watched.failing:
+                    raise MethodFailed("not this one")
+                return self
+
+            def predict(self, X: Any) -> Any:
+                watched.calls[-1] += (X[:, 0],)
+                right = alpha == watched.best or watched.best == 0
+                truth = [f"c{np.argmax(row)}" for row in np.delete(X, [3, 4], axis=1)]
+                return np.array(truth, dtype=object) if right else np.full(len(X), "?")
+
+        return Model()
+
+
+GRID = {"alpha": [1.0, 10.0, 100.0]}
+
+
+def chosen(watched: Watched, state: str = "real", n_labelled: int = N_LABELLED) -> Any:
+    given = trial(n_labelled)
+    return select_options(watched.build, given, SourceState(state), AXES, GRID)
+
+
+def test_all_combinations_of_a_grid_are_its_options() -> None:
+    found = grid_options({"a": [1, 2], "b": ["x", "y"]})
+    assert found[0] == {"a": 1, "b": "x"}
+    assert len(found) == 4
+
+
+@pytest.mark.parametrize("best", [1.0, 100.0])
+def test_the_value_that_predicts_held_out_rows_best_is_selected(best: float) -> None:
+    assert chosen(Watched(best)) == {"alpha": best}
+
+
+def test_of_equally_good_values_the_methods_own_is_selected() -> None:
+    assert chosen(Watched(best=0)) == {"alpha": 10.0}
+
+
+def test_a_value_whose_fits_fail_is_not_selected() -> None:
+    assert chosen(Watched(best=1.0, failing=(1.0,))) == {"alpha": 10.0}
+    assert chosen(Watched(best=1.0, failing=(1.0, 10.0, 100.0))) == {}
+
+
+def test_with_one_labelled_row_a_class_the_method_keeps_its_options() -> None:
+    watched = Watched(best=1.0)
+    assert chosen(watched, n_labelled=1) == {}
+    assert watched.calls == []
+
+
+@pytest.mark.parametrize("state", ["real", "none", "none-matched", "noise"])
+def test_a_held_out_row_is_in_no_fit_and_in_no_source(state: str) -> None:
+    watched = Watched(best=1.0)
+    chosen(watched, state)
+    assert len(watched.calls) == 9
+    for _, fitted, source, held_out in watched.calls:
+        assert not set(fitted) & set(held_out)
+        assert len(fitted) + len(held_out) == N_CLASSES * N_ROWS
+        if state == "none-matched":
+            rows = set(np.asarray(source.X)[:, 0])
+            assert rows < set(fitted)
+        else:
+            assert (source is None) == (state == "none")
+
+
+def test_folds_are_the_same_for_every_method_and_state() -> None:
+    first, second = Watched(best=1.0), Watched(best=100.0)
+    chosen(first)
+    chosen(second, "none")
+    for one, other in zip(first.calls, second.calls, strict=True):
+        np.testing.assert_array_equal(one[-1], other[-1])
+
+
+def test_a_real_method_selects_among_its_options() -> None:
+    def build(**options: Any) -> Any:
+        return make("cdspp", **options)
+
+    builder: Callable[..., Any] = build
+    found = select_options(builder, trial(), SourceState(), AXES, {"alpha": [0.1, 10]})
+    assert found["alpha"] in (0.1, 10)
