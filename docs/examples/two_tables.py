@@ -56,9 +56,10 @@ def main(folder: Path) -> None:
     """Run the example in a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     cultivar = write_tables(folder)
-    both = "--source source.csv --target target.csv --scale standardise"
+    both = "--source source.csv --target target.csv"
     shell(folder, f"cdspp compare {both}")
-    shell(folder, f"cdspp fit {both} --output predictions.csv --model wines.npz")
+    fit = f"cdspp fit {both} --scale standardise"
+    shell(folder, f"{fit} --output predictions.csv --model wines.npz")
     shell(folder, "cdspp predict --model wines.npz --target new.csv --output more.csv")
     for name in ("predictions.csv", "more.csv"):
         print(f"{name}: {100 * accuracy(folder, name, cultivar):.1f} % right")

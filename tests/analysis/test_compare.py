@@ -7,10 +7,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_wine
 
 from cdspp import CDSPP, SourceDomain, compare
-from cdspp.analysis.decision import ALONE_BETTER, CANNOT_TELL, USE, Comparison
-from cdspp.analysis.paired import gain_of
+from cdspp.analysis.compare import _folds, _problem
+from cdspp.analysis.decision import (
+    ALONE_BETTER,
+    BEST_ALONE,
+    CANNOT_TELL,
+    USE,
+    Comparison,
+)
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.scaling import fit_scaling
 from cdspp.datasets.planted import Planted
@@ -29,66 +36,106 @@ def run(geometry: str, seed: int = 0, **more: Any) -> Comparison:
 
 @pytest.fixture(scope="module")
 def shared() -> Comparison:
-    return run("shared", n_labelled=3)
+    return run("shared", n_labelled=3, spread=1.0)
 
 
 def test_a_source_that_helps_is_used(shared: Comparison) -> None:
     assert shared.decision == USE
     assert shared.method in {"cdspp-sup", "cdspp"}
-    assert shared.sentence.startswith("Use the source with CDSPP")
+    assert shared.finding.startswith("Use the source with CDSPP")
+    assert "fitted on 2 labelled rows per class it gains" in shared.finding
     helped = shared.verdicts.set_index("method").loc[shared.method]
     assert helped["accuracy"] > helped["alone"] + 0.05
+    assert shared.next_step.startswith(f"`cdspp.make('{shared.method}').fit(scaled(X)")
+    assert shared.sentence == f"{shared.finding} Next: {shared.next_step}"
+
+
+def test_the_gain_that_is_said_is_less_than_the_one_that_was_seen(
+    shared: Comparison,
+) -> None:
+    means = shared.accuracies.set_index(["method", "state", "labels"])["mean"]
+    alone = max(
+        means["svm-t", "real", 2], *means.loc[["cdspp", "cdspp-sup"], "none", 2]
+    )
+    seen = means[shared.method, "real", 2] - alone
+    assert shared.gain is not None
+    assert 0 < shared.gain.gain < seen
+    assert shared.gain.low < shared.gain.gain < shared.gain.high
 
 
 def test_every_state_and_method_has_its_gain(shared: Comparison) -> None:
-    assert len(shared.gains) == 2 * 5
+    assert len(shared.gains) == 2 * (6 + 1)
     means = shared.accuracies.set_index(["method", "state", "labels"])["mean"]
     for gain in shared.gains.itertuples():
-        pair = means[gain.method, "real", 2] - means[gain.method, gain.state, 2]
-        assert gain.gain == pytest.approx(pair)
+        best = gain.state == BEST_ALONE
+        alone = "real" if gain.rival == "svm-t" else "none"
+        rival = means[gain.rival, alone if best else gain.state, 2]
+        assert gain.gain == pytest.approx(means[gain.method, "real", 2] - rival)
     assert ("svm-t", "real", 1) in means.index
+    assert ("cdspp", "none", 1) in means.index
     assert ("svm-t", "none", 2) not in means.index
 
 
-def test_equal_input_gives_equal_answers(shared: Comparison) -> None:
-    again = run("shared", n_labelled=3)
-    pd.testing.assert_frame_equal(again.gains, shared.gains)
-    assert again.sentence == shared.sentence
+def test_equal_input_gives_equal_answers() -> None:
+    problem = Planted("shared", n_classes=3, n_labelled=4).draw(0)
+    source = SourceDomain(*problem.source)
+    given: dict[str, Any] = {"source": source, "methods": ["cdspp"], "repeats": 5}
+    once, again = (compare(problem.X, problem.y, **given) for _ in range(2))
+    pd.testing.assert_frame_equal(again.gains, once.gains)
+    assert again.sentence == once.sentence
+
+
+def test_what_is_printed_fits_on_one_screen(shared: Comparison) -> None:
+    lines = repr(shared).splitlines()
+    assert len(lines) < 24
+    assert lines[0] == "Comparison: use"
+    assert shared.sentence in lines
+    assert any(line.startswith("SVM_t") for line in lines)
 
 
 @pytest.mark.parametrize("geometry", ["none", "misleading"])
 def test_a_source_without_use_is_not_used(geometry: str) -> None:
-    found = run(geometry)
-    assert found.decision in {ALONE_BETTER, CANNOT_TELL}
-    assert found.decision == ALONE_BETTER or "needs about" in found.sentence
-
-
-def test_the_rows_needed_are_those_of_methods_that_are_undecided() -> None:
-    found = run("shared", n_labelled=2, shared=0.8)
-    words = found.verdicts.set_index("method")
-    assert words["verdict"].to_dict() == {"cdspp-sup": "undecided", "cdspp": "hurts"}
-    assert found.decision == CANNOT_TELL
-    least = words.loc["cdspp-sup", "detectable"]
-    needed = int(np.ceil(40 * (least / 0.05) ** 2))
-    told = f"a gain below {100 * least:.1f} points would be missed, and one of 5.0"
-    assert f"with 40 labelled rows {told} needs about {needed}." in found.sentence
+    assert run(geometry).decision in {ALONE_BETTER, CANNOT_TELL}
 
 
 def test_a_source_that_hurts_every_method_leaves_the_target_alone() -> None:
     found = run("none", n_labelled=12)
-    assert set(found.verdicts["verdict"]) == {"hurts"}
+    assert found.verdicts["out"].all()
     assert found.decision == ALONE_BETTER
-    assert found.sentence.startswith("Train on the target alone, for instance by ")
-    assert found.sentence.endswith("is settled for each of 2 methods.")
+    assert found.finding.startswith("Train on the target alone, for instance by ")
+    assert "is settled for each of 2 methods." in found.finding
+    assert "source" not in found.next_step
 
 
-def test_repeats_of_the_same_rows_do_not_narrow_the_interval_without_end() -> None:
-    rng = np.random.default_rng(0)
-    few, many = rng.standard_normal(15), rng.standard_normal(15_000)
-    assert gain_of(many).error < 0.02
-    assert gain_of(many, overlap=0.5).error == pytest.approx(0.5**0.5, rel=0.02)
-    expected = few.std(ddof=1) * (1 / 15 + 0.5) ** 0.5
-    assert gain_of(few, overlap=0.5).error == pytest.approx(expected)
+def test_with_two_classes_swapping_them_is_no_control() -> None:
+    problem = Planted("shared", n_classes=2, n_labelled=6, spread=1.5).draw(0)
+    found = compare(
+        problem.X,
+        problem.y,
+        source=SourceDomain(*problem.source),
+        methods=["cdspp-sup"],
+        repeats=5,
+    )
+    assert "swapped-classes" not in set(found.gains["state"])
+    assert "with two classes it is no control" in found.note
+
+
+def test_a_collapse_is_said_and_withholds_the_word() -> None:
+    X, y = load_wine(return_X_y=True)
+    labels = np.full(89, -1)
+    for code in range(3):
+        labels[np.flatnonzero(y[1::2] == code)[:4]] = code
+    source = SourceDomain(X[::2, :7], y[::2])
+    given: dict[str, Any] = {"source": source, "methods": QUICK, "repeats": 5}
+    found = compare(X[1::2, 7:], labels, scale="none", **given)
+    assert found.decision == CANNOT_TELL
+    assert set(found.verdicts["verdict"]) == {"collapsed"}
+    assert "Nothing is said of CDSPP_sup, CDSPP" in found.finding
+    assert "CDSPP 100 %" in found.note
+    assert (found.accuracies["collapsed"] > 0.9).any()
+    assert found.method == ""
+    assert found.next_step.endswith("scale='standardise')`")
+    assert "collapsed" not in compare(X[1::2, 7:], labels, **given).finding
 
 
 def test_held_out_rows_are_in_no_fit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,7 +157,7 @@ def test_held_out_rows_are_in_no_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = Planted(n_classes=3, n_labelled=4).draw(0)
     source = SourceDomain(*problem.source)
     compare(problem.X, problem.y, source=source, methods=["cdspp"], repeats=5)
-    assert len(fitted) == 5 * (6 + 2)
+    assert len(fitted) == 5 * (7 + 2)
 
 
 @pytest.mark.parametrize(
@@ -150,7 +197,7 @@ def test_a_scale_is_learnt_from_the_rows_of_the_fit_alone(
     assert first is not None
     assert len(first) == len(problem.source.X)
     # Of three labelled rows a class one is held out, in each of the five repeats.
-    whole = {len(X) for X in others[: 5 * 6]}
+    whole = {len(X) for X in others[: 5 * 7]}
     assert whole == {3 * 2 + 3 * 5}
     assert len({X.tobytes() for X in others[:5]}) == 5
     with pytest.raises(ConfigError, match="scale must be one of none, unit"):
@@ -180,3 +227,14 @@ def test_of_very_many_rows_a_part_is_in_each_fit(
         "in each fit"
     )
     assert compare(problem.X, problem.y, **given).note == ""
+
+
+def test_rows_of_a_class_are_held_out_in_turn() -> None:
+    problem = _problem(
+        np.eye(17), [0] * 5 + [1] * 12, SourceDomain(np.eye(4), [0, 0, 1, 1]), "none"
+    )
+    folds = _folds(problem, 10, 0.2, 0)
+    times = np.bincount(np.concatenate([fold.test for fold in folds]), minlength=17)
+    assert set(times) == {2}
+    for fold in folds:
+        assert not set(fold.test) & set(np.concatenate(fold.train))

@@ -247,9 +247,16 @@ def test_recommendations_are_counted_by_labelled_rows_and_geometry() -> None:
         for decision in decisions
     ]
     [rates] = comparison_rates(entries).values()
-    assert [rate[1:3] for rate in rates] == [(1, 2), (0, 0), (1, 1)]
+    assert [rate[1:3] for rate in rates] == [(1, 2), (0, 0), (1, 1), (0, 0)]
     table = verdicts_table({"scores": [], "problems": [], "comparisons": entries})
-    assert table.splitlines()[-1].split() == ["30", "50.0", "(35.8)*", "–", "100.0"]
+    assert table.splitlines()[-1].split() == [
+        "30",
+        "50.0",
+        "(35.8)*",
+        "–",
+        "100.0",
+        "–",
+    ]
 
 
 def test_without_problems_nothing_is_said_of_them() -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
+import shlex
 import sys
 from html import escape
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,6 +15,8 @@ import pandas as pd
 import pytest
 
 from cdspp.__main__ import main
+from cdspp.analysis.decision import CANNOT_TELL, USE
+from cdspp.cli.compare import _next_step
 from cdspp.datasets.planted import Planted
 
 
@@ -38,19 +43,23 @@ def test_a_line_a_method_and_a_sentence_are_printed(
     said = capsys.readouterr().out.splitlines()
     assert said[0].startswith("target: 64 rows, 16 labelled in 4 classes")
     assert said[1].startswith("source: 80 rows, 80 labelled in 4 classes")
+    assert all("columns standardised" in line for line in said[:2])
     assert said[3].split()[:3] == ["Method", "Accuracy", "Verdict"]
     assert said[4].startswith("SVM_t")
     assert "no source" in said[4]
     assert said[5].startswith("CDSPP")
     assert said[-2].startswith(("Use the source", "Train on", "Cannot tell"))
     assert said[-1] == f"Page: {page}"
+    finding, _, step = said[-2].partition(" Next: ")
     text = page.read_text()
-    assert escape(said[-2]) in text
+    assert escape(finding) in text
+    assert escape(step.strip("`")) in text
+    assert text.count("<circle") == 4
     assert escape(said[0]) in text
     assert "Over swapped classes" in text
     assert "http" not in text.partition("</head>")[2]
     gains = pd.read_csv(csv)
-    assert gains["state"].nunique() == 5
+    assert gains["state"].nunique() == 7
     assert np.isfinite(gains["low"]).all()
 
 
@@ -93,3 +102,36 @@ def test_the_table_and_the_sentence_need_no_package_of_the_report(
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert main([*files, *chosen, "--page", str(tmp_path / "page.html")]) == 2
     assert capsys.readouterr().err.startswith("cdspp: error: --page needs jinja2")
+
+
+def test_the_next_step_is_a_command_that_runs(
+    files: list[str], tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = ["--method", "svm-t", "--method", "cdspp", "--repeats", "5"]
+    assert main([*files, *chosen]) == 0
+    step = capsys.readouterr().out.rpartition(" Next: ")[2].strip().strip("`")
+    assert "--scale standardise" in step
+    monkeypatch.chdir(tmp_path)
+    assert main(shlex.split(step)[1:]) == 0
+    assert len(pd.read_csv("predictions.csv")) == 48
+
+
+def test_the_next_step_has_the_columns_and_the_source_that_were_asked_for() -> None:
+    arguments = argparse.Namespace(
+        source="a b.csv",
+        target="t.csv",
+        scale="pca",
+        label="kind",
+        id=None,
+        drop=["x"],
+        impute=True,
+    )
+    found: Any = SimpleNamespace(decision=USE, method="cdspp")
+    assert _next_step(arguments, found) == (
+        "`cdspp fit --method cdspp --scale pca --source 'a b.csv' --target t.csv "
+        "--label kind --drop x --impute --output predictions.csv`"
+    )
+    collapsed: Any = SimpleNamespace(decision=CANNOT_TELL, method="")
+    assert _next_step(arguments, collapsed).startswith(
+        "`cdspp compare --scale standardise --source 'a b.csv' --target t.csv"
+    )

@@ -2,14 +2,15 @@
 
 In a study target rows are fully labelled and trials are many. Here a few rows have a
 label, and the same question is put to them: is a method better with the source than in
-every other source state. Held-out rows are in no fit, not even without their label.
+every other source state, and than every method without one. Held-out rows are in no
+fit, not even without their label.
 """
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -17,7 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_array
 
-from cdspp.analysis.decision import Comparison, HoldOut, conclude
+from cdspp.analysis.advice import conclude
+from cdspp.analysis.decision import Comparison, Fit, HoldOut
 from cdspp.analysis.summary import Floats
 from cdspp.analysis.verdicts import MIN_TRIALS
 from cdspp.core.errors import (
@@ -27,8 +29,16 @@ from cdspp.core.errors import (
     LabelWarning,
     MethodFailed,
 )
-from cdspp.core.names import BASELINE, NO_SCALE, REAL, REFERENCE, TARGET_ONLY
-from cdspp.core.scaling import check_scale, fit_scaling
+from cdspp.core.names import (
+    ALONE,
+    BASELINE,
+    REAL,
+    REFERENCE,
+    STANDARDISE,
+    SWAPPED,
+    TARGET_ONLY,
+)
+from cdspp.core.scaling import Scaling, check_scale, fit_scaling
 from cdspp.core.seeding import generator, integer_seed
 from cdspp.methods import (
     available,
@@ -57,6 +67,16 @@ class _Problem(NamedTuple):
         """Which target rows have no label."""
         return np.flatnonzero(self.codes == UNLABELLED)
 
+    @property
+    def labelled(self) -> Int:
+        """Which target rows have a label."""
+        return np.flatnonzero(self.codes != UNLABELLED)
+
+    @property
+    def two_classes(self) -> bool:
+        """Whether the source has two classes, so that swapping them mirrors them."""
+        return len(np.unique(self.source.y)) == 2
+
 
 class _Fold(NamedTuple):
     """One repeat: labelled rows to fit on, by class and in order, and rows to test."""
@@ -73,8 +93,8 @@ def compare(
     source: SourceDomain,
     methods: Sequence[str] | None = None,
     repeats: int = 15,
-    test_share: float = 1 / 3,
-    scale: str = NO_SCALE,
+    test_share: float = 1 / 5,
+    scale: str = STANDARDISE,
     max_rows: int = 2000,
     margin: float = 1.0,
     wanted: float = 5.0,
@@ -96,17 +116,20 @@ def compare(
         that are held out.
     repeats : int, default=15
         Stratified hold-outs; `MIN_TRIALS` at least.
-    test_share : float, default=1/3
-        Share of the labelled rows of each class that is held out, one row at least.
-    scale : {"none", "unit", "standardise", "pca"}, default="none"
+    test_share : float, default=1/5
+        Share of the labelled rows of each class that is held out, one row at least;
+        each row as often as the others of its class.
+    scale : {"none", "unit", "standardise", "pca"}, default="standardise"
         How features are scaled (`cdspp.core.scaling.fit_scaling`): those of the source
-        once, those of the target by the rows of each fit.
+        once, those of the target by the rows of each fit. Columns of tables have units
+        of their own; unscaled, fits may collapse.
     max_rows : int, default=2000
         At most so many unlabelled target rows, and about as many source rows, take part
         in a fit; drawn anew in each repeat.
     margin, wanted : float, default=1.0, 5.0
         In points: gains within the margin count as equal, and a gain of `wanted` is
-        what the number of labelled rows that would be needed refers to.
+        what the number of labelled rows that would be needed refers to, or less where
+        no gain of that size can be had.
     seed : int, default=0
         Of hold-outs, source states and methods.
     progress : callable, optional
@@ -127,36 +150,36 @@ def compare(
 
     Notes
     -----
-    ``repeats`` fits a method and state, 6 states, and 2 more for fewer labels.
+    ``repeats`` fits a method and state, 7 states, and 2 more with half the labels. With
+    two classes the state swapped-classes is left out: mirrored, they say the same.
     """
     check_scale(scale)
     problem = _problem(X, y, source, scale)
-    folds = [_fold(problem, number, test_share, seed) for number in range(repeats)]
     chosen = list(methods or usual_methods(problem))
     _check(chosen, repeats)
-    fits = _Fits(problem, scale, max_rows, seed)
-    found: dict[tuple[str, str], Floats] = {}
-    fewer: dict[tuple[str, int], Floats] = {}
+    folds = _folds(problem, repeats, test_share, seed)
+    fits = _Fits(problem, folds, scale, max_rows, seed)
+    right: dict[Fit, Floats] = {}
+    collapsed: dict[Fit, float] = {}
     for method in chosen:
-        states = STATES if method_class(method).uses_source else (REAL,)
-        counts = _fewer_labels(folds)
-        n_fits = repeats * (len(states) + len(counts))
+        asked = list(_asked(method, folds, problem))
+        n_fits = repeats * len(asked)
         seconds = n_fits * fits.seconds(method)
         progress(f"{method}: {n_fits} fits, about {math.ceil(seconds)} s")
-        for state in states:
-            found[method, state] = fits.accuracies(folds, method, state)
-        for labels in counts:
-            fewer[method, labels] = fits.accuracies(folds, method, REAL, labels)
-    n_test, by_class = len(folds[0].test), [len(rows) for rows in folds[0].train]
-    told = HoldOut(sum(by_class), n_test, max(by_class), chosen, found, fewer)
-    return replace(conclude(told, margin / 100, wanted / 100), note=fits.note())
+        for fit in asked:
+            right[fit], collapsed[fit] = fits.held_out(fit)
+    classes = problem.codes[problem.labelled]
+    sizes = [len(rows) for rows in folds[0].train]
+    told = HoldOut(classes, min(sizes), max(sizes), chosen, right, collapsed)
+    found = conclude(told, margin / 100, wanted / 100, scale)
+    return replace(found, note="; ".join(filter(None, [*fits.notes(), found.note])))
 
 
 def usual_methods(problem: Any) -> list[str]:
     """Return the methods that are compared by default.
 
-    They are the baseline, CDSPP, CDSPP after PCA, the cheapest methods of two other
-    families, and CDSPP on the target alone.
+    They are the baseline, CDSPP, the cheapest methods of two other families, and CDSPP
+    on the target alone: few, since each one more asks the others for larger gains.
 
     Parameters
     ----------
@@ -164,11 +187,11 @@ def usual_methods(problem: Any) -> list[str]:
         Has `X`, `codes` (-1 where unlabelled) and `source`.
     """
     size = _size(problem)
-    own = [BASELINE, REFERENCE, "cdspp-pca", TARGET_ONLY]
+    own = [BASELINE, REFERENCE, TARGET_ONLY]
     rivals = [
         name
         for name in available()
-        if name not in (*own, "cdspp-sup")
+        if name not in (*own, "cdspp-pca", "cdspp-sup")
         and not method_class(name).transductive
         and not method_class(name).needs_torch
     ]
@@ -176,7 +199,7 @@ def usual_methods(problem: Any) -> list[str]:
     families: dict[str, str] = {}
     for name in rivals:
         families.setdefault(method_module(name).rpartition(".")[0], name)
-    return [*own[:3], *list(families.values())[:2], own[3]]
+    return [*own[:2], *list(families.values())[:2], TARGET_ONLY]
 
 
 def _size(problem: Any, max_rows: int | None = None) -> Size:
@@ -243,22 +266,36 @@ def _check(methods: Sequence[str], repeats: int) -> None:
             )
 
 
-def _fold(problem: _Problem, number: int, share: float, seed: int) -> _Fold:
-    """Hold some labelled rows of each class out, drawn from the seed."""
-    rng = generator("compare", seed, number)
-    train, test = [], []
-    for code in np.unique(problem.codes[problem.codes != UNLABELLED]):
-        rows = rng.permutation(np.flatnonzero(problem.codes == code))
-        held = min(max(1, round(share * len(rows))), len(rows) - 1)
-        test.append(rows[:held])
-        train.append(rows[held:])
-    return _Fold(number, train, np.concatenate(test))
+def _folds(problem: _Problem, repeats: int, share: float, seed: int) -> list[_Fold]:
+    """Hold some labelled rows of each class out, all of them in turn."""
+    rng = generator("compare", seed)
+    train: list[list[Int]] = [[] for _ in range(repeats)]
+    test: list[list[Int]] = [[] for _ in range(repeats)]
+    for code in np.unique(problem.codes[problem.labelled]):
+        rows = np.flatnonzero(problem.codes == code)
+        n_parts = min(len(rows), max(2, round(1 / share)))
+        parts: list[Int] = []
+        while len(parts) < repeats:
+            parts += np.array_split(rng.permutation(rows), n_parts)
+        for number, held in enumerate(parts[:repeats]):
+            test[number].append(held)
+            train[number].append(rng.permutation(np.setdiff1d(rows, held)))
+    return [
+        _Fold(number, train[number], np.concatenate(test[number]))
+        for number in range(repeats)
+    ]
 
 
-def _fewer_labels(folds: Sequence[_Fold]) -> list[int]:
-    """Return the numbers of labels per class below that of the whole fit."""
+def _asked(method: str, folds: Sequence[_Fold], problem: _Problem) -> Iterator[Fit]:
+    """Yield what is fitted: in every state, and with half the labels in two."""
     most = max(len(rows) for rows in folds[0].train)
-    return sorted({1, (most + 1) // 2} - {most})
+    uses_source = method_class(method).uses_source
+    for state in STATES if uses_source else (REAL,):
+        if not (state == SWAPPED and problem.two_classes):
+            yield Fit(method, state, most)
+    if most > 1:
+        for state in (REAL, ALONE) if uses_source else (REAL,):
+            yield Fit(method, state, (most + 1) // 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,6 +303,7 @@ class _Fits:
     """Fits on the rows that a fold leaves, scaled by these rows alone."""
 
     problem: _Problem
+    folds: Sequence[_Fold]
     scale: str
     max_rows: int
     seed: int
@@ -276,51 +314,55 @@ class _Fits:
             method_class(method), _size(self.problem, self.max_rows)
         ).seconds
 
-    def note(self) -> str:
-        """Say of which rows only some take part in a fit."""
+    def notes(self) -> Iterator[str]:
+        """Say of which rows only some take part in a fit, and which state is none."""
         sizes = {
             "unlabelled target rows": len(self.problem.unlabelled),
             "source rows": len(np.asarray(self.problem.source.y)),
         }
         cut = [f"{n} {what}" for what, n in sizes.items() if n > self.max_rows]
-        if not cut:
-            return ""
-        return f"of {' and '.join(cut)} at most about {self.max_rows} are in each fit"
+        if cut:
+            yield (
+                f"of {' and '.join(cut)} at most about {self.max_rows} are in each fit"
+            )
+        if self.problem.two_classes:
+            yield f"{SWAPPED} is left out: with two classes it is no control"
 
-    def accuracies(
-        self,
-        folds: Sequence[_Fold],
-        method: str,
-        state: str,
-        labels: int | None = None,
-    ) -> Floats:
-        """Return the accuracies on held-out rows, NaN where the method fails."""
-        found = [self._accuracy(fold, method, state, labels) for fold in folds]
-        return np.array(found)
+    def held_out(self, fit: Fit) -> tuple[Floats, float]:
+        """Return which held-out rows are right, and the share of collapsed fits."""
+        labelled = self.problem.labelled
+        right = np.full((len(self.folds), len(labelled)), np.nan)
+        collapsed = 0
+        for row, fold in zip(right, self.folds, strict=True):
+            model, scaling = self._fitted(fold, fit)
+            if model is None:
+                continue
+            collapsed += bool(model.collapsed_)
+            predicted = model.predict(scaling.apply(self.problem.X[fold.test]))
+            places = np.searchsorted(labelled, fold.test)
+            row[places] = predicted == self.problem.codes[fold.test]
+        return right, collapsed / len(self.folds)
 
-    def _accuracy(
-        self, fold: _Fold, method: str, state: str, labels: int | None
-    ) -> float:
+    def _fitted(self, fold: _Fold, fit: Fit) -> tuple[Any, Scaling]:
+        """Return a fitted method, none where it fails, and how rows are scaled."""
         problem, number = self.problem, fold.number
-        used = np.concatenate([rows[:labels] for rows in fold.train])
+        used = np.concatenate([rows[: fit.labels] for rows in fold.train])
         rows = np.concatenate([used, self._unlabelled(number)])
         scaling = fit_scaling(self.scale, problem.X[rows])
         labelled = SourceDomain(scaling.apply(problem.X[used]), problem.codes[used])
         whole, axes = self._source(number), (self.seed, "compare", "own", number)
-        source = SourceState(state).of(whole, labelled, *axes)
-        drawn = integer_seed(method, self.seed, "compare", number)
-        model = make(method, **seed_option(method, drawn))
+        source = SourceState(fit.state).of(whole, labelled, *axes)
+        drawn = integer_seed(fit.method, self.seed, "compare", number)
+        model = make(fit.method, **seed_option(fit.method, drawn))
         with warnings.catch_warnings():
-            # What it costs is said before all fits.
+            # What it costs is said before all fits, a collapse after them.
             for told in (CollapseWarning, CostWarning, LabelWarning):
                 warnings.simplefilter("ignore", told)
             try:
                 X = scaling.apply(problem.X[rows])
-                model.fit(X, problem.codes[rows], source=source)
+                return model.fit(X, problem.codes[rows], source=source), scaling
             except MethodFailed:
-                return math.nan
-            predicted = model.predict(scaling.apply(problem.X[fold.test]))
-        return float(np.mean(predicted == problem.codes[fold.test]))
+                return None, scaling
 
     def _unlabelled(self, number: int) -> Int:
         """Return the unlabelled rows of a repeat, all where they are few."""

@@ -30,6 +30,7 @@ from cdspp.methods.base import Float, SourceDomain
 from cdspp.stages.source_states import STATES, SourceState
 
 __all__ = [
+    "COMPARED",
     "LABELLED",
     "MARGIN",
     "NEAR_ZERO",
@@ -63,8 +64,22 @@ CHOICES: Mapping[str, Sequence[float]] = {
 
 
 FIRST_COMPARISON = 5000  # draws before belong to other problems
-# Labelled target rows of a comparison: as classes, and rows of each.
-LABELLED: Mapping[int, tuple[int, int]] = {12: (6, 2), 30: (10, 3), 100: (20, 5)}
+# Labelled target rows of a comparison, and how many each class has.
+LABELLED: Mapping[int, tuple[int, ...]] = {
+    12: (2,) * 6,
+    30: (3,) * 10,
+    39: (3, 3, 6, 12, 15),
+    40: (20, 20),
+    100: (5,) * 20,
+}
+# What sources of comparisons have in common with the target, and the spread of a class:
+# the wider, the more there is to gain over methods without a source.
+COMPARED: Mapping[str, tuple[str, float]] = {
+    "none": ("none", 0.6),
+    "misleading": ("misleading", 0.6),
+    "shared": ("shared", 0.6),
+    "shared, wide": ("shared", 1.0),
+}
 
 
 # Measured in an embedded study of ten trials (digits, four tasks, and docs-to-code):
@@ -286,7 +301,7 @@ def judge_comparison(number: int, geometry: str, n_labelled: int) -> dict[str, A
     number : int
         Which problem.
     geometry : str
-        What the source has in common: one of `cdspp.datasets.planted.GEOMETRIES`.
+        What the source has in common: one of `COMPARED`.
     n_labelled : int
         Labelled target rows, one of `LABELLED`.
 
@@ -295,19 +310,22 @@ def judge_comparison(number: int, geometry: str, n_labelled: int) -> dict[str, A
     dict
         What was asked, and the decision of `compare` with its usual methods.
     """
-    n_classes, per_class = LABELLED[n_labelled]
+    per_class, (planted_geometry, spread) = LABELLED[n_labelled], COMPARED[geometry]
     sizes = {"n_source": 20, "d_source": 50, "d_target": 40, "n_latent": 6}
     planted = Planted(
-        geometry,
-        n_classes=n_classes,
-        n_labelled=per_class,
+        planted_geometry,
+        n_classes=len(per_class),
+        n_labelled=max(per_class),
         n_unlabelled=8,
-        spread=0.6,
+        spread=spread,
         **sizes,
     )
     problem = planted.draw(FIRST_COMPARISON + number)
+    rank = np.arange(len(problem.y)) % (max(per_class) + 8)
+    # Labelled rows of a class come first; of the smaller classes some are left out.
+    kept = problem.unlabelled | (rank < np.array(per_class)[problem.truth])
     source = SourceDomain(*problem.source)
-    found = compare(problem.X, problem.y, source=source, seed=number)
+    found = compare(problem.X[kept], problem.y[kept], source=source, seed=number)
     asked = {"number": number, "geometry": geometry, "n_labelled": n_labelled}
     return {**asked, "decision": found.decision}
 

@@ -52,6 +52,7 @@ TOLD_OF_GEOMETRY = {
     "none": "false use",
     "misleading": "false use",
     "shared": POWER,
+    "shared, wide": POWER,
 }
 PER_PROCESS = 8
 
@@ -199,7 +200,8 @@ def comparison_rates(comparisons: Sequence[Entry]) -> dict[int, list[Rate]]:
     """Return how often a source was recommended, by number of labelled rows.
 
     In error where the source has no geometry of classes in common with the target, or
-    a misleading one; by right (*power*) where it shares all of it.
+    a misleading one; by right (*power*) where it shares all of it. With wide classes
+    there is more to gain over methods without a source.
     """
     found: dict[int, list[Rate]] = {}
     for n_labelled in dict.fromkeys(entry["n_labelled"] for entry in comparisons):

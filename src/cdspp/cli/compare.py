@@ -4,22 +4,33 @@ from __future__ import annotations
 
 import argparse
 import logging
+import shlex
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cdspp.cli.command import add_command, need_package, positive_integer
 from cdspp.cli.reading import add_reading, add_scale, read_both, tell
-from cdspp.core.names import NO_SCALE
+from cdspp.core.names import NO_SCALE, PCA, STANDARDISE, UNIT
 
 if TYPE_CHECKING:
     from cdspp.analysis.decision import Comparison
 
 __all__ = ["add_compare"]
 
+# Learnt anew in each fit, so that here is said what, not with which numbers.
+_SCALED = {
+    NO_SCALE: "no scaling",
+    UNIT: "rows scaled to unit length",
+    STANDARDISE: "columns standardised",
+    PCA: "PCA in each fit",
+}
+
 COMPARE_HELP = """\
-Holds a third of the labelled target rows out, again and again, and asks whether methods
-predict them better with the source than without one, or with one in its place that has
-its classes swapped, its labels permuted, or is noise. Held-out rows are in no fit. What
-it cannot know: whether other target rows are like the labelled ones.
+Holds a fifth of the labelled target rows of each class out, again and again, and asks
+whether a method predicts them better with the source than any method without one, and
+than with one in its place that has its classes swapped, its labels permuted, or is
+noise. Held-out rows are in no fit. Columns are standardised unless --scale says
+otherwise. What it cannot know: whether other target rows are like the labelled ones.
 
 example:
   cdspp compare --source photos.csv --target sketches.csv
@@ -48,14 +59,14 @@ def _compare(arguments: argparse.Namespace) -> str:
         seed=arguments.seed,
         progress=logging.getLogger(__name__).info,
     )
+    found = replace(found, next_step=_next_step(arguments, found))
     if arguments.csv:
         with atomic(arguments.csv) as temporary:
             found.gains.to_csv(temporary, index=False)
-    told = [
-        found.note,
-        f"scale: {arguments.scale}" if arguments.scale != NO_SCALE else "",
+    read = [
+        replace(rows, scaling=_SCALED[arguments.scale]) for rows in (target, source)
     ]
-    head = [*tell(target, source), *filter(None, told)]
+    head = [*tell(*read), *filter(None, [found.note])]
     text = [*head, "", *_table(found), "", found.sentence]
     if arguments.page:
         from cdspp.report.page.comparison import write_comparison
@@ -63,6 +74,26 @@ def _compare(arguments: argparse.Namespace) -> str:
         write_comparison(found, head, arguments.page)
         text.append(f"Page: {arguments.page}")
     return "\n".join(text)
+
+
+def _next_step(arguments: argparse.Namespace, found: Comparison) -> str:
+    """Return the command that fits what is recommended, on the same files."""
+    from cdspp.analysis.decision import USE
+
+    words = ["cdspp", "fit", "--method", found.method, "--scale", arguments.scale]
+    ending = ["--output", "predictions.csv"]
+    if not found.method:  # nothing to fit before the features are scaled
+        words, ending = ["cdspp", "compare", "--scale", STANDARDISE], []
+    if found.decision == USE or not found.method:
+        words += ["--source", arguments.source]
+    words += ["--target", arguments.target]
+    for option in ("label", "id"):
+        if name := getattr(arguments, option):
+            words += [f"--{option}", name]
+    for name in arguments.drop:
+        words += ["--drop", name]
+    words += ["--impute"] * arguments.impute
+    return f"`{shlex.join(words + ending)}`"
 
 
 def _table(found: Comparison) -> list[str]:
@@ -101,7 +132,7 @@ def add_compare(commands: Any) -> None:
         "--seed", type=int, default=0, metavar="N", help="of all draws (%(default)s)"
     )
     add_reading(compare)
-    add_scale(compare)
+    add_scale(compare, STANDARDISE)
     compare.add_argument("--page", metavar="FILE", help="also write it as a web page")
     compare.add_argument(
         "--csv", metavar="FILE", help="also write the gains with their intervals"

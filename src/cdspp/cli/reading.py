@@ -40,12 +40,12 @@ def add_columns(command: argparse.ArgumentParser, metavar: str, hint: str = "") 
     )
 
 
-def add_scale(command: argparse.ArgumentParser) -> None:
+def add_scale(command: argparse.ArgumentParser, default: str = NO_SCALE) -> None:
     """Add the option that says how features are scaled."""
     command.add_argument(
         "--scale",
         choices=SCALES,
-        default=NO_SCALE,
+        default=default,
         help="of the features of each file: rows of unit length, columns of mean 0 and "
         "deviation 1, or at most 50 principal components (%(default)s)",
     )

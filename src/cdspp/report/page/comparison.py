@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from cdspp.core.artifacts import atomic
+from cdspp.core.names import ALONE, MATCHED, REAL
+from cdspp.core.wording import in_points
 from cdspp.report.page.page import environment, template_file
 from cdspp.report.tables.comparison import comparison_table
 from cdspp.report.tables.table import to_fragment
@@ -16,6 +19,10 @@ if TYPE_CHECKING:
     from cdspp.analysis.decision import Comparison
 
 __all__ = ["write_comparison"]
+
+_DRAWN = {REAL: "with the source", ALONE: "without", MATCHED: "without, matched"}
+# Of the chart, in its own units: where the axis starts and ends, and a line's height.
+_LEFT, _RIGHT, _LINE = 250, 690, 22
 
 
 def write_comparison(
@@ -36,11 +43,52 @@ def write_comparison(
         environment()
         .get_template("comparison.html.j2")
         .render(
-            answer=found.sentence,
+            answer=found.finding,
+            next_step=found.next_step.strip("`"),
             rows=rows,
+            chart=_chart(found),
             table=Markup(to_fragment(comparison_table(found))),
             style=Markup(template_file("report.css")),
         )
     )
     with atomic(output) as temporary:
         temporary.write_text(page, encoding="utf-8")
+
+
+def _chart(found: Comparison) -> dict[str, Any]:
+    """Return what the template draws: marks with the source and without."""
+    accuracies, own = found.accuracies, set(found.verdicts["method"])
+    whole = accuracies[accuracies["labels"] == accuracies["labels"].max()]
+    drawn = whole[whole["state"].isin(_DRAWN) & whole["mean"].notna()]
+    least = math.floor(10 * drawn["low"].min()) / 10 if len(drawn) else 0.0
+    scale = (_RIGHT - _LEFT) / (1.0 - min(least, 0.9))
+
+    def place(accuracy: float) -> float:
+        return round(_LEFT + scale * (accuracy - least), 1)
+
+    marks: list[dict[str, Any]] = []
+    for row in drawn.itertuples():
+        with_source = row.method in own and row.state == REAL
+        how = _DRAWN[row.state] if row.method in own else _DRAWN[ALONE]
+        marks.append(
+            {
+                "y": _LINE * (len(marks) + 1),
+                "name": f"{row.display_name}, {how}",
+                "x": place(row.mean),
+                "low": place(row.low),
+                "high": place(row.high),
+                "mean": in_points(row.mean),
+                "kind": "real" if with_source else "alone",
+                "rival": row.state != MATCHED and not with_source,
+            }
+        )
+    rivals = [mark for mark in marks if mark["rival"]]
+    best = max(rivals, key=lambda mark: mark["x"], default=None)
+    ticks = range(round(10 * least), 11, 2 if least < 0.5 else 1)
+    return {
+        "marks": marks,
+        "best": best,
+        "height": _LINE * (len(marks) + 2),
+        "ticks": [{"x": place(tick / 10), "text": 10 * tick} for tick in ticks],
+        "right": _RIGHT,
+    }

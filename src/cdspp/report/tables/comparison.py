@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 __all__ = ["comparison_table"]
 
 _CAPTION = (
-    "Accuracy on held-out labelled target rows, percent, mean over repeats; then the "
-    "gain of the real source over each state, in points, with a 95 % interval that "
-    "repeats of the same rows do not narrow without end. Bold: better or worse by a "
-    "one-sided test at 5 %. The verdict is corrected for the number of methods (Holm)."
+    "Accuracy on held-out labelled target rows, percent; then the gain of the real "
+    "source over each state, and over the method without a source that is hardest to "
+    "beat, in points with a 95 % interval of Student's t over rows. Bold: better or "
+    "worse by a one-sided test at 5 %. The verdict, on the method's own states, is "
+    "corrected for the number of methods (Holm)."
 )
 
 
@@ -35,7 +36,7 @@ def comparison_table(found: Comparison) -> Table:
             "Method",
             "Accuracy",
             "Verdict",
-            *(f"Over {STATE_TITLES[state]}" for state in states),
+            *(f"Over {STATE_TITLES.get(state, state)}" for state in states),
         ),
         lines=tuple(
             _line(found, str(method), group, states)

@@ -1,0 +1,247 @@
+"""What repeated hold-out says of a source, in words, and what to type next."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from cdspp.analysis.answers import interval_text
+from cdspp.analysis.decision import (
+    ALONE_BETTER,
+    BEST_ALONE,
+    USE,
+    Comparison,
+    Fit,
+    HoldOut,
+    Judged,
+    judge,
+)
+from cdspp.analysis.summary import mean_sd
+from cdspp.analysis.verdicts import COLLAPSED, judge_pair
+from cdspp.core.names import ALONE, NO_SCALE, REAL, STANDARDISE
+from cdspp.core.wording import counted, in_points
+from cdspp.methods import method_class
+
+__all__ = ["conclude", "of_twice_the_labels"]
+
+
+def conclude(found: HoldOut, margin: float, wanted: float, scale: str) -> Comparison:
+    """Judge what was found, and say it.
+
+    Parameters
+    ----------
+    found : HoldOut
+        Held-out rows.
+    margin, wanted : float
+        As shares: gains within the margin count as equal; the gain to which the number
+        of labelled rows that would be needed refers.
+    scale : str
+        How features were scaled.
+    """
+    judged = judge(found, margin)
+    parts = [_finding(found, judged, wanted), _fallen(judged), _doubled(found, judged)]
+    return Comparison(
+        pd.DataFrame(_accuracies(found)),
+        pd.DataFrame(_gains(judged, margin)),
+        judged.verdicts,
+        judged.decision,
+        judged.method,
+        judged.gain,
+        " ".join(filter(None, parts)),
+        _next_step(judged, scale),
+        _collapses(found),
+    )
+
+
+def of_twice_the_labels(found: HoldOut, fit: Fit) -> float:
+    """Return how much accuracy twice the labels per class are expected to add.
+
+    The error is taken as ``a + b / n`` with `n` labelled rows per class, by two points:
+    all labels of a fit and half of them. Twice as many then add half of what the last
+    doubling added; never less than nothing. It is an extrapolation.
+
+    Returns
+    -------
+    float
+        As a share; NaN where there are no fits with fewer labels.
+    """
+    fewer = [
+        other
+        for other in found.right
+        if other[:2] == fit[:2] and other.labels < fit.labels
+    ]
+    if not fewer:
+        return math.nan
+    now, before = (found.accuracy(found.right[each]) for each in (fit, fewer[-1]))
+    slope = (now - before) / (1 / fewer[-1].labels - 1 / fit.labels)
+    return min(max(slope / (2 * fit.labels), 0.0), 1 - now)
+
+
+def _accuracies(found: HoldOut) -> Iterator[dict[str, object]]:
+    for fit, right in found.right.items():
+        repeats = right[np.isfinite(right).any(axis=1)]
+        whole = found.gains(right, np.zeros_like(right)).plain
+        yield {
+            "method": fit.method,
+            "display_name": method_class(fit.method).display_name,
+            "state": fit.state,
+            "labels": fit.labels,
+            "mean": whole.gain,
+            "sd": mean_sd(np.nanmean(repeats, axis=1))[1],
+            "low": max(whole.low, 0.0),
+            "high": min(whole.high, 1.0),
+            "repeats": len(repeats),
+            "collapsed": found.collapsed[fit],
+        }
+
+
+def _gains(judged: Judged, margin: float) -> Iterator[dict[str, object]]:
+    for method, states in judged.over_states.items():
+        found = [(state, method, both.plain) for state, both in states.items()]
+        rivals = {name: both.plain for name, both in judged.over_alone[method].items()}
+        if rivals:
+            hardest = max(rivals, key=lambda name: rivals[name].p_above)
+            found.append((BEST_ALONE, hardest, rivals[hardest]))
+        for state, rival, gain in found:
+            yield {
+                "method": method,
+                "display_name": method_class(method).display_name,
+                "state": state,
+                "rival": rival,
+                "gain": gain.gain,
+                "low": gain.low,
+                "high": gain.high,
+                "p_above": gain.p_above,
+                "p_below": gain.p_below,
+                "pair": judge_pair(gain, margin),
+            }
+
+
+def _finding(found: HoldOut, judged: Judged, wanted: float) -> str:
+    if not judged.method:
+        return "Cannot tell: the fits of every method have collapsed or diverged."
+    name = method_class(judged.method).display_name
+    best = method_class(judged.best_alone).display_name
+    if judged.gain is not None:
+        return (
+            f"Use the source with {name}: fitted on {_labels(found)} it gains "
+            f"{interval_text(judged.gain)} over {best}, the best without a source, and "
+            "it is better than in every other source state. (The gain is shrunk, since "
+            "the best of several is too large by chance.)"
+        )
+    if judged.decision == ALONE_BETTER:
+        return (
+            f"Train on the target alone, for instance by {name}: that the source hurts "
+            "or makes no difference, or leaves a method behind one without it, is "
+            f"settled for {_tried(judged, 'each')}."
+        )
+    return (
+        "Cannot tell: that the source is of use is not sure for "
+        f"{_tried(judged, 'any')}{_power(found, judged, wanted)}. Until then {name} "
+        "without the source is the plain choice."
+    )
+
+
+def _labels(found: HoldOut) -> str:
+    least = f"{found.least} to " if found.least < found.labels else ""
+    row = "row" if found.labels == 1 else "rows"
+    return f"{least}{found.labels} labelled {row} per class"
+
+
+def _power(found: HoldOut, judged: Judged, wanted: float) -> str:
+    """Say which gain these rows would find, and how many rows one would need.
+
+    A standard error falls with the root of the number of rows.
+    """
+    least = float(judged.verdicts["detectable"].min())
+    if math.isnan(least):
+        return ""
+    room = 1 - found.accuracy(found.alone[judged.best_alone])
+    best = method_class(judged.best_alone).display_name
+    rows = f"{found.n_labelled} labelled rows"
+    if room < 1 / found.n_labelled:
+        return f"; {best} is right on all of {rows}, which leaves no gain to be had"
+    if least > room:
+        text = (
+            f"; {rows} find even a gain of {in_points(room)} points, all that {best} "
+            "leaves to be had, in less than 80 % of cases"
+        )
+    else:
+        text = f"; {rows} find a gain of {in_points(least)} points in 80 % of cases"
+    goal = min(room, wanted)
+    needed = math.ceil(found.n_labelled * (least / goal) ** 2)
+    if needed > found.n_labelled:
+        text += f", and one of {in_points(goal)} takes about {needed}"
+    return text
+
+
+def _fallen(judged: Judged) -> str:
+    """Name the methods of which nothing is said."""
+    fallen = judged.verdicts[judged.verdicts["verdict"] == COLLAPSED]
+    if fallen.empty:
+        return ""
+    return (
+        f"Nothing is said of {', '.join(fallen['display_name'])}, whose fits have "
+        "collapsed or diverged: scale the features (standardise or pca)."
+    )
+
+
+def _collapses(found: HoldOut) -> str:
+    """Return the largest share of collapsed fits of each method that has any."""
+    most = {
+        name: max(share for fit, share in found.collapsed.items() if fit.method == name)
+        for name in found.methods
+    }
+    told = [
+        f"{method_class(name).display_name} {100 * share:.0f} %"
+        for name, share in most.items()
+        if share
+    ]
+    return f"fits that collapsed or diverged: {', '.join(told)}" if told else ""
+
+
+def _doubled(found: HoldOut, judged: Judged) -> str:
+    """Say what twice the labels would give, with the source and without."""
+    known = judged.verdicts[judged.verdicts["verdict"] != COLLAPSED]
+    alone = judged.best_alone
+    if not alone:
+        return ""
+    state = ALONE if alone in found.asked else REAL
+    fits = {"without": Fit(alone, state, found.labels)}
+    if len(known):
+        best = str(known.loc[known["accuracy"].idxmax(), "method"])
+        fits = {"with the source": Fit(best, REAL, found.labels), **fits}
+    added = {how: of_twice_the_labels(found, fit) for how, fit in fits.items()}
+    told = [
+        f"{in_points(added[how], sign=True)} points to "
+        f"{method_class(fit.method).display_name} {how}"
+        for how, fit in fits.items()
+        if not math.isnan(added[how])
+    ]
+    if not told:
+        return ""
+    return f"Twice the labels would add about {' and '.join(told)} (extrapolated)."
+
+
+def _tried(judged: Judged, which: str) -> str:
+    """Name what was tried: one method, or any or each of some."""
+    if len(judged.verdicts) == 1:
+        return str(judged.verdicts["display_name"].iloc[0])
+    return f"{which} of {counted(len(judged.verdicts), 'method')}"
+
+
+def _next_step(judged: Judged, scale: str) -> str:
+    """Return a line of Python that fits what is recommended."""
+    if not judged.method:
+        return f"`cdspp.compare(X, y, source=source, scale={STANDARDISE!r})`"
+    X, given = "X", "source"
+    if scale != NO_SCALE:
+        X, given = "scaled(X)", "SourceDomain(scaled(source.X), source.y)"
+    source = f", source={given}" if judged.decision == USE else ""
+    fit = f"cdspp.make({judged.method!r}).fit({X}, y{source})"
+    if scale == NO_SCALE:
+        return f"`{fit}`"
+    return f"`{fit}` with `scaled = lambda Z: fit_scaling({scale!r}, Z).apply(Z)`"
