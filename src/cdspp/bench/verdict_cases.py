@@ -51,8 +51,8 @@ class Scenario(NamedTuple):
         True gain of the real source over none, and over every other state.
     n_rows : int
         Test rows.
-    with_none, with_others : float
-        Correlation of the state without a source with the others, and among these.
+    joint : float
+        Correlation between source states.
     of_rows : float
         Part of the variance that rows have, each the same in all trials.
     fails : float
@@ -63,8 +63,7 @@ class Scenario(NamedTuple):
     over_none: float
     over_others: float
     n_rows: int = 150
-    with_none: float = 0.95
-    with_others: float = 0.97
+    joint: float = 0.96
     of_rows: float = 0.3
     fails: float = 0.0
 
@@ -75,21 +74,19 @@ class Scenario(NamedTuple):
 # of plain ones (of pairs of methods, 1.17).
 RIGHT, OF_TRIALS = 0.81, 0.02  # the chance of a right row; of the variance
 FAILING = 0.05  # of the trials
-SAME = {"with_none": 1.0, "with_others": 1.0, "of_rows": 1.0}
+# The same rows differ in all trials; of one in 100, none may be among those tested.
+RARE = Scenario(MARGIN, 0.0, joint=1.0, of_rows=1.0)
 SCENARIOS: Mapping[str, Scenario] = {
     "none at zero": Scenario(0.0, 0.15),
     "one trial in 20 fails": Scenario(0.0, 0.15, fails=0.2),
     "none at zero, others ahead": Scenario(0.0, -0.15),
     "none at the margin": Scenario(MARGIN, 0.0),
     # The measured scatter seldom leaves room for *equal*, so that it cannot err.
-    "none at the margin, less scatter": Scenario(
-        MARGIN, 0.0, 800, with_none=0.998, with_others=0.998
-    ),
-    # The same rows differ in all trials; of 100, none may be among those tested.
-    "one row in 100 differs, of 100": Scenario(MARGIN, 0.0, 100, **SAME),
-    "one row in 100 differs, of 280": Scenario(MARGIN, 0.0, 280, **SAME),
-    "three points, 5 rows": Scenario(0.03, 0.03, 5, **SAME),
-    "three points, 10 rows": Scenario(0.03, 0.03, 10, **SAME),
+    "none at the margin, less scatter": Scenario(MARGIN, 0.0, 800, joint=0.998),
+    "one row in 100 differs, of 100": RARE._replace(n_rows=100),
+    "one row in 100 differs, of 280": RARE._replace(n_rows=280),
+    "three points, 5 rows": RARE._replace(over_none=0.03, n_rows=5),
+    "three points, 10 rows": RARE._replace(over_none=0.03, n_rows=10),
     "five points gained": Scenario(0.05, 0.05),
     "five points lost": Scenario(-0.05, -0.05),
 }
@@ -128,30 +125,13 @@ def simulate(
         (1, scenario.n_rows): scenario.of_rows,
         (trials, scenario.n_rows): 1 - of_trials - scenario.of_rows,
     }
-    numbers = sum(
-        part**0.5 * _going_together((tasks, *layout), scenario, rng)
-        for layout, part in parts.items()
-        if part > 0
-    )
+    numbers = np.zeros((tasks, len(STATES), trials, scenario.n_rows))
+    for layout, part in parts.items():
+        common = rng.standard_normal((tasks, 1, *layout))
+        own = rng.standard_normal((tasks, len(STATES), *layout))
+        together = scenario.joint**0.5 * common + (1 - scenario.joint) ** 0.5 * own
+        numbers += part**0.5 * together
     return np.asarray(numbers < ndtri(chances), dtype=float)
-
-
-def _going_together(
-    shape: tuple[int, int, int], scenario: Scenario, rng: np.random.Generator
-) -> Float:
-    """Draw standard normal numbers (tasks, states, trials, rows)."""
-    tasks, *layout = shape
-    of_all, of_sources, own = (
-        rng.standard_normal((tasks, n, *layout)) for n in (1, 1, len(STATES))
-    )
-    alone = np.array([name == ALONE for name in STATES])[:, None, None]
-    joint = np.where(alone, scenario.with_none, scenario.with_others)
-    numbers: Float = (
-        scenario.with_none**0.5 * of_all
-        + np.sqrt(joint - scenario.with_none) * of_sources
-        + np.sqrt(1 - joint) * own
-    )
-    return numbers
 
 
 def judge_scores(
