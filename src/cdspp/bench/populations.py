@@ -65,10 +65,9 @@ def population(kind: str, rows: int, number: int) -> Planted:
     ----------
     kind : str
         One of `KINDS`.
-    rows : int
-        Target rows a class, on average over classes.
-    number : int
-        Which of the kind; it is the same for any `rows`.
+    rows, number : int
+        Target rows a class, on average, and which of the kind; it is the same
+        population for any `rows`.
 
     Examples
     --------

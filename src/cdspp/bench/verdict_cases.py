@@ -76,19 +76,20 @@ RIGHT, OF_TRIALS = 0.81, 0.02  # the chance of a right row; of the variance
 FAILING = 0.05  # of the trials
 # The same rows differ in all trials; of one in 100, none may be among those tested.
 RARE = Scenario(MARGIN, 0.0, joint=1.0, of_rows=1.0)
+# Each begins with what is counted, of which word: said falsely, or rightly (power).
 SCENARIOS: Mapping[str, Scenario] = {
-    "none at zero": Scenario(0.0, 0.15),
-    "one trial in 20 fails": Scenario(0.0, 0.15, fails=0.2),
-    "none at zero, others ahead": Scenario(0.0, -0.15),
-    "none at the margin": Scenario(MARGIN, 0.0),
+    "false helps: none at zero": Scenario(0.0, 0.15),
+    "false helps: one trial in 20 fails": Scenario(0.0, 0.15, fails=0.2),
+    "false hurts: none at zero": Scenario(0.0, -0.15),
+    "false equal: none at the margin": Scenario(MARGIN, 0.0),
     # The measured scatter seldom leaves room for *equal*, so that it cannot err.
-    "none at the margin, less scatter": Scenario(MARGIN, 0.0, 800, joint=0.998),
-    "one row in 100 differs, of 100": RARE._replace(n_rows=100),
-    "one row in 100 differs, of 280": RARE._replace(n_rows=280),
-    "three points, 5 rows": RARE._replace(over_none=0.03, n_rows=5),
-    "three points, 10 rows": RARE._replace(over_none=0.03, n_rows=10),
-    "five points gained": Scenario(0.05, 0.05),
-    "five points lost": Scenario(-0.05, -0.05),
+    "false equal: less scatter": Scenario(MARGIN, 0.0, 800, joint=0.998),
+    "false equal: rare rows, of 100": RARE._replace(n_rows=100),
+    "false equal: rare rows, of 280": RARE._replace(n_rows=280),
+    "false equal: 3 points, 5 rows": RARE._replace(over_none=0.03, n_rows=5),
+    "false equal: 3 points, 10 rows": RARE._replace(over_none=0.03, n_rows=10),
+    "power helps: five points": Scenario(0.05, 0.05),
+    "power hurts: five points": Scenario(-0.05, -0.05),
 }
 
 

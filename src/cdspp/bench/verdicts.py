@@ -10,6 +10,7 @@ judge the cases.
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from cdspp.analysis.crossed import Stratum
 from cdspp.analysis.decision import USE
@@ -46,28 +48,13 @@ __all__ = [
 ]
 
 Entry = Mapping[str, Any]
-Cell = tuple[str, int, str]  # kind, rows a class, method
+Table = Mapping[str, Mapping[str, object]]  # of rows, by name
 
 PARTS = SCORES, POPULATIONS, COMPARISONS = ("scores", "populations", "comparisons")
 METHODS = "cdspp", "cdspp-sup"  # one is transductive, the other inductive
 NOMINAL = 0.05
 POWER = "power"
 TRIALS, TASKS = (5, 10), (1, 8)
-# By scenario: what is counted, of which word, and whether a benchmark is one case or
-# its tasks are. A false word anywhere among the tasks is what Holm's correction bounds.
-COUNTED: Mapping[str, tuple[str, str, bool]] = {
-    "none at zero": ("false helps", HELPS, True),
-    "one trial in 20 fails": ("false helps", HELPS, True),
-    "none at zero, others ahead": ("false hurts", HURTS, True),
-    "none at the margin": ("false equal", EQUAL, False),
-    "none at the margin, less scatter": ("false equal", EQUAL, False),
-    "one row in 100 differs, of 100": ("false equal", EQUAL, False),
-    "one row in 100 differs, of 280": ("false equal", EQUAL, False),
-    "three points, 5 rows": ("false equal", EQUAL, False),
-    "three points, 10 rows": ("false equal", EQUAL, False),
-    "five points gained": (POWER, HELPS, False),
-    "five points lost": (POWER, HURTS, False),
-}
 INTERVALS = [f"{m} {over}" for m in (ACCURACY, BALANCED) for over in (ALONE, HARDEST)]
 # What a recommendation is by what a source has in common with the target.
 TOLD_OF_GEOMETRY = {
@@ -75,6 +62,7 @@ TOLD_OF_GEOMETRY = {
     "misleading": "false use",
     "shared": POWER,
 }
+QUARTILES = (0.25, 0.5, 0.75)
 PER_PROCESS = 8
 
 
@@ -84,17 +72,22 @@ class Rate(NamedTuple):
     Attributes
     ----------
     what : str
-        What was said.
+        What was said; *false* ones are bounded.
     hits, cases : int
         Counts.
-    bound : float
-        5 % plus two standard errors of as many cases; one where nothing is bounded.
     """
 
     what: str
     hits: int
     cases: int
-    bound: float
+
+    @property
+    def bound(self) -> float:
+        """5 % plus two standard errors of as many cases; one where it is not false."""
+        if not self.what.startswith("false"):
+            return 1.0
+        variance = NOMINAL * (1 - NOMINAL) / max(self.cases, 1)
+        return NOMINAL + 2 * math.sqrt(variance)
 
     @property
     def share(self) -> float:
@@ -105,6 +98,13 @@ class Rate(NamedTuple):
     def too_often(self) -> bool:
         """Whether the bound is broken."""
         return self.share > self.bound
+
+    def __str__(self) -> str:
+        """Return the share in % (the bound), with a star where it is broken."""
+        if not self.cases:
+            return "–"
+        bound = f" ({100 * self.bound:.1f})" if self.bound < 1 else ""
+        return f"{100 * self.share:.1f}{bound}{'*' if self.too_often else ' '}"
 
 
 def bench_verdicts(
@@ -169,84 +169,73 @@ def bench_verdicts(
     return found
 
 
-def _ask(what: str, requests: Sequence[Entry], workers: int) -> list[dict[str, Any]]:
+def _ask(part: str, requests: Sequence[Entry], workers: int) -> list[dict[str, Any]]:
     """Have requests answered in fresh processes, some in each; keep their order."""
-    starts = range(0, len(requests), PER_PROCESS)
-    parts = [requests[start : start + PER_PROCESS] for start in starts]
+
+    def answers(start: int) -> Any:
+        request = json.dumps([part, requests[start : start + PER_PROCESS]])
+        return ask_process(verdict_cases.__name__, request, f"The cases {request}")
+
     with ThreadPoolExecutor(workers) as pool:
-        answers = pool.map(lambda part: _ask_process(what, part), parts)
-        return [answer for part in answers for answer in part]
+        starts = range(0, len(requests), PER_PROCESS)
+        return [answer for some in pool.map(answers, starts) for answer in some]
 
 
-def _ask_process(what: str, requests: Sequence[Entry]) -> list[dict[str, Any]]:
-    request = json.dumps([what, list(requests)])
-    answers: list[dict[str, Any]] = ask_process(
-        verdict_cases.__name__, request, f"The cases {request}"
-    )
-    return answers
+def score_rates(scores: Sequence[Entry]) -> dict[str, dict[str, Rate]]:
+    """Return the rates by scenario, and by trials x tasks.
 
-
-def score_rates(scores: Sequence[Entry]) -> dict[str, list[Rate]]:
-    """Return the rates of `COUNTED` by scenario, for numbers of trials and of tasks."""
-    found: dict[str, list[Rate]] = {}
+    A false *helps* or *hurts* anywhere among the tasks of a benchmark is what Holm's
+    correction bounds; otherwise every task is a case.
+    """
+    found: dict[str, dict[str, Rate]] = {}
     for entry in scores:
-        what, word, together = COUNTED[entry["scenario"]]
+        what = entry["scenario"].partition(":")[0]
+        said, word = what.split()
+        together = said != POWER and word != EQUAL
         hits = entry["benchmarks" if together else "tasks"].get(word, 0)
         cases = entry["n_draws"] * (1 if together else entry["n_tasks"])
-        found.setdefault(entry["scenario"], []).append(_rate(what, hits, cases))
+        size = f"{entry['n_trials']} x {entry['n_tasks']}"
+        found.setdefault(entry["scenario"], {})[size] = Rate(what, hits, cases)
     return found
 
 
-def word_rates(cases: Sequence[Entry]) -> list[Rate]:
+def word_rates(cases: Sequence[Entry]) -> dict[str, Rate]:
     """Return how often pools were called what their population is not, and what it is.
 
     A false word counts among the pools of whose population it is not true, by the mean
     of the others; power among those of which it is true beyond two standard errors.
     """
-    false = [
-        (f"false {word}", [case for case in cases if word not in case["true"]], word)
+    among = {
+        f"false {word}": [case for case in cases if word not in case["true"]]
         for word in (HELPS, HURTS, EQUAL)
-    ]
-    said = [
-        (f"{POWER}: {word}", [case for case in cases if word in case["surely"]], word)
-        for word in (HELPS, HURTS)
-    ]
-    return [
-        _rate(what, sum(case["word"] == word for case in among), len(among))
-        for what, among, word in [*false, *said, ("depends", cases, DEPENDS)]
-    ]
+    }
+    for word in (HELPS, HURTS):
+        among[f"{POWER} {word}"] = [case for case in cases if word in case["surely"]]
+    among[DEPENDS] = list(cases)
+    return {
+        what: Rate(what, sum(what.endswith(c["word"]) for c in found), len(found))
+        for what, found in among.items()
+    }
 
 
 def coverage(cases: Sequence[Entry]) -> dict[str, tuple[float, ...]]:
-    """Return the share of intervals that hold the truth, and what would be right.
+    """Return how many 95 % intervals hold the truth, and what would be right.
 
     Returns
     -------
     dict
-        By measure and rival: coverage of plain and of crossed 95 % intervals, the
-        median of crossed over plain standard errors, and the factor that would make
-        crossed intervals wide enough for 95 %.
+        By measure and rival: coverage of plain and of crossed intervals, median of
+        crossed over plain standard errors, and the factor by which crossed intervals
+        would have to be wider to hold the truth in 95 %.
     """
     found = {}
     for name in INTERVALS:
-        off, plain, crossed, error, crossed_error = np.array(
-            [case["intervals"][name] for case in cases]
-        ).T
-        scatters = error > 0
-        ratio = np.median(crossed_error[scatters] / error[scatters])
+        intervals = np.array([case["intervals"][name] for case in cases])
+        off, plain, crossed, error, crossed_error = intervals.T
+        ratio = np.median(crossed_error[error > 0] / error[error > 0])
         factor = np.quantile(off / crossed, 1 - NOMINAL)
-        shares = np.mean(off <= plain), np.mean(off <= crossed)
-        found[name] = tuple(float(value) for value in (*shares, ratio, factor))
-    return found
-
-
-def _by_cell(populations: Sequence[Entry]) -> dict[Cell, list[Entry]]:
-    """Return the cases of each cell; of all kinds together last, by rows and method."""
-    found: dict[Cell, list[Entry]] = {}
-    for kind in (None, "all"):
-        for entry in populations:
-            cell = kind or entry["kind"], entry["rows"], entry["method"]
-            found.setdefault(cell, []).extend(entry["cases"])
+        numbers = np.mean(off <= plain), np.mean(off <= crossed), ratio, factor
+        found[name] = tuple(map(float, numbers))
     return found
 
 
@@ -265,20 +254,12 @@ def comparison_rates(comparisons: Sequence[Entry]) -> dict[int, list[Rate]]:
                 for entry in comparisons
                 if (entry["n_labelled"], entry["geometry"]) == (n_labelled, geometry)
             ]
-            rate = _rate(what, decisions.count(USE), len(decisions))
+            rate = Rate(what, decisions.count(USE), len(decisions))
             found[n_labelled].append(rate)
     return found
 
 
-def _rate(what: str, hits: int, cases: int) -> Rate:
-    error = (NOMINAL * (1 - NOMINAL) / max(cases, 1)) ** 0.5
-    bounded = what.startswith("false")
-    return Rate(what, hits, cases, NOMINAL + 2 * error if bounded else 1.0)
-
-
-def standard_error_ratios(
-    folder: str | os.PathLike[str],
-) -> dict[str, list[float]]:
+def standard_error_ratios(folder: str | os.PathLike[str]) -> dict[str, list[float]]:
     """Return crossed over plain standard errors of accuracy gains in a finished study.
 
     Parameters
@@ -297,99 +278,80 @@ def standard_error_ratios(
     DataError
         The study has no scores by row.
     """
+    found: dict[str, list[float]] = {"source states": [], "pairs of methods": []}
     files = sorted(Path(folder, "scores").glob("*.npz"))
     if not files:
-        raise DataError(
-            f"{folder} has no scores/<benchmark>.npz, which a study writes with its "
-            "scores. Run it again."
-        )
-    found: dict[str, list[float]] = {"source states": [], "pairs of methods": []}
+        raise DataError(f"{folder} has no scores/<benchmark>.npz. Run the study again.")
     for scores in map(RowScores, files):
         fits = {c: scores.right(*c) for c in scores.cells() if c[0] in {MAIN, *STATES}}
         for (one, values), (other, rival) in combinations(fits.items(), 2):
-            states = one[1:] == other[1:] and MAIN in {one[0], other[0]}
-            if not states and not (one[:2] == other[:2] and one[0] == MAIN):
+            same_fit, same_task = one[1:] == other[1:], one[:2] == other[:2]
+            if MAIN not in {one[0], other[0]} or not (same_fit or same_task):
                 continue
-            shared = min(len(values), len(rival))
-            part = Stratum(1.0, values[:shared] - rival[:shared])
-            plain, crossed = plain_and_crossed([part])
+            trials = min(len(values), len(rival))
+            gains = Stratum(1.0, values[:trials] - rival[:trials])
+            plain, crossed = plain_and_crossed([gains])
             if plain.error > 0:
-                key = "source states" if states else "pairs of methods"
+                key = "source states" if same_fit else "pairs of methods"
                 found[key].append(crossed.error / plain.error)
     return found
 
 
 def ratios_table(ratios: Mapping[str, Sequence[float]]) -> str:
-    """Return medians and quartiles of `standard_error_ratios` as lines."""
-    lines = ["Crossed over plain standard errors, accuracy: median (quartiles)"]
-    for what, values in ratios.items():
-        low, middle, high = np.quantile(values or [np.nan], [0.25, 0.5, 0.75])
-        numbers = f"{middle:.2f} ({low:.2f} to {high:.2f})"
-        lines.append(f"{what:>18}  {numbers}, {len(values)} gains")
-    return "\n".join([*lines, ""])
+    """Return quartiles of `standard_error_ratios` as a table."""
+    rows = {
+        what: {"gains": len(values)}
+        | {f"{share:.0%}": f"{np.quantile(values, share):.2f}" for share in QUARTILES}
+        for what, values in ratios.items()
+        if values
+    }
+    return _aligned("Crossed over plain standard errors of accuracy, quartiles", rows)
 
 
 def verdicts_table(results: Mapping[str, Sequence[Entry]]) -> str:
     """Return the results of `bench_verdicts` as aligned tables; of no part, nothing."""
-    tables = {
-        SCORES: _score_lines,
-        POPULATIONS: _population_lines,
-        COMPARISONS: _comparison_lines,
+    compared = {
+        f"{n_labelled}": {
+            f"{geometry}: {rate.what}": rate
+            for geometry, rate in zip(TOLD_OF_GEOMETRY, rates, strict=True)
+        }
+        for n_labelled, rates in comparison_rates(results[COMPARISONS]).items()
     }
-    shown = [make(results[part]) for part, make in tables.items() if results[part]]
-    return "\n\n".join("\n".join(lines) for lines in shown) + "\n"
+    cells = _cells(results[POPULATIONS])
+    tables: Mapping[str, Table] = {
+        "Simulated rows, by trials x tasks: how often said, in % (the bound), a star "
+        "where it is broken": score_rates(results[SCORES]),
+        "Planted populations: plain / crossed 95 % intervals that hold the truth, in "
+        "%;\ncrossed over plain standard error, and the factor to 95 % (over none)": {
+            cell: _coverage_row(cases) for cell, cases in cells.items()
+        },
+        "Planted populations: verdicts, in % (the bound), a star where it is broken": {
+            cell: word_rates(cases) for cell, cases in cells.items()
+        },
+        "Comparisons by hold-out, by labelled rows: how often to use the source was "
+        "said, in %": compared,
+    }
+    return "\n".join(_aligned(title, rows) for title, rows in tables.items() if rows)
 
 
-def _score_lines(scores: Sequence[Entry]) -> list[str]:
-    sizes = [f"{trials} x {tasks}" for trials, tasks in product(TRIALS, TASKS)]
-    lines = ["Simulated rows, by trials x tasks: how often said, in % (the bound),"]
-    lines += ["a star where it is broken"]
-    lines.append(f"{'':46}" + "".join(f"{size:>14}" for size in sizes))
-    for scenario, rates in score_rates(scores).items():
-        cells = "".join(f"{_cell(rate):>14}" for rate in rates)
-        lines.append(f"{rates[0].what + ': ' + scenario:46}{cells}")
-    return lines
+def _cells(populations: Sequence[Entry]) -> dict[str, list[Entry]]:
+    """Return cases by kind, rows and method; those of all kinds together last."""
+    cells: dict[str, list[Entry]] = {}
+    for together in ("", "all"):
+        for entry in populations:
+            kind = together or entry["kind"]
+            cell = f"{kind:11} {entry['rows']:>3}  {entry['method']}"
+            cells.setdefault(cell, []).extend(entry["cases"])
+    return cells
 
 
-def _population_lines(populations: Sequence[Entry]) -> list[str]:
-    cells = _by_cell(populations)
-    first = f"{'':12}{'rows':>5}  {'method':10}"
-    lines = ["Planted populations: plain / crossed 95 % intervals that hold the truth,"]
-    lines += ["in %; crossed by plain standard error; factor to 95 % (both over none)"]
-    heads = "".join(f"{name:>18}" for name in INTERVALS)
-    lines.append(f"{first}{heads}  ratio factor")
-    for (kind, rows, method), cases in cells.items():
-        found = coverage(cases)
-        shares = (f"{100 * p:.1f} / {100 * c:.1f}" for p, c, *_ in found.values())
-        line = f"{kind:12}{rows:>5}  {method:10}" + "".join(f"{s:>18}" for s in shares)
-        ratio, factor = found[INTERVALS[0]][2:]
-        lines.append(f"{line}{ratio:>7.2f}{factor:>7.2f}")
-    lines += [
-        "",
-        "Planted populations: verdicts, in % (the bound), a star where broken",
-    ]
-    heads = "".join(f"{rate.what:>14}" for rate in word_rates([]))
-    lines.append(first + heads)
-    for (kind, rows, method), cases in cells.items():
-        rates = "".join(f"{_cell(rate):>14}" for rate in word_rates(cases))
-        lines.append(f"{kind:12}{rows:>5}  {method:10}{rates}")
-    return lines
+def _coverage_row(cases: Sequence[Entry]) -> dict[str, str]:
+    found = coverage(cases)
+    row = {k: f"{100 * v[0]:.1f} / {100 * v[1]:.1f}" for k, v in found.items()}
+    ratio, factor = found[INTERVALS[0]][2:]
+    return {**row, "ratio": f"{ratio:.2f}", "factor": f"{factor:.2f}"}
 
 
-def _comparison_lines(comparisons: Sequence[Entry]) -> list[str]:
-    lines = ["Comparisons by hold-out: how often to use the source was said, in %"]
-    names = [f"{name}: {what}" for name, what in TOLD_OF_GEOMETRY.items()]
-    lines.append(f"{'labelled':>15}" + "".join(f"{name:>24}" for name in names))
-    for n_labelled, rates in comparison_rates(comparisons).items():
-        cells = "".join(f"{_cell(rate):>24}" for rate in rates)
-        lines.append(f"{n_labelled:>15}{cells}")
-    return lines
-
-
-def _cell(rate: Rate) -> str:
-    if not rate.cases:
-        return "–"
-    share = f"{100 * rate.share:.1f}"
-    if rate.bound == 1:
-        return share
-    return f"{share} ({100 * rate.bound:.1f}){'*' if rate.too_often else ' '}"
+def _aligned(title: str, rows: Table) -> str:
+    shown = pd.DataFrame.from_dict(rows, orient="index").map(str)
+    return f"{title}\n{shown.to_string(line_width=None)}\n"

@@ -189,15 +189,9 @@ class Planted:
         """Draw both domains; equal seeds give equal problems.
 
         The labelled rows of a class come first among its rows; see
-        `PlantedProblem.split` for other ones.
-
-        Parameters
-        ----------
-        seed : int
-            Which population of the target, and which source.
-        *pool : int
-            Which target rows of this population; another pool has other rows around
-            the same centres in the same view, and the same source.
+        `PlantedProblem.split` for other ones. Another *pool* has the same source, and
+        other target rows of the same population: around the same centres, in the same
+        view.
         """
         rng = generator("planted", seed)
         target, own = self._centres(rng), self._centres(rng)
