@@ -110,10 +110,10 @@ class Rate(NamedTuple):
 def bench_verdicts(
     parts: Sequence[str] = PARTS,
     *,
-    draws: int = 1000,
+    draws: int = 400,
     populations: int = 8,
-    pools: int = 15,
-    comparisons: int = 20,
+    pools: int = 8,
+    comparisons: int = 40,
     workers: int = 2,
     progress: Callable[[str], None] = lambda text: None,
 ) -> dict[str, list[dict[str, Any]]]:
@@ -123,11 +123,11 @@ def bench_verdicts(
     ----------
     parts : sequence of str
         Which of `PARTS`.
-    draws : int, default=1000
+    draws : int, default=400
         Simulated benchmarks a line.
-    populations, pools : int, default=8, 15
+    populations, pools : int, default=8, 8
         Populations of each kind and size, and pools of each.
-    comparisons : int, default=20
+    comparisons : int, default=40
         Comparisons by hold-out for each geometry and number of labelled rows.
     workers : int, default=2
         Processes at a time, each with one BLAS thread; results are the same for any.

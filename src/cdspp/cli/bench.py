@@ -252,10 +252,10 @@ def _add_verdicts(what: Any) -> argparse.ArgumentParser:
     verdicts.add_argument(
         "--parts", nargs="+", choices=parts, default=parts, help="all by default"
     )
-    _add_number(verdicts, "--draws", 1000, "simulated benchmarks a line")
+    _add_number(verdicts, "--draws", 400, "simulated benchmarks a line")
     _add_number(verdicts, "--populations", 8, "planted populations a kind and size")
-    _add_number(verdicts, "--pools", 15, "pools of each, three at least")
-    _add_number(verdicts, "--comparisons", 20, "comparisons by hold-out a case")
+    _add_number(verdicts, "--pools", 8, "pools of each, three at least")
+    _add_number(verdicts, "--comparisons", 40, "comparisons by hold-out a case")
     verdicts.add_argument(
         "--study", metavar="FOLDER", help="only compare the standard errors of a study"
     )
