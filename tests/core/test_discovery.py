@@ -30,6 +30,7 @@ from cdspp.features import available_extractors, make_extractor
 options = {"pca": {"energy": 0.5}, "published": {"name": "surf"}}
 [make_extractor(n, **options.get(n, {})) for n in available_extractors()]
 """
+SMALL_JOBS = "import cdspp.stages.data, cdspp.stages.splits, cdspp.stages.score"
 HEAVY = {"cv2", "matplotlib", "pandas", "pyarrow", "snakemake", "torch"}
 READERS = {"PIL", "yaml"}
 
@@ -42,6 +43,7 @@ READERS = {"PIL", "yaml"}
         ("import cdspp.stages.data, cdspp.stages.fit", HEAVY | READERS),
         (DATA_SETS, {*HEAVY, *READERS, "sklearn"}),
         (EXTRACTORS, {*HEAVY, *READERS, "sklearn"}),
+        (SMALL_JOBS, {*HEAVY, *READERS, "sklearn", "scipy"}),
         ("import cdspp.stages.features", {*HEAVY, *READERS, "sklearn"}),
         ("import cdspp.core.components", {*HEAVY, *READERS, "sklearn"}),
         ("import cdspp.__main__", {*HEAVY, *READERS, "sklearn"}),

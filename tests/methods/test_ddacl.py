@@ -22,7 +22,8 @@ from support.toy_problem import (
     variant,
 )
 
-from cdspp import DDACL
+from cdspp import DDACL, SourceDomain
+from cdspp.core.errors import CollapseWarning
 from cdspp.core.linalg import one_hot, row_normalise
 from cdspp.methods.ddacl import ddacl
 from cdspp.methods.ddacl.distribution_alignment import Reduced
@@ -278,3 +279,18 @@ def test_a_wide_scatter_of_class_means_makes_the_objective_unbounded() -> None:
     assert (model.objective_[1:] < 0.0).all()
     assert np.isfinite(model.projection_).all()
     assert (problem.fit(DDACL(tau=0.0, random_state=0)).objective_ > 0.0).all()
+
+
+def test_a_fit_whose_objective_is_below_zero_has_diverged() -> None:
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(3), 20)
+    X = 5 * np.eye(3, 8)[labels] + rng.standard_normal((60, 8))
+    y = np.where(np.arange(60) % 20 < 3, labels, -1)
+    source = SourceDomain(5 * np.eye(3, 9)[labels] + rng.random((60, 9)), labels)
+    with pytest.warns(CollapseWarning, match=r"has diverged.*lower tau, which is 0\.1"):
+        wide = DDACL(tau=0.1, random_state=0).fit(X, y, source=source)
+    assert wide.objective_[-1] < 0
+    assert wide.collapsed_ == "diverged"
+    bounded = DDACL(tau=0.0001, random_state=0).fit(X, y, source=source)
+    assert bounded.objective_[-1] > 0
+    assert bounded.collapsed_ == ""

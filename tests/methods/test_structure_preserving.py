@@ -8,6 +8,8 @@ from scipy import linalg
 
 from cdspp.bench.solver import dense_projection
 from cdspp.core.linalg import row_normalise
+from cdspp.methods.base import SourceDomain
+from cdspp.methods.cdspp.cdspp import CDSPP
 from cdspp.methods.cdspp.structure_preserving import Projection, Side, solve_projection
 
 # n_classes, source (rows a class, features), target (rows a class, features)
@@ -182,3 +184,57 @@ def test_domains_without_a_common_class_have_no_direction() -> None:
     found = solve_projection(side([0, 0, 1], 4, 6, 1), side([2, 3], 4, 5, 2))
     assert found.source.shape == (6, 0)
     assert found.rows_target.shape == (2, 0)
+
+
+# Twelve classes whose sums have a lower rank on one side: features, or rows of them.
+LOW_RANK = {"few source features": (5, 30), "few target features": (30, 4)}
+
+
+def low_rank(name: str) -> tuple[Side, Side]:
+    """Return a problem of twelve classes in fewer dimensions."""
+    d_source, d_target = LOW_RANK[name]
+    classes = list(range(12))
+    return side(classes * 6, 12, d_source, 1), side(classes * 3, 12, d_target, 2)
+
+
+@pytest.mark.parametrize("name", LOW_RANK)
+def test_more_classes_than_features_have_as_many_directions_as_class_sums_have_ranks(
+    name: str,
+) -> None:
+    source, target = low_rank(name)
+    found = solve_projection(source, target)
+    expected = dense_projection(source, target)
+    rank = min(LOW_RANK[name])
+    assert found.eigenvalues.shape == (rank,)
+    np.testing.assert_allclose(expected.eigenvalues[rank:], 0, atol=1e-12)
+    for side_rows, P, Q in (
+        (source.X, found.source, expected.source),
+        (target.X, found.target, expected.target),
+    ):
+        Z, oracle = side_rows @ P, side_rows @ Q[:, :rank]
+        np.testing.assert_allclose(Z @ Z.T, oracle @ oracle.T, atol=1e-10)
+
+
+@pytest.mark.parametrize("change", ["row order", "scale"])
+@pytest.mark.parametrize("name", LOW_RANK)
+def test_what_is_the_same_problem_has_the_same_labels(name: str, change: str) -> None:
+    d_source, d_target = LOW_RANK[name]
+    rng = np.random.default_rng(3)
+    centres = rng.standard_normal((12, d_target))
+    truth = np.repeat(np.arange(12), 20)
+    X = centres[truth] + 0.8 * rng.standard_normal((240, d_target))
+    y = np.where(np.arange(240) % 20 < 3, truth, -1)
+    rows = rng.standard_normal((72, d_source))
+    labels = np.arange(72) % 12
+    plain = CDSPP().fit(X, y, source=SourceDomain(rows, labels)).transduction_
+    if change == "scale":
+        found = CDSPP().fit(
+            X * (1 + 1e-14), y, source=SourceDomain(rows * (1 + 1e-14), labels)
+        )
+        np.testing.assert_array_equal(found.transduction_, plain)
+        return
+    order, other = rng.permutation(240), rng.permutation(72)
+    found = CDSPP().fit(
+        X[order], y[order], source=SourceDomain(rows[other], labels[other])
+    )
+    np.testing.assert_array_equal(found.transduction_, plain[order])

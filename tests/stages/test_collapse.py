@@ -99,7 +99,12 @@ def scores_of(folder: Path, trials: Sequence[dict[str, Any]]) -> dict[str, np.nd
     content = dict(zip(FIT_COLUMNS, columns, strict=True))
     write_fit(fit, content, {trial["trial"]: trial for trial in trials})
     output = folder / "scores.parquet"
-    write_scores(fits=[fit], labels=[folder / "right.parquet"], output=output)
+    write_scores(
+        fits=[fit],
+        labels=[folder / "right.parquet"],
+        output=output,
+        rows=output.with_suffix(".npz"),
+    )
     return read_rows(output, SCORE_COLUMNS)
 
 

@@ -61,7 +61,8 @@ class Fits:
     def score(self) -> None:
         fits = [self.path("cdspp"), self.path("svm-t")]
         labels = [self.folder / "photo.parquet"]
-        write_scores(fits=fits, labels=labels, output=self.folder / "scores.parquet")
+        output, rows = (self.folder / f"scores.{form}" for form in ("parquet", "npz"))
+        write_scores(fits=fits, labels=labels, output=output, rows=rows)
 
 
 @pytest.fixture

@@ -72,7 +72,8 @@ def test_rows_without_a_label_are_predicted_and_not_scored(tmp_path: Path) -> No
     assert output.read_text() == (
         "id,predicted,agreement,trials,confidence\nq,b,1.0,1,\n"
     )
-    write_scores(fits=[fit], labels=[labels], output=tmp_path / "scores.parquet")
+    output, rows = (tmp_path / f"scores.{form}" for form in ("parquet", "npz"))
+    write_scores(fits=[fit], labels=[labels], output=output, rows=rows)
     [score] = read_frame(tmp_path / "scores.parquet", SCORE_COLUMNS).itertuples()
     assert (score.n_samples, score.accuracy) == (1, 1.0)
 

@@ -20,11 +20,15 @@ def embedded() -> dict[str, Any]:
 
 @pytest.fixture
 def config(embedded: dict[str, Any]) -> dict[str, Any]:
-    """Return that of the embedded study with few methods and no curves.
+    """Return that of the embedded study with few methods, no grids and no curves.
 
     Its settings are two kinds of noise in place of the source.
     """
-    embedded["methods"] = [m for m in embedded["methods"] if m["id"] in FEW]
+    embedded["methods"] = [
+        {key: value for key, value in entry.items() if key != "grid"}
+        for entry in embedded["methods"]
+        if entry["id"] in FEW
+    ]
     settings = [
         {"id": "hiss", "source": {"name": "noise"}, "methods": ["cdspp"]},
         {"id": "wide", "source": {"name": "class-noise"}, "methods": ["cdspp"]},

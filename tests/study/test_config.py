@@ -9,16 +9,18 @@ import pytest
 from support.study_files import load, read_study
 
 from cdspp.methods import available
+from cdspp.study.model import StudyDataset
 from cdspp.study.plan import plan_of
+from cdspp.study.settings import benchmarks_with
 
 
 def test_the_embedded_study_is_valid(config: dict[str, Any]) -> None:
     study = load(config)
     assert set(study.benchmarks) == {"digits", "docs-to-code"}
     assert study.blocks(10) == ("1-10",)
-    # The main run; cdspp-sup and cdspp-pca in five states, cdspp in four, for without a
+    # The main run; cdspp-sup and cdspp-pca in six states, cdspp in five, for without a
     # source it is target-only; two settings.
-    assert len(list(study.fits("digits"))) == 4 * (5 + 2 * 5 + 4 + 2)
+    assert len(list(study.fits("digits"))) == 4 * (5 + 2 * 6 + 5 + 2)
 
 
 SHORTENED = {
@@ -58,7 +60,10 @@ def test_only_a_method_that_names_it_is_told_the_test_shares() -> None:
     assert study.prior_file(study.choices["test-shares"], "shfa") is None
 
 
-STATES = ("none", "swapped-classes", "permuted-labels", "class-noise", "noise")
+STATES = (
+    *("none", "none-matched", "swapped-classes"),
+    *("permuted-labels", "class-noise", "noise"),
+)
 
 
 def state_methods(config: dict[str, Any], state: str) -> list[str]:
@@ -100,6 +105,41 @@ def test_a_study_may_do_without_states(
     study = load(config)
     assert (study.states, study.margin) == ((), 1)
     assert set(study.settings) == {"main", "hiss", "wide"}
+
+
+GRID = {"alpha": [1, 10]}
+
+
+def test_methods_with_a_grid_select_of_it_in_every_state(
+    config: dict[str, Any],
+) -> None:
+    for place in (1, 2, 4):  # cdspp-sup, cdspp, target-only
+        config["methods"][place]["grid"] = GRID
+    config["selection"] = {"trials": 3}
+    study = load(config)
+    names = [name for name, found in study.settings.items() if found.selects]
+    assert names == ["selected", *(f"selected-{state}" for state in STATES)]
+    assert study.setting_methods("digits", "selected") == (
+        *("cdspp-sup", "cdspp"),
+        "target-only",
+    )
+    # Without a source cdspp is target-only, with the same grid.
+    assert study.setting_methods("digits", "selected-none") == ("cdspp-sup",)
+    assert study.setting_methods("digits", "selected-noise") == ("cdspp-sup", "cdspp")
+    assert study.settings["selected-noise"].source == {"name": "noise"}
+    assert study.setting_trials("selected", "cdspp") == 3
+    assert study.grid("cdspp", "selected") == {"alpha": (1, 10)}
+    assert study.grid("cdspp", "main") == {}
+
+
+def test_with_two_classes_none_is_swapped(config: dict[str, Any]) -> None:
+    study = load(config)
+    two = {"a": 5, "b": 5}
+    known = {"digits": StudyDataset("digits", "images", {"left": two, "right": two})}
+    known["docs-to-code"] = study.datasets["docs-to-code"]
+    for state, left in (("swapped-classes", ["docs-to-code"]), ("noise", [*known])):
+        found = benchmarks_with(state, study.benchmarks, known)
+        assert sorted(found) == sorted(left)
 
 
 def test_the_margin_is_that_of_the_configuration(config: dict[str, Any]) -> None:

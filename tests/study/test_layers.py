@@ -17,7 +17,10 @@ from cdspp.study.layers import Layers, layered
 
 PRESETS = ROOT / "resources/presets"
 QUICK = {"study": "mine", "preset": "quick"}
-STATES = {"none", "swapped-classes", "permuted-labels", "class-noise", "noise"}
+STATES = {
+    *("none", "none-matched", "swapped-classes"),
+    *("permuted-labels", "class-noise", "noise"),
+}
 
 
 def layers(own: dict[str, Any], base: Path | None = ROOT / "config.yaml") -> Layers:

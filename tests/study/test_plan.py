@@ -19,7 +19,10 @@ def keys(found: BenchmarkPlan, kind: str) -> list[str]:
     return [row.key for row in found.rows if row.kind == kind]
 
 
-STATES = ("none", "swapped-classes", "permuted-labels", "class-noise", "noise")
+STATES = (
+    *("none", "none-matched", "swapped-classes"),
+    *("permuted-labels", "class-noise", "noise"),
+)
 SETTINGS = ("class-noise-narrow", "class-noise-wide", "class-noise-positive")
 
 
@@ -33,11 +36,20 @@ def test_methods_are_told_from_controls_variants_and_states(
     assert keys(found, "variant") == [f"cdspp, {name}" for name in SETTINGS]
     own = {entry["id"]: entry.get("states", STATES) for entry in embedded["methods"]}
     without_source = {"svm-t", "target-only"}
-    assert set(keys(found, "state")) == {
+    of_states = {
         f"{name}, {state}"
         for name in own.keys() - without_source - {"cdspp"}
         for state in own[name]
     }
+    choosing = [entry["id"] for entry in embedded["methods"] if "grid" in entry]
+    assert keys(found, "selected") == [f"{name}, selected" for name in choosing]
+    # Without a source the reference is target-only, which selects as well.
+    of_states |= {
+        f"{name}, selected-{state}"
+        for name in set(choosing) - without_source
+        for state in own[name]
+    } - {"cdspp, selected-none"}
+    assert set(keys(found, "state")) == of_states
     assert "dama-plus, class-noise" in keys(found, "state")
     assert "hfa, noise" not in keys(found, "state")
     shown = [row.key for row in found.shown_rows]
@@ -73,10 +85,11 @@ def test_a_setting_asks_for_its_own_trials(embedded: dict[str, Any]) -> None:
     embedded["settings"][0]["trials"] = 4
     asked = {row.key: row.trials_asked for row in plan(embedded).rows}
     assert asked["cdspp, class-noise-narrow"] == 4
-    assert asked["cdspp, class-noise-wide"] == 3
+    assert asked["cdspp, class-noise-wide"] == 5
     assert asked["cdspp"] == 10
     assert asked["noise"] == asked["dama, noise"] == 10
-    assert asked["pa"] == asked["pa, none"] == 1
+    assert asked["pa"] == 3
+    assert asked["cdspp, selected"] == asked["cdspp-pca, selected-noise"] == 5
 
 
 def test_curves_and_deviations_stay_out_of_the_other_settings(
@@ -90,16 +103,20 @@ def test_curves_and_deviations_stay_out_of_the_other_settings(
     setting = "deviation-no-centring"
     expected = ReadingPlan("no-centring", setting, "cdspp", tasks, 3)
     assert found.deviations == (expected,)
-    assert {row.setting for row in found.rows} == {"main", *STATES, *SETTINGS}
+    selected = {"selected", *(f"selected-{state}" for state in STATES)}
+    assert {row.setting for row in found.rows} == {
+        *("main", *STATES, *SETTINGS),
+        *selected,
+    }
 
 
 def test_the_rows_of_a_curve_have_its_trials(embedded: dict[str, Any]) -> None:
     embedded["curves"][0] |= {"methods": ["hfa", "cdspp", "target-only"]}
     labels = plan(embedded).curves[0]
     assert [(row.key, row.kind, row.trials_asked) for row in labels.rows] == [
-        ("hfa", "method", 1),
-        ("cdspp", "method", 3),
-        ("target-only", "method", 3),
+        ("hfa", "method", 3),
+        ("cdspp", "method", 5),
+        ("target-only", "method", 5),
     ]
     assert [(v.value, v.setting) for v in labels.values] == [
         (1, "labels-1"),
@@ -108,6 +125,17 @@ def test_the_rows_of_a_curve_have_its_trials(embedded: dict[str, Any]) -> None:
         (9, "labels-9"),
     ]
     assert labels.n_classes == 10
+
+
+def test_a_curve_in_source_states_has_a_row_for_each(embedded: dict[str, Any]) -> None:
+    alpha = plan(embedded).curves[2]
+    rows = [(row.method, row.kind, row.state) for row in alpha.rows]
+    assert rows[7:14] == [
+        ("cdspp", "method", "real"),
+        *(("cdspp", "state", state) for state in STATES[1:]),
+        ("cdspp-pca", "method", "real"),
+    ]
+    assert rows[-1] == ("target-only", "method", "real")
 
 
 def test_a_row_knows_its_state_of_the_source(embedded: dict[str, Any]) -> None:

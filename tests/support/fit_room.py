@@ -127,7 +127,9 @@ class Room:
     def score(self, *fits: Path) -> dict[str, np.ndarray]:
         output = self.folder / "scores.parquet"
         labels = [self.labels(domain) for domain in ("left", "right")]
-        write_scores(fits=fits, labels=labels, output=output)
+        write_scores(
+            fits=fits, labels=labels, output=output, rows=output.with_suffix(".npz")
+        )
         return read_rows(output, SCORE_COLUMNS)
 
 

@@ -23,6 +23,8 @@ from cdspp.core.artifacts import (
 )
 from cdspp.core.names import ALONE, MAIN, REFERENCE, TARGET_ONLY, fit_key
 from cdspp.methods import method_class
+from cdspp.report.tables.source_help import build_task_table
+from cdspp.report.tables.table import to_csv
 from cdspp.study.model import Benchmark, Method, Setting, Study, StudyDataset
 from cdspp.study.plan import BenchmarkPlan, Row, plan_of
 from cdspp.study.settings import (
@@ -45,8 +47,10 @@ __all__ = [
     "make_plan",
     "score_rows",
     "scores_frame",
+    "write_comparisons",
     "write_fit_records",
     "write_labels",
+    "write_row_scores",
     "write_scores",
     "write_showcase",
 ]
@@ -279,6 +283,32 @@ def _look(row: Row) -> tuple[float, int]:
 def write_scores(path: Path, plan: BenchmarkPlan, **options: Any) -> Path:
     """Write drawn scores as a score file."""
     write_rows(path, SCORE_COLUMNS, score_rows(plan, **options))
+    return path
+
+
+def write_comparisons(path: Path, scores: pd.DataFrame, plan: BenchmarkPlan) -> Path:
+    """Write what the methods of a plan gain, as the table of a benchmark's CSV form."""
+    table = build_task_table(compare(scores, plan), plan.benchmark, plan.title)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(to_csv(table), encoding="utf-8")
+    return path
+
+
+def write_row_scores(path: Path, scores: pd.DataFrame) -> Path:
+    """Write which of 420 rows of ten classes are right, as many as scores say."""
+    rng, arrays = np.random.default_rng(0), {}
+    last = scores.sort_values("iteration").groupby(
+        ["setting", "task", "method", "trial"], sort=True, as_index=False
+    )
+    for cell in last.tail(1).itertuples():
+        key = f"{cell.setting}/{cell.task}/{cell.method}"
+        known = arrays.setdefault(key, [])
+        known += [np.full(420, -1)] * (cell.trial - 1 - len(known))
+        if np.isfinite(cell.accuracy):
+            right = np.arange(420) < round(420 * cell.accuracy)
+            known.append(rng.permutation(right))
+        arrays[f"classes/{cell.task}"] = np.arange(420) % 10
+    np.savez(path, **{k: np.array(v, dtype=np.int32) for k, v in arrays.items()})
     return path
 
 

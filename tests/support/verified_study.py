@@ -106,7 +106,8 @@ class VerifiedStudy:
     def write_scores(self) -> None:
         fits = sorted(self.root.glob("fits/goods/**/1-2.parquet"))
         labels = sorted(self.results.glob("labels/goods/*.parquet"))
-        write_scores(fits=fits, labels=labels, output=self.scores)
+        rows = self.scores.with_suffix(".npz")
+        write_scores(fits=fits, labels=labels, output=self.scores, rows=rows)
 
     def table(self, name: str) -> Path:
         return self.root / "tables" / f"{name}.csv"

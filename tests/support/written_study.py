@@ -15,13 +15,16 @@ from support.domain_files import CLASSES, write_block, write_domain
 from support.report_data import (
     score_rows,
     scores_frame,
+    write_comparisons,
     write_fit_records,
+    write_row_scores,
     write_showcase,
 )
 
 from cdspp.core.artifacts import SCORE_COLUMNS, write_rows
 from cdspp.report.outline import outline_names
 from cdspp.study.plan import BenchmarkPlan
+from cdspp.study.settings import in_state
 
 __all__ = ["FORMS", "WrittenStudy"]
 
@@ -76,17 +79,25 @@ class WrittenStudy:
     def _write_scores(self, plan: BenchmarkPlan) -> Path:
         """Write scores of the main run, and equal ones of every value of a curve."""
         rows = [
-            (entry.setting, task, row.method, trial, 1, "ok", False, 420, 0.7, 0.7)
+            (setting, task, row.method, trial, 1, "ok", False, 420, 0.7, 0.7, 0.7)
             for curve in plan.curves
             for entry in curve.values
             for task in curve.tasks
             for row in curve.rows
+            for setting in [in_state(entry.setting, row.state)]
             for trial in range(1, curve.trials_asked + 1)
         ]
         path = self.folder / "scores" / f"{plan.benchmark}.parquet"
         drawn = score_rows(plan, **self.changes.get(plan.benchmark, {}))
-        write_rows(path, SCORE_COLUMNS, pd.concat([drawn, scores_frame(rows)]))
+        scores = pd.concat([drawn, scores_frame(rows)])
+        write_rows(path, SCORE_COLUMNS, scores)
+        write_row_scores(path.with_suffix(".npz"), drawn)
+        write_comparisons(self._comparisons(plan), scores, plan)
         return path
+
+    def _comparisons(self, plan: BenchmarkPlan) -> Path:
+        """Return the file of what a benchmark's methods gain."""
+        return self.folder / "compared" / f"{plan.benchmark}.csv"
 
     def _write_domains(self, plan: BenchmarkPlan) -> None:
         """Write labels, both views and one trial of every domain of a plan."""
@@ -122,12 +133,14 @@ class WrittenStudy:
         plan: BenchmarkPlan | Sequence[BenchmarkPlan] = self.plans
         paper = {path.stem: path for path in (RESOURCES / "paper").glob("*")}
         inputs: dict[str, Any] = {"scores": self.scores, "records": self.records}
+        inputs |= {"comparisons": [self._comparisons(plan) for plan in self.plans]}
         inputs |= {"paper": sorted(paper.values())}
         inputs |= {name: paper[name] for name in ("deviations", "choices")}
         if benchmark:
             plan, scores = self.pairs[benchmark]
             room = self.folder / "data" / plan.dataset
             inputs |= {"scores": scores, "labels": sorted(room.glob("*.parquet"))}
+            inputs |= {"rows": scores.with_suffix(".npz")}
             inputs |= {"features": sorted(room.glob("*.npz"))}
             splits = sorted((room / benchmark).glob("splits/*/*/*.parquet"))
             inputs |= {"splits": splits}

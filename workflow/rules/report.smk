@@ -1,7 +1,6 @@
 # Report: one self-contained page from the tables, figures and records of a study. Of all
 # else that it rests on, labels among it, it states digests.
 
-from cdspp.core.names import fit_key
 from cdspp.core.provenance import data_digest
 
 

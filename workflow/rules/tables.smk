@@ -10,6 +10,7 @@ localrules:
     contents,
     overview,
     source_help,
+    selection,
     printed,
     printed_choices,
     claims,
@@ -150,6 +151,33 @@ rule source_help:
         code=script_code("source_help"),
     script:
         "../scripts/source_help.py"
+
+
+def selecting_records(wildcards):
+    return [
+        f"{file}.json"
+        for benchmark in study.benchmarks
+        for file in fits_of(benchmark)
+        if study.settings[fit_key(file).setting].selects
+    ]
+
+
+rule selection:
+    input:
+        scores=EVERY_SCORES,
+        comparisons=EVERY_COMPARISONS,
+        records=selecting_records,
+    output:
+        table_files("results/{study}/tables/selection", "selection.rst"),
+    log:
+        "logs/{study}/tables/selection.log",
+    conda:
+        "../../envs/environment.yaml"
+    params:
+        plans=EVERY_PLAN,
+        code=script_code("selection"),
+    script:
+        "../scripts/selection.py"
 
 
 rule printed:

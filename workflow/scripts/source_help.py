@@ -9,4 +9,5 @@ from cdspp.study.plan import BenchmarkPlan
 with job(snakemake.log[0]):
     plans = [BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans]
     found = [read_comparisons(path) for path in snakemake.input.comparisons]
-    write_tables([build_matrix_table(found, plans)], list(snakemake.output))
+    how = {"margin": plans[0].margin, "corrected": plans[0].holm_over_methods}
+    write_tables([build_matrix_table(found, **how)], list(snakemake.output))

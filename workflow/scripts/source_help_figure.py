@@ -12,4 +12,4 @@ with job(snakemake.log[0]):
     found = [read_comparisons(path) for path in snakemake.input.comparisons]
     summaries = read_summaries(snakemake.input.scores, plans)
     draw_source_help(summaries, found, snakemake.output[:2])
-    draw_source_states(found, [plan.title for plan in plans], snakemake.output[2:])
+    draw_source_states(found, plans, snakemake.output[2:])

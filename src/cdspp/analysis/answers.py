@@ -10,7 +10,12 @@ from typing import Any, Protocol
 import pandas as pd
 
 from cdspp.analysis.paired import ZERO
-from cdspp.analysis.source_help import SELECTED_ROW, by_task, of_method, on_average
+from cdspp.analysis.source_help import (
+    SELECTED_ROW,
+    by_default,
+    of_method,
+    on_average,
+)
 from cdspp.analysis.verdicts import (
     COLLAPSED,
     DEPENDS,
@@ -44,15 +49,19 @@ _OVER = {
     MATCHED: "over no source with matched class sizes",
 }
 _SAID = {
-    HELPS: "the source helps",
-    HURTS: "the source hurts",
-    EQUAL: "the source makes no difference",
-    UNDECIDED: "the trials leave it undecided",
-    DEPENDS: "the answer depends on the measure",
-    TOO_FEW: "too few trials to tell",
-    COLLAPSED: "no statement, since fits have collapsed: centre or scale the features",
-    NOT_ASKED: "not asked",
+    HELPS: "the source helps {}",
+    HURTS: "the source hurts {}",
+    EQUAL: "the source makes no difference to {} beyond the margin",
+    UNDECIDED: "the trials leave open whether the source helps {}",
+    DEPENDS: "whether the source helps {} depends on the measure",
+    TOO_FEW: "too few trials to say whether the source helps {}",
+    COLLAPSED: (
+        "no statement on {}, since fits have collapsed or diverged: centre or scale "
+        "features"
+    ),
+    NOT_ASKED: "not asked of {}",
 }
+_HOW = "selected on the labelled rows"
 _COUNTED = {
     HELPS: "helps on {}",
     HURTS: "hurts on {}",
@@ -60,7 +69,7 @@ _COUNTED = {
     UNDECIDED: "undecided on {}",
     DEPENDS: "depends on the measure on {}",
     TOO_FEW: "too few trials on {}",
-    COLLAPSED: "collapsed fits on {}",
+    COLLAPSED: "collapsed or diverged fits on {}",
 }
 
 
@@ -114,21 +123,28 @@ def answer(comparisons: pd.DataFrame) -> str:
     if not default["state"].any():
         return "Not asked: no other source state was run."
     if selected.empty:
-        return _answer(default)
+        return sentence(_answer(default, default))
     words = [verdict_of(on_average(form)) for form in (default, selected)]
     if words[0] == words[1]:
-        same = "With hyper-parameters selected on the labelled rows, it is the same."
-        return f"{_answer(default)} {same}"
-    how = "With hyper-parameters selected on the labelled rows:"
-    return f"{how} {_answer(selected)} With the defaults: {_answer(default)}"
+        same = f"With hyper-parameters {_HOW}, the word is the same."
+        return f"{sentence(_answer(default, default))} {same}"
+    return (
+        f"With hyper-parameters {_HOW}, {_answer(selected, default)} "
+        f"With the defaults, {_answer(default, default)}"
+    )
 
 
-def _answer(ours: pd.DataFrame) -> str:
-    average = on_average(ours)
-    several = len(by_task(ours)) > 1
-    opening = f"{_over_tasks(tally(ours))} On average over tasks " if several else ""
-    text = f"{opening}{_SAID[verdict_of(average)]}"
-    return f"{sentence(text)}{_numbers(average)}."
+def _answer(ours: pd.DataFrame, default: pd.DataFrame) -> str:
+    """Return verdict and numbers of a form of the method, named as its default is."""
+    average, n_tasks = on_average(ours), tally(ours).total()
+    said = _SAID[verdict_of(average)].format(default["display_name"].iloc[0])
+    if n_tasks < 2:
+        return f"{said}{_numbers(average)}."
+    tasks = ", ".join(_listed(tally(ours)))
+    return (
+        f"on average over {n_tasks} tasks {said}{_numbers(average)}. Task by task: "
+        f"{tasks}."
+    )
 
 
 def overall_answer(groups: Mapping[str, pd.DataFrame]) -> str:
@@ -141,12 +157,13 @@ def overall_answer(groups: Mapping[str, pd.DataFrame]) -> str:
     """
     parts = []
     for title, comparisons in groups.items():
-        ours = said_form(comparisons)
+        default, ours = of_method(comparisons), said_form(comparisons)
         if not ours["state"].any():
             parts.append(f"not asked on {title}")
         else:
-            word = _SAID[verdict_of(on_average(ours))]
-            parts.append(f"{title}: {word}{_apart(ours)}{_form(comparisons)}")
+            said = _SAID[verdict_of(on_average(ours))]
+            said = said.format(default["display_name"].iloc[0])
+            parts.append(f"on {title} {said}{_apart(ours)}{_form(comparisons)}")
     text = "; ".join(parts)
     return f"{sentence(text)}." if text else "Nothing was run yet."
 
@@ -168,7 +185,7 @@ def _form(comparisons: pd.DataFrame) -> str:
     if said["row"].equals(default["row"]):
         return ""
     word = verdict_of(on_average(default))
-    return f" (hyper-parameters selected on the labelled rows; by default {word})"
+    return f" (hyper-parameters {_HOW}; by default: {word})"
 
 
 def without_source(comparisons: pd.DataFrame) -> list[str]:
@@ -182,7 +199,7 @@ def without_source(comparisons: pd.DataFrame) -> list[str]:
         with fewer than `MIN_TRIALS` trials of either are left out.
     """
     parts = []
-    for _, group in comparisons.groupby("row", sort=False):
+    for group in by_default(comparisons):
         average = on_average(group)
         known = average[average["trials"] >= MIN_TRIALS].set_index("rival")["gain"]
         if {BASELINE, ALONE} <= set(known.index):
@@ -205,17 +222,8 @@ def _apart(comparisons: pd.DataFrame) -> str:
     if average != EQUAL or not others or gains.empty:
         return ""
     low, high = (in_points(x, sign=True) for x in (gains.min(), gains.max()))
-    undecided = f"of which {others} alone settle nothing" if others else ""
-    return f" on average over {of}, {undecided} ({low} to {high} points over no source)"
-
-
-def _over_tasks(counts: Mapping[str, int]) -> str:
-    n_tasks = sum(counts.values())
-    if len(counts) == 1:
-        [word] = counts
-        return f"The verdict is {_COUNTED[word].format(f'all {n_tasks} tasks')}."
-    listed = ", ".join(_listed(counts))
-    return f"Of {counted(n_tasks, 'task')}, the verdict is {listed}."
+    settled = f"{others} of which settle nothing by themselves"
+    return f" on average over {of}, {settled} ({low} to {high} points over no source)"
 
 
 def _listed(counts: Mapping[str, int]) -> list[str]:

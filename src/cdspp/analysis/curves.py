@@ -14,7 +14,8 @@ import pandas as pd
 
 from cdspp.analysis.summary import Floats, accuracy_of, read_scores, with_average
 from cdspp.core.names import LABELS, MAIN
-from cdspp.study.plan import BenchmarkPlan, CurvePlan, Row
+from cdspp.study.plan import STATE, BenchmarkPlan, CurvePlan, Row
+from cdspp.study.settings import in_state
 
 __all__ = [
     "CurveScores",
@@ -68,6 +69,11 @@ class CurveScores:
         return tuple(float(entry.value) for entry in self.plan.values)
 
     @property
+    def in_states(self) -> bool:
+        """Whether methods run along it in other source states, too."""
+        return any(row.kind == STATE for row in self.rows)
+
+    @property
     def main(self) -> float | None:
         """The value of the main run, where it is one of the values."""
         main = [float(e.value) for e in self.plan.values if e.setting == MAIN]
@@ -105,7 +111,10 @@ def _arrange(scores: pd.DataFrame, curve: CurvePlan) -> Floats:
     """Return accuracies by row, task, value and trial."""
     by_value = []
     for entry in curve.values:
-        rows = [replace(row, setting=entry.setting) for row in curve.rows]
+        rows = [
+            replace(row, setting=in_state(entry.setting, row.state))
+            for row in curve.rows
+        ]
         found = accuracy_of(scores, rows, curve.tasks, curve.trials_asked)
         found[:, [task not in entry.tasks for task in curve.tasks]] = np.nan
         by_value.append(found)

@@ -26,6 +26,7 @@ OUTCOME_COLUMNS = (
     "seconds",
     "cpu_seconds",
     "peak_memory_mb",
+    "selected",
 )
 
 
@@ -38,7 +39,8 @@ class FitRecords:
     outcomes : DataFrame
         A row a trial: which fit it belongs to (benchmark, setting, task, method,
         block), its number, `status` ("ok" or "failed") with `reason`, `seconds` of wall
-        clock and `cpu_seconds`, and `peak_memory_mb` of the process.
+        clock and `cpu_seconds`, `peak_memory_mb` of the process, and the options that
+        were `selected`, where the fit selects.
     jobs : sequence of mapping
         What each job says of itself: seed, threads, versions, platform.
     """

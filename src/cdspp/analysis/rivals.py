@@ -10,9 +10,10 @@ import numpy as np
 from cdspp.analysis.crossed import Stratum, by_class, crossed_gain
 from cdspp.analysis.paired import PairedGain, paired_gain
 from cdspp.analysis.summary import MOST_COLLAPSED, Floats, Summary
-from cdspp.core.names import ALONE, BASELINE, MAIN, REFERENCE, TARGET_ONLY
+from cdspp.core.names import ALONE, BASELINE, REFERENCE, TARGET_ONLY
 from cdspp.stages.row_scores import RowScores
 from cdspp.study.plan import Row
+from cdspp.study.settings import in_state
 
 __all__ = ["ACCURACY", "BALANCED", "MEASURES", "Contest", "Rival", "contests"]
 
@@ -152,14 +153,14 @@ def contests(
 def _rivals(summary: Summary, row: Row) -> Iterator[Rival]:
     """Yield what a method is compared with: the baseline, then its states in order."""
     places = {(r.setting, r.method): i for i, r in enumerate(summary.rows)}
-    before = "" if row.setting == MAIN else f"{row.setting}-"
     alone = summary.find(TARGET_ONLY)
     if alone is not None and summary.rows[alone].source == ALONE:
         # One fit, under another name.
-        places[f"{before}{ALONE}", REFERENCE] = places[row.setting, TARGET_ONLY]
+        twin = places.get((row.setting, TARGET_ONLY), alone)
+        places[in_state(row.setting, ALONE), REFERENCE] = twin
     found = {BASELINE: summary.find(BASELINE)}
     found |= {
-        state: places.get((f"{before}{state}", row.method))
+        state: places.get((in_state(row.setting, state), row.method))
         for state in summary.plan.states
     }
     for key, at in found.items():

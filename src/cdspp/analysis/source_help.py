@@ -8,8 +8,8 @@ has the gains, `cdspp.analysis.verdicts` the rule by which they are judged, and
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -24,10 +24,16 @@ from cdspp.analysis.paired import (
 from cdspp.analysis.rivals import ACCURACY, BALANCED, MEASURES, Contest, Rival, contests
 from cdspp.analysis.summary import mean_sd, summarise
 from cdspp.analysis.verdicts import (
+    ALPHA,
     COLLAPSED,
+    HELPS,
+    HURTS,
+    STATEMENTS,
+    UNDECIDED,
     Verdict,
     agreed,
-    judge_pairs,
+    holm,
+    judge_pair,
     judge_tasks,
 )
 from cdspp.core.artifacts import read_csv
@@ -41,8 +47,10 @@ __all__ = [
     "COMPARISON_COLUMNS",
     "FEWEST_DOMAINS",
     "SELECTED_ROW",
+    "by_default",
     "by_task",
     "compare",
+    "matrix",
     "no_comparisons",
     "of_method",
     "on_average",
@@ -82,6 +90,8 @@ COMPARISON_COLUMNS = {
     "balanced_gain": "float64",
     "balanced_low": "float64",
     "balanced_high": "float64",
+    "balanced_p_above": "float64",
+    "balanced_p_below": "float64",
     "balanced_pair": "str",
     "macro_f1": "float64",
     "rival_macro_f1": "float64",
@@ -92,6 +102,8 @@ COMPARISON_COLUMNS = {
     "p_hurts": "float64",
     "hardest": "str",
     "detectable": "float64",
+    "balanced_p_helps": "float64",
+    "balanced_p_hurts": "float64",
 }
 
 
@@ -99,8 +111,8 @@ _OF_GAIN = (
     *("gain", "low", "high", "p_above", "p_below"),
     *("losses", "trials", "least", "one_decides"),
 )
-_OF_BALANCED = ("gain", "low", "high")
-Judged = dict[str, list[list[Verdict]]]  # by measure, method and task
+_OF_BALANCED = ("gain", "low", "high", "p_above", "p_below")
+_OF_VERDICT = ("p_helps", "p_hurts", "hardest", "detectable")
 
 
 def compare(
@@ -124,8 +136,7 @@ def compare(
         A row a method, task and rival, the average over tasks last (where there are
         several): mean accuracies, the paired gain with its 95 % interval, one-sided p
         values, trials lost and shared, the least gain of a trial and whether one trial
-        decides its sign; the word of the pair, after Holm's correction over methods on
-        the average and without one on a task; the same of balanced accuracy; and the
+        decides the test; the word of the pair; the same of balanced accuracy; and the
         verdict on the task, which is the same in all its rows. The average over tasks
         also has the interval over the means of target domains (`domain_low`,
         `domain_high`), where there are `FEWEST_DOMAINS` of them and `INTERVAL_TRIALS`
@@ -133,19 +144,8 @@ def compare(
     """
     summary = summarise(scores, plan, plan.rows)
     shown = [row for row in plan.rows if _is_asked(row)]
-    found = list(contests(summary, shown, by_row))
-    tasks, _ = summary.with_average(summary.accuracy)
-    gains = [[contest.gains(at) for at in range(len(tasks))] for contest in found]
-    judged = _judged(found, gains, plan)
-    pairs = _pairs(found, gains, plan)
-    return _typed(
-        [
-            _record(contest, at, rival, gains[i][at], judged, pairs, i)
-            for i, contest in enumerate(found)
-            for at in range(len(tasks))
-            for rival in contest.rivals
-        ]
-    )
+    found = contests(summary, shown, by_row)
+    return _typed([record for contest in found for record in _records(contest)])
 
 
 def _is_asked(row: Row) -> bool:
@@ -174,6 +174,13 @@ def of_method(comparisons: pd.DataFrame, row: str = REFERENCE) -> pd.DataFrame:
     return comparisons[comparisons["row"] == row]
 
 
+def by_default(comparisons: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """Yield the comparisons of each method with its own options, selected ones out."""
+    for row, found in comparisons.groupby("row", sort=False):
+        if not str(row).endswith(f", {SELECTED}"):
+            yield found
+
+
 def by_task(comparisons: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Group comparisons by task, order kept."""
     return dict(iter(comparisons.groupby("task", sort=False)))
@@ -198,123 +205,101 @@ def on_average(comparisons: pd.DataFrame) -> pd.DataFrame:
     return tasks.get(AVERAGE, comparisons) if len(tasks) != 1 else comparisons
 
 
-def _judged(
-    found: Sequence[Contest],
-    gains: Sequence[Sequence[Mapping[str, Mapping[str, PairedGain]]]],
-    plan: BenchmarkPlan,
-) -> Judged:
-    """Judge the tasks of each method together, and all methods on the average.
+def matrix(comparisons: pd.DataFrame, *, corrected: bool) -> pd.DataFrame:
+    """Return the averages over tasks of all methods of a benchmark.
 
-    A benchmark of one task has no other average.
+    Parameters
+    ----------
+    comparisons : DataFrame
+        What `compare` returned.
+    corrected : bool
+        Whether words are corrected for the number of methods: *undecided* where one
+        does not outlast Holm's correction.
     """
-    n_tasks = len(plan.tasks)
-    last = n_tasks if n_tasks > 1 else 0
-    judged: Judged = {}
-    for measure in MEASURES:
-        asked = [
-            [
-                {r.key: gain[measure][r.key] for r in contest.rivals if r.state}
-                for gain in of_tasks
-            ]
-            for contest, of_tasks in zip(found, gains, strict=True)
-        ]
-        silent = [
-            [bool(set(task) & contest.collapsed(at)) for at, task in enumerate(tasks)]
-            for contest, tasks in zip(found, asked, strict=True)
-        ]
-        judged[measure] = [
-            judge_tasks(tasks[:n_tasks], margin=_margin(plan), collapsed=out[:n_tasks])
-            for tasks, out in zip(asked, silent, strict=True)
-        ]
-        averages = _together(
-            [tasks[last] for tasks in asked], [out[last] for out in silent], plan
-        )
-        for words, average in zip(judged[measure], averages, strict=True):
-            words[last:] = [average]
-    return judged
+    parts = [on_average(part) for _, part in comparisons.groupby("row", sort=False)]
+    found = pd.concat(parts, ignore_index=True) if parts else no_comparisons()
+    return _over_methods(found) if corrected else found
 
 
-def _together(
-    asked: Sequence[Mapping[str, PairedGain]],
-    silent: Sequence[bool],
-    plan: BenchmarkPlan,
-) -> list[Verdict]:
-    """Judge the averages of the methods, corrected for their number if asked for."""
-    margin = _margin(plan)
-    if plan.holm_over_methods:
-        return judge_tasks(asked, margin=margin, collapsed=silent)
-    return [
-        judge_tasks([task], margin=margin, collapsed=[out])[0]
-        for task, out in zip(asked, silent, strict=True)
-    ]
+def _over_methods(averages: pd.DataFrame) -> pd.DataFrame:
+    found = averages.copy()
+    for prefix in ("", "balanced_"):
+        pairs = f"{prefix}p_above", f"{prefix}p_below"
+        for _, family in averages.groupby("rival", sort=False):
+            _correct(found, family, f"{prefix}pair", pairs)
+        word, p_values = f"{prefix or 'accuracy_'}verdict", ("p_helps", "p_hurts")
+        first = averages[averages["state"]].drop_duplicates("row")
+        _correct(found, first, word, tuple(f"{prefix}{name}" for name in p_values))
+        words = dict(zip(first["row"], found.loc[first.index, word], strict=True))
+        found[word] = found["row"].map(words).fillna(averages[word])
+    both = zip(found["accuracy_verdict"], found["balanced_verdict"], strict=True)
+    return found.assign(verdict=[agreed(*words) for words in both])
 
 
-def _pairs(
-    found: Sequence[Contest],
-    gains: Sequence[Sequence[Mapping[str, Mapping[str, PairedGain]]]],
-    plan: BenchmarkPlan,
-) -> dict[tuple[str, int, int, str], str]:
-    """Return the word of each pair by measure, method, task and rival."""
-    n_tasks, margin = len(plan.tasks), _margin(plan)
-    last = n_tasks if n_tasks > 1 else 0
-    words: dict[tuple[str, int, int, str], str] = {}
-    families: dict[tuple[str, Any], list[tuple[int, int, str]]] = {}
-    for i, contest in enumerate(found):
-        for at in range(len(gains[i])):
-            fallen = contest.collapsed(at)
-            together = plan.holm_over_methods and at == last
-            for rival in contest.rivals:
-                for measure in MEASURES:
-                    if rival.key in fallen:
-                        words[measure, i, at, rival.key] = COLLAPSED
-                        continue
-                    family = rival.key if together else (i, at, rival.key)
-                    families.setdefault((measure, family), []).append(
-                        (i, at, rival.key)
-                    )
-    for (measure, _), members in families.items():
-        values = [gains[i][at][measure][key] for i, at, key in members]
-        for member, word in zip(members, judge_pairs(values, margin), strict=True):
-            words[measure, *member] = word
-    return words
+def _correct(
+    found: pd.DataFrame, family: pd.DataFrame, word: str, p_values: Iterable[str]
+) -> None:
+    """Take words from a family of comparisons that Holm's correction does not leave."""
+    asked = family[family[word].isin(STATEMENTS)]
+    for said, name in zip((HELPS, HURTS), p_values, strict=True):
+        lost = np.array(holm(asked[name].tolist())) >= ALPHA
+        found.loc[asked.index[lost & (asked[word] == said)], word] = UNDECIDED
 
 
-def _record(
-    contest: Contest,
-    at: int,
-    rival: Rival,
-    gains: Mapping[str, Mapping[str, PairedGain]],
-    judged: Judged,
-    pairs: Mapping[tuple[str, int, int, str], str],
-    number: int,
-) -> dict[str, Any]:
-    """Return what is said of a method and a rival on a task."""
-    summary, row, plan = contest.summary, contest.row, contest.summary.plan
+def _records(contest: Contest) -> Iterator[dict[str, Any]]:
+    """Yield what is said of a method and each rival, task by task."""
+    summary, plan = contest.summary, contest.summary.plan
     tasks, _ = summary.with_average(summary.accuracy)
-    gain, balanced = (gains[measure][rival.key] for measure in MEASURES)
-    verdict, other = (judged[measure][number][at] for measure in MEASURES)
-    told = asdict(verdict)
-    word = told.pop("word")
-    return {
-        "benchmark": plan.benchmark,
-        "title": plan.title,
-        "row": row.key,
-        "display_name": row.display_name + row.marks,
-        "task": tasks[at],
-        "rival": rival.key,
-        "rival_name": rival.name,
-        "state": rival.state,
-        **_means(contest, rival, at),
-        **{name: getattr(gain, name) for name in _OF_GAIN},
-        **_over_domains(contest, rival, gain, tasks[at]),
-        "pair": pairs[ACCURACY, number, at, rival.key],
-        **{f"balanced_{name}": getattr(balanced, name) for name in _OF_BALANCED},
-        "balanced_pair": pairs[BALANCED, number, at, rival.key],
-        "verdict": agreed(word, other.word),
-        "accuracy_verdict": word,
-        "balanced_verdict": other.word,
-        **told,
-    }
+    gains = [contest.gains(at) for at in range(len(tasks))]
+    collapsed = [contest.collapsed(at) for at in range(len(tasks))]
+    judged = {measure: _judged(contest, gains, measure) for measure in MEASURES}
+    for at, rival in product(range(len(tasks)), contest.rivals):
+        pairs = {
+            measure: COLLAPSED
+            if rival.key in collapsed[at]
+            else judge_pair(gains[at][measure][rival.key], _margin(plan))
+            for measure in MEASURES
+        }
+        gain, balanced = (gains[at][measure][rival.key] for measure in MEASURES)
+        verdict, other = (judged[measure][at] for measure in MEASURES)
+        yield {
+            "benchmark": plan.benchmark,
+            "title": plan.title,
+            "row": contest.row.key,
+            "display_name": contest.row.display_name + contest.row.marks,
+            "task": tasks[at],
+            "rival": rival.key,
+            "rival_name": rival.name,
+            "state": rival.state,
+            **_means(contest, rival, at),
+            **{name: getattr(gain, name) for name in _OF_GAIN},
+            **_over_domains(contest, rival, gain, tasks[at]),
+            "pair": pairs[ACCURACY],
+            **{f"balanced_{name}": getattr(balanced, name) for name in _OF_BALANCED},
+            "balanced_pair": pairs[BALANCED],
+            "verdict": agreed(verdict.word, other.word),
+            "accuracy_verdict": verdict.word,
+            "balanced_verdict": other.word,
+            **{name: getattr(verdict, name) for name in _OF_VERDICT},
+            **{f"balanced_{name}": getattr(other, name) for name in _OF_VERDICT[:2]},
+        }
+
+
+def _judged(
+    contest: Contest,
+    gains: Sequence[Mapping[str, Mapping[str, PairedGain]]],
+    measure: str,
+) -> list[Verdict]:
+    """Judge the tasks together, and the average over them alone."""
+    plan = contest.summary.plan
+    states = [rival.key for rival in contest.rivals if rival.state]
+    asked = [{state: gain[measure][state] for state in states} for gain in gains]
+    silent = [bool(set(states) & contest.collapsed(at)) for at in range(len(asked))]
+    n_tasks, margin = len(plan.tasks), _margin(plan)
+    return [
+        *judge_tasks(asked[:n_tasks], margin=margin, collapsed=silent[:n_tasks]),
+        *judge_tasks(asked[n_tasks:], margin=margin, collapsed=silent[n_tasks:]),
+    ]
 
 
 def _means(contest: Contest, rival: Rival, at: int) -> dict[str, float]:

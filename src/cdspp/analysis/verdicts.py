@@ -12,10 +12,10 @@ standard errors over trials and target rows (`cdspp.analysis.crossed`):
 * *undecided*: anything else, with the gain that these trials would have shown with a
   power of 80 %.
 
-Holm's correction covers the tasks of a benchmark; of the average over tasks, the
-methods. Each word is asked of accuracy and of balanced accuracy. Where they differ, the
-verdict *depends on the measure*. With fewer than five trials there is none, and none
-where fits have collapsed or diverged.
+Holm's correction covers the tasks of a benchmark, and in a matrix the methods
+(`cdspp.analysis.source_help.matrix`). Each word is asked of accuracy and of
+balanced accuracy. Where they differ, the verdict *depends on the measure*. With fewer
+than five trials there is none, and none where fits have collapsed or diverged.
 """
 
 from __future__ import annotations
@@ -47,7 +47,6 @@ __all__ = [
     "agreed",
     "holm",
     "judge_pair",
-    "judge_pairs",
     "judge_tasks",
 ]
 
@@ -61,14 +60,13 @@ POWER = 0.8  # with which a detectable gain would be called *helps*
 RULE = (
     "The source helps where the method does better with it than in every other source "
     "state: the largest one-sided p value of Student's t is below 5 % after Holm's "
-    "correction (over the tasks of the benchmark; over its methods, where tasks are "
-    "averaged). It hurts where the method does worse than without a source, whether "
-    "the labelled target rows serve as they are or repeated to the source's class "
-    "sizes. The two are equal where the 90 % intervals of the gain over both lie "
-    "within the margin; otherwise the trials leave it undecided. Standard errors are "
-    "for other labelled samples and other rows of this kind. Each word is asked of "
-    "accuracy and of balanced accuracy; where the two differ, it depends on the "
-    "measure."
+    "correction over the tasks of the benchmark. It hurts where the method does worse "
+    "than without a source, whether the labelled target rows serve as they are or "
+    "repeated to the source's class sizes. The two are equal where the 90 % intervals "
+    "of the gain over both lie within the margin; otherwise the trials leave it "
+    "undecided. Standard errors are for other labelled samples and other rows of this "
+    "kind. Each word is asked of accuracy and of balanced accuracy; where the two "
+    "differ, it depends on the measure."
 )
 
 
@@ -102,12 +100,12 @@ def judge_tasks(
     margin: float,
     collapsed: Sequence[bool] = (),
 ) -> list[Verdict]:
-    """Judge the tasks of a benchmark together, or the methods on their average.
+    """Judge the tasks of a benchmark together.
 
     Parameters
     ----------
     tasks : sequence of mapping
-        By task, or by method, the gain of the real source over each state.
+        By task, the gain of the real source over each state.
     margin : float
         Largest gain, as a fraction, that still counts as equal.
     collapsed : sequence of bool, optional
@@ -116,7 +114,7 @@ def judge_tasks(
     Returns
     -------
     list of Verdict
-        One a task, or a method.
+        One a task. The average over tasks is judged as one task of its own.
     """
     fallen = collapsed or [False] * len(tasks)
     silent = [_silence(*pair) for pair in zip(tasks, fallen, strict=True)]
@@ -136,42 +134,19 @@ def agreed(word: str, balanced: str) -> str:
 
 
 def judge_pair(gain: PairedGain, margin: float) -> str:
-    """Judge a gain over one state alone, see `judge_pairs`."""
-    return judge_pairs([gain], margin)[0]
-
-
-def judge_pairs(gains: Sequence[PairedGain], margin: float) -> list[str]:
-    """Judge gains over one state, by the same tests: a column of a matrix.
-
-    Parameters
-    ----------
-    gains : sequence of PairedGain
-        Holm's correction covers them; one alone needs none.
-    margin : float
-        Largest gain, as a fraction, that still counts as equal.
+    """Judge one gain alone, by the same tests: the cell of a matrix.
 
     Returns
     -------
-    list of str
+    str
         `HELPS` (better than this state), `HURTS` (worse), `EQUAL`, `UNDECIDED` or
         `TOO_FEW`.
     """
-    asked = [gain for gain in gains if gain.trials >= MIN_TRIALS]
-    above, below = (
-        iter(holm(p)) for p in ([g.p_above for g in asked], [g.p_below for g in asked])
-    )
-    return [
-        _pair(gain, next(above), next(below), margin)
-        if gain.trials >= MIN_TRIALS
-        else TOO_FEW
-        for gain in gains
-    ]
-
-
-def _pair(gain: PairedGain, p_above: float, p_below: float, margin: float) -> str:
-    if p_above < ALPHA:
+    if gain.trials < MIN_TRIALS:
+        return TOO_FEW
+    if gain.p_above < ALPHA:
         return HELPS
-    if p_below < ALPHA:
+    if gain.p_below < ALPHA:
         return HURTS
     return EQUAL if _within(gain, margin) else UNDECIDED
 

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
 from cdspp.core.errors import DataError
 from cdspp.core.faults import writing_told
@@ -133,6 +132,8 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 def write_features(path: str | os.PathLike[str], features: Features) -> None:
     """Write a view as NPZ (float32, no pickles; a sparse matrix by its CSR parts)."""
+    from scipy import sparse  # here, for most jobs have no matrix and need no SciPy
+
     X = features.X
     parts: dict[str, Any]
     if sparse.issparse(X):
@@ -163,6 +164,8 @@ def read_features(path: str | os.PathLike[str]) -> Features:
         if "X" in arrays:
             X: Any = arrays["X"]
         else:
+            from scipy import sparse
+
             parts = (arrays["data"], arrays["indices"], arrays["indptr"])
             X = sparse.csr_array(parts, shape=tuple(arrays["shape"]))
     except BROKEN_NPZ as error:

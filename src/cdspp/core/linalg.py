@@ -152,7 +152,22 @@ def principal_axes(X: Float, n_components: int, *, tolerance: float = 1e-10) -> 
     return np.asarray(axes * column_signs(axes))
 
 
-def psd_factor(A: Float) -> Float:
-    """Return `F` with ``F @ F.T = A`` for a symmetric positive semidefinite `A`."""
+def psd_factor(A: Float, *, tolerance: float = 1e-13) -> Float:
+    """Return `F` with ``F @ F.T = A`` for a symmetric positive semidefinite `A`.
+
+    Parameters
+    ----------
+    A : ndarray of shape (n, n)
+        The matrix.
+    tolerance : float, default=1e-13
+        Eigenvalues up to this share of the largest are rounding errors of zeros. Their
+        roots would not be small: that of 1e-16 is 1e-8.
+
+    Returns
+    -------
+    F : ndarray of shape (n, rank)
+        With a column an eigenvalue that is kept.
+    """
     values, vectors = linalg.eigh(A, check_finite=False)
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+    kept = values > tolerance * values.max(initial=0.0)
+    return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))

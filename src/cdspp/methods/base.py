@@ -168,10 +168,11 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     n_iter_, n_features_in_ : int
         Number of rounds; number of target features.
     collapsed_ : str
-        "one class" where nearly all unlabelled rows are predicted in one class though
-        several are labelled; "parallel rows" where those of a domain that the method
-        uses nearly are, unless it centres them itself; `fit` warns of both
-        (`cdspp.core.errors.CollapseWarning`). Else empty.
+        "diverged" where the method finds that its problem has no minimum; "one class"
+        where nearly all unlabelled rows are predicted in one class though several are
+        labelled; "parallel rows" where those of a domain that the method uses nearly
+        are, unless it centres them itself; `fit` raises a
+        `cdspp.core.errors.CollapseWarning` for each. Else empty.
     """
 
     identifier: ClassVar[str]
@@ -260,11 +261,16 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             self.transduction_[~labelled],
             n_labelled_classes=len(np.unique(y_target)),
             rows={} if self.centres_rows else rows,
+            diverged=self._diverged(),
         )
         if sentence:
             told = f"{type(self).__name__} {sentence}"
             warnings.warn(told, CollapseWarning, stacklevel=2)
         return self
+
+    def _diverged(self) -> str:
+        """Return a method's own sign that its problem has no minimum, mostly none."""
+        return ""
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict the labels of target rows.

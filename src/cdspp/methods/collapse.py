@@ -1,6 +1,7 @@
-r"""Signs that a fit says nothing: one class for nearly all rows, or parallel rows.
+r"""Signs that nothing can be said of a fit: diverged, one class, or parallel rows.
 
-Rows are *nearly parallel* where
+A method may find that its problem has no minimum; nearly all rows may be predicted in
+one class. Rows are *nearly parallel* where
 
 .. math::
 
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from cdspp.core.file_rows import chunks_of
 
 __all__ = [
+    "DIVERGED",
     "FEWEST_ROWS",
     "LARGEST_COSINE",
     "LARGEST_SHARE",
@@ -32,7 +34,7 @@ __all__ = [
     "mean_cosine",
 ]
 
-ONE_CLASS, PARALLEL_ROWS = "one class", "parallel rows"
+DIVERGED, ONE_CLASS, PARALLEL_ROWS = "diverged", "one class", "parallel rows"
 
 # A share of at least so much, or a mean cosine above so much, is a collapse.
 LARGEST_SHARE, LARGEST_COSINE = 0.95, 0.99
@@ -54,7 +56,7 @@ class Collapse(NamedTuple):
     Attributes
     ----------
     kind : str
-        Empty where nothing has, `ONE_CLASS` or `PARALLEL_ROWS`.
+        Empty where nothing has, `DIVERGED`, `ONE_CLASS` or `PARALLEL_ROWS`.
     sentence : str
         What was seen, by its number, and what to do; to follow the method's name.
     """
@@ -64,9 +66,12 @@ class Collapse(NamedTuple):
 
 
 def find_collapse(
-    predicted: NDArray[Any], n_labelled_classes: int, rows: Mapping[str, Any]
+    predicted: NDArray[Any],
+    n_labelled_classes: int,
+    rows: Mapping[str, Any],
+    diverged: str = "",
 ) -> Collapse:
-    """Return how a fit has collapsed; one class counts before parallel rows.
+    """Return how a fit has collapsed; what is named first counts.
 
     Parameters
     ----------
@@ -77,6 +82,8 @@ def find_collapse(
         one class.
     rows : mapping of str to ndarray or FileRows of shape (n, d)
         Rows that the method compares by direction, by the name of their domain.
+    diverged : str, optional
+        The method's own sign that its problem has no minimum, if it has one.
 
     Examples
     --------
@@ -84,6 +91,8 @@ def find_collapse(
     >>> find_collapse(np.array(["a"] * 19 + ["b"]), 2, {}).kind
     'one class'
     """
+    if diverged:
+        return Collapse(DIVERGED, diverged)
     label, share = largest_share(predicted)
     if n_labelled_classes > 1 and share >= LARGEST_SHARE:
         return Collapse(

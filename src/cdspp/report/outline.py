@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from cdspp.core.names import LABELS
-from cdspp.study.plan import BenchmarkPlan
+from cdspp.study.plan import CHOOSING, BenchmarkPlan
 
 __all__ = [
     "KINDS",
@@ -38,8 +38,8 @@ class Item:
         Stem of its files, with ``{benchmark}`` or ``{curve}`` for each of these.
     needs : str
         What a plan must have for it: a showcase, a curve over labels ("labels") or
-        over an option ("sensitivity"), printed numbers beside its own, choices, or
-        leave to speak of the paper.
+        over an option ("sensitivity"), printed numbers beside its own, choices, methods
+        that select, or leave to speak of the paper.
     fold : str
         Heading under which the page folds it away.
     """
@@ -128,6 +128,13 @@ OUTLINE: tuple[Part, ...] = (
         folded=True,
     ),
     Part(
+        "selection",
+        "Are hyper-parameters the reason?",
+        DETAILS,
+        (Item(TABLE, "selection", needs="selection"),),
+        folded=True,
+    ),
+    Part(
         "times",
         "What it costs",
         DETAILS,
@@ -183,6 +190,7 @@ def _names(item: Item, plan: BenchmarkPlan) -> Iterator[str]:
         "printed": plan.printed is not None,
         "choices": bool(plan.choices),
         "paper": plan.paper,
+        "selection": any(row.kind == CHOOSING for row in plan.rows),
     }
     if has[item.needs]:
         curves = [curve.identifier for curve in plan.curves]

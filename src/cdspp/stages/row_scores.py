@@ -12,7 +12,6 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from cdspp.core.artifacts import atomic, read_arrays
@@ -21,7 +20,7 @@ from cdspp.stages.fit_files import FitFile
 __all__ = ["RowScoreWriter", "RowScores"]
 
 _CLASSES = "classes"
-_WRONG, _RIGHT, _UNTESTED = 0, 1, -1
+_UNTESTED = -1
 
 
 class RowScoreWriter:
@@ -35,24 +34,30 @@ class RowScoreWriter:
 
     def __init__(self, truth: Mapping[str, Mapping[str, str]]) -> None:
         self._known = {
-            domain: pd.Series({key: label for key, label in labels.items() if label})
+            domain: {key: label for key, label in labels.items() if label}
             for domain, labels in truth.items()
+        }
+        self._places = {
+            domain: {key: place for place, key in enumerate(labels)}
+            for domain, labels in self._known.items()
         }
         self._trials: dict[tuple[str, str, str], dict[int, NDArray[np.int8]]] = {}
 
     def add(self, fit: FitFile) -> None:
         """Add the last iteration of each trial of a fit."""
-        key, columns = fit.key, pd.DataFrame(fit.columns)
-        known = self._known[key.task.split("_")[1]]
+        key, columns = fit.key, fit.columns
+        domain = key.task.split("_")[1]
+        known, places = self._known[domain], self._places[domain]
         cell = self._trials.setdefault((key.setting, key.task, key.method), {})
-        for number, rows in columns.groupby("trial", sort=False):
-            last = rows[rows["iteration"] == rows["iteration"].max()]
-            places = known.index.get_indexer(pd.Index(last["id"]))
-            kept = places >= 0
-            places, predicted = places[kept], last["predicted"].to_numpy()[kept]
+        for number in np.unique(columns["trial"]):
+            here = columns["trial"] == number
+            here &= columns["iteration"] == columns["iteration"][here].max()
             found = np.full(len(known), _UNTESTED, dtype=np.int8)
-            found[places] = predicted == known.to_numpy()[places]
-            cell[int(str(number))] = found
+            rows = zip(columns["id"][here], columns["predicted"][here], strict=True)
+            for name, predicted in rows:
+                if name in known:
+                    found[places[name]] = predicted == known[name]
+            cell[int(number)] = found
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write what was added."""
@@ -60,7 +65,8 @@ class RowScoreWriter:
         for (setting, task, method), trials in sorted(self._trials.items()):
             known = self._known[task.split("_")[1]]
             if f"{_CLASSES}/{task}" not in arrays:
-                codes = np.unique(known.to_numpy(), return_inverse=True)[1]
+                labels = np.array(list(known.values()), dtype=object)
+                codes = np.unique(labels, return_inverse=True)[1]
                 arrays[f"{_CLASSES}/{task}"] = codes.astype(np.int32)
             shape = (max(trials, default=0), len(known))
             dense = np.full(shape, _UNTESTED, dtype=np.int8)

@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from cdspp.stages.fit import Trial
     from cdspp.stages.source_states import SourceState
 
-__all__ = ["FOLDS", "grid_points", "select_options"]
+__all__ = ["FOLDS", "grid_options", "select_options"]
 
 FOLDS = 3
 Grid = Mapping[str, Sequence[Any]]
 
 
-def grid_points(grid: Grid) -> list[dict[str, Any]]:
+def grid_options(grid: Grid) -> list[dict[str, Any]]:
     """Return all combinations of the values of a grid, in its order.
 
     Examples
     --------
-    >>> grid_points({"alpha": [1, 10]})
+    >>> grid_options({"alpha": [1, 10]})
     [{'alpha': 1}, {'alpha': 10}]
     """
     return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
@@ -79,7 +79,7 @@ def select_options(
         return {}
     seed = integer_seed("selection", *axes) % 2**31
     folds = LabelledKFold(n_folds, random_state=seed)
-    points = grid_points(grid)
+    points = grid_options(grid)
     right = np.zeros(len(points))
     for train, test in folds.split(trial.X, trial.y):
         source = state.of(trial.source, _labelled(trial, train), *axes)

@@ -239,7 +239,9 @@ def _settings(
     settings = [
         Setting(MAIN, tuple(methods), chosen_tasks({}, benchmarks)),
         *(state_setting(state, methods, kept) for state, kept in by_state.items()),
-        *selected_settings(methods, benchmarks, by_state),
+        *selected_settings(
+            methods, benchmarks, by_state, config.get("selection", {}).get("trials")
+        ),
         *(setting_of(entry, benchmarks) for entry in config.get("settings", [])),
         *(setting for curve in curves for setting in curve_settings(curve)),
         *(setting for found in measured.values() for setting in found.values()),

@@ -10,7 +10,7 @@ from cdspp.core.names import ALONE, MATCHED, MOST_COMPONENTS, PCA
 from cdspp.features import make_extractor
 from cdspp.methods import method_class
 from cdspp.methods.size import Size, expected_work
-from cdspp.stages.selection import FOLDS, grid_points
+from cdspp.stages.selection import FOLDS, grid_options
 
 if TYPE_CHECKING:
     from cdspp.features.base import Extractor
@@ -121,7 +121,7 @@ def cell_cost(
     size = problem_size(study, benchmark, setting, task, method)
     one = fit_cost(method_class(method), size, study.method_options(method, setting))
     grid = study.grid(method, setting)
-    n_fits = 1 + (FOLDS * len(grid_points(grid)) if grid else 0)
+    n_fits = 1 + (FOLDS * len(grid_options(grid)) if grid else 0)
     return one._replace(seconds=n_fits * one.seconds)
 
 

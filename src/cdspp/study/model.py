@@ -191,8 +191,8 @@ class Curve:
         By benchmark, each value with the setting that runs it, ascending.
     dropped : mapping of str to tuple
         By benchmark, values and tasks left out: a class would have no test sample.
-    states : tuple of str
-        Source states in which it runs beside the real one.
+    states : mapping of str to tuple of str
+        By method, the source states in which it runs beside the real one.
     """
 
     identifier: str
@@ -202,7 +202,7 @@ class Curve:
     trials: int
     values: Mapping[str, tuple[tuple[float, str], ...]]
     dropped: Mapping[str, tuple[tuple[float, str], ...]]
-    states: tuple[str, ...] = ()
+    states: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

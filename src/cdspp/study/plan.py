@@ -21,10 +21,12 @@ from cdspp.core.names import (
 from cdspp.core.wording import marks
 from cdspp.methods import method_class
 from cdspp.study.model import Curve, Setting, Study
+from cdspp.study.settings import in_state
 
 __all__ = [
     "CHOOSING",
     "METHOD",
+    "STATE",
     "BenchmarkPlan",
     "CurvePlan",
     "CurveValue",
@@ -94,6 +96,11 @@ class Row:
         return method_class(self.method).display_name
 
     @property
+    def state(self) -> str:
+        """The source state that its setting names."""
+        return REAL if self.setting == MAIN else self.source
+
+    @property
     def control(self) -> bool:
         """Whether the row answers what the source is good for."""
         return self.kind == CONTROL
@@ -119,7 +126,8 @@ class CurvePlan:
     tasks : tuple of str
         Tasks in table order.
     rows : tuple of Row
-        The methods, with their trials along the curve.
+        The methods, with their trials along the curve; of the kind state in a source
+        state.
     values : tuple of CurveValue
         The values, ascending.
     dropped : tuple of (float, str)
@@ -188,7 +196,7 @@ class BenchmarkPlan:
     margin : float
         Points within which a gain counts as equal.
     holm_over_methods : bool
-        Whether words on the average over tasks are corrected for several methods.
+        Whether words in the matrix of methods are corrected for their number.
     paper : bool
         Whether the report speaks of the paper's claims and readings.
     """
@@ -320,11 +328,12 @@ def _rows(study: Study, benchmark: str) -> Iterator[Row]:
     """Yield a row a setting and method, but for those of curves and readings."""
     shown_elsewhere = {*study.deviations.values(), *study.choices.values()}
     shown_elsewhere |= {
-        name
+        in_state(name, state)
         for curve in study.curves
         for values in curve.values.values()
         for _, name in values
         if name != MAIN
+        for state in (REAL, *study.states)
     }
     for name, setting in study.settings.items():
         if name in shown_elsewhere or not study.setting_tasks(benchmark, name):
@@ -383,14 +392,21 @@ def _curve(
     entry = study.benchmarks[benchmark]
     target = entry.tasks[0].split("_")[1]
     tasks, dropped = curve.tasks[benchmark], curve.dropped[benchmark]
-    main = study.settings[MAIN]
-    rows = (_row(study, benchmark, main, method) for method in methods)
+    rows = (
+        _row(study, benchmark, study.settings[state], method)
+        for method in methods
+        for state in (MAIN, *curve.states[method])
+    )
     return CurvePlan(
         identifier=curve.identifier,
         parameter=curve.parameter,
         tasks=tasks,
         rows=tuple(
-            replace(row, kind=METHOD, trials_asked=min(row.trials_asked, curve.trials))
+            replace(
+                row,
+                kind=STATE if row.setting != MAIN else METHOD,
+                trials_asked=min(row.trials_asked, curve.trials),
+            )
             for row in rows
         ),
         values=tuple(

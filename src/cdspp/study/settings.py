@@ -25,6 +25,7 @@ from cdspp.study.model import Benchmark, Curve, Method, Setting, StudyDataset
 __all__ = [
     "READINGS",
     "chosen_tasks",
+    "in_state",
     "benchmarks_with",
     "printed_names",
     "read_readings",
@@ -102,6 +103,7 @@ def selected_settings(
     methods: Mapping[str, Method],
     benchmarks: Benchmarks,
     by_state: Mapping[str, Benchmarks],
+    trials: int | None = None,
 ) -> Iterator[Setting]:
     """Yield the settings in which methods select of their grids, in every state.
 
@@ -113,15 +115,18 @@ def selected_settings(
         Its benchmarks.
     by_state : mapping of str to mapping
         Those that have a source state, in the order of the states.
+    trials : int, optional
+        Number of trials; those of the methods by default.
     """
     choosing = {name: method for name, method in methods.items() if method.grid}
     if not choosing:
         return
     whole = chosen_tasks({}, benchmarks)
-    yield Setting(SELECTED, tuple(choosing), whole, selects=True)
+    yield Setting(SELECTED, tuple(choosing), whole, trials=trials, selects=True)
     for state, kept in by_state.items():
         setting = state_setting(state, choosing, kept)
-        yield replace(setting, identifier=f"{SELECTED}-{state}", selects=True)
+        name = in_state(SELECTED, state)
+        yield replace(setting, identifier=name, trials=trials, selects=True)
 
 
 def state_setting(
@@ -250,26 +255,56 @@ def curve_of(
         trials=entry.get("trials", trials),
         values=values,
         dropped=dropped,
+        states={name: _curve_states(entry, methods[name]) for name in entry["methods"]},
     )
 
 
+def _curve_states(entry: Config, method: Method) -> tuple[str, ...]:
+    """Return the source states in which a method runs along a curve.
+
+    Without a source the reference is target-only, where that runs along it, too.
+    """
+    twin = method.identifier == REFERENCE and TARGET_ONLY in entry["methods"]
+    asked = entry.get("states", ())
+    return tuple(s for s in method.states if s in asked and not (twin and s == ALONE))
+
+
+def in_state(setting: str, state: str) -> str:
+    """Name a setting in a source state.
+
+    Examples
+    --------
+    >>> in_state("main", "none"), in_state("alpha-1", "none")
+    ('none', 'alpha-1-none')
+    """
+    if state == REAL:
+        return setting
+    return state if setting == MAIN else f"{setting}-{state}"
+
+
 def curve_settings(curve: Curve) -> list[Setting]:
-    """Return the settings that the values of a curve need beside the main one."""
+    """Return the settings that a curve needs beside the main one and its states."""
     tasks: dict[tuple[float, str], dict[str, tuple[str, ...]]] = {}
     for benchmark, values in curve.values.items():
         for value, name in values:
             if name != MAIN:
                 kept = _without(curve, benchmark, value)
                 tasks.setdefault((value, name), {})[benchmark] = kept
+    by_state: dict[str, list[str]] = {REAL: list(curve.methods)}
+    for method, states in curve.states.items():
+        for state in states:
+            by_state.setdefault(state, []).append(method)
     return [
         Setting(
-            identifier=name,
-            methods=curve.methods,
+            identifier=in_state(name, state),
+            methods=tuple(methods),
             tasks=chosen,
+            source={"name": state},
             trials=curve.trials,
             **_difference(curve.parameter, value),
         )
         for (value, name), chosen in tasks.items()
+        for state, methods in by_state.items()
     ]
 
 

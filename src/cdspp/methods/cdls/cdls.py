@@ -332,7 +332,7 @@ class CDLS(CDLSSup):
         n, n_classes = size.n_source + size.n_unlabelled, size.n_classes
         side = min(size.n_target, size.d_target)
         axes = 3.5e-11 * size.n_target * size.d_target * side + 6e-11 * side**3
-        program = 4 * (1.2e-4 * n + 2e-10 * n**3 / n_classes**2)
+        program = 4 * (8e-5 * n + 2e-10 * n**3 / n_classes**2)
         more = 8e-6 * (3 * side**2 + 3 * n**2 / n_classes + 600 * n)
         return 5 * seconds + axes + program, megabytes + more
 

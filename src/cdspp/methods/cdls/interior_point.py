@@ -1,7 +1,7 @@
 """The interior-point method for the landmark weights of CDLS.
 
 A step solves one linear system with the Hessian, a block for each class plus a matrix
-of rank 2m: one Cholesky factor a class, and one system of 2m + 2C equations.
+of low rank: one Cholesky factor a class, and one system of about m + 3C equations.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 
 from cdspp.core.errors import MethodFailed
 from cdspp.methods.base import Float, Int
@@ -33,119 +33,139 @@ MOVED = 1e-6  # A smaller change of all weights from one anchor to the next is n
 class _Block:
     """The samples of one class: their part of the equations of a step.
 
-    `members` are ordered by domain; `matrix` is their part of the Hessian, the rank-2m
-    term left out, with the penalty of the equalities; `border` has 2m + 2 columns at
-    most, `columns` of the whole border.
+    `members` are ordered by domain; `matrix` is their part of the Hessian, the low-rank
+    term left out, with the penalty of the equalities; `border` has their rows of U,
+    then the columns of their `equalities`.
     """
 
     members: Int
     matrix: Float
     border: Float
-    columns: Int
+    equalities: slice
 
 
 class _StepEquations:
     """``(H + diag(D)) dx - A^T dy = r`` and ``A dx = p`` for the program's H and A.
 
-    With ``H = blocks + U Q U^T``, `border` ``E = [U, -A^T]`` and ``w = [Q U^T dx; dy]``
+    With ``H = blocks + U Q U^T``, border ``E = [U, -A^T]`` and ``w = [Q U^T dx; dy]``
     the samples follow from ``dx = B^{-1} (r - E w)``, one Cholesky factor a class, and
-    w from a system of 2m + 2C equations. Q is indefinite and never inverted.
+    w from a system of one equation for each column of E. Q is indefinite and never
+    inverted. U has the coordinates of the source rows on a basis of the space that they
+    span, of hardly more than C dimensions, and the target rows.
     """
 
     def __init__(self, program: LandmarkProgram) -> None:
         self.program = program
-        self.width = 2 * program.rows.shape[1]
-        self.present = np.flatnonzero(program.group_sums)
-        self.mixing = np.kron(program.between_domains, np.eye(self.width // 2))
+        # By class, so that the equalities of a block are neighbours.
+        order = np.arange(2 * program.n_classes).reshape(2, -1).T.ravel()
+        self.present = order[program.group_sums[order] > 0]
         self.penalty = np.zeros(program.n_classes)
+        of_source = program.groups < program.n_classes
+        basis = _row_space(program.rows[of_source])
+        rank, self.width = basis.shape[1], sum(basis.shape)
+        self.low_rank = np.zeros((len(program.rows), self.width))
+        self.low_rank[of_source, :rank] = program.rows[of_source] @ basis
+        self.low_rank[~of_source, rank:] = program.rows[~of_source]
+        factors = program.between_domains
+        self.mixing = np.block(
+            [
+                [factors[0, 0] * np.eye(rank), factors[0, 1] * basis.T],
+                [factors[1, 0] * basis, factors[1, 1] * np.eye(len(basis))],
+            ]
+        )
         self.blocks = list(self._blocks())
 
     def _blocks(self) -> Iterator[_Block]:
         program, n_classes = self.program, self.program.n_classes
-        half = self.width // 2
         for c in range(n_classes):
-            groups = [c, c + n_classes]
-            parts = [np.flatnonzero(program.groups == g) for g in groups]
-            members = np.hstack(parts)
-            domain = np.repeat([0, 1], [len(part) for part in parts])
+            groups = self.present[self.present % n_classes == c]
+            members = np.hstack([np.flatnonzero(program.groups == g) for g in groups])
+            domain = program.groups[members] // n_classes
             Z = program.rows[members]
             factors = program.within_classes[c][np.ix_(domain, domain)]
             matrix = factors * (Z @ Z.T)
             # The pair term is indefinite along the groups' sums, which are fixed:
             # penalising them changes no step and lets the Cholesky factor exist.
             self.penalty[c] = np.abs(matrix).max()
-            same = domain[:, None] == domain
-            matrix[same] += self.penalty[c]
+            matrix[domain[:, None] == domain] += self.penalty[c]
             matrix[np.diag_indices_from(matrix)] += program.curvature
-            border = np.zeros((len(members), self.width + 2))
-            border[domain == 0, :half] = Z[domain == 0]
-            border[domain == 1, half : self.width] = Z[domain == 1]
-            border[np.arange(len(members)), self.width + domain] = -1.0
-            kept = np.isin(groups, self.present)
-            equalities = self.width + np.searchsorted(
-                self.present, np.array(groups)[kept]
-            )
+            sums = program.groups[members][:, None] == groups
+            border = np.hstack([self.low_rank[members], -1.0 * sums])
+            first = int(np.searchsorted(self.present % n_classes, c))
             yield _Block(
                 members=members,
-                matrix=matrix,
-                border=border[:, np.hstack([np.ones(self.width, dtype=bool), kept])],
-                columns=np.hstack([np.arange(self.width), equalities]),
+                matrix=np.asfortranarray(matrix),
+                border=np.asfortranarray(border),
+                equalities=slice(first, first + len(groups)),
             )
 
     def factorise(self, diagonal: Float) -> None:
         """Prepare `solve` for ``D = diag(diagonal)``."""
-        size = self.width + len(self.present)
+        width, size = self.width, self.width + len(self.present)
         inner = np.zeros((size, size))
-        self._factors = [_cholesky(b.matrix, diagonal[b.members]) for b in self.blocks]
-        for block, factor in zip(self.blocks, self._factors, strict=True):
-            half, _ = lapack.dtrtrs(factor, block.border, lower=True)
-            inner[np.ix_(block.columns, block.columns)] += half.T @ half
-        inner[: self.width] = self.mixing @ inner[: self.width]
-        inner[: self.width, : self.width] += np.eye(self.width)
+        self._factors: list[tuple[Float, Float]] = []
+        for block in self.blocks:
+            factor = _cholesky(block.matrix, diagonal[block.members])
+            half = blas.dtrsm(1.0, factor, block.border, lower=True)
+            product = half.T @ half
+            own = slice(width + block.equalities.start, width + block.equalities.stop)
+            inner[:width, :width] += product[:width, :width]
+            inner[own, :width] = product[width:, :width]
+            inner[:width, own] = product[:width, width:]
+            inner[own, own] = product[width:, width:]
+            self._factors.append((factor, half))
+        inner[:width] = self.mixing @ inner[:width]
+        inner[:width, :width] += np.eye(width)
         self._inner = linalg.lu_factor(inner, overwrite_a=True, check_finite=False)
 
     def solve(self, r: Float, p: Float) -> tuple[Float, Float]:
         """Return dx and dy; `p` and dy have one entry for each group present."""
+        width = self.width
         by_group = np.zeros(2 * self.program.n_classes)
         by_group[self.present] = p
         r = r + (np.tile(self.penalty, 2) * by_group)[self.program.groups]
-        w = self._border_product(self._solve_blocks(r))
-        w[: self.width] = self.mixing @ w[: self.width]
-        w[self.width :] += p
+        w, halves = np.zeros(width + len(p)), []
+        w[width:] = p
+        for block, (factor, half) in zip(self.blocks, self._factors, strict=True):
+            halves.append(blas.dtrsv(factor, r[block.members], lower=True))
+            product = halves[-1] @ half
+            w[:width] += product[:width]
+            w[width:][block.equalities] += product[width:]
+        w[:width] = self.mixing @ w[:width]
         w = linalg.lu_solve(self._inner, w, check_finite=False)
-        for block in self.blocks:
-            r[block.members] -= block.border @ w[block.columns]
-        return self._solve_blocks(r), w[self.width :]
+        dx = np.empty_like(r)
+        parts = zip(self.blocks, self._factors, halves, strict=True)
+        for block, (factor, half), left in parts:
+            left -= half[:, :width] @ w[:width]
+            left -= half[:, width:] @ w[width:][block.equalities]
+            dx[block.members] = blas.dtrsv(factor, left, lower=True, trans=True)
+        return dx, w[width:]
 
-    def _solve_blocks(self, r: Float) -> Float:
-        found = np.empty_like(r)
-        for block, factor in zip(self.blocks, self._factors, strict=True):
-            found[block.members], _ = lapack.dpotrs(
-                factor, r[block.members], lower=True
-            )
-        return found
 
-    def _border_product(self, x: Float) -> Float:
-        product = np.zeros(self.width + len(self.present))
-        for block in self.blocks:
-            product[block.columns] += block.border.T @ x[block.members]
-        return product
+def _row_space(rows: Float) -> Float:
+    """Return an orthonormal basis of the space that rows span, as columns."""
+    _, sizes, axes = np.linalg.svd(rows, full_matrices=False)
+    negligible = max(rows.shape) * np.finfo(float).eps * sizes.max(initial=0.0)
+    return np.asarray(axes[sizes > negligible].T)
 
 
 def _cholesky(matrix: Float, diagonal: Float) -> Float:
-    """Return the lower factor of ``matrix + diag(diagonal)``, shifted if need be."""
+    """Return the lower factor of ``matrix + diag(diagonal)``, shifted if need be.
+
+    What stands above the diagonal of the factor is not part of it.
+    """
     shift = 0.0
-    scale = float(np.abs(matrix).max())
     for _ in range(12):
         shifted = matrix.copy(order="F")
-        shifted[np.diag_indices_from(shifted)] += diagonal + shift
+        shifted_diagonal = np.einsum("ii->i", shifted)  # a view
+        shifted_diagonal += diagonal + shift
         # LAPACK itself: for so small a block SciPy's checks cost more than the factor.
         factor, failed = lapack.dpotrf(
-            shifted, lower=True, clean=True, overwrite_a=True
+            shifted, lower=True, clean=False, overwrite_a=True
         )
         if not failed:
             return np.asarray(factor)
-        shift = max(10.0 * shift, 1e-8 * scale)
+        shift = max(10.0 * shift, 1e-8 * float(np.abs(matrix).max()))
     raise MethodFailed("the landmark weights' quadratic program is not convex enough")
 
 

@@ -36,7 +36,9 @@ __all__ = [
     "solve_projection",
 ]
 
-# An eigenvalue below this share of the largest one is rounding error of a zero.
+# An eigenvalue below this share of the largest one is rounding error of a zero, of
+# which there are where ranges of both factors are orthogonal; where class sums have a
+# lower rank than there are classes, the factors have fewer columns.
 RELATIVE_TOLERANCE = 1e-10
 
 
@@ -267,7 +269,7 @@ def solve_projection(
     solved_source = source.solve(target.class_counts, shared)
     solved_target = target.solve(source.class_counts, shared)
     A, B = psd_factor(solved_source.overlap), psd_factor(solved_target.overlap)
-    W, sigma, Zt = linalg.svd(A.T @ B, check_finite=False)
+    W, sigma, Zt = linalg.svd(A.T @ B, full_matrices=False, check_finite=False)
     positive = int(np.sum(sigma > RELATIVE_TOLERANCE * sigma[0])) if len(sigma) else 0
     rank = _useful(n_components, positive)
     sigma = sigma[:rank]

@@ -72,7 +72,9 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
         Its intercepts.
     objective_ : ndarray of shape (max_iter + 1,)
         Objective at the end of the first fit, which sees the labelled target rows
-        alone, and of each round. Negative where it is unbounded below.
+        alone, and of each round. Where the last is negative the fit has diverged
+        (`collapsed_`, with a CollapseWarning): nothing but the number of line searches
+        bounds it.
     projection_, projection_source_, n_features_source_
         See `cdspp.methods.shared.common_subspace.SubspaceMethod`.
     classes_, transduction_, history_, n_iter_, n_features_in_
@@ -172,6 +174,17 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
         self.projection_source_ = source.expand(self._placed)
         self.objective_ = np.array(self._objectives)
         return rounds
+
+    def _diverged(self) -> str:
+        # Losses are positive; below zero the quadratic form of the projections is
+        # negative, and scaling them up (and the weights down) lowers it without end.
+        last = float(self.objective_[-1])
+        if last >= 0:
+            return ""
+        return (
+            f"has diverged: its objective is {last:.2g}, and below zero nothing bounds "
+            f"it; lower tau, which is {self.tau:g}, for instance to {self.tau / 4:g}."
+        )
 
     def _draw(self, problem: Problem) -> Float:
         """Draw all initial values; return those of the source projection."""

@@ -40,7 +40,9 @@ def select_confident(
     indices : ndarray
         Ascending. A class that nothing is predicted as gives none; of m samples, those
         at or above the element ``min(m - 1, floor(m * (1 - share)))`` of their sorted
-        confidences are taken, so that one class always gives at least one.
+        confidences are taken, so that one class always gives at least one. These are
+        ``m * share`` rows, rounded up, and one more where ``m * (1 - share)`` comes out
+        just below a whole number; more at ties.
 
     Examples
     --------

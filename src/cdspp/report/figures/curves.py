@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cdspp.analysis.curves import CurveScores, parameter_title, value_text
 from cdspp.analysis.summary import Floats, mean_sd
-from cdspp.core.names import AVERAGE, BASELINE, LABELS, REFERENCE
+from cdspp.core.names import AVERAGE, BASELINE, LABELS, REFERENCE, TARGET_ONLY
 from cdspp.report.figures.lines import DASHES, draw_line, note_far
 from cdspp.report.figures.style import (
     MUTED,
@@ -210,7 +210,9 @@ def _draw_sensitivity(
 
 def _task_looks(curves: Sequence[CurveScores]) -> dict[str, Any]:
     """Return the line style of each task that is shown beside an average."""
-    tasks = dict.fromkeys(t for c in curves if len(c.tasks) > 1 for t in c.tasks)
+    tasks = dict.fromkeys(
+        t for c in curves if len(c.tasks) > 1 and not c.in_states for t in c.tasks
+    )
     if len(tasks) > len(_TASK_DASHES):
         return dict.fromkeys(tasks, _TASK_DASHES[0])
     return dict(zip(tasks, _TASK_DASHES, strict=False))
@@ -224,7 +226,11 @@ def _sensitivity_panel(
     tasks, by_task = _by_task(curve)
     for place, (task, values) in enumerate(zip(tasks, by_task, strict=True)):
         thick = place == len(tasks) - 1
+        if curve.in_states and not thick:
+            continue
         for row, trials in zip(curve.rows, values, strict=True):
+            if curve.in_states and row.method not in (REFERENCE, TARGET_ONLY):
+                continue
             look: dict[str, Any] = {"linewidth": 1.9}
             if not thick:
                 look = {"linewidth": 0.9, "ls": looks[task], "marker": "", "label": "_"}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from cdspp.analysis.source_help import on_average, rivals_of
+from cdspp.analysis.source_help import matrix, rivals_of
 from cdspp.analysis.verdicts import COLLAPSED, EQUAL, HELPS, HURTS, TOO_FEW, UNDECIDED
 from cdspp.core.wording import DASH, in_points
 from cdspp.report.figures.style import (
@@ -19,6 +19,7 @@ from cdspp.report.figures.style import (
     figure_name,
     plain_text,
 )
+from cdspp.study.plan import BenchmarkPlan
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["draw_source_states"]
 
 # Narrow, so that a telephone shows it without shrinking the numbers.
-_WIDTH = 4.2
+_WIDTH = 5.0
 _LINE = 0.245
 _FRAME = 0.75
 # Fill and ink by the verdict on a pair; in grey the signs tell the light ones apart.
@@ -44,7 +45,7 @@ _WORDS = {HELPS: "better", HURTS: "worse", EQUAL: "equal"}
 
 def draw_source_states(
     comparisons: Sequence[pd.DataFrame],
-    titles: Sequence[str],
+    plans: Sequence[BenchmarkPlan],
     outputs: Sequence[str | os.PathLike[str]],
 ) -> None:
     """Draw methods by source states: the gain of the real source, averaged over tasks.
@@ -53,13 +54,17 @@ def draw_source_states(
     ----------
     comparisons : sequence of DataFrame
         What `cdspp.analysis.source_help.compare` says of each benchmark.
-    titles : sequence of str
-        Of the benchmarks.
+    plans : sequence of BenchmarkPlan
+        The benchmarks.
     outputs : sequence of path
         Files to write (svg, png).
     """
     # A method that ran in no state has nothing to show here.
-    groups = [found[found["state"]] for found in comparisons]
+    matrices = [
+        matrix(found, corrected=plan.holm_over_methods)
+        for found, plan in zip(comparisons, plans, strict=True)
+    ]
+    groups = [found[found["state"]] for found in matrices]
     lengths = [max(1, group["row"].nunique()) for group in groups]
     height = sum(_LINE * length + _FRAME for length in lengths) + 0.3
     with canvas(_WIDTH, height, outputs) as figure:
@@ -69,9 +74,9 @@ def draw_source_states(
             squeeze=False,
             gridspec_kw={"height_ratios": [n + 1 for n in lengths]},
         )[:, 0]
-        for group, title, axes in zip(groups, titles, grid, strict=True):
+        for group, plan, axes in zip(groups, plans, grid, strict=True):
             _matrix(axes, group)
-            axes.set_title(plain_text(title), fontweight="bold", fontsize=9.5)
+            axes.set_title(plain_text(plan.title), fontweight="bold", fontsize=9.5)
         signs = ", ".join(f"{sign} {_WORDS[word]}" for word, sign in _SIGNS.items())
         figure.supxlabel(f"gain over this state, points: {signs}", fontsize=8.5)
 
@@ -80,7 +85,7 @@ def _matrix(axes: Axes, comparisons: pd.DataFrame) -> None:
     names = comparisons.drop_duplicates("row").set_index("row")["display_name"]
     states = rivals_of([comparisons])
     for y, (_, found) in enumerate(comparisons.groupby("row", sort=False)):
-        known = {pair.rival: pair for pair in on_average(found).itertuples()}
+        known = {pair.rival: pair for pair in found.itertuples()}
         for x, state in enumerate(states):
             _cell(axes, x, y, known.get(state))
     heads = [title.replace(" ", "\n") for title in states.values()]

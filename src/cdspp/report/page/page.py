@@ -21,6 +21,7 @@ from markupsafe import Markup
 from cdspp.analysis.answers import (
     answer,
     overall_answer,
+    said_form,
     verdict_of,
     without_source,
 )
@@ -29,7 +30,6 @@ from cdspp.analysis.fit_records import read_fit_records
 from cdspp.analysis.paired import INTERVAL_TRIALS
 from cdspp.analysis.source_help import (
     no_comparisons,
-    of_method,
     on_average,
     read_comparisons,
 )
@@ -172,7 +172,7 @@ def _comparisons(plan: BenchmarkPlan, files: Files) -> pd.DataFrame:
 
 
 def _card(title: str, comparisons: pd.DataFrame) -> dict[str, str]:
-    found = verdict_of(on_average(of_method(comparisons)))
+    found = verdict_of(on_average(said_form(comparisons)))
     return {
         "title": title,
         "answer": answer(comparisons),

@@ -42,9 +42,10 @@ def build_curve_tables(
 
 def _table(curve: CurveScores, plan: BenchmarkPlan) -> Table:
     tasks, accuracy = curve.with_average()
+    shown = slice(-1, None) if curve.in_states else slice(None)
     lines = [
         line
-        for place, task in enumerate(tasks)
+        for place, task in list(enumerate(tasks))[shown]
         for line in _lines(curve, task, accuracy[:, place])
     ]
     return Table(
@@ -69,7 +70,10 @@ def _lines(curve: CurveScores, task: str, accuracy: Floats) -> list[Line]:
     cells = column_cells(columns, [row.key for row in curve.rows])
     title = task_title(task)
     return [
-        Line((_method(row, asked), Cell(title), *cells[row.key]), title)
+        Line(
+            (_method(row, asked), Cell(title), *cells[row.key]),
+            row.method_name if curve.in_states else title,
+        )
         for row in curve.rows
     ]
 
@@ -89,7 +93,11 @@ def _caption(curve: CurveScores) -> str:
     if curve.main is not None:
         value = value_text(curve.main)
         parts.append(f"At {value} these are the first trials of the main run.")
-    if len(curve.rows) > 1:
+    if curve.in_states:
+        parts.append("Every method with its real source first, then in other states.")
+        if len(curve.tasks) > 1:
+            parts.append("Averages over tasks; single tasks are in the CSV file.")
+    elif len(curve.rows) > 1:
         parts.append(
             "Bold: best of a task and value among complete methods. * supervised; "
             "† shortened run."

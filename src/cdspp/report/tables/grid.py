@@ -68,7 +68,7 @@ class Column:
         elif self.task == AVERAGE and row.tasks:
             note = f"{len(row.tasks)} of {counted(self.n_tasks, 'task')}"
         if key in self.collapsed:
-            note = f"{note}, collapsed".lstrip(", ")
+            note = f"{note}, collapsed or diverged".lstrip(", ")
         bold = self._competes(row, values) and round(100 * mean, 1) == best
         return Cell(percent(mean, sd), bold=bold, note=note, value=mean)
 

@@ -13,6 +13,7 @@ from cdspp.analysis.answers import tally, verdict_of
 from cdspp.analysis.paired import interval_note
 from cdspp.analysis.source_help import (
     by_task,
+    matrix,
     no_comparisons,
     of_method,
     on_average,
@@ -30,7 +31,6 @@ from cdspp.analysis.verdicts import (
 from cdspp.core.names import ALONE, BASELINE
 from cdspp.core.wording import DASH, counted, in_points, task_title
 from cdspp.report.tables.table import Cell, Line, Table, effect_cell
-from cdspp.study.plan import BenchmarkPlan
 
 __all__ = ["build_matrix_table", "build_task_table"]
 
@@ -43,7 +43,7 @@ _GAIN = (
 
 
 def build_matrix_table(
-    groups: Sequence[pd.DataFrame], plans: Sequence[BenchmarkPlan]
+    groups: Sequence[pd.DataFrame], margin: float, *, corrected: bool = True
 ) -> Table:
     """Build the table ``source-help``: methods by source states, a block a benchmark.
 
@@ -51,13 +51,15 @@ def build_matrix_table(
     ----------
     groups : sequence of DataFrame
         What `compare` returned for each benchmark.
-    plans : sequence of BenchmarkPlan
-        The benchmarks.
+    margin : float
+        Points within which a gain counts as equal.
+    corrected : bool, default=True
+        Whether words are corrected for the number of methods.
     """
-    margin = plans[0].margin if plans else 1.0
-    corrected = all(plan.holm_over_methods for plan in plans)
     family = "after Holm's correction over methods" if corrected else "pair by pair"
-    rivals, averages = rivals_of(groups), _averages(groups)
+    rivals = rivals_of(groups)
+    matrices = [matrix(group, corrected=corrected) for group in groups]
+    averages = pd.concat([no_comparisons(), *matrices], ignore_index=True)
     return Table(
         name="source-help",
         title="Did the source help each method?",
@@ -79,10 +81,10 @@ def build_matrix_table(
             "Tasks",
         ),
         lines=tuple(
-            _method_line(found, rivals)
-            for group in groups
-            for _, found in group.groupby("row", sort=False)
-            if found["state"].any()
+            _method_line(average, group[group["row"] == row], rivals)
+            for group, found in zip(groups, matrices, strict=True)
+            for row, average in found.groupby("row", sort=False)
+            if average["state"].any()
         ),
         data=averages,
         headings=True,
@@ -131,18 +133,11 @@ def build_task_table(comparisons: pd.DataFrame, benchmark: str, title: str) -> T
     )
 
 
-def _averages(groups: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return the comparisons that the matrix shows, of methods in order."""
-    found = [
-        on_average(part)
-        for group in groups
-        for _, part in group.groupby("row", sort=False)
-    ]
-    return pd.concat(found, ignore_index=True) if found else no_comparisons()
-
-
-def _method_line(found: pd.DataFrame, rivals: Mapping[str, str]) -> Line:
-    average, counts = on_average(found), tally(found)
+def _method_line(
+    average: pd.DataFrame, found: pd.DataFrame, rivals: Mapping[str, str]
+) -> Line:
+    """Return the line of a method; `found` are its comparisons on all tasks."""
+    counts, alone = tally(found), verdict_of(on_average(found))
     words = (*STATEMENTS, TOO_FEW, COLLAPSED)
     told = ", ".join(f"{counts[word]} {word}" for word in words if counts[word])
     n_tasks, title = counts.total(), found["title"].iloc[0]
@@ -152,7 +147,7 @@ def _method_line(found: pd.DataFrame, rivals: Mapping[str, str]) -> Line:
             _accuracy(average),
             *_gains(average, rivals),
             _without(average),
-            _verdict(average),
+            _verdict(average, alone),
             Cell(told or DASH, note=f"of {n_tasks}" if told and n_tasks > 1 else ""),
         ),
         title,
@@ -179,7 +174,7 @@ def _gain(comparison: Any | None) -> Cell:
         low, high = (comparison.domain_low, comparison.domain_high)
         notes.append(f"domains {in_points(low)} to {in_points(high)}")
     if comparison.pair == COLLAPSED:
-        notes.append("collapsed")
+        notes.append("collapsed or diverged")
     elif comparison.pair == TOO_FEW:
         notes.append(counted(comparison.trials, "trial"))
     if comparison.one_decides:
@@ -198,7 +193,8 @@ def _without(average: pd.DataFrame) -> Cell:
     return Cell(in_points(value, sign=True), note=f"of {of}", value=value)
 
 
-def _verdict(found: pd.DataFrame) -> Cell:
+def _verdict(found: pd.DataFrame, alone: str = "") -> Cell:
+    """Return the verdict; where it is another one `alone`, uncorrected, that too."""
     word, first = verdict_of(found), found.iloc[0]
     if word == HELPS:
         note = f"p {first['p_helps']:.2g}"
@@ -212,4 +208,8 @@ def _verdict(found: pd.DataFrame) -> Cell:
         note = f"helps from {detectable} on in 4 of 5 such studies"
     else:
         note = ""
+    if alone not in ("", word):
+        note = (
+            f"alone {alone}, p {first['p_helps' if alone == HELPS else 'p_hurts']:.2g}"
+        )
     return Cell(word, bold=word in _BOLD, note=note)

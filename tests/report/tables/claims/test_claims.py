@@ -8,9 +8,15 @@ from typing import Any
 import pandas as pd
 import pytest
 from support.claim_data import curve_of, evidence
-from support.report_data import make_plan, write_fit_records, write_scores
+from support.report_data import (
+    make_plan,
+    write_comparisons,
+    write_fit_records,
+    write_scores,
+)
 
 from cdspp.analysis.fit_records import read_fit_records
+from cdspp.analysis.summary import read_scores
 from cdspp.analysis.times import measure_times
 from cdspp.core.artifacts import read_csv
 from cdspp.methods import available
@@ -145,7 +151,11 @@ def test_the_file_has_a_line_for_every_claim_and_none_of_seconds(
     methods = ("svm-t", "cdspp-sup", "dama", "cdspp")
     plans = [make_plan(methods=methods), make_plan(benchmark="docs", methods=methods)]
     scores = [write_scores(tmp_path / f"{p.benchmark}.parquet", p) for p in plans]
-    found = check_claims(read_evidence(scores, plans), CLAIMS)
+    compared = [
+        write_comparisons(path.with_suffix(".csv"), read_scores(path), plan)
+        for path, plan in zip(scores, plans, strict=True)
+    ]
+    found = check_claims(read_evidence(scores, compared, plans), CLAIMS)
     output = tmp_path / "claims.csv"
     write_tables([build_claims_table(found)], [output])
     assert list(read_csv(output, CLAIM_COLUMNS)["text"]) == list(found["text"])

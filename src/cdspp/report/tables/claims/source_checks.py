@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import pandas as pd
 
 from cdspp.analysis.answers import answer, verdict_of, without_source
-from cdspp.analysis.source_help import of_method, on_average
+from cdspp.analysis.source_help import by_default, of_method, on_average
 from cdspp.analysis.verdicts import (
     ALPHA,
     COLLAPSED,
@@ -131,7 +131,7 @@ def _pairs(comparisons: pd.DataFrame, rival: str) -> list[Any]:
     """Return every method against itself in one state, on the average over tasks."""
     return [
         pair
-        for _, group in comparisons.groupby("row", sort=False)
+        for group in by_default(comparisons)
         for pair in on_average(group).itertuples()
         if pair.rival == rival and pair.trials and pair.pair != COLLAPSED
     ]

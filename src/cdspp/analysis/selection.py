@@ -1,0 +1,173 @@
+"""Default, selected and hindsight: what a choice of hyper-parameters is worth."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cdspp.analysis.answers import verdict_of
+from cdspp.analysis.curves import arrange_curves, value_text
+from cdspp.analysis.source_help import of_method, on_average, read_comparisons
+from cdspp.analysis.summary import Floats, accuracy_of, mean_sd, read_scores
+from cdspp.core.names import (
+    ALONE,
+    MAIN,
+    MATCHED,
+    REAL,
+    SELECTED,
+)
+from cdspp.methods import method_class
+from cdspp.study.plan import CHOOSING, METHOD, BenchmarkPlan, Row
+from cdspp.study.settings import in_state
+
+__all__ = [
+    "SELECTION_COLUMNS",
+    "compare_selections",
+    "read_selections",
+    "without_grid",
+]
+
+SELECTION_COLUMNS = (
+    *("benchmark", "title", "method", "display_name", "state"),
+    *("default", "selected", "hindsight", "hindsight_value", "chosen"),
+    *("trials", "verdict", "selected_verdict"),
+)
+
+
+def compare_selections(
+    scores: pd.DataFrame,
+    plan: BenchmarkPlan,
+    comparisons: pd.DataFrame,
+    outcomes: pd.DataFrame,
+) -> pd.DataFrame:
+    """Compare defaults with what was selected, and with the best in hindsight.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        The score file of a benchmark.
+    plan : BenchmarkPlan
+        The benchmark.
+    comparisons : DataFrame
+        What `cdspp.analysis.source_help.compare` says of it.
+    outcomes : DataFrame
+        Of its fits (`cdspp.analysis.fit_records`).
+
+    Returns
+    -------
+    DataFrame
+        A row a method that selects, and source state (the real one and those without a
+        source): accuracies averaged over tasks and over the trials that all three
+        forms have. *Hindsight* is the value of the curve that runs in source states
+        whose test accuracy is highest, which nobody can know; no verdict reads it.
+    """
+    records = [
+        _record(scores, plan, row, state, outcomes) | _words(comparisons, row)
+        for row in plan.rows
+        if row.kind == CHOOSING
+        for state in (REAL, ALONE, MATCHED)
+        if _runs(plan, row, state)
+    ]
+    return pd.DataFrame(records, columns=list(SELECTION_COLUMNS))
+
+
+def read_selections(
+    scores: Sequence[str | os.PathLike[str]],
+    comparisons: Sequence[str | os.PathLike[str]],
+    plans: Sequence[BenchmarkPlan],
+    outcomes: pd.DataFrame,
+) -> pd.DataFrame:
+    """Read scores and comparisons of benchmarks; see `compare_selections`."""
+    found = [
+        compare_selections(read_scores(path), plan, read_comparisons(told), outcomes)
+        for path, told, plan in zip(scores, comparisons, plans, strict=True)
+    ]
+    return pd.concat(found, ignore_index=True)
+
+
+def without_grid(plan: BenchmarkPlan) -> list[str]:
+    """Return the names of the methods that keep their defaults."""
+    choosing = {row.method for row in plan.rows if row.kind == CHOOSING}
+    rows = (row for row in plan.rows if row.kind == METHOD)
+    return [row.display_name for row in rows if row.method not in choosing]
+
+
+def _runs(plan: BenchmarkPlan, row: Row, state: str) -> bool:
+    """Whether a method selects in a state; without a source the twin does for it."""
+    return any(
+        other.setting == in_state(SELECTED, state) and other.method == row.method
+        for other in plan.rows
+    )
+
+
+def _record(
+    scores: pd.DataFrame,
+    plan: BenchmarkPlan,
+    row: Row,
+    state: str,
+    outcomes: pd.DataFrame,
+) -> dict[str, Any]:
+    selected = in_state(SELECTED, state)
+    rows = [replace(row, setting=name) for name in (in_state(MAIN, state), selected)]
+    accuracy = accuracy_of(scores, rows, plan.tasks, plan.trials_asked)
+    along = dict(_along(scores, plan, row, state))
+    default, chosen, *others = _shared([*accuracy.mean(axis=1), *along.values()])
+    means = {v: float(x.mean()) for v, x in zip(along, others, strict=True) if len(x)}
+    best = max(means, key=means.__getitem__, default=None)
+    own = {"benchmark": plan.benchmark, "setting": selected, "method": row.method}
+    found = outcomes[(outcomes[list(own)] == own).all(axis=1)]
+    return {
+        "benchmark": plan.benchmark,
+        "title": plan.title,
+        "method": row.method,
+        "display_name": row.method_name,
+        "state": state if method_class(row.method).uses_source else ALONE,
+        "default": mean_sd(default)[0],
+        "selected": mean_sd(chosen)[0],
+        "hindsight": np.nan if best is None else means[best],
+        "hindsight_value": "" if best is None else value_text(best),
+        "chosen": _counted(found["selected"]),
+        "trials": len(default),
+    }
+
+
+def _shared(rows: Sequence[Floats]) -> list[Floats]:
+    """Cut rows of numbers by trial to the trials that all of them have."""
+    n_trials = min(map(len, rows))
+    whole = np.isfinite([row[:n_trials] for row in rows]).all(axis=0)
+    return [row[:n_trials][whole] for row in rows]
+
+
+def _along(
+    scores: pd.DataFrame, plan: BenchmarkPlan, row: Row, state: str
+) -> Iterator[tuple[float, Floats]]:
+    """Yield the averages over tasks by trial, at each value of the curve in states."""
+    for curve in arrange_curves(scores, plan):
+        for known, accuracy in zip(curve.rows, curve.accuracy, strict=True):
+            if curve.in_states and (known.method, known.state) == (row.method, state):
+                yield from zip(curve.values, accuracy.mean(axis=0), strict=True)
+
+
+def _counted(chosen: Sequence[Any]) -> str:
+    """Say how often each value was selected, in the order of the values."""
+    found = Counter(
+        ", ".join(value_text(value) for value in options.values())
+        for options in chosen
+        if isinstance(options, Mapping) and options
+    )
+    return ", ".join(f"{value}: {found[value]}" for value in sorted(found, key=float))
+
+
+def _words(comparisons: pd.DataFrame, row: Row) -> dict[str, str]:
+    """Return the verdicts on the defaults and on what was selected."""
+    if not method_class(row.method).uses_source:
+        return {"verdict": "", "selected_verdict": ""}
+    forms = (row.method, row.key)
+    words = [verdict_of(on_average(of_method(comparisons, key))) for key in forms]
+    return dict(zip(("verdict", "selected_verdict"), words, strict=True))
