@@ -35,6 +35,7 @@ __all__ = [
 
 MARGIN = 0.01
 HARDEST = "hardest"
+Gains = dict[str, dict[str, tuple[PairedGain, PairedGain]]]  # by measure and state
 POOL_ROWS = (6, 15, 60)  # target rows a class
 
 _MIXED: Mapping[str, Sequence[float]] = {
@@ -113,7 +114,9 @@ def judge_population(
         _pool_gains(planted, method, (kind, number, pool), n_trials)
         for pool in range(n_pools)
     ]
-    found = np.array([[_values(pool[m]) for m in MEASURES] for pool in pools])
+    found = np.array(
+        [[[c.gain for _, c in pool[m].values()] for m in MEASURES] for pool in pools]
+    )
     cases = []
     for at, pool in enumerate(pools):
         others = np.delete(found, at, axis=0)
@@ -122,27 +125,17 @@ def judge_population(
     return {"kind": kind, "rows": rows, "method": method, "cases": cases}
 
 
-def _values(gains: Mapping[str, tuple[PairedGain, PairedGain]]) -> list[float]:
-    return [crossed.gain for _, crossed in gains.values()]
-
-
 def _pool_gains(
     planted: Planted, method: str, axes: tuple[str, int, int], n_trials: int
-) -> dict[str, dict[str, tuple[PairedGain, PairedGain]]]:
-    """Return plain and crossed gains by measure and state."""
+) -> Gains:
     problem = planted.draw(*axes[1:])
     right = _right_rows(problem, method, axes, n_trials)
-    strata = {
-        state: Stratum(1.0, right[REAL] - rows)
-        for state, rows in right.items()
-        if state != REAL
-    }
+    real = right.pop(REAL)
+    rows = {state: Stratum(1.0, real - other) for state, other in right.items()}
+    classes = {state: by_class(each, problem.truth) for state, each in rows.items()}
     return {
-        ACCURACY: {s: plain_and_crossed([rows]) for s, rows in strata.items()},
-        BALANCED: {
-            s: plain_and_crossed(by_class(rows, problem.truth))
-            for s, rows in strata.items()
-        },
+        ACCURACY: {state: plain_and_crossed([each]) for state, each in rows.items()},
+        BALANCED: {state: plain_and_crossed(each) for state, each in classes.items()},
     }
 
 
@@ -173,12 +166,7 @@ def plain_and_crossed(strata: Sequence[Stratum]) -> tuple[PairedGain, PairedGain
     return gain_of(np.sum(means, axis=0)), crossed_gain(strata)
 
 
-def _case(
-    pool: Mapping[str, Mapping[str, tuple[PairedGain, PairedGain]]],
-    truth: Float,
-    error: Float,
-    n_pools: int,
-) -> dict[str, Any]:
+def _case(pool: Gains, truth: Float, error: Float, n_pools: int) -> dict[str, Any]:
     """Return what is said of a pool, and whether it is so (measures, states)."""
     words, intervals = [], {}
     states = list(pool[ACCURACY])

@@ -84,10 +84,8 @@ class Rate(NamedTuple):
     @property
     def bound(self) -> float:
         """5 % plus two standard errors of as many cases; one where it is not false."""
-        if not self.what.startswith("false"):
-            return 1.0
-        variance = NOMINAL * (1 - NOMINAL) / max(self.cases, 1)
-        return NOMINAL + 2 * math.sqrt(variance)
+        error = math.sqrt(NOMINAL * (1 - NOMINAL) / max(self.cases, 1))
+        return NOMINAL + 2 * error if self.what.startswith("false") else 1.0
 
     @property
     def share(self) -> float:
