@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,184 +10,162 @@ import numpy as np
 import pytest
 
 from cdspp.__main__ import main
-from cdspp.analysis.decision import CANNOT_TELL, USE
-from cdspp.analysis.paired import PairedGain
-from cdspp.analysis.verdicts import EQUAL, HELPS, HURTS, STATEMENTS, UNDECIDED
+from cdspp.analysis.decision import ALONE_BETTER, CANNOT_TELL, USE
+from cdspp.analysis.verdicts import DEPENDS, EQUAL, HELPS, HURTS, STATEMENTS, UNDECIDED
 from cdspp.bench import verdicts
+from cdspp.bench.populations import judge_population
 from cdspp.bench.verdict_cases import (
-    MARGIN,
-    NEAR_ZERO,
-    OTHERS,
+    RIGHT,
     SCENARIOS,
     Scenario,
-    Spread,
-    judge_comparison,
-    judge_problem,
     judge_scores,
-    planted_problem,
     simulate,
-    truth_of,
 )
 from cdspp.bench.verdicts import (
-    TOLD_OF_GEOMETRY,
+    INTERVALS,
+    Rate,
     bench_verdicts,
     comparison_rates,
-    problem_rates,
+    coverage,
     score_rates,
+    standard_error_ratios,
     verdicts_table,
+    word_rates,
 )
+from cdspp.core.errors import DataError
 from cdspp.core.names import ALONE, REAL
-from cdspp.datasets.planted import GEOMETRIES
 from cdspp.stages.source_states import STATES
 
-DRAWS = 300
+TIES = "rare rows"
 
 
-def lines(n_tasks: int, n_trials: int, n_draws: int = DRAWS) -> list[dict[str, Any]]:
-    return [judge_scores(name, n_tasks, n_trials, n_draws) for name in SCENARIOS]
+def case(
+    word: str, true: list[str], surely: list[str] | None = None, **interval: float
+) -> dict[str, Any]:
+    """Return a judged pool; the intervals are equal for all measures and rivals."""
+    numbers = {"off": 0.0, "plain": 1.0, "crossed": 1.0, "error": 0.5, "wider": 0.5}
+    of_all = list({**numbers, **interval}.values())
+    intervals = dict.fromkeys(INTERVALS, of_all)
+    surely = true if surely is None else surely
+    return {"word": word, "true": true, "surely": surely, "intervals": intervals}
 
 
-def problem(truth: str, verdict: str, gain: float) -> dict[str, Any]:
-    return {"truth": truth, "verdict": verdict, "gains": {ALONE: gain}}
-
-
-@pytest.fixture(scope="module")
-def problems() -> list[dict[str, Any]]:
-    return [judge_problem(number, 10, 30) for number in range(8)]
-
-
-def test_simulated_accuracies_gain_what_they_are_to_gain() -> None:
-    scenario = Scenario(0.05, 0.1)
-    found = simulate(scenario, (400, 2, 10), np.random.default_rng(0))
-    assert found.shape == (400, 2, len(STATES), 10)
-    means = dict(zip(STATES, found.mean(axis=(0, 1, 3)), strict=True))
-    # 8000 accuracies of standard deviation 0.03 a state.
-    assert means[REAL] == pytest.approx(0.81, abs=0.0015)
-    for name in OTHERS:
+def test_simulated_rows_gain_what_they_are_to_gain() -> None:
+    found = simulate(Scenario(0.05, 0.1), (800, 10), np.random.default_rng(0))
+    assert found.shape == (800, len(STATES), 10, 150)
+    assert set(np.unique(found)) == {0.0, 1.0}
+    means = dict(zip(STATES, found.mean(axis=(0, 2, 3)), strict=True))
+    # A task's accuracy has a standard deviation of about 0.03.
+    assert means[REAL] == pytest.approx(RIGHT, abs=0.004)
+    for name in set(STATES) - {REAL}:
         lost = 0.05 if name == ALONE else 0.1
-        assert means[REAL] - means[name] == pytest.approx(lost, abs=0.0015)
+        assert means[REAL] - means[name] == pytest.approx(lost, abs=0.002)
 
 
-def test_simulated_accuracies_scatter_and_go_together_as_measured() -> None:
-    found = simulate(Scenario(0.0, 0.0), (400, 2, 10), np.random.default_rng(0))
-    by_state = found.transpose(2, 0, 1, 3).reshape(len(STATES), -1)
-    np.testing.assert_allclose(by_state.std(axis=1), 0.03, rtol=0.05)
-    alone = np.array([name == ALONE for name in STATES])
-    expected = np.where(alone[:, None] | alone, 0.62, 0.86)
-    np.fill_diagonal(expected, 1.0)
-    np.testing.assert_allclose(np.corrcoef(by_state), expected, atol=0.02)
-    # Trials and tasks share nothing.
-    assert abs(np.corrcoef(found[:, :, 0].reshape(-1, 20).T) - np.eye(20)).max() < 0.2
+def test_simulated_gains_scatter_as_in_a_study() -> None:
+    found = simulate(Scenario(0.0, 0.0), (300, 10), np.random.default_rng(0))
+    gains = found[:, 0] - found[:, 1]
+    assert gains.mean(axis=2).std(axis=1, ddof=1).mean() == pytest.approx(0.02, rel=0.2)
+    assert np.abs(gains).mean() == pytest.approx(0.06, rel=0.2)
 
 
-def test_simulated_accuracies_are_shares_of_the_test_samples() -> None:
-    scenario = Scenario(0.0, 0.0, Spread(mean=0.98, sd=0.1, n_test=20))
-    found = simulate(scenario, (50, 1, 5), np.random.default_rng(0))
-    assert found.min() >= 0
-    assert found.max() <= 1
-    np.testing.assert_allclose(found * 20, np.rint(found * 20), atol=1e-9)
+def test_one_trial_in_twenty_fails_and_the_mean_stays() -> None:
+    scenario = Scenario(0.0, 0.0, 400, joint=1.0, of_rows=0.0, fails=0.2)
+    found = simulate(scenario, (300, 10), np.random.default_rng(0))
+    gains = (found[:, 0] - found[:, 1]).mean(axis=2).ravel()
+    assert gains.mean() == pytest.approx(0.0, abs=0.003)
+    assert np.mean(gains < -0.1) == pytest.approx(0.05, abs=0.015)
+    assert gains[gains > -0.1].mean() == pytest.approx(0.01, abs=0.001)
 
 
-@pytest.mark.parametrize(("n_tasks", "n_trials"), [(1, 5), (4, 5), (4, 10)])
-def test_false_words_are_as_seldom_as_they_should_be(
-    n_tasks: int, n_trials: int
+def test_rows_that_differ_in_all_trials_are_the_same_rows() -> None:
+    rare = next(s for name, s in SCENARIOS.items() if TIES in name)
+    found = simulate(rare, (100, 5), np.random.default_rng(0))
+    assert np.all(found == found[:, :, :1])
+    assert (found[:, 0] - found[:, 1]).mean() == pytest.approx(0.01, abs=0.003)
+
+
+@pytest.mark.parametrize("n_tasks", [1, 4])
+@pytest.mark.parametrize(
+    "scenario",
+    [name for name in SCENARIOS if TIES not in name and "fails" not in name],
+)
+def test_false_words_are_seldom_and_true_ones_are_not(
+    scenario: str, n_tasks: int
 ) -> None:
-    (rates,) = score_rates(lines(n_tasks, n_trials)).values()
-    *false, power = rates
-    for rate in false:
-        # Three standard errors rather than two: here are fifteen rates.
-        allowed = 3 * (0.05 * 0.95 / rate.cases) ** 0.5
-        assert rate.share < 0.05 + allowed, rate
-        if rate.what in {"false helps", "false hurts", "(less scatter)"}:
-            # The least favourable cases, so as often as it may be.
-            assert rate.share > 0.05 - allowed, rate
-    assert power.what == "power"
-    assert power.share > 0.9
+    line = judge_scores(scenario, n_tasks, 10, 60)
+    (rate,) = score_rates([line])[scenario].values()
+    if rate.bound == 1:
+        assert rate.share > 0.8
+    else:
+        # Three standard errors rather than two: here are fourteen rates.
+        assert rate.share < 0.05 + 3 * (0.05 * 0.95 / rate.cases) ** 0.5
 
 
 def test_every_word_is_counted_once_a_task() -> None:
-    for line in lines(4, 5, 20):
-        assert sum(line["tasks"].values()) == 80
+    for scenario in SCENARIOS:
+        line = judge_scores(scenario, 4, 5, 10)
+        assert sum(line["tasks"].values()) == 40
         assert set(line["tasks"]) <= set(STATEMENTS)
         for word, count in line["benchmarks"].items():
-            assert count <= min(20, line["tasks"][word])
+            assert count <= min(10, line["tasks"][word])
 
 
-def test_rates_worked_by_hand() -> None:
+def test_rates_of_scores_worked_by_hand() -> None:
     made = [
         {
-            "scenario": name,
-            "n_tasks": 4,
-            "n_trials": 5,
-            "n_draws": 100,
+            **{"scenario": name, "n_tasks": 4, "n_trials": 5, "n_draws": 100},
             "tasks": {HELPS: 40, EQUAL: 8},
             "benchmarks": {HELPS: 16, HURTS: 3},
         }
-        for name in SCENARIOS
+        for name in ("false helps", "false hurts", "false equal", "power helps")
     ]
-    rates = {rate.what: rate for rate in score_rates(made)[5, 4]}
-    assert rates["false helps"][1:3] == (16, 100)
-    assert rates["false hurts"][1:3] == (3, 100)
-    assert rates["false equal"][1:3] == (8, 400)
-    assert rates["power"].share == 0.1
+    found = [rates["5 x 4"] for rates in score_rates(made).values()]
+    assert [rate[1:] for rate in found] == [(16, 100), (3, 100), (8, 400), (40, 400)]
     # sqrt(0.05 * 0.95 / 100) is 0.0218.
-    assert rates["false helps"].bound == pytest.approx(0.0936, abs=1e-4)
-    assert rates["false helps"].too_often
-    assert not rates["false hurts"].too_often
-    assert not rates["power"].too_often
+    assert found[0].bound == pytest.approx(0.0936, abs=1e-4)
+    assert [rate.too_often for rate in found] == [True, False, False, False]
 
 
-def test_false_words_on_problems_are_counted_where_they_are_false() -> None:
-    made = [
-        problem(HELPS, HELPS, 0.05),
-        problem(HELPS, EQUAL, 0.02),
-        problem(NEAR_ZERO, HELPS, 0.0),
-        problem(NEAR_ZERO, EQUAL, 0.005),
-        problem(HURTS, HURTS, -0.05),
-        problem(HURTS, UNDECIDED, -0.005),
-    ]
-    helps, hurts, equal = problem_rates(made)
-    assert helps[:3] == ("false helps", 1, 4)
-    assert hurts[:3] == ("false hurts", 0, 4)
-    assert equal[:3] == ("false equal", 1, 3)
+def test_rates_are_shown_with_their_bound_and_a_star_where_it_is_broken() -> None:
+    assert str(Rate("false helps", 16, 100)) == "16.0 (9.4)*"
+    assert str(Rate("false helps", 3, 100)) == "3.0 (9.4) "
+    assert str(Rate("power helps", 40, 400)) == "10.0 "
+    assert str(Rate("false helps", 0, 0)) == "–"
 
 
-@pytest.mark.parametrize(
-    ("over_none", "over_noise", "truth"),
-    [
-        (0.03, 0.03, HELPS),
-        (0.03, 0.015, NEAR_ZERO),
-        (0.015, 0.03, NEAR_ZERO),
-        (-0.015, 0.03, NEAR_ZERO),
-        (-0.03, 0.03, HURTS),
-    ],
-)
-def test_the_truth_lies_beyond_two_standard_errors(
-    over_none: float, over_noise: float, truth: str
-) -> None:
-    gains = {
-        ALONE: PairedGain(over_none, 0.01, 0, 200),
-        "noise": PairedGain(over_noise, 0.01, 0, 200),
+def test_false_words_on_pools_are_counted_where_they_are_false() -> None:
+    rates = word_rates(
+        [
+            case(HELPS, [HELPS]),
+            case(EQUAL, [HELPS], []),
+            case(HELPS, []),
+            case(EQUAL, [EQUAL]),
+            case(HURTS, [HURTS]),
+            case(UNDECIDED, [HURTS]),
+            case(DEPENDS, []),
+        ]
+    )
+    counted = {what: rate[1:] for what, rate in rates.items()}
+    assert counted == {
+        "false helps": (1, 5),
+        "false hurts": (0, 5),
+        "false equal": (1, 6),
+        "power helps": (1, 1),
+        "power hurts": (1, 2),
+        DEPENDS: (1, 7),
     }
-    assert truth_of(gains) == truth
 
 
-def test_problems_are_of_every_geometry_and_of_many_sizes() -> None:
-    planted = [planted_problem(number) for number in range(40)]
-    assert [p.geometry for p in planted] == list(GEOMETRIES) * 10
-    assert len({(p.n_classes, p.d_source, p.d_target) for p in planted}) > 10
-    assert planted == [planted_problem(number) for number in range(40)]
+def test_coverage_worked_by_hand() -> None:
+    cases = [case(UNDECIDED, [], off=k / 10, plain=0.55, wider=1.0) for k in range(11)]
+    for found in coverage(cases).values():
+        assert found == pytest.approx((6 / 11, 1.0, 2.0, 0.95))
 
 
-def test_the_rule_and_the_truth_do_not_contradict_each_other(
-    problems: list[dict[str, Any]],
-) -> None:
-    said = {(entry["truth"], entry["verdict"]) for entry in problems}
-    assert not said & {(HELPS, HURTS), (HURTS, HELPS)}
-    assert any(truth != NEAR_ZERO for truth, _ in said)
-    for entry in problems:
-        assert list(entry["gains"]) == list(entry["errors"]) == OTHERS
-    assert not any(rate.too_often for rate in problem_rates(problems))
+def test_a_gain_without_scatter_has_no_ratio() -> None:
+    cases = [case(EQUAL, [], error=0.0, wider=1.0), case(EQUAL, [], wider=0.6)]
+    assert coverage(cases)[INTERVALS[0]][2] == pytest.approx(1.2)
 
 
 def test_the_command_shows_all_tables_and_writes_the_numbers(
@@ -197,46 +173,47 @@ def test_the_command_shows_all_tables_and_writes_the_numbers(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(verdicts, "PER_PROCESS", 15)
+    monkeypatch.setattr(verdicts, "PER_PROCESS", 22)
     monkeypatch.setattr(verdicts, "LABELLED", [12])
-    monkeypatch.setattr(verdicts, "bench_verdicts", partial(bench_verdicts, fresh=3))
+    monkeypatch.setattr(verdicts, "TRIALS", (5,))
+    monkeypatch.setattr(verdicts, "KINDS", ["two classes"])
+    monkeypatch.setattr(verdicts, "POOL_ROWS", [6])
+    monkeypatch.setattr(verdicts, "TOLD_OF_GEOMETRY", {"none": "false use"})
     path = tmp_path / "verdicts.json"
-    asked = ["--draws", "4", "--problems", "2", "--comparisons", "1"]
-    asked += ["--json", str(path)]
+    asked = ["--draws", "2", "--populations", "1", "--pools", "3"]
+    asked += ["--comparisons", "1", "--json", str(path)]
     assert main(["bench", "verdicts", *asked]) == 0
     results = json.loads(path.read_text())
-    shown = capsys.readouterr().out
-    assert verdicts_table(results) in shown
+    assert verdicts_table(results) in capsys.readouterr().out
     # Made in two processes at a time, and the same as here.
-    expected: Mapping[str, Any] = {
+    expected = {
         "scores": [
-            judge_scores(name, tasks, trials, 4)
-            for trials in (5, 10)
-            for tasks in (1, 4, 16)
-            for name in SCENARIOS
+            judge_scores(name, tasks, 5, 2) for name in SCENARIOS for tasks in (1, 8)
         ],
-        "problems": [judge_problem(number, 10, 3) for number in range(2)],
-        "comparisons": [
-            judge_comparison(0, geometry, 12) for geometry in TOLD_OF_GEOMETRY
+        "populations": [
+            judge_population("two classes", 6, 0, method, 3, 5)
+            for method in ("cdspp", "cdspp-sup")
         ],
     }
+    [compared] = results.pop("comparisons")
+    assert compared["decision"] in {USE, ALONE_BETTER, CANNOT_TELL}
     assert results == json.loads(json.dumps(expected))
 
 
-def test_the_table_marks_what_is_said_too_often() -> None:
-    scores = lines(1, 5, 20)
-    made = [problem(NEAR_ZERO, HELPS, 0.0)] * 5 + [problem(HURTS, HURTS, -2 * MARGIN)]
-    table = verdicts_table(
-        {"scores": scores, "problems": made, "comparisons": []}
-    ).splitlines()
-    header, line = table[1:3]
-    assert len(header) == len(line)
-    assert line.split()[:2] == ["5", "1"]
-    (false_helps,) = (row for row in table if row.strip().startswith("false helps"))
-    assert "83.3 (22.8)*" in false_helps
-    assert "5 of 6 problems" in false_helps
-    (near,) = (row for row in table if row.strip().startswith("near zero"))
-    assert near.split()[2:] == ["5", "0", "0", "0", "5"]
+def test_the_table_has_a_line_for_each_cell_and_for_all_kinds() -> None:
+    cases = [case(HELPS, [], off=2.0)] * 5 + [case(HURTS, [HURTS])]
+    made = [
+        {"kind": kind, "rows": 6, "method": "cdspp", "cases": cases}
+        for kind in ("mixed", "noisy")
+    ]
+    table = verdicts_table({"scores": [], "populations": made, "comparisons": []})
+    lines = [line.split() for line in table.splitlines()]
+    cells = [line for line in lines if line[1:3] == ["6", "cdspp"]]
+    assert [line[0] for line in cells] == ["mixed", "noisy", "all"] * 2
+    assert cells[0][3:6] == ["16.7", "/", "16.7"]
+    assert cells[0][-1] == "2.00"
+    assert cells[3][3:5] == ["83.3", "(22.8)*"]
+    assert cells[5][3:5] == ["83.3", "(17.6)*"]
 
 
 def test_recommendations_are_counted_by_labelled_rows_and_geometry() -> None:
@@ -248,7 +225,7 @@ def test_recommendations_are_counted_by_labelled_rows_and_geometry() -> None:
     ]
     [rates] = comparison_rates(entries).values()
     assert [rate[1:3] for rate in rates] == [(1, 2), (0, 0), (1, 1), (0, 0)]
-    table = verdicts_table({"scores": [], "problems": [], "comparisons": entries})
+    table = verdicts_table({"scores": [], "populations": [], "comparisons": entries})
     assert table.splitlines()[-1].split() == [
         "30",
         "50.0",
@@ -259,11 +236,38 @@ def test_recommendations_are_counted_by_labelled_rows_and_geometry() -> None:
     ]
 
 
-def test_without_problems_nothing_is_said_of_them() -> None:
-    rates = problem_rates([])
-    assert not any(rate.too_often for rate in rates)
-    table = verdicts_table({"scores": [], "problems": [], "comparisons": []})
-    assert table.count("0 of 0 problems") == 3
+def write_rows(path: Path, **right: list[list[int]]) -> Path:
+    """Write scores by row; `main_b` is method b in the main setting, of task x_y."""
+    keys = {f"{k.split('_')[0]}/x_y/{k.split('_')[1]}": v for k, v in right.items()}
+    arrays = {key: np.array(rows, dtype=np.int8) for key, rows in keys.items()}
+    path.parent.mkdir(parents=True)
+    np.savez(path, **{"classes/x_y": np.array([0, 0, 1, 1], np.int32)}, **arrays)
+    return path
+
+
+def test_standard_errors_of_a_study_are_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    zero, one = [[0, 0, 0, 0]] * 3, [[1, 1, 1, 0], [1, 1, 0, 0], [1, 1, 1, -1]]
+    write_rows(tmp_path / "scores" / "b.npz", main_p=one, main_q=zero, noise_p=zero)
+    found = standard_error_ratios(tmp_path)
+    # Row means 1, 1, 2/3, 0: with three trials the rows scatter more than the trials.
+    by_trial, by_row = np.array([3 / 4, 2 / 4, 3 / 3]), np.array([1, 1, 2 / 3, 0])
+    plain = by_trial.var(ddof=1) / 3
+    assert list(found) == ["source states", "pairs of methods"]
+    assert [len(values) for values in found.values()] == [1, 1]
+    for (ratio,) in found.values():
+        assert (by_row.var(ddof=1) / 4 / plain) ** 0.5 <= ratio + 1e-12
+        assert ratio > 1
+    assert main(["bench", "verdicts", "--study", str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert "source states" in shown
+    assert "Planted" not in shown
+
+
+def test_a_study_without_scores_by_row_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="has no scores/<benchmark>.npz"):
+        standard_error_ratios(tmp_path)
 
 
 def test_a_process_that_fails_is_reported_with_its_reason(
@@ -271,4 +275,4 @@ def test_a_process_that_fails_is_reported_with_its_reason(
 ) -> None:
     monkeypatch.setattr(verdicts, "SCENARIOS", ["nowhere"])
     with pytest.raises(RuntimeError, match="failed with exit code 1: KeyError"):
-        bench_verdicts(draws=1, problems=1)
+        bench_verdicts(["scores"], draws=1)

@@ -87,6 +87,37 @@ def test_every_row_of_a_class_is_as_likely_to_be_labelled() -> None:
     assert np.abs(np.asarray(counts) - 500).max() < 4 * 19.4
 
 
+def test_another_pool_has_other_rows_of_the_same_population() -> None:
+    planted = Planted(n_classes=3, n_latent=2, d_target=6, noise=0.0, spread=0.0)
+    one, other = (planted.draw(0, pool) for pool in (0, 1))
+    # Without spread and noise rows are centres, seen through one view.
+    np.testing.assert_array_equal(one.X, other.X)
+    np.testing.assert_array_equal(one.source.X, other.source.X)
+    one, again, other = (replace(planted, noise=0.1).draw(0, p) for p in (0, 0, 1))
+    np.testing.assert_array_equal(one.X, again.X)
+    assert not np.any(one.X == other.X)
+
+
+def test_unequal_shares_are_those_of_the_source_and_of_unlabelled_rows() -> None:
+    sizes = {"n_classes": 3, "n_source": 14, "n_labelled": 2, "n_unlabelled": 7}
+    problem = Planted(imbalance=4.0, **sizes).draw(0)
+    # Shares fall as 4, 2, 1.
+    assert np.bincount(problem.source.y).tolist() == [24, 12, 6]
+    assert np.bincount(problem.hidden).tolist() == [12, 6, 3]
+    for drawn in (problem, problem.split(1)):
+        assert np.bincount(drawn.y[~drawn.unlabelled]).tolist() == [2, 2, 2]
+
+
+def test_heavy_tails_put_some_rows_far_off() -> None:
+    planted = Planted(n_classes=2, n_unlabelled=2000, spread=1.0)
+    far = []
+    for tail in (float("inf"), 2.0):
+        problem = replace(planted, tail=tail).draw(0)
+        lengths = np.linalg.norm(problem.X, axis=1)
+        far.append(lengths.max() / np.median(lengths))
+    assert far[1] > 4 * far[0]
+
+
 @pytest.mark.parametrize("geometry", ["shared", "means"])
 def test_centres_that_are_shared_lie_as_those_of_the_target(geometry: str) -> None:
     problem = Planted(geometry).draw(0)
@@ -178,6 +209,8 @@ def test_rows_lie_around_their_centres_as_the_formula_says() -> None:
         ("n_latent", 0, "1 at least, got 0"),
         ("spread", -1.0, "0 at least, got -1.0"),
         ("noise", float("nan"), "0 at least, got nan"),
+        ("imbalance", 0.5, "1 at least, got 0.5"),
+        ("tail", 0.0, "1 at least, got 0.0"),
     ],
 )
 def test_a_parameter_out_of_range_is_named(name: str, value: Any, told: str) -> None:

@@ -298,10 +298,9 @@ def write_comparisons(path: Path, scores: pd.DataFrame, plan: BenchmarkPlan) -> 
 def write_row_scores(path: Path, scores: pd.DataFrame) -> Path:
     """Write which of 420 rows of ten classes are right, as many as scores say."""
     rng, arrays = np.random.default_rng(0), {}
-    last = scores.sort_values("iteration").groupby(
-        ["setting", "task", "method", "trial"], sort=True, as_index=False
-    )
-    for cell in last.tail(1).itertuples():
+    names = ["setting", "task", "method", "trial"]
+    last = scores.sort_values([*names, "iteration"]).drop_duplicates(names, keep="last")
+    for cell in last.itertuples():
         key = f"{cell.setting}/{cell.task}/{cell.method}"
         known = arrays.setdefault(key, [])
         known += [np.full(420, -1)] * (cell.trial - 1 - len(known))

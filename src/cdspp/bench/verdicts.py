@@ -1,52 +1,61 @@
 """`cdspp bench verdicts`: how often the rule on source help errs where truth is known.
 
-Three times: on simulated accuracies whose gains are set (*scores*); on planted
-problems, fitted by CDSPP in every source state, whose gains are measured on many fresh
-trials (*problems*); and on planted problems with few labelled rows, of which `compare`
-holds some out (*comparisons*). `cdspp.bench.verdict_cases` makes and judges the cases.
+Three times: on simulated rows whose gains are set (*scores*); on pools of planted
+populations, fitted in every source state, whose gains other pools tell (*populations*);
+and on planted problems with few labelled rows, of which `compare` holds some out
+(*comparisons*). `cdspp.bench.verdict_cases` and `cdspp.bench.populations` make and
+judge the cases.
 """
 
 from __future__ import annotations
 
 import json
-from collections import Counter
+import math
+import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import product
+from itertools import combinations, product
+from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+import pandas as pd
+
+from cdspp.analysis.crossed import Stratum
 from cdspp.analysis.decision import USE
-from cdspp.analysis.verdicts import EQUAL, HELPS, HURTS, STATEMENTS
+from cdspp.analysis.rivals import ACCURACY, BALANCED
+from cdspp.analysis.verdicts import DEPENDS, EQUAL, HELPS, HURTS
 from cdspp.bench import verdict_cases
 from cdspp.bench.measure import ask_process
-from cdspp.bench.verdict_cases import LABELLED, MARGIN, NEAR_ZERO, SCENARIOS
-from cdspp.core.names import ALONE
+from cdspp.bench.populations import HARDEST, KINDS, POOL_ROWS, plain_and_crossed
+from cdspp.bench.verdict_cases import LABELLED, SCENARIOS
+from cdspp.core.errors import DataError
+from cdspp.core.names import ALONE, MAIN
+from cdspp.stages.row_scores import RowScores
+from cdspp.stages.source_states import STATES
 
 __all__ = [
+    "PARTS",
     "Rate",
     "bench_verdicts",
     "comparison_rates",
-    "problem_rates",
+    "coverage",
+    "ratios_table",
     "score_rates",
+    "standard_error_ratios",
     "verdicts_table",
+    "word_rates",
 ]
 
 Entry = Mapping[str, Any]
+Table = Mapping[str, Mapping[str, object]]  # of rows, by name
 
+PARTS = SCORES, POPULATIONS, COMPARISONS = ("scores", "populations", "comparisons")
+METHODS = "cdspp", "cdspp-sup"  # one is transductive, the other inductive
 NOMINAL = 0.05
 POWER = "power"
-TRUTHS = (HELPS, NEAR_ZERO, HURTS)
-TRIALS, TASKS = (5, 10), (1, 4, 16)
-# By column: the scenario, the word, and whether a benchmark is one case or its tasks
-# are. A false word anywhere among the tasks is what Holm's correction bounds.
-COLUMNS: Mapping[str, tuple[str, str, bool]] = {
-    "false helps": ("none at zero", HELPS, True),
-    "(all at zero)": ("all at zero", HELPS, True),
-    "false hurts": ("all at zero", HURTS, True),
-    "false equal": ("none at the margin", EQUAL, False),
-    "(less scatter)": ("none at the margin, less scatter", EQUAL, False),
-    POWER: ("five points", HELPS, False),
-}
+TRIALS, TASKS = (5, 10), (1, 8)
+INTERVALS = [f"{m} {over}" for m in (ACCURACY, BALANCED) for over in (ALONE, HARDEST)]
 # What a recommendation is by what a source has in common with the target.
 TOLD_OF_GEOMETRY = {
     "none": "false use",
@@ -54,6 +63,7 @@ TOLD_OF_GEOMETRY = {
     "shared": POWER,
     "shared, wide": POWER,
 }
+QUARTILES = (0.25, 0.5, 0.75)
 PER_PROCESS = 8
 
 
@@ -63,17 +73,20 @@ class Rate(NamedTuple):
     Attributes
     ----------
     what : str
-        What was said.
+        What was said; *false* ones are bounded.
     hits, cases : int
         Counts.
-    bound : float
-        5 % plus two standard errors of as many cases; one where nothing is bounded.
     """
 
     what: str
     hits: int
     cases: int
-    bound: float
+
+    @property
+    def bound(self) -> float:
+        """5 % plus two standard errors of as many cases; one where it is not false."""
+        error = math.sqrt(NOMINAL * (1 - NOMINAL) / max(self.cases, 1))
+        return NOMINAL + 2 * error if self.what.startswith("false") else 1.0
 
     @property
     def share(self) -> float:
@@ -85,24 +98,34 @@ class Rate(NamedTuple):
         """Whether the bound is broken."""
         return self.share > self.bound
 
+    def __str__(self) -> str:
+        """Return the share in % (the bound), with a star where it is broken."""
+        if not self.cases:
+            return "–"
+        bound = f" ({100 * self.bound:.1f})" if self.bound < 1 else ""
+        return f"{100 * self.share:.1f}{bound}{'*' if self.too_often else ' '}"
+
 
 def bench_verdicts(
+    parts: Sequence[str] = PARTS,
     *,
-    draws: int = 2000,
-    problems: int = 200,
-    fresh: int = 200,
+    draws: int = 400,
+    populations: int = 8,
+    pools: int = 8,
     comparisons: int = 40,
     workers: int = 2,
     progress: Callable[[str], None] = lambda text: None,
 ) -> dict[str, list[dict[str, Any]]]:
-    """Test the rule on simulated scores and on planted problems.
+    """Test the rule on simulated scores and on planted populations.
 
     Parameters
     ----------
-    draws : int, default=2000
+    parts : sequence of str
+        Which of `PARTS`.
+    draws : int, default=400
         Simulated benchmarks a line.
-    problems, fresh : int, default=200
-        Planted problems, and the trials that tell the truth of each.
+    populations, pools : int, default=8, 8
+        Populations of each kind and size, and pools of each.
     comparisons : int, default=40
         Comparisons by hold-out for each geometry and number of labelled rows.
     workers : int, default=2
@@ -113,9 +136,8 @@ def bench_verdicts(
     Returns
     -------
     dict
-        `scores` with an entry a line, `problems` and `comparisons`, as
-        `cdspp.bench.verdict_cases.judge_scores`, `judge_problem` and
-        `judge_comparison` return them.
+        By part its entries, as `judge_scores`, `judge_population` and
+        `judge_comparison` return them; none of parts that are not asked for.
 
     Raises
     ------
@@ -124,76 +146,96 @@ def bench_verdicts(
     """
     lines = [
         {"scenario": name, "n_tasks": tasks, "n_trials": trials, "n_draws": draws}
-        for trials, tasks, name in product(TRIALS, TASKS, SCENARIOS)
+        for name, trials, tasks in product(SCENARIOS, TRIALS, TASKS)
     ]
-    numbered = [
-        {"number": number, "n_trials": max(TRIALS), "n_fresh": fresh}
-        for number in range(problems)
+    axes = product(KINDS, POOL_ROWS, METHODS, range(populations))
+    judged = [
+        {"kind": kind, "rows": rows, "method": method, "number": number}
+        | {"n_pools": pools, "n_trials": max(TRIALS)}
+        for kind, rows, method, number in axes
     ]
-    progress(f"{len(lines)} lines of {draws} simulated benchmarks")
-    scores = _ask("scores", lines, workers)
-    progress(f"{problems} planted problems")
-    judged = _ask("problem", numbered, workers)
-    asked = [
+    compared = [
         {"n_labelled": n_labelled, "geometry": geometry, "number": number}
         for n_labelled in LABELLED
         for geometry in TOLD_OF_GEOMETRY
         for number in range(comparisons)
     ]
-    progress(f"{len(asked)} comparisons")
-    compared = _ask("comparison", asked, workers)
-    return {"scores": scores, "problems": judged, "comparisons": compared}
-
-
-def _ask(what: str, requests: Sequence[Entry], workers: int) -> list[dict[str, Any]]:
-    """Have requests answered in fresh processes, some in each; keep their order."""
-    starts = range(0, len(requests), PER_PROCESS)
-    parts = [requests[start : start + PER_PROCESS] for start in starts]
-    with ThreadPoolExecutor(workers) as pool:
-        answers = pool.map(lambda part: _ask_process(what, part), parts)
-        return [answer for part in answers for answer in part]
-
-
-def _ask_process(what: str, requests: Sequence[Entry]) -> list[dict[str, Any]]:
-    request = json.dumps([what, list(requests)])
-    answers: list[dict[str, Any]] = ask_process(
-        verdict_cases.__name__, request, f"The cases {request}"
-    )
-    return answers
-
-
-def score_rates(scores: Sequence[Entry]) -> dict[tuple[int, int], list[Rate]]:
-    """Return the rates of `COLUMNS`, by numbers of trials and of tasks."""
-    found: dict[tuple[int, int], list[Rate]] = {}
-    by_scenario = {
-        (entry["n_trials"], entry["n_tasks"], entry["scenario"]): entry
-        for entry in scores
-    }
-    for trials, tasks in dict.fromkeys(key[:2] for key in by_scenario):
-        rates = found.setdefault((trials, tasks), [])
-        for what, (scenario, word, together) in COLUMNS.items():
-            entry = by_scenario[trials, tasks, scenario]
-            hits = entry["benchmarks" if together else "tasks"].get(word, 0)
-            cases = entry["n_draws"] * (1 if together else tasks)
-            rates.append(_rate(what, hits, cases))
+    found: dict[str, list[dict[str, Any]]] = {}
+    for part, requests in zip(PARTS, (lines, judged, compared), strict=True):
+        asked = requests if part in parts else []
+        progress(f"{part}: {len(asked)} cases")
+        found[part] = _ask(part, asked, workers)
     return found
 
 
-def problem_rates(problems: Sequence[Entry]) -> list[Rate]:
-    """Return how often a problem was called what it is not.
+def _ask(part: str, requests: Sequence[Entry], workers: int) -> list[dict[str, Any]]:
+    """Have requests answered in fresh processes, some in each; keep their order."""
 
-    False *helps* and *hurts* count among the problems that do not truly help or hurt,
-    false *equal* among those whose true gain over no source is beyond the margin.
+    def answers(start: int) -> Any:
+        request = json.dumps([part, requests[start : start + PER_PROCESS]])
+        return ask_process(verdict_cases.__name__, request, f"The cases {request}")
+
+    with ThreadPoolExecutor(workers) as pool:
+        starts = range(0, len(requests), PER_PROCESS)
+        return [answer for some in pool.map(answers, starts) for answer in some]
+
+
+def score_rates(scores: Sequence[Entry]) -> dict[str, dict[str, Rate]]:
+    """Return the rates by scenario, and by trials x tasks.
+
+    A false *helps* or *hurts* anywhere among the tasks of a benchmark is what Holm's
+    correction bounds; otherwise every task is a case.
     """
-    cases = {
-        HELPS: [entry for entry in problems if entry["truth"] != HELPS],
-        HURTS: [entry for entry in problems if entry["truth"] != HURTS],
-        EQUAL: [entry for entry in problems if abs(entry["gains"][ALONE]) > MARGIN],
+    found: dict[str, dict[str, Rate]] = {}
+    for entry in scores:
+        what = entry["scenario"].partition(":")[0]
+        said, word = what.split()
+        together = said != POWER and word != EQUAL
+        hits = entry["benchmarks" if together else "tasks"].get(word, 0)
+        cases = entry["n_draws"] * (1 if together else entry["n_tasks"])
+        size = f"{entry['n_trials']} x {entry['n_tasks']}"
+        found.setdefault(entry["scenario"], {})[size] = Rate(what, hits, cases)
+    return found
+
+
+def word_rates(cases: Sequence[Entry]) -> dict[str, Rate]:
+    """Return how often pools were called what their population is not, and what it is.
+
+    A false word counts among the pools of whose population it is not true, by the mean
+    of the others; power among those of which it is true beyond two standard errors.
+    """
+    among = {
+        f"false {word}": [case for case in cases if word not in case["true"]]
+        for word in (HELPS, HURTS, EQUAL)
     }
-    return [
-        _rate(f"false {word}", sum(e["verdict"] == word for e in entries), len(entries))
-        for word, entries in cases.items()
-    ]
+    for word in (HELPS, HURTS):
+        among[f"{POWER} {word}"] = [case for case in cases if word in case["surely"]]
+    among[DEPENDS] = list(cases)
+    return {
+        what: Rate(what, sum(what.endswith(c["word"]) for c in found), len(found))
+        for what, found in among.items()
+    }
+
+
+def coverage(cases: Sequence[Entry]) -> dict[str, tuple[float, ...]]:
+    """Return how many 95 % intervals hold the truth, and what would be right.
+
+    Returns
+    -------
+    dict
+        By measure and rival: coverage of plain and of crossed intervals, median of
+        crossed over plain standard errors, and the factor by which crossed intervals
+        would have to be wider to hold the truth in 95 %.
+    """
+    found = {}
+    for name in INTERVALS:
+        intervals = np.array([case["intervals"][name] for case in cases])
+        off, plain, crossed, error, crossed_error = intervals.T
+        ratio = np.median(crossed_error[error > 0] / error[error > 0])
+        factor = np.quantile(off / crossed, 1 - NOMINAL)
+        numbers = np.mean(off <= plain), np.mean(off <= crossed), ratio, factor
+        found[name] = tuple(map(float, numbers))
+    return found
 
 
 def comparison_rates(comparisons: Sequence[Entry]) -> dict[int, list[Rate]]:
@@ -212,50 +254,104 @@ def comparison_rates(comparisons: Sequence[Entry]) -> dict[int, list[Rate]]:
                 for entry in comparisons
                 if (entry["n_labelled"], entry["geometry"]) == (n_labelled, geometry)
             ]
-            rate = _rate(what, decisions.count(USE), len(decisions))
+            rate = Rate(what, decisions.count(USE), len(decisions))
             found[n_labelled].append(rate)
     return found
 
 
-def _rate(what: str, hits: int, cases: int) -> Rate:
-    error = (NOMINAL * (1 - NOMINAL) / max(cases, 1)) ** 0.5
-    return Rate(what, hits, cases, 1.0 if what == POWER else NOMINAL + 2 * error)
+def standard_error_ratios(folder: str | os.PathLike[str]) -> dict[str, list[float]]:
+    """Return crossed over plain standard errors of accuracy gains in a finished study.
+
+    Parameters
+    ----------
+    folder : path
+        The study, as ``results/embedded``, with ``scores/<benchmark>.npz``.
+
+    Returns
+    -------
+    dict
+        Of methods over themselves in another source state, and of pairs of methods, on
+        every task of the main setting. Gains without scatter over trials are left out.
+
+    Raises
+    ------
+    DataError
+        The study has no scores by row.
+    """
+    found: dict[str, list[float]] = {"source states": [], "pairs of methods": []}
+    files = sorted(Path(folder, "scores").glob("*.npz"))
+    if not files:
+        raise DataError(f"{folder} has no scores/<benchmark>.npz. Run the study again.")
+    for scores in map(RowScores, files):
+        fits = {c: scores.right(*c) for c in scores.cells() if c[0] in {MAIN, *STATES}}
+        for (one, values), (other, rival) in combinations(fits.items(), 2):
+            same_fit, same_task = one[1:] == other[1:], one[:2] == other[:2]
+            if MAIN not in {one[0], other[0]} or not (same_fit or same_task):
+                continue
+            trials = min(len(values), len(rival))
+            gains = Stratum(1.0, values[:trials] - rival[:trials])
+            plain, crossed = plain_and_crossed([gains])
+            if plain.error > 0:
+                key = "source states" if same_fit else "pairs of methods"
+                found[key].append(crossed.error / plain.error)
+    return found
+
+
+def ratios_table(ratios: Mapping[str, Sequence[float]]) -> str:
+    """Return quartiles of `standard_error_ratios` as a table."""
+    rows = {
+        what: {"gains": len(values)}
+        | {f"{share:.0%}": f"{np.quantile(values, share):.2f}" for share in QUARTILES}
+        for what, values in ratios.items()
+        if values
+    }
+    return _aligned("Crossed over plain standard errors of accuracy, quartiles", rows)
 
 
 def verdicts_table(results: Mapping[str, Sequence[Entry]]) -> str:
-    """Return the results of `bench_verdicts` as aligned tables."""
-    lines = [
-        "Simulated scores: said falsely, in % (the bound), a star where it is broken",
-        f"{'trials':>8}{'tasks':>7}" + "".join(f"{c:>15}" for c in COLUMNS),
-    ]
-    for (trials, tasks), rates in score_rates(results["scores"]).items():
-        cells = "".join(f"{_cell(rate):>15}" for rate in rates)
-        lines.append(f"{trials:>8}{tasks:>7}{cells}")
-    counts = Counter((e["truth"], e["verdict"]) for e in results["problems"])
-    lines += ["", "Planted problems: what is true, by what was said"]
-    header = [*STATEMENTS, "all"]
-    lines.append(f"{'':>15}" + "".join(f"{word:>12}" for word in header))
-    for truth in TRUTHS:
-        row = [counts[truth, word] for word in STATEMENTS]
-        cells = "".join(f"{count:>12}" for count in [*row, sum(row)])
-        lines.append(f"{truth:>15}{cells}")
-    for rate in problem_rates(results["problems"]):
-        lines.append(
-            f"{rate.what:>15}{_cell(rate):>15}  {rate.hits} of {rate.cases} problems"
-        )
-    lines += ["", "Comparisons by hold-out: how often to use the source was said, in %"]
-    names = [f"{name}: {what}" for name, what in TOLD_OF_GEOMETRY.items()]
-    lines.append(f"{'labelled':>15}" + "".join(f"{name:>24}" for name in names))
-    for n_labelled, rates in comparison_rates(results["comparisons"]).items():
-        cells = "".join(f"{_cell(rate):>24}" for rate in rates)
-        lines.append(f"{n_labelled:>15}{cells}")
-    return "\n".join([*lines, ""])
+    """Return the results of `bench_verdicts` as aligned tables; of no part, nothing."""
+    compared = {
+        f"{n_labelled}": {
+            f"{geometry}: {rate.what}": rate
+            for geometry, rate in zip(TOLD_OF_GEOMETRY, rates, strict=True)
+        }
+        for n_labelled, rates in comparison_rates(results[COMPARISONS]).items()
+    }
+    cells = _cells(results[POPULATIONS])
+    tables: Mapping[str, Table] = {
+        "Simulated rows, by trials x tasks: how often said, in % (the bound), a star "
+        "where it is broken": score_rates(results[SCORES]),
+        "Planted populations: plain / crossed 95 % intervals that hold the truth, in "
+        "%;\ncrossed over plain standard error, and the factor to 95 % (over none)": {
+            cell: _coverage_row(cases) for cell, cases in cells.items()
+        },
+        "Planted populations: verdicts, in % (the bound), a star where it is broken": {
+            cell: word_rates(cases) for cell, cases in cells.items()
+        },
+        "Comparisons by hold-out, by labelled rows: how often to use the source was "
+        "said, in %": compared,
+    }
+    return "\n".join(_aligned(title, rows) for title, rows in tables.items() if rows)
 
 
-def _cell(rate: Rate) -> str:
-    if not rate.cases:
-        return "–"
-    share = f"{100 * rate.share:.1f}"
-    if rate.what == POWER:
-        return share
-    return f"{share} ({100 * rate.bound:.1f}){'*' if rate.too_often else ' '}"
+def _cells(populations: Sequence[Entry]) -> dict[str, list[Entry]]:
+    """Return cases by kind, rows and method; those of all kinds together last."""
+    cells: dict[str, list[Entry]] = {}
+    for together in ("", "all"):
+        for entry in populations:
+            kind = together or entry["kind"]
+            cell = f"{kind:11} {entry['rows']:>3}  {entry['method']}"
+            cells.setdefault(cell, []).extend(entry["cases"])
+    return cells
+
+
+def _coverage_row(cases: Sequence[Entry]) -> dict[str, str]:
+    found = coverage(cases)
+    row = {k: f"{100 * v[0]:.1f} / {100 * v[1]:.1f}" for k, v in found.items()}
+    ratio, factor = found[INTERVALS[0]][2:]
+    return {**row, "ratio": f"{ratio:.2f}", "factor": f"{factor:.2f}"}
+
+
+def _aligned(title: str, rows: Table) -> str:
+    shown = pd.DataFrame.from_dict(rows, orient="index").map(str)
+    return f"{title}\n{shown.to_string(line_width=None)}\n"

@@ -38,15 +38,19 @@ example:
 
 VERDICTS_HELP = """\
 Tests the rule that says whether a source helped, where the truth is known: on simulated
-accuracies of five source states, and on planted problems that CDSPP is fitted to in
-every state, whose true gains come from 200 fresh trials each. Shows how often the rule
-says what is not so, beside how often it may (5 % and two standard errors), and how
-often it says what is. `cdspp compare` is tested likewise, with 12, 30 and 100 labelled
-rows, 39 in five classes of unequal size, and 40 in two. Takes about two hours of
-processor time.
+test rows, and on pools of planted populations that CDSPP is fitted to in every source
+state, whose true gains other pools tell. Shows how often the rule says what is not so,
+beside how often it may (5 % and two standard errors), how often it says what is, and
+how often intervals hold the truth. `cdspp compare` is tested likewise, with 12, 30 and
+100 labelled rows, 39 in five classes of unequal size, and 40 in two, which takes most of
+the time: some two hours of a processor, and the other parts half an hour.
 
-example:
-  cdspp bench verdicts --draws 200 --problems 8 --comparisons 2
+With --study nothing is simulated: the command shows by how much standard errors over
+trials and rows exceed those over trials alone in a finished study.
+
+examples:
+  cdspp bench verdicts --parts scores populations --draws 200 --pools 5
+  cdspp bench verdicts --study results/embedded
 """
 
 
@@ -121,19 +125,27 @@ def _bench_networks(arguments: argparse.Namespace) -> str:
 
 
 def _bench_verdicts(arguments: argparse.Namespace) -> str:
-    from cdspp.bench.verdicts import bench_verdicts, verdicts_table
+    from cdspp.bench import verdicts
     from cdspp.core.artifacts import write_json
 
-    results = bench_verdicts(
-        draws=arguments.draws,
-        problems=arguments.problems,
-        comparisons=arguments.comparisons,
-        workers=arguments.workers,
-        progress=logging.getLogger(__name__).info,
-    )
+    results: Any
+    if arguments.study:
+        results = verdicts.standard_error_ratios(arguments.study)
+        table = verdicts.ratios_table(results)
+    else:
+        results = verdicts.bench_verdicts(
+            arguments.parts,
+            draws=arguments.draws,
+            populations=arguments.populations,
+            pools=arguments.pools,
+            comparisons=arguments.comparisons,
+            workers=arguments.workers,
+            progress=logging.getLogger(__name__).info,
+        )
+        table = verdicts.verdicts_table(results)
     if arguments.json:
         write_json(arguments.json, results)
-    return verdicts_table(results)
+    return table
 
 
 def _bench_geometry(arguments: argparse.Namespace) -> str:
@@ -237,9 +249,17 @@ def _add_networks(what: Any) -> argparse.ArgumentParser:
 def _add_verdicts(what: Any) -> argparse.ArgumentParser:
     text = "how often the rule on source help errs"
     verdicts = add_command(what, "verdicts", _bench_verdicts, text, VERDICTS_HELP)
-    _add_number(verdicts, "--draws", 2000, "simulated benchmarks a line")
-    _add_number(verdicts, "--problems", 200, "planted problems")
+    parts = ["scores", "populations", "comparisons"]
+    verdicts.add_argument(
+        "--parts", nargs="+", choices=parts, default=parts, help="all by default"
+    )
+    _add_number(verdicts, "--draws", 400, "simulated benchmarks a line")
+    _add_number(verdicts, "--populations", 8, "planted populations a kind and size")
+    _add_number(verdicts, "--pools", 8, "pools of each, three at least")
     _add_number(verdicts, "--comparisons", 40, "comparisons by hold-out a case")
+    verdicts.add_argument(
+        "--study", metavar="FOLDER", help="only compare the standard errors of a study"
+    )
     _add_number(verdicts, "--workers", 2, "processes at a time")
     return verdicts
 

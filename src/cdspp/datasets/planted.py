@@ -6,6 +6,7 @@ one knows what the source has to give.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -126,11 +127,18 @@ class Planted:
         Correlation of the source's centres with `g`, from 0 (independent) to 1.
     n_classes, n_source, n_labelled, n_unlabelled : int
         Classes; and of each class, rows of the source and of the target.
+    imbalance : float, default=1.0
+        Rows of the largest class over those of the smallest, in the source and among
+        unlabelled target rows; sizes fall geometrically, with `n_source` and
+        `n_unlabelled` as their means. Labelled rows stay balanced.
     d_source, d_target, n_latent : int
         Features of the domains, and dimension of the latent space. With fewer
         dimensions than classes, centres differ in how near they lie to each other.
     spread, noise : float
         Of rows around their centre in the latent space, and of features.
+    tail : float, default=inf
+        Degrees of freedom: `e` and `f` of a row are divided by the root of one
+        chi-squared number over its degrees, so that some rows lie far off.
 
     Raises
     ------
@@ -159,6 +167,8 @@ class Planted:
     n_latent: int = 4
     spread: float = 0.5
     noise: float = 0.1
+    imbalance: float = 1.0
+    tail: float = math.inf
 
     def __post_init__(self) -> None:
         """Check the parameters."""
@@ -169,16 +179,19 @@ class Planted:
             raise ValueError(f"shared must lie in [0, 1], got {self.shared}.")
         least = {"n_classes": 2, "n_source": 1, "n_labelled": 1, "n_unlabelled": 0}
         least |= {"d_source": 1, "d_target": 1, "n_latent": 1, "spread": 0, "noise": 0}
+        least |= {"imbalance": 1, "tail": 1}
         for name, bound in least.items():
             value: Any = getattr(self, name)
             if not value >= bound:
                 raise ValueError(f"{name} must be {bound} at least, got {value}.")
 
-    def draw(self, seed: int) -> PlantedProblem:
+    def draw(self, seed: int, *pool: int) -> PlantedProblem:
         """Draw both domains; equal seeds give equal problems.
 
         The labelled rows of a class come first among its rows; see
-        `PlantedProblem.split` for other ones.
+        `PlantedProblem.split` for other ones. Another *pool* has the same source, and
+        other target rows of the same population: around the same centres, in the same
+        view.
         """
         rng = generator("planted", seed)
         target, own = self._centres(rng), self._centres(rng)
@@ -190,31 +203,47 @@ class Planted:
         other_axes = {"none": own_axes, "means": np.eye(self.n_latent)}
         source_axes = other_axes.get(self.geometry, axes)
         # Rows come from streams of their own: the target's do not know the source.
-        per_class = self.n_labelled + self.n_unlabelled
+        sizes = self.n_labelled + self._sizes(self.n_unlabelled)
         rng = generator("planted", seed, "target")
-        X, truth = self._rows(target, axes, per_class, self.d_target, rng)
+        view = self._view(self.d_target, rng)
+        rng = generator("planted", seed, "target", *pool) if pool else rng
+        X, truth = self._rows(target, axes, sizes, view, rng)
         rng = generator("planted", seed, "source")
-        rows = self._rows(source, source_axes, self.n_source, self.d_source, rng)
-        first = np.arange(len(truth)) % per_class < self.n_labelled
-        y = np.where(first, truth, UNLABELLED)
+        view = self._view(self.d_source, rng)
+        sizes = self._sizes(self.n_source)
+        rows = self._rows(source, source_axes, sizes, view, rng)
+        place = np.arange(len(truth)) - np.searchsorted(truth, truth)
+        y = np.where(place < self.n_labelled, truth, UNLABELLED)
         return PlantedProblem(X, y, truth, rows, target, source, axes, source_axes)
 
     def _centres(self, rng: np.random.Generator) -> Float:
         return rng.standard_normal((self.n_classes, self.n_latent))
 
+    def _view(self, width: int, rng: np.random.Generator) -> Float:
+        view: Float = rng.standard_normal((self.n_latent, width)) / self.n_latent**0.5
+        return view
+
+    def _sizes(self, mean: int) -> Int:
+        """Return the rows of each class, from the largest class to the smallest."""
+        shares = np.geomspace(self.imbalance, 1.0, self.n_classes)
+        sizes: Int = np.rint(mean * shares / shares.mean()).astype(np.intp)
+        return sizes.clip(min(mean, 1))
+
     def _rows(
         self,
         centres: Float,
         axes: Float,
-        per_class: int,
-        width: int,
+        sizes: Int,
+        view: Float,
         rng: np.random.Generator,
     ) -> Domain:
         """Draw the rows of a domain, class after class."""
-        codes = np.repeat(np.arange(self.n_classes), per_class)
-        view = rng.standard_normal((self.n_latent, width)) / self.n_latent**0.5
+        codes = np.repeat(np.arange(self.n_classes), sizes)
         spread = rng.standard_normal((len(codes), self.n_latent)) @ axes
-        noise = rng.standard_normal((len(codes), width))
+        noise = rng.standard_normal((len(codes), view.shape[1]))
+        if math.isfinite(self.tail):
+            far = (self.tail / rng.chisquare(self.tail, (len(codes), 1))) ** 0.5
+            spread, noise = far * spread, far * noise
         latent = centres[codes] + self.spread * spread
         return Domain(latent @ view + self.noise * noise, codes)
 

@@ -98,6 +98,11 @@ class RowScores:
     def _arrays(self) -> dict[str, NDArray[np.int8]]:
         return read_arrays(self._path, "scores by row (NPZ)")
 
+    def cells(self) -> list[tuple[str, str, str]]:
+        """Return setting, task and method of what is scored, sorted."""
+        keys = [tuple(key.split("/")) for key in self._arrays]
+        return sorted((key[0], key[1], key[2]) for key in keys if key[0] != _CLASSES)
+
     def classes(self, task: str) -> NDArray[np.int8]:
         """Return the class code of each row of a task's target domain."""
         return self._arrays[f"{_CLASSES}/{task}"]

@@ -98,6 +98,7 @@ def test_methods_are_lines_and_states_columns_of_averages(draw: Draw) -> None:
     figure = draw(found)
     assert labels(figure, "x") == [
         "none",
+        "matched\nnone",
         "swapped\nclasses",
         "permuted\nlabels",
         "class\nnoise",

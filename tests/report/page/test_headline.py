@@ -23,11 +23,11 @@ def test_the_headline_is_aligned_and_says_where_the_page_is(
     assert grid[0].split("  ")[0] == "accuracy, percent (sd)"
     assert grid[1].startswith("SVM_t*")
     assert len({len(line) for line in grid}) == 1
-    told = (
-        "Digits: The verdict is helps on all 4 tasks. On average over tasks the source"
-    )
+    told = "Digits: On average over 4 tasks the source helps CDSPP: over no source it"
     assert any(line.startswith(told) for line in lines)
-    assert "\nDocs to code: The trials leave it undecided: over no source it" in text
+    assert (
+        "\nDocs to code: The trials leave open whether the source helps CDSPP" in text
+    )
     assert lines[-1] == f"Report: {page}"
     page.unlink()
     assert headline(page.parents[1]).endswith("The report is not written yet.")
@@ -54,7 +54,7 @@ def test_features_of_untrained_networks_are_told(
     path = folder / "contents_digits.csv"
     path.write_text(path.read_text().replace(",net,", ',"net, random weights",'))
     told = "Features of the target come from a network with random weights."
-    assert f"\nDigits: {told}\nDigits: The verdict is" in headline(page.parents[1])
+    assert f"\nDigits: {told}\nDigits: On average" in headline(page.parents[1])
     path.unlink()
     assert told not in headline(page.parents[1])
 

@@ -53,7 +53,7 @@ def test_the_page_asks_answers_and_then_shows(page: Path) -> None:
     assert in_order(
         text,
         "Did the source help?</h1>",
-        "Digits: the source helps; Docs to code: the trials leave it undecided",
+        "On Digits the source helps CDSPP; on Docs to code the trials leave open",
         'id="chart"',
         'id="overview"',
         'id="claims"',
@@ -97,9 +97,7 @@ def test_every_benchmark_has_a_card_with_its_verdict_and_answer(page: Path) -> N
         ("helps", "Digits"),
         ("undecided", "Docs to code"),
     ]
-    told = (
-        "The verdict is helps on all 4 tasks. On average over tasks the source helps:"
-    )
+    told = "On average over 4 tasks the source helps CDSPP: over no source it gains"
     assert cards[0][2].startswith(told)
     for word, title, answer in cards:
         section = text[

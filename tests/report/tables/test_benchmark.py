@@ -112,7 +112,7 @@ def test_a_tie_in_print_is_bold_twice() -> None:
     summary.accuracy[0, 0, 0], summary.accuracy[1, 0, 0] = 0.90004, 0.89996
     table = table_of(summary, "accuracy")
     assert [line.cells[1].text for line in table.lines][:2] == ["90.0 (–)", "90.0 (–)"]
-    assert [line.cells[1].bold for line in table.lines] == [True, True] + 5 * [False]
+    assert [line.cells[1].bold for line in table.lines] == [True, True] + 6 * [False]
 
 
 def test_fewer_trials_are_never_bold_even_if_not_called_shortened() -> None:
@@ -148,7 +148,7 @@ def test_a_cell_without_any_trial_is_a_dash() -> None:
 def test_csv_is_tidy_and_exact() -> None:
     summary = draw_summary(make_plan())
     data = table_of(summary, "accuracy").data
-    assert len(data) == 9 * 5
+    assert len(data) == 10 * 5
     (row,) = data[(data["row"] == "noise") & (data["task"] == TASK)].itertuples()
     assert (row.mean, row.sd) == mean_sd(summary.accuracy[summary.find("noise"), 0])
     assert (row.kind, row.trials) == ("controls", 10)
@@ -167,7 +167,7 @@ def test_latex_has_rules_between_blocks_subscripts_and_balanced_braces() -> None
 def test_iterations_are_rows_of_the_methods_that_iterate() -> None:
     summary = draw_summary(make_plan())
     table = table_of(summary, "iterations")
-    assert len(table.lines) == 7 * 5
+    assert len(table.lines) == 8 * 5
     mean, sd = mean_sd(summary.by_iteration[summary.find("cdspp"), 0, :, 0])
     first = [cell.text for cell in table.lines[0].cells[:3]]
     assert first == ["CDSPP", "1", f"{100 * mean:.1f} ({100 * sd:.1f})"]

@@ -58,7 +58,8 @@ def frame(*records: dict[str, Any]) -> pd.DataFrame:
 def _both_measures(record: dict[str, Any]) -> dict[str, Any]:
     names = ("gain", "low", "high", "p_above", "p_below", "pair", "p_helps", "p_hurts")
     same = {f"balanced_{name}": record[name] for name in names}
-    words = dict.fromkeys(("accuracy_verdict", "balanced_verdict"), record["verdict"])
+    word = record.get("accuracy_verdict", record["verdict"])
+    words = dict.fromkeys(("accuracy_verdict", "balanced_verdict"), word)
     return {"least": -0.02, "one_decides": False, **same, **words, **record}
 
 
@@ -125,7 +126,9 @@ def test_a_gain_says_why_nothing_is_said_of_it() -> None:
     one = {**few, "trials": 1, "low": NAN, "high": NAN}
     assert shown(matrix(one))["Over none"] == "+5.0 [1 trial]"
     fallen = {**GAIN, "pair": "collapsed"}
-    assert shown(matrix(fallen))["Over none"] == "+5.0 [1.0 to 9.0, collapsed]"
+    assert (
+        shown(matrix(fallen))["Over none"] == "+5.0 [1.0 to 9.0, collapsed or diverged]"
+    )
 
 
 @pytest.mark.parametrize(("trials", "shown"), [(1, False), (2, False), (3, True)])
@@ -252,7 +255,7 @@ def test_the_tables_show_what_the_comparisons_say() -> None:
         assert cell.value == row.gain
         assert cell.text == f"+{100 * row.gain:.1f}"
     assert shown(table, 1)["Tasks"] == "4 helps [of 4]"
-    assert len(table.data) == 3 * 6
+    assert len(table.data) == 3 * 7
 
 
 def test_the_reference_has_a_line_a_task_and_the_data_hold_every_method() -> None:

@@ -71,7 +71,7 @@ STYLES = {
     "cdspp-pca": Style("#41a6dd", "H"),
     "target-only": Style("#d98a00", "D"),
     "none": Style("#d98a00", "d"),
-    "none-matched": Style("#8a5a00", "s"),
+    "none-matched": Style("#8a5a00", "p"),
     "swapped-classes": Style("#12805c", "P"),
     "permuted-labels": Style("#c9431d", "^"),
     "class-noise": Style("#7a5195", "X"),
