@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
 
+import cdspp
 from cdspp import CDSPP, SourceDomain, compare
 from cdspp.analysis.compare import _folds, _problem
 from cdspp.analysis.decision import (
@@ -91,6 +93,17 @@ def test_what_is_printed_fits_on_one_screen(shared: Comparison) -> None:
     assert lines[0] == "Comparison: use"
     assert shared.sentence in lines
     assert any(line.startswith("SVM_t") for line in lines)
+
+
+def test_the_next_step_is_code_that_runs(shared: Comparison) -> None:
+    problem = Planted("shared", n_classes=3).draw(0)
+    names: dict[str, Any] = {"cdspp": cdspp, "X": problem.X, "y": problem.y}
+    names["source"] = SourceDomain(*problem.source)
+    fit, scaled = re.findall("`([^`]+)`", shared.next_step)
+    exec(scaled, names)
+    model = eval(fit, names)
+    assert type(model).identifier == shared.method
+    assert len(model.transduction_) == len(problem.X)
 
 
 @pytest.mark.parametrize("geometry", ["none", "misleading"])

@@ -107,3 +107,10 @@ def test_twice_the_labels_add_half_of_what_the_last_doubling_added() -> None:
     assert of_twice_the_labels(both, Fit("cdspp", REAL, 4)) == pytest.approx(0.05)
     assert np.isnan(of_twice_the_labels(both, Fit("svm-t", REAL, 4)))
     assert "about +5.0 points to CDSPP with the source" in told(both).finding
+
+
+def test_a_rival_that_mostly_fails_keeps_no_other_from_its_word() -> None:
+    found = held_out((0.9, 0.5), 0.5)
+    found.right[Fit("svm-t", REAL, 4)][:, 3:] = np.nan
+    assert told(found).decision == USE
+    assert "svm-t" not in found.alone

@@ -169,8 +169,7 @@ def compare(
         for fit in asked:
             right[fit], collapsed[fit] = fits.held_out(fit)
     classes = problem.codes[problem.labelled]
-    sizes = [len(rows) for rows in folds[0].train]
-    told = HoldOut(classes, min(sizes), max(sizes), chosen, right, collapsed)
+    told = HoldOut(classes, *_labels(folds), chosen, right, collapsed)
     found = conclude(told, margin / 100, wanted / 100, scale)
     return replace(found, note="; ".join(filter(None, [*fits.notes(), found.note])))
 
@@ -286,9 +285,15 @@ def _folds(problem: _Problem, repeats: int, share: float, seed: int) -> list[_Fo
     ]
 
 
+def _labels(folds: Sequence[_Fold]) -> tuple[int, int]:
+    """Return the fewest and the most labelled rows per class in a fit."""
+    sizes = [len(rows) for fold in folds for rows in fold.train]
+    return min(sizes), max(sizes)
+
+
 def _asked(method: str, folds: Sequence[_Fold], problem: _Problem) -> Iterator[Fit]:
     """Yield what is fitted: in every state, and with half the labels in two."""
-    most = max(len(rows) for rows in folds[0].train)
+    _, most = _labels(folds)
     uses_source = method_class(method).uses_source
     for state in STATES if uses_source else (REAL,):
         if not (state == SWAPPED and problem.two_classes):

@@ -38,6 +38,7 @@ from cdspp.analysis.verdicts import (
     EQUAL,
     HELPS,
     HURTS,
+    MIN_TRIALS,
     Verdict,
     agreed,
     holm,
@@ -193,7 +194,7 @@ class HoldOut:
 
     @cached_property
     def alone(self) -> dict[str, Floats]:
-        """Held-out rows of all methods without a source, collapsed ones left out."""
+        """Held-out rows of methods without a source; not of those that mostly fail."""
         fits = (
             Fit(name, ALONE if name in self.asked else REAL, self.labels)
             for name in self.methods
@@ -201,7 +202,8 @@ class HoldOut:
         return {
             fit.method: self.right[fit]
             for fit in fits
-            if np.isfinite(self.right[fit]).any() and not self.fallen(fit)
+            if self.by_row(self.right[fit])[0].size >= MIN_TRIALS
+            and not self.fallen(fit)
         }
 
     def with_source(self, method: str) -> Floats:
@@ -308,9 +310,7 @@ def shrunk(gain: PairedGain) -> PairedGain:
     return replace(gain, gain=share * gain.gain, error=share**0.5 * gain.error)
 
 
-def _gains_over_states(
-    found: HoldOut,
-) -> Gains:
+def _gains_over_states(found: HoldOut) -> Gains:
     """Return the gains, plain and balanced, by method and state."""
     return {
         name: {
@@ -322,9 +322,7 @@ def _gains_over_states(
     }
 
 
-def _gains_over_alone(
-    found: HoldOut,
-) -> Gains:
+def _gains_over_alone(found: HoldOut) -> Gains:
     """Return the gains, plain and balanced, by method and other one without source."""
     return {
         name: {
