@@ -227,6 +227,39 @@ def test_a_number_of_labels_that_some_class_meets_is_allowed(
         load(config)
 
 
+@pytest.mark.parametrize(
+    ("grid", "fault"),
+    [
+        ({"alpha": [1, -1]}, r"methods\[2\]\.grid: .*alpha"),
+        ({"alhpa": [1, 2]}, r"methods\[2\]\.grid: method cdspp has no option 'alhpa'"),
+    ],
+)
+def test_a_grid_holds_options_of_the_method(
+    config: dict[str, Any], grid: dict[str, Any], fault: str
+) -> None:
+    put(config, "methods.cdspp.grid", grid)
+    with pytest.raises(ConfigError, match=fault):
+        load(config)
+
+
+def test_a_method_that_predicts_no_other_rows_has_no_grid(
+    config: dict[str, Any],
+) -> None:
+    config["methods"].append({"id": "pa", "grid": {"mu": [1, 10]}})
+    with pytest.raises(ConfigError, match="those that select are held out"):
+        load(config)
+
+
+def test_settings_of_selected_options_have_their_names_alone(
+    config: dict[str, Any],
+) -> None:
+    put(config, "settings.wide.id", "selected-noise")
+    load(config)
+    put(config, "methods.cdspp.grid", {"alpha": [1, 10]})
+    with pytest.raises(ConfigError, match="two runs would be called selected-noise"):
+        load(config)
+
+
 def test_weights_that_are_not_there_are_named_once(
     config: dict[str, Any], tmp_path: Path
 ) -> None:

@@ -229,6 +229,7 @@ class CrossCheck:
             yield from option_faults(
                 f"{where}.options", name, method.get("options", {})
             )
+            yield from _grid_faults(f"{where}.grid", name, method.get("grid", {}))
             yield from self.known.trial_faults(where, method)
             for benchmark in method.get("benchmarks", []):
                 place = f"{where}.benchmarks"
@@ -256,6 +257,18 @@ class CrossCheck:
                 yield from self._kind_faults(where, entry, "source_view")
         if "prior_file" in method and "prior" not in option_defaults(method["id"]):
             yield f"{where}.prior_file: method {method['id']} has no option prior."
+
+
+def _grid_faults(where: str, method: str, grid: Config) -> Iterator[str]:
+    """Yield what keeps a method from selecting of a grid of values."""
+    if grid and method_class(method).transductive:
+        yield (
+            f"{where}: method {method} labels the rows it is fitted on, and those that "
+            "select are held out; remove the key."
+        )
+    for option, values in grid.items():
+        for value in values:
+            yield from option_faults(where, method, {option: value})
 
 
 def _published_faults(

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from cdspp.core.names import LABELS, MAIN
+from cdspp.core.names import LABELS, MAIN, REAL, SELECTED
 from cdspp.methods import available
 from cdspp.stages.source_states import SourceState
 from cdspp.study.fitting import option_faults, size_faults
 from cdspp.study.known_names import KnownNames, unknown
-from cdspp.study.settings import READINGS, setting_of_value
+from cdspp.study.settings import READINGS, in_state, setting_of_value
 
 __all__ = ["run_section_faults"]
 
@@ -127,6 +127,8 @@ class _RunCheck:
     def _name_faults(self) -> Iterator[str]:
         """Yield names that two settings would have, as main, curves, readings do."""
         names = [MAIN, *self.known.names("settings"), *self.known.states]
+        if any("grid" in entry for _, entry in self.known.entries("methods")):
+            names += [in_state(SELECTED, state) for state in (REAL, *self.known.states)]
         names += [
             f"{opening}-{name}"
             for section, opening in READINGS.items()
