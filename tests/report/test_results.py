@@ -12,6 +12,7 @@ import cdspp
 from cdspp.analysis.source_help import compare
 from cdspp.analysis.summary import read_scores
 from cdspp.core.errors import DataError
+from cdspp.stages.row_scores import RowScores
 
 
 def test_a_finished_study_is_read_back_as_data_frames(rich: WrittenStudy) -> None:
@@ -56,7 +57,10 @@ def test_the_comparisons_are_those_of_all_benchmarks(rich: WrittenStudy) -> None
     rich.make("table")
     found = cdspp.load_results(rich.folder).comparisons
     assert list(found["benchmark"].unique()) == ["digits", "docs"]
-    known = [compare(read_scores(path), plan) for plan, path in rich.pairs.values()]
+    known = [
+        compare(read_scores(path), plan, RowScores(path.with_suffix(".npz")))
+        for plan, path in rich.pairs.values()
+    ]
     expected = pd.concat(known, ignore_index=True)
     pd.testing.assert_frame_equal(found, expected, check_dtype=False)
     assert dict(found.dtypes[["gain", "state", "trials"]]) == {

@@ -96,8 +96,8 @@ def crossed_gain(strata: Sequence[Stratum]) -> PairedGain:
     shared = np.logical_and.reduce(known)
     parts = [_tested(Stratum(w, values[shared])) for w, values in strata]
     means = [w * np.nanmean(values, axis=1) for w, values in parts]
-    by_trial = np.sum(means, axis=0)
-    plain = gain_of(by_trial, resolution=_one_row(parts) / max(len(by_trial), 1) ** 0.5)
+    by_trial, row = np.sum(means, axis=0), _one_row(parts)
+    plain = gain_of(by_trial, resolution=row / max(len(by_trial), 1) ** 0.5)
     if not plain.known:
         return plain
     of_trials = float(by_trial.var(ddof=1)) / plain.trials
@@ -111,7 +111,7 @@ def crossed_gain(strata: Sequence[Stratum]) -> PairedGain:
     spread += [(part.residual, part.residual_df) for part in found]
     below = sum(part**2 / df for part, df in spread if part > 0 and df > 0)
     df = max(variance**2 / below, least_df) if below else least_df
-    return replace(plain, error=max(plain.error, variance**0.5), df=df)
+    return replace(plain, error=max(plain.error, variance**0.5), df=df, row=row)
 
 
 def _tested(part: Stratum) -> Stratum:

@@ -33,7 +33,7 @@ __all__ = [
 LEVEL = 0.95
 INTERVAL_TRIALS = 3  # the fewest that have an interval
 # Standard deviations from the median, estimated by the median absolute deviation.
-OUTLIER = 5.0
+OUTLIER, OUTLIER_TRIALS = 5.0, 5
 # Differences of equal fractions may leave a trace of rounding.
 ZERO = 1e-12
 
@@ -54,9 +54,12 @@ class PairedGain:
         The least difference of a trial; NaN without one.
     one_decides : bool
         Whether a one-sided test at 5 % says otherwise without the trial that lies
-        farthest from the median, where that is an outlier (`OUTLIER`).
+        farthest from the median, where that is an outlier (`OUTLIER`) among
+        `OUTLIER_TRIALS` or more.
     df : float
         Degrees of freedom of the standard error.
+    row : float
+        What one test row changes in a trial; 0 where rows are not known.
     """
 
     gain: float
@@ -66,6 +69,7 @@ class PairedGain:
     least: float = math.nan
     one_decides: bool = False
     df: float = math.nan
+    row: float = 0.0
 
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
         """Return the t interval of the mean difference; NaN from too few trials."""
@@ -172,7 +176,7 @@ def gain_of(
 
 def _without_outlier(differences: Floats) -> Floats:
     """Leave out the trial farthest from the median, where it is an outlier."""
-    if not differences.size:
+    if differences.size < OUTLIER_TRIALS:
         return differences
     far = np.abs(differences - np.median(differences))
     if far.max() <= OUTLIER * 1.4826 * np.median(far):

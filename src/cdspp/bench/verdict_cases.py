@@ -142,9 +142,9 @@ def simulate(
         (trials, scenario.n_rows): 1 - of_trials - scenario.of_rows,
     }
     numbers = np.zeros((tasks, len(STATES), trials, scenario.n_rows))
-    for layout, part in parts.items():
-        common = rng.standard_normal((tasks, 1, *layout))
-        own = rng.standard_normal((tasks, len(STATES), *layout))
+    for moved, part in parts.items():
+        common = rng.standard_normal((tasks, 1, *moved))
+        own = rng.standard_normal((tasks, len(STATES), *moved))
         together = scenario.joint**0.5 * common + (1 - scenario.joint) ** 0.5 * own
         numbers += part**0.5 * together
     return np.asarray(numbers < ndtri(chances), dtype=float)

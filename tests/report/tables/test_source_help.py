@@ -291,11 +291,8 @@ def test_without_comparisons_tables_are_empty_with_the_columns_of_their_data(
 
 
 def test_a_verdict_of_two_words_shows_both() -> None:
-    record = {
-        **GAIN,
-        "balanced_verdict": "undecided",
-        "verdict": "depends on the measure",
-    }
+    words = {"accuracy_verdict": "helps", "balanced_verdict": "undecided"}
+    record = {**GAIN, **words, "verdict": "depends on the measure"}
     for table in (matrix, tasks):
         assert shown(table(record))["Verdict"] == (
             "depends on the measure [by accuracy helps, by balanced accuracy undecided]"
