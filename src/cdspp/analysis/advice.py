@@ -124,7 +124,7 @@ def _gains(judged: Judged, margin: float) -> Iterator[dict[str, object]]:
 
 def _finding(found: HoldOut, judged: Judged, wanted: float) -> str:
     if not judged.method:
-        return "Cannot tell: the fits of every method have collapsed or diverged."
+        return "Cannot tell: the fits of no method without a source say anything."
     name = method_class(judged.method).display_name
     best = method_class(judged.best_alone).display_name
     if judged.gain is not None:
