@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 from support.printed_data import cell_of, summary_of
-from support.score_data import NAN
+from support.report_data import make_plan
+from support.score_data import NAN, as_frame
 
 from cdspp.analysis.paper_accuracy import (
     Printed,
@@ -18,6 +19,7 @@ from cdspp.analysis.paper_accuracy import (
     printed_verdict,
     read_printed,
 )
+from cdspp.analysis.summary import summarise
 from cdspp.core.errors import DataError
 from cdspp.datasets.catalogue import load_catalogue
 from cdspp.methods import available, method_class
@@ -155,6 +157,44 @@ def test_a_cell_of_ours_stands_beside_the_printed_one(printed: Printed) -> None:
     assert (cell.mean, cell.sd, cell.difference) == pytest.approx(expected)
     verdict = printed_verdict(known.printed_mean, known.printed_sd, 0.70, 0.01, 3)
     assert (cell.trials, cell.verdict, cell.reason) == (3, verdict, "")
+
+
+@pytest.mark.parametrize(
+    ("method", "seeds", "trials", "verdict"),
+    [
+        ("cdspp", [0.1], 1, "differs"),
+        ("pa", [0.1], 10, "too few trials"),
+        ("pa", [0.1, 0.1], 10, "too few trials"),
+        ("pa", [0.1, 0.1, 0.1], 4, "too few trials"),
+        ("pa", [0.1, 0.1, 0.02], 5, "too few trials"),
+        ("pa", [0.1, 0.1, 0.1], 5, "differs"),
+        ("pa", [0.02], 1, "close"),
+    ],
+)
+def test_a_random_method_differs_where_three_seeds_of_five_trials_do(
+    printed: Printed, method: str, seeds: list[float], trials: int, verdict: str
+) -> None:
+    name = method_class(method).display_name
+    place = ("nus-imagenet", name, "tags_images")
+    known = cell_of(printed.cells, *place).printed_mean
+    settings = {
+        f"seed-{seed}": {"methods": [method], "options": {"random_state": seed}}
+        for seed in range(1, len(seeds))
+    }
+    values = {
+        (setting, method): {"tags_images": [known - off] * trials}
+        for setting, off in zip(("main", *settings), seeds, strict=True)
+    }
+    plan = make_plan(
+        printed="nus-imagenet",
+        tasks=["tags_images"],
+        methods=[method],
+        states=(),
+        settings=[{"id": name, **entry} for name, entry in settings.items()],
+        trials=trials,
+    )
+    cells = compare_printed(printed, [summarise(as_frame(values), plan)])
+    assert cell_of(cells, *place).verdict == verdict
 
 
 def test_the_average_over_tasks_is_compared_where_all_tasks_ran(

@@ -48,6 +48,6 @@ def test_a_study_of_a_folder_of_images_is_valid_and_planned(
 ) -> None:
     run("image_folder.py", tmp_path)
     told = capsys.readouterr().out
-    # Five trials in six states, and without a source as target-only.
-    assert re.search(r"^cdspp +1 +25 ", told, re.M)
+    # Five trials in seven states, and without a source as target-only.
+    assert re.search(r"^cdspp +1 +30 ", told, re.M)
     assert len(list(tmp_path.rglob("*.png"))) == 600

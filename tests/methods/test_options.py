@@ -37,6 +37,7 @@ OUT_OF_RANGE: Values = {
     "n_atoms": [0],
     "n_components": [0],
     "n_line_searches": [0],
+    "target_axes": ["some"],
     "n_neighbors": [0],
     "normalize_means": [1.5],
     "norms_of_all_classes": ["no"],

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from support.toy_problem import ToyProblem, toy_problem
 
 from cdspp import PA
 from cdspp.core.errors import MethodFailed
+from cdspp.core.linalg import principal_axes
+from cdspp.methods.pa.pa import _filled
 from cdspp.study.cost import Size
 
 
@@ -30,6 +34,21 @@ def test_separated_classes_are_recognised(sizes: tuple[int, int]) -> None:
     assert problem.accuracy(model) > 0.9
     assert len(model.history_) == model.n_iter_ == 3
     assert all(entry.confidence is None for entry in model.history_)
+
+
+def test_the_axes_of_the_labelled_rows_serve_a_wider_target() -> None:
+    problem = wide_toy(d_source=40, d_target=60)
+    model = problem.fit(quick(target_axes="labelled"))
+    assert problem.accuracy(model) > 0.9
+
+
+def test_axes_are_filled_up_by_the_first_features_that_they_lack() -> None:
+    axes = principal_axes(np.random.default_rng(0).random((4, 30)), 20)
+    filled = _filled(axes, 20)
+    assert_allclose(filled[:, :3], axes)
+    assert_allclose(filled.T @ filled, np.eye(20), atol=1e-12)
+    features = np.eye(30, 17)
+    assert_allclose(filled @ (filled.T @ features), features, atol=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")

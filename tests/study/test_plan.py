@@ -92,6 +92,24 @@ def test_a_setting_asks_for_its_own_trials(embedded: dict[str, Any]) -> None:
     assert asked["cdspp, selected"] == asked["cdspp-pca, selected-noise"] == 5
 
 
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({"options": {"random_state": 1}, "tasks": 1, "trials": 5}, True),
+        ({"options": {"random_state": 1, "mu": 1}}, False),
+        ({"options": {"random_state": 1}, "labels": {"target": 1}}, False),
+        ({"options": {"random_state": 1}, "source": {"name": "noise"}}, False),
+        ({"options": {"mu": 1}}, False),
+    ],
+)
+def test_a_setting_of_another_random_start_alone_is_a_seed(
+    embedded: dict[str, Any], more: dict[str, Any], expected: bool
+) -> None:
+    embedded["settings"] = [{"id": "other", "methods": ["pa"], **more}]
+    found = {row.key: row.reseeded for row in plan(embedded).rows}
+    assert (found["pa, other"], found["pa"]) == (expected, False)
+
+
 def test_curves_and_deviations_stay_out_of_the_other_settings(
     embedded: dict[str, Any],
 ) -> None:

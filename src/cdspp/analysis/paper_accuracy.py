@@ -17,9 +17,11 @@ import pandas as pd
 import yaml
 
 from cdspp.analysis.summary import Floats, Summary, mean_sd, n_present
+from cdspp.analysis.verdicts import MIN_TRIALS, TOO_FEW
 from cdspp.core.artifacts import SHIPPED, read_csv
 from cdspp.core.errors import DataError
 from cdspp.core.names import AVERAGE
+from cdspp.methods import seed_option
 from cdspp.study.plan import Row
 
 __all__ = [
@@ -27,6 +29,7 @@ __all__ = [
     "CLOSE",
     "DIFFERS",
     "EXACT",
+    "MIN_SEEDS",
     "NOT_RUN",
     "PRINTED_TRIALS",
     "RULE",
@@ -46,8 +49,10 @@ RULE = (
     "standard errors of their difference, whichever is more; it is close within three "
     "points, and differs otherwise, these before rounding. The standard error needs "
     "both deviations: for averages, which are printed without one, the point alone "
-    "counts."
+    "counts. A method that draws random numbers differs only where three seeds do, "
+    "each over five trials or more; until then there are too few trials."
 )
+MIN_SEEDS = 3
 EXACT, AGREES, CLOSE = "exact", "agrees", "close"
 DIFFERS, NOT_RUN = "differs", "not run"
 _PRINTED_TO = 0.0005  # half of the last printed digit, as a fraction
@@ -200,7 +205,8 @@ def compare_printed(printed: Printed, summaries: Sequence[Summary]) -> pd.DataFr
         Every printed cell, in order: the columns of `Printed.cells`, how our row is
         shown, whether it is `shortened`, our `mean` and `sd` over our `trials`, the
         `difference` (ours minus the printed mean), the `verdict` by `RULE`, and the
-        `reason` why there is no number of ours.
+        `reason` why there is no number of ours. The numbers are those of the main run;
+        settings of the plan that change `random_state` alone are its other seeds.
 
     Raises
     ------
@@ -243,48 +249,61 @@ def _ours(
     }
     if cell.method not in places:
         return _beside(cell, reason="method is not in this study")
-    row = places[cell.method]
+    main = summary.rows[places[cell.method]]
+    seeds = [
+        i
+        for i, row in enumerate(summary.rows)
+        if row == main or (row.reseeded and row.method == main.method)
+    ]
     printed_tasks = set(benchmark.tasks.values()) - {AVERAGE}
-    values = _values(summary, row, cell.task, printed_tasks)
+    values = _values(summary, seeds, cell.task, printed_tasks)
     if values is None:
         tasks = "some of its tasks are" if cell.task == AVERAGE else "task is"
         return _beside(cell, reason=f"{tasks} not in this study")
-    reason = "" if n_present(values) else "no trial that counts"
-    return _beside(cell, values, row=summary.rows[row], reason=reason)
+    reason = "" if n_present(values[0]) else "no trial that counts"
+    return _beside(cell, values, row=main, reason=reason)
 
 
 def _values(
-    summary: Summary, row: int, task: str, printed_tasks: set[str]
+    summary: Summary, rows: Sequence[int], task: str, printed_tasks: set[str]
 ) -> Floats | None:
-    """Return our values by trial, None where the study has no such task."""
+    """Return our values by row and trial, None where the study has no such task."""
     if task != AVERAGE:
         tasks = summary.tasks
-        return summary.accuracy[row, tasks.index(task)] if task in tasks else None
+        return summary.accuracy[rows, tasks.index(task)] if task in tasks else None
     # An average over other tasks would be another quantity.
     if set(summary.tasks) != printed_tasks:
         return None
-    average: Floats = summary.accuracy[row].mean(axis=0)
+    average: Floats = summary.accuracy[rows].mean(axis=1)
     return average
 
 
 def _beside(
     cell: Any,
-    values: Sequence[float] | Floats = (),
+    seeds: Sequence[Sequence[float]] | Floats = ((),),
     *,
     row: Row | None = None,
     reason: str,
 ) -> dict[str, object]:
-    mean, sd = mean_sd(values)
-    trials = n_present(values)
+    """Return what stands beside a cell; the first of `seeds` is the main run."""
+    mean, sd = mean_sd(seeds[0])
+    verdict = _verdict(cell, seeds[0])
+    if verdict == DIFFERS and row is not None and seed_option(row.method, 0):
+        enough = (values for values in seeds if n_present(values) >= MIN_TRIALS)
+        differing = sum(_verdict(cell, values) == DIFFERS for values in enough)
+        verdict = DIFFERS if differing >= MIN_SEEDS else TOO_FEW
     return {
         "shortened": row is not None and row.shortened,
         "display_name": cell.method if row is None else row.display_name,
         "mean": mean,
         "sd": sd,
-        "trials": trials,
+        "trials": n_present(seeds[0]),
         "difference": mean - cell.printed_mean,
-        "verdict": printed_verdict(
-            cell.printed_mean, cell.printed_sd, mean, sd, trials
-        ),
+        "verdict": verdict,
         "reason": reason,
     }
+
+
+def _verdict(cell: Any, values: Sequence[float] | Floats) -> str:
+    ours = (*mean_sd(values), n_present(values))
+    return printed_verdict(cell.printed_mean, cell.printed_sd, *ours)

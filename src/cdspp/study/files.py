@@ -102,10 +102,9 @@ def files_after_fits(
     """
     name = study.name
     return {
-        "scores": [
-            path.format(study=name, benchmark=b)
-            for path in (SCORES, ROW_SCORES)
-            for b in study.benchmarks
+        "scores": [SCORES.format(study=name, benchmark=b) for b in study.benchmarks],
+        "scores by row": [
+            ROW_SCORES.format(study=name, benchmark=b) for b in study.benchmarks
         ],
         "predictions": [
             file for b in study.benchmarks for file in prediction_files(study, b)

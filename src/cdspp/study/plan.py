@@ -72,6 +72,8 @@ class Row:
         State of the source.
     tasks : tuple of str
         The tasks that the method runs, where they are not all; else empty.
+    reseeded : bool
+        Whether it is the main run from another random start, and nothing else.
     """
 
     key: str
@@ -84,6 +86,7 @@ class Row:
     shortened: bool = False
     source: str = REAL
     tasks: tuple[str, ...] = ()
+    reseeded: bool = False
 
     @property
     def marks(self) -> str:
@@ -355,6 +358,7 @@ def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
         shortened=study.methods[method].shortened,
         source=str(setting.source["name"]),
         tasks=() if ran == study.benchmarks[benchmark].tasks else ran,
+        reseeded=_is_reseeded(setting),
     )
     if study.prior_file(name, method) is not None:
         told = f"{found.display_name} (knows test shares)"
@@ -377,6 +381,12 @@ def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
         display_name=f"{row.display_name}, {name}",
         kind=kind,
     )
+
+
+def _is_reseeded(setting: Setting) -> bool:
+    main = Setting(setting.identifier, setting.methods, setting.tasks)
+    but_for_start = replace(main, options=setting.options, trials=setting.trials)
+    return set(setting.options) == {"random_state"} and setting == but_for_start
 
 
 def _curves(study: Study, benchmark: str) -> Iterator[CurvePlan]:

@@ -80,6 +80,6 @@ def test_verdicts_are_counted_by_method(printed: Printed) -> None:
     summary = summary_of("mrc", accuracies, shortened={"cdspp": 1})
     table = build_printed_counts(compare_printed(printed, [summary]))
     texts = [[cell.text for cell in line.cells] for line in table.lines]
-    assert texts[0] == ["SVM_t*", "1 of 2", "–", "–", "1 of 2"]
+    assert texts[0] == ["SVM_t*", "1 of 2", "–", "–", "1 of 2", "–"]
     assert table.lines[1].cells[0].note == "1 trial"
     assert "two standard errors" in table.caption

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from cdspp.core.errors import MethodFailed
-from cdspp.core.linalg import principal_axes, row_normalise
+from cdspp.core.linalg import column_signs, principal_axes, row_normalise
 from cdspp.methods.base import Float, Int, Problem, Round, TransductiveClassifier
 from cdspp.methods.pa.sparse_coding import (
     CodingProblem,
@@ -62,6 +62,11 @@ class PA(TransductiveClassifier):
         Number of codings; the first takes no part in `history_`.
     C : float, default=100.0
         Inverse regularisation of logistic regression.
+    target_axes : {'all', 'labelled'}, default='all'
+        Target rows whose principal axes narrow a target wider than the source: all of
+        them, with zeros where the axes are too few, or the labelled ones alone. Their
+        few axes are followed by the target's first features, made orthogonal to them
+        and to each other.
     random_state : int, RandomState or None, default=None
         Draws the first dictionary; nothing else is random.
 
@@ -82,10 +87,12 @@ class PA(TransductiveClassifier):
     search for codes gives up once min(p, K) - 10 coefficients are active, as is always
     so with these settings. Where the principal axes of the wider domain are fewer than
     the features of the other, zeros take their place; the axes of the target are those
-    of labelled and unlabelled rows together; and the bandwidth of the graph is the mean
-    of all distances, not of a random part. The rows must differ in two directions or
-    more: a dictionary of centred atoms has none otherwise. With barely more than ten
-    directions the codes have next to no coefficients and the labels are poor.
+    of labelled and unlabelled rows together, by default, while commented lines of the
+    code give either axes of their own, on which the two cannot be compared; and the
+    bandwidth of the graph is the mean of all distances, not of a random part. The rows
+    must differ in two directions or more: a dictionary of centred atoms has none
+    otherwise. With barely more than ten directions the codes have next to no
+    coefficients and the labels are poor.
 
     Without unlabelled rows there is nothing to code and nothing is. A class without a
     labelled target row is never predicted.
@@ -123,6 +130,7 @@ class PA(TransductiveClassifier):
         "gamma": [POSITIVE],
         "max_iter": [Interval(Integral, 2, None, closed="left")],
         "C": [POSITIVE],
+        "target_axes": [StrOptions({"all", "labelled"})],
         "random_state": ["random_state"],
     }
 
@@ -135,6 +143,7 @@ class PA(TransductiveClassifier):
         gamma: float = 0.01,
         max_iter: int = 10,
         C: float = 100.0,
+        target_axes: str = "all",
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
@@ -144,6 +153,7 @@ class PA(TransductiveClassifier):
         self.gamma = gamma
         self.max_iter = max_iter
         self.C = C
+        self.target_axes = target_axes
         self.random_state = random_state
 
     @classmethod
@@ -174,7 +184,7 @@ class PA(TransductiveClassifier):
         n_unlabelled = len(problem.X_unlabelled)
         n_target = len(problem.y_labelled) + n_unlabelled
         rounds: list[Round] = []
-        for codes in self._codings(_align(problem, self.n_components), n_target):
+        for codes in self._codings(self._align(problem), n_target):
             prediction = self._classify(
                 codes[-n_target:-n_unlabelled],
                 problem.y_labelled,
@@ -182,6 +192,22 @@ class PA(TransductiveClassifier):
             )
             rounds.append(Round(len(rounds) + 1, prediction))
         return rounds
+
+    def _align(self, problem: Problem) -> Float:
+        """Return all rows, source first, in one space and of unit length."""
+        target = np.vstack([problem.X_labelled, problem.X_unlabelled])
+        width = min(problem.X_source.shape[1], target.shape[1])
+        n_fitted = None if self.target_axes == "all" else len(problem.X_labelled)
+        source = _narrow(_unit_scale(problem.X_source), width)
+        target = _narrow(_unit_scale(target), width, n_fitted)
+        rows = np.vstack([row_normalise(source), row_normalise(target)])
+        axes = principal_axes(rows, self.n_components)
+        if axes.shape[1] < 2:
+            raise MethodFailed(
+                "PA needs n_components of 2 or more and rows that differ in as many "
+                f"directions once scaled to unit length, got {axes.shape[1]}"
+            )
+        return row_normalise(rows @ axes)
 
     def _codings(self, X: Float, n_target: int) -> Iterator[Float]:
         """Yield the codes of all rows after each coding but the first."""
@@ -218,27 +244,26 @@ class PA(TransductiveClassifier):
         return prediction
 
 
-def _align(problem: Problem, n_components: int) -> Float:
-    """Return all rows, source first, in one space and of unit length."""
-    target = np.vstack([problem.X_labelled, problem.X_unlabelled])
-    width = min(problem.X_source.shape[1], target.shape[1])
-    both = (problem.X_source, target)
-    rows = np.vstack([row_normalise(_narrow(_unit_scale(X), width)) for X in both])
-    axes = principal_axes(rows, n_components)
-    if axes.shape[1] < 2:
-        raise MethodFailed(
-            "PA needs n_components of 2 or more and rows that differ in as many "
-            f"directions once scaled to unit length, got {axes.shape[1]}"
-        )
-    return row_normalise(rows @ axes)
+def _narrow(X: Float, width: int, n_fitted: int | None = None) -> Float:
+    """Return rows of `width` columns: on principal axes where there were more.
 
-
-def _narrow(X: Float, width: int) -> Float:
-    """Return rows of `width` columns: on principal axes where there were more."""
+    The axes are those of all rows, with zeros where they are too few, or of the first
+    `n_fitted`, filled up by features.
+    """
     if X.shape[1] == width:
         return X
-    scores = X @ principal_axes(X, width)
+    axes = principal_axes(X[:n_fitted], width)
+    if n_fitted is not None:
+        axes = _filled(axes, width)
+    scores = X @ axes
     return np.pad(scores, ((0, 0), (0, width - scores.shape[1])))
+
+
+def _filled(axes: Float, width: int) -> Float:
+    """Return `width` orthonormal columns: `axes`, then the first features."""
+    features = np.eye(len(axes), width)
+    rest = np.linalg.qr(np.hstack([axes, features]))[0][:, axes.shape[1] : width]
+    return np.hstack([axes, rest * column_signs(rest)])
 
 
 def _unit_scale(X: Float) -> Float:

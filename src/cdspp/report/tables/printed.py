@@ -17,12 +17,13 @@ from cdspp.analysis.paper_accuracy import (
     PRINTED_TRIALS,
     RULE,
 )
+from cdspp.analysis.verdicts import TOO_FEW
 from cdspp.core.wording import DASH, counted, in_points, marks, percent, task_title
 from cdspp.report.tables.table import Cell, Line, Table
 
 __all__ = ["build_printed_counts", "build_printed_table"]
 
-_VERDICTS = (EXACT, AGREES, CLOSE, DIFFERS)
+_VERDICTS = (EXACT, AGREES, CLOSE, DIFFERS, TOO_FEW)
 
 _COLUMNS = (
     "Benchmark",
@@ -53,7 +54,8 @@ def build_printed_counts(cells: pd.DataFrame) -> Table:
         .reset_index()
         .rename_axis(columns=None)
     )
-    counts["cells"] = counts[list(_VERDICTS)].sum(axis=1)
+    numbers = counts[list(_VERDICTS)]
+    counts["cells"] = numbers.sum(axis=1)
     counts["trials"] = compared.groupby(keys, sort=False)["trials"].min().to_numpy()
     return Table(
         name="printed-methods",
@@ -67,7 +69,7 @@ def build_printed_counts(cells: pd.DataFrame) -> Table:
             Line(
                 (
                     _name(cell, note=_fewer(cell.trials)),
-                    *(_count(getattr(cell, name), cell.cells) for name in _VERDICTS),
+                    *(_count(n, cell.cells) for n in numbers.loc[cell.Index]),
                 ),
                 cell.title,
             )
