@@ -32,8 +32,8 @@ def test_fewer_methods_shrink_the_sections_of_config_yaml() -> None:
     assert study.notes == (
         f"settings: {LEFT_OUT}: class-noise-narrow, class-noise-wide, "
         "class-noise-positive.",
-        f"curves: {LEFT_OUT}: dimension, alpha, rounds; of labels: cdspp-sup, cdspp, "
-        "target-only.",
+        f"curves: {LEFT_OUT}: dimension, alpha, tau, rounds; of labels: cdspp-sup, "
+        "cdspp, target-only.",
         f"deviations: {LEFT_OUT}: no-centring, plain-means, select-over-all, "
         "final-fit, unit-eigenvectors, dama-unit-eigenvectors.",
     )
@@ -48,7 +48,7 @@ def test_a_copy_of_config_yaml_with_fewer_methods_shrinks_likewise(
 
 def test_benchmarks_of_ones_own_keep_what_is_inherited() -> None:
     study = load_own({"benchmarks": [TEXTS]})
-    assert len(study.curves) == 4
+    assert len(study.curves) == 5
     assert study.curves[0].tasks == {"texts": ("docs_code",)}
     assert study.notes == ()
 
@@ -138,6 +138,7 @@ def test_a_method_that_a_benchmark_leaves_out_is_not_kept_for_it() -> None:
     assert kept == {
         "labels": ("svm-t", "cdspp-sup", "target-only"),
         "alpha": ("cdspp-sup", "cdspp-pca", "target-only"),
+        "tau": ("ddacl",),
     }
     assert not study.deviations
 

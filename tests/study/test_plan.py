@@ -116,7 +116,7 @@ def test_curves_and_deviations_stay_out_of_the_other_settings(
     embedded["deviations"] = [{"id": "no-centring", "tasks": 1, "trials": 3}]
     found = plan(embedded)
     identifiers = [curve.identifier for curve in found.curves]
-    assert identifiers == ["labels", "dimension", "alpha", "rounds"]
+    assert identifiers == ["labels", "dimension", "alpha", "tau", "rounds"]
     tasks = ("print_sketch",)
     setting = "deviation-no-centring"
     expected = ReadingPlan("no-centring", setting, "cdspp", tasks, 3)

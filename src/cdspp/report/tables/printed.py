@@ -75,7 +75,7 @@ def build_printed_counts(cells: pd.DataFrame) -> Table:
             )
             for cell in counts.itertuples()
         ),
-        data=counts,
+        data=counts.rename(columns={TOO_FEW: TOO_FEW.replace(" ", "_")}),
         headings=True,
         empty="None of the printed cells is in this study.",
     )
