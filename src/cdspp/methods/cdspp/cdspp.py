@@ -254,9 +254,9 @@ class CDSPP(CDSPPSup):
         Number of rounds T. Each T is another fit, since the shares depend on it.
     selection : {"class", "all"}, default="class"
         Take the share within each predicted class, as the released code does, or over
-        all unlabelled rows together, as the paper's text says. By the threshold of
-        `cdspp.methods.shared.pseudo_labelling.select_confident`, "all" takes one row
-        more than k n_u / T where rounding in floating point has it.
+        all unlabelled rows together, as the paper's text says. The threshold is
+        evaluated in floating point, so that "all" takes one row more than k n_u / T at
+        some sizes.
     final_fit : bool, default=False
         One more fit on all pseudo-labels: T + 1 fits as in Algorithm 2 of the paper.
         The released code reports round T, made before the last selection is used.
