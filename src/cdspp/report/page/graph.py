@@ -95,6 +95,7 @@ EDGES: tuple[Edge, ...] = (
     ),
     Edge("labels", "tables", ALL_LABELS, ((306, 324), (972, 324), (972, 220))),
     Edge("fit", "tables", "seconds", ((654, 82), (868, 82), (868, 178), (886, 178))),
+    Edge("tables", "figures", "gains", ((980, 164), (980, 112))),
     Edge("figures", "report", "figures", ((1002, 84), (1118, 84), (1118, 110))),
     Edge("tables", "report", "tables", ((1002, 192), (1118, 192), (1118, 166))),
 )
