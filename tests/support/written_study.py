@@ -32,11 +32,11 @@ TABLE_FORMS = (".csv", ".md", ".tex", ".html")
 FORMS = {"table": TABLE_FORMS, "figure": (".svg", ".png"), "timing": TABLE_FORMS}
 # By the opening of a name, where it is not one of the other tables of a benchmark.
 SCRIPTS = {
-    "table": {"curve": "curve_table", "overlap": "overlap", "contents": "contents"},
+    "table": {"curve": "curve_tables", "overlap": "overlap", "contents": "contents"},
     "figure": {
         "source": "source_help_figure",
-        "labels": "curve_figure",
-        "sensitivity": "curve_figure",
+        "labels": "curve_figures",
+        "sensitivity": "curve_figures",
         "subspace": "showcase_figures",
         "confusion": "showcase_figures",
     },

@@ -108,8 +108,6 @@ wildcard_constraints:
     task=f"{IDENTIFIER}_{IDENTIFIER}",
     method=one_of(study.methods),
     block="[0-9]+-[0-9]+",
-    curve=one_of(curve.identifier for curve in study.curves),
-    curves="labels|sensitivity",
 
 
 def dataset_of(wildcards):

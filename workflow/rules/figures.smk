@@ -5,7 +5,6 @@
 localrules:
     source_help_figure,
     benchmark_figures,
-    curve_figure,
     showcase_figures,
 
 
@@ -61,22 +60,33 @@ rule benchmark_figures:
         "../scripts/benchmark_figures.py"
 
 
-rule curve_figure:
-    input:
-        scores=SCORES,
-    output:
-        figure_files(
-            "results/{study}/figures/{curves}_{benchmark}", "figure-curves.rst"
-        ),
-    log:
-        "logs/{study}/figures/{curves}_{benchmark}.log",
-    conda:
-        "../../envs/environment.yaml"
-    params:
-        plan=plan,
-        code=script_code("curve_figure"),
-    script:
-        "../scripts/curve_figure.py"
+def curve_figures(benchmark):
+    parameters = {curve.parameter for curve in PLANS[benchmark].curves}
+    kinds = ["labels"] * ("labels" in parameters)
+    kinds += ["sensitivity"] * bool(parameters - {"labels"})
+    stems = [f"results/{study.name}/figures/{kind}_{benchmark}" for kind in kinds]
+    return [figure_files(stem, "figure-curves.rst") for stem in stems]
+
+
+for name in filter(curve_figures, study.benchmarks):
+
+    rule:
+        name:
+            f"curve_figures_{name.replace('-', '_')}"
+        input:
+            scores=SCORES.format(study=study.name, benchmark=name),
+        output:
+            *curve_figures(name),
+        log:
+            f"logs/{study.name}/figures/curves_{name}.log",
+        localrule: True
+        conda:
+            "../../envs/environment.yaml"
+        params:
+            plan=PLANS[name].as_dict(),
+            code=script_code("curve_figures"),
+        script:
+            "../scripts/curve_figures.py"
 
 
 def showcase_input(wildcards):

@@ -1,5 +1,6 @@
-# Scores: predictions meet the labels of the test samples, one table a benchmark, and which rows are predicted rightly. Rows of
-# tables without a label are not scored: what is predicted for them is a file of its own.
+# Scores: predictions meet the labels of the test samples, one table a benchmark, and
+# which rows are predicted rightly. Rows of tables without a label are not scored: what
+# is predicted for them is a file of its own.
 
 from functools import partial
 

@@ -5,7 +5,6 @@
 
 localrules:
     benchmark_tables,
-    curve_table,
     overlap,
     contents,
     overview,
@@ -50,20 +49,32 @@ rule benchmark_tables:
         "../scripts/benchmark_tables.py"
 
 
-rule curve_table:
-    input:
-        scores=SCORES,
-    output:
-        table_files("results/{study}/tables/curve-{curve}_{benchmark}", "curve.rst"),
-    log:
-        "logs/{study}/tables/curve-{curve}_{benchmark}.log",
-    conda:
-        "../../envs/environment.yaml"
-    params:
-        plan=plan,
-        code=script_code("curve_table"),
-    script:
-        "../scripts/curve_table.py"
+def curve_tables(benchmark):
+    stems = [curve.identifier for curve in PLANS[benchmark].curves]
+    stems = [f"results/{study.name}/tables/curve-{stem}_{benchmark}" for stem in stems]
+    return [table_files(stem, "curve.rst") for stem in stems]
+
+
+# One job a benchmark: it reads the scores once for all curves.
+for name in filter(curve_tables, study.benchmarks):
+
+    rule:
+        name:
+            f"curve_tables_{name.replace('-', '_')}"
+        input:
+            scores=SCORES.format(study=study.name, benchmark=name),
+        output:
+            *curve_tables(name),
+        log:
+            f"logs/{study.name}/tables/curves_{name}.log",
+        localrule: True
+        conda:
+            "../../envs/environment.yaml"
+        params:
+            plan=PLANS[name].as_dict(),
+            code=script_code("curve_tables"),
+        script:
+            "../scripts/curve_tables.py"
 
 
 def data_plan(wildcards):

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from cdspp.analysis.answers import verdict_of
-from cdspp.analysis.curves import arrange_curves, value_text
+from cdspp.analysis.curves import CurveScores, arrange_curves, value_text
 from cdspp.analysis.source_help import of_method, on_average, read_comparisons
 from cdspp.analysis.summary import Floats, accuracy_of, mean_sd, read_scores
 from cdspp.core.names import (
@@ -67,8 +67,9 @@ def compare_selections(
         forms have. *Hindsight* is the value of the curve that runs in source states
         whose test accuracy is highest, which nobody can know; no verdict reads it.
     """
+    curves = [curve for curve in arrange_curves(scores, plan) if curve.in_states]
     records = [
-        _record(scores, plan, row, state, outcomes) | _words(comparisons, row)
+        _record(scores, plan, row, state, curves, outcomes) | _words(comparisons, row)
         for row in plan.rows
         if row.kind == CHOOSING
         for state in (REAL, ALONE, MATCHED)
@@ -111,12 +112,13 @@ def _record(
     plan: BenchmarkPlan,
     row: Row,
     state: str,
+    curves: Sequence[CurveScores],
     outcomes: pd.DataFrame,
 ) -> dict[str, Any]:
     selected = in_state(SELECTED, state)
     rows = [replace(row, setting=name) for name in (in_state(MAIN, state), selected)]
     accuracy = accuracy_of(scores, rows, plan.tasks, plan.trials_asked)
-    along = dict(_along(scores, plan, row, state))
+    along = dict(_along(curves, row, state))
     default, chosen, *others = _shared([*accuracy.mean(axis=1), *along.values()])
     means = {v: float(x.mean()) for v, x in zip(along, others, strict=True) if len(x)}
     best = max(means, key=means.__getitem__, default=None)
@@ -145,12 +147,12 @@ def _shared(rows: Sequence[Floats]) -> list[Floats]:
 
 
 def _along(
-    scores: pd.DataFrame, plan: BenchmarkPlan, row: Row, state: str
+    curves: Sequence[CurveScores], row: Row, state: str
 ) -> Iterator[tuple[float, Floats]]:
-    """Yield the averages over tasks by trial, at each value of the curve in states."""
-    for curve in arrange_curves(scores, plan):
+    """Yield the averages over tasks by trial, at each value of the curves."""
+    for curve in curves:
         for known, accuracy in zip(curve.rows, curve.accuracy, strict=True):
-            if curve.in_states and (known.method, known.state) == (row.method, state):
+            if (known.method, known.state) == (row.method, state):
                 yield from zip(curve.values, accuracy.mean(axis=0), strict=True)
 
 

@@ -283,6 +283,8 @@ def _placed(
 ) -> pd.DataFrame:
     """Return the scores that count, by iteration, with their places among the rows."""
     cells = {(row.setting, row.method): place for place, row in enumerate(rows)}
+    settings, methods = ({key[i] for key in cells} for i in range(2))
+    scores = scores[scores["setting"].isin(settings) & scores["method"].isin(methods)]
     pairs = zip(scores["setting"], scores["method"], strict=True)
     placed = scores.assign(
         row=np.array([cells.get(pair, -1) for pair in pairs], dtype=np.int64),

@@ -20,6 +20,8 @@ __all__ = ["accuracies", "score_fit", "write_scores"]
 
 log = logging.getLogger(__name__)
 
+UNSCORED = -1
+
 
 def accuracies(truth: NDArray[Any], predicted: NDArray[Any]) -> tuple[float, ...]:
     """Return accuracy, its mean over the classes, and the mean F1 over the classes.
@@ -40,8 +42,7 @@ def accuracies(truth: NDArray[Any], predicted: NDArray[Any]) -> tuple[float, ...
     sizes, hits = np.bincount(codes), np.bincount(codes, weights=right)
     said = np.array([np.count_nonzero(predicted == label) for label in classes])
     f1 = 2 * hits / (sizes + said)
-    per_class = [right[codes == code].mean() for code in range(len(classes))]
-    return float(right.mean()), float(np.mean(per_class)), float(f1.mean())
+    return float(right.mean()), float((hits / sizes).mean()), float(f1.mean())
 
 
 def write_scores(
@@ -114,21 +115,25 @@ def score_fit(fit: FitFile, truth: Mapping[str, str]) -> list[tuple[Any, ...]]:
             f"{unknown[0]}. Delete it and the labels of its target, and run the study "
             "again."
         )
-    # Rows of a table without a label are predicted, and not scored.
-    labels = np.array([truth[key] for key in columns["id"]], dtype=object)
-    columns = {name: values[labels != ""] for name, values in columns.items()}
-    labels = labels[labels != ""]
+    # Rows of a table without a label are predicted, and not scored. Codes are quicker
+    # to compare than labels.
+    codes = {label: code for code, label in enumerate(sorted({*truth.values()} - {""}))}
+    labels = np.array([codes.get(truth[key], UNSCORED) for key in columns["id"]])
+    predicted = np.array([codes.get(name, UNSCORED) for name in columns["predicted"]])
+    known = labels != UNSCORED
+    labels, predicted = labels[known], predicted[known]
+    trials, iterations = (columns[name][known] for name in ("trial", "iteration"))
     key = (cell.setting, cell.task, cell.method)
     rows: list[tuple[Any, ...]] = []
     for outcome in fit.record["trials"]:
         number, status = outcome["trial"], outcome["status"]
         state = (status, bool(outcome["collapsed"]))
-        of_trial = columns["trial"] == number
+        of_trial = trials == number
         if status != "ok":
             rows.append((*key, number, 0, *state, 0, *[np.nan] * 3))
-        for iteration in np.unique(columns["iteration"][of_trial]):
-            here = of_trial & (columns["iteration"] == iteration)
-            scores = accuracies(labels[here], columns["predicted"][here])
+        for iteration in np.unique(iterations[of_trial]):
+            here = of_trial & (iterations == iteration)
+            scores = accuracies(labels[here], predicted[here])
             size = int(here.sum())
             rows.append((*key, number, int(iteration), *state, size, *scores))
     return rows

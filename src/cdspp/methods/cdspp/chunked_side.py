@@ -110,10 +110,10 @@ class ChunkedSide:
         return Solution(M.T @ Q, lambda U: Q @ U, lambda U: None)
 
 
-def _indicator(codes: Int, n_classes: int) -> sparse.csr_array:
+def _indicator(codes: Int, n_classes: int) -> sparse.csc_array:
     """Return the class indicator matrix (n_classes, n), with a number a row of X."""
-    where = codes, np.arange(len(codes))
-    return sparse.csr_array((np.ones(len(codes)), where), (n_classes, len(codes)))
+    n = len(codes)
+    return sparse.csc_array((np.ones(n), codes, np.arange(n + 1)), (n_classes, n))
 
 
 def side_of(parts: Sequence[Part], n_classes: int, alpha: float) -> SideLike:

@@ -75,14 +75,15 @@ class AlignmentNetwork:
         import torch
         from torch.nn import functional
 
-        Z = torch.cat([Z_source, Z_target])
-        # Equal to Z, with the gradient of -reversal * Z.
-        Z = Z.detach() - reversal * (Z - Z.detach())
-        discriminator = self.discriminator
-        logits = functional.linear(Z, discriminator.weight, discriminator.bias)[:, 0]
-        is_source = torch.arange(len(Z), device=Z.device) < len(Z_source)
+        codes = Z_source, Z_target
+        weight, bias = self.discriminator.weight[0], self.discriminator.bias
+        fixed = torch.cat([Z.detach() @ weight for Z in codes])
+        moving = torch.cat([Z @ weight.detach() for Z in codes])
+        # The second term is zero, with the gradient of -reversal * Z.
+        logits = fixed + bias - reversal * (moving - moving.detach())
+        is_source = torch.arange(len(logits), device=logits.device) < len(Z_source)
         return functional.binary_cross_entropy_with_logits(
-            logits, is_source.to(Z.dtype)
+            logits, is_source.to(logits.dtype)
         )
 
 

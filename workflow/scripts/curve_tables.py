@@ -1,4 +1,4 @@
-"""Write the table of a curve."""
+"""Write the tables of the curves of a benchmark."""
 
 from cdspp.analysis.curves import read_curves
 from cdspp.core.jobs import job
