@@ -115,7 +115,7 @@ def _of_one_kind(values: NDArray[Any]) -> NDArray[Any]:
 
 def check_classes(y: NDArray[Any]) -> None:
     """Refuse labels that are no classes; one or two of each class are usual here."""
-    if y.dtype.kind == "U":  # any text is a class; to check that takes half a millisecond
+    if y.dtype.kind == "U":  # any text is a class, and asking takes half a millisecond
         return
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The number of unique classes is greater")
