@@ -6,10 +6,11 @@ CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
-# Bytecode comes afterwards and on all cores: pip would take the time of both. A third of
-# the code is left out, tests of packages and what neither study nor tests import.
-PIP := --quiet --disable-pip-version-check --no-compile
-UNUSED := /(tests?|codegen|fx_passes|mypyc?|networkx|physics|setuptools|sphinx)/
+# The list has every package, so that some pips can work side by side: each takes one
+# core. Bytecode comes afterwards and on all cores. Half of the code is left out, tests of
+# packages and what neither study nor tests import.
+PIP := --quiet --disable-pip-version-check --no-compile --no-deps
+UNUSED := /(tests?|testing|codegen|fontTools|fx_passes|mypyc?|networkx|physics|pip|setuptools|signal|sphinx)/
 
 .PHONY: study test test-cluster lint format docs setup clean
 
@@ -48,8 +49,8 @@ setup: $(READY)
 $(READY): envs/requirements.txt pyproject.toml
 	@echo "[1/2] installing into $(VENV), once: about 2 GB, a minute"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install $(PIP) --requirement envs/requirements.txt
-	@$(BIN)/python -m pip install $(PIP) --no-deps --editable .
+	@sed '/^#/d' envs/requirements.txt | xargs -n 34 -P $(CORES) $(BIN)/python -m pip install $(PIP)
+	@$(BIN)/python -m pip install $(PIP) --editable .
 	@$(BIN)/python -m compileall -q -j 0 -x '$(UNUSED)' $(VENV)/lib src > /dev/null 2>&1 || true
 	@touch $(READY)
 

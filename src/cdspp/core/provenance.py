@@ -94,13 +94,16 @@ def limit_threads(n_threads: int) -> Iterator[None]:
 
 def versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that make numbers."""
-    found = {"python": platform.python_version()}
-    for name in REPORTED:
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return found
+    found = {name: version for name in REPORTED if (version := _version(name))}
+    return {"python": platform.python_version(), **found}
+
+
+@cache
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return ""
 
 
 def hardware() -> dict[str, Any]:

@@ -54,7 +54,7 @@ def read_labels(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """
     given: NDArray[Any] = column_or_1d(_as_array(y), warn=True)
     if given.dtype.kind == "O":
-        labelled = np.array([not _is_missing(value) for value in given], dtype=bool)
+        labelled = ~_missing(given.tolist())
     elif given.dtype.kind == "U":
         labelled = np.char.strip(given) != ""
     elif given.dtype.kind == "f":
@@ -80,6 +80,15 @@ def _as_array(y: Any) -> Any:
 
 def _is_row(value: Any) -> bool:
     return isinstance(value, (list, tuple, np.ndarray))
+
+
+def _missing(values: list[Any]) -> NDArray[np.bool_]:
+    """Return which values stand for no label; each that occurs is looked at once."""
+    try:
+        known = {value: _is_missing(value) for value in {*values}}
+        return np.array([known[value] for value in values], dtype=bool)
+    except (TypeError, ValueError):  # a value that cannot be hashed
+        return np.array([_is_missing(value) for value in values], dtype=bool)
 
 
 def _is_missing(value: Any) -> bool:

@@ -12,6 +12,7 @@ from cdspp.core.components import PrincipalComponents, principal_components
 from cdspp.core.errors import DataError, MethodFailed
 from cdspp.core.linalg import row_normalise
 from cdspp.core.matrix import is_sparse
+from cdspp.core.reuse import computed_once
 from cdspp.methods.base import Float, Problem, Round
 from cdspp.methods.cdspp.cdspp import CDSPP
 from cdspp.methods.shared.constraints import COUNT
@@ -114,7 +115,9 @@ class CDSPPPCA(CDSPP):
 
     def _components(self, domain: str, X: Float) -> PrincipalComponents:
         try:
-            return principal_components(X, self.pca_components)
+            if is_sparse(X):
+                return principal_components(X, self.pca_components)
+            return computed_once(principal_components, X, self.pca_components)
         except DataError as error:
             raise MethodFailed(f"{domain}: {error}") from error
 
