@@ -16,8 +16,8 @@ __all__ = ["computed_once", "sharing"]
 
 T = TypeVar("T")
 
-# Results kept at a time, the latest used ones: a graph or components of both domains for
-# each trial of a block, or for each fold of five trials.
+# Results kept at a time, the latest used ones: a graph or components of both domains
+# for each trial of a block, or for each fold of five trials.
 MOST_KEPT = 64
 
 _kept: ContextVar[OrderedDict[Any, Any] | None] = ContextVar("kept", default=None)

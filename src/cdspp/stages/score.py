@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from cdspp.core.artifacts import SCORE_COLUMNS, read_labels, write_rows
@@ -115,11 +116,8 @@ def score_fit(fit: FitFile, truth: Mapping[str, str]) -> list[tuple[Any, ...]]:
             f"{unknown[0]}. Delete it and the labels of its target, and run the study "
             "again."
         )
-    # Rows of a table without a label are predicted, and not scored. Codes are quicker
-    # to compare than labels.
-    codes = {label: code for code, label in enumerate(sorted({*truth.values()} - {""}))}
-    labels = np.array([codes.get(truth[key], UNSCORED) for key in columns["id"]])
-    predicted = np.array([codes.get(name, UNSCORED) for name in columns["predicted"]])
+    # Rows of a table without a label are predicted, and not scored.
+    labels, predicted = _coded(columns, truth)
     known = labels != UNSCORED
     labels, predicted = labels[known], predicted[known]
     trials, iterations = (columns[name][known] for name in ("trial", "iteration"))
@@ -137,3 +135,15 @@ def score_fit(fit: FitFile, truth: Mapping[str, str]) -> list[tuple[Any, ...]]:
             size = int(here.sum())
             rows.append((*key, number, int(iteration), *state, size, *scores))
     return rows
+
+
+def _coded(
+    columns: Mapping[str, NDArray[Any]], truth: Mapping[str, str]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return labels and predictions as codes, which are quicker to compare."""
+    codes = {label: code for code, label in enumerate(sorted({*truth.values()} - {""}))}
+    rows, ids = pd.factorize(columns["id"])
+    labels = np.array([codes.get(truth[key], UNSCORED) for key in ids], dtype=np.intp)
+    places, names = pd.factorize(columns["predicted"])
+    said = np.array([codes.get(name, UNSCORED) for name in names], dtype=np.intp)
+    return labels[rows], said[places]

@@ -13,7 +13,6 @@ from cdspp.core.errors import CollapseWarning, MethodFailed
 from cdspp.core.seeding import integer_seed
 from cdspp.methods.base import HeterogeneousClassifier, SourceDomain
 from cdspp.methods.labels import read_labels
-from cdspp.methods.selection import LabelledKFold
 
 if TYPE_CHECKING:
     from cdspp.stages.fit import Trial
@@ -73,6 +72,9 @@ def select_options(
     -----
     `FOLDS` fits a point of the grid; fewer where a class has fewer labelled rows.
     """
+    # Imported here: it takes a tenth of a second, and most fits select nothing.
+    from cdspp.methods.selection import LabelledKFold
+
     _, counts = np.unique(read_labels(trial.y)[0], return_counts=True)
     n_folds = min(FOLDS, int(counts.min()))
     if n_folds < 2:
