@@ -64,10 +64,10 @@ def compare_selections(
     DataFrame
         A row a method that selects, and source state (the real one and those without a
         source): accuracies averaged over tasks and over the trials that all three
-        forms have. *Hindsight* is the value of the curve that runs in source states
-        whose test accuracy is highest, which nobody can know; no verdict reads it.
+        forms have. *Hindsight* is the value, of the curve over what is selected, whose
+        test accuracy is highest, which nobody can know; no verdict reads it.
     """
-    curves = [curve for curve in arrange_curves(scores, plan) if curve.in_states]
+    curves = arrange_curves(scores, plan)
     records = [
         _record(scores, plan, row, state, curves, outcomes) | _words(comparisons, row)
         for row in plan.rows
@@ -118,12 +118,13 @@ def _record(
     selected = in_state(SELECTED, state)
     rows = [replace(row, setting=name) for name in (in_state(MAIN, state), selected)]
     accuracy = accuracy_of(scores, rows, plan.tasks, plan.trials_asked)
-    along = dict(_along(curves, row, state))
+    own = {"benchmark": plan.benchmark, "setting": selected, "method": row.method}
+    found = outcomes[(outcomes[list(own)] == own).all(axis=1)]
+    tried = {name for options in _options(found) for name in options}
+    along = dict(_along([c for c in curves if c.parameter in tried], row, state))
     default, chosen, *others = _shared([*accuracy.mean(axis=1), *along.values()])
     means = {v: float(x.mean()) for v, x in zip(along, others, strict=True) if len(x)}
     best = max(means, key=means.__getitem__, default=None)
-    own = {"benchmark": plan.benchmark, "setting": selected, "method": row.method}
-    found = outcomes[(outcomes[list(own)] == own).all(axis=1)]
     return {
         "benchmark": plan.benchmark,
         "title": plan.title,
@@ -134,7 +135,7 @@ def _record(
         "selected": mean_sd(chosen)[0],
         "hindsight": np.nan if best is None else means[best],
         "hindsight_value": "" if best is None else value_text(best),
-        "chosen": _counted(found["selected"]),
+        "chosen": _counted(_options(found)),
         "trials": len(default),
     }
 
@@ -156,13 +157,14 @@ def _along(
                 yield from zip(curve.values, accuracy.mean(axis=0), strict=True)
 
 
-def _counted(chosen: Sequence[Any]) -> str:
+def _options(outcomes: pd.DataFrame) -> list[Mapping[str, Any]]:
+    """Return the options that trials selected, of those that did."""
+    return [o for o in outcomes["selected"] if isinstance(o, Mapping) and o]
+
+
+def _counted(chosen: Sequence[Mapping[str, Any]]) -> str:
     """Say how often each value was selected, in the order of the values."""
-    found = Counter(
-        ", ".join(value_text(value) for value in options.values())
-        for options in chosen
-        if isinstance(options, Mapping) and options
-    )
+    found = Counter(", ".join(map(value_text, options.values())) for options in chosen)
     return ", ".join(f"{value}: {found[value]}" for value in sorted(found, key=float))
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ __all__ = [
     "UNLABELLED",
     "check_classes",
     "compare_classes",
+    "few_rows_a_class",
     "read_labels",
 ]
 
@@ -126,9 +128,16 @@ def check_classes(y: NDArray[Any]) -> None:
     """Refuse labels that are no classes; one or two of each class are usual here."""
     if y.dtype.kind == "U":  # any text is a class, and asking takes half a millisecond
         return
+    with few_rows_a_class():
+        check_classification_targets(y)
+
+
+@contextmanager
+def few_rows_a_class() -> Iterator[None]:
+    """Keep scikit-learn from asking whether so few rows of a class are a regression."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The number of unique classes is greater")
-        check_classification_targets(y)
+        yield
 
 
 def compare_classes(target: NDArray[Any], source: NDArray[Any], name: str) -> None:

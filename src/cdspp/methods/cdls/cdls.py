@@ -19,6 +19,7 @@ from cdspp.methods.base import Float, Int, Problem, Round
 from cdspp.methods.cdls.interior_point import solve_landmarks
 from cdspp.methods.cdls.landmarks import LandmarkProgram
 from cdspp.methods.cdls.source_map import Goals, ProjectedTarget, SourceMap
+from cdspp.methods.labels import few_rows_a_class
 from cdspp.methods.shared.common_subspace import SubspaceMethod
 from cdspp.methods.shared.constraints import COUNT, POSITIVE
 from cdspp.methods.shared.one_versus_one import LinearPairs, OneVersusOne
@@ -60,7 +61,8 @@ class WeightedMachine:
             nu = 0.99 * limit
         machine = NuSVC(nu=nu, kernel="linear", tol=1e-3)
         try:
-            machine.fit(Z[kept], codes[kept], sample_weight=weights[kept])
+            with few_rows_a_class():
+                machine.fit(Z[kept], codes[kept], sample_weight=weights[kept])
         except ValueError as error:
             raise MethodFailed(
                 "no nu-SVC on the projected rows, which happens where no margin "

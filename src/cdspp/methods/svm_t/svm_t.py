@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import StrOptions
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import row_normalise
 from cdspp.methods.base import Float, HeterogeneousClassifier, Int, Problem, Round
+from cdspp.methods.labels import few_rows_a_class
 from cdspp.methods.shared.constraints import POSITIVE
 from cdspp.methods.shared.one_versus_one import OneVersusOne
 from cdspp.methods.svm_t.platt import fit_sigmoid, libsvm_folds
@@ -134,7 +135,8 @@ class SVMT(HeterogeneousClassifier):
 
     def _machine(self, gram: Float, labels: Any) -> OneVersusOne:
         machine = SVC(C=self.C, kernel="precomputed", tol=1e-3)
-        return OneVersusOne.of(machine.fit(gram, labels))
+        with few_rows_a_class():
+            return OneVersusOne.of(machine.fit(gram, labels))
 
     def _out_of_fold(self, gram: Float, second: NDArray[np.bool_]) -> Float:
         """Return decision values of rows by machines that did not see them."""
