@@ -160,7 +160,7 @@ def to_csv(table: Table) -> str:
 
 
 def to_markdown(table: Table) -> str:
-    """Write a Markdown table under its title and caption."""
+    """Write a Markdown table under its title and caption, headings in bold."""
 
     def cell(value: Cell) -> str:
         text = markdown_escape(value.text)
@@ -170,13 +170,17 @@ def to_markdown(table: Table) -> str:
     head = [markdown_escape(column) for column in table.columns]
     rule = ["---"] * table.text_columns
     rule += ["---:"] * (len(head) - table.text_columns)
-    body = [[cell(value) for value in line.cells] for line in table.lines]
+    body: list[list[str]] = []
+    for block, lines in _blocks(table):
+        if table.headings and block:
+            body.append([f"**{markdown_escape(block)}**", *[""] * (len(head) - 1)])
+        body += [[cell(value) for value in line.cells] for line in lines]
     grid = ["| " + " | ".join(parts) + " |" for parts in (head, rule, *body)]
     return "\n".join([markdown_escape(table.legend), "", *grid, ""])
 
 
 def to_latex(table: Table) -> str:
-    """Write a ``booktabs`` table, a thin rule between blocks."""
+    """Write a ``booktabs`` table, a thin rule between blocks, headings in italics."""
 
     def cell(value: Cell) -> str:
         text = latex_name(value.text) if value.name else latex_escape(value.text)
@@ -184,6 +188,12 @@ def to_latex(table: Table) -> str:
         if value.note:
             text += rf" {{\scriptsize {latex_escape(value.note)}}}"
         return text
+
+    def heading(block: str) -> list[str]:
+        if not (table.headings and block):
+            return []
+        text = rf"\emph{{{latex_escape(block)}}}"
+        return [rf"\multicolumn{{{len(table.columns)}}}{{l}}{{{text}}} \\"]
 
     align = "".join(
         rf"p{{{_PROSE_WIDTH}\linewidth}}"
@@ -202,8 +212,10 @@ def to_latex(table: Table) -> str:
         _latex_row(map(latex_escape, table.columns)),
         r"\midrule",
         "\n\\midrule\n".join(
-            "\n".join(_latex_row(map(cell, line.cells)) for line in lines)
-            for _, lines in _blocks(table)
+            "\n".join(
+                [*heading(block), *(_latex_row(map(cell, r.cells)) for r in lines)]
+            )
+            for block, lines in _blocks(table)
         ),
         r"\bottomrule",
         r"\end{tabular}",
