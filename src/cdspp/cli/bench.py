@@ -43,7 +43,7 @@ state, whose true gains other pools tell. Shows how often the rule says what is 
 beside how often it may (5 % and two standard errors), how often it says what is, and
 how often intervals hold the truth. `cdspp compare` is tested likewise, with 12, 30 and
 100 labelled rows, 39 in five classes of unequal size, and 40 in two, which takes most
-of the time: some two hours of a processor, and the other parts half an hour.
+of the time: some forty minutes of a processor.
 
 With --study nothing is simulated: the command shows by how much standard errors over
 trials and rows exceed those over trials alone in a finished study.
