@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from cdspp.core.artifacts import SCORE_COLUMNS, read_labels, write_rows
@@ -142,8 +141,8 @@ def _coded(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return labels and predictions as codes, which are quicker to compare."""
     codes = {label: code for code, label in enumerate(sorted({*truth.values()} - {""}))}
-    rows, ids = pd.factorize(columns["id"])
-    labels = np.array([codes.get(truth[key], UNSCORED) for key in ids], dtype=np.intp)
-    places, names = pd.factorize(columns["predicted"])
-    said = np.array([codes.get(name, UNSCORED) for name in names], dtype=np.intp)
-    return labels[rows], said[places]
+    of_id = {key: codes.get(label, UNSCORED) for key, label in truth.items()}
+    labels = np.fromiter(map(of_id.__getitem__, columns["id"]), dtype=np.intp)
+    names = map(str, columns["predicted"])
+    said = np.fromiter((codes.get(name, UNSCORED) for name in names), dtype=np.intp)
+    return labels, said

@@ -189,31 +189,22 @@ def to_latex(table: Table) -> str:
             text += rf" {{\scriptsize {latex_escape(value.note)}}}"
         return text
 
-    def heading(block: str) -> list[str]:
-        if not (table.headings and block):
-            return []
-        text = rf"\emph{{{latex_escape(block)}}}"
-        return [rf"\multicolumn{{{len(table.columns)}}}{{l}}{{{text}}} \\"]
-
-    align = "".join(
-        rf"p{{{_PROSE_WIDTH}\linewidth}}"
-        if place in table.prose
-        else ("l" if place < table.text_columns else "r")
-        for place in range(len(table.columns))
-    )
     lines = [
         r"% needs \usepackage{booktabs}",
         r"\begin{table}",
         r"\centering",
         rf"\caption{{{latex_escape(table.legend)}}}",
         rf"\label{{tab:{table.name.replace('_', '-')}}}",
-        rf"\begin{{tabular}}{{{align}}}",
+        rf"\begin{{tabular}}{{{_latex_align(table)}}}",
         r"\toprule",
         _latex_row(map(latex_escape, table.columns)),
         r"\midrule",
         "\n\\midrule\n".join(
             "\n".join(
-                [*heading(block), *(_latex_row(map(cell, r.cells)) for r in lines)]
+                [
+                    *_latex_heading(table, block),
+                    *(_latex_row(map(cell, r.cells)) for r in lines),
+                ]
             )
             for block, lines in _blocks(table)
         ),
@@ -302,6 +293,22 @@ def html_name(name: str) -> str:
     base, subscript, rest = split_name(name)
     tail = f"<sub>{escape(subscript)}</sub>" if subscript else ""
     return escape(base) + tail + escape(rest)
+
+
+def _latex_align(table: Table) -> str:
+    return "".join(
+        rf"p{{{_PROSE_WIDTH}\linewidth}}"
+        if place in table.prose
+        else ("l" if place < table.text_columns else "r")
+        for place in range(len(table.columns))
+    )
+
+
+def _latex_heading(table: Table, block: str) -> list[str]:
+    if not (table.headings and block):
+        return []
+    text = rf"\emph{{{latex_escape(block)}}}"
+    return [rf"\multicolumn{{{len(table.columns)}}}{{l}}{{{text}}} \\"]
 
 
 def _latex_row(cells: Iterable[str]) -> str:
