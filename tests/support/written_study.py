@@ -35,6 +35,7 @@ SCRIPTS = {
     "table": {"curve": "curve_tables", "overlap": "overlap", "contents": "contents"},
     "figure": {
         "source": "source_help_figure",
+        "selection": "selection_figure",
         "labels": "curve_figures",
         "sensitivity": "curve_figures",
         "subspace": "showcase_figures",
@@ -152,6 +153,8 @@ class WrittenStudy:
             chart = [outputs[0].with_name(f"source-help{f}") for f in FORMS[kind]]
             outputs = [*chart, *outputs]
         given = inputs["splits"] if script == "overlap" else inputs
+        if script == "selection_figure":
+            given = [self.folder / "tables" / "selection.csv"]
         self._run(script, given, plan, outputs)
 
     def _run(

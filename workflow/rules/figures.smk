@@ -4,6 +4,7 @@
 
 localrules:
     source_help_figure,
+    selection_figure,
     benchmark_figures,
     showcase_figures,
 
@@ -37,6 +38,21 @@ rule source_help_figure:
         code=script_code("source_help_figure"),
     script:
         "../scripts/source_help_figure.py"
+
+
+rule selection_figure:
+    input:
+        "results/{study}/tables/selection.csv",
+    output:
+        figure_files("results/{study}/figures/selection", "figure-selection.rst"),
+    log:
+        "logs/{study}/figures/selection.log",
+    conda:
+        "../../envs/environment.yaml"
+    params:
+        code=script_code("selection_figure"),
+    script:
+        "../scripts/selection_figure.py"
 
 
 rule benchmark_figures:

@@ -45,6 +45,8 @@ class Digits(Dataset):
         from PIL import Image
         from sklearn.datasets import load_digits
 
+        import cdspp.core.light_sklearn  # noqa: F401  # isort: split
+
         digits = load_digits()
         samples: dict[str, list[Sample]] = {name: [] for name in self.domains}
         dealt = dict.fromkeys(self.classes, 0)

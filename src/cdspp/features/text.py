@@ -107,6 +107,8 @@ class Text(FileExtractor):
         """
         from sklearn.feature_extraction.text import TfidfVectorizer
 
+        import cdspp.core.light_sklearn  # noqa: F401  # isort: split
+
         vectorizer = TfidfVectorizer(
             lowercase=self.lowercase,
             stop_words=self.stop_words,

@@ -100,6 +100,8 @@ class VisualWords(WordExtractor):
         """
         from sklearn.cluster import MiniBatchKMeans
 
+        import cdspp.core.light_sklearn  # noqa: F401  # isort: split
+
         rng = np.random.default_rng(self.seed)
         share = -(-self.max_descriptors // max(len(files), 1))
         drawn = [_draw(found, share, rng) for found in self._all_descriptors(files)]

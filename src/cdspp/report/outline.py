@@ -131,7 +131,10 @@ OUTLINE: tuple[Part, ...] = (
         "selection",
         "Are hyper-parameters the reason?",
         DETAILS,
-        (Item(TABLE, "selection", needs="selection"),),
+        (
+            Item(FIGURE, "selection", needs="selection"),
+            Item(TABLE, "selection", needs="selection"),
+        ),
         folded=True,
     ),
     Part(

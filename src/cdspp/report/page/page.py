@@ -237,10 +237,8 @@ def _show(
     if item.kind != "figure":
         return embedder.table(name)
     kind = name.partition("_")[0]
-    if name == "source-states":
-        caption = captions.source_states()
-    elif kind == name:
-        caption = captions.source_help(few_tasks(plans))
+    if kind == name:
+        caption = captions.study(name, few_tasks(plans))
     else:
         caption = captions.benchmark(kind, **_shown_in_detail(plans[0]))
     return embedder.figure(name, Markup(caption).strip())

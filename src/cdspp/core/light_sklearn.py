@@ -1,0 +1,17 @@
+"""Importing this first keeps pandas out of the start of scikit-learn: a second a job.
+
+Scikit-learn imports pandas wherever it is installed, for one function that is handed
+the module anyway (`sklearn.utils.fixes`). Tables are read by pandas all the same: it is
+hidden for this one import alone.
+"""
+
+from __future__ import annotations
+
+import sys
+
+if not {"pandas", "sklearn"} & set(sys.modules):
+    sys.modules["pandas"] = None  # type: ignore[assignment]
+    try:
+        import sklearn.utils.fixes  # noqa: F401
+    finally:
+        del sys.modules["pandas"]
