@@ -1,4 +1,4 @@
-"""Importing this first keeps pandas out of the start of scikit-learn: a second a job.
+"""Imported first, this keeps pandas out of scikit-learn's start: a second of each job.
 
 Scikit-learn imports pandas wherever it is installed, for one function that is handed
 the module anyway (`sklearn.utils.fixes`). Tables are read by pandas all the same: it is

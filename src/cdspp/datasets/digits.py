@@ -42,10 +42,11 @@ class Digits(Dataset):
 
     def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:
         """Write ``<domain>/<class>/<id>.png`` below `folder`."""
+        import cdspp.core.light_sklearn  # noqa: F401
+
+        # isort: split
         from PIL import Image
         from sklearn.datasets import load_digits
-
-        import cdspp.core.light_sklearn  # noqa: F401  # isort: split
 
         digits = load_digits()
         samples: dict[str, list[Sample]] = {name: [] for name in self.domains}

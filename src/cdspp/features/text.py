@@ -105,9 +105,10 @@ class Text(FileExtractor):
         DataError
             A file cannot be decoded, or no term is left.
         """
-        from sklearn.feature_extraction.text import TfidfVectorizer
+        import cdspp.core.light_sklearn  # noqa: F401
 
-        import cdspp.core.light_sklearn  # noqa: F401  # isort: split
+        # isort: split
+        from sklearn.feature_extraction.text import TfidfVectorizer
 
         vectorizer = TfidfVectorizer(
             lowercase=self.lowercase,

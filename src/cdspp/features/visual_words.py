@@ -98,9 +98,10 @@ class VisualWords(WordExtractor):
         DataError
             The images give fewer descriptors than there are to be words.
         """
-        from sklearn.cluster import MiniBatchKMeans
+        import cdspp.core.light_sklearn  # noqa: F401
 
-        import cdspp.core.light_sklearn  # noqa: F401  # isort: split
+        # isort: split
+        from sklearn.cluster import MiniBatchKMeans
 
         rng = np.random.default_rng(self.seed)
         share = -(-self.max_descriptors // max(len(files), 1))

@@ -24,7 +24,6 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-import cdspp.core.light_sklearn  # noqa: F401  # isort: split
 from cdspp.core.errors import CollapseWarning, LabelWarning
 from cdspp.core.file_rows import FileRows, in_file, in_memory, mapped, rowwise
 from cdspp.core.memory import require_memory

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import cdspp.core.light_sklearn  # noqa: F401
 from cdspp.core.artifacts import (
     FIT_COLUMNS,
     SHARE_COLUMNS,
