@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import sys
 
+__all__: list[str] = []
+
 if not {"pandas", "sklearn"} & set(sys.modules):
     sys.modules["pandas"] = None  # type: ignore[assignment]
     try:

@@ -11,6 +11,7 @@ __all__ = [
     "class_sums",
     "column_signs",
     "counts",
+    "diagonal",
     "one_hot",
     "principal_axes",
     "psd_factor",
@@ -84,6 +85,11 @@ def symmetric_product(X: Float, *, of_rows: bool) -> Float:
     transposed = np.ascontiguousarray(X).T
     product: Float = linalg.blas.dsyrk(1.0, transposed, trans=1 if of_rows else 0)
     return product
+
+
+def diagonal(A: Float) -> Float:
+    """Return the diagonal of a square matrix as a view that can be written to."""
+    return np.asarray(np.einsum("ii->i", A))
 
 
 def add_symmetric_product(total: Float, X: Float) -> Float:

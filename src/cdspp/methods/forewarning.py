@@ -19,6 +19,8 @@ __all__ = ["LONG_SECONDS", "warn_of_cost"]
 
 # Shorter fits need no word.
 LONG_SECONDS = 30.0
+# Megabytes that are not looked for: less than importing this package takes.
+ALWAYS_FREE = 64.0
 
 
 def warn_of_cost(model: HeterogeneousClassifier, problem: Problem) -> None:
@@ -66,7 +68,7 @@ def warn_of_cost(model: HeterogeneousClassifier, problem: Problem) -> None:
 
 def _costs(seconds: float, needed: float) -> Iterator[str]:
     """Yield what is too much."""
-    there = available_megabytes()
+    there = available_megabytes() if needed > ALWAYS_FREE else None
     if there is not None and needed > there:
         free = f"{told_memory(there)} are free"
         yield f"need about {told_memory(needed)} of memory, of which {free}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -108,15 +109,16 @@ def score_fit(fit: FitFile, truth: Mapping[str, str]) -> list[tuple[Any, ...]]:
         A predicted sample is not in `truth`.
     """
     columns, cell = fit.columns, fit.key
-    unknown = [key for key in columns["id"] if key not in truth]
-    if unknown:
+    try:
+        labels, predicted = _coded(columns, truth)
+    except KeyError:
+        unknown = [key for key in columns["id"] if key not in truth]
         raise DataError(
             f"{fit.path}: {len(unknown)} predicted samples have no label, the first is "
             f"{unknown[0]}. Delete it and the labels of its target, and run the study "
             "again."
-        )
+        ) from None
     # Rows of a table without a label are predicted, and not scored.
-    labels, predicted = _coded(columns, truth)
     known = labels != UNSCORED
     labels, predicted = labels[known], predicted[known]
     trials, iterations = (columns[name][known] for name in ("trial", "iteration"))
@@ -140,9 +142,9 @@ def _coded(
     columns: Mapping[str, NDArray[Any]], truth: Mapping[str, str]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return labels and predictions as codes, which are quicker to compare."""
-    codes = {label: code for code, label in enumerate(sorted({*truth.values()} - {""}))}
-    of_id = {key: codes.get(label, UNSCORED) for key, label in truth.items()}
-    labels = np.fromiter(map(of_id.__getitem__, columns["id"]), dtype=np.intp)
-    names = map(str, columns["predicted"])
-    said = np.fromiter((codes.get(name, UNSCORED) for name in names), dtype=np.intp)
+    known = sorted({*truth.values()} - {""})
+    codes = defaultdict(lambda: UNSCORED, zip(known, range(len(known)), strict=True))
+    of_id = {key: codes[label] for key, label in truth.items()}
+    pairs = (of_id, columns["id"]), (codes, columns["predicted"])
+    labels, said = (np.fromiter(map(c.__getitem__, v), np.intp) for c, v in pairs)
     return labels, said

@@ -27,7 +27,7 @@ __all__ = [
 
 # Methods share a job as long as its fits are expected to take no more: starting a
 # process takes a second, and a cluster is not to wait for what could run side by side.
-SHARED_SECONDS = 20.0
+SHARED_SECONDS = 40.0
 FORECAST_NOTE = (
     "Fits alone, on one thread of a machine like the one the cost model was measured "
     "on,\nwithin a factor of about two. Quick methods share jobs. `snakemake -n` lists "

@@ -14,6 +14,7 @@ from scipy import linalg
 from scipy.linalg import blas, lapack
 
 from cdspp.core.errors import MethodFailed
+from cdspp.core.linalg import diagonal
 from cdspp.methods.base import Float, Int
 from cdspp.methods.cdls.landmarks import LandmarkProgram
 
@@ -88,7 +89,7 @@ class _StepEquations:
             # penalising them changes no step and lets the Cholesky factor exist.
             self.penalty[c] = np.abs(matrix).max()
             matrix[domain[:, None] == domain] += self.penalty[c]
-            matrix[np.diag_indices_from(matrix)] += program.curvature
+            diagonal(matrix)[:] += program.curvature
             sums = program.groups[members][:, None] == groups
             border = np.hstack([self.low_rank[members], -1.0 * sums])
             first = int(np.searchsorted(self.present % n_classes, c))

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import linalg
 
 from cdspp.core.errors import MethodFailed
-from cdspp.core.linalg import class_sums, counts, one_hot, symmetric_product
+from cdspp.core.linalg import class_sums, counts, diagonal, one_hot, symmetric_product
 from cdspp.methods.base import Float, Int
 
 __all__ = ["Goals", "ProjectedTarget", "SourceMap"]
@@ -157,7 +157,7 @@ class SourceMap:
 
 def _solve_ridge(M: Float, ridge: float, right: Float) -> Float:
     """Solve ``(M + ridge I) A = right``; only the upper triangle of M is read."""
-    M[np.diag_indices_from(M)] += ridge
+    diagonal(M)[:] += ridge
     try:
         factor = linalg.cho_factor(M, overwrite_a=True, check_finite=False)
     except linalg.LinAlgError as error:

@@ -20,6 +20,7 @@ from scipy import linalg
 from cdspp.core.linalg import (
     column_signs,
     counts,
+    diagonal,
     one_hot,
     psd_factor,
     scaled_on_both_sides,
@@ -209,7 +210,7 @@ class Side:
         S = linalg.blas.dsyr2k(
             1.0, coupling.T, self.indicator.T, trans=1, beta=1.0, c=S, overwrite_c=True
         )
-        S[np.diag_indices_from(S)] += self.alpha
+        diagonal(S)[:] += self.alpha
         factor = linalg.cho_factor(S, overwrite_a=True, check_finite=False)
         Y = self.indicator[:, shared]
         B = linalg.cho_solve(factor, Y, check_finite=False) / np.sqrt(extra[shared])
@@ -221,7 +222,7 @@ class Side:
 def regularised_factor(K: Float, M: Float, alpha: float) -> tuple[Float, bool]:
     """Return the Cholesky factor of ``K - M M^T + alpha I``; `K` is overwritten."""
     K = linalg.blas.dsyrk(-1.0, M, beta=1.0, c=K, overwrite_c=True)
-    K[np.diag_indices_from(K)] += alpha
+    diagonal(K)[:] += alpha
     factor: tuple[Float, bool] = linalg.cho_factor(
         K, overwrite_a=True, check_finite=False
     )

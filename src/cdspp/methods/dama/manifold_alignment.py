@@ -17,7 +17,13 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from cdspp.core.errors import MethodFailed
-from cdspp.core.linalg import class_sums, column_signs, counts, symmetric_product
+from cdspp.core.linalg import (
+    class_sums,
+    column_signs,
+    counts,
+    diagonal,
+    symmetric_product,
+)
 from cdspp.methods.base import UNLABELLED, Float, Int
 from cdspp.methods.shared.graphs import heat_kernel_graph, laplacian
 
@@ -176,7 +182,7 @@ def align(
     sizes = counts(np.concatenate([domain.known for domain in domains]), n_classes)
     similar = _similar(domains, sizes, mu)
     size = len(similar)
-    similar[np.diag_indices(size)] += alpha
+    diagonal(similar)[:] += alpha
     kept = _possible(n_components, n_classes, size)
     few = kept < sizes.sum() < FEW_ROWS * size
     try:

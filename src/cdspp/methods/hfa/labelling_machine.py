@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cdspp.core.linalg import diagonal
 from cdspp.methods.base import Float
 from cdspp.methods.hfa.augmented_kernels import Solution, add_columns
 from cdspp.methods.hfa.simplex_problem import SimplexSolver
@@ -135,7 +136,7 @@ class LabellingMachine:
         np.matmul(guesses * weights, guesses.T, out=Q[n_known:, n_known:])
         Q *= self._kernels.shifted
         add_columns(Q, self._columns * self._labels, weights)
-        Q[np.diag_indices_from(Q)] += self._kernels.ridge
+        diagonal(Q)[:] += self._kernels.ridge
         return Q
 
     def _strengths(self, dual: Float) -> Float:

@@ -97,10 +97,13 @@ def _solve_on(Q: Float, support: NDArray[np.bool_]) -> tuple[Float, Int]:
     """Return ``Q v = 1`` solved on `support`, and the rows that contradict it."""
     rows = np.flatnonzero(support)
     v = np.zeros(len(Q))
+    # Rows first, then columns: several times faster than both at once. The transpose
+    # of what is symmetric has the order of LAPACK, which works in place.
+    among = Q.take(rows, axis=0).take(rows, axis=1).T
     try:
-        factor = linalg.cho_factor(Q[np.ix_(rows, rows)], check_finite=False)
+        factor = linalg.cho_factor(among, overwrite_a=True, check_finite=False)
     except linalg.LinAlgError as error:
         raise MethodFailed("the kernel is singular: choose lower costs") from error
     v[rows] = linalg.cho_solve(factor, np.ones(len(rows)), check_finite=False)
-    slack = Q[:, rows] @ v[rows] - 1.0
+    slack = Q @ v - 1.0
     return v, np.flatnonzero(np.where(support, v < 0, slack < -TOLERANCE))

@@ -15,7 +15,7 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from cdspp.core.errors import MethodFailed
-from cdspp.core.linalg import column_signs, symmetric_product
+from cdspp.core.linalg import column_signs, diagonal, symmetric_product
 from cdspp.methods.base import Float, Int
 from cdspp.methods.shared.graphs import laplacian
 
@@ -118,7 +118,7 @@ class KernelBlock:
         T += np.triu(T, 1).T
         inner = J if self.basis is None else self.basis.T @ (J @ self.basis)
         system = inner @ T.T
-        system[np.diag_indices_from(system)] += alpha
+        diagonal(system)[:] += alpha
         # The matrix is nearly singular where 1 / phi is very large, which is allowed:
         # the routine that warns of it is avoided. It takes columns: the transpose.
         *factors, S, info = linalg.lapack.dgesv(
