@@ -136,6 +136,7 @@ class WrittenStudy:
         inputs: dict[str, Any] = {"scores": self.scores, "records": self.records}
         inputs |= {"comparisons": [self._comparisons(plan) for plan in self.plans]}
         inputs |= {"paper": sorted(paper.values())}
+        inputs |= {"rows": [path.with_suffix(".npz") for path in self.scores]}
         inputs |= {name: paper[name] for name in ("deviations", "choices")}
         if benchmark:
             plan, scores = self.pairs[benchmark]

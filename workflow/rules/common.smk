@@ -84,6 +84,7 @@ LABELS = "results/labels/{dataset}/{domain}.parquet"
 CODEBOOK = "results/codebooks/{dataset}/{view}.npz"
 SHARES = "results/{study}/test-shares/{benchmark}/{setting}/{domain}/{block}.parquet"
 EVERY_SCORES = expand(SCORES, benchmark=study.benchmarks, allow_missing=True)
+EVERY_ROW_SCORES = expand(ROW_SCORES, benchmark=study.benchmarks, allow_missing=True)
 COMPARISONS = "results/{study}/tables/source-help_{benchmark}"
 EVERY_COMPARISONS = expand(
     f"{COMPARISONS}.csv", benchmark=study.benchmarks, allow_missing=True

@@ -231,6 +231,7 @@ rule claims:
     input:
         scores=EVERY_SCORES,
         comparisons=EVERY_COMPARISONS,
+        rows=EVERY_ROW_SCORES,
     output:
         table_files("results/{study}/tables/claims-overview", "claims-overview.rst"),
         table_files("results/{study}/tables/claims", "claims.rst"),

@@ -13,8 +13,8 @@ from cdspp.study.plan import BenchmarkPlan
 
 with job(snakemake.log[0]):
     plans = [BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans]
-    files = snakemake.input.scores, snakemake.input.comparisons
-    evidence = read_evidence(*files, plans)
+    given = snakemake.input
+    evidence = read_evidence(given.scores, given.comparisons, given.rows, plans)
     findings = check_claims(evidence, CLAIMS)
     tables = [build_verdicts_table(findings), build_claims_table(findings)]
     write_tables(tables, list(snakemake.output))

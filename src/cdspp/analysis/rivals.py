@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,15 @@ from cdspp.stages.row_scores import RowScores
 from cdspp.study.plan import Row
 from cdspp.study.settings import in_state
 
-__all__ = ["ACCURACY", "BALANCED", "MEASURES", "Contest", "Rival", "contests"]
+__all__ = [
+    "ACCURACY",
+    "BALANCED",
+    "MEASURES",
+    "Contest",
+    "Rival",
+    "contests",
+    "row_strata",
+]
 
 MEASURES = ACCURACY, BALANCED = ("accuracy", "balanced")
 
@@ -87,31 +95,8 @@ class Contest:
         plain = paired_gain(values[self.place, at], values[rival.place, at])
         if self.by_row is None or not plain.trials:
             return plain
-        strata = self._strata(rival, at, measure == BALANCED, self.by_row)
-        return crossed_gain(strata)
-
-    def _strata(
-        self, rival: Rival, at: int, balanced: bool, by_row: RowScores
-    ) -> list[Stratum]:
-        """Return the differences by row: of each target domain, or of its classes."""
-        tasks, other = self.tasks(at), self.summary.rows[rival.place]
-        found: dict[str, Floats] = {}
-        classes = {}
-        for task in tasks:
-            ours = by_row.right(self.row.setting, task, self.row.method)
-            theirs = by_row.right(other.setting, task, other.method)
-            n_trials = min(len(ours), len(theirs))
-            target = task.partition("_")[2]
-            classes[target] = by_row.classes(task)
-            difference = ours[:n_trials] - theirs[:n_trials]
-            known = found.get(target, np.zeros_like(difference))
-            n_trials = min(len(known), n_trials)
-            found[target] = known[:n_trials] + difference[:n_trials]
-        n_trials = min(map(len, found.values()))
-        whole = {k: Stratum(1 / len(tasks), v[:n_trials]) for k, v in found.items()}
-        if not balanced:
-            return list(whole.values())
-        return [s for k, part in whole.items() for s in by_class(part, classes[k])]
+        pair, balanced = (self.row, summary.rows[rival.place]), measure == BALANCED
+        return crossed_gain(row_strata(self.by_row, pair, self.tasks(at), balanced))
 
     def tasks(self, at: int) -> tuple[str, ...]:
         """Return the task at a position, beyond them all that are averaged."""
@@ -138,6 +123,45 @@ class Contest:
         sides = (summary.collapsed[place][chosen] for place in places)
         most = max(float((side & both).sum()) for side in sides)
         return most / max(int(both.sum()), 1)
+
+
+def row_strata(
+    by_row: RowScores, pair: tuple[Row, Row], tasks: Sequence[str], balanced: bool
+) -> list[Stratum]:
+    """Return the differences of two rows of a table by target row, averaged over tasks.
+
+    Parameters
+    ----------
+    by_row : RowScores
+        Which target rows are predicted rightly.
+    pair : tuple of two Row
+        The rows of the table: the first one's gain over the second.
+    tasks : sequence of str
+        What is averaged.
+    balanced : bool
+        Whether classes weigh the same.
+
+    Returns
+    -------
+    list of Stratum
+        One for each target domain, or for each of its classes.
+    """
+    found: dict[str, Floats] = {}
+    classes = {}
+    for task in tasks:
+        ours, theirs = (by_row.right(r.setting, task, r.method) for r in pair)
+        n_trials = min(len(ours), len(theirs))
+        target = task.partition("_")[2]
+        classes[target] = by_row.classes(task)
+        difference = ours[:n_trials] - theirs[:n_trials]
+        known = found.get(target, np.zeros_like(difference))
+        n_trials = min(len(known), n_trials)
+        found[target] = known[:n_trials] + difference[:n_trials]
+    n_trials = min(map(len, found.values()))
+    whole = {k: Stratum(1 / len(tasks), v[:n_trials]) for k, v in found.items()}
+    if not balanced:
+        return list(whole.values())
+    return [s for k, part in whole.items() for s in by_class(part, classes[k])]
 
 
 def contests(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from support.claim_data import curve_of, evidence
@@ -12,12 +14,14 @@ from support.report_data import (
     make_plan,
     write_comparisons,
     write_fit_records,
+    write_row_scores,
     write_scores,
 )
 
 from cdspp.analysis.fit_records import read_fit_records
 from cdspp.analysis.summary import read_scores
 from cdspp.analysis.times import measure_times
+from cdspp.analysis.verdicts import TOO_FEW
 from cdspp.core.artifacts import read_csv
 from cdspp.methods import available
 from cdspp.report.tables.claims.claims import (
@@ -33,6 +37,7 @@ from cdspp.report.tables.claims.evidence import (
     CONTRARY,
     SUPPORTED,
     UNTESTABLE,
+    judge_gain,
     read_evidence,
 )
 from cdspp.report.tables.claims.time_claims import (
@@ -41,6 +46,7 @@ from cdspp.report.tables.claims.time_claims import (
     check_time_claims,
 )
 from cdspp.report.tables.table import write_tables
+from cdspp.stages.row_scores import RowScores
 
 
 def test_every_claim_is_told_once_and_names_methods_that_exist() -> None:
@@ -155,12 +161,34 @@ def test_the_file_has_a_line_for_every_claim_and_none_of_seconds(
         write_comparisons(path.with_suffix(".csv"), read_scores(path), plan)
         for path, plan in zip(scores, plans, strict=True)
     ]
-    found = check_claims(read_evidence(scores, compared, plans), CLAIMS)
+    rows = [
+        write_row_scores(path.with_suffix(".npz"), read_scores(path)) for path in scores
+    ]
+    found = check_claims(read_evidence(scores, compared, rows, plans), CLAIMS)
     output = tmp_path / "claims.csv"
     write_tables([build_claims_table(found)], [output])
     assert list(read_csv(output, CLAIM_COLUMNS)["text"]) == list(found["text"])
     assert list(found["claim"].unique()) == [claim.identifier for claim in CLAIMS]
     assert verdicts(found, "baseline") == [SUPPORTED] * 2
+
+
+def test_a_gain_must_hold_for_other_test_rows_too(tmp_path: Path) -> None:
+    """A few points in every trial, from a handful of rows that all trials share."""
+    known = evidence({"cdspp": 0.55, "cdspp-sup": 0.5})
+    methods = {row.key: row for row in known.methods}
+    right = {"cdspp": np.arange(40) < 22, "cdspp-sup": np.arange(40) >= 20}
+    arrays = {
+        f"main/{task}/{name}": np.tile(values, (10, 1)).astype(np.int32)
+        for task in known.summary.tasks
+        for name, values in right.items()
+    } | {f"classes/{task}": np.arange(40) % 2 for task in known.summary.tasks}
+    np.savez(tmp_path / "rows.npz", **arrays)
+    pair = methods["cdspp"], methods["cdspp-sup"]
+    gain = replace(known, by_row=RowScores(tmp_path / "rows.npz")).gain(*pair)
+    assert gain.gain == pytest.approx(0.05)
+    assert gain.losses == 0
+    assert judge_gain(known.gain(*pair)) == SUPPORTED
+    assert judge_gain(gain) == TOO_FEW
 
 
 def test_claims_on_time_are_apart_and_of_the_seconds_of_each_benchmark(

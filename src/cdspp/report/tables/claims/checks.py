@@ -23,7 +23,6 @@ from cdspp.report.tables.claims.evidence import (
     judge,
     judge_gain,
     mean_text,
-    tested_gain,
 )
 from cdspp.study.plan import Row
 
@@ -37,9 +36,9 @@ class Superior:
     method: str
     rival: str
     rule: ClassVar[str] = (
-        "Supported where the 95 % t interval over trials of the paired gain, "
-        "averaged over tasks, lies above zero, contrary where it lies below (at least "
-        f"{MIN_TRIALS} trials of both)."
+        "Supported where the 95 % interval of the paired gain, averaged over tasks, "
+        "for other labelled samples and test rows lies above zero, contrary where it "
+        f"lies below (at least {MIN_TRIALS} trials of both)."
     )
 
     def __call__(self, evidence: Evidence) -> Judgement:
@@ -49,7 +48,7 @@ class Superior:
             for key in (self.method, self.rival)
         )
         values, rival = evidence.average(ours), evidence.average(theirs)
-        gain = tested_gain(values, rival)
+        gain = evidence.gain(ours, theirs)
         shared = np.isfinite(values - rival)
         gains = evidence.tasks(ours) - evidence.tasks(theirs)
         better = sum(mean_sd(task)[0] > 0 for task in gains)
@@ -69,8 +68,9 @@ class Best:
     method: str
     apart: tuple[str, ...] = ()
     rule: ClassVar[str] = (
-        "Supported where the 95 % t interval over trials of the paired gain "
-        "over the best other complete row, averaged over tasks, lies above zero, "
+        "Supported where the 95 % interval of the paired gain over the best other "
+        "complete row, averaged over tasks, for other labelled samples and test rows "
+        "lies above zero, "
         f"contrary where it lies below (at least {MIN_TRIALS} trials). Rows that are "
         "shortened or have fewer trials are left out and named, with the gain over "
         "them on shared trials."
@@ -92,7 +92,7 @@ class Best:
         if not complete:
             raise NotTestable(f"no other complete row beside {ours.display_name}")
         best, rival = max(complete, key=lambda other: float(np.nanmean(other[1])))
-        gain = tested_gain(values, rival)
+        gain = evidence.gain(ours, best)
         left_out = [
             _left_out(row, values, found, evidence)
             for row, found in others

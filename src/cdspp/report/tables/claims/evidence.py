@@ -12,11 +12,14 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from cdspp.analysis.answers import excludes_zero
+from cdspp.analysis.crossed import crossed_gain
 from cdspp.analysis.curves import CurveScores, arrange_curves
 from cdspp.analysis.paired import PairedGain, paired_gain
+from cdspp.analysis.rivals import row_strata
 from cdspp.analysis.source_help import read_comparisons
 from cdspp.analysis.summary import Floats, Summary, read_scores, summarise
 from cdspp.analysis.verdicts import MIN_TRIALS, TOO_FEW
+from cdspp.stages.row_scores import RowScores
 from cdspp.study.plan import BenchmarkPlan, Row
 
 __all__ = [
@@ -67,11 +70,14 @@ class Evidence:
     comparisons : DataFrame
         Its methods against themselves in other source states
         (`cdspp.analysis.source_help`).
+    by_row : RowScores, optional
+        Which target rows are predicted rightly; gains are then sure for other rows too.
     """
 
     summary: Summary
     curves: Sequence[CurveScores]
     comparisons: pd.DataFrame
+    by_row: RowScores | None = None
 
     @property
     def plan(self) -> BenchmarkPlan:
@@ -93,6 +99,20 @@ class Evidence:
         """Return the average over tasks by trial, NaN where a task has no score."""
         average: Floats = self.tasks(row).mean(axis=0)
         return average
+
+    def gain(self, row: Row, rival: Row) -> PairedGain:
+        """Return the gain of a row over another one, averaged over tasks.
+
+        Raises
+        ------
+        NotTestable
+            No trial is shared.
+        """
+        gain = tested_gain(self.average(row), self.average(rival))
+        if self.by_row is None:
+            return gain
+        tasks = self.summary.tasks
+        return crossed_gain(row_strata(self.by_row, (row, rival), tasks, False))
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,17 +143,19 @@ def _methods(plan: BenchmarkPlan) -> list[Row]:
 def read_evidence(
     scores: Sequence[str | os.PathLike[str]],
     comparisons: Sequence[str | os.PathLike[str]],
+    rows: Sequence[str | os.PathLike[str]],
     plans: Sequence[BenchmarkPlan],
 ) -> list[Evidence]:
-    """Read what is known of each benchmark from its scores and comparisons."""
+    """Read what is known of each benchmark: scores, comparisons, scores by row."""
     return [
         Evidence(
             summarise(found, plan),
             arrange_curves(found, plan),
             read_comparisons(compared),
+            RowScores(by_row),
         )
-        for found, compared, plan in zip(
-            map(read_scores, scores), comparisons, plans, strict=True
+        for found, compared, by_row, plan in zip(
+            map(read_scores, scores), comparisons, rows, plans, strict=True
         )
     ]
 
