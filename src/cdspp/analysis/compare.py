@@ -45,6 +45,7 @@ from cdspp.methods import (
     make,
     method_class,
     method_module,
+    name_of,
     seed_option,
 )
 from cdspp.methods.base import UNLABELLED, Int, SourceDomain
@@ -91,7 +92,7 @@ def compare(
     y: ArrayLike,
     *,
     source: SourceDomain,
-    methods: Sequence[str] | None = None,
+    methods: Sequence[Any] | None = None,
     repeats: int = 15,
     test_share: float = 1 / 5,
     scale: str = STANDARDISE,
@@ -111,8 +112,9 @@ def compare(
         Their labels, as `fit` takes them; every class needs two labelled rows.
     source : SourceDomain
         Labelled source rows.
-    methods : sequence of str, optional
-        Identifiers; `usual_methods` by default. Transductive ones cannot predict rows
+    methods : sequence, optional
+        Identifiers, class paths such as ``"mine:MyMethod"``, classes or instances;
+        `usual_methods` by default. Transductive ones cannot predict rows
         that are held out.
     repeats : int, default=15
         Stratified hold-outs; `MIN_TRIALS` at least.
@@ -155,7 +157,7 @@ def compare(
     """
     check_scale(scale)
     problem = _problem(X, y, source, scale)
-    chosen = list(methods or usual_methods(problem))
+    chosen = [name_of(method) for method in methods or usual_methods(problem)]
     _check(chosen, repeats)
     folds = _folds(problem, repeats, test_share, seed)
     fits = _Fits(problem, folds, scale, max_rows, seed)

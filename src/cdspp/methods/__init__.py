@@ -1,9 +1,17 @@
-"""All methods, found by listing this folder; importing this loads none of them."""
+"""All methods: those of this folder, and from outside; importing this loads none.
+
+A method from outside is a class that a study names (``class: "mine:MyMethod"``), that
+an installed package offers (entry point ``cdspp.methods``), or that is passed to a
+function. It is known by an identifier like any other.
+"""
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Mapping
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,13 +33,65 @@ __all__ = [
     "method_class",
     "method_module",
     "option_defaults",
+    "name_of",
     "seed_option",
+    "set_guests",
 ]
+
+# Of the environment, so that the jobs of a study know its methods from outside.
+VARIABLE = "CDSPP_METHODS"
+ENTRY_POINTS = "cdspp.methods"
+
+_passed: dict[str, type[HeterogeneousClassifier]] = {}
 
 
 @cache
 def _found() -> Mapping[str, Found]:
     return find_identifiers(Path(__file__).parent)
+
+
+@cache
+def _offered() -> Mapping[str, Mapping[str, Any]]:
+    """Return the methods that installed packages offer."""
+    found = metadata.entry_points(group=ENTRY_POINTS)
+    return {point.name: {"place": point.value} for point in found}
+
+
+def _guests() -> Mapping[str, Mapping[str, Any]]:
+    """Return what is said of methods from outside, by identifier."""
+    told: dict[str, dict[str, Any]] = json.loads(os.environ.get(VARIABLE, "{}"))
+    return {**_offered(), **told}
+
+
+def set_guests(guests: Mapping[str, Mapping[str, Any]]) -> None:
+    """Take the methods from outside of a study, in place of those of the one before.
+
+    Parameters
+    ----------
+    guests : mapping of str to mapping
+        By identifier, the attributes of a `cdspp.methods.guests.Guest`.
+    """
+    os.environ[VARIABLE] = json.dumps(guests)
+
+
+def name_of(method: Any) -> str:
+    """Return the name by which a name, a class or an instance is found from now on.
+
+    Raises
+    ------
+    ConfigError
+        It has not what a method has: ``fit(X, y, *, source=)`` and `predict`.
+    """
+    if isinstance(method, str):
+        return method
+    from cdspp.methods.guests import class_path, of_object
+
+    name, found = of_object(method)
+    known = estimators().get(found.__name__)
+    if known is not None and name == class_path(method_class(known)):
+        return known
+    _passed[name] = found
+    return name
 
 
 def available() -> tuple[str, ...]:
@@ -43,7 +103,7 @@ def available() -> tuple[str, ...]:
     >>> "cdspp" in available()
     True
     """
-    return tuple(_found())
+    return tuple(sorted({*_found(), *_guests()}))
 
 
 def estimators() -> Mapping[str, str]:
@@ -52,13 +112,20 @@ def estimators() -> Mapping[str, str]:
 
 
 def method_class(name: str) -> type[HeterogeneousClassifier]:
-    """Return the class of the method `name`.
+    """Return the class of the method `name`, or of a class path ``module:Class``.
 
     Raises
     ------
     ConfigError
-        There is no such method.
+        There is no such method, or a class from outside has not what a method has.
     """
+    if name in _passed:
+        return _passed[name]
+    guests = {} if name in _found() else _guests()
+    if name in guests or ":" in name:
+        from cdspp.methods.guests import Guest, guest_class
+
+        return guest_class(name, Guest(**guests.get(name, {"place": name})))
     return load_named_class(__name__, _found(), name, "method")
 
 

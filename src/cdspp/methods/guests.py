@@ -1,0 +1,295 @@
+"""Methods from outside: a class with `fit` and `predict`, run like any other method."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from cdspp.core.discovery import defaults_of, did_you_mean
+from cdspp.core.errors import ConfigError
+from cdspp.methods.base import (
+    UNLABELLED,
+    Float,
+    HeterogeneousClassifier,
+    Int,
+    Problem,
+    Round,
+    SourceDomain,
+    TransductiveClassifier,
+)
+
+__all__ = [
+    "TARGET_KIND",
+    "Guest",
+    "class_path",
+    "guest_class",
+    "load_class",
+    "of_object",
+]
+
+TARGET_KIND = "target-only"
+# Of scikit-learn: these take -1 for a row without a label, where others see a class.
+SEMI_SUPERVISED = "sklearn.semi_supervised"
+NESTED = {"class", "options"}
+
+
+@dataclass(frozen=True)
+class Guest:
+    """What a study says of a method from outside.
+
+    Attributes
+    ----------
+    place : str
+        Module and class, such as ``mine:MyMethod``.
+    display_name : str
+        Its name in tables and figures; that of the class by default.
+    kind : str
+        ``target-only`` for a classifier that is fitted without the source.
+    seconds : float
+        What a fit is expected to take.
+    """
+
+    place: str
+    display_name: str = ""
+    kind: str = ""
+    seconds: float = 0.5
+
+    @property
+    def module(self) -> str:
+        """The module that declares the class."""
+        return self.place.partition(":")[0]
+
+
+class GuestClassifier(HeterogeneousClassifier):
+    """A class from outside as a method: it sees class codes, and -1 for no label.
+
+    A subclass is made for each by `guest_class`. The outside model is fitted by
+    ``fit(X, y, source=SourceDomain(...))`` on target rows, the labelled ones first, and
+    labels the others by its `transduction_`, where it has one, or by `predict`. Of the
+    kind target-only it is fitted without a source, and on labelled rows alone unless it
+    is one of `sklearn.semi_supervised`.
+    """
+
+    outside: ClassVar[type]
+
+    def _fit_problem(self, problem: Problem) -> list[Round]:
+        options = {k: _built(v) for k, v in self.get_params(deep=False).items()}
+        self.model_ = self.outside(**options)
+        X, y = problem.X_labelled, problem.y_labelled
+        n_known, more = len(y), {}
+        if not self.supervised:
+            X = np.concatenate([X, problem.X_unlabelled])
+            y = np.concatenate([y, np.full(len(problem.X_unlabelled), UNLABELLED)])
+        if self.uses_source:
+            more["source"] = SourceDomain(problem.X_source, problem.y_source)
+        self.model_.fit(X, y, **more)
+        found = getattr(self.model_, "transduction_", None)
+        if found is None or self.supervised:
+            return []
+        return [Round(1, self._codes_of(found[n_known:], problem.n_classes))]
+
+    def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
+        found = self.model_.predict(X)
+        return self._codes_of(found, len(self.classes_)), None
+
+    def _codes_of(self, found: Any, n_classes: int) -> Int:
+        codes = np.asarray(found)
+        if not np.isin(codes, np.arange(n_classes)).all():
+            raise ValueError(
+                f"{self.display_name} predicts {np.setdiff1d(codes, range(n_classes))}"
+                f", expected the labels that it was fitted on, 0 to {n_classes - 1}"
+            )
+        return codes.astype(np.intp)
+
+
+class TransductiveGuest(TransductiveClassifier, GuestClassifier):
+    """A class from outside that labels the rows it is fitted on and no others."""
+
+    def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
+        return TransductiveClassifier._predict_codes(self, X)
+
+
+def class_path(cls: type) -> str:
+    """Return module and name of a class, as `load_class` takes them.
+
+    Examples
+    --------
+    >>> from cdspp import CDSPP
+    >>> class_path(CDSPP)
+    'cdspp.methods.cdspp.cdspp:CDSPP'
+    """
+    return f"{cls.__module__}:{cls.__qualname__}"
+
+
+def load_class(place: str) -> type:
+    """Import the class at ``module:Class``; the folder of the run is importable.
+
+    Raises
+    ------
+    ConfigError
+        There is no such module or class, or the module stops as it is imported.
+    """
+    module, _, name = place.partition(":")
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
+    try:
+        found: Any = importlib.import_module(module)
+    except ImportError as error:
+        raise ConfigError(
+            f"{place}: cannot import {module} ({error}). Expected a module in the "
+            "folder of the run, or an installed package."
+        ) from error
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise ConfigError(f"{place}: {module} stops as imported ({reason}).") from error
+    for part in name.split("."):
+        classes = [key for key, value in vars(found).items() if inspect.isclass(value)]
+        if not inspect.isclass(getattr(found, part, None)):
+            raise ConfigError(
+                f"{place}: {module} has no class {name}{did_you_mean(part, classes)}"
+            )
+        found = getattr(found, part)
+    loaded: type = found
+    return loaded
+
+
+@cache
+def guest_class(name: str, guest: Guest) -> type[HeterogeneousClassifier]:
+    """Return a class from outside as a method.
+
+    Parameters
+    ----------
+    name : str
+        Its identifier.
+    guest : Guest
+        What is said of it.
+
+    Raises
+    ------
+    ConfigError
+        It cannot be imported (`load_class`), or has not what a method has.
+    """
+    return _as_method(name, guest, load_class(guest.place))
+
+
+def _as_method(name: str, guest: Guest, cls: type) -> type[HeterogeneousClassifier]:
+    """Return `cls` as a method of an identifier; see `guest_class`."""
+    own: dict[str, Any] = {"identifier": name}
+    own |= {"__module__": cls.__module__, "__doc__": cls.__doc__}
+    shown = getattr(cls, "display_name", cls.__name__)
+    own["display_name"] = guest.display_name or shown
+    if issubclass(cls, HeterogeneousClassifier):
+        return type(cls.__name__, (cls,), own)
+    target_only = guest.kind == TARGET_KIND
+    _check_offers(guest.place, cls, target_only)
+    own["outside"], own["uses_source"] = cls, not target_only
+    own["supervised"] = target_only and not cls.__module__.startswith(SEMI_SUPERVISED)
+    own["needs_torch"] = bool(getattr(cls, "needs_torch", False))
+    own["__init__"] = _constructor(cls)
+    own["work"] = classmethod(lambda _, size: (guest.seconds, 50.0))
+    base = GuestClassifier if hasattr(cls, "predict") else TransductiveGuest
+    return type(cls.__name__, (base,), own)
+
+
+def _check_offers(place: str, cls: type, target_only: bool) -> None:
+    """Check that a class has what a method must have."""
+    fit = getattr(cls, "fit", None)
+    if not callable(fit):
+        raise ConfigError(f"{place}: has no fit(X, y, *, source=).")
+    takes = inspect.signature(fit).parameters.values()
+    named = {each.name for each in takes}
+    open_ended = any(each.kind is each.VAR_KEYWORD for each in takes)
+    if not target_only and "source" not in named and not open_ended:
+        raise ConfigError(
+            f"{place}: fit takes no source. Expected fit(X, y, *, source=), where "
+            "source has X and y; say `kind: target-only` of a classifier without one."
+        )
+
+
+def _constructor(cls: type) -> Any:
+    """Return an ``__init__`` with the parameters of the class, kept as they come."""
+    signature = inspect.signature(cls)
+    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    kinds = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
+    named = [each for each in signature.parameters.values() if each.kind not in kinds]
+
+    def __init__(self: Any, *positional: Any, **options: Any) -> None:
+        bound = inspect.Signature(named).bind(*positional, **options)
+        bound.apply_defaults()
+        for key, value in bound.arguments.items():
+            setattr(self, key, value)
+
+    __init__.__signature__ = inspect.Signature([own, *named])  # type: ignore[attr-defined]
+    return __init__
+
+
+def _built(value: Any) -> Any:
+    """Build an option that is a model of its own: ``{class: ..., options: {...}}``."""
+    if not isinstance(value, Mapping) or "class" not in value or set(value) - NESTED:
+        return value
+    options = {k: _built(v) for k, v in value.get("options", {}).items()}
+    return load_class(value["class"])(**options)
+
+
+def of_object(method: Any) -> tuple[str, type[HeterogeneousClassifier]]:
+    """Return name and method of a class, or of an instance with its options.
+
+    Raises
+    ------
+    ConfigError
+        It has not what a method has, or it is an instance without `get_params`.
+    """
+    cls = method if inspect.isclass(method) else type(method)
+    options: Mapping[str, Any] = {}
+    if cls is not method:
+        if not hasattr(method, "get_params"):
+            raise ConfigError(
+                f"an instance of {class_path(cls)} has no get_params, so that it "
+                "cannot be fitted afresh. Pass the class, or derive it from "
+                "scikit-learn's BaseEstimator."
+            )
+        options = method.get_params(deep=False)
+    changed = ", ".join(f"{k}={v!r}" for k, v in _changed(cls, options).items())
+    name = class_path(cls) + f"({changed})" * bool(changed)
+    found = _as_method(name, Guest(class_path(cls)), cls)
+    return name, _with_defaults(found, options, changed)
+
+
+def _changed(cls: type, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that are not the defaults of the class."""
+    usual = defaults_of(cls)
+    return {k: v for k, v in options.items() if repr(v) != repr(usual.get(k))}
+
+
+def _with_defaults(
+    method: type[HeterogeneousClassifier], options: Mapping[str, Any], changed: str
+) -> type[HeterogeneousClassifier]:
+    """Return a method whose defaults are the options of an instance."""
+    if not changed:
+        return method
+    signature = inspect.signature(method)
+    known = [
+        each.replace(default=options.get(each.name, each.default))
+        for each in signature.parameters.values()
+    ]
+    init = method.__init__
+
+    def __init__(self: Any, *positional: Any, **given: Any) -> None:
+        bound = inspect.Signature(known).bind(*positional, **given)
+        bound.apply_defaults()
+        init(self, **bound.arguments)
+
+    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    __init__.__signature__ = inspect.Signature([own, *known])  # type: ignore[attr-defined]
+    own_name = f"{method.display_name} ({changed})"
+    return type(
+        method.__name__, (method,), {"__init__": __init__, "display_name": own_name}
+    )
