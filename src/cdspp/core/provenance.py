@@ -15,6 +15,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 PACKAGE = "cdspp"
+INSTALLED = {"site-packages", "dist-packages"}
 REPORTED = ("numpy", "scipy", "scikit-learn", "torch", "pyarrow", "cdspp")
 
 
@@ -182,7 +184,8 @@ def script_digest(script: Path) -> str:
     script : Path
         A file that imports what it calls; its own text does not count.
     """
-    return code_digest(*sorted(_parsed(script, script.stat().st_mtime_ns)[0]))
+    imported, _ = _parsed(script, script.stat().st_mtime_ns)
+    return code_digest(*sorted(name for name in imported if _source_file(name)))
 
 
 def _root() -> Path:
@@ -220,11 +223,46 @@ def _source_file(module: str) -> Path | None:
 
 
 def _module(name: str) -> tuple[frozenset[str], str]:
-    """Return what a module imports of this package, and its code without docstrings."""
+    """Return what a module imports of this package, and its code without docstrings.
+
+    Of a module from outside: what it imports of its own folder or package, too, where
+    that is no installed one; else the version of the distribution that it comes from.
+    """
     file = _source_file(name)
-    if file is None:
+    if file is None and name.partition(".")[0] == PACKAGE:
         raise ModuleNotFoundError(f"{PACKAGE} has no module {name!r}")
-    return _parsed(file, file.stat().st_mtime_ns)
+    file = file or _outside_file(name)
+    if file is None:
+        return frozenset(), _distributions(name.partition(".")[0])
+    imported, code = _parsed(file, file.stat().st_mtime_ns)
+    ours = name.partition(".")[0] == PACKAGE
+    known = _source_file if ours else lambda each: _source_file(each) or _own(each)
+    return frozenset(each for each in imported if known(each)), code
+
+
+def _own(name: str) -> Path | None:
+    """Return the file of a module in the folder of the run, None if there is none."""
+    path = Path.cwd().joinpath(*name.split("."))
+    files = (path.with_suffix(".py"), path / "__init__.py")
+    return next((file for file in files if file.is_file()), None)
+
+
+def _outside_file(name: str) -> Path | None:
+    """Return the file of a module from outside; None where it is installed."""
+    if (file := _own(name)) is not None:
+        return file
+    spec = find_spec(name)
+    origin = Path(spec.origin) if spec is not None and spec.origin else None
+    if origin is None or INSTALLED & set(origin.parts):
+        return None
+    return origin
+
+
+@cache
+def _distributions(package: str) -> str:
+    """Return names and versions of the distributions of an installed package."""
+    names = metadata.packages_distributions().get(package, [package])
+    return " ".join(f"{name}=={_version(name)}" for name in sorted(set(names)))
 
 
 @cache
@@ -241,7 +279,7 @@ def _parsed(file: Path, changed: int) -> tuple[frozenset[str], str]:
         body = getattr(node, "body", None)
         if isinstance(body, list) and body and _is_docstring(body[0]):
             del body[0]
-    return frozenset(name for name in found if _source_file(name)), ast.dump(tree)
+    return frozenset(found), ast.dump(tree)
 
 
 def _is_docstring(node: ast.AST) -> bool:

@@ -72,10 +72,10 @@ class GuestClassifier(HeterogeneousClassifier):
     """A class from outside as a method: it sees class codes, and -1 for no label.
 
     A subclass is made for each by `guest_class`. The outside model is fitted by
-    ``fit(X, y, source=SourceDomain(...))`` on target rows, the labelled ones first, and
-    labels the others by its `transduction_`, where it has one, or by `predict`. Of the
-    kind target-only it is fitted without a source, and on labelled rows alone unless it
-    is one of `sklearn.semi_supervised`.
+    ``fit(X, y, source=SourceDomain(...))`` on target rows, the labelled ones first. The
+    others are labelled by `predict` or, of a class without it, by `transduction_`. Of
+    the kind target-only it is fitted without a source, and on labelled rows alone
+    unless it is one of `sklearn.semi_supervised`.
     """
 
     outside: ClassVar[type]
@@ -84,17 +84,17 @@ class GuestClassifier(HeterogeneousClassifier):
         options = {k: _built(v) for k, v in self.get_params(deep=False).items()}
         self.model_ = self.outside(**options)
         X, y = problem.X_labelled, problem.y_labelled
-        n_known, more = len(y), {}
+        more = {}
         if not self.supervised:
             X = np.concatenate([X, problem.X_unlabelled])
             y = np.concatenate([y, np.full(len(problem.X_unlabelled), UNLABELLED)])
         if self.uses_source:
             more["source"] = SourceDomain(problem.X_source, problem.y_source)
         self.model_.fit(X, y, **more)
-        found = getattr(self.model_, "transduction_", None)
-        if found is None or self.supervised:
-            return []
-        return [Round(1, self._codes_of(found[n_known:], problem.n_classes))]
+        if self.transductive:
+            found = self.model_.transduction_[len(problem.y_labelled) :]
+            return [Round(1, self._codes_of(found, problem.n_classes))]
+        return []
 
     def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
         found = self.model_.predict(X)

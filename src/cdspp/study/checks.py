@@ -224,7 +224,8 @@ class CrossCheck:
         for i, method in self.known.entries("methods"):
             where, name = f"methods[{i}]", method["id"]
             if name not in available():
-                yield unknown(f"{where}.id", name, available())
+                if "class" not in method:  # of a class it is told already
+                    yield unknown(f"{where}.id", name, available())
                 continue
             yield from option_faults(
                 f"{where}.options", name, method.get("options", {})

@@ -13,6 +13,7 @@ from cdspp.datasets.base import digests_path
 from cdspp.datasets.catalogue import holds_data, load_catalogue
 from cdspp.methods import method_class
 from cdspp.study.checks import CrossCheck
+from cdspp.study.guest_methods import welcome_guests
 from cdspp.study.inheritance import Cut, cut_inherited
 from cdspp.study.model import (
     Benchmark,
@@ -80,6 +81,7 @@ def load_study(
     config = _with_switches(config)
     faults = list(check_schema(config, schema))
     sound = sound_part(config, schema) if faults else Sound(config)
+    faults += welcome_guests(sound.config)
     datasets, more, notes = _datasets(sound, catalogue, data)
     cut = _cut(sound, read_readings(paper), datasets, inherited)
     sound = sound._replace(config=cut.config)

@@ -1,0 +1,84 @@
+"""Methods from outside that a study names by their class: taken in, or refused."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from cdspp.core.errors import ConfigError
+from cdspp.methods import make, method_class, seed_option, set_guests
+from cdspp.methods.base import UNLABELLED, SourceDomain
+
+__all__ = ["welcome_guests"]
+
+Config = Mapping[str, Any]
+
+SAID = ("display_name", "kind", "seconds")
+
+
+def welcome_guests(config: Config) -> Iterator[str]:
+    """Make the classes that a configuration names known as methods; yield the faults.
+
+    Each is imported and fitted to a toy problem of three classes. Those at fault are
+    not known afterwards, and neither are those of a study before.
+    """
+    guests: dict[str, dict[str, Any]] = {}
+    set_guests({})
+    for i, entry in enumerate(config.get("methods", [])):
+        where, name = f"methods[{i}]", entry.get("id")
+        if "class" not in entry:
+            for key in filter(entry.__contains__, SAID):
+                yield f"{where}.{key}: stands beside a class; remove it, or name one."
+        elif fault := _fault(name, entry):
+            yield f"{where}.class: {fault}"
+        else:
+            guests[name] = _said(entry)
+    set_guests(guests)
+
+
+def _said(entry: Config) -> dict[str, Any]:
+    return {"place": entry["class"]} | {key: entry[key] for key in SAID if key in entry}
+
+
+def _fault(name: str, entry: Config) -> str:
+    """Return what is wrong with an entry's class, in a sentence."""
+    try:
+        method_class(name)
+    except ConfigError:  # as it should be: no other method has this name
+        pass
+    else:
+        return f"{name} is a method of cdspp or of a package; choose another id."
+    set_guests({name: _said(entry)})
+    try:
+        found = method_class(name)
+        options = {k: v for k, v in entry.get("options", {}).items() if _has(found, k)}
+        _fit_toy(name, options)
+    except ConfigError as error:
+        return str(error)
+    except Exception as error:
+        return (
+            f"{entry['class']} stops on a toy problem ({type(error).__name__}: "
+            f"{error}). Expected fit(X, y, *, source=), where y is -1 for a row "
+            "without a label, and predict."
+        )
+    return ""
+
+
+def _has(method: type, option: str) -> bool:
+    """Whether a method has an option; those it lacks are refused elsewhere."""
+    return option in method._get_param_names()  # type: ignore[attr-defined]
+
+
+def _fit_toy(name: str, options: Config) -> None:
+    rng = np.random.default_rng(0)
+    classes = np.repeat(np.arange(3), 6)
+    X_source = rng.standard_normal((18, 4)) + 5 * np.eye(3, 4)[classes]
+    X = rng.standard_normal((18, 5)) + 5 * np.eye(3, 5)[classes]
+    y = np.where(np.arange(18) % 2, classes, UNLABELLED)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = make(name, **{**seed_option(name, 0), **options})
+        model.fit(X, y, source=SourceDomain(X_source, classes))
