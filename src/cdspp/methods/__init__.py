@@ -7,6 +7,7 @@ function. It is known by an identifier like any other.
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 from collections.abc import Mapping
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = [
     "available",
     "estimators",
+    "is_own",
     "make",
     "method_class",
     "method_module",
@@ -84,14 +86,19 @@ def name_of(method: Any) -> str:
     """
     if isinstance(method, str):
         return method
-    from cdspp.methods.guests import class_path, of_object
+    from cdspp.methods.guests import of_object
 
     name, found = of_object(method)
-    known = estimators().get(found.__name__)
-    if known is not None and name == class_path(method_class(known)):
-        return known
+    if inspect.isclass(method) and is_own(method):
+        return estimators()[method.__name__]
     _passed[name] = found
     return name
+
+
+def is_own(cls: type) -> bool:
+    """Whether a class is one of the methods of cdspp itself."""
+    name = estimators().get(cls.__name__)
+    return name is not None and method_class(name) is cls
 
 
 def available() -> tuple[str, ...]:

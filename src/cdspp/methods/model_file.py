@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
@@ -13,8 +14,9 @@ from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.names import NO_SCALE
 from cdspp.core.scaling import Scaling
 from cdspp.core.storage import Packer, read_parts, unpack, write_parts
-from cdspp.methods import method_class
+from cdspp.methods import is_own, method_class
 from cdspp.methods.base import HeterogeneousClassifier
+from cdspp.methods.guests import class_path
 
 __all__ = ["check_keepable", "load_model", "read_model", "save_model"]
 
@@ -23,19 +25,30 @@ WHAT = "a model that `cdspp fit --model` wrote"
 _ESTIMATOR = "method"
 
 
+class OutsideModel(DataError):
+    """A model of a class that the caller has not named."""
+
+
 def check_keepable(model: HeterogeneousClassifier) -> None:
     """Refuse a model that could not be kept, or would be of no use; fitted or not.
 
     Raises
     ------
     DataError
-        The method is transductive, or an option is an object.
+        The method is transductive or a class from outside with a model of its own, or
+        an option is an object.
     """
     name = type(model).__name__
     if model.transductive:
         raise DataError(
             f"{name} is transductive: it labels the rows of the fit and no others, so "
             "a kept model could predict nothing. Choose another method."
+        )
+    if outside := getattr(type(model), "outside", None):
+        raise DataError(
+            f"{name} keeps an object of {class_path(outside)}, which is no array. Keep "
+            "it by joblib, or derive the class from "
+            "cdspp.methods.base.HeterogeneousClassifier."
         )
     try:
         Packer().pack(model.get_params(deep=False), f"{name}")
@@ -75,13 +88,18 @@ def save_model(
     write_parts(path, {**head, "content": tree}, packer.arrays)
 
 
-def load_model(path: str | os.PathLike[str]) -> HeterogeneousClassifier:
+def load_model(
+    path: str | os.PathLike[str], *, class_: type | None = None
+) -> HeterogeneousClassifier:
     """Load what `save_model` or ``cdspp fit --model`` kept; no code of the file runs.
 
     Parameters
     ----------
     path : path
         The file.
+    class_ : type, optional
+        The class of the model where it is not one of cdspp: a file never decides what
+        is imported.
 
     Returns
     -------
@@ -91,10 +109,11 @@ def load_model(path: str | os.PathLike[str]) -> HeterogeneousClassifier:
     Raises
     ------
     DataError
-        The file is missing, damaged, another kind of file or of a later schema, or its
-        model was fitted on rows that ``cdspp fit --scale`` had scaled.
+        The file is missing, damaged, another kind of file or of a later schema; its
+        model is of a class from outside that is not the one given; or its model was
+        fitted on rows that ``cdspp fit --scale`` had scaled.
     """
-    model, extras = read_model(path)
+    model, extras = read_model(path, class_=class_)
     scaling = extras.get("scaling")
     if isinstance(scaling, Scaling) and scaling.kind != NO_SCALE:
         raise DataError(
@@ -105,7 +124,7 @@ def load_model(path: str | os.PathLike[str]) -> HeterogeneousClassifier:
 
 
 def read_model(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str], *, class_: type | None = None
 ) -> tuple[HeterogeneousClassifier, dict[str, Any]]:
     """Return the model of a file and what else was kept with it.
 
@@ -125,9 +144,13 @@ def read_model(
         )
     try:
         # Its module knows the classes of which the model is made.
-        method_class(tree["content"]["dict"]["model"][_ESTIMATOR]["identifier"])
-        found = unpack(tree["content"], arrays, {_ESTIMATOR: _estimator})
+        class_of = partial(_class_of, path, class_)
+        class_of(tree["content"]["dict"]["model"][_ESTIMATOR])
+        made = {_ESTIMATOR: partial(_estimator, class_of)}
+        found = unpack(tree["content"], arrays, made)
         model, extras = found["model"], found["extras"]
+    except OutsideModel:
+        raise
     except (ConfigError, DataError, LookupError, TypeError) as error:
         raise DataError(f"{path}: a damaged model ({error}). Fit again.") from error
     if not isinstance(model, HeterogeneousClassifier) or not isinstance(extras, dict):
@@ -142,11 +165,32 @@ def _parts(value: Any) -> tuple[str, dict[str, Any]] | None:
     options = value.get_params(deep=False)
     fitted = {k: v for k, v in vars(value).items() if k not in options}
     parts = {"identifier": value.identifier, "options": options, "fitted": fitted}
+    if not is_own(type(value)):
+        parts["class"] = class_path(type(value))
     return _ESTIMATOR, parts
 
 
-def _estimator(parts: dict[str, Any]) -> HeterogeneousClassifier:
-    cls = method_class(parts["identifier"])
+def _class_of(
+    path: str | os.PathLike[str], class_: type | None, parts: Mapping[str, Any]
+) -> type[HeterogeneousClassifier]:
+    """Return the class of a model, which the caller names if it is from outside."""
+    if "class" not in parts:
+        return method_class(parts["identifier"])
+    told = parts["class"]
+    if class_ is None or class_path(class_) != told:
+        given = "none" if class_ is None else class_path(class_)
+        raise OutsideModel(
+            f"{path}: a model of the class {told}, from outside cdspp; the class given "
+            f"is {given}. Import it, and pass it: load_model(path, class_=...)."
+        )
+    return class_
+
+
+def _estimator(
+    class_of: Callable[[Mapping[str, Any]], type[HeterogeneousClassifier]],
+    parts: dict[str, Any],
+) -> HeterogeneousClassifier:
+    cls = class_of(parts)
     model = cls(**parts["options"])
     for name, value in parts["fitted"].items():
         if hasattr(cls, name):  # a method or a property is not to be put aside
