@@ -37,7 +37,7 @@ from cdspp.analysis.verdicts import (
     judge_tasks,
 )
 from cdspp.core.artifacts import read_csv
-from cdspp.core.names import AVERAGE, BASELINE, REFERENCE, SELECTED
+from cdspp.core.names import AVERAGE, REFERENCE, SELECTED
 from cdspp.core.wording import STATE_TITLES
 from cdspp.methods import method_class
 from cdspp.stages.row_scores import RowScores
@@ -149,9 +149,8 @@ def compare(
 
 
 def _is_asked(row: Row) -> bool:
-    """Whether a row is compared: all but the baseline, informed ones and controls."""
-    chooses = row.kind == CHOOSING and method_class(row.method).uses_source
-    return chooses or (row.kind == METHOD and row.key != BASELINE)
+    """Whether a row is compared: it has a source, and is not informed or a control."""
+    return row.kind in (METHOD, CHOOSING) and method_class(row.method).uses_source
 
 
 def no_comparisons() -> pd.DataFrame:

@@ -1,0 +1,63 @@
+"""The guide to a method of one's own runs as it stands there, to the report."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+from support.toy_study import CONFIG, Project
+
+PAGE = Path(__file__).parents[2] / "docs/guide/own-method.md"
+OWN = {key: CONFIG[key] for key in ("datasets", "views", "benchmarks")}
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(), re.S)
+
+
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    (tmp_path / "mine.py").write_text(blocks("python")[0])
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield tmp_path
+    sys.modules.pop("mine", None)
+
+
+def test_a_class_and_two_classifiers_come_to_the_report(
+    repository: Path, tmp_path: Path
+) -> None:
+    project = Project(repository, tmp_path)
+    (tmp_path / "mine.py").write_text(blocks("python")[0])
+    study = yaml.safe_load(blocks("yaml")[0]) | OWN | {"study": "toy", "trials": 2}
+    (tmp_path / "toy.yaml").write_text(yaml.safe_dump(study))
+    project.snakemake("--cores", "2")
+    found = pd.read_csv(tmp_path / "results/toy/tables/overview.csv")
+    rows = {"SVM_t", "Prototypes", "logistic", "self-training", "CDSPP"}
+    assert rows <= set(found["display_name"])
+    states = pd.read_csv(tmp_path / "results/toy/tables/source-help.csv")
+    assert set(states["display_name"]) == {"Prototypes", "CDSPP"}
+    page = (tmp_path / "results/toy/report/index.html").read_text()
+    assert "Prototypes" in page
+    assert "Nothing to be done" in project.snakemake("-n", "--cores", "2")
+    module = tmp_path / "mine.py"
+    module.write_text(module.read_text() + "\n# A comment changes no result.\n")
+    assert not project.planned().rules["fit"]
+    module.write_text(module.read_text().replace("0.1", "0.2"))
+    plan = project.planned()
+    assert plan.rules["fit"]
+    assert not plan.rules["split"]
+
+
+def test_compare_takes_the_class(
+    mine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    exec(compile(blocks("python")[1], str(PAGE), "exec"), {})
+    told = capsys.readouterr().out
+    assert "Prototypes" in told
+    assert "CDSPP" in told
