@@ -1,0 +1,99 @@
+"""Classes that a study names: known as methods, or refused in a line each."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.toy_problem import toy_problem
+
+from cdspp.core.provenance import code_digest
+from cdspp.methods import available, make, method_module, set_guests
+from cdspp.study.guest_methods import welcome_guests
+
+MODULE = """
+import numpy as np
+import own_helper
+
+class First:
+    def __init__(self, depth=1):
+        self.depth = depth
+
+    def fit(self, X, y, *, source):
+        if self.depth < 1:
+            raise ValueError("depth must be 1 or more")
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), own_helper.FIRST)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    (tmp_path / "own_first.py").write_text(MODULE)
+    (tmp_path / "own_helper.py").write_text("FIRST = 0\n")
+    monkeypatch.chdir(tmp_path)
+    yield tmp_path
+    sys.path[:] = [path for path in sys.path if path != str(tmp_path)]
+    for name in ("own_first", "own_helper"):
+        sys.modules.pop(name, None)
+    set_guests({})
+
+
+def faults(*methods: dict[str, Any]) -> list[str]:
+    return list(welcome_guests({"methods": list(methods)}))
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_class_in_the_folder_of_the_run_is_a_method() -> None:
+    entry = {"id": "first", "class": "own_first:First", "display_name": "Always first"}
+    assert not faults({"id": "cdspp"}, entry)
+    assert "first" in available()
+    model = toy_problem().fit(make("first"))
+    assert model.display_name == "Always first"
+    assert set(model.predict(toy_problem().X)) == {0}
+    assert not faults({"id": "cdspp"})
+    assert "first" not in available()
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({"id": "svm-t", "class": "own_first:First"}, "choose another id"),
+        ({"id": "first", "class": "own_first:Frist"}, "did you mean 'First'"),
+        ({"id": "first", "class": "own_second:First"}, "cannot import own_second"),
+        ({"id": "cdspp", "seconds": 3}, "seconds: stands beside a class"),
+        (
+            {"id": "first", "class": "own_first:First", "options": {"depth": 0}},
+            r"toy problem \(ValueError: depth must be 1 or more\)",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_a_fault_is_a_line_and_its_class_no_method(
+    entry: dict[str, Any], message: str
+) -> None:
+    (told,) = faults(entry)
+    assert told.startswith("methods[0].")
+    assert re.search(message, told), told
+    assert "first" not in available()
+
+
+def test_its_digest_follows_the_folder_and_of_packages_the_version(
+    folder: Path,
+) -> None:
+    entry = {"id": "first", "class": "own_first:First"}
+    assert not faults(entry, {"id": "pa"})
+    before = code_digest("cdspp.stages.fit", method_module("first"))
+    code_digest.cache_clear()
+    (folder / "own_helper.py").write_text("# A comment changes no result.\nFIRST = 0\n")
+    assert code_digest("cdspp.stages.fit", method_module("first")) == before
+    code_digest.cache_clear()
+    (folder / "own_helper.py").write_text("FIRST = 1\n")
+    assert code_digest("cdspp.stages.fit", method_module("first")) != before
+    assert code_digest("sklearn.svm") != code_digest("numpy")
