@@ -198,11 +198,28 @@ def test_where_nothing_was_run_nothing_was_asked() -> None:
     assert not tally(nothing)
 
 
-def test_the_answer_is_that_of_the_reference_alone() -> None:
+def test_the_reference_comes_first_and_the_others_by_their_words() -> None:
     found = told(a_b=HELPED)
-    other = told(a_b=HURT).assign(row="dama")
-    assert answer(pd.concat([other, found])) == answer(found)
-    assert answer(other) == "Not asked: no other source state was run."
+    hurt, helped = (
+        told(a_b=gains).assign(row=name, display_name=name.upper())
+        for name, gains in (("dama", HURT), ("tit", HELPED))
+    )
+    one = pd.concat([hurt, found])
+    assert answer(one) == f"{answer(found)} The source hurts DAMA."
+    both = pd.concat([hurt, helped, found])
+    told_of = "Of 2 other methods the source helps 1 (TIT); it hurts 1 (DAMA)."
+    assert answer(both) == f"{answer(found)} {told_of}"
+    told_of = ", and of 2 other methods the source helps 1, it hurts 1."
+    assert overall_answer({"A": both}).endswith(told_of)
+
+
+def test_a_study_without_the_reference_has_an_answer() -> None:
+    other = told(a_b=HURT).assign(row="dama", display_name="DAMA")
+    assert answer(other) == "The source hurts DAMA."
+    assert overall_answer({"A": other}) == "On A the source hurts DAMA."
+    unasked = other[~other["state"]]
+    assert answer(unasked) == "Not asked: no other source state was run."
+    assert overall_answer({"A": unasked}) == "Not asked on A."
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from cdspp.analysis.paired import ZERO
 from cdspp.analysis.source_help import (
     SELECTED_ROW,
     by_default,
+    matrix,
     of_method,
     on_average,
 )
@@ -28,7 +29,14 @@ from cdspp.analysis.verdicts import (
     TOO_FEW,
     UNDECIDED,
 )
-from cdspp.core.names import ALONE, AVERAGE, BASELINE, CLASS_NOISE, MATCHED
+from cdspp.core.names import (
+    ALONE,
+    AVERAGE,
+    BASELINE,
+    CLASS_NOISE,
+    MATCHED,
+    REFERENCE,
+)
 from cdspp.core.wording import counted, in_points, sentence
 
 __all__ = [
@@ -62,6 +70,16 @@ _SAID = {
     NOT_ASKED: "not asked of {}",
 }
 _HOW = "selected on the labelled rows"
+# Of one method, and of several.
+_OF_OTHERS = {
+    HELPS: ("the source helps 1", "the source helps {}"),
+    HURTS: ("it hurts 1", "it hurts {}"),
+    EQUAL: ("1 is equal with and without it", "{} are equal with and without it"),
+    UNDECIDED: ("1 is undecided", "{} are undecided"),
+    DEPENDS: ("1 depends on the measure", "{} depend on the measure"),
+    TOO_FEW: ("1 has too few trials", "{} have too few trials"),
+    COLLAPSED: ("fits of {} have collapsed or diverged",) * 2,
+}
 _COUNTED = {
     HELPS: "helps on {}",
     HURTS: "hurts on {}",
@@ -114,14 +132,22 @@ def tally(comparisons: pd.DataFrame) -> Counter[str]:
 
 
 def answer(comparisons: pd.DataFrame) -> str:
-    """Answer the question for the reference on one benchmark, in a few sentences.
+    """Answer the question for the methods of one benchmark, in a few sentences.
 
-    Where hyper-parameters were selected too, the verdict of that form is said where it
-    differs, and the default's beside it.
+    The reference comes first. Where hyper-parameters were selected too, the verdict of
+    that form is said where it differs, and the default's beside it. The others follow
+    by their verdicts, which are corrected for the number of methods.
     """
+    others = _others_answer(comparisons)
+    return " ".join(filter(None, (_reference_answer(comparisons), others)))
+
+
+def _reference_answer(comparisons: pd.DataFrame) -> str:
     default, selected = of_method(comparisons), of_method(comparisons, SELECTED_ROW)
-    if not default["state"].any():
+    if not comparisons["state"].any():
         return "Not asked: no other source state was run."
+    if not default["state"].any():
+        return ""
     if selected.empty:
         return sentence(_answer(default, default))
     words = [verdict_of(on_average(form)) for form in (default, selected)]
@@ -158,14 +184,73 @@ def overall_answer(groups: Mapping[str, pd.DataFrame]) -> str:
     parts = []
     for title, comparisons in groups.items():
         default, ours = of_method(comparisons), said_form(comparisons)
-        if not ours["state"].any():
+        others = _others_in_short(comparisons)
+        if not comparisons["state"].any():
             parts.append(f"not asked on {title}")
+        elif not ours["state"].any():
+            parts.append(f"on {title} {others}")
         else:
             said = _SAID[verdict_of(on_average(ours))]
             said = said.format(default["display_name"].iloc[0])
-            parts.append(f"on {title} {said}{_apart(ours)}{_form(comparisons)}")
+            said = f"on {title} {said}{_apart(ours)}{_form(comparisons)}"
+            parts.append(f"{said}, and {others}" if others else said)
     text = "; ".join(parts)
     return f"{sentence(text)}." if text else "Nothing was run yet."
+
+
+def _others(comparisons: pd.DataFrame) -> dict[str, list[str]]:
+    """Return the methods but the reference by verdict, statements first."""
+    found: dict[str, list[str]] = {}
+    for average in by_default(matrix(comparisons, corrected=True)):
+        first = average.iloc[0]
+        if first["row"] != REFERENCE and average["state"].any():
+            name = str(first["display_name"]).rstrip("*")
+            found.setdefault(str(first["verdict"]), []).append(name)
+    order = [*STATEMENTS, TOO_FEW, COLLAPSED]
+    return {word: found[word] for word in order if word in found}
+
+
+def _others_in_short(comparisons: pd.DataFrame) -> str:
+    """Say for how many methods but the reference there is a word, and which."""
+    found = _others(comparisons)
+    if not found:
+        return ""
+    if alone := _alone(found):
+        return alone
+    told = {word: len(found.get(word, ())) for word in (HELPS, HURTS, DEPENDS)}
+    parts = [f"the source helps {told[HELPS] or 'none'}"]
+    parts += [f"it hurts {told[HURTS]}"] if told[HURTS] else []
+    parts += [_of_others(DEPENDS, told[DEPENDS])] if told[DEPENDS] else []
+    return f"of {_number_of(comparisons, found)} {', '.join(parts)}"
+
+
+def _others_answer(comparisons: pd.DataFrame) -> str:
+    """Name the methods but the reference by verdict."""
+    found = _others(comparisons)
+    if not found:
+        return ""
+    if alone := _alone(found):
+        return sentence(f"{alone}.")
+    parts = [
+        f"{_of_others(word, len(names))} ({', '.join(names)})"
+        for word, names in found.items()
+    ]
+    return f"Of {_number_of(comparisons, found)} {'; '.join(parts)}."
+
+
+def _alone(found: Mapping[str, list[str]]) -> str:
+    """Return the statement on a single method, nothing for several."""
+    named = [(word, name) for word, names in found.items() for name in names]
+    return _SAID[named[0][0]].format(named[0][1]) if len(named) == 1 else ""
+
+
+def _of_others(word: str, n_methods: int) -> str:
+    return _OF_OTHERS[word][n_methods > 1].format(n_methods)
+
+
+def _number_of(comparisons: pd.DataFrame, found: Mapping[str, list[str]]) -> str:
+    other = "other " * bool(len(of_method(comparisons)))
+    return counted(sum(map(len, found.values())), f"{other}method")
 
 
 def said_form(comparisons: pd.DataFrame) -> pd.DataFrame:

@@ -53,7 +53,8 @@ def test_the_page_asks_answers_and_then_shows(page: Path) -> None:
     assert in_order(
         text,
         "Did the source help?</h1>",
-        "On Digits the source helps CDSPP; on Docs to code the trials leave open",
+        "On Digits the source helps CDSPP, and of 2 other methods the source helps 1;",
+        "on Docs to code the trials leave open whether the source helps CDSPP",
         'id="chart"',
         'id="overview"',
         'id="claims"',
