@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import runpy
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import cdspp
+from cdspp.cli.command import EXTRAS
 
 ROOT = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -40,6 +42,28 @@ def test_every_package_is_pinned_and_every_dependency_is_among_them() -> None:
         if not requirement.startswith("cdspp[")
     }
     assert named <= pinned
+
+
+def test_a_missing_package_is_had_by_the_smallest_extra_that_lists_it() -> None:
+    extras = PYPROJECT["project"]["optional-dependencies"]
+    named = {"PIL": "pillow", "cv2": "opencv-python-headless", "yaml": "pyyaml"}
+    for package, extra in EXTRAS.items():
+        listed = {requirement.split(">=")[0] for requirement in extras[extra]}
+        assert named.get(package, package) in listed
+    assert "cdspp[" not in str(extras["report"] + extras["networks"])
+    assert extras["workflow"][0] == "cdspp[report,networks]"
+
+
+def test_every_import_is_of_a_package_that_a_dependency_or_an_extra_brings() -> None:
+    brought = {"cdspp", "numpy", "scipy", "sklearn", "pandas", "threadpoolctl"}
+    brought |= {"joblib", "requests", *EXTRAS, *sys.stdlib_module_names}
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [node.module] if isinstance(node, ast.ImportFrom) else []
+            names += (
+                [a.name for a in node.names] if isinstance(node, ast.Import) else []
+            )
+            assert {name.partition(".")[0] for name in names} <= brought, path
 
 
 def test_version_and_citation_agree() -> None:

@@ -89,7 +89,7 @@ def test_files_are_read_as_fit_reads_them(
     assert "4 in common" in said
 
 
-def test_the_table_and_the_sentence_need_no_package_of_the_report(
+def test_the_table_and_the_sentence_need_no_optional_package(
     files: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any
 ) -> None:
     for name in ("jinja2", "markupsafe", "matplotlib", "yaml"):
@@ -101,7 +101,16 @@ def test_the_table_and_the_sentence_need_no_package_of_the_report(
     assert capsys.readouterr().out.splitlines()[3].startswith("Method")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert main([*files, *chosen, "--page", str(tmp_path / "page.html")]) == 2
-    assert capsys.readouterr().err.startswith("cdspp: error: --page needs jinja2")
+    assert capsys.readouterr().err == (
+        "cdspp: error: --page needs jinja2, which is not installed: "
+        "pip install 'cdspp[report]'\n"
+    )
+    networks = ["--method", "stn", "--repeats", "5"]
+    assert main([*files, *networks]) == 2
+    assert capsys.readouterr().err.endswith(
+        "cdspp: error: this needs torch, which is not installed: "
+        "pip install 'cdspp[networks]'\n"
+    )
 
 
 def test_the_next_step_is_a_command_that_runs(

@@ -14,6 +14,7 @@ import pytest
 
 from cdspp.__main__ import main
 from cdspp.bench import measure
+from cdspp.cli import status
 from cdspp.core.errors import DiskFullError, NotWritableError
 from cdspp.methods import available
 from cdspp.report.page import headline
@@ -45,7 +46,24 @@ def test_an_optional_package_that_is_missing_is_one_line(
     assert main(["summary", "results"]) == 2
     error = capsys.readouterr().err
     assert said in error
-    assert error.endswith("pip install 'cdspp[workflow]'\n")
+    assert error.endswith("pip install 'cdspp[report]'\n")
+
+
+def test_commands_of_a_study_advise_what_has_all_that_they_use(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    def lacking(files: list[str]) -> str:
+        raise ModuleNotFoundError("No module named 'yaml'", name="yaml")
+
+    monkeypatch.chdir(repository)
+    monkeypatch.setattr(status, "status_text", lacking)
+    assert main(["status"]) == 2
+    said = "this needs yaml, which is not installed: pip install 'cdspp[workflow]'\n"
+    assert capsys.readouterr().err.endswith(said)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert main(["init", "mine", "--folder", "photos"]) == 2
+    said = "cdspp init needs jinja2, which is not installed: pip install 'cdspp[workfl"
+    assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def test_a_missing_torch_is_named_with_the_remedy(
     network: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(ModuleNotFoundError, match=r"Install cdspp\[networks\]"):
+    with pytest.raises(ModuleNotFoundError, match=r"pip install .cdspp\[networks\]"):
         toy_problem().fit(small(network))
 
 

@@ -11,13 +11,12 @@ from cdspp.core.errors import ConfigError
 
 __all__ = ["add_command", "missing_package", "need_package", "positive_integer"]
 
-# Packages that only some commands and methods use, by the extra that brings them.
+# The smallest extra that brings a package which only some commands and methods use.
 EXTRAS = {
+    **dict.fromkeys(("jinja2", "markupsafe", "matplotlib"), "report"),
+    **dict.fromkeys(("pyarrow", "yaml"), "report"),
     **dict.fromkeys(("torch", "torchvision", "PIL"), "networks"),
-    **dict.fromkeys(
-        ("cv2", "jinja2", "jsonschema", "markupsafe", "matplotlib", "pooch"), "workflow"
-    ),
-    **dict.fromkeys(("pyarrow", "pygments", "threadpoolctl", "yaml"), "workflow"),
+    **dict.fromkeys(("cv2", "jsonschema", "pooch"), "workflow"),
 }
 
 
@@ -27,6 +26,7 @@ def add_command(
     run: Callable[[argparse.Namespace], str],
     text: str,
     epilog: str = "",
+    extra: str | None = None,
 ) -> argparse.ArgumentParser:
     """Add a command and return its parser.
 
@@ -42,6 +42,9 @@ def add_command(
         What the command does, in one line.
     epilog : str, default=""
         What its help says below the arguments, with the line breaks given.
+    extra : str, optional
+        What to install where it lacks a package, if one that brings the package alone
+        is not enough for it.
     """
     parser: argparse.ArgumentParser = commands.add_parser(
         name,
@@ -50,7 +53,7 @@ def add_command(
         epilog=epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, extra=extra)
     return parser
 
 
@@ -67,8 +70,17 @@ def positive_integer(text: str) -> int:
     return int(text)
 
 
-def need_package(package: str, what: str) -> None:
+def need_package(package: str, what: str, extra: str | None = None) -> None:
     """Refuse what needs a package that is not installed.
+
+    Parameters
+    ----------
+    package : str
+        As it is imported.
+    what : str
+        What needs it.
+    extra : str, optional
+        What to install, by default the smallest extra that brings the package.
 
     Raises
     ------
@@ -76,15 +88,15 @@ def need_package(package: str, what: str) -> None:
         It is not there; the message says how to install it.
     """
     if importlib.util.find_spec(package) is None:
-        raise ConfigError(_install(package, what))
+        raise ConfigError(_install(package, what, extra))
 
 
-def missing_package(error: ModuleNotFoundError) -> str | None:
+def missing_package(error: ModuleNotFoundError, extra: str | None = None) -> str | None:
     """Say how to install the optional package that an import lacked, if it is one."""
     package = (error.name or "").partition(".")[0]
-    return _install(package, "this") if package in EXTRAS else None
+    return _install(package, "this", extra) if package in EXTRAS else None
 
 
-def _install(package: str, what: str) -> str:
-    extra = f"cdspp[{EXTRAS[package]}]"
+def _install(package: str, what: str, extra: str | None) -> str:
+    extra = f"cdspp[{extra or EXTRAS[package]}]"
     return f"{what} needs {package}, which is not installed: pip install '{extra}'"

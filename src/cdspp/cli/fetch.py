@@ -7,6 +7,7 @@ import logging
 from typing import Any
 
 from cdspp.cli.command import add_command
+from cdspp.cli.study_files import STUDY_EXTRA
 from cdspp.core.errors import DataError
 
 __all__ = ["add_fetch"]
@@ -66,7 +67,7 @@ def _fetch(arguments: argparse.Namespace) -> str:
 def add_fetch(commands: Any) -> None:
     """Add ``cdspp fetch`` to the commands."""
     fetch = add_command(
-        commands, "fetch", _fetch, "download published data", FETCH_HELP
+        commands, "fetch", _fetch, "download published data", FETCH_HELP, STUDY_EXTRA
     )
     fetch.add_argument("dataset", nargs="?", metavar="DATASET")
     fetch.add_argument(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cdspp.cli.command import add_command, need_package
 from cdspp.cli.reading import add_columns
-from cdspp.cli.study_files import need_workflow, read_study
+from cdspp.cli.study_files import STUDY_EXTRA, need_workflow, read_study
 from cdspp.core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _init(arguments: argparse.Namespace) -> str:
     from cdspp.cli.found_data import NEEDED, as_name
     from cdspp.core.artifacts import atomic
 
-    need_package("jinja2", "cdspp init")
+    need_package("jinja2", "cdspp init", STUDY_EXTRA)
     need_workflow("init")
     name, path = arguments.name, Path(f"{arguments.name}.yaml")
     if not name or as_name(name) != name:
@@ -143,7 +143,7 @@ def _table(text: str) -> tuple[str, str]:
 def add_init(commands: Any) -> None:
     """Add ``cdspp init`` to the commands."""
     text = "write a study file for data of one's own"
-    init = add_command(commands, "init", _init, text, INIT_HELP)
+    init = add_command(commands, "init", _init, text, INIT_HELP, STUDY_EXTRA)
     init.add_argument("name", metavar="NAME", help="of the study: NAME.yaml is written")
     what = init.add_mutually_exclusive_group(required=True)
     what.add_argument(

@@ -16,7 +16,7 @@ from cdspp.cli.fetch import add_fetch
 from cdspp.cli.init import add_init
 from cdspp.cli.own_data import FILES, add_fit, add_predict
 from cdspp.cli.status import add_status
-from cdspp.cli.study_files import need_workflow, read_study
+from cdspp.cli.study_files import STUDY_EXTRA, need_workflow, read_study
 from cdspp.cli.verify import add_verify
 from cdspp.core.errors import DiskFullError, MethodFailed, NotWritableError
 from cdspp.core.faults import memory_words, out_of_memory
@@ -84,7 +84,7 @@ def _parser() -> argparse.ArgumentParser:
     add_bench(commands)
     add_init(commands)
     plan = add_command(
-        commands, "plan", _plan, "estimate what a study costs", PLAN_HELP
+        commands, "plan", _plan, "estimate what a study costs", PLAN_HELP, STUDY_EXTRA
     )
     plan.add_argument("file", nargs="*", metavar="STUDY_FILE")
     add_status(commands)
@@ -111,7 +111,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         return _refuse(f"{memory_words(error)} {LESS_MEMORY}")
     except ModuleNotFoundError as error:
-        if (remedy := missing_package(error)) is None:
+        if (remedy := missing_package(error, arguments.extra)) is None:
             raise
         return _refuse(remedy)
     return 0

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cdspp.cli.command import add_command
-from cdspp.cli.study_files import need_workflow, read_study
+from cdspp.cli.study_files import STUDY_EXTRA, need_workflow, read_study
 from cdspp.core.wording import aligned, counted
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ NAMED = 3  # missing files of a stage, and failures of a kind, that are named
 
 def add_status(commands: Any) -> None:
     """Add the command to a parser of commands."""
-    parser = add_command(commands, "status", _status, SUMMARY, HELP)
+    parser = add_command(commands, "status", _status, SUMMARY, HELP, STUDY_EXTRA)
     parser.add_argument("file", nargs="*", metavar="STUDY_FILE")
 
 

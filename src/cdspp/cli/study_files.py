@@ -12,10 +12,11 @@ from cdspp.core.errors import ConfigError
 if TYPE_CHECKING:
     from cdspp.study.model import Study
 
-__all__ = ["need_workflow", "read_study"]
+__all__ = ["STUDY_EXTRA", "need_workflow", "read_study"]
 
 log = logging.getLogger(__name__)
 
+STUDY_EXTRA = "workflow"
 SCHEMA = Path("workflow/schemas/config.schema.yaml")
 
 

@@ -458,5 +458,7 @@ class NetworkClassifier(CommonSpaceMethod, ConfidentClassifier):
 def _require_torch(name: str) -> None:
     if importlib.util.find_spec("torch") is None:
         raise ModuleNotFoundError(
-            f"{name} needs torch, which is not installed. Install cdspp[networks]."
+            f"{name} needs torch, which is not installed: "
+            "pip install 'cdspp[networks]'",
+            name="torch",
         )
