@@ -42,7 +42,7 @@ __all__ = [
 
 # Of the environment, so that the jobs of a study know its methods from outside.
 VARIABLE = "CDSPP_METHODS"
-ENTRY_POINTS = "cdspp.methods"
+OFFERED = "cdspp.methods"
 
 _passed: dict[str, type[HeterogeneousClassifier]] = {}
 
@@ -55,7 +55,7 @@ def _found() -> Mapping[str, Found]:
 @cache
 def _offered() -> Mapping[str, Mapping[str, Any]]:
     """Return the methods that installed packages offer."""
-    found = metadata.entry_points(group=ENTRY_POINTS)
+    found = metadata.entry_points(group=OFFERED)
     return {point.name: {"place": point.value} for point in found}
 
 
