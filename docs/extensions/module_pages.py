@@ -24,6 +24,7 @@ METHODS = (
     "cdspp.methods.networks.networks",
     "cdspp.methods.labels",
     "cdspp.methods.collapse",
+    "cdspp.methods.guests",
 )
 OTHERS = (
     "cdspp.core.errors",
