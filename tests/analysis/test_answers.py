@@ -207,7 +207,10 @@ def test_the_reference_comes_first_and_the_others_by_their_words() -> None:
     one = pd.concat([hurt, found])
     assert answer(one) == f"{answer(found)} The source hurts DAMA."
     both = pd.concat([hurt, helped, found])
-    told_of = "Of 2 other methods the source helps 1 (TIT); it hurts 1 (DAMA)."
+    told_of = (
+        "Of 2 other methods, corrected for their number, the source helps 1 (TIT); it "
+        "hurts 1 (DAMA)."
+    )
     assert answer(both) == f"{answer(found)} {told_of}"
     told_of = ", and of 2 other methods the source helps 1, it hurts 1."
     assert overall_answer({"A": both}).endswith(told_of)

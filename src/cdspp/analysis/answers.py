@@ -45,6 +45,7 @@ __all__ = [
     "excludes_zero",
     "interval_text",
     "overall_answer",
+    "reference_answer",
     "said_form",
     "tally",
     "verdict_of",
@@ -139,10 +140,11 @@ def answer(comparisons: pd.DataFrame) -> str:
     by their verdicts, which are corrected for the number of methods.
     """
     others = _others_answer(comparisons)
-    return " ".join(filter(None, (_reference_answer(comparisons), others)))
+    return " ".join(filter(None, (reference_answer(comparisons), others)))
 
 
-def _reference_answer(comparisons: pd.DataFrame) -> str:
+def reference_answer(comparisons: pd.DataFrame) -> str:
+    """Answer the question for the reference on one benchmark, see `answer`."""
     default, selected = of_method(comparisons), of_method(comparisons, SELECTED_ROW)
     if not comparisons["state"].any():
         return "Not asked: no other source state was run."
@@ -235,7 +237,8 @@ def _others_answer(comparisons: pd.DataFrame) -> str:
         f"{_of_others(word, len(names))} ({', '.join(names)})"
         for word, names in found.items()
     ]
-    return f"Of {_number_of(comparisons, found)} {'; '.join(parts)}."
+    many = f"Of {_number_of(comparisons, found)}, corrected for their number,"
+    return f"{many} {'; '.join(parts)}."
 
 
 def _alone(found: Mapping[str, list[str]]) -> str:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import pandas as pd
 
-from cdspp.analysis.answers import answer, verdict_of, without_source
+from cdspp.analysis.answers import reference_answer, verdict_of, without_source
 from cdspp.analysis.source_help import by_default, of_method, on_average
 from cdspp.analysis.verdicts import (
     ALPHA,
@@ -55,7 +55,8 @@ class Transfer:
             raise NotTestable("no other source state was run")
         average = on_average(ours)
         states = list(average[average["state"]].itertuples())
-        told, word = answer(evidence.comparisons), verdict_of(average)
+        told = reference_answer(evidence.comparisons)
+        word = verdict_of(average)
         trials = min(state.trials for state in states)
         if not trials or word == COLLAPSED:
             raise NotTestable(told.rstrip("."))
