@@ -6,7 +6,7 @@ import importlib
 import inspect
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar
@@ -61,11 +61,6 @@ class Guest:
     display_name: str = ""
     kind: str = ""
     seconds: float = 0.5
-
-    @property
-    def module(self) -> str:
-        """The module that declares the class."""
-        return self.place.partition(":")[0]
 
 
 class GuestClassifier(HeterogeneousClassifier):
@@ -193,7 +188,9 @@ def _as_method(name: str, guest: Guest, cls: type) -> type[HeterogeneousClassifi
     own["outside"], own["uses_source"] = cls, not target_only
     own["supervised"] = target_only and not cls.__module__.startswith(SEMI_SUPERVISED)
     own["needs_torch"] = bool(getattr(cls, "needs_torch", False))
-    own["__init__"] = _constructor(cls)
+    own["__init__"] = _constructor(
+        _named_options(cls), lambda model, given: vars(model).update(given)
+    )
     own["work"] = classmethod(lambda _, size: (guest.seconds, 50.0))
     base = GuestClassifier if hasattr(cls, "predict") else TransductiveGuest
     return type(cls.__name__, (base,), own)
@@ -214,20 +211,29 @@ def _check_offers(place: str, cls: type, target_only: bool) -> None:
         )
 
 
-def _constructor(cls: type) -> Any:
-    """Return an ``__init__`` with the parameters of the class, kept as they come."""
-    signature = inspect.signature(cls)
-    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+def _named_options(cls: type) -> list[inspect.Parameter]:
+    """Return the parameters of a class, but for ``*args`` and ``**kwargs``."""
     kinds = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
-    named = [each for each in signature.parameters.values() if each.kind not in kinds]
+    found = inspect.signature(cls).parameters.values()
+    return [each for each in found if each.kind not in kinds]
 
-    def __init__(self: Any, *positional: Any, **options: Any) -> None:
-        bound = inspect.Signature(named).bind(*positional, **options)
+
+def _constructor(
+    options: Sequence[inspect.Parameter], then: Callable[[Any, dict[str, Any]], None]
+) -> Any:
+    """Return an ``__init__`` with these options, which calls `then` with their values.
+
+    Its signature is what scikit-learn knows the options by.
+    """
+    signature = inspect.Signature(options)
+
+    def __init__(self: Any, *positional: Any, **named: Any) -> None:
+        bound = signature.bind(*positional, **named)
         bound.apply_defaults()
-        for key, value in bound.arguments.items():
-            setattr(self, key, value)
+        then(self, bound.arguments)
 
-    __init__.__signature__ = inspect.Signature([own, *named])  # type: ignore[attr-defined]
+    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+    __init__.__signature__ = inspect.Signature([own, *options])  # type: ignore[attr-defined]
     return __init__
 
 
@@ -275,21 +281,13 @@ def _with_defaults(
     """Return a method whose defaults are the options of an instance."""
     if not changed:
         return method
-    signature = inspect.signature(method)
     known = [
         each.replace(default=options.get(each.name, each.default))
-        for each in signature.parameters.values()
+        for each in _named_options(method)
     ]
-    init = method.__init__
-
-    def __init__(self: Any, *positional: Any, **given: Any) -> None:
-        bound = inspect.Signature(known).bind(*positional, **given)
-        bound.apply_defaults()
-        init(self, **bound.arguments)
-
-    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    __init__.__signature__ = inspect.Signature([own, *known])  # type: ignore[attr-defined]
-    own_name = f"{method.display_name} ({changed})"
-    return type(
-        method.__name__, (method,), {"__init__": __init__, "display_name": own_name}
-    )
+    init: Any = method.__init__
+    own = {
+        "__init__": _constructor(known, lambda model, given: init(model, **given)),
+        "display_name": f"{method.display_name} ({changed})",
+    }
+    return type(method.__name__, (method,), own)
