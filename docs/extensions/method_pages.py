@@ -120,7 +120,9 @@ def _inherited_objective(found: type) -> str:
     """Return the formulas of the method that one without formulas builds on."""
     if FORMULA in (found.__doc__ or ""):
         return ""
-    origin = next(c for c in found.__mro__ if FORMULA in (c.__dict__["__doc__"] or ""))
+    lines = (c for c in found.__mro__ if FORMULA in (c.__dict__.get("__doc__") or ""))
+    if (origin := next(lines, None)) is None:
+        return ""
     text = inspect.cleandoc(origin.__doc__ or "").partition("\nParameters\n---")[0]
     return f"\n.. rubric:: The objective of {origin.display_name}\n\n{text}\n"  # type: ignore[attr-defined]
 

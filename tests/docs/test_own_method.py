@@ -17,7 +17,8 @@ OWN = {key: CONFIG[key] for key in ("datasets", "views", "benchmarks")}
 
 
 def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(), re.S)
+    opening = rf"```{{code-block}} {language}\n:caption: [^\n]*\n\n"
+    return re.findall(rf"{opening}(.*?)```", PAGE.read_text(), re.S)
 
 
 @pytest.fixture
