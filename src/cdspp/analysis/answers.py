@@ -71,6 +71,7 @@ _SAID = {
     NOT_ASKED: "not asked of {}",
 }
 _HOW = "selected on the labelled rows"
+_ORDER = (*STATEMENTS, TOO_FEW, COLLAPSED)
 # Of one method, and of several.
 _OF_OTHERS = {
     HELPS: ("the source helps 1", "the source helps {}"),
@@ -208,8 +209,7 @@ def _others(comparisons: pd.DataFrame) -> dict[str, list[str]]:
         if first["row"] != REFERENCE and average["state"].any():
             name = str(first["display_name"]).rstrip("*")
             found.setdefault(str(first["verdict"]), []).append(name)
-    order = [*STATEMENTS, TOO_FEW, COLLAPSED]
-    return {word: found[word] for word in order if word in found}
+    return {word: found[word] for word in _ORDER if word in found}
 
 
 def _others_in_short(comparisons: pd.DataFrame) -> str:
@@ -316,9 +316,8 @@ def _apart(comparisons: pd.DataFrame) -> str:
 
 def _listed(counts: Mapping[str, int]) -> list[str]:
     """Return what is said of how many tasks, statements first."""
-    order = [*STATEMENTS, TOO_FEW, COLLAPSED]
     return [
-        _COUNTED[word].format(counts[word]) for word in order if counts.get(word, 0)
+        _COUNTED[word].format(counts[word]) for word in _ORDER if counts.get(word, 0)
     ]
 
 

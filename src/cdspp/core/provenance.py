@@ -10,7 +10,7 @@ import platform
 import resource
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -184,8 +184,7 @@ def script_digest(script: Path) -> str:
     script : Path
         A file that imports what it calls; its own text does not count.
     """
-    imported, _ = _parsed(script, script.stat().st_mtime_ns)
-    return code_digest(*sorted(name for name in imported if _source_file(name)))
+    return code_digest(*sorted(_parsed(script, script.stat().st_mtime_ns)[0]))
 
 
 def _root() -> Path:
@@ -215,11 +214,7 @@ def _source_file(module: str) -> Path | None:
     parts = module.split(".")
     if parts[0] != PACKAGE:
         return None
-    path = _root().joinpath(*parts[1:])
-    for file in (path.with_suffix(".py"), path / "__init__.py"):
-        if file.is_file():
-            return file
-    return None
+    return _file_below(_root(), parts[1:])
 
 
 def _module(name: str) -> tuple[frozenset[str], str]:
@@ -234,15 +229,17 @@ def _module(name: str) -> tuple[frozenset[str], str]:
     file = file or _outside_file(name)
     if file is None:
         return frozenset(), _distributions(name.partition(".")[0])
-    imported, code = _parsed(file, file.stat().st_mtime_ns)
-    ours = name.partition(".")[0] == PACKAGE
-    known = _source_file if ours else lambda each: _source_file(each) or _own(each)
-    return frozenset(each for each in imported if known(each)), code
+    local = name.partition(".")[0] != PACKAGE
+    return _parsed(file, file.stat().st_mtime_ns, local=local)
 
 
 def _own(name: str) -> Path | None:
     """Return the file of a module in the folder of the run, None if there is none."""
-    path = Path.cwd().joinpath(*name.split("."))
+    return _file_below(Path.cwd(), name.split("."))
+
+
+def _file_below(root: Path, parts: Sequence[str]) -> Path | None:
+    path = root.joinpath(*parts)
     files = (path.with_suffix(".py"), path / "__init__.py")
     return next((file for file in files if file.is_file()), None)
 
@@ -266,8 +263,13 @@ def _distributions(package: str) -> str:
 
 
 @cache
-def _parsed(file: Path, changed: int) -> tuple[frozenset[str], str]:
-    """Parse a file once for every state of it, since most digests share most files."""
+def _parsed(
+    file: Path, changed: int, *, local: bool = False
+) -> tuple[frozenset[str], str]:
+    """Parse a file once for every state of it, since most digests share most files.
+
+    Of a `local` one, imports from the folder of the run count beside the package's.
+    """
     tree = ast.parse(file.read_text())
     found: set[str] = set()
     for node in ast.walk(tree):
@@ -279,7 +281,8 @@ def _parsed(file: Path, changed: int) -> tuple[frozenset[str], str]:
         body = getattr(node, "body", None)
         if isinstance(body, list) and body and _is_docstring(body[0]):
             del body[0]
-    return frozenset(found), ast.dump(tree)
+    known = {each for each in found if _source_file(each) or (local and _own(each))}
+    return frozenset(known), ast.dump(tree)
 
 
 def _is_docstring(node: ast.AST) -> bool:

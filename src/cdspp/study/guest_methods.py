@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cdspp.core.errors import ConfigError
-from cdspp.methods import make, method_class, seed_option, set_guests
+from cdspp.methods import make, method_class, option_defaults, seed_option, set_guests
 from cdspp.methods.base import UNLABELLED, SourceDomain
 
 __all__ = ["welcome_guests"]
@@ -53,9 +53,9 @@ def _fault(name: str, entry: Config) -> str:
         return f"{name} is a method of cdspp or of a package; choose another id."
     set_guests({name: _said(entry)})
     try:
-        found = method_class(name)
-        options = {k: v for k, v in entry.get("options", {}).items() if _has(found, k)}
-        _fit_toy(name, options)
+        known = option_defaults(name)  # others are refused elsewhere
+        given = entry.get("options", {})
+        _fit_toy(name, {k: v for k, v in given.items() if k in known})
     except ConfigError as error:
         return str(error)
     except Exception as error:
@@ -65,11 +65,6 @@ def _fault(name: str, entry: Config) -> str:
             "without a label, and predict."
         )
     return ""
-
-
-def _has(method: type, option: str) -> bool:
-    """Whether a method has an option; those it lacks are refused elsewhere."""
-    return option in method._get_param_names()  # type: ignore[attr-defined]
 
 
 def _fit_toy(name: str, options: Config) -> None:
