@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import cdspp
 from cdspp.__main__ import main
 from cdspp.analysis.decision import CANNOT_TELL, USE
 from cdspp.cli.compare import _next_step
@@ -94,6 +95,7 @@ def test_the_table_and_the_sentence_need_no_optional_package(
 ) -> None:
     for name in ("jinja2", "markupsafe", "matplotlib", "yaml"):
         monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setattr(cdspp, "report", cdspp.report)  # comes back with its modules
     for name in [name for name in sys.modules if name.startswith("cdspp.report")]:
         monkeypatch.delitem(sys.modules, name)
     chosen = ["--method", "cdspp", "--repeats", "5"]

@@ -17,6 +17,7 @@ from support.written_study import WrittenStudy
 from cdspp.analysis.digests import read_digests
 from cdspp.analysis.verdicts import RULE
 from cdspp.report.outline import OUTLINE, Item, Part
+from cdspp.report.page import page as page_module
 from cdspp.report.page.page import write_report
 from cdspp.study.model import RunDescription
 from cdspp.study.plan import BenchmarkPlan, Showcase
@@ -77,7 +78,7 @@ def test_a_section_and_a_fold_with_headings_of_their_own_are_shown(
 ) -> None:
     item = Item("table", "overview", fold="A table of mine")
     own = Part("mine", "A section of mine", "Details", (item,), folded=True)
-    monkeypatch.setattr("cdspp.report.page.page.OUTLINE", (*OUTLINE, own))
+    monkeypatch.setattr(page_module, "OUTLINE", (*OUTLINE, own))
     text, _ = read_page(make_page())
     section = text[text.index('<section id="mine">') :]
     assert in_order(section, "A section of mine", "A table of mine", "CDSPP")
