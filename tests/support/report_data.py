@@ -21,7 +21,7 @@ from cdspp.core.artifacts import (
     write_json,
     write_rows,
 )
-from cdspp.core.names import ALONE, MAIN, MATCHED, REFERENCE, TARGET_ONLY, fit_key
+from cdspp.core.names import ALONE, MAIN, MATCHED, fit_key
 from cdspp.methods import method_class
 from cdspp.report.tables.source_help import build_task_table
 from cdspp.report.tables.table import to_csv
@@ -33,6 +33,7 @@ from cdspp.study.settings import (
     read_readings,
     reading_setting,
     setting_of,
+    stand_ins,
     state_setting,
 )
 
@@ -45,6 +46,7 @@ __all__ = [
     "draw_comparisons",
     "draw_summary",
     "make_plan",
+    "place_of",
     "score_rows",
     "scores_frame",
     "write_comparisons",
@@ -86,7 +88,7 @@ STATES = {
     "noise": 0.005,
 }
 # The reference in these states; without a source it is the method target-only.
-CONTROLS = (TARGET_ONLY, *(state for state in STATES if state != ALONE))
+CONTROLS = ("target-only", *(state for state in STATES if state != ALONE))
 DIGIT_TASKS = ("print_sketch", "sketch_photo", "photo_tilted", "tilted_print")
 FEW = ("svm-t", "cdspp-sup", "cdspp", "cdspp-pca")
 RECORD = {
@@ -115,6 +117,7 @@ def make_plan(
     deviations: Entries = (),
     choices: Entries = (),
     smallest: Mapping[str, int] | None = None,
+    reference: str = "cdspp",
     **facets: Any,
 ) -> BenchmarkPlan:
     """Build the plan of a benchmark; `shortened` gives methods fewer trials.
@@ -126,9 +129,20 @@ def make_plan(
     `facets` other fields of the benchmark.
     """
     entry = _benchmark(benchmark, tasks, facets)
-    alone = target_only and ALONE in states and REFERENCE in methods
-    run = (*methods, *([TARGET_ONLY] if alone else []))
+    alone = target_only and ALONE in states and "cdspp" in methods
+    run = (*methods, *(["target-only"] if alone else []))
     fewer, some, chosen = shortened or {}, fewer_tasks or {}, own_states or {}
+    entries = {
+        name: Method(
+            name,
+            {},
+            fewer.get(name, trials),
+            {benchmark: entry.tasks[: some.get(name)]},
+            name in fewer,
+            states=_states_of(name, chosen.get(name, states)),
+        )
+        for name in run
+    }
     study = Study(
         name="embedded",
         seed=7,
@@ -139,17 +153,10 @@ def make_plan(
         datasets={entry.dataset: _dataset(entry, smallest or {})},
         views={},
         benchmarks={benchmark: entry},
-        methods={
-            name: Method(
-                name,
-                {},
-                fewer.get(name, trials),
-                {benchmark: entry.tasks[: some.get(name)]},
-                name in fewer,
-                states=_states_of(name, chosen.get(name, states)),
-            )
-            for name in run
-        },
+        methods=entries,
+        reference=reference,
+        baseline="svm-t",
+        stand_ins=stand_ins(entries),
         settings={MAIN: Setting(MAIN, run, {benchmark: entry.tasks})},
         states=tuple(states),
     )
@@ -269,6 +276,11 @@ def draw_summary(plan: BenchmarkPlan, **options: Any) -> Summary:
     return summarise(score_rows(plan, **options), plan)
 
 
+def place_of(summary: Summary, key: str) -> int:
+    """Return the position of a row by its key."""
+    return [row.key for row in summary.rows].index(key)
+
+
 def draw_comparisons(plan: BenchmarkPlan, **options: Any) -> pd.DataFrame:
     """Draw scores for a plan and compare its methods; options of `score_rows`."""
     return compare(score_rows(plan, **options), plan)
@@ -276,7 +288,7 @@ def draw_comparisons(plan: BenchmarkPlan, **options: Any) -> pd.DataFrame:
 
 def _look(row: Row) -> tuple[float, int]:
     """Return what a row gains over the baseline, and its iterations."""
-    method = REFERENCE if row.method == TARGET_ONLY else row.method
+    method = "cdspp" if row.method == "target-only" else row.method
     _, _, gain, steps = METHODS[method]
     return gain + STATES.get(row.source, 0.0), steps
 
