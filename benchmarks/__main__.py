@@ -22,7 +22,7 @@ from benchmarks.solver import bench_solver, solver_table
 from cdspp.analysis.times import paper_seconds
 from cdspp.cli.command import add_command, positive_integer
 from cdspp.cli.main import answer
-from cdspp.core.artifacts import atomic, write_json
+from cdspp.core.whole_files import atomic, write_json
 
 __all__ = ["main"]
 

@@ -10,12 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from benchmarks.measure import Rows, Work, measure
 from cdspp.methods import available, make, method_class
-from cdspp.methods.networks.networks import (
-    NetworkClassifier,
-    Site,
-    product,
-    rows_cost_less,
-)
+from cdspp.methods.networks.networks import NetworkClassifier, rows_cost_less
+from cdspp.methods.networks.site import Site, product
 from cdspp.study.cost import Size
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from cdspp.analysis.summary import Floats, accuracy_of, mean_sd, n_present, with_average
-from cdspp.core.artifacts import read_csv
 from cdspp.core.errors import DataError
 from cdspp.core.names import AVERAGE, MAIN, REFERENCE
+from cdspp.stages.artifacts import read_csv
 from cdspp.study.plan import Row
 
 __all__ = ["table_faults"]

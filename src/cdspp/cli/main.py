@@ -8,7 +8,6 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
-from cdspp import __version__
 from cdspp.cli.command import add_command, missing_package
 from cdspp.cli.compare import add_compare
 from cdspp.cli.fetch import add_fetch
@@ -19,6 +18,7 @@ from cdspp.cli.study_files import STUDY_EXTRA, need_workflow, read_study
 from cdspp.cli.verify import add_verify
 from cdspp.core.errors import DiskFullError, MethodFailed, NotWritableError
 from cdspp.core.faults import memory_words, out_of_memory
+from cdspp.core.version import VERSION
 
 __all__ = ["answer", "main"]
 
@@ -73,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=FILES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"cdspp {__version__}")
+    parser.add_argument("--version", action="version", version=f"cdspp {VERSION}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     add_command(commands, "methods", _methods, "list the methods")
     add_fit(commands)
