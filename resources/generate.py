@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from cdspp.core.artifacts import atomic, write_json
 from cdspp.core.errors import DataError
+from cdspp.core.whole_files import atomic, write_json
 from cdspp.datasets.archives import unpack
 from cdspp.datasets.catalogue import load_catalogue
 from cdspp.datasets.fetch import RemoteFile, git_blob_id, verify

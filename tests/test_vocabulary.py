@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = ("src", "workflow", "resources")
+FOLDERS = ("src", "workflow", "resources", "benchmarks")
 # Matplotlib calls the arrangement of a figure its layout, and Python what a package
 # offers its entry points.
 FOREIGN = {"layout": "style.py", "points": "methods/__init__.py"}
@@ -19,7 +19,6 @@ PAPERS_OWN = {
     "analysis/paper_accuracy.py",
     "analysis/readings.py",
     "analysis/times.py",
-    "bench/methods.py",
     "report/outline.py",
     "report/tables/choices.py",
     "report/tables/times.py",

@@ -12,16 +12,16 @@ from support.verified_study import VerifiedStudy
 
 from cdspp.analysis.digests import changed_note, stated_digests
 from cdspp.analysis.verify import verify
-from cdspp.core.artifacts import (
+from cdspp.core.errors import DataError
+from cdspp.core.whole_files import read_json
+from cdspp.stages.artifacts import (
     FIT_COLUMNS,
     LABEL_COLUMNS,
     SCORE_COLUMNS,
     SPLIT_COLUMNS,
     read_frame,
-    read_json,
     write_rows,
 )
-from cdspp.core.errors import DataError
 
 
 @pytest.fixture

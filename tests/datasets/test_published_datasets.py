@@ -10,13 +10,14 @@ import pytest
 from PIL import Image
 from support.toy_download import put
 
-from cdspp.core.artifacts import read_features, read_json, write_json
 from cdspp.core.errors import DataError
+from cdspp.core.whole_files import read_json, write_json
 from cdspp.datasets import PublishedDataset, dataset_recipe, open_dataset
 from cdspp.datasets.base import read_index, read_record, record_path
 from cdspp.datasets.catalogue import checks_of, load_catalogue, published_storage
 from cdspp.datasets.published import published_labels
 from cdspp.features.visual_words import VisualWords
+from cdspp.stages.artifacts import read_features
 from cdspp.stages.data import prepare_dataset
 from cdspp.stages.features import build_codebook, extract_view
 

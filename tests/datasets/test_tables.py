@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cdspp.core.artifacts import read_features, read_labels
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.datasets import TablesDataset, open_dataset, own_dataset, read_index
+from cdspp.stages.artifacts import read_features, read_labels
 from cdspp.stages.data import prepare_dataset, write_labels
 from cdspp.stages.features import extract_view
 

@@ -13,20 +13,21 @@ import pytest
 from support.fit_room import N_PER_CLASS, STATES, Room, fitted, written
 
 from cdspp import CDSPP
-from cdspp.core.artifacts import (
-    FIT_COLUMNS,
-    SPLIT_COLUMNS,
-    Features,
-    read_json,
-    read_rows,
-    write_features,
-)
 from cdspp.core.errors import DataError, MethodFailed
 from cdspp.core.names import FitKey, fit_key
 from cdspp.core.provenance import file_digest, ids_digest
+from cdspp.core.whole_files import read_json
 from cdspp.methods.shared import graphs
-from cdspp.stages.fit import Cell, Fit, fit_cell, read_trials
+from cdspp.stages.artifacts import (
+    FIT_COLUMNS,
+    SPLIT_COLUMNS,
+    Features,
+    read_rows,
+    write_features,
+)
+from cdspp.stages.fit import Cell, Fit, fit_cell
 from cdspp.stages.subspace import fixed_view
+from cdspp.stages.trials import read_trials
 
 
 def test_predictions_cover_each_test_sample_once_a_round(room: Room) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cdspp.core.artifacts import (
+from cdspp.stages.artifacts import (
     LABEL_COLUMNS,
     SCORE_COLUMNS,
     Features,
@@ -17,10 +17,11 @@ from cdspp.core.artifacts import (
     write_features,
     write_rows,
 )
-from cdspp.stages.fit import Cell, Fit, TaskFiles, fit_cell
+from cdspp.stages.fit import Cell, Fit, fit_cell
 from cdspp.stages.score import write_scores
 from cdspp.stages.splits import write_split
 from cdspp.stages.subspace import write_subspace
+from cdspp.stages.trials import TaskFiles
 
 N_PER_CLASS = 12
 ROLES = {"source": "left", "target": "right"}

@@ -14,17 +14,12 @@ from support.fit_files import TOLD, TOLD_OF_TRIAL, write_fit
 
 from cdspp.analysis.source_help import compare
 from cdspp.analysis.summary import Summary, summarise
-from cdspp.core.artifacts import (
-    FIT_COLUMNS,
-    LABEL_COLUMNS,
-    SCORE_COLUMNS,
-    write_json,
-    write_rows,
-)
 from cdspp.core.names import ALONE, MAIN, MATCHED, fit_key
+from cdspp.core.whole_files import write_json
 from cdspp.methods import method_class
 from cdspp.report.tables.source_help import build_task_table
 from cdspp.report.tables.table import to_csv
+from cdspp.stages.artifacts import FIT_COLUMNS, LABEL_COLUMNS, SCORE_COLUMNS, write_rows
 from cdspp.study.model import Benchmark, Method, Setting, Study, StudyDataset
 from cdspp.study.plan import BenchmarkPlan, Row, plan_of
 from cdspp.study.settings import (

@@ -10,10 +10,10 @@ from support.fit_files import write_fit
 from support.report_data import make_plan
 
 from cdspp.analysis.summary import read_summary
-from cdspp.core.artifacts import FIT_COLUMNS
 from cdspp.core.provenance import file_digest
 from cdspp.report.tables.benchmark import build_benchmark_tables, build_overview
 from cdspp.report.tables.table import to_csv
+from cdspp.stages.artifacts import FIT_COLUMNS
 from cdspp.stages.score import write_scores
 from cdspp.study.plan import Row
 

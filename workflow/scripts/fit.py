@@ -1,7 +1,8 @@
 """Fit methods on a task for a block of trials, in the settings of their group."""
 
 from cdspp.core.jobs import job
-from cdspp.stages.fit import Cell, Fit, TaskFiles, fit_cell
+from cdspp.stages.fit import Cell, Fit, fit_cell
+from cdspp.stages.trials import TaskFiles
 
 with job(snakemake.log[0]):
     cell = Cell(

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from cdspp.core.artifacts import SPLIT_COLUMNS, read_labels, read_rows
 from cdspp.core.errors import DataError
 from cdspp.core.names import UNLABELLED_ROLE
 from cdspp.core.provenance import file_digest, ids_digest
+from cdspp.stages.artifacts import SPLIT_COLUMNS, read_labels, read_rows
 from cdspp.stages.fit_files import FitFile
 
 __all__ = ["FitInputs"]

@@ -18,10 +18,10 @@ import yaml
 
 from cdspp.analysis.summary import Floats, Summary, mean_sd, n_present
 from cdspp.analysis.verdicts import MIN_TRIALS, TOO_FEW
-from cdspp.core.artifacts import SHIPPED, read_csv
 from cdspp.core.errors import DataError
 from cdspp.core.names import AVERAGE
 from cdspp.methods import seed_option
+from cdspp.stages.artifacts import SHIPPED, read_csv
 from cdspp.study.plan import Row
 
 __all__ = [

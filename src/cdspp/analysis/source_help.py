@@ -36,10 +36,10 @@ from cdspp.analysis.verdicts import (
     judge_pair,
     judge_tasks,
 )
-from cdspp.core.artifacts import read_csv
 from cdspp.core.names import AVERAGE, REFERENCE, SELECTED
 from cdspp.core.wording import STATE_TITLES
 from cdspp.methods import method_class
+from cdspp.stages.artifacts import read_csv
 from cdspp.stages.row_scores import RowScores
 from cdspp.study.plan import CHOOSING, METHOD, BenchmarkPlan, Row
 

@@ -16,9 +16,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from cdspp.core.artifacts import SCORE_COLUMNS, read_frame
 from cdspp.core.errors import DataError
 from cdspp.core.names import AVERAGE, MAIN
+from cdspp.stages.artifacts import SCORE_COLUMNS, read_frame
 from cdspp.study.plan import BenchmarkPlan, Row
 
 __all__ = [

@@ -10,8 +10,8 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from cdspp.core.artifacts import SHIPPED, read_csv
 from cdspp.core.names import MAIN, REFERENCE
+from cdspp.stages.artifacts import SHIPPED, read_csv
 from cdspp.study.plan import BenchmarkPlan
 
 __all__ = [

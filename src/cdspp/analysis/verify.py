@@ -12,10 +12,10 @@ from typing import Any
 from cdspp.analysis.digests import REPORT, changed_files, read_digests
 from cdspp.analysis.fit_inputs import FitInputs
 from cdspp.analysis.summary import read_scores, score_files
-from cdspp.core.artifacts import SCORE_COLUMNS
 from cdspp.core.errors import DataError
 from cdspp.core.names import FitKey, fit_key, trials_of_block
 from cdspp.core.wording import counted
+from cdspp.stages.artifacts import SCORE_COLUMNS
 from cdspp.stages.fit_files import read_fit
 from cdspp.stages.score import score_fit
 

@@ -90,7 +90,7 @@ def _flow(value: object) -> str:
 
 def _init(arguments: argparse.Namespace) -> str:
     from cdspp.cli.found_data import NEEDED, as_name
-    from cdspp.core.artifacts import atomic
+    from cdspp.core.whole_files import atomic
 
     need_package("jinja2", "cdspp init", STUDY_EXTRA)
     need_workflow("init")

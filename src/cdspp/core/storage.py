@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from cdspp.core.artifacts import BROKEN_NPZ, atomic
 from cdspp.core.errors import DataError
+from cdspp.core.whole_files import BROKEN_NPZ, atomic
 
 __all__ = ["Packer", "read_parts", "storable", "unpack", "write_parts"]
 

@@ -13,9 +13,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cdspp.core.artifacts import read_json, write_json
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.faults import writing_told
+from cdspp.core.whole_files import read_json, write_json
 
 __all__ = [
     "INDEX_NAME",

@@ -20,10 +20,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
-from cdspp.core.artifacts import atomic
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import ChecksumError, DataError
 from cdspp.core.faults import tell_fault, writing_told
+from cdspp.core.whole_files import atomic
 from cdspp.datasets.transfer import NotThereError, download
 
 __all__ = [

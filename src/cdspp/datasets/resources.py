@@ -16,9 +16,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from cdspp.core.artifacts import write_json
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import DataError
+from cdspp.core.whole_files import write_json
 from cdspp.datasets.archives import matches, unpack
 from cdspp.datasets.catalogue import load_catalogue
 from cdspp.datasets.fetch import (

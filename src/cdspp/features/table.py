@@ -9,8 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from cdspp.core.artifacts import BROKEN_NPZ
 from cdspp.core.errors import DataError
+from cdspp.core.whole_files import BROKEN_NPZ
 from cdspp.datasets.base import ROWS_NAME
 from cdspp.features.base import Extractor
 

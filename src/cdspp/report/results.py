@@ -11,8 +11,8 @@ import pandas as pd
 from cdspp.analysis.fit_records import read_fit_records
 from cdspp.analysis.source_help import read_comparisons
 from cdspp.analysis.summary import read_scores, score_files
-from cdspp.core.artifacts import read_csv
 from cdspp.report.tables.claims.claims import CLAIM_COLUMNS
+from cdspp.stages.artifacts import read_csv
 
 __all__ = ["Results", "load_results"]
 

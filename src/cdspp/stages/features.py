@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from cdspp.core.artifacts import Features, read_features, write_features
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.jobs import log_ready
 from cdspp.core.matrix import require_finite
@@ -26,6 +25,7 @@ from cdspp.features.base import (
 )
 from cdspp.features.published import Published
 from cdspp.features.table import TableColumns
+from cdspp.stages.artifacts import Features, read_features, write_features
 
 __all__ = ["build_codebook", "extract_view"]
 
@@ -105,7 +105,7 @@ def extract_view(
     domain : str
         Domain whose files or view to read.
     output : path
-        NPZ file to write (`cdspp.core.artifacts.Features`).
+        NPZ file to write (`cdspp.stages.artifacts.Features`).
     numeric_threads : int
         How many threads compute.
     scale : {"none", "unit", "standardise", "pca"}, default="none"

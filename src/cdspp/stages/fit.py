@@ -7,7 +7,7 @@ import json
 import logging
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
@@ -17,23 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import cdspp.core.light_sklearn  # noqa: F401
-from cdspp.core.artifacts import (
-    FIT_COLUMNS,
-    SHARE_COLUMNS,
-    SPLIT_COLUMNS,
-    read_features,
-    read_json,
-    read_rows,
-    write_json,
-    write_rows,
-)
-from cdspp.core.errors import CollapseWarning, DataError, MethodFailed
+from cdspp.core.errors import CollapseWarning, MethodFailed
 from cdspp.core.faults import crash_words, stops_job
 from cdspp.core.jobs import log_ready
-from cdspp.core.names import LABELLED, fit_key
+from cdspp.core.names import fit_key
 from cdspp.core.provenance import (
     file_digest,
     hardware,
@@ -44,128 +33,24 @@ from cdspp.core.provenance import (
 )
 from cdspp.core.reuse import sharing
 from cdspp.core.seeding import integer_seed
+from cdspp.core.whole_files import read_json, write_json
 from cdspp.methods import make, method_class, seed_option
 from cdspp.methods.base import UNLABELLED, HeterogeneousClassifier, Round, SourceDomain
+from cdspp.stages.artifacts import (
+    FIT_COLUMNS,
+    SHARE_COLUMNS,
+    read_rows,
+    write_rows,
+)
 from cdspp.stages.selection import select_options
 from cdspp.stages.source_states import SourceState
+from cdspp.stages.trials import TaskFiles, Trial, read_trials
 
-__all__ = [
-    "Cell",
-    "Fit",
-    "TaskFiles",
-    "Trial",
-    "fit_cell",
-    "read_trials",
-]
+__all__ = ["Cell", "Fit", "fit_cell"]
 
 PathLike = str | os.PathLike[str]
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, eq=False)
-class Trial:
-    """One trial of a task: what a fit may see.
-
-    Attributes
-    ----------
-    number : int
-        Number of the trial, from 1.
-    X : ndarray of shape (n_target, d_t)
-        Target rows.
-    y : object ndarray of shape (n_target,)
-        Their labels, -1 where unlabelled.
-    test_ids : ndarray of str
-        Ids of the unlabelled rows, in their order.
-    source : SourceDomain
-        Labelled source rows.
-    source_ids, labelled_ids : ndarray of str
-        Ids of the source rows and the labelled target rows.
-    """
-
-    number: int
-    X: NDArray[Any]
-    y: NDArray[Any]
-    test_ids: NDArray[Any]
-    source: SourceDomain
-    source_ids: NDArray[Any]
-    labelled_ids: NDArray[Any]
-
-    @property
-    def labelled(self) -> SourceDomain:
-        """The labelled target rows."""
-        known = np.array([label != UNLABELLED for label in self.y])
-        return SourceDomain(self.X[known], self.y[known])
-
-
-@dataclass(frozen=True)
-class TaskFiles:
-    """What a fit reads of a task: two views and two splits, and no test label.
-
-    The one exception is `prior`, where a study asks for it.
-
-    Attributes
-    ----------
-    source_features, target_features : path
-        NPZ files of the views; neither holds a label.
-    source_split, target_split : path
-        Parquet files of a block's splits; test samples have no label there.
-    prior : path, optional
-        Parquet file of the shares of the classes by trial, for a method that is told
-        them (`cdspp.stages.shares`).
-    """
-
-    source_features: PathLike
-    target_features: PathLike
-    source_split: PathLike
-    target_split: PathLike
-    prior: PathLike | None = None
-
-
-def read_trials(files: TaskFiles, *, overlap: str = "exclude") -> Iterator[Trial]:
-    """Yield the trials of a block.
-
-    Source and target may be views of the same samples, as in a task within one domain.
-
-    Parameters
-    ----------
-    files : TaskFiles
-        What to read.
-    overlap : {"exclude", "keep"}, default="exclude"
-        Whether unlabelled target samples that are labelled source samples of the same
-        trial, under the same id, are left out.
-
-    Raises
-    ------
-    DataError
-        A file is damaged, or features and splits are not of the same samples.
-    """
-    source = read_features(files.source_features)
-    target = read_features(files.target_features)
-    drawn = read_rows(files.source_split, SPLIT_COLUMNS)
-    given = read_rows(files.target_split, SPLIT_COLUMNS)
-    _check_ids(drawn, source.ids, files.source_features)
-    _check_ids(given, target.ids, files.target_features)
-    X_source, X_target = _dense(source.X), _dense(target.X)
-    for number in np.unique(given["trial"]):
-        left = {k: v[drawn["trial"] == number] for k, v in drawn.items()}
-        right = {k: v[given["trial"] == number] for k, v in given.items()}
-        labelled = right["role"] == LABELLED
-        if overlap == "exclude":
-            kept = labelled | ~np.isin(right["id"].astype(str), left["id"].astype(str))
-            right = {k: v[kept] for k, v in right.items()}
-            labelled = labelled[kept]
-        y = right["label"].copy()
-        y[~labelled] = UNLABELLED
-        yield Trial(
-            number=int(number),
-            X=X_target[right["row"]],
-            y=y,
-            test_ids=right["id"][~labelled],
-            source=SourceDomain(X_source[left["row"]], left["label"]),
-            source_ids=left["id"],
-            labelled_ids=right["id"][labelled],
-        )
 
 
 @dataclass(frozen=True)
@@ -179,7 +64,7 @@ class Fit:
     code : str
         Digest of the code that makes its predictions.
     predictions : path
-        Parquet file with `cdspp.core.artifacts.FIT_COLUMNS`, one row a test sample,
+        Parquet file with `cdspp.stages.artifacts.FIT_COLUMNS`, one row a test sample,
         round and trial.
     record : path
         JSON file: what the fit is of, of which inputs, a digest of the Parquet file,
@@ -191,7 +76,7 @@ class Fit:
     source : mapping
         State of the source, as `cdspp.stages.source_states.SourceState` takes it.
     overlap : {"exclude", "keep"}
-        As for `read_trials`.
+        As for `cdspp.stages.trials.read_trials`.
     grid : mapping
         Values by option of which a trial selects (`cdspp.stages.selection`); the record
         tells which.
@@ -415,20 +300,3 @@ def _append(rows: dict[str, list[Any]], trial: Trial, rounds: Sequence[Round]) -
         rows["id"] += trial.test_ids.tolist()
         rows["predicted"] += entry.prediction.tolist()
         rows["confidence"] += confidence.tolist()
-
-
-def _dense(X: Any) -> NDArray[Any]:
-    return np.asarray(X.toarray() if hasattr(X, "toarray") else X)
-
-
-def _check_ids(
-    split: Mapping[str, NDArray[Any]],
-    ids: NDArray[Any],
-    path: PathLike,
-) -> None:
-    rows = split["row"]
-    if rows.max(initial=-1) >= len(ids) or np.any(ids[rows] != split["id"].astype(str)):
-        raise DataError(
-            f"{path}: its rows are not those that the splits were drawn from. Delete "
-            "the features of this domain and run again."
-        )

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from cdspp.core.artifacts import atomic, read_labels
+from cdspp.core.whole_files import atomic
+from cdspp.stages.artifacts import read_labels
 from cdspp.stages.fit_files import read_fit
 
 __all__ = ["PREDICTION_COLUMNS", "vote", "write_predictions"]

@@ -23,7 +23,6 @@ from support.report_data import (
     write_showcase,
 )
 
-from cdspp.core.artifacts import FIT_COLUMNS, read_rows, write_rows
 from cdspp.core.errors import DataError
 from cdspp.report.figures import samples as figure_samples
 from cdspp.report.figures.benchmark import (
@@ -46,6 +45,7 @@ from cdspp.report.figures.style import (
     far_below,
     figure_name,
 )
+from cdspp.stages.artifacts import FIT_COLUMNS, read_rows, write_rows
 from cdspp.study.plan import BenchmarkPlan
 
 

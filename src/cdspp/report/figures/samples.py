@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cdspp.core.artifacts import read_labels, read_subspace
 from cdspp.core.errors import DataError
 from cdspp.report.figures.style import (
     CLASS_COLOURS,
@@ -24,6 +23,7 @@ from cdspp.report.figures.style import (
     plain_text,
     task_text,
 )
+from cdspp.stages.artifacts import read_labels, read_subspace
 from cdspp.stages.fit_files import read_fit
 from cdspp.study.plan import BenchmarkPlan
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from cdspp.analysis.paired import mean_interval
 from cdspp.analysis.summary import Floats, mean_sd
-from cdspp.core.artifacts import atomic
 from cdspp.core.errors import DataError
+from cdspp.core.whole_files import atomic
 from cdspp.core.wording import split_name, task_title, visible
 from cdspp.study.plan import Row
 

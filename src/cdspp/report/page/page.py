@@ -34,8 +34,8 @@ from cdspp.analysis.source_help import (
     read_comparisons,
 )
 from cdspp.analysis.verdicts import RULE
-from cdspp.core.artifacts import atomic
 from cdspp.core.names import BASELINE, REFERENCE
+from cdspp.core.whole_files import atomic
 from cdspp.core.wording import task_title
 from cdspp.report.figures.source_help import few_tasks
 from cdspp.report.outline import OUTLINE, Fold, Item, Part, item_names, part_plans

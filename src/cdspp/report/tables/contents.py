@@ -10,11 +10,11 @@ from typing import Any
 import pandas as pd
 
 from cdspp.analysis.splits import read_splits, split_of
-from cdspp.core.artifacts import read_csv, read_features, read_labels
 from cdspp.core.errors import DataError
 from cdspp.core.names import UNLABELLED_ROLE, UNTRAINED, within_domain
 from cdspp.core.wording import DASH
 from cdspp.report.tables.table import Cell, Line, Table
+from cdspp.stages.artifacts import read_csv, read_features, read_labels
 from cdspp.study.plan import BenchmarkPlan
 
 __all__ = ["build_contents_table", "count_contents", "untrained_text"]

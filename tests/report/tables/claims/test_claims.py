@@ -22,7 +22,6 @@ from cdspp.analysis.fit_records import read_fit_records
 from cdspp.analysis.summary import read_scores
 from cdspp.analysis.times import measure_times
 from cdspp.analysis.verdicts import TOO_FEW
-from cdspp.core.artifacts import read_csv
 from cdspp.methods import available
 from cdspp.report.tables.claims.claims import (
     CLAIM_COLUMNS,
@@ -46,6 +45,7 @@ from cdspp.report.tables.claims.time_claims import (
     check_time_claims,
 )
 from cdspp.report.tables.table import write_tables
+from cdspp.stages.artifacts import read_csv
 from cdspp.stages.row_scores import RowScores
 
 

@@ -2,8 +2,8 @@
 
 Scores are judged by `cdspp.analysis.verdicts.judge_tasks` as a study would be, planted
 problems with few labelled rows by `cdspp.analysis.compare.compare`. Started as a module
-this answers requests, those for `cdspp.bench.populations` too, in a process of its own;
-`cdspp.bench.verdicts` asks and counts.
+this answers requests, those for `benchmarks.populations` too, in a process of its own;
+`benchmarks.verdicts` asks and counts.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
+from benchmarks.planted import Planted
+from benchmarks.populations import MARGIN, judge_population
 from cdspp.analysis.compare import compare
 from cdspp.analysis.crossed import Stratum, crossed_gain
 from cdspp.analysis.paired import PairedGain
 from cdspp.analysis.verdicts import judge_tasks
-from cdspp.bench.populations import MARGIN, judge_population
 from cdspp.core.names import ALONE, REAL
 from cdspp.core.seeding import generator
-from cdspp.datasets.planted import Planted
-from cdspp.methods.base import Float, SourceDomain
+from cdspp.methods.base import Float
 from cdspp.stages.source_states import STATES
 
 __all__ = [
@@ -218,8 +218,8 @@ def judge_comparison(number: int, geometry: str, n_labelled: int) -> dict[str, A
     rank = np.arange(len(problem.y)) % (max(per_class) + 8)
     # Labelled rows of a class come first; of the smaller classes some are left out.
     kept = problem.unlabelled | (rank < np.array(per_class)[problem.truth])
-    source = SourceDomain(*problem.source)
-    found = compare(problem.X[kept], problem.y[kept], source=source, seed=number)
+    rows = problem.X[kept], problem.y[kept]
+    found = compare(*rows, source=problem.source, seed=number)
     asked = {"number": number, "geometry": geometry, "n_labelled": n_labelled}
     return {**asked, "decision": found.decision}
 

@@ -1,32 +1,30 @@
 """Files that pass between the stages of a study: NPZ for features, Parquet for rows.
 
-Everything is written to a temporary name and renamed, so that a file that exists is
-whole. Parquet files carry no variable metadata: equal rows give equal bytes.
+Parquet files carry no variable metadata: equal rows give equal bytes.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import tempfile
-import zipfile
-import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cdspp.core.errors import DataError
-from cdspp.core.faults import writing_told
+from cdspp.core.whole_files import (
+    BROKEN_NPZ,
+    atomic,
+    check_opening,
+    read_arrays,
+    unreadable,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "BROKEN_NPZ",
     "FIT_COLUMNS",
     "LABEL_COLUMNS",
     "SCORE_COLUMNS",
@@ -35,29 +33,20 @@ __all__ = [
     "SPLIT_COLUMNS",
     "SUBSPACE_ARRAYS",
     "Features",
-    "atomic",
-    "read_arrays",
     "read_csv",
     "read_features",
     "read_frame",
-    "read_json",
     "read_labels",
     "read_rows",
     "read_subspace",
     "write_features",
-    "write_json",
     "write_rows",
 ]
 
 Columns = Mapping[str, str]
 
-# What reading raises of an archive that is cut short, of another kind, or handmade.
-BROKEN_NPZ = (
-    *(OSError, ValueError, TypeError, LookupError, EOFError),
-    *(zlib.error, zipfile.BadZipFile, NotImplementedError),
-)
 SHIPPED = "Take it from the repository again."  # remedy for a file that no study makes
-_ZIP, _PARQUET = b"PK\x03\x04", b"PAR1"  # how such files open
+_PARQUET = b"PAR1"  # how such a file opens
 # What Parquet calls the types of columns, where it is another word.
 _ARROW = {"float32": "float", "float64": "double"}
 
@@ -103,33 +92,6 @@ class Features:
     provenance: Mapping[str, Any]
 
 
-@contextmanager
-def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a temporary path beside `path`; rename it to `path` on success.
-
-    Raises
-    ------
-    DiskFullError
-        There is no space left; the file of before stays, and nothing of the new one.
-    NotWritableError
-        `path` cannot be written for another reason, such as permissions.
-    """
-    target = Path(path)
-    with writing_told(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(
-            dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix
-        )
-        os.close(handle)
-        temporary = Path(name)
-        try:
-            yield temporary
-            temporary.chmod(0o644)
-            temporary.replace(target)
-        finally:
-            temporary.unlink(missing_ok=True)
-
-
 def write_features(path: str | os.PathLike[str], features: Features) -> None:
     """Write a view as NPZ (float32, no pickles; a sparse matrix by its CSR parts)."""
     from scipy import sparse  # here, for most jobs have no matrix and need no SciPy
@@ -169,10 +131,10 @@ def read_features(path: str | os.PathLike[str]) -> Features:
             parts = (arrays["data"], arrays["indices"], arrays["indptr"])
             X = sparse.csr_array(parts, shape=tuple(arrays["shape"]))
     except BROKEN_NPZ as error:
-        raise _unreadable(path, what, f"it is damaged or foreign: {error}") from error
+        raise unreadable(path, what, f"it is damaged or foreign: {error}") from error
     if np.ndim(X) != 2 or np.shape(ids) != X.shape[:1]:
         shapes = f"an array of shape {np.shape(X)} and ids of shape {np.shape(ids)}"
-        raise _unreadable(path, what, f"it holds {shapes}")
+        raise unreadable(path, what, f"it holds {shapes}")
     return Features(X, ids, provenance)
 
 
@@ -187,56 +149,12 @@ def read_subspace(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
     what = "a subspace (NPZ)"
     arrays = read_arrays(path, what)
     if lacking := [name for name in SUBSPACE_ARRAYS if name not in arrays]:
-        raise _unreadable(path, what, f"it holds no {', '.join(lacking)}")
+        raise unreadable(path, what, f"it holds no {', '.join(lacking)}")
     shapes = [arrays[name].shape for name in SUBSPACE_ARRAYS]
     rows = shapes[0][:1]
     if shapes != [rows, rows, rows, (*rows, 2), rows, ()]:
-        raise _unreadable(path, what, f"it holds arrays of the shapes {shapes}")
+        raise unreadable(path, what, f"it holds arrays of the shapes {shapes}")
     return arrays
-
-
-def read_arrays(path: str | os.PathLike[str], what: str) -> dict[str, np.ndarray]:
-    """Read all arrays of an NPZ file; `what` it should be, for messages.
-
-    Raises
-    ------
-    DataError
-        The file is missing, damaged, or holds something else.
-    """
-    _check_opening(path, what, _ZIP)
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
-    except BROKEN_NPZ as error:
-        raise _unreadable(path, what, f"it is damaged or foreign: {error}") from error
-
-
-def _check_opening(path: str | os.PathLike[str], what: str, opening: bytes) -> None:
-    """Refuse a file that is missing, or of another kind by its first bytes."""
-    try:
-        with Path(path).open("rb") as stream:
-            found = stream.read(64)
-    except OSError as error:
-        raise _unreadable(path, what, f"{error.strerror}") from error
-    if not found.startswith(opening):
-        raise _unreadable(path, what, _opening(found))
-
-
-def _opening(found: bytes) -> str:
-    """Say what a file of another kind is, by its first bytes."""
-    if not found:
-        return "it is empty"
-    if found.lstrip()[:5].lower() in (b"<!doc", b"<html", b"<head", b"<?xml"):
-        return "it is a web page"
-    return f"it begins with {found[:8]!r}"
-
-
-def _unreadable(
-    path: str | os.PathLike[str], what: str, wrong: str, remedy: str = ""
-) -> DataError:
-    again = "Delete it and run" if Path(path).exists() else "Run"
-    remedy = remedy or f"{again} the study again, which makes it anew."
-    return DataError(f"{path}: expected {what}, but {wrong.rstrip('.')}. {remedy}")
 
 
 def write_rows(
@@ -268,16 +186,16 @@ def read_rows(path: str | os.PathLike[str], columns: Columns) -> dict[str, np.nd
     import pyarrow.parquet as pq
 
     what = f"a Parquet file with the columns {', '.join(columns)}"
-    _check_opening(path, what, _PARQUET)
+    check_opening(path, what, _PARQUET)
     try:
         table = pq.read_table(path, columns=list(columns))
         kinds = {name: str(table.schema.field(name).type) for name in columns}
         values = {name: table[name].to_numpy() for name in columns}
     except (OSError, KeyError, ValueError, pyarrow.lib.ArrowException) as error:
-        raise _unreadable(path, what, f"it is damaged or foreign: {error}") from error
+        raise unreadable(path, what, f"it is damaged or foreign: {error}") from error
     for name, kind in columns.items():
         if kinds[name] != _ARROW.get(kind, kind):
-            raise _unreadable(path, what, f"{name} holds {kinds[name]}, not {kind}")
+            raise unreadable(path, what, f"{name} holds {kinds[name]}, not {kind}")
     return values
 
 
@@ -321,7 +239,7 @@ def read_csv(
     except (OSError, ValueError) as error:
         what = f"a CSV file with the columns {', '.join(types)}"
         wrong = getattr(error, "strerror", None) or str(error)
-        raise _unreadable(path, what, wrong, remedy) from error
+        raise unreadable(path, what, wrong, remedy) from error
 
 
 def _typed(texts: pd.Series, types: Columns) -> pd.Series:
@@ -344,30 +262,3 @@ def read_labels(path: str | os.PathLike[str]) -> dict[str, str]:
     columns = read_rows(path, LABEL_COLUMNS)
     labels = (label or "" for label in columns["label"])
     return dict(zip(columns["id"], labels, strict=True))
-
-
-def write_json(path: str | os.PathLike[str], value: Any) -> None:
-    """Write a JSON file, keys sorted, for people to read."""
-    with atomic(path) as temporary:
-        temporary.write_text(json.dumps(value, indent=2, sort_keys=True) + "\n")
-
-
-def read_json(path: str | os.PathLike[str]) -> Any:
-    """Read a JSON file.
-
-    Raises
-    ------
-    DataError
-        The file is missing, damaged, or holds something else.
-    """
-    what = "a JSON file"
-    try:
-        content = Path(path).read_bytes()
-    except OSError as error:
-        raise _unreadable(path, what, f"{error.strerror}") from error
-    try:
-        return json.loads(content)
-    except ValueError as error:
-        cut = content.startswith((b"{", b"["))
-        wrong = f"it is damaged: {error}" if cut else _opening(content)
-        raise _unreadable(path, what, wrong) from error

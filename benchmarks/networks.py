@@ -1,4 +1,4 @@
-"""`cdspp bench networks`: a step of each network against its matrix products."""
+"""A step of each network against its matrix products."""
 
 from __future__ import annotations
 
@@ -8,14 +8,10 @@ from dataclasses import asdict
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
-from cdspp.bench.measure import Rows, Work, measure
+from benchmarks.measure import Rows, Work, measure
 from cdspp.methods import available, make, method_class
-from cdspp.methods.networks.networks import (
-    NetworkClassifier,
-    Site,
-    product,
-    rows_cost_less,
-)
+from cdspp.methods.networks.networks import NetworkClassifier, rows_cost_less
+from cdspp.methods.networks.site import Site, product
 from cdspp.study.cost import Size
 
 if TYPE_CHECKING:

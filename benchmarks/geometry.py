@@ -1,4 +1,4 @@
-"""`cdspp bench geometry`: what methods gain from a source, by what it has in common.
+"""What methods gain from a source, by what it has in common with the target.
 
 Planted problems on a fixed grid: labelled target rows a class, classes, and how much of
 the geometry of classes both domains share. Every quick method is fitted with the source
@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from benchmarks.planted import Planted, PlantedProblem
 from cdspp.analysis.paired import paired_gain
 from cdspp.analysis.summary import mean_sd
 from cdspp.analysis.verdicts import ALPHA, HELPS, judge_pair
@@ -25,7 +26,6 @@ from cdspp.core.errors import CollapseWarning, MethodFailed
 from cdspp.core.provenance import limit_threads
 from cdspp.core.seeding import integer_seed
 from cdspp.core.wording import in_points
-from cdspp.datasets.planted import Planted, PlantedProblem
 from cdspp.methods import make, method_class, seed_option
 from cdspp.methods.base import SourceDomain
 
@@ -147,7 +147,7 @@ def _accuracies(request: tuple[Place, str, int]) -> tuple[float, float]:
     problem = planted_at(place).draw(integer_seed("geometry", *map(str, place), draw))
     with limit_threads(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", CollapseWarning)
-        with_source = _accuracy(method, problem, SourceDomain(*problem.source), draw)
+        with_source = _accuracy(method, problem, problem.source, draw)
         return with_source, _accuracy(method, problem, None, draw)
 
 

@@ -11,20 +11,18 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from cdspp.core.artifacts import (
+from cdspp.core.errors import DataError
+from cdspp.core.whole_files import read_json, write_json
+from cdspp.stages.artifacts import (
     LABEL_COLUMNS,
     SHIPPED,
     Features,
-    atomic,
     read_csv,
     read_features,
-    read_json,
     read_rows,
     write_features,
-    write_json,
     write_rows,
 )
-from cdspp.core.errors import DataError
 
 
 @pytest.mark.parametrize("kind", [np.array, sparse.csr_array])
@@ -169,28 +167,3 @@ def test_a_csv_file_of_other_content_is_named(
     path.unlink()
     with pytest.raises(DataError, match="No such file .*Run the study again"):
         read_csv(path, types)
-
-
-def test_who_reads_during_a_write_sees_the_old_file_whole(tmp_path: Path) -> None:
-    target = tmp_path / "out.txt"
-    target.write_text("old")
-    with target.open() as reader:
-        with atomic(target) as temporary:
-            temporary.write_text("new")
-        assert reader.read() == "old"
-    assert target.read_text() == "new"
-
-
-def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
-    target = tmp_path / "out.txt"
-    target.write_text("old")
-
-    def fail() -> None:
-        with atomic(target) as temporary:
-            temporary.write_text("half")
-            raise RuntimeError
-
-    with pytest.raises(RuntimeError):
-        fail()
-    assert target.read_text() == "old"
-    assert [path.name for path in tmp_path.iterdir()] == ["out.txt"]

@@ -9,19 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cdspp.__main__ import main
-from cdspp.analysis.decision import ALONE_BETTER, CANNOT_TELL, USE
-from cdspp.analysis.verdicts import DEPENDS, EQUAL, HELPS, HURTS, STATEMENTS, UNDECIDED
-from cdspp.bench import verdicts
-from cdspp.bench.populations import judge_population
-from cdspp.bench.verdict_cases import (
+from benchmarks import verdicts
+from benchmarks.__main__ import main
+from benchmarks.populations import judge_population
+from benchmarks.verdict_cases import (
     RIGHT,
     SCENARIOS,
     Scenario,
     judge_scores,
     simulate,
 )
-from cdspp.bench.verdicts import (
+from benchmarks.verdicts import (
     INTERVALS,
     Rate,
     bench_verdicts,
@@ -32,6 +30,8 @@ from cdspp.bench.verdicts import (
     verdicts_table,
     word_rates,
 )
+from cdspp.analysis.decision import ALONE_BETTER, CANNOT_TELL, USE
+from cdspp.analysis.verdicts import DEPENDS, EQUAL, HELPS, HURTS, STATEMENTS, UNDECIDED
 from cdspp.core.errors import DataError
 from cdspp.core.names import ALONE, REAL
 from cdspp.stages.source_states import STATES
@@ -50,6 +50,7 @@ def case(
     return {"word": word, "true": true, "surely": surely, "intervals": intervals}
 
 
+@pytest.mark.slow
 def test_simulated_rows_gain_what_they_are_to_gain() -> None:
     found = simulate(Scenario(0.05, 0.1), (800, 10), np.random.default_rng(0))
     assert found.shape == (800, len(STATES), 10, 150)
@@ -85,6 +86,7 @@ def test_rows_that_differ_in_all_trials_are_the_same_rows() -> None:
     assert (found[:, 0] - found[:, 1]).mean() == pytest.approx(0.01, abs=0.003)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_tasks", [1, 4])
 @pytest.mark.parametrize(
     "scenario",
@@ -102,6 +104,7 @@ def test_false_words_are_seldom_and_true_ones_are_not(
         assert rate.share < 0.05 + 3 * (0.05 * 0.95 / rate.cases) ** 0.5
 
 
+@pytest.mark.slow
 def test_every_word_is_counted_once_a_task() -> None:
     for scenario in SCENARIOS:
         line = judge_scores(scenario, 4, 5, 10)
@@ -168,6 +171,7 @@ def test_a_gain_without_scatter_has_no_ratio() -> None:
     assert coverage(cases)[INTERVALS[0]][2] == pytest.approx(1.2)
 
 
+@pytest.mark.slow
 def test_the_command_shows_all_tables_and_writes_the_numbers(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
@@ -182,7 +186,7 @@ def test_the_command_shows_all_tables_and_writes_the_numbers(
     path = tmp_path / "verdicts.json"
     asked = ["--draws", "2", "--populations", "1", "--pools", "3"]
     asked += ["--comparisons", "1", "--json", str(path)]
-    assert main(["bench", "verdicts", *asked]) == 0
+    assert main(["verdicts", *asked]) == 0
     results = json.loads(path.read_text())
     assert verdicts_table(results) in capsys.readouterr().out
     # Made in two processes at a time, and the same as here.
@@ -259,7 +263,7 @@ def test_standard_errors_of_a_study_are_compared(
     for (ratio,) in found.values():
         assert (by_row.var(ddof=1) / 4 / plain) ** 0.5 <= ratio + 1e-12
         assert ratio > 1
-    assert main(["bench", "verdicts", "--study", str(tmp_path)]) == 0
+    assert main(["verdicts", "--study", str(tmp_path)]) == 0
     shown = capsys.readouterr().out
     assert "source states" in shown
     assert "Planted" not in shown
@@ -270,6 +274,7 @@ def test_a_study_without_scores_by_row_is_named(tmp_path: Path) -> None:
         standard_error_ratios(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_process_that_fails_is_reported_with_its_reason(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

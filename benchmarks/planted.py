@@ -8,37 +8,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.seeding import generator
+from cdspp.methods.base import UNLABELLED, Float, Int, SourceDomain
 
-__all__ = ["GEOMETRIES", "Domain", "Planted", "PlantedProblem"]
-
-Float = NDArray[np.float64]
-Int = NDArray[np.intp]
+__all__ = ["GEOMETRIES", "Planted", "PlantedProblem"]
 
 GEOMETRIES = ("shared", "means", "none", "misleading")
-UNLABELLED = -1
 # Longest over shortest axis of a class in the latent space.
 ELONGATION = 8.0
-
-
-class Domain(NamedTuple):
-    """Labelled rows: what a `cdspp.SourceDomain` is made of, ``SourceDomain(*domain)``.
-
-    Attributes
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-        Rows.
-    y : ndarray of shape (n_rows,)
-        Their classes, from 0.
-    """
-
-    X: Float
-    y: Int
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +35,7 @@ class PlantedProblem:
         Their classes; -1 where a row is unlabelled.
     truth : ndarray of shape (n_target,)
         Classes of all target rows.
-    source : Domain
+    source : SourceDomain
         Rows and classes of the source.
     centres_target, centres_source : ndarray of shape (n_classes, n_latent)
         Class centres in the latent space.
@@ -64,7 +46,7 @@ class PlantedProblem:
     X: Float
     y: Int
     truth: Int
-    source: Domain
+    source: SourceDomain
     centres_target: Float
     centres_source: Float
     axes_target: Float
@@ -147,11 +129,10 @@ class Planted:
 
     Examples
     --------
-    >>> from cdspp import SourceDomain, make
-    >>> from cdspp.datasets.planted import Planted
+    >>> from cdspp import make
+    >>> from benchmarks.planted import Planted
     >>> problem = Planted("shared", n_classes=3).draw(0)
-    >>> source = SourceDomain(*problem.source)
-    >>> model = make("cdspp").fit(problem.X, problem.y, source=source)
+    >>> model = make("cdspp").fit(problem.X, problem.y, source=problem.source)
     >>> float((model.transduction_ == problem.truth)[problem.unlabelled].mean()) > 0.5
     True
     """
@@ -211,7 +192,7 @@ class Planted:
         rng = generator("planted", seed, "source")
         view = self._view(self.d_source, rng)
         sizes = self._sizes(self.n_source)
-        rows = self._rows(source, source_axes, sizes, view, rng)
+        rows = SourceDomain(*self._rows(source, source_axes, sizes, view, rng))
         place = np.arange(len(truth)) - np.searchsorted(truth, truth)
         y = np.where(place < self.n_labelled, truth, UNLABELLED)
         return PlantedProblem(X, y, truth, rows, target, source, axes, source_axes)
@@ -236,7 +217,7 @@ class Planted:
         sizes: Int,
         view: Float,
         rng: np.random.Generator,
-    ) -> Domain:
+    ) -> tuple[Float, Int]:
         """Draw the rows of a domain, class after class."""
         codes = np.repeat(np.arange(self.n_classes), sizes)
         spread = rng.standard_normal((len(codes), self.n_latent)) @ axes
@@ -245,7 +226,7 @@ class Planted:
             far = (self.tail / rng.chisquare(self.tail, (len(codes), 1))) ** 0.5
             spread, noise = far * spread, far * noise
         latent = centres[codes] + self.spread * spread
-        return Domain(latent @ view + self.noise * noise, codes)
+        return latent @ view + self.noise * noise, codes
 
 
 def _axes(n: int, rng: np.random.Generator) -> Float:

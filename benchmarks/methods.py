@@ -1,4 +1,4 @@
-"""`cdspp bench methods`: what a fit of each method takes, as ratios to CDSPP."""
+"""What a fit of each method takes, as ratios to CDSPP."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from cdspp.bench.measure import Rows, Work, measure
+from benchmarks.measure import Rows, Work, measure
 from cdspp.methods import available, make, method_class, seed_option
 from cdspp.study.cost import Size, fit_cost
 

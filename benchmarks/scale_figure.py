@@ -29,7 +29,7 @@ def draw_scale(
     Parameters
     ----------
     measured : DataFrame
-        What `cdspp.bench.scale.bench_scale` returned.
+        What `benchmarks.scale.bench_scale` returned.
     outputs : sequence of path
         Files to write (svg, png).
     """

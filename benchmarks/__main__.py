@@ -1,16 +1,34 @@
-"""The command `cdspp bench`: speed and memory, and how often verdicts err."""
+"""The measurements from the shell: `python -m benchmarks WHAT`, in the repository."""
 
 from __future__ import annotations
 
 import argparse
 import logging
+import sys
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
+from benchmarks import measure, verdicts
+from benchmarks.geometry import bench_geometry, geometry_table
+from benchmarks.geometry_figure import draw_geometry
+from benchmarks.methods import bench_methods, methods_table
+from benchmarks.networks import bench_networks, networks_table
+from benchmarks.scale import bench_scale, scale_table
+from benchmarks.scale_figure import draw_scale
+from benchmarks.solver import bench_solver, solver_table
+from cdspp.analysis.times import paper_seconds
 from cdspp.cli.command import add_command, positive_integer
+from cdspp.cli.main import answer
+from cdspp.core.whole_files import atomic, write_json
 
-__all__ = ["add_bench"]
+__all__ = ["main"]
 
-BENCH_HELP = """\
+progress = logging.getLogger("benchmarks").info
+
+SOLVER_HELP = """\
 Times the closed form against a dense generalised eigensolver, and the rounds of
 semi-supervised CDSPP against the matrix products that no implementation can avoid.
 Synthetic rows; each measurement in a process of its own with one BLAS thread. The dense
@@ -23,8 +41,8 @@ process of its own with one thread, and shows seconds and peak memory beside tho
 CDSPP, what the cost model expects, and the ratios of the paper's computation times.
 
 examples:
-  cdspp bench methods --size office-caltech
-  cdspp bench methods tit cdls --paper resources/paper/computation_time.csv
+  python -m benchmarks methods --size office-caltech
+  python -m benchmarks methods tit cdls --paper resources/paper/computation_time.csv
 """
 
 NETWORKS_HELP = """\
@@ -33,7 +51,7 @@ do without, and against those of the same networks written down layer by layer
 (textbook). Synthetic rows; each measurement in a process of its own.
 
 example:
-  cdspp bench networks --size office-home
+  python -m benchmarks networks --size office-home
 """
 
 VERDICTS_HELP = """\
@@ -49,10 +67,9 @@ With --study nothing is simulated: the command shows by how much standard errors
 trials and rows exceed those over trials alone in a finished study.
 
 examples:
-  cdspp bench verdicts --parts scores populations --draws 200 --pools 5
-  cdspp bench verdicts --study results/embedded
+  python -m benchmarks verdicts --parts scores populations --draws 200 --pools 5
+  python -m benchmarks verdicts --study results/embedded
 """
-
 
 GEOMETRY_HELP = """\
 When does a source help? Planted problems on a fixed grid (1, 2, 3 labelled target rows
@@ -61,7 +78,7 @@ every quick method with the source and without one. Writes shared-geometry.csv a
 figure of it, and prints the gains. About 20 minutes on two cores.
 
 example:
-  cdspp bench geometry --output docs
+  python -m benchmarks geometry --output docs
 """
 
 SCALE_HELP = """\
@@ -72,116 +89,84 @@ peak memory, and the exponent with which time grows. The file of a million rows 
 4 GB of disk while it runs, about five minutes.
 
 example:
-  cdspp bench scale --largest 30000
+  python -m benchmarks scale --largest 30000
 """
 
 
-def _bench_solver(arguments: argparse.Namespace) -> str:
-    from cdspp.bench.solver import bench_solver, solver_table
-    from cdspp.core.artifacts import write_json
-
-    progress = logging.getLogger(__name__).info
+def _solver(arguments: argparse.Namespace) -> str:
     sizes = _sizes(arguments.size)
     results = bench_solver(sizes, repeat=arguments.repeat, progress=progress)
-    if arguments.json:
-        write_json(arguments.json, results)
-    return solver_table(results)
+    return _kept(arguments, results, solver_table(results))
 
 
-def _sizes(name: str) -> list[Any]:
-    from cdspp.bench.measure import SIZES
-
-    return [SIZES[key] for key in (SIZES if name == "all" else [name])]
-
-
-def _bench_methods(arguments: argparse.Namespace) -> str:
-    from cdspp.bench.methods import bench_methods, methods_table
-    from cdspp.core.artifacts import write_json
-
-    results = bench_methods(
-        _sizes(arguments.size),
-        methods=arguments.method,
-        limit=arguments.limit,
-        progress=logging.getLogger(__name__).info,
-    )
-    if arguments.json:
-        write_json(arguments.json, results)
-    if not arguments.paper:
-        return methods_table(results)
-    from cdspp.analysis.times import paper_seconds
-
-    return methods_table(results, paper_seconds(arguments.paper))
+def _sizes(name: str) -> list[measure.Size]:
+    sizes = measure.SIZES
+    return [sizes[key] for key in (sizes if name == "all" else [name])]
 
 
-def _bench_networks(arguments: argparse.Namespace) -> str:
-    from cdspp.bench.networks import bench_networks, networks_table
-    from cdspp.core.artifacts import write_json
-
-    progress = logging.getLogger(__name__).info
-    results = bench_networks(_sizes(arguments.size), progress=progress)
-    if arguments.json:
-        write_json(arguments.json, results)
-    return networks_table(results)
-
-
-def _bench_verdicts(arguments: argparse.Namespace) -> str:
-    from cdspp.bench import verdicts
-    from cdspp.core.artifacts import write_json
-
-    results: Any
-    if arguments.study:
-        results = verdicts.standard_error_ratios(arguments.study)
-        table = verdicts.ratios_table(results)
-    else:
-        results = verdicts.bench_verdicts(
-            arguments.parts,
-            draws=arguments.draws,
-            populations=arguments.populations,
-            pools=arguments.pools,
-            comparisons=arguments.comparisons,
-            workers=arguments.workers,
-            progress=logging.getLogger(__name__).info,
-        )
-        table = verdicts.verdicts_table(results)
+def _kept(arguments: argparse.Namespace, results: Any, table: str) -> str:
+    """Return the table; the numbers go to the file that the arguments name."""
     if arguments.json:
         write_json(arguments.json, results)
     return table
 
 
-def _bench_geometry(arguments: argparse.Namespace) -> str:
-    from cdspp.bench.geometry import bench_geometry, geometry_table
-    from cdspp.report.figures.geometry import draw_geometry
+def _methods(arguments: argparse.Namespace) -> str:
+    paper = paper_seconds(arguments.paper) if arguments.paper else None
+    results = bench_methods(
+        _sizes(arguments.size),
+        methods=arguments.method,
+        limit=arguments.limit,
+        progress=progress,
+    )
+    return _kept(arguments, results, methods_table(results, paper))
 
-    gains = bench_geometry(
+
+def _networks(arguments: argparse.Namespace) -> str:
+    results = bench_networks(_sizes(arguments.size), progress=progress)
+    return _kept(arguments, results, networks_table(results))
+
+
+def _verdicts(arguments: argparse.Namespace) -> str:
+    if arguments.study:
+        ratios = verdicts.standard_error_ratios(arguments.study)
+        return _kept(arguments, ratios, verdicts.ratios_table(ratios))
+    results = verdicts.bench_verdicts(
+        arguments.parts,
         draws=arguments.draws,
+        populations=arguments.populations,
+        pools=arguments.pools,
+        comparisons=arguments.comparisons,
         workers=arguments.workers,
-        progress=logging.getLogger(__name__).info,
+        progress=progress,
+    )
+    return _kept(arguments, results, verdicts.verdicts_table(results))
+
+
+def _geometry(arguments: argparse.Namespace) -> str:
+    gains = bench_geometry(
+        draws=arguments.draws, workers=arguments.workers, progress=progress
     )
     draw_geometry(gains, _figure_files(arguments, "shared-geometry", gains))
     return geometry_table(gains)
 
 
-def _bench_scale(arguments: argparse.Namespace) -> str:
-    from cdspp.bench.scale import bench_scale, scale_table
-    from cdspp.report.figures.scale import draw_scale
-
+def _scale(arguments: argparse.Namespace) -> str:
     measured = bench_scale(
         arguments.largest,
         n_features=arguments.features,
         repeat=arguments.repeat,
         folder=arguments.folder,
-        progress=logging.getLogger(__name__).info,
+        progress=progress,
     )
     draw_scale(measured, _figure_files(arguments, "scale", measured))
     return scale_table(measured)
 
 
-def _figure_files(arguments: argparse.Namespace, name: str, numbers: Any) -> list[Any]:
+def _figure_files(
+    arguments: argparse.Namespace, name: str, numbers: pd.DataFrame
+) -> list[Path]:
     """Write the numbers of a figure as CSV; return where the figure goes."""
-    from pathlib import Path
-
-    from cdspp.core.artifacts import atomic
-
     stem = Path(arguments.output, name)
     stem.parent.mkdir(parents=True, exist_ok=True)
     with atomic(stem.with_suffix(".csv")) as temporary:
@@ -189,29 +174,31 @@ def _figure_files(arguments: argparse.Namespace, name: str, numbers: Any) -> lis
     return [stem.with_suffix(".svg"), stem.with_suffix(".png")]
 
 
-def add_bench(commands: Any) -> None:
-    """Add ``cdspp bench`` to the commands."""
-    bench = commands.add_parser("bench", help="measure speed, memory, and verdicts")
-    what = bench.add_subparsers(metavar="WHAT", required=True)
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="Measure speed, memory, and verdicts."
+    )
+    what = parser.add_subparsers(metavar="WHAT", required=True)
     measured = [_add_solver(what), _add_methods(what), _add_networks(what)]
-    for parser in measured:
-        parser.add_argument(
+    for each in measured:
+        each.add_argument(
             "--size",
             choices=["office-caltech", "office-home", "all"],
             default="all",
             help="size of the problem (%(default)s)",
         )
-    for parser in (*measured, _add_verdicts(what)):
-        parser.add_argument(
+    for each in (*measured, _add_verdicts(what)):
+        each.add_argument(
             "--json", metavar="FILE", help="also write all numbers as JSON"
         )
     _add_geometry(what)
     _add_scale(what)
+    return parser
 
 
 def _add_solver(what: Any) -> argparse.ArgumentParser:
     text = "closed form against a dense eigensolver"
-    solver = add_command(what, "solver", _bench_solver, text, BENCH_HELP)
+    solver = add_command(what, "solver", _solver, text, SOLVER_HELP)
     solver.add_argument(
         "--repeat",
         type=positive_integer,
@@ -224,7 +211,7 @@ def _add_solver(what: Any) -> argparse.ArgumentParser:
 
 def _add_methods(what: Any) -> argparse.ArgumentParser:
     text = "one fit of every method, as ratios to CDSPP"
-    methods = add_command(what, "methods", _bench_methods, text, METHODS_HELP)
+    methods = add_command(what, "methods", _methods, text, METHODS_HELP)
     methods.add_argument("method", nargs="*", metavar="METHOD", help="all by default")
     methods.add_argument(
         "--limit",
@@ -243,30 +230,30 @@ def _add_methods(what: Any) -> argparse.ArgumentParser:
 
 def _add_networks(what: Any) -> argparse.ArgumentParser:
     text = "a step of each network against its products"
-    return add_command(what, "networks", _bench_networks, text, NETWORKS_HELP)
+    return add_command(what, "networks", _networks, text, NETWORKS_HELP)
 
 
 def _add_verdicts(what: Any) -> argparse.ArgumentParser:
     text = "how often the rule on source help errs"
-    verdicts = add_command(what, "verdicts", _bench_verdicts, text, VERDICTS_HELP)
-    parts = ["scores", "populations", "comparisons"]
-    verdicts.add_argument(
+    command = add_command(what, "verdicts", _verdicts, text, VERDICTS_HELP)
+    parts = verdicts.PARTS
+    command.add_argument(
         "--parts", nargs="+", choices=parts, default=parts, help="all by default"
     )
-    _add_number(verdicts, "--draws", 400, "simulated benchmarks a line")
-    _add_number(verdicts, "--populations", 8, "planted populations a kind and size")
-    _add_number(verdicts, "--pools", 8, "pools of each, three at least")
-    _add_number(verdicts, "--comparisons", 40, "comparisons by hold-out a case")
-    verdicts.add_argument(
+    _add_number(command, "--draws", 400, "simulated benchmarks a line")
+    _add_number(command, "--populations", 8, "planted populations a kind and size")
+    _add_number(command, "--pools", 8, "pools of each, three at least")
+    _add_number(command, "--comparisons", 40, "comparisons by hold-out a case")
+    command.add_argument(
         "--study", metavar="FOLDER", help="only compare the standard errors of a study"
     )
-    _add_number(verdicts, "--workers", 2, "processes at a time")
-    return verdicts
+    _add_number(command, "--workers", 2, "processes at a time")
+    return command
 
 
 def _add_geometry(what: Any) -> None:
     text = "what methods gain from a source, by what it has in common"
-    geometry = add_command(what, "geometry", _bench_geometry, text, GEOMETRY_HELP)
+    geometry = add_command(what, "geometry", _geometry, text, GEOMETRY_HELP)
     _add_number(geometry, "--draws", 20, "problems a place of the grid")
     _add_number(geometry, "--workers", 2, "processes at a time")
     _add_output(geometry)
@@ -274,7 +261,7 @@ def _add_geometry(what: Any) -> None:
 
 def _add_scale(what: Any) -> None:
     text = "CDSPP on rows that stay in their file, by their number"
-    scale = add_command(what, "scale", _bench_scale, text, SCALE_HELP)
+    scale = add_command(what, "scale", _scale, text, SCALE_HELP)
     _add_number(scale, "--largest", 1_000_000, "most target rows")
     _add_number(scale, "--features", 1024, "features of the target")
     _add_number(scale, "--repeat", 1, "runs of each fit; the quickest counts")
@@ -305,3 +292,12 @@ def _add_number(
         metavar="N",
         help=f"{counted} (%(default)s)",
     )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit code, see `cdspp.cli.main.answer`."""
+    return answer(_parser(), argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -31,7 +31,7 @@ def draw_geometry(
     Parameters
     ----------
     gains : DataFrame
-        What `cdspp.bench.geometry.bench_geometry` returned.
+        What `benchmarks.geometry.bench_geometry` returned.
     outputs : sequence of path
         Files to write (svg, png).
     """

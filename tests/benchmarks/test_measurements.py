@@ -8,12 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cdspp.analysis.times import paper_seconds
-from cdspp.bench import solver
-from cdspp.bench.measure import SIZES, Size, measure, run_measurement, synthetic_rows
-from cdspp.bench.methods import bench_methods, methods_table
-from cdspp.bench.networks import bench_networks, networks_table, step_products
-from cdspp.bench.solver import (
+from benchmarks import solver
+from benchmarks.measure import SIZES, Size, measure, run_measurement, synthetic_rows
+from benchmarks.methods import bench_methods, methods_table
+from benchmarks.networks import bench_networks, networks_table, step_products
+from benchmarks.solver import (
     MEASUREMENTS,
     bench_solver,
     dense_projection,
@@ -21,6 +20,7 @@ from cdspp.bench.solver import (
     solver_table,
     unavoidable_products,
 )
+from cdspp.analysis.times import paper_seconds
 from cdspp.methods import available, method_class
 from cdspp.methods.cdspp.structure_preserving import solve_projection
 from cdspp.study.cost import fit_cost
@@ -80,11 +80,13 @@ def test_the_rounds_tell_how_many_target_rows_they_used() -> None:
     assert in_use[-1] <= 21
 
 
+@pytest.mark.slow
 def test_a_failed_process_is_reported_with_its_reason() -> None:
     with pytest.raises(RuntimeError, match="failed with exit code 1: KeyError"):
         measure(f"{solver.__name__}:nothing", TINY)
 
 
+@pytest.mark.slow
 def test_the_benchmark_compares_the_solvers_in_one_run() -> None:
     told: list[str] = []
     results = bench_solver([TINY], repeat=1, progress=told.append)
@@ -111,6 +113,7 @@ def test_the_sizes_are_those_of_the_benchmarks() -> None:
     assert (caltech.d_source, caltech.d_target) == (800, 4096)
 
 
+@pytest.mark.slow
 def test_methods_are_measured_beside_cdspp_and_the_papers_times(
     repository: Path,
 ) -> None:
@@ -134,6 +137,7 @@ def test_the_products_of_a_step_follow_from_the_sizes() -> None:
     assert own == [*textbook[:5], (21, 21, 24), *textbook[7:]]
 
 
+@pytest.mark.slow
 def test_a_step_of_each_network_is_measured_beside_its_products() -> None:
     pytest.importorskip("torch")
     results = bench_networks([TINY])

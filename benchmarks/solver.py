@@ -1,4 +1,4 @@
-"""`cdspp bench solver`: the closed form against the textbook eigensolver."""
+"""The closed form against the textbook eigensolver."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from cdspp.bench.measure import Rows, Work, measure
+from benchmarks.measure import Rows, Work, measure
 from cdspp.core.linalg import row_normalise, symmetric_product
 from cdspp.methods.base import UNLABELLED, Float
 from cdspp.methods.cdspp.structure_preserving import Projection, Side, solve_projection

@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cdspp.analysis.crossed import Stratum
-from cdspp.analysis.verdicts import EQUAL, HELPS, HURTS
-from cdspp.bench import populations
-from cdspp.bench.populations import (
+from benchmarks import populations
+from benchmarks.planted import GEOMETRIES
+from benchmarks.populations import (
     KINDS,
     judge_population,
     plain_and_crossed,
     population,
 )
+from cdspp.analysis.crossed import Stratum
+from cdspp.analysis.verdicts import EQUAL, HELPS, HURTS
 from cdspp.core.names import ALONE, REAL, SWAPPED
-from cdspp.datasets.planted import GEOMETRIES
 from cdspp.stages.source_states import STATES
 
 N_POOLS = 4

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cdspp.__main__ import main
-from cdspp.bench import scale
-from cdspp.bench.scale import (
+from benchmarks import __main__ as command
+from benchmarks import scale
+from benchmarks.scale import (
     bench_scale,
     run_fit,
     scale_exponent,
@@ -19,8 +19,8 @@ from cdspp.bench.scale import (
     sizes_up_to,
     write_rows,
 )
+from benchmarks.scale_figure import draw_scale
 from cdspp.core import file_rows
-from cdspp.report.figures.scale import draw_scale
 
 
 def test_sizes_grow_to_the_largest() -> None:
@@ -59,6 +59,7 @@ def measured() -> pd.DataFrame:
     return bench_scale(400, n_features=20)
 
 
+@pytest.mark.slow
 def test_every_size_is_measured_in_both_ways_while_it_is_small(
     measured: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -75,13 +76,14 @@ def test_the_exponent_is_that_of_the_growth() -> None:
     assert np.isnan(scale_exponent(pd.DataFrame(table), "memory"))
 
 
+@pytest.mark.slow
 def test_the_command_writes_table_and_figure(
     measured: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     larger = measured.assign(rows=4000, processor_seconds=9.0)
     both = pd.concat([measured, larger], ignore_index=True)
-    monkeypatch.setattr(scale, "bench_scale", lambda largest, **options: both)
-    assert main(["bench", "scale", "--output", str(tmp_path / "out")]) == 0
+    monkeypatch.setattr(command, "bench_scale", lambda largest, **options: both)
+    assert command.main(["scale", "--output", str(tmp_path / "out")]) == 0
     assert capsys.readouterr().out == scale_table(both) + "\n"
     written = {path.name for path in (tmp_path / "out").iterdir()}
     assert written == {"scale.csv", "scale.svg", "scale.png"}
@@ -92,6 +94,7 @@ def test_the_command_writes_table_and_figure(
     assert lines[-1].startswith("Rows in their file: time grows as rows ^ ")
 
 
+@pytest.mark.slow
 def test_the_figure_has_equal_bytes(measured: pd.DataFrame, tmp_path: Path) -> None:
     for name in ("one", "two"):
         draw_scale(measured, [tmp_path / f"{name}.svg", tmp_path / f"{name}.png"])

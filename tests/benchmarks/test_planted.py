@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.planted import GEOMETRIES, Planted, PlantedProblem
 from cdspp.datasets import available_datasets
-from cdspp.datasets.planted import GEOMETRIES, Planted, PlantedProblem
 from cdspp.methods import make
-from cdspp.methods.base import SourceDomain
 
 # Many classes in a wide latent space, so that correlations are sure.
 MANY = Planted(n_classes=300, n_latent=30, n_source=1, n_labelled=1, n_unlabelled=0)
@@ -26,8 +25,7 @@ def gram(centres: np.ndarray) -> np.ndarray:
 
 
 def accuracy(problem: PlantedProblem) -> float:
-    source = SourceDomain(*problem.source)
-    model = make("cdspp").fit(problem.X, problem.y, source=source)
+    model = make("cdspp").fit(problem.X, problem.y, source=problem.source)
     right = model.transduction_[problem.unlabelled] == problem.hidden
     return float(right.mean())
 

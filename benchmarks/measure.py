@@ -2,7 +2,7 @@
 
 Each measurement runs in a fresh process with one BLAS thread, on seeded rows of the
 sizes of real benchmarks. Memory is the peak resident memory beyond what imports and
-data take. `cdspp.bench.solver` and `cdspp.bench.methods` say what is measured.
+data take. `benchmarks.solver` and `benchmarks.methods` say what is measured.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ def measure(
     for _ in range(repeat):
         try:
             runs.append(
-                ask_process("cdspp.bench.measure", request, told, hint, limit=limit)
+                ask_process("benchmarks.measure", request, told, hint, limit=limit)
             )
         except subprocess.TimeoutExpired:
             return {"seconds": None, "peak_memory_mb": None, "limit": limit}

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cdspp.bench.geometry import (
+from benchmarks.geometry import (
     GRID,
     METHODS,
     Place,
@@ -16,8 +16,8 @@ from cdspp.bench.geometry import (
     geometry_table,
     planted_at,
 )
+from benchmarks.geometry_figure import draw_geometry
 from cdspp.methods import available, method_class
-from cdspp.report.figures.geometry import draw_geometry
 
 PLACES = (Place(2, 5, 0.0), Place(2, 5, 1.0))
 FEW = ("dama-plus", "cdspp")
@@ -47,6 +47,7 @@ def gains() -> pd.DataFrame:
     return bench_geometry(draws=5, workers=2, places=PLACES, methods=FEW)
 
 
+@pytest.mark.slow
 def test_gains_are_those_of_the_accuracies(gains: pd.DataFrame) -> None:
     assert len(gains) == len(PLACES) * len(FEW)
     np.testing.assert_allclose(gains["gain"], gains["accuracy"] - gains["alone"])
@@ -54,17 +55,20 @@ def test_gains_are_those_of_the_accuracies(gains: pd.DataFrame) -> None:
     assert gains["accuracy"].between(0.3, 1.0).all()
 
 
+@pytest.mark.slow
 def test_gains_do_not_depend_on_the_number_of_processes(gains: pd.DataFrame) -> None:
     again = bench_geometry(draws=5, workers=1, places=PLACES, methods=FEW)
     pd.testing.assert_frame_equal(again, gains)
 
 
+@pytest.mark.slow
 def test_the_table_has_a_line_a_method(gains: pd.DataFrame) -> None:
     lines = geometry_table(gains).splitlines()
     assert [line.split()[0] for line in lines[3:5]] == ["DAMA+", "CDSPP"]
     assert all(line.count("of 1)") == 2 for line in lines[3:5])
 
 
+@pytest.mark.slow
 def test_the_figure_has_equal_bytes(gains: pd.DataFrame, tmp_path: Path) -> None:
     for name in ("one", "two"):
         draw_geometry(gains, [tmp_path / f"{name}.svg", tmp_path / f"{name}.png"])

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.planted import GEOMETRIES, Planted, PlantedProblem
 from cdspp.analysis.crossed import Stratum, by_class, crossed_gain
 from cdspp.analysis.paired import PairedGain, gain_of
 from cdspp.analysis.rivals import ACCURACY, BALANCED, MEASURES
 from cdspp.analysis.verdicts import EQUAL, HELPS, HURTS, agreed, judge_tasks
 from cdspp.core.names import ALONE, REAL, SWAPPED, WITHOUT_SOURCE
 from cdspp.core.seeding import generator
-from cdspp.datasets.planted import GEOMETRIES, Planted, PlantedProblem
 from cdspp.methods import make
 from cdspp.methods.base import Float, Int, SourceDomain
 from cdspp.stages.source_states import STATES, SourceState
@@ -72,7 +72,7 @@ def population(kind: str, rows: int, number: int) -> Planted:
 
     Examples
     --------
-    >>> from cdspp.bench.populations import population
+    >>> from benchmarks.populations import population
     >>> [population("two classes", 15, number).geometry for number in range(3)]
     ['shared', 'means', 'none']
     """
@@ -148,7 +148,7 @@ def _right_rows(
     states = [name for name in STATES if not (two and name == SWAPPED)]
     shape = n_trials, len(problem.truth)
     right = {name: np.full(shape, np.nan) for name in states}
-    real, model = SourceDomain(*problem.source), make(method)
+    real, model = problem.source, make(method)
     for trial in range(n_trials):
         split = problem.split(*axes, trial)
         known = ~split.unlabelled

@@ -1,4 +1,4 @@
-"""`cdspp bench scale`: CDSPP on rows that stay in their file, by their number.
+"""CDSPP on rows that stay in their file, by their number.
 
 Each fit runs in a process of its own with one BLAS thread. Memory is all that the
 process takes beyond its imports, the rows themselves included where they are read.
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cdspp.bench.measure import (
+from benchmarks.measure import (
     Size,
     ask_process,
     class_centres,

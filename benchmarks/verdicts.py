@@ -1,9 +1,9 @@
-"""`cdspp bench verdicts`: how often the rule on source help errs where truth is known.
+"""How often the rule on source help errs where the truth is known.
 
 Three times: on simulated rows whose gains are set (*scores*); on pools of planted
 populations, fitted in every source state, whose gains other pools tell (*populations*);
 and on planted problems with few labelled rows, of which `compare` holds some out
-(*comparisons*). `cdspp.bench.verdict_cases` and `cdspp.bench.populations` make and
+(*comparisons*). `benchmarks.verdict_cases` and `benchmarks.populations` make and
 judge the cases.
 """
 
@@ -21,14 +21,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from benchmarks import verdict_cases
+from benchmarks.measure import ask_process
+from benchmarks.populations import HARDEST, KINDS, POOL_ROWS, plain_and_crossed
+from benchmarks.verdict_cases import LABELLED, SCENARIOS
 from cdspp.analysis.crossed import Stratum
 from cdspp.analysis.decision import USE
 from cdspp.analysis.rivals import ACCURACY, BALANCED
 from cdspp.analysis.verdicts import DEPENDS, EQUAL, HELPS, HURTS
-from cdspp.bench import verdict_cases
-from cdspp.bench.measure import ask_process
-from cdspp.bench.populations import HARDEST, KINDS, POOL_ROWS, plain_and_crossed
-from cdspp.bench.verdict_cases import LABELLED, SCENARIOS
 from cdspp.core.errors import DataError
 from cdspp.core.names import ALONE, MAIN
 from cdspp.stages.row_scores import RowScores
