@@ -346,8 +346,10 @@ def test_rivals_have_one_order_whatever_a_method_runs_in_first() -> None:
 def test_one_task_is_its_own_average() -> None:
     one = draw_comparisons(make_plan(tasks=["a_b"]))
     assert list(by_task(one)) == ["a_b"]
-    pd.testing.assert_frame_equal(on_average(of_method(one)), of_method(one))
-    many = of_method(draw_comparisons(make_plan()))
+    pd.testing.assert_frame_equal(
+        on_average(of_method(one, "cdspp")), of_method(one, "cdspp")
+    )
+    many = of_method(draw_comparisons(make_plan()), "cdspp")
     assert list(by_task(many)) == [*DIGIT_TASKS, "average"]
     assert set(on_average(many)["task"]) == {"average"}
     assert list(on_average(many)["rival"]) == ["svm-t", *STATES]
@@ -358,7 +360,7 @@ def test_where_no_method_runs_there_are_no_comparisons() -> None:
         found = draw_comparisons(make_plan(methods=methods))
         pd.testing.assert_frame_equal(found, no_comparisons())
         assert not len(found[found["state"]])
-        assert not len(on_average(of_method(found)))
+        assert not len(on_average(of_method(found, "cdspp")))
         assert by_task(found) == {}
 
 

@@ -36,7 +36,10 @@ def test_fewer_methods_shrink_the_sections_of_config_yaml() -> None:
         "cdspp, target-only.",
         f"deviations: {LEFT_OUT}: no-centring, plain-means, select-over-all, "
         "final-fit, unit-eigenvectors, dama-unit-eigenvectors.",
+        "reference: no method of the study is named; it is cdls, the first "
+        "semi-supervised method.",
     )
+    assert (study.reference, study.baseline) == ("cdls", "svm-t")
 
 
 def test_a_copy_of_config_yaml_with_fewer_methods_shrinks_likewise(

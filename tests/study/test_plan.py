@@ -192,7 +192,21 @@ def test_a_benchmark_without_the_reference_has_no_showcase(
     assert found.showcase is None
     assert "cdspp" not in keys(found, "method")
     assert keys(found, "control") == ["target-only"]
-    assert plan(embedded).showcase == Showcase("print_sketch")
+    assert plan(embedded).showcase == Showcase("print_sketch", "cdspp")
+
+
+def test_another_reference_owns_the_rows_of_the_states(
+    embedded: dict[str, Any],
+) -> None:
+    found = plan(embedded | {"reference": "dama", "baseline": "cdls-sup"})
+    controls = [row for row in found.rows if row.kind == "control"]
+    assert [row.method for row in controls] == ["target-only"] + ["dama"] * len(STATES)
+    assert controls[1].display_name == "DAMA, none"
+    assert (found.reference_name, found.baseline_name) == ("DAMA", "CDLS_sup")
+    assert "cdspp, noise" in keys(found, "state")
+    assert found.showcase is None  # no projections
+    other = plan(embedded | {"reference": "dama-plus"})
+    assert other.showcase == Showcase("print_sketch", "dama-plus")
 
 
 @pytest.mark.parametrize("name", ["embedded", "office-caltech", "paper"])

@@ -14,7 +14,7 @@ from support.fit_files import TOLD, TOLD_OF_TRIAL, write_fit
 
 from cdspp.analysis.source_help import compare
 from cdspp.analysis.summary import Summary, summarise
-from cdspp.core.names import ALONE, MAIN, MATCHED, REFERENCE, TARGET_ONLY, fit_key
+from cdspp.core.names import ALONE, MAIN, MATCHED, fit_key
 from cdspp.core.whole_files import write_json
 from cdspp.methods import method_class
 from cdspp.report.tables.source_help import build_task_table
@@ -28,6 +28,7 @@ from cdspp.study.settings import (
     read_readings,
     reading_setting,
     setting_of,
+    stand_ins,
     state_setting,
 )
 
@@ -40,6 +41,7 @@ __all__ = [
     "draw_comparisons",
     "draw_summary",
     "make_plan",
+    "place_of",
     "score_rows",
     "scores_frame",
     "write_comparisons",
@@ -81,7 +83,7 @@ STATES = {
     "noise": 0.005,
 }
 # The reference in these states; without a source it is the method target-only.
-CONTROLS = (TARGET_ONLY, *(state for state in STATES if state != ALONE))
+CONTROLS = ("target-only", *(state for state in STATES if state != ALONE))
 DIGIT_TASKS = ("print_sketch", "sketch_photo", "photo_tilted", "tilted_print")
 FEW = ("svm-t", "cdspp-sup", "cdspp", "cdspp-pca")
 RECORD = {
@@ -110,6 +112,7 @@ def make_plan(
     deviations: Entries = (),
     choices: Entries = (),
     smallest: Mapping[str, int] | None = None,
+    reference: str = "cdspp",
     **facets: Any,
 ) -> BenchmarkPlan:
     """Build the plan of a benchmark; `shortened` gives methods fewer trials.
@@ -121,9 +124,20 @@ def make_plan(
     `facets` other fields of the benchmark.
     """
     entry = _benchmark(benchmark, tasks, facets)
-    alone = target_only and ALONE in states and REFERENCE in methods
-    run = (*methods, *([TARGET_ONLY] if alone else []))
+    alone = target_only and ALONE in states and "cdspp" in methods
+    run = (*methods, *(["target-only"] if alone else []))
     fewer, some, chosen = shortened or {}, fewer_tasks or {}, own_states or {}
+    entries = {
+        name: Method(
+            name,
+            {},
+            fewer.get(name, trials),
+            {benchmark: entry.tasks[: some.get(name)]},
+            name in fewer,
+            states=_states_of(name, chosen.get(name, states)),
+        )
+        for name in run
+    }
     study = Study(
         name="embedded",
         seed=7,
@@ -134,17 +148,10 @@ def make_plan(
         datasets={entry.dataset: _dataset(entry, smallest or {})},
         views={},
         benchmarks={benchmark: entry},
-        methods={
-            name: Method(
-                name,
-                {},
-                fewer.get(name, trials),
-                {benchmark: entry.tasks[: some.get(name)]},
-                name in fewer,
-                states=_states_of(name, chosen.get(name, states)),
-            )
-            for name in run
-        },
+        methods=entries,
+        reference=reference,
+        baseline="svm-t",
+        stand_ins=stand_ins(entries),
         settings={MAIN: Setting(MAIN, run, {benchmark: entry.tasks})},
         states=tuple(states),
     )
@@ -264,6 +271,11 @@ def draw_summary(plan: BenchmarkPlan, **options: Any) -> Summary:
     return summarise(score_rows(plan, **options), plan)
 
 
+def place_of(summary: Summary, key: str) -> int:
+    """Return the position of a row by its key."""
+    return [row.key for row in summary.rows].index(key)
+
+
 def draw_comparisons(plan: BenchmarkPlan, **options: Any) -> pd.DataFrame:
     """Draw scores for a plan and compare its methods; options of `score_rows`."""
     return compare(score_rows(plan, **options), plan)
@@ -271,7 +283,7 @@ def draw_comparisons(plan: BenchmarkPlan, **options: Any) -> pd.DataFrame:
 
 def _look(row: Row) -> tuple[float, int]:
     """Return what a row gains over the baseline, and its iterations."""
-    method = REFERENCE if row.method == TARGET_ONLY else row.method
+    method = "cdspp" if row.method == "target-only" else row.method
     _, _, gain, steps = METHODS[method]
     return gain + STATES.get(row.source, 0.0), steps
 

@@ -9,7 +9,7 @@ from snakemake.logging import logger
 from cdspp.analysis.digests import changed_note
 from cdspp.core.errors import ConfigError
 from cdspp.core.locks import OUTLIVING, mark_run
-from cdspp.core.names import MAIN, REFERENCE, fit_key
+from cdspp.core.names import MAIN, fit_key
 from cdspp.core.provenance import code_digest, script_digest
 from cdspp.methods import method_module
 from cdspp.report.outline import KINDS, outline_names

@@ -131,7 +131,7 @@ def _of_benchmark(
     )
     if times.empty:
         return times
-    unit = times[times["row"] == REFERENCE].squeeze()
+    unit = times[[row.role == REFERENCE for row in plan.main_rows]].squeeze()
     for name, ratio in (("seconds", "ratio"), ("paper_seconds", "paper_ratio")):
         own = float(unit[name]) if len(unit) else math.nan
         times[ratio] = times[name] / (own or math.nan)

@@ -182,6 +182,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     transductive: ClassVar[bool] = False
     needs_torch: ClassVar[bool] = False
     uses_source: ClassVar[bool] = True
+    without_source_of: ClassVar[str] = ""
     centres_rows: ClassVar[bool] = False  # before it compares their directions
     accepts_sparse: ClassVar[bool] = False  # rows in SciPy's sparse formats, as CSR
     reads_files: ClassVar[bool] = False  # rows of files by chunks, never all in memory

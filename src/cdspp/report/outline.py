@@ -15,6 +15,7 @@ from cdspp.study.plan import CHOOSING, BenchmarkPlan
 __all__ = [
     "KINDS",
     "OUTLINE",
+    "Fold",
     "Item",
     "Part",
     "item_names",
@@ -24,6 +25,17 @@ __all__ = [
 
 DETAILS, AUDIT = "Details", "Audit"
 KINDS = TABLE, FIGURE, TIMING = ("table", "figure", "timing")
+
+
+@dataclass(frozen=True)
+class Fold:
+    """What the page folds away: its heading, and a sentence of what to see.
+
+    ``{reference}`` in the sentence is the name of that method.
+    """
+
+    heading: str
+    sentence: str = ""
 
 
 @dataclass(frozen=True)
@@ -40,14 +52,14 @@ class Item:
         What a plan must have for it: a showcase, a curve over labels ("labels") or
         over an option ("sensitivity"), printed numbers beside its own, choices, methods
         that select, or leave to speak of the paper.
-    fold : str
-        Heading under which the page folds it away.
+    fold : Fold or None
+        Under which the page folds it away.
     """
 
     kind: str
     name: str
     needs: str = ""
-    fold: str = ""
+    fold: Fold | None = None
 
 
 @dataclass(frozen=True)
@@ -55,23 +67,51 @@ class Part:
     """A section of the page: anchor, heading, its group in the contents, its items.
 
     An anchor with ``{benchmark}`` makes a section for each benchmark. The template of
-    its prose is named after it, where there is one. A folded section shows a sentence
-    of what to see, and the rest on request.
+    its prose is named after it, where there is one. A section with a sentence shows
+    that, and the rest on request.
     """
 
     anchor: str
     heading: str
     group: str = ""
     items: tuple[Item, ...] = ()
-    folded: bool = False
+    sentence: str = ""
 
 
-EVERY_TASK = "Accuracy on every task"
-BY_TASK = "Did the source help, task by task"
-CURVES = "Accuracy against labels and parameters"
-ROUNDS = "Accuracy by iteration"
-ONE_TASK = "One task in detail"
-CONTENTS = "What the data hold"
+EVERY_TASK = Fold(
+    "Accuracy on every task",
+    "Compare within a column: all methods of a task saw the same labelled samples.",
+)
+BALANCED = Fold(
+    "Balanced accuracy",
+    "The mean accuracy over classes: every class weighs the same. Where this falls "
+    "well below the accuracy, a method gives up small classes.",
+)
+BY_TASK = Fold(
+    "Did the source help, task by task",
+    "The gain of {reference} by its real source over every other state, on the same "
+    "trials; the source helps where it is better than all of them.",
+)
+CURVES = Fold(
+    "Accuracy against labels and parameters",
+    "How much a further labelled sample is worth, and how far a result depends on a "
+    "value that somebody chose.",
+)
+ROUNDS = Fold(
+    "Accuracy by iteration",
+    "Whether further rounds still change anything, and whether they ever make a method "
+    "worse.",
+)
+ONE_TASK = Fold(
+    "One task in detail",
+    "The samples of one trial in the common subspace, round by round, and which "
+    "classes are taken for which.",
+)
+CONTENTS = Fold(
+    "What the data hold",
+    "Samples, features and classes of each domain, and how many samples stand on both "
+    "sides of a task.",
+)
 
 OUTLINE: tuple[Part, ...] = (
     Part(
@@ -87,7 +127,16 @@ OUTLINE: tuple[Part, ...] = (
         "",
         (
             Item(TABLE, "claims-overview", needs="paper"),
-            Item(TABLE, "claims", "paper", "The numbers behind each verdict"),
+            Item(
+                TABLE,
+                "claims",
+                "paper",
+                Fold(
+                    "The numbers behind each verdict",
+                    "What was compared, by which rule, and how large the difference "
+                    "is.",
+                ),
+            ),
         ),
     ),
     Part(
@@ -97,7 +146,16 @@ OUTLINE: tuple[Part, ...] = (
         (
             Item(TABLE, "printed-methods", needs="printed"),
             Item(TABLE, "printed-choices", needs="choices"),
-            Item(TABLE, "printed", needs="printed", fold="Every printed cell"),
+            Item(
+                TABLE,
+                "printed",
+                "printed",
+                Fold(
+                    "Every printed cell",
+                    "Each printed accuracy beside ours, task by task, or the reason "
+                    "why there is none.",
+                ),
+            ),
         ),
     ),
     Part(
@@ -107,7 +165,7 @@ OUTLINE: tuple[Part, ...] = (
         (
             Item(TABLE, "accuracy_{benchmark}", fold=EVERY_TASK),
             Item(FIGURE, "methods_{benchmark}", fold=EVERY_TASK),
-            Item(TABLE, "class-accuracy_{benchmark}", fold="Balanced accuracy"),
+            Item(TABLE, "class-accuracy_{benchmark}", fold=BALANCED),
             Item(TABLE, "source-help_{benchmark}", fold=BY_TASK),
             Item(FIGURE, "labels_{benchmark}", needs="labels", fold=CURVES),
             Item(FIGURE, "sensitivity_{benchmark}", needs="sensitivity", fold=CURVES),
@@ -125,7 +183,8 @@ OUTLINE: tuple[Part, ...] = (
         "Did the source help each method?",
         DETAILS,
         (Item(TABLE, "source-help"),),
-        folded=True,
+        "What each method gains by its real source over every other state of it, in "
+        "points: where a number is negative, the method did better without.",
     ),
     Part(
         "selection",
@@ -135,26 +194,52 @@ OUTLINE: tuple[Part, ...] = (
             Item(FIGURE, "selection", needs="selection"),
             Item(TABLE, "selection", needs="selection"),
         ),
-        folded=True,
+        "Whether a verdict turns on a hyper-parameter: accuracy with the default, with "
+        "the value selected on the labelled target rows of each trial, and with the "
+        "best in hindsight.",
     ),
     Part(
         "times",
         "What it costs",
         DETAILS,
         (Item(TIMING, "times"), Item(TIMING, "time-claims", needs="paper")),
-        folded=True,
+        "Processor time of three trials over all tasks, as a multiple of that of "
+        "{reference}, beside what the paper printed.",
     ),
     Part(
         "deviations",
         "Where paper and released code differ",
         DETAILS,
         (Item(TABLE, "deviations", needs="paper"),),
-        folded=True,
+        "Where the text of a paper and its authors' program say different things, and "
+        "how many points the other reading changes.",
     ),
-    Part("graph", "Where the test labels go", AUDIT, folded=True),
-    Part("numbers", "How the numbers are made", AUDIT, folded=True),
-    Part("data", "Data, sources, licences", AUDIT, folded=True),
-    Part("run", "What was run", AUDIT, folded=True),
+    Part(
+        "graph",
+        "Where the test labels go",
+        AUDIT,
+        sentence="The labels of the test samples meet the predictions after every fit, "
+        "at the scores; no fit has them among its inputs.",
+    ),
+    Part(
+        "numbers",
+        "How the numbers are made",
+        AUDIT,
+        sentence="What a trial, an average, an interval and a dash mean.",
+    ),
+    Part(
+        "data",
+        "Data, sources, licences",
+        AUDIT,
+        sentence="Where the data come from, under which licence, and how to cite them.",
+    ),
+    Part(
+        "run",
+        "What was run",
+        AUDIT,
+        sentence="Versions, seeds, hardware, time by stage and method, digests, and "
+        "the configuration.",
+    ),
     Part("rerun", "How to run it again", AUDIT),
 )
 

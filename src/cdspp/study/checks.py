@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cdspp.core.errors import ConfigError
-from cdspp.core.names import PUBLISHED, UNTRAINED
+from cdspp.core.names import BASELINE, PUBLISHED, REFERENCE, UNTRAINED
 from cdspp.datasets.catalogue import published_storage
 from cdspp.features import (
     available_extractors,
@@ -75,6 +75,7 @@ class CrossCheck:
             *self._benchmark_faults(),
             *self._printed_faults(),
             *self._method_faults(),
+            *self._role_faults(),
             *run_section_faults(self.known, self.readings),
         ]
 
@@ -83,6 +84,16 @@ class CrossCheck:
             names = self.known.names(section)
             for name in sorted({name for name in names if names.count(name) > 1}):
                 yield f"{section}: the id {name!r} is there more than once."
+
+    def _role_faults(self) -> Iterator[str]:
+        if not self.known.methods.keys() <= set(available()):
+            return  # these faults come first
+        for role in (REFERENCE, BASELINE):
+            name = self.known.config.get(role)
+            if name is not None and name not in self.known.methods:
+                yield from self.known.missing(role, "methods", name)
+            elif role == REFERENCE and name and not method_class(name).uses_source:
+                yield f"{role}: {name} uses no source; name a method that does."
 
     def _view_faults(self) -> Iterator[str]:
         for i, view in self.known.entries("views"):

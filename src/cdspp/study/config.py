@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cdspp.core.errors import ConfigError, DataError
-from cdspp.core.names import MAIN, NO_SCALE
+from cdspp.core.names import BASELINE, MAIN, NO_SCALE, REFERENCE
 from cdspp.datasets import FolderDataset, TablesDataset, own_dataset
 from cdspp.datasets.base import digests_path
 from cdspp.datasets.catalogue import holds_data, load_catalogue
@@ -35,6 +35,7 @@ from cdspp.study.settings import (
     reading_setting,
     selected_settings,
     setting_of,
+    stand_ins,
     state_setting,
     task_names,
 )
@@ -179,6 +180,7 @@ def _build(
         curve_of(entry, benchmarks, methods, datasets, trials)
         for entry in config.get("curves", [])
     )
+    roles, told = _roles(config, methods)
     measured = _measured(config, cut.readings, benchmarks)
     asked = config.get("source_states", {})
     return Study(
@@ -199,9 +201,39 @@ def _build(
         margin=asked.get("margin", 1.0),
         holm_over_methods=asked.get("holm_over_methods", True),
         paper=config.get("paper", True),
-        notes=notes,
+        reference=roles[REFERENCE],
+        baseline=roles[BASELINE],
+        stand_ins=stand_ins(methods),
+        notes=(*notes, *told),
         **{section: _names(found) for section, found in measured.items()},
     )
+
+
+def _roles(
+    config: Config, methods: Mapping[str, Method]
+) -> tuple[dict[str, str], list[str]]:
+    """Return the method of each role, and what is said of those not named."""
+    roles, notes = {}, []
+    for role, kind in {REFERENCE: "semi-supervised", BASELINE: "supervised"}.items():
+        roles[role] = config.get(role) or ""
+        if roles[role] not in methods:
+            candidates = [name for name in methods if _is_candidate(name, role)]
+            roles[role] = next(iter(candidates), "")
+            told = f"it is {roles[role]}, the first {kind} method"
+            notes.append(
+                f"{role}: no method of the study is named; "
+                f"{told if candidates else f'none is {kind}, so that there is none'}."
+            )
+    return roles, notes
+
+
+def _is_candidate(name: str, role: str) -> bool:
+    """Whether a method can have a role: a reference has a source, a baseline none."""
+    found = method_class(name)
+    if found.without_source_of:
+        return False
+    sides = found.uses_source, found.supervised
+    return sides == (role == REFERENCE, role == BASELINE)
 
 
 def _measured(

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from cdspp.core.names import BASELINE, REFERENCE
 from cdspp.methods import available
 from cdspp.study.model import StudyDataset
 from cdspp.study.settings import READINGS, task_names
 
 __all__ = ["Cut", "cut_inherited"]
 
+ROLES = {REFERENCE, BASELINE}
 Config = Mapping[str, Any]
 Readings = Mapping[str, Mapping[str, Config]]
 
@@ -64,6 +66,9 @@ def cut_inherited(
     for section in READINGS:
         if section in inherited:
             changed[section] = scissors.cut_readings(section, known[section])
+    for role in ROLES & set(inherited):
+        if config.get(role) not in scissors.methods:
+            changed[role] = None
     return Cut({**config, **changed}, known, tuple(scissors.notes()))
 
 

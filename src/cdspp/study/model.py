@@ -7,8 +7,17 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from cdspp.core.names import ALONE, MAIN, NO_SCALE, PUBLISHED, REAL, REFERENCE, FitKey
+from cdspp.core.names import (
+    BASELINE,
+    MAIN,
+    NO_SCALE,
+    PUBLISHED,
+    REAL,
+    REFERENCE,
+    FitKey,
+)
 from cdspp.datasets.catalogue import published_storage
+from cdspp.methods import option_defaults
 
 __all__ = [
     "Benchmark",
@@ -257,6 +266,9 @@ class Study:
     margin: float = 1.0
     holm_over_methods: bool = True
     paper: bool = True
+    reference: str = ""  # the method of each role, empty where none has it
+    baseline: str = ""
+    stand_ins: Mapping[str, str] = field(default_factory=dict)
     gpus: int = 0
     notes: tuple[str, ...] = ()  # for the user: what of files and sections is left out
 
@@ -333,13 +345,11 @@ class Study:
         """Return the values of which a method selects in a setting, mostly none."""
         return dict(self.methods[method].grid) if self.settings[setting].selects else {}
 
-    def target_only_is_alone(self) -> bool:
-        """Whether the row target-only is the reference in the state without a source.
-
-        It is one fit then; see `cdspp.study.settings.state_setting`.
-        """
-        asked = REFERENCE in self.methods and ALONE in self.methods[REFERENCE].states
-        return asked and REFERENCE not in self.settings[ALONE].methods
+    def role(self, method: str) -> str:
+        """Return the role of a method: reference, baseline, or empty."""
+        if method == self.reference:
+            return REFERENCE
+        return BASELINE if method == self.baseline else ""
 
     def source_view(self, benchmark: str, setting: str, method: str) -> str:
         """Return the view of the source that a method reads in a setting."""
@@ -417,6 +427,13 @@ class Study:
             self.datasets[name].entry for name in names if self.datasets[name].entry
         ]
 
+    def shown_method(self) -> str:
+        """Return the method that is shown in detail: the reference, if it projects."""
+        projects = self.reference and "keep_projections" in option_defaults(
+            self.reference
+        )
+        return self.reference if projects else ""
+
     def showcase_blocks(self) -> tuple[str, ...]:
         """Return the blocks of the method that is shown in detail."""
-        return self.blocks(self.methods[REFERENCE].trials)
+        return self.blocks(self.methods[self.shown_method()].trials)

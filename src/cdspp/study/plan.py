@@ -12,11 +12,11 @@ from typing import Any, Self
 
 from cdspp.core.names import (
     ALONE,
+    BASELINE,
     MAIN,
     REAL,
     REFERENCE,
     SELECTED,
-    TARGET_ONLY,
 )
 from cdspp.core.wording import marks
 from cdspp.methods import method_class
@@ -74,6 +74,10 @@ class Row:
         The tasks that the method runs, where they are not all; else empty.
     reseeded : bool
         Whether it is the main run from another random start, and nothing else.
+    role : {'', 'reference', 'baseline'}
+        Of its method: whose gains are asked for first, or what all are held against.
+    stands_for : str
+        The method that it is without a source, where that is not fitted twice.
     """
 
     key: str
@@ -87,6 +91,8 @@ class Row:
     source: str = REAL
     tasks: tuple[str, ...] = ()
     reseeded: bool = False
+    role: str = ""
+    stands_for: str = ""
 
     @property
     def marks(self) -> str:
@@ -165,7 +171,7 @@ class Showcase:
     """What is shown in detail."""
 
     task: str
-    method: str = REFERENCE
+    method: str
     trial: int = 1
 
 
@@ -191,7 +197,8 @@ class BenchmarkPlan:
     curves, deviations, choices : tuple
         Curves, and the deviations and choices that are run another way.
     showcase : Showcase or None
-        What is shown in detail; None where the reference does not run.
+        What is shown in detail; None where the reference does not run, or has no
+        common subspace.
     printed : str or None
         The paper's benchmark whose printed numbers stand beside.
     states : tuple of str
@@ -235,6 +242,18 @@ class BenchmarkPlan:
     def main_rows(self) -> list[Row]:
         """The methods in the main setting, in table order; no control among them."""
         return [row for row in self.rows if row.kind in (METHOD, INFORMED)]
+
+    @property
+    def baseline_name(self) -> str:
+        """The name of the baseline as it is shown; empty where there is none."""
+        names = (row.display_name for row in self.main_rows if row.role == BASELINE)
+        return next(names, "")
+
+    @property
+    def reference_name(self) -> str:
+        """The name of the reference as it is shown; empty where there is none."""
+        names = (row.display_name for row in self.main_rows if row.role == REFERENCE)
+        return next(names, "")
 
     def display_name(self, method: str) -> str:
         """Return the name of a method as it is shown; its identifier elsewhere."""
@@ -297,6 +316,7 @@ def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
         Name of one of its benchmarks.
     """
     entry = study.benchmarks[benchmark]
+    shown = study.shown_method()
     ran = study.setting_methods(benchmark, MAIN)
     return BenchmarkPlan(
         study=study.name,
@@ -314,7 +334,7 @@ def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
         curves=tuple(_curves(study, benchmark)),
         deviations=tuple(_readings(study, benchmark, study.deviations)),
         choices=tuple(_readings(study, benchmark, study.choices)),
-        showcase=Showcase(entry.showcase) if REFERENCE in ran else None,
+        showcase=Showcase(entry.showcase, shown) if shown in ran else None,
         printed=entry.printed,
         states=tuple(s for s in study.states if study.setting_tasks(benchmark, s)),
         margin=study.margin,
@@ -359,17 +379,21 @@ def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
         source=str(setting.source["name"]),
         tasks=() if ran == study.benchmarks[benchmark].tasks else ran,
         reseeded=_is_reseeded(setting),
+        role=study.role(method),
     )
     if study.prior_file(name, method) is not None:
         told = f"{found.display_name} (knows test shares)"
         row = replace(row, display_name=told, kind=INFORMED)
-    if name == MAIN and method == TARGET_ONLY:
-        source = ALONE if study.target_only_is_alone() else REAL
-        return replace(row, kind=CONTROL, source=source)
+    if name == MAIN and found.without_source_of:
+        whole = found.without_source_of
+        stands_for = whole if study.stand_ins.get(whole) == method else ""
+        source = ALONE if stands_for else REAL
+        return replace(row, kind=CONTROL, source=source, stands_for=stands_for)
     if name == MAIN:
         return row
-    if name in study.states and method == REFERENCE:
-        return replace(row, key=name, display_name=name, kind=CONTROL)
+    told = f"{row.display_name}, {name}"
+    if name in study.states and row.role == REFERENCE:
+        return replace(row, key=name, display_name=told, kind=CONTROL)
     kind = VARIANT
     if setting.selects:
         kind = CHOOSING if name == SELECTED else STATE
@@ -378,7 +402,7 @@ def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
     return replace(
         row,
         key=f"{method}, {name}",
-        display_name=f"{row.display_name}, {name}",
+        display_name=told,
         kind=kind,
     )
 

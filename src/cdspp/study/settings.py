@@ -13,13 +13,11 @@ from cdspp.core.names import (
     LABELS,
     MAIN,
     REAL,
-    REFERENCE,
     SEEDED,
     SELECTED,
     SWAPPED,
-    TARGET_ONLY,
 )
-from cdspp.methods import option_defaults
+from cdspp.methods import method_class, option_defaults
 from cdspp.study.model import Benchmark, Curve, Method, Setting, StudyDataset
 
 __all__ = [
@@ -33,6 +31,7 @@ __all__ = [
     "selected_settings",
     "setting_of",
     "setting_of_value",
+    "stand_ins",
     "state_setting",
     "curve_of",
     "curve_settings",
@@ -134,28 +133,33 @@ def state_setting(
 ) -> Setting:
     """Return the setting that runs methods with another source, or with none.
 
-    Without a source the reference is the method target-only: where that runs on the
-    same trials with the same options, it is not fitted twice.
+    A method that has a stand-in without a source is not fitted twice there.
     """
-    chosen = [name for name, method in methods.items() if state in method.states]
-    if state == ALONE and _is_target_only(methods):
-        chosen.remove(REFERENCE)
-    everywhere = chosen_tasks({}, benchmarks)
-    return Setting(state, tuple(chosen), everywhere, source={"name": state})
+    twice = stand_ins(methods) if state == ALONE else {}
+    chosen = (name for name, method in methods.items() if state in method.states)
+    kept = tuple(name for name in chosen if name not in twice)
+    return Setting(state, kept, chosen_tasks({}, benchmarks), source={"name": state})
 
 
-def _is_target_only(methods: Mapping[str, Method]) -> bool:
-    """Whether the reference without a source is among the methods, as target-only."""
-    if not {REFERENCE, TARGET_ONLY} <= methods.keys():
-        return False
-    ours, other = (methods[name] for name in (REFERENCE, TARGET_ONLY))
-    options = [
-        {**option_defaults(method.identifier), **method.options}
-        for method in (ours, other)
-    ]
-    same = (ours.tasks, ours.trials) == (other.tasks, other.trials)
-    same = same and ours.grid == other.grid
-    return same and options[0] == options[1] and ALONE in ours.states
+def stand_ins(methods: Mapping[str, Method]) -> dict[str, str]:
+    """Return by method the one that is it without a source, on the same trials.
+
+    Such a method says of itself ``without_source_of``; where tasks, trials and options
+    are the same, both are one fit.
+    """
+    found = {}
+    for name, alone in methods.items():
+        ours = methods.get(method_class(name).without_source_of)
+        if ours is None or ALONE not in ours.states:
+            continue
+        if _fitted(ours) == _fitted(alone):
+            found[ours.identifier] = name
+    return found
+
+
+def _fitted(method: Method) -> tuple[Any, ...]:
+    options = {**option_defaults(method.identifier), **method.options}
+    return method.tasks, method.trials, method.grid, options
 
 
 def read_readings(paper: str | os.PathLike[str]) -> dict[str, dict[str, Config]]:
@@ -262,9 +266,10 @@ def curve_of(
 def _curve_states(entry: Config, method: Method) -> tuple[str, ...]:
     """Return the source states in which a method runs along a curve.
 
-    Without a source the reference is target-only, where that runs along it, too.
+    One that is it without a source takes its place there, where it runs along, too.
     """
-    twin = method.identifier == REFERENCE and TARGET_ONLY in entry["methods"]
+    others = (method_class(name) for name in entry["methods"])
+    twin = any(cls.without_source_of == method.identifier for cls in others)
     asked = entry.get("states", ())
     return tuple(s for s in method.states if s in asked and not (twin and s == ALONE))
 

@@ -137,7 +137,7 @@ def test_windows_have_equal_spans_around_their_own_data() -> None:
 
 def test_all_methods_and_the_average_are_drawn(draw: Callable[..., str]) -> None:
     shown = texts(draw(draw_methods, make_plan(methods=tuple(METHODS))))
-    assert {"Average", "DDACL", "DAMA+", "STN", "noise"} <= set(shown)
+    assert {"Average", "DDACL", "DAMA+", "STN", "CDSPP, noise"} <= set(shown)
     assert any(text.startswith("SVM") for text in shown)
 
 

@@ -177,7 +177,7 @@ BARE = evidence({"svm-t": 0.6, "cdspp": FLAT + 0.8})
         (
             WithoutSource(),
             evidence({"cdspp": FLAT + 0.8, "target-only": 0.8}),
-            "svm-t does not run",
+            "the baseline does not run",
         ),
     ],
 )

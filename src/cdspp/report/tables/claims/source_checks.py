@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import pandas as pd
 
 from cdspp.analysis.answers import reference_answer, verdict_of, without_source
-from cdspp.analysis.source_help import by_default, of_method, on_average
+from cdspp.analysis.source_help import by_default, of_reference, on_average
 from cdspp.analysis.verdicts import (
     ALPHA,
     COLLAPSED,
@@ -21,7 +21,7 @@ from cdspp.analysis.verdicts import (
     TOO_FEW,
     holm,
 )
-from cdspp.core.names import ALONE, BASELINE, CLASS_NOISE
+from cdspp.core.names import ALONE, CLASS_NOISE
 from cdspp.core.wording import counted, in_points
 from cdspp.report.tables.claims.evidence import (
     Evidence,
@@ -50,7 +50,7 @@ class Transfer:
 
     def __call__(self, evidence: Evidence) -> Judgement:
         """Apply the rule to the average."""
-        ours = of_method(evidence.comparisons)
+        ours = of_reference(evidence.comparisons)
         if not ours["state"].any():
             raise NotTestable("no other source state was run")
         average = on_average(ours)
@@ -92,7 +92,7 @@ class WithoutSource:
         def tell(pairs: Sequence[Any]) -> str:
             told = without_source(evidence.comparisons)
             if not told:
-                raise NotTestable(f"{BASELINE} does not run in this study")
+                raise NotTestable("the baseline does not run in this study")
             parts = ", ".join(told)
             return f"gain over SVM_t without a source, of the gain with it: {parts}"
 
