@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from support.fit_files import TOLD, TOLD_OF_TRIAL, write_fit
 
-from cdspp.analysis.source_help import compare
+from cdspp.analysis.source_help import compare_with_rivals
 from cdspp.analysis.summary import Summary, summarise
 from cdspp.core.names import ALONE, MAIN, MATCHED, fit_key
 from cdspp.core.whole_files import write_json
@@ -278,7 +278,7 @@ def place_of(summary: Summary, key: str) -> int:
 
 def draw_comparisons(plan: BenchmarkPlan, **options: Any) -> pd.DataFrame:
     """Draw scores for a plan and compare its methods; options of `score_rows`."""
-    return compare(score_rows(plan, **options), plan)
+    return compare_with_rivals(score_rows(plan, **options), plan)
 
 
 def _look(row: Row) -> tuple[float, int]:
@@ -296,7 +296,9 @@ def write_scores(path: Path, plan: BenchmarkPlan, **options: Any) -> Path:
 
 def write_comparisons(path: Path, scores: pd.DataFrame, plan: BenchmarkPlan) -> Path:
     """Write what the methods of a plan gain, as the table of a benchmark's CSV form."""
-    table = build_task_table(compare(scores, plan), plan.benchmark, plan.title)
+    table = build_task_table(
+        compare_with_rivals(scores, plan), plan.benchmark, plan.title
+    )
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(to_csv(table), encoding="utf-8")
     return path

@@ -33,10 +33,10 @@ __all__ = [
     "SPLIT_COLUMNS",
     "SUBSPACE_ARRAYS",
     "Features",
+    "labels_by_id",
     "read_csv",
     "read_features",
     "read_frame",
-    "read_labels",
     "read_rows",
     "read_subspace",
     "write_features",
@@ -257,7 +257,7 @@ def _typed(texts: pd.Series, types: Columns) -> pd.Series:
         raise ValueError(f"{texts.name} holds what is no {kind}: {error}") from error
 
 
-def read_labels(path: str | os.PathLike[str]) -> dict[str, str]:
+def labels_by_id(path: str | os.PathLike[str]) -> dict[str, str]:
     """Read a file of labels as the label of each id, empty where it has none."""
     columns = read_rows(path, LABEL_COLUMNS)
     labels = (label or "" for label in columns["label"])
