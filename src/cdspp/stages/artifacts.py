@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cdspp.core.whole_files import (
-    BROKEN_NPZ,
+    BROKEN,
     atomic,
     check_opening,
     read_arrays,
@@ -130,7 +130,7 @@ def read_features(path: str | os.PathLike[str]) -> Features:
 
             parts = (arrays["data"], arrays["indices"], arrays["indptr"])
             X = sparse.csr_array(parts, shape=tuple(arrays["shape"]))
-    except BROKEN_NPZ as error:
+    except BROKEN as error:
         raise unreadable(path, what, f"it is damaged or foreign: {error}") from error
     if np.ndim(X) != 2 or np.shape(ids) != X.shape[:1]:
         shapes = f"an array of shape {np.shape(X)} and ids of shape {np.shape(ids)}"

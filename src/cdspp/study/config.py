@@ -169,15 +169,12 @@ def _build(
     cut: Cut, datasets: Mapping[str, StudyDataset], notes: tuple[str, ...]
 ) -> Study:
     config = cut.config
-    benchmarks = {
-        entry["id"]: _benchmark(entry, datasets) for entry in config["benchmarks"]
-    }
-    trials = config["trials"]
+    benchmarks = {e["id"]: _benchmark(e, datasets) for e in config["benchmarks"]}
     methods = {
         entry["id"]: _method(entry, config, benchmarks) for entry in config["methods"]
     }
     curves = tuple(
-        curve_of(entry, benchmarks, methods, datasets, trials)
+        curve_of(entry, benchmarks, methods, datasets, config["trials"])
         for entry in config.get("curves", [])
     )
     roles, told = _roles(config, methods)
@@ -186,7 +183,7 @@ def _build(
     return Study(
         name=config["study"],
         seed=config["seed"],
-        trials=trials,
+        trials=config["trials"],
         block_size=config["block_size"],
         numeric_threads=config["numeric_threads"],
         partial=config.get("partial", False),
