@@ -20,7 +20,7 @@ from benchmarks.scale import bench_scale, scale_table
 from benchmarks.scale_figure import draw_scale
 from benchmarks.solver import bench_solver, solver_table
 from cdspp.cli.command import add_command, positive_integer
-from cdspp.cli.main import answer
+from cdspp.cli.main import run_command
 from cdspp.core.whole_files import atomic, write_json
 from cdspp.paper.times import paper_seconds
 
@@ -295,8 +295,8 @@ def _add_number(
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; return the exit code, see `cdspp.cli.main.answer`."""
-    return answer(_parser(), argv)
+    """Run the command line; return the exit code, see `cdspp.cli.main.run_command`."""
+    return run_command(_parser(), argv)
 
 
 if __name__ == "__main__":

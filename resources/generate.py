@@ -26,7 +26,7 @@ from cdspp.core.errors import DataError
 from cdspp.core.whole_files import atomic, write_json
 from cdspp.datasets.archives import unpack
 from cdspp.datasets.catalogue import load_catalogue
-from cdspp.datasets.fetch import RemoteFile, git_blob_id, verify
+from cdspp.datasets.fetch import RemoteFile, git_blob_id, verify_file
 from cdspp.datasets.published_splits import packed_digest
 
 RESOURCES = Path(__file__).parent
@@ -149,7 +149,7 @@ def stored_digests(folder: Path, catalogue: Mapping[str, Entry]) -> dict[str, An
                 f"{folder}: there is no {name}. The catalogue's entry published-splits "
                 "says where the four files of masks are published."
             )
-        verify(folder / name, files[name])
+        verify_file(folder / name, files[name])
         digests[dataset] = _digests(folder / name, catalogue[dataset])
     return digests
 

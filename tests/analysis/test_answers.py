@@ -22,7 +22,7 @@ from cdspp.analysis.answers import (
 from cdspp.analysis.paired import gain_of
 from cdspp.analysis.source_help import (
     by_task,
-    compare,
+    compare_with_rivals,
     no_comparisons,
 )
 from cdspp.analysis.verdicts import agreed
@@ -59,7 +59,7 @@ def told(collapsed: Fallen | None = None, **tasks: Gains) -> pd.DataFrame:
             for state in states
         },
     }
-    return compare(as_frame(cells, collapsed), plan)
+    return compare_with_rivals(as_frame(cells, collapsed), plan)
 
 
 HELPED = {"none": around(0.02), "noise": around(0.01)}

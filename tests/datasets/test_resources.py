@@ -23,7 +23,7 @@ from support.toy_download import (
 
 from cdspp.core.errors import DataError, DiskFullError
 from cdspp.datasets import archives, resources
-from cdspp.datasets.base import read_record, record_path
+from cdspp.datasets.base import read_fetched, record_path
 from cdspp.datasets.fetch import KEPT, git_blob_id
 from cdspp.datasets.resources import fetch_resource
 
@@ -253,8 +253,8 @@ def test_published_photographs_and_features_come_from_the_mirror(
     mirror = str(mirror_folder)
     fetch_resource(**office, resource="surf", output=surf, mirror=mirror)
     fetch_resource(**office, resource="images", output=images, mirror=mirror)
-    assert len(read_record(surf)["files"]) == 4
-    paths = read_record(images)["images"]
+    assert len(read_fetched(surf)["files"]) == 4
+    paths = read_fetched(images)["images"]
     sizes = {domain: len(paths[domain]) for domain in paths}
     assert sizes == {"caltech": 1123, "amazon": 958, "dslr": 157, "webcam": 295}
     assert paths["caltech"][0] == "images/caltech/backpack/003_0001.jpg"

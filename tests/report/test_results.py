@@ -9,7 +9,7 @@ import pytest
 from support.written_study import WrittenStudy
 
 import cdspp
-from cdspp.analysis.source_help import compare
+from cdspp.analysis.source_help import compare_with_rivals
 from cdspp.analysis.summary import read_scores
 from cdspp.core.errors import DataError
 from cdspp.stages.row_scores import RowScores
@@ -50,7 +50,9 @@ def test_the_comparisons_are_those_of_all_benchmarks(rich: WrittenStudy) -> None
     found = cdspp.load_results(rich.folder).comparisons
     assert list(found["benchmark"].unique()) == ["digits", "docs"]
     known = [
-        compare(read_scores(path), plan, RowScores(path.with_suffix(".npz")))
+        compare_with_rivals(
+            read_scores(path), plan, RowScores(path.with_suffix(".npz"))
+        )
         for plan, path in rich.pairs.values()
     ]
     expected = pd.concat(known, ignore_index=True)

@@ -26,7 +26,7 @@ from cdspp.stages.artifacts import (
     write_features,
     write_rows,
 )
-from cdspp.stages.fit import Cell, Fit, fit_cell
+from cdspp.stages.fit import Fit, TaskBlock, fit_block
 from cdspp.stages.score import write_scores
 from cdspp.stages.trials import TaskFiles
 
@@ -54,7 +54,7 @@ def outcomes_of(folder: Path, offset: float) -> list[dict[str, Any]]:
     made = folder / "1-2.parquet", folder / "1-2.json"
     fit = Fit("cdspp", "", *made, options={}, source={}, overlap="keep")
     files = TaskFiles(*views, *splits)
-    fit_cell(Cell(files, "toy", "left_right", "1-2", 0, 1), [fit])
+    fit_block(TaskBlock(files, "toy", "left_right", "1-2", 0, 1), [fit])
     outcomes: list[dict[str, Any]] = read_json(made[1])["trials"]
     return outcomes
 

@@ -25,7 +25,7 @@ from cdspp.stages.artifacts import (
     read_rows,
     write_features,
 )
-from cdspp.stages.fit import Cell, Fit, fit_cell
+from cdspp.stages.fit import Fit, TaskBlock, fit_block
 from cdspp.stages.subspace import fixed_view
 from cdspp.stages.trials import read_trials
 
@@ -153,10 +153,12 @@ def test_methods_of_one_job_are_fitted_and_kept_each_by_itself(room: Room) -> No
 
     def fit(code: Mapping[str, str]) -> set[str]:
         before = {name: written(path) for name, path in records.items()}
-        cell = Cell(room.files("left_right"), "toy", "left_right", "1-2", 0, 1)
+        task_block = TaskBlock(
+            room.files("left_right"), "toy", "left_right", "1-2", 0, 1
+        )
         given: dict[str, Any] = {"options": {}, "source": {}, "overlap": "exclude"}
-        fit_cell(
-            cell,
+        fit_block(
+            task_block,
             [
                 Fit(name, code[name], made[name], records[name], **given)
                 for name in code

@@ -10,7 +10,7 @@ from support.report_data import METHODS, STATES, make_plan
 from support.score_data import Cells, Fallen, as_frame, as_outcomes
 
 from cdspp.analysis.curves import CurveScores
-from cdspp.analysis.source_help import compare
+from cdspp.analysis.source_help import compare_with_rivals
 from cdspp.analysis.summary import summarise
 from cdspp.analysis.times import measure_times
 from cdspp.core.names import ALONE, MAIN
@@ -56,7 +56,7 @@ def evidence(
     return Evidence(
         summarise(scores, plan),
         [] if curve is None else [curve],
-        compare(scores, plan),
+        compare_with_rivals(scores, plan),
     )
 
 

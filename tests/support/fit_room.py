@@ -17,7 +17,7 @@ from cdspp.stages.artifacts import (
     write_features,
     write_rows,
 )
-from cdspp.stages.fit import Cell, Fit, fit_cell
+from cdspp.stages.fit import Fit, TaskBlock, fit_block
 from cdspp.stages.score import write_scores
 from cdspp.stages.splits import write_split
 from cdspp.stages.subspace import write_subspace
@@ -111,7 +111,7 @@ class Room:
             Fit(predictions=path, record=path.with_suffix(".json"), source=state, **own)
             for path, state in zip(outputs, states.values(), strict=True)
         ]
-        fit_cell(Cell(**shared), fits)
+        fit_block(TaskBlock(**shared), fits)
 
     def output(
         self, setting: str, task: str = "left_right", method: str = "cdspp"

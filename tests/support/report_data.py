@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from support.fit_files import TOLD, TOLD_OF_TRIAL, write_fit
 
-from cdspp.analysis.source_help import compare
+from cdspp.analysis.source_help import compare_with_rivals
 from cdspp.analysis.summary import Summary, summarise
 from cdspp.core.names import ALONE, MAIN, MATCHED, fit_key
 from cdspp.core.whole_files import write_json
@@ -154,8 +154,12 @@ def make_plan(
     )
     told = dict(paper or {})
     own = {"id": benchmark, "printed": told.pop("printed", None)}
-    study = replace(study, config={"benchmarks": [own], **told})
-    return plan_of(_extended(study, settings, curves), benchmark)
+    config = {"benchmarks": [own], **told}
+    guest = Paper(RESOURCES)
+    more = guest.settings(config, study.benchmarks)
+    study = _extended(study, settings, curves, more)
+    plans = {"paper": guest.plan(study, config, benchmark)}
+    return plan_of(replace(study, guests={benchmark: plans}), benchmark)
 
 
 def _states_of(method: str, states: Sequence[str]) -> tuple[str, ...]:
@@ -184,23 +188,23 @@ def _dataset(benchmark: Benchmark, smallest: Mapping[str, int]) -> StudyDataset:
     return StudyDataset(benchmark.dataset, "images", sizes)
 
 
-def _extended(study: Study, settings: Entries, curves: Entries) -> Study:
+def _extended(
+    study: Study, settings: Entries, curves: Entries, more: Iterable[Setting]
+) -> Study:
     """Add what entries of a configuration describe to a study."""
     known = (study.benchmarks, study.methods, study.datasets, study.trials)
     named = tuple(curve_of(curve, *known) for curve in curves)
-    paper = Paper(RESOURCES)
     every = [
         *study.settings.values(),
         *(state_setting(s, study.methods, study.benchmarks) for s in study.states),
         *(setting_of(setting, study.benchmarks) for setting in settings),
         *(setting for curve in named for setting in curve_settings(curve)),
-        *paper.settings(study.config, study.benchmarks),
+        *more,
     ]
     return replace(
         study,
         settings={setting.identifier: setting for setting in every},
         curves=named,
-        guests=(paper,),
     )
 
 
@@ -265,7 +269,7 @@ def place_of(summary: Summary, key: str) -> int:
 
 def draw_comparisons(plan: BenchmarkPlan, **options: Any) -> pd.DataFrame:
     """Draw scores for a plan and compare its methods; options of `score_rows`."""
-    return compare(score_rows(plan, **options), plan)
+    return compare_with_rivals(score_rows(plan, **options), plan)
 
 
 def _look(row: Row) -> tuple[float, int]:
@@ -283,7 +287,9 @@ def write_scores(path: Path, plan: BenchmarkPlan, **options: Any) -> Path:
 
 def write_comparisons(path: Path, scores: pd.DataFrame, plan: BenchmarkPlan) -> Path:
     """Write what the methods of a plan gain, as the table of a benchmark's CSV form."""
-    table = build_task_table(compare(scores, plan), plan.benchmark, plan.title)
+    table = build_task_table(
+        compare_with_rivals(scores, plan), plan.benchmark, plan.title
+    )
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(to_csv(table), encoding="utf-8")
     return path

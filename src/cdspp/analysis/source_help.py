@@ -48,7 +48,7 @@ __all__ = [
     "FEWEST_DOMAINS",
     "by_default",
     "by_task",
-    "compare",
+    "compare_with_rivals",
     "matrix",
     "no_comparisons",
     "of_method",
@@ -114,7 +114,7 @@ _OF_BALANCED = ("gain", "low", "high", "p_above", "p_below")
 _OF_VERDICT = ("p_helps", "p_hurts", "hardest", "detectable")
 
 
-def compare(
+def compare_with_rivals(
     scores: pd.DataFrame, plan: BenchmarkPlan, by_row: RowScores | None = None
 ) -> pd.DataFrame:
     """Compare every method with the baseline and with itself in other source states.
@@ -219,7 +219,7 @@ def matrix(comparisons: pd.DataFrame, *, corrected: bool) -> pd.DataFrame:
     Parameters
     ----------
     comparisons : DataFrame
-        What `compare` returned.
+        What `compare_with_rivals` returned.
     corrected : bool
         Whether words are corrected for the number of methods: *undecided* where one
         does not outlast Holm's correction.

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cdspp.cli.command import add_command, need_package
-from cdspp.cli.reading import add_columns
+from cdspp.cli.reading import add_column_options
 from cdspp.cli.study_files import STUDY_EXTRA, need_workflow, read_study
 from cdspp.core.errors import ConfigError
 
@@ -156,7 +156,7 @@ def add_init(commands: Any) -> None:
         metavar="DOMAIN=FILE",
         help="rows of a domain; once for each, the source first, then the target",
     )
-    add_columns(init, "COLUMN")
+    add_column_options(init, "COLUMN")
     init.add_argument(
         "--force", action="store_true", help="replace a file that is there"
     )

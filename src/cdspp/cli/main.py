@@ -20,7 +20,7 @@ from cdspp.core.errors import DiskFullError, MethodFailed, NotWritableError
 from cdspp.core.faults import memory_words, out_of_memory
 from cdspp.core.version import VERSION
 
-__all__ = ["answer", "main"]
+__all__ = ["main", "run_command"]
 
 DESCRIPTION = """\
 Heterogeneous domain adaptation: label a target domain of which few rows are labelled,
@@ -98,10 +98,10 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code (2 where the user is mistaken)."""
-    return answer(_parser(), argv)
+    return run_command(_parser(), argv)
 
 
-def answer(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:
+def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:
     """Run the command that the arguments name; see `main`.
 
     A parser gives `run`, what makes the answer, and `extra`, as `add_command` says.

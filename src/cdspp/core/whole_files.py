@@ -18,7 +18,7 @@ from cdspp.core.errors import DataError
 from cdspp.core.faults import writing_told
 
 __all__ = [
-    "BROKEN_NPZ",
+    "BROKEN",
     "atomic",
     "check_opening",
     "read_arrays",
@@ -27,8 +27,8 @@ __all__ = [
     "write_json",
 ]
 
-# What reading raises of an archive that is cut short, of another kind, or handmade.
-BROKEN_NPZ = (
+# What reading raises of a file that is cut short, of another kind, or handmade.
+BROKEN = (
     *(OSError, ValueError, TypeError, LookupError, EOFError),
     *(zlib.error, zipfile.BadZipFile, NotImplementedError),
 )
@@ -101,7 +101,7 @@ def read_arrays(path: str | os.PathLike[str], what: str) -> dict[str, np.ndarray
     try:
         with np.load(path, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
-    except BROKEN_NPZ as error:
+    except BROKEN as error:
         raise unreadable(path, what, f"it is damaged or foreign: {error}") from error
 
 

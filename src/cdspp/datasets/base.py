@@ -25,12 +25,12 @@ __all__ = [
     "Index",
     "Sample",
     "check_identifier",
-    "digests_path",
     "check_index",
+    "digests_path",
     "lonely_classes",
     "opaque_id",
+    "read_fetched",
     "read_index",
-    "read_record",
     "record_path",
 ]
 
@@ -261,7 +261,7 @@ def digests_path(data: str | Path | None, dataset: str) -> Path | None:
     return None if data is None else Path(data) / dataset / "digests.json"
 
 
-def read_record(path: str | Path) -> Mapping[str, Any]:
+def read_fetched(path: str | Path) -> Mapping[str, Any]:
     """Read the record of a fetched resource: its `files`, and its `images` by domain.
 
     Raises

@@ -34,7 +34,7 @@ __all__ = [
     "git_blob_id",
     "in_mirror",
     "sole_user",
-    "verify",
+    "verify_file",
 ]
 
 log = logging.getLogger(__name__)
@@ -155,7 +155,7 @@ def git_blob_id(path: str | os.PathLike[str]) -> str:
     return _digests(Path(path), ["git_blob"])["git_blob"]
 
 
-def verify(path: str | os.PathLike[str], file: RemoteFile) -> None:
+def verify_file(path: str | os.PathLike[str], file: RemoteFile) -> None:
     """Check that the content of `path` is that of `file`, by all that is known of it.
 
     Raises
@@ -279,7 +279,7 @@ def _from_first(
 def _check(
     path: Path, file: RemoteFile, accept: Callable[[Path], object] | None
 ) -> None:
-    verify(path, file)
+    verify_file(path, file)
     if accept is not None:
         accept(path)
 

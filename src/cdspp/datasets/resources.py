@@ -28,7 +28,7 @@ from cdspp.datasets.fetch import (
     fetch_file,
     in_mirror,
     sole_user,
-    verify,
+    verify_file,
 )
 from cdspp.datasets.image_files import (
     FOLDER,
@@ -225,7 +225,7 @@ def _kept(resource: _Resource) -> dict[str, str] | None:
         for name, file in resource.files.items():
             if not (resource.folder / name).is_file():
                 raise DataError(f"{name}: not there yet.")
-            verify(resource.folder / name, file)
+            verify_file(resource.folder / name, file)
     except DataError as error:
         log.info("%s: to be fetched: %s", resource.folder.name, error)
         return None
@@ -298,7 +298,7 @@ def _take_members(way: _Way, resource: _Resource, path: Path) -> None:
     made = resource.work / "out"
     _unpack_all(path, made, way.members, name)
     for member, file in resource.files.items():
-        verify(made / member, file)
+        verify_file(made / member, file)
     for member in resource.files:
         target = resource.folder / member
         target.parent.mkdir(parents=True, exist_ok=True)

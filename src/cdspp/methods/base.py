@@ -273,7 +273,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     def _forewarn(self, problem: Problem) -> None:
         """Warn where the fit is expected to take long, or more memory than is free."""
         rows = problem.X_source, problem.X_labelled, problem.X_unlabelled
-        shapes = *rows[0].shape, len(rows[1]), *rows[2].shape
+        shapes = *rows[0].shape, len(problem.y_labelled), *rows[2].shape
         size = Size(type(self).__name__, problem.n_classes, *shapes)
         seconds, needed = expected_work(type(self), size, self.get_params(deep=False))
         in_files = any(isinstance(X, FileRows) for X in rows)  # who reads these refuses

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cdspp.core.whole_files import (
-    BROKEN_NPZ,
+    BROKEN,
     atomic,
     check_opening,
     read_arrays,
@@ -33,10 +33,10 @@ __all__ = [
     "SPLIT_COLUMNS",
     "SUBSPACE_ARRAYS",
     "Features",
+    "labels_by_id",
     "read_csv",
     "read_features",
     "read_frame",
-    "read_labels",
     "read_rows",
     "read_subspace",
     "write_features",
@@ -130,7 +130,7 @@ def read_features(path: str | os.PathLike[str]) -> Features:
 
             parts = (arrays["data"], arrays["indices"], arrays["indptr"])
             X = sparse.csr_array(parts, shape=tuple(arrays["shape"]))
-    except BROKEN_NPZ as error:
+    except BROKEN as error:
         raise unreadable(path, what, f"it is damaged or foreign: {error}") from error
     if np.ndim(X) != 2 or np.shape(ids) != X.shape[:1]:
         shapes = f"an array of shape {np.shape(X)} and ids of shape {np.shape(ids)}"
@@ -257,7 +257,7 @@ def _typed(texts: pd.Series, types: Columns) -> pd.Series:
         raise ValueError(f"{texts.name} holds what is no {kind}: {error}") from error
 
 
-def read_labels(path: str | os.PathLike[str]) -> dict[str, str]:
+def labels_by_id(path: str | os.PathLike[str]) -> dict[str, str]:
     """Read a file of labels as the label of each id, empty where it has none."""
     columns = read_rows(path, LABEL_COLUMNS)
     labels = (label or "" for label in columns["label"])

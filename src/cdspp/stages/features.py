@@ -15,7 +15,7 @@ from cdspp.core.matrix import require_finite
 from cdspp.core.names import NO_SCALE
 from cdspp.core.provenance import limit_threads
 from cdspp.core.scaling import fit_scaling
-from cdspp.datasets.base import Index, read_index, read_record
+from cdspp.datasets.base import Index, read_fetched, read_index
 from cdspp.features import make_extractor
 from cdspp.features.base import (
     Extractor,
@@ -167,13 +167,13 @@ def _files(index: Index, domain: str, fetched: AnyPath | None) -> list[Path]:
     """Return the files of the samples: those of the index, or those fetched."""
     if fetched is None:
         return index.files(domain)
-    paths = read_record(fetched)["images"][domain]
+    paths = read_fetched(fetched)["images"][domain]
     return [index.root / paths[position] for position in index.positions(domain)]
 
 
 def _only_file(record: AnyPath) -> Path:
     """Return the one file of a fetched resource."""
-    (name,) = read_record(record)["files"]
+    (name,) = read_fetched(record)["files"]
     return Path(record).parent / str(name)
 
 

@@ -46,7 +46,7 @@ from cdspp.stages.selection import select_options
 from cdspp.stages.source_states import SourceState
 from cdspp.stages.trials import TaskFiles, Trial, read_trials
 
-__all__ = ["Cell", "Fit", "fit_cell"]
+__all__ = ["Fit", "TaskBlock", "fit_block"]
 
 PathLike = str | os.PathLike[str]
 
@@ -93,7 +93,7 @@ class Fit:
 
 
 @dataclass(frozen=True)
-class Cell:
+class TaskBlock:
     """What the fits of a job share.
 
     Attributes
@@ -126,7 +126,7 @@ class Cell:
         return {name: file_digest(path) for name, path in files if path is not None}
 
 
-def fit_cell(cell: Cell, fits: Sequence[Fit]) -> None:
+def fit_block(task_block: TaskBlock, fits: Sequence[Fit]) -> None:
     """Make the fits of a job: methods on a task and block, in several settings.
 
     A fit whose files are there and whose record says that they are made of the same
@@ -135,7 +135,7 @@ def fit_cell(cell: Cell, fits: Sequence[Fit]) -> None:
 
     Parameters
     ----------
-    cell : Cell
+    task_block : TaskBlock
         What the fits share.
     fits : sequence of Fit
         Each gives the bytes that it would give alone.
@@ -150,49 +150,53 @@ def fit_cell(cell: Cell, fits: Sequence[Fit]) -> None:
     if any(method.needs_torch for method in methods):
         import_module("torch")
     log_ready()
-    inputs = cell.inputs()
-    with limit_threads(cell.numeric_threads):
+    inputs = task_block.inputs()
+    with limit_threads(task_block.numeric_threads):
         # By method, so that no time recorded of one is less for another's work.
         for _, settings in groupby(fits, key=attrgetter("method")):
             with sharing():
                 for fit in settings:
-                    _fit_or_keep(cell, fit, inputs)
+                    _fit_or_keep(task_block, fit, inputs)
 
 
-def _fit_or_keep(cell: Cell, fit: Fit, inputs: Mapping[str, str]) -> None:
+def _fit_or_keep(task_block: TaskBlock, fit: Fit, inputs: Mapping[str, str]) -> None:
     """Make a fit, unless its files are there and made of the same."""
-    content = _identity(cell, fit, inputs)
+    content = _identity(task_block, fit, inputs)
     if _is_there(fit, content):
         log.info("%s is there, made of the same", fit.predictions)
         os.utime(fit.predictions)
         os.utime(fit.record)
     else:
         log.info("%s", fit.predictions)
-        _fit_block(cell, fit, content)
+        _make_fit(task_block, fit, content)
 
 
-def _identity(cell: Cell, fit: Fit, inputs: Mapping[str, str]) -> dict[str, Any]:
+def _identity(
+    task_block: TaskBlock, fit: Fit, inputs: Mapping[str, str]
+) -> dict[str, Any]:
     """Return what a record says of a fit before it is made: what it is, made of what.
 
     The path of a fit repeats some of it, so that a file in another one's place is
     found out (`cdspp.stages.fit_files`).
     """
     return {
-        "benchmark": cell.benchmark,
+        "benchmark": task_block.benchmark,
         "setting": fit_key(fit.record).setting,
-        "task": cell.task,
+        "task": task_block.task,
         "method": fit.method,
-        "block": cell.block,
-        "dataset": Path(cell.files.target_features).absolute().parent.name,
+        "block": task_block.block,
+        "dataset": Path(task_block.files.target_features).absolute().parent.name,
         "overlap": fit.overlap,
         "inputs": dict(inputs),
-        "made_of": _made_of(cell, fit, inputs),
+        "made_of": _made_of(task_block, fit, inputs),
     }
 
 
-def _made_of(cell: Cell, fit: Fit, inputs: Mapping[str, str]) -> str:
+def _made_of(task_block: TaskBlock, fit: Fit, inputs: Mapping[str, str]) -> str:
     """Return a digest of all that a fit's predictions depend on."""
-    shared = {name: value for name, value in vars(cell).items() if name != "files"}
+    shared = {
+        name: value for name, value in vars(task_block).items() if name != "files"
+    }
     files = ("predictions", "record")
     own = {name: value for name, value in vars(fit).items() if name not in files}
     text = json.dumps([shared, dict(inputs), own], sort_keys=True)
@@ -211,14 +215,14 @@ def _is_there(fit: Fit, content: Mapping[str, Any]) -> bool:
         return False
 
 
-def _fit_block(cell: Cell, fit: Fit, content: Mapping[str, Any]) -> None:
+def _make_fit(task_block: TaskBlock, fit: Fit, content: Mapping[str, Any]) -> None:
     """Fit every trial of a block and write predictions and record."""
     rows: dict[str, list[Any]] = {name: [] for name in FIT_COLUMNS}
     outcomes: list[dict[str, Any]] = []
     state = SourceState(**fit.source)
-    for trial in read_trials(cell.files, overlap=fit.overlap):
-        axes = cell.axes(trial.number)
-        given = _given(fit.method, axes, cell.files.prior)
+    for trial in read_trials(task_block.files, overlap=fit.overlap):
+        axes = task_block.axes(trial.number)
+        given = _given(fit.method, axes, task_block.files.prior)
         build = partial(make, fit.method, **{**given, **fit.options})
         chosen = select_options(build, trial, state, axes, fit.grid) if fit.grid else {}
         source = state.of(trial.source, trial.labelled, *axes)
@@ -229,7 +233,7 @@ def _fit_block(cell: Cell, fit: Fit, content: Mapping[str, Any]) -> None:
         _append(rows, trial, rounds)
     write_rows(fit.predictions, FIT_COLUMNS, rows)
     record = {**content, "predictions": file_digest(fit.predictions)}
-    record |= {"seed": cell.seed, "numeric_threads": cell.numeric_threads}
+    record |= {"seed": task_block.seed, "numeric_threads": task_block.numeric_threads}
     record |= {"trials": outcomes, "versions": versions(), "platform": hardware()}
     write_json(fit.record, record)
 

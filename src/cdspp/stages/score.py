@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
-from cdspp.stages.artifacts import SCORE_COLUMNS, read_labels, write_rows
+from cdspp.stages.artifacts import SCORE_COLUMNS, labels_by_id, write_rows
 from cdspp.stages.fit_files import FitFile, read_fit
 from cdspp.stages.row_scores import RowScoreWriter
 
@@ -74,7 +74,7 @@ def write_scores(
         A fit is not what its record and path say (`cdspp.stages.fit_files`), or a
         predicted sample has no label.
     """
-    truth = {Path(path).stem: read_labels(path) for path in labels}
+    truth = {Path(path).stem: labels_by_id(path) for path in labels}
     scored: list[tuple[Any, ...]] = []
     by_row = RowScoreWriter(truth)
     for path in fits:

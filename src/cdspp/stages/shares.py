@@ -15,7 +15,7 @@ from cdspp.core.names import UNLABELLED_ROLE
 from cdspp.stages.artifacts import (
     SHARE_COLUMNS,
     SPLIT_COLUMNS,
-    read_labels,
+    labels_by_id,
     read_rows,
     write_rows,
 )
@@ -40,7 +40,7 @@ def write_test_shares(
     output : path
         Parquet file with `cdspp.stages.artifacts.SHARE_COLUMNS`, sorted by class.
     """
-    truth = read_labels(labels)
+    truth = labels_by_id(labels)
     classes = np.unique(list(truth.values()))
     drawn = read_rows(split, SPLIT_COLUMNS)
     rows: dict[str, list[Any]] = {name: [] for name in SHARE_COLUMNS}

@@ -20,7 +20,7 @@ from support.report_data import (
     scores_frame,
 )
 
-from cdspp.analysis.source_help import compare, no_comparisons
+from cdspp.analysis.source_help import compare_with_rivals, no_comparisons
 from cdspp.analysis.summary import summarise
 from cdspp.core.wording import task_title
 from cdspp.report.figures import source_help as figure_source_help
@@ -151,7 +151,7 @@ def test_missing_scores_are_drawn_without_a_crash(
 ) -> None:
     plan, output = make_plan(tasks=tasks), tmp_path / "source-help.svg"
     scores = scores_frame([])
-    for found in (compare(scores, plan), no_comparisons()):
+    for found in (compare_with_rivals(scores, plan), no_comparisons()):
         draw_source_help([summarise(scores, plan)], [found], [output])
         assert "nan" not in output.read_text(encoding="utf-8").lower()
 

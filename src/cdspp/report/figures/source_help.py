@@ -58,7 +58,7 @@ def draw_source_help(
     summaries : sequence of Summary
         The scores of the benchmarks.
     comparisons : sequence of DataFrame
-        What `cdspp.analysis.source_help.compare` says of each.
+        What `cdspp.analysis.source_help.compare_with_rivals` says of each.
     outputs : sequence of path
         Files to write (svg, png).
     """

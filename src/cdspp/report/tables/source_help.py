@@ -55,7 +55,7 @@ def build_matrix_table(
     Parameters
     ----------
     groups : sequence of DataFrame
-        What `compare` returned for each benchmark.
+        What `compare_with_rivals` returned for each benchmark.
     margin : float
         Points within which a gain counts as equal.
     corrected : bool, default=True
@@ -108,7 +108,7 @@ def build_task_table(comparisons: pd.DataFrame, benchmark: str, title: str) -> T
     Parameters
     ----------
     comparisons : DataFrame
-        What `compare` returned; all of it is in the CSV.
+        What `compare_with_rivals` returned; all of it is in the CSV.
     benchmark, title : str
         Of the benchmark.
     """
