@@ -183,6 +183,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     needs_torch: ClassVar[bool] = False
     uses_source: ClassVar[bool] = True
     without_source_of: ClassVar[str] = ""
+    option_notes: ClassVar[Mapping[str, str]] = {}  # of a curve over an option
     centres_rows: ClassVar[bool] = False  # before it compares their directions
     accepts_sparse: ClassVar[bool] = False  # rows in SciPy's sparse formats, as CSR
     reads_files: ClassVar[bool] = False  # rows of files by chunks, never all in memory

@@ -104,6 +104,16 @@ class CDSPPSup(SubspaceRecogniser):
     display_name = "CDSPP_sup"
     supervised = True
     reads_files = True
+    option_notes = {
+        "n_components": (
+            "CDSPP's closed form has no direction beyond the number of classes "
+            "({n_classes}): for larger d the curve is flat by construction."
+        ),
+        "max_iter": (
+            "Each T is a fit of its own: its round k + 1 rests on the share k / T of "
+            "the pseudo-labels."
+        ),
+    }
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
         **SUBSPACE_CONSTRAINTS,
