@@ -19,10 +19,10 @@ from benchmarks.networks import bench_networks, networks_table
 from benchmarks.scale import bench_scale, scale_table
 from benchmarks.scale_figure import draw_scale
 from benchmarks.solver import bench_solver, solver_table
-from cdspp.analysis.times import paper_seconds
 from cdspp.cli.command import add_command, positive_integer
 from cdspp.cli.main import run_command
 from cdspp.core.whole_files import atomic, write_json
+from cdspp.paper.times import paper_seconds
 
 __all__ = ["main"]
 

@@ -20,9 +20,9 @@ from benchmarks.solver import (
     solver_table,
     unavoidable_products,
 )
-from cdspp.analysis.times import paper_seconds
 from cdspp.methods import available, method_class
 from cdspp.methods.cdspp.structure_preserving import solve_projection
+from cdspp.paper.times import paper_seconds
 from cdspp.study.cost import fit_cost
 
 HOME = SIZES["office-home"]

@@ -27,8 +27,11 @@ def test_a_finished_study_is_read_back_as_data_frames(rich: WrittenStudy) -> Non
     assert len(last) == 4 * 10
     assert set(found.fits["benchmark"]) == {"digits", "docs"}
     assert len(found.fits) == 5 * len(rich.records)
-    assert "verdict" in found.claims.columns
-    assert {"baseline", "cheapest"} <= set(found.claims["claim"])
+    overview = found.table("overview")
+    assert {"SVM_t", "CDSPP"} <= set(overview["display_name"])
+    assert overview["mean"].between(0, 1).all()
+    with pytest.raises(DataError, match="no table 'overvew': did you mean 'overview'"):
+        found.table("overvew")
 
 
 def test_what_a_killed_job_left_half_written_is_not_read(rich: WrittenStudy) -> None:
@@ -40,17 +43,6 @@ def test_what_a_killed_job_left_half_written_is_not_read(rich: WrittenStudy) -> 
     found = cdspp.load_results(rich.folder)
     pd.testing.assert_frame_equal(found.scores, known.scores)
     pd.testing.assert_frame_equal(found.fits, known.fits)
-
-
-def test_a_study_that_does_not_speak_of_the_paper_has_no_claims(
-    rich: WrittenStudy,
-) -> None:
-    rich.make("table")
-    for path in (rich.folder / "tables").glob("claims*"):
-        path.unlink()
-    claims = cdspp.load_results(rich.folder).claims
-    assert claims.empty
-    assert "verdict" in claims.columns
 
 
 def test_the_comparisons_are_those_of_all_benchmarks(rich: WrittenStudy) -> None:

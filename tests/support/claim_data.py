@@ -14,7 +14,7 @@ from cdspp.analysis.source_help import compare_with_rivals
 from cdspp.analysis.summary import summarise
 from cdspp.analysis.times import measure_times
 from cdspp.core.names import ALONE, MAIN
-from cdspp.report.tables.claims.evidence import Evidence, Times
+from cdspp.paper.claims.evidence import Evidence, Times
 from cdspp.study.plan import CurvePlan, CurveValue, Row
 
 TASKS = ("a_b", "b_a")

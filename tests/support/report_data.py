@@ -17,6 +17,7 @@ from cdspp.analysis.summary import Summary, summarise
 from cdspp.core.names import ALONE, MAIN, MATCHED, fit_key
 from cdspp.core.whole_files import write_json
 from cdspp.methods import method_class
+from cdspp.paper.guest import Paper
 from cdspp.report.tables.source_help import build_task_table
 from cdspp.report.tables.table import to_csv
 from cdspp.stages.artifacts import FIT_COLUMNS, LABEL_COLUMNS, SCORE_COLUMNS, write_rows
@@ -25,8 +26,6 @@ from cdspp.study.plan import BenchmarkPlan, Row, plan_of
 from cdspp.study.settings import (
     curve_of,
     curve_settings,
-    read_readings,
-    reading_setting,
     setting_of,
     stand_ins,
     state_setting,
@@ -54,7 +53,7 @@ __all__ = [
 
 Entries = Sequence[Mapping[str, Any]]
 
-PAPER = Path(__file__).parents[2] / "resources" / "paper"
+RESOURCES = Path(__file__).parents[2] / "resources"
 METHODS = {
     "svm-t": ("SVM_t", True, 0.00, 1),
     "hfa": ("HFA", True, 0.01, 1),
@@ -109,8 +108,7 @@ def make_plan(
     fewer_tasks: Mapping[str, int] | None = None,
     settings: Entries = (),
     curves: Entries = (),
-    deviations: Entries = (),
-    choices: Entries = (),
+    paper: Mapping[str, Any] | None = None,
     smallest: Mapping[str, int] | None = None,
     reference: str = "cdspp",
     **facets: Any,
@@ -119,9 +117,9 @@ def make_plan(
 
     Every method with a source runs in `states`, or in its `own_states`; `target_only`
     is the reference without a source, where both are asked for. `fewer_tasks` are the
-    first ones. `settings`, `curves`, `deviations` and `choices` are entries of a
-    configuration, `smallest` the size of the classes of a domain (100 by default),
-    `facets` other fields of the benchmark.
+    first ones. `settings` and `curves` are entries of a configuration, `paper` its keys
+    of the paper, with `printed` that of the benchmark; `smallest` is the size of the
+    classes of a domain (100 by default), `facets` are other fields of the benchmark.
     """
     entry = _benchmark(benchmark, tasks, facets)
     alone = target_only and ALONE in states and "cdspp" in methods
@@ -144,7 +142,6 @@ def make_plan(
         trials=trials,
         block_size=10,
         numeric_threads=1,
-        partial=False,
         datasets={entry.dataset: _dataset(entry, smallest or {})},
         views={},
         benchmarks={benchmark: entry},
@@ -155,8 +152,10 @@ def make_plan(
         settings={MAIN: Setting(MAIN, run, {benchmark: entry.tasks})},
         states=tuple(states),
     )
-    readings = {"deviations": deviations, "choices": choices}
-    return plan_of(_extended(study, settings, curves, readings), benchmark)
+    told = dict(paper or {})
+    own = {"id": benchmark, "printed": told.pop("printed", None)}
+    study = replace(study, config={"benchmarks": [own], **told})
+    return plan_of(_extended(study, settings, curves), benchmark)
 
 
 def _states_of(method: str, states: Sequence[str]) -> tuple[str, ...]:
@@ -185,35 +184,23 @@ def _dataset(benchmark: Benchmark, smallest: Mapping[str, int]) -> StudyDataset:
     return StudyDataset(benchmark.dataset, "images", sizes)
 
 
-def _extended(
-    study: Study, settings: Entries, curves: Entries, readings: Mapping[str, Entries]
-) -> Study:
+def _extended(study: Study, settings: Entries, curves: Entries) -> Study:
     """Add what entries of a configuration describe to a study."""
     known = (study.benchmarks, study.methods, study.datasets, study.trials)
     named = tuple(curve_of(curve, *known) for curve in curves)
-    switches = read_readings(PAPER) if any(readings.values()) else {}
-    measured = {
-        (section, entry["id"]): reading_setting(
-            section, entry, switches[section][entry["id"]], study.benchmarks
-        )
-        for section, entries in readings.items()
-        for entry in entries
-    }
+    paper = Paper(RESOURCES)
     every = [
         *study.settings.values(),
         *(state_setting(s, study.methods, study.benchmarks) for s in study.states),
         *(setting_of(setting, study.benchmarks) for setting in settings),
         *(setting for curve in named for setting in curve_settings(curve)),
-        *measured.values(),
+        *paper.settings(study.config, study.benchmarks),
     ]
     return replace(
         study,
         settings={setting.identifier: setting for setting in every},
         curves=named,
-        **{
-            section: {e["id"]: measured[section, e["id"]].identifier for e in entries}
-            for section, entries in readings.items()
-        },
+        guests=(paper,),
     )
 
 

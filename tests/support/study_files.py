@@ -21,8 +21,8 @@ def load(
     """Return the study that a configuration describes, checked; its roles are usual."""
     schema = ROOT / "workflow/schemas/config.schema.yaml"
     catalogue = ROOT / "resources/datasets.yaml"
-    paper = ROOT / "resources/paper"
-    files = {"schema": schema, "catalogue": catalogue, "paper": paper}
+    resources = ROOT / "resources"
+    files = {"schema": schema, "catalogue": catalogue, "resources": resources}
     return load_study(config, **files, inherited=inherited)
 
 

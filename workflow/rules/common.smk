@@ -44,7 +44,7 @@ try:
         layers.config,
         schema=Path(workflow.basedir, "workflow/schemas/config.schema.yaml"),
         catalogue=CATALOGUE,
-        paper=PAPER,
+        resources=os.path.dirname(PAPER),
         inherited=layers.inherited,
         data="data",
     )

@@ -2,7 +2,7 @@
 
 from cdspp.analysis.summary import read_scores
 from cdspp.core.jobs import job
-from cdspp.report.tables.deviations import (
+from cdspp.paper.deviations import (
     build_deviation_table,
     measure_effects,
     read_deviations,

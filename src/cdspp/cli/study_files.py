@@ -58,7 +58,7 @@ def read_study(files: Sequence[str | Path]) -> Study:
         layers.config,
         schema=SCHEMA,
         catalogue="resources/datasets.yaml",
-        paper="resources/paper",
+        resources="resources",
         inherited=layers.inherited,
     )
     for note in (*layers.notes, *study.notes):

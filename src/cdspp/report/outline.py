@@ -6,19 +6,24 @@ measured seconds are apart (*timings*): all others have equal bytes in equal run
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from cdspp.core.names import LABELS
+from cdspp.study.guest_sections import guest_classes
 from cdspp.study.plan import CHOOSING, BenchmarkPlan
 
 __all__ = [
     "KINDS",
-    "OUTLINE",
+    "DETAILS",
+    "FIGURE",
     "Fold",
     "Item",
     "Part",
+    "TABLE",
+    "TIMING",
     "item_names",
+    "outline",
     "outline_names",
     "part_plans",
 ]
@@ -48,17 +53,15 @@ class Item:
         Which of the three.
     name : str
         Stem of its files, with ``{benchmark}`` or ``{curve}`` for each of these.
-    needs : str
-        What a plan must have for it: a showcase, a curve over labels ("labels") or
-        over an option ("sensitivity"), printed numbers beside its own, choices, methods
-        that select, or leave to speak of the paper.
+    needs : callable
+        Whether the plan of a benchmark has what it shows.
     fold : Fold or None
         Under which the page folds it away.
     """
 
     kind: str
     name: str
-    needs: str = ""
+    needs: Callable[[BenchmarkPlan], bool] = lambda plan: True
     fold: Fold | None = None
 
 
@@ -76,6 +79,22 @@ class Part:
     group: str = ""
     items: tuple[Item, ...] = ()
     sentence: str = ""
+
+
+def _has_showcase(plan: BenchmarkPlan) -> bool:
+    return plan.showcase is not None
+
+
+def _has_labels(plan: BenchmarkPlan) -> bool:
+    return any(curve.parameter == LABELS for curve in plan.curves)
+
+
+def _has_options(plan: BenchmarkPlan) -> bool:
+    return any(curve.parameter != LABELS for curve in plan.curves)
+
+
+def _selects(plan: BenchmarkPlan) -> bool:
+    return any(row.kind == CHOOSING for row in plan.rows)
 
 
 EVERY_TASK = Fold(
@@ -113,7 +132,7 @@ CONTENTS = Fold(
     "sides of a task.",
 )
 
-OUTLINE: tuple[Part, ...] = (
+OWN: tuple[Part, ...] = (
     Part(
         "chart",
         "With the source, and without",
@@ -121,43 +140,6 @@ OUTLINE: tuple[Part, ...] = (
         (Item(FIGURE, "source-help"), Item(FIGURE, "source-states")),
     ),
     Part("overview", "All methods at a glance", "", (Item(TABLE, "overview"),)),
-    Part(
-        "claims",
-        "What the paper claims",
-        "",
-        (
-            Item(TABLE, "claims-overview", needs="paper"),
-            Item(
-                TABLE,
-                "claims",
-                "paper",
-                Fold(
-                    "The numbers behind each verdict",
-                    "What was compared, by which rule, and how large the difference "
-                    "is.",
-                ),
-            ),
-        ),
-    ),
-    Part(
-        "printed",
-        "Printed and reproduced",
-        "",
-        (
-            Item(TABLE, "printed-methods", needs="printed"),
-            Item(TABLE, "printed-choices", needs="choices"),
-            Item(
-                TABLE,
-                "printed",
-                "printed",
-                Fold(
-                    "Every printed cell",
-                    "Each printed accuracy beside ours, task by task, or the reason "
-                    "why there is none.",
-                ),
-            ),
-        ),
-    ),
     Part(
         "benchmark-{benchmark}",
         "{title}",
@@ -167,13 +149,13 @@ OUTLINE: tuple[Part, ...] = (
             Item(FIGURE, "methods_{benchmark}", fold=EVERY_TASK),
             Item(TABLE, "class-accuracy_{benchmark}", fold=BALANCED),
             Item(TABLE, "source-help_{benchmark}", fold=BY_TASK),
-            Item(FIGURE, "labels_{benchmark}", needs="labels", fold=CURVES),
-            Item(FIGURE, "sensitivity_{benchmark}", needs="sensitivity", fold=CURVES),
+            Item(FIGURE, "labels_{benchmark}", needs=_has_labels, fold=CURVES),
+            Item(FIGURE, "sensitivity_{benchmark}", needs=_has_options, fold=CURVES),
             Item(TABLE, "curve-{curve}_{benchmark}", fold=CURVES),
             Item(FIGURE, "iterations_{benchmark}", fold=ROUNDS),
             Item(TABLE, "iterations_{benchmark}", fold=ROUNDS),
-            Item(FIGURE, "subspace_{benchmark}", needs="showcase", fold=ONE_TASK),
-            Item(FIGURE, "confusion_{benchmark}", needs="showcase", fold=ONE_TASK),
+            Item(FIGURE, "subspace_{benchmark}", needs=_has_showcase, fold=ONE_TASK),
+            Item(FIGURE, "confusion_{benchmark}", needs=_has_showcase, fold=ONE_TASK),
             Item(TABLE, "contents_{benchmark}", fold=CONTENTS),
             Item(TABLE, "overlap_{benchmark}", fold=CONTENTS),
         ),
@@ -191,8 +173,8 @@ OUTLINE: tuple[Part, ...] = (
         "Are hyper-parameters the reason?",
         DETAILS,
         (
-            Item(FIGURE, "selection", needs="selection"),
-            Item(TABLE, "selection", needs="selection"),
+            Item(FIGURE, "selection", needs=_selects),
+            Item(TABLE, "selection", needs=_selects),
         ),
         "Whether a verdict turns on a hyper-parameter: accuracy with the default, with "
         "the value selected on the labelled target rows of each trial, and with the "
@@ -202,17 +184,9 @@ OUTLINE: tuple[Part, ...] = (
         "times",
         "What it costs",
         DETAILS,
-        (Item(TIMING, "times"), Item(TIMING, "time-claims", needs="paper")),
+        (Item(TIMING, "times"),),
         "Processor time of three trials over all tasks, as a multiple of that of "
         "{reference}, beside what the paper printed.",
-    ),
-    Part(
-        "deviations",
-        "Where paper and released code differ",
-        DETAILS,
-        (Item(TABLE, "deviations", needs="paper"),),
-        "Where the text of a paper and its authors' program say different things, and "
-        "how many points the other reading changes.",
     ),
     Part(
         "graph",
@@ -244,11 +218,19 @@ OUTLINE: tuple[Part, ...] = (
 )
 
 
+def outline() -> tuple[Part, ...]:
+    """Return the parts of the page, those of guest sections among them."""
+    parts = OWN
+    for guest in guest_classes():
+        parts = guest.parts(parts)
+    return parts
+
+
 def outline_names(kind: str, plans: Sequence[BenchmarkPlan]) -> list[str]:
     """Return the names of all items of a kind in a study, in order."""
     return [
         name
-        for part in OUTLINE
+        for part in outline()
         for item in part.items
         if item.kind == kind
         for name in item_names(item, plans)
@@ -269,18 +251,7 @@ def part_plans(
 
 
 def _names(item: Item, plan: BenchmarkPlan) -> Iterator[str]:
-    parameters = {curve.parameter for curve in plan.curves}
-    has = {
-        "": True,
-        "showcase": plan.showcase is not None,
-        "labels": LABELS in parameters,
-        "sensitivity": bool(parameters - {LABELS}),
-        "printed": plan.printed is not None,
-        "choices": bool(plan.choices),
-        "paper": plan.paper,
-        "selection": any(row.kind == CHOOSING for row in plan.rows),
-    }
-    if has[item.needs]:
+    if item.needs(plan):
         curves = [curve.identifier for curve in plan.curves]
         for curve in curves if "{curve}" in item.name else [""]:
             yield item.name.format(benchmark=plan.benchmark, curve=curve)

@@ -17,6 +17,7 @@ from cdspp.features import (
 )
 from cdspp.methods import available, method_class, option_defaults
 from cdspp.study.fitting import option_faults, size_faults
+from cdspp.study.guest_sections import GuestSection
 from cdspp.study.known_names import KnownNames, unknown
 from cdspp.study.model import StudyDataset
 from cdspp.study.run_checks import run_section_faults
@@ -44,10 +45,8 @@ class CrossCheck:
         What of the configuration keeps to the schema.
     datasets : mapping
         What is known of each data set, by name.
-    readings : mapping
-        Deviations and choices that can be run another way, by section and name.
-    printed : sequence of str
-        Benchmarks whose printed numbers are at hand.
+    guests : sequence of GuestSection
+        Guest sections, which check their own keys.
     inherited : collection of str, default=()
         Sections that config.yaml gives.
     """
@@ -56,14 +55,12 @@ class CrossCheck:
         self,
         sound: Sound,
         datasets: Mapping[str, StudyDataset],
-        readings: Mapping[str, Mapping[str, Config]],
-        printed: Sequence[str],
+        guests: Sequence[GuestSection],
         inherited: Collection[str] = (),
     ) -> None:
         self.known = KnownNames(sound, datasets, inherited)
         self.datasets = datasets
-        self.readings = readings
-        self.printed = printed
+        self.guests = guests
         self.views = self.known.views
 
     def faults(self) -> list[str]:
@@ -73,10 +70,9 @@ class CrossCheck:
             *self._view_faults(),
             *self._weight_faults(),
             *self._benchmark_faults(),
-            *self._printed_faults(),
             *self._method_faults(),
             *self._role_faults(),
-            *run_section_faults(self.known, self.readings),
+            *run_section_faults(self.known, self.guests),
         ]
 
     def _repeated(self) -> Iterator[str]:
@@ -171,17 +167,6 @@ class CrossCheck:
             for fault in known.missing(f"{where}.{key}", "views", entry[key]):
                 yield fault + remedy
                 remedy = ""
-
-    def _printed_faults(self) -> Iterator[str]:
-        named: list[str] = []
-        for i, entry in self.known.entries("benchmarks"):
-            if (name := entry.get("printed")) is None:
-                continue
-            if name not in self.printed:
-                yield unknown(f"benchmarks[{i}].printed", name, self.printed)
-            elif name in named:
-                yield f"benchmarks[{i}].printed: {name} is named more than once."
-            named.append(name)
 
     def _kind_faults(self, where: str, entry: Config, key: str) -> Iterator[str]:
         """Yield what keeps the view that a key names from being made of the data."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from cdspp.datasets.catalogue import holds_data, load_catalogue
 from cdspp.methods import method_class
 from cdspp.study.checks import CrossCheck
 from cdspp.study.guest_methods import welcome_guests
+from cdspp.study.guest_sections import GuestSection, guest_classes
 from cdspp.study.inheritance import Cut, cut_inherited
 from cdspp.study.model import (
     Benchmark,
@@ -30,9 +31,6 @@ from cdspp.study.settings import (
     chosen_tasks,
     curve_of,
     curve_settings,
-    printed_names,
-    read_readings,
-    reading_setting,
     selected_settings,
     setting_of,
     stand_ins,
@@ -51,7 +49,7 @@ def load_study(
     *,
     schema: str | Path,
     catalogue: str | Path,
-    paper: str | Path,
+    resources: str | Path,
     inherited: Collection[str] = (),
     data: str | Path | None = None,
 ) -> Study:
@@ -65,8 +63,8 @@ def load_study(
         JSON schema of the configuration, as YAML.
     catalogue : path
         Catalogue of the data sets.
-    paper : path
-        Folder of what the paper printed, and where its released code differs.
+    resources : path
+        Folder of what guest sections ship with the project.
     inherited : collection of str, default=()
         Sections that are not the study's own (see `cdspp.study.layers.layered`): they
         are cut to the methods and benchmarks that the study has.
@@ -84,28 +82,29 @@ def load_study(
     sound = sound_part(config, schema) if faults else Sound(config)
     faults += welcome_guests(sound.config)
     datasets, more, notes = _datasets(sound, catalogue, data)
-    cut = _cut(sound, read_readings(paper), datasets, inherited)
+    guests = tuple(section(Path(resources)) for section in guest_classes())
+    cut = _cut(sound, guests, datasets, inherited)
     sound = sound._replace(config=cut.config)
-    check = CrossCheck(sound, datasets, cut.readings, printed_names(paper), inherited)
+    check = CrossCheck(sound, datasets, guests, inherited)
     faults += [*more, *check.faults()]
     if faults:
         lines = "\n".join(f"  - {fault}" for fault in faults)
         noun = "fault" if len(faults) == 1 else "faults"
         raise ConfigError(f"{len(faults)} {noun} in the configuration:\n{lines}")
-    return _build(cut, datasets, (*notes, *cut.notes))
+    return _build(cut.config, datasets, guests, (*notes, *cut.notes))
 
 
 def _cut(
     sound: Sound,
-    readings: Mapping[str, Mapping[str, Config]],
+    guests: Sequence[GuestSection],
     datasets: Mapping[str, StudyDataset],
     inherited: Collection[str],
 ) -> Cut:
     """Cut inherited sections, unless it is unknown what the study has."""
     if sound.unnamed & {"methods", "benchmarks"}:
-        return Cut(sound.config, readings)
+        return Cut(sound.config)
     whole = set(inherited) - {section for section, _ in sound.broken}
-    return cut_inherited(sound.config, readings, datasets, whole - sound.unnamed)
+    return cut_inherited(sound.config, guests, datasets, whole - sound.unnamed)
 
 
 def _with_switches(config: Config) -> Config:
@@ -166,44 +165,48 @@ def _named_sizes(entry: Mapping[str, Any]) -> dict[str, dict[str, int]]:
 
 
 def _build(
-    cut: Cut, datasets: Mapping[str, StudyDataset], notes: tuple[str, ...]
+    config: Config,
+    datasets: Mapping[str, StudyDataset],
+    guests: tuple[GuestSection, ...],
+    notes: tuple[str, ...],
 ) -> Study:
-    config = cut.config
-    benchmarks = {e["id"]: _benchmark(e, datasets) for e in config["benchmarks"]}
+    benchmarks = {
+        entry["id"]: _benchmark(entry, datasets) for entry in config["benchmarks"]
+    }
+    trials = config["trials"]
     methods = {
         entry["id"]: _method(entry, config, benchmarks) for entry in config["methods"]
     }
     curves = tuple(
-        curve_of(entry, benchmarks, methods, datasets, config["trials"])
+        curve_of(entry, benchmarks, methods, datasets, trials)
         for entry in config.get("curves", [])
     )
     roles, told = _roles(config, methods)
-    measured = _measured(config, cut.readings, benchmarks)
-    asked = config.get("source_states", {})
     return Study(
         name=config["study"],
-        seed=config["seed"],
-        trials=config["trials"],
-        block_size=config["block_size"],
-        numeric_threads=config["numeric_threads"],
-        partial=config.get("partial", False),
-        gpus=config.get("gpus", 0),
         datasets=datasets,
         views={entry["id"]: _view(entry) for entry in config["views"]},
         benchmarks=benchmarks,
         methods=methods,
-        settings=_settings(config, benchmarks, datasets, methods, curves, measured),
+        settings=_settings(config, benchmarks, datasets, methods, curves, guests),
         curves=curves,
         states=_states(config),
-        margin=asked.get("margin", 1.0),
-        holm_over_methods=asked.get("holm_over_methods", True),
-        paper=config.get("paper", True),
         reference=roles[REFERENCE],
         baseline=roles[BASELINE],
         stand_ins=stand_ins(methods),
+        guests=guests,
+        config=config,
         notes=(*notes, *told),
-        **{section: _names(found) for section, found in measured.items()},
+        **_switches(config),
     )
+
+
+def _switches(config: Config) -> dict[str, Any]:
+    """Return the numbers and switches of a study that stand in the file as they are."""
+    names = ("seed", "trials", "block_size", "numeric_threads", "partial", "gpus")
+    found = {name: config[name] for name in names if name in config}
+    asked = config.get("source_states", {})
+    return found | {k: asked[k] for k in ("margin", "holm_over_methods") if k in asked}
 
 
 def _roles(
@@ -233,25 +236,6 @@ def _is_candidate(name: str, role: str) -> bool:
     return sides == (role == REFERENCE, role == BASELINE)
 
 
-def _measured(
-    config: Config,
-    readings: Mapping[str, Mapping[str, Config]],
-    benchmarks: Benchmarks,
-) -> dict[str, dict[str, Setting]]:
-    """Return the settings of the deviations and choices that a study runs, by name."""
-    return {
-        section: {
-            entry["id"]: reading_setting(section, entry, known[entry["id"]], benchmarks)
-            for entry in config.get(section, [])
-        }
-        for section, known in readings.items()
-    }
-
-
-def _names(settings: Mapping[str, Setting]) -> dict[str, str]:
-    return {name: setting.identifier for name, setting in settings.items()}
-
-
 def _states(config: Config) -> tuple[str, ...]:
     return tuple(config.get("source_states", {}).get("states", ()))
 
@@ -262,7 +246,7 @@ def _settings(
     datasets: Mapping[str, StudyDataset],
     methods: Mapping[str, Method],
     curves: Iterable[Curve],
-    measured: Mapping[str, Mapping[str, Setting]],
+    guests: Iterable[GuestSection],
 ) -> dict[str, Setting]:
     by_state = {
         state: benchmarks_with(state, benchmarks, datasets) for state in _states(config)
@@ -275,7 +259,7 @@ def _settings(
         ),
         *(setting_of(entry, benchmarks) for entry in config.get("settings", [])),
         *(setting for curve in curves for setting in curve_settings(curve)),
-        *(setting for found in measured.values() for setting in found.values()),
+        *(each for guest in guests for each in guest.settings(config, benchmarks)),
     ]
     return {setting.identifier: setting for setting in settings}
 
@@ -334,5 +318,4 @@ def _benchmark(entry: Config, datasets: Mapping[str, StudyDataset]) -> Benchmark
         showcase=entry.get("showcase", tasks[0]),
         protocol=entry.get("protocol", "seeded"),
         overlap=entry.get("overlap", "exclude"),
-        printed=entry.get("printed"),
     )

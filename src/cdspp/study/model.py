@@ -18,6 +18,7 @@ from cdspp.core.names import (
 )
 from cdspp.datasets.catalogue import published_storage
 from cdspp.methods import option_defaults
+from cdspp.study.guest_sections import GuestSection
 
 __all__ = [
     "Benchmark",
@@ -110,7 +111,6 @@ class Benchmark:
     showcase: str
     protocol: str = "seeded"
     overlap: str = "exclude"
-    printed: str | None = None
 
 
 @dataclass(frozen=True)
@@ -165,6 +165,8 @@ class Setting:
         What its methods do without, although they have it in the main run.
     selects : bool
         Whether its methods select of their grids.
+    guest : str
+        The guest section that adds and shows it; empty for the study's own.
     """
 
     identifier: str
@@ -178,6 +180,7 @@ class Setting:
     trials: int | None = None
     without: tuple[str, ...] = ()
     selects: bool = False
+    guest: str = ""
 
 
 @dataclass(frozen=True)
@@ -253,23 +256,22 @@ class Study:
     trials: int
     block_size: int
     numeric_threads: int
-    partial: bool
     datasets: Mapping[str, StudyDataset]
     views: Mapping[str, View]
     benchmarks: Mapping[str, Benchmark]
     methods: Mapping[str, Method]
     settings: Mapping[str, Setting]
     curves: tuple[Curve, ...] = ()
-    deviations: Mapping[str, str] = field(default_factory=dict)
-    choices: Mapping[str, str] = field(default_factory=dict)
     states: tuple[str, ...] = ()
     margin: float = 1.0
     holm_over_methods: bool = True
-    paper: bool = True
     reference: str = ""  # the method of each role, empty where none has it
     baseline: str = ""
     stand_ins: Mapping[str, str] = field(default_factory=dict)
     gpus: int = 0
+    partial: bool = False
+    guests: tuple[GuestSection, ...] = ()
+    config: Mapping[str, Any] = field(default_factory=dict)  # which the guests read
     notes: tuple[str, ...] = ()  # for the user: what of files and sections is left out
 
     def blocks(self, trials: int) -> tuple[str, ...]:

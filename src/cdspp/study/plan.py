@@ -30,7 +30,6 @@ __all__ = [
     "BenchmarkPlan",
     "CurvePlan",
     "CurveValue",
-    "ReadingPlan",
     "Row",
     "Showcase",
     "plan_of",
@@ -156,17 +155,6 @@ class CurvePlan:
 
 
 @dataclass(frozen=True)
-class ReadingPlan:
-    """A deviation or choice on one benchmark: what runs another way, and where."""
-
-    identifier: str
-    setting: str
-    method: str
-    tasks: tuple[str, ...]
-    trials_asked: int
-
-
-@dataclass(frozen=True)
 class Showcase:
     """What is shown in detail."""
 
@@ -194,21 +182,19 @@ class BenchmarkPlan:
     rows : tuple of Row
         Methods in table order, then controls, variants and states; every setting and
         method once.
-    curves, deviations, choices : tuple
-        Curves, and the deviations and choices that are run another way.
+    curves : tuple of CurvePlan
+        Curves.
     showcase : Showcase or None
         What is shown in detail; None where the reference does not run, or has no
         common subspace.
-    printed : str or None
-        The paper's benchmark whose printed numbers stand beside.
     states : tuple of str
         Source states that methods are run in beside the real one.
     margin : float
         Points within which a gain counts as equal.
     holm_over_methods : bool
         Whether words in the matrix of methods are corrected for their number.
-    paper : bool
-        Whether the report speaks of the paper's claims and readings.
+    guests : mapping
+        What guest sections have of the benchmark, by their names.
     """
 
     study: str
@@ -224,14 +210,11 @@ class BenchmarkPlan:
     trials_asked: int = 1
     rows: tuple[Row, ...] = ()
     curves: tuple[CurvePlan, ...] = ()
-    deviations: tuple[ReadingPlan, ...] = ()
-    choices: tuple[ReadingPlan, ...] = ()
     showcase: Showcase | None = None
-    printed: str | None = None
     states: tuple[str, ...] = ()
     margin: float = 1.0
     holm_over_methods: bool = True
-    paper: bool = True
+    guests: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def shown_rows(self) -> tuple[Row, ...]:
@@ -266,13 +249,11 @@ class BenchmarkPlan:
             self,
             rows=(),
             curves=(),
-            deviations=(),
-            choices=(),
             showcase=None,
             states=(),
             margin=1.0,
             holm_over_methods=True,
-            paper=True,
+            guests={},
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -296,10 +277,6 @@ class BenchmarkPlan:
         typed = {
             "rows": tuple(Row(**row) for row in values["rows"]),
             "curves": tuple(curves),
-            **{
-                name: tuple(ReadingPlan(**reading) for reading in values[name])
-                for name in ("deviations", "choices")
-            },
             "showcase": None if showcase is None else Showcase(**showcase),
         }
         return cls(**{**values, **typed})
@@ -332,14 +309,11 @@ def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
         trials_asked=study.trials,
         rows=tuple(sorted(_rows(study, benchmark), key=_block)),
         curves=tuple(_curves(study, benchmark)),
-        deviations=tuple(_readings(study, benchmark, study.deviations)),
-        choices=tuple(_readings(study, benchmark, study.choices)),
         showcase=Showcase(entry.showcase, shown) if shown in ran else None,
-        printed=entry.printed,
         states=tuple(s for s in study.states if study.setting_tasks(benchmark, s)),
         margin=study.margin,
         holm_over_methods=study.holm_over_methods,
-        paper=study.paper,
+        guests={guest.name: guest.plan(study, benchmark) for guest in study.guests},
     )
 
 
@@ -348,8 +322,8 @@ def _block(row: Row) -> int:
 
 
 def _rows(study: Study, benchmark: str) -> Iterator[Row]:
-    """Yield a row a setting and method, but for those of curves and readings."""
-    shown_elsewhere = {*study.deviations.values(), *study.choices.values()}
+    """Yield a row a setting and method, but for those of curves and guests."""
+    shown_elsewhere = {name for name, each in study.settings.items() if each.guest}
     shown_elsewhere |= {
         in_state(name, state)
         for curve in study.curves
@@ -453,13 +427,3 @@ def _curve(
         trials_asked=curve.trials,
         n_classes=len(study.datasets[entry.dataset].class_sizes[target]),
     )
-
-
-def _readings(
-    study: Study, benchmark: str, settings: Mapping[str, str]
-) -> Iterator[ReadingPlan]:
-    for name, setting in settings.items():
-        tasks = study.setting_tasks(benchmark, setting)
-        for method in study.setting_methods(benchmark, setting) if tasks else ():
-            trials = study.setting_trials(setting, method)
-            yield ReadingPlan(name, setting, method, tasks, trials)

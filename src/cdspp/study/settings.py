@@ -1,11 +1,9 @@
-"""From settings, curves and readings of a configuration to settings of a study."""
+"""From settings and curves of a configuration to settings of a study."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from cdspp.core.names import (
@@ -21,13 +19,9 @@ from cdspp.methods import method_class, option_defaults
 from cdspp.study.model import Benchmark, Curve, Method, Setting, StudyDataset
 
 __all__ = [
-    "READINGS",
     "chosen_tasks",
     "in_state",
     "benchmarks_with",
-    "printed_names",
-    "read_readings",
-    "reading_setting",
     "selected_settings",
     "setting_of",
     "setting_of_value",
@@ -39,8 +33,6 @@ __all__ = [
 ]
 
 Config = Mapping[str, Any]
-# Sections of a configuration that name other readings, and what opens their settings.
-READINGS = {"deviations": "deviation", "choices": "choice"}
 Benchmarks = Mapping[str, Benchmark]
 
 
@@ -160,56 +152,6 @@ def stand_ins(methods: Mapping[str, Method]) -> dict[str, str]:
 def _fitted(method: Method) -> tuple[Any, ...]:
     options = {**option_defaults(method.identifier), **method.options}
     return method.tasks, method.trials, method.grid, options
-
-
-def read_readings(paper: str | os.PathLike[str]) -> dict[str, dict[str, Config]]:
-    """Read what can be run another way, of both kinds that a study may name.
-
-    Parameters
-    ----------
-    paper : path
-        Folder with ``deviations.yaml``, where paper and released code differ, and
-        ``choices.yaml``, on what the printed numbers rest.
-
-    Returns
-    -------
-    dict
-        By section of a configuration and by name, the entries that have a switch.
-    """
-    found = {name: _read_yaml(Path(paper, f"{name}.yaml")) for name in READINGS}
-    return {
-        name: {
-            entry["id"]: {"methods": [entry.get("method")], **entry}
-            for entry in entries
-            if entry.get("options") or entry.get("without")
-        }
-        for name, entries in found.items()
-    }
-
-
-def printed_names(paper: str | os.PathLike[str]) -> list[str]:
-    """Return the names of the benchmarks whose printed numbers are at hand."""
-    return list(_read_yaml(Path(paper, "benchmarks.yaml")))
-
-
-def _read_yaml(path: Path) -> Any:
-    import yaml
-
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
-
-
-def reading_setting(
-    section: str, entry: Config, reading: Config, benchmarks: Benchmarks
-) -> Setting:
-    """Return the setting that runs the methods of a deviation or choice another way."""
-    return Setting(
-        identifier=f"{READINGS[section]}-{entry['id']}",
-        methods=tuple(reading["methods"]),
-        tasks=chosen_tasks(entry, benchmarks),
-        options=dict(sorted(reading.get("options", {}).items())),
-        trials=entry.get("trials"),
-        without=tuple(reading.get("without", ())),
-    )
 
 
 def setting_of_value(curve: str, value: float) -> str:

@@ -16,7 +16,7 @@ from support.written_study import WrittenStudy
 
 from cdspp.analysis.digests import read_digests
 from cdspp.analysis.verdicts import RULE
-from cdspp.report.outline import OUTLINE, Fold, Item, Part
+from cdspp.report.outline import Fold, Item, Part, outline
 from cdspp.report.page import page as page_module
 from cdspp.report.page.page import write_report
 from cdspp.study.model import RunDescription
@@ -78,7 +78,7 @@ def test_a_section_and_a_fold_with_headings_of_their_own_are_shown(
 ) -> None:
     item = Item("table", "overview", fold=Fold("A table of mine"))
     own = Part("mine", "A section of mine", "Details", (item,), "Of {reference}.")
-    monkeypatch.setattr(page_module, "OUTLINE", (*OUTLINE, own))
+    monkeypatch.setattr(page_module, "outline", lambda: (*outline(), own))
     text, _ = read_page(make_page())
     section = text[text.index('<section id="mine">') :]
     shown = "A section of mine", "Of CDSPP.", "A table of mine", "SVM"

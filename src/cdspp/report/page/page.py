@@ -38,7 +38,7 @@ from cdspp.core.names import BASELINE, REFERENCE
 from cdspp.core.whole_files import atomic
 from cdspp.core.wording import task_title
 from cdspp.report.figures.source_help import few_tasks
-from cdspp.report.outline import OUTLINE, Fold, Item, Part, item_names, part_plans
+from cdspp.report.outline import Fold, Item, Part, item_names, outline, part_plans
 from cdspp.report.page.embed import Embedder, Files
 from cdspp.report.page.graph import EDGES, STAGES
 from cdspp.report.page.run import describe_run
@@ -200,7 +200,7 @@ def _sections(
     """Yield the sections of the page that have something to show."""
     embedder = Embedder(files, templates)
     captions: Any = templates.get_template("captions.html.j2").module
-    for part in OUTLINE:
+    for part in outline():
         name = part.anchor.partition("-{")[0]
         names = [f"sections/{name}.html.j2", "sections/items.html.j2"]
         template = templates.select_template(names)

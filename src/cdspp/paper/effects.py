@@ -8,11 +8,12 @@ from typing import Any
 import pandas as pd
 
 from cdspp.analysis.paired import paired_gain
-from cdspp.analysis.paper_accuracy import EXACT, Printed, printed_verdict
 from cdspp.analysis.summary import Floats, accuracy_of, mean_sd, n_present
 from cdspp.core.names import MAIN
 from cdspp.methods import method_class
-from cdspp.study.plan import BenchmarkPlan, ReadingPlan, Row
+from cdspp.paper.accuracy import EXACT, Printed, printed_verdict
+from cdspp.paper.readings import PaperPlan, ReadingPlan
+from cdspp.study.plan import BenchmarkPlan, Row
 
 __all__ = ["measure_choices", "reading_values"]
 
@@ -81,7 +82,7 @@ def measure_choices(
     found = [
         _measured(frame, plan, entry, printed)
         for frame, plan in zip(scores, plans, strict=True)
-        for entry in plan.choices
+        for entry in PaperPlan.of(plan).choices
     ]
     return pd.DataFrame(found, columns=list(_COLUMNS))
 
@@ -94,7 +95,9 @@ def _measured(
     otherwise, main = values.mean(axis=1)
     gain = paired_gain(main, otherwise)
     cells = printed.cells
-    cells = cells[(cells["benchmark"] == plan.printed) & (cells["method"] == name)]
+    cells = cells[
+        (cells["benchmark"] == PaperPlan.of(plan).printed) & (cells["method"] == name)
+    ]
     asked = cells.set_index("task").reindex(entry.tasks).dropna(subset="printed_mean")
     exact_otherwise, exact = (
         sum(

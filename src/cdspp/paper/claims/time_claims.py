@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pandas as pd
 
-from cdspp.report.tables.claims.checks import Cheapest
-from cdspp.report.tables.claims.claims import Claim, build_claims_table, check_claims
-from cdspp.report.tables.claims.evidence import Times
+from cdspp.paper.claims.checks import Cheapest
+from cdspp.paper.claims.claims import Claim, build_claims_table, check_claims
+from cdspp.paper.claims.evidence import Times
 from cdspp.report.tables.table import Table
 from cdspp.study.plan import BenchmarkPlan
 
@@ -41,7 +41,7 @@ def check_time_claims(
     Returns
     -------
     DataFrame
-        As of `cdspp.report.tables.claims.claims.check_claims`.
+        As of `cdspp.paper.claims.claims.check_claims`.
     """
     known = [Times(p, times[times["benchmark"] == p.benchmark]) for p in plans]
     return check_claims(known, TIME_CLAIMS)

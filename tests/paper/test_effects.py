@@ -9,9 +9,9 @@ import pytest
 from support.report_data import make_plan
 from support.score_data import as_frame
 
-from cdspp.analysis.paper_accuracy import Printed, PrintedBenchmark
-from cdspp.analysis.readings import measure_choices
-from cdspp.study.plan import ReadingPlan
+from cdspp.paper.accuracy import Printed, PrintedBenchmark
+from cdspp.paper.effects import measure_choices
+from cdspp.paper.readings import PaperPlan, ReadingPlan
 
 TASKS = ("print_sketch", "sketch_photo")
 # Ten trials each: means 70.2 and 80.0 with the choice, 69.2 and 80.0 without.
@@ -22,8 +22,9 @@ OTHERWISE = [0.69, 0.694] * 5, [0.80] * 10
 @pytest.fixture
 def effect() -> pd.Series:
     """Return the effect of one choice of SVM_t on two printed tasks."""
-    plan = make_plan(tasks=TASKS, printed="paper")
+    plan = make_plan(tasks=TASKS)
     reading = ReadingPlan("votes", "choice-votes", "svm-t", TASKS, 10)
+    told = PaperPlan(printed="paper", choices=(reading,))
     cells = {
         ("main", "svm-t"): dict(zip(TASKS, MAIN, strict=True)),
         ("choice-votes", "svm-t"): dict(zip(TASKS, OTHERWISE, strict=True)),
@@ -40,7 +41,7 @@ def effect() -> pd.Series:
     benchmarks = {"paper": PrintedBenchmark("Paper", "table", "nothing", {})}
     found = measure_choices(
         [as_frame(cells)],
-        [replace(plan, choices=(reading,))],
+        [replace(plan, guests={"paper": told.as_dict()})],
         Printed(benchmarks, printed),
     )
     assert len(found) == 1

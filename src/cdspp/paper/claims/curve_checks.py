@@ -15,7 +15,7 @@ from cdspp.analysis.summary import Floats
 from cdspp.analysis.verdicts import MIN_TRIALS
 from cdspp.core.names import LABELS
 from cdspp.core.wording import counted, in_points
-from cdspp.report.tables.claims.evidence import (
+from cdspp.paper.claims.evidence import (
     Evidence,
     Judgement,
     NotTestable,

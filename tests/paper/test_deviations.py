@@ -15,7 +15,7 @@ from support.score_data import Cells, as_frame
 
 from cdspp.core.errors import DataError
 from cdspp.methods import make, option_defaults
-from cdspp.report.tables.deviations import (
+from cdspp.paper.deviations import (
     Deviation,
     build_deviation_table,
     measure_effects,
@@ -56,7 +56,10 @@ def plan_of(
 ) -> BenchmarkPlan:
     deviation = {"id": "no-centring", "trials": trials}
     return make_plan(
-        benchmark=benchmark, tasks=tasks, methods=("cdspp",), deviations=[deviation]
+        benchmark=benchmark,
+        tasks=tasks,
+        methods=("cdspp",),
+        paper={"deviations": [deviation]},
     )
 
 

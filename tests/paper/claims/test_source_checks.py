@@ -10,14 +10,14 @@ import pytest
 from support.claim_data import evidence
 
 from cdspp.analysis.verdicts import TOO_FEW
-from cdspp.report.tables.claims.evidence import (
+from cdspp.paper.claims.evidence import (
     CONTRARY,
     SUPPORTED,
     Check,
     Evidence,
     NotTestable,
 )
-from cdspp.report.tables.claims.source_checks import (
+from cdspp.paper.claims.source_checks import (
     NoiseDoes,
     Transfer,
     WithoutSource,

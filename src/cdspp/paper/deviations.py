@@ -14,10 +14,11 @@ import yaml
 
 from cdspp.analysis.answers import excludes_zero
 from cdspp.analysis.paired import PairedGain, interval_note, paired_gain
-from cdspp.analysis.readings import reading_values
 from cdspp.core.errors import DataError
 from cdspp.core.wording import DASH, counted
 from cdspp.methods import method_class
+from cdspp.paper.effects import reading_values
+from cdspp.paper.readings import PaperPlan
 from cdspp.report.tables.table import Cell, Line, Table, effect_cell
 from cdspp.study.plan import BenchmarkPlan
 
@@ -140,7 +141,7 @@ def measure_effects(scores: pd.DataFrame, plan: BenchmarkPlan) -> dict[str, Effe
             tasks=len(entry.tasks),
             gain=paired_gain(*reading_values(scores, entry).mean(axis=1)),
         )
-        for entry in plan.deviations
+        for entry in PaperPlan.of(plan).deviations
     }
 
 

@@ -78,7 +78,7 @@ def build_choices_table(effects: pd.DataFrame, choices: Sequence[Choice]) -> Tab
     Parameters
     ----------
     effects : DataFrame
-        What `cdspp.analysis.readings.measure_choices` returned.
+        What `cdspp.paper.effects.measure_choices` returned.
     choices : sequence of Choice
         What `read_choices` returned; those that were not measured are left out.
     """

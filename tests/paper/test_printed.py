@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from support.printed_data import cell_of, summary_of
 
-from cdspp.analysis.paper_accuracy import Printed, compare_printed, read_printed
-from cdspp.report.tables.printed import build_printed_counts, build_printed_table
+from cdspp.paper.accuracy import Printed, compare_printed, read_printed
+from cdspp.paper.printed import build_printed_counts, build_printed_table
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,9 @@ import pytest
 from support.claim_data import LUCK, curve_of, evidence, times
 
 from cdspp.analysis.verdicts import TOO_FEW
-from cdspp.report.tables.claims.checks import Best, Cheapest, Elsewhere, Superior
-from cdspp.report.tables.claims.curve_checks import Flat, Trend
-from cdspp.report.tables.claims.evidence import (
+from cdspp.paper.claims.checks import Best, Cheapest, Elsewhere, Superior
+from cdspp.paper.claims.curve_checks import Flat, Trend
+from cdspp.paper.claims.evidence import (
     CONTRARY,
     SUPPORTED,
     Check,

@@ -21,6 +21,7 @@ from cdspp.analysis.verdicts import MIN_TRIALS, TOO_FEW
 from cdspp.core.errors import DataError
 from cdspp.core.names import AVERAGE
 from cdspp.methods import seed_option
+from cdspp.paper.readings import PaperPlan
 from cdspp.stages.artifacts import SHIPPED, read_csv
 from cdspp.study.plan import Row
 
@@ -215,7 +216,7 @@ def compare_printed(printed: Printed, summaries: Sequence[Summary]) -> pd.DataFr
     """
     reproduced: dict[str, Summary] = {}
     for summary in summaries:
-        name = summary.plan.printed
+        name = PaperPlan.of(summary.plan).printed
         if name is None:
             continue
         if name not in printed.benchmarks or name in reproduced:

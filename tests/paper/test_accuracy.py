@@ -13,16 +13,16 @@ from support.printed_data import cell_of, summary_of
 from support.report_data import make_plan
 from support.score_data import NAN, as_frame
 
-from cdspp.analysis.paper_accuracy import (
+from cdspp.analysis.summary import summarise
+from cdspp.core.errors import DataError
+from cdspp.datasets.catalogue import load_catalogue
+from cdspp.methods import available, method_class
+from cdspp.paper.accuracy import (
     Printed,
     compare_printed,
     printed_verdict,
     read_printed,
 )
-from cdspp.analysis.summary import summarise
-from cdspp.core.errors import DataError
-from cdspp.datasets.catalogue import load_catalogue
-from cdspp.methods import available, method_class
 
 MRC_TASKS = ("en_sp", "fr_sp", "gr_sp", "it_sp")
 
@@ -186,7 +186,7 @@ def test_a_random_method_differs_where_three_seeds_of_five_trials_do(
         for setting, off in zip(("main", *settings), seeds, strict=True)
     }
     plan = make_plan(
-        printed="nus-imagenet",
+        paper={"printed": "nus-imagenet"},
         tasks=["tags_images"],
         methods=[method],
         states=(),

@@ -23,7 +23,7 @@ from cdspp.analysis.verdicts import (
 )
 from cdspp.core.names import ALONE, CLASS_NOISE
 from cdspp.core.wording import counted, in_points
-from cdspp.report.tables.claims.evidence import (
+from cdspp.paper.claims.evidence import (
     Evidence,
     Judgement,
     NotTestable,

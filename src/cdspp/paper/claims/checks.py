@@ -14,7 +14,7 @@ from cdspp.analysis.paired import paired_gain
 from cdspp.analysis.summary import Floats, mean_sd, n_present
 from cdspp.analysis.verdicts import MIN_TRIALS
 from cdspp.core.wording import counted, in_points
-from cdspp.report.tables.claims.evidence import (
+from cdspp.paper.claims.evidence import (
     Evidence,
     Judgement,
     NotTestable,

@@ -23,7 +23,7 @@ from cdspp.analysis.summary import read_scores
 from cdspp.analysis.times import measure_times
 from cdspp.analysis.verdicts import TOO_FEW
 from cdspp.methods import available
-from cdspp.report.tables.claims.claims import (
+from cdspp.paper.claims.claims import (
     CLAIM_COLUMNS,
     CLAIMS,
     Claim,
@@ -31,7 +31,7 @@ from cdspp.report.tables.claims.claims import (
     build_verdicts_table,
     check_claims,
 )
-from cdspp.report.tables.claims.evidence import (
+from cdspp.paper.claims.evidence import (
     BY_CONSTRUCTION,
     CONTRARY,
     SUPPORTED,
@@ -39,7 +39,7 @@ from cdspp.report.tables.claims.evidence import (
     judge_gain,
     read_evidence,
 )
-from cdspp.report.tables.claims.time_claims import (
+from cdspp.paper.claims.time_claims import (
     TIME_CLAIMS,
     build_time_claims_table,
     check_time_claims,

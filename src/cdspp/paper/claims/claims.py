@@ -12,13 +12,13 @@ import pandas as pd
 from cdspp.analysis.verdicts import MIN_TRIALS, TOO_FEW
 from cdspp.core.names import LABELS
 from cdspp.core.wording import DASH, sentence
-from cdspp.report.tables.claims.checks import (
+from cdspp.paper.claims.checks import (
     Best,
     Elsewhere,
     Superior,
 )
-from cdspp.report.tables.claims.curve_checks import Flat, Trend
-from cdspp.report.tables.claims.evidence import (
+from cdspp.paper.claims.curve_checks import Flat, Trend
+from cdspp.paper.claims.evidence import (
     BY_CONSTRUCTION,
     CONTRARY,
     SUPPORTED,
@@ -29,7 +29,7 @@ from cdspp.report.tables.claims.evidence import (
     Known,
     NotTestable,
 )
-from cdspp.report.tables.claims.source_checks import NoiseDoes, Transfer, WithoutSource
+from cdspp.paper.claims.source_checks import NoiseDoes, Transfer, WithoutSource
 from cdspp.report.tables.table import Cell, Line, Table
 
 __all__ = [
@@ -192,7 +192,7 @@ def check_claims(
     evidence : sequence of Evidence or Times
         What is known of each benchmark.
     claims : sequence of Claim
-        `CLAIMS`, or those on time (`cdspp.report.tables.claims.time_claims`).
+        `CLAIMS`, or those on time (`cdspp.paper.claims.time_claims`).
 
     Returns
     -------

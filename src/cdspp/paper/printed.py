@@ -8,7 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from cdspp.analysis.paper_accuracy import (
+from cdspp.analysis.verdicts import TOO_FEW
+from cdspp.core.wording import DASH, counted, in_points, marks, percent, task_title
+from cdspp.paper.accuracy import (
     AGREES,
     CLOSE,
     DIFFERS,
@@ -17,8 +19,6 @@ from cdspp.analysis.paper_accuracy import (
     PRINTED_TRIALS,
     RULE,
 )
-from cdspp.analysis.verdicts import TOO_FEW
-from cdspp.core.wording import DASH, counted, in_points, marks, percent, task_title
 from cdspp.report.tables.table import Cell, Line, Table
 
 __all__ = ["build_printed_counts", "build_printed_table"]
