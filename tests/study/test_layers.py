@@ -53,11 +53,7 @@ def test_the_quick_preset_has_few_methods_all_states_and_nothing_else() -> None:
     assert study.trials == 5
     assert set(study.states) == STATES
     assert set(study.settings) == {"main", *STATES}
-    assert [study.curves, study.config["deviations"], study.config["choices"]] == [
-        (),
-        [],
-        [],
-    ]
+    assert study.curves == ()
     assert study.notes == ()
     assert len(study.methods) == 6
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -154,8 +154,12 @@ def make_plan(
     )
     told = dict(paper or {})
     own = {"id": benchmark, "printed": told.pop("printed", None)}
-    study = replace(study, config={"benchmarks": [own], **told})
-    return plan_of(_extended(study, settings, curves), benchmark)
+    config = {"benchmarks": [own], **told}
+    guest = Paper(RESOURCES)
+    more = guest.settings(config, study.benchmarks)
+    study = _extended(study, settings, curves, more)
+    plans = {"paper": guest.plan(study, config, benchmark)}
+    return plan_of(replace(study, guests={benchmark: plans}), benchmark)
 
 
 def _states_of(method: str, states: Sequence[str]) -> tuple[str, ...]:
@@ -184,23 +188,23 @@ def _dataset(benchmark: Benchmark, smallest: Mapping[str, int]) -> StudyDataset:
     return StudyDataset(benchmark.dataset, "images", sizes)
 
 
-def _extended(study: Study, settings: Entries, curves: Entries) -> Study:
+def _extended(
+    study: Study, settings: Entries, curves: Entries, more: Iterable[Setting]
+) -> Study:
     """Add what entries of a configuration describe to a study."""
     known = (study.benchmarks, study.methods, study.datasets, study.trials)
     named = tuple(curve_of(curve, *known) for curve in curves)
-    paper = Paper(RESOURCES)
     every = [
         *study.settings.values(),
         *(state_setting(s, study.methods, study.benchmarks) for s in study.states),
         *(setting_of(setting, study.benchmarks) for setting in settings),
         *(setting for curve in named for setting in curve_settings(curve)),
-        *paper.settings(study.config, study.benchmarks),
+        *more,
     ]
     return replace(
         study,
         settings={setting.identifier: setting for setting in every},
         curves=named,
-        guests=(paper,),
     )
 
 

@@ -154,9 +154,9 @@ class Paper:
                 reading = readings[entry["id"]]
                 yield reading_setting(section, entry, reading, benchmarks)
 
-    def plan(self, study: Study, benchmark: str) -> dict[str, Any]:
+    def plan(self, study: Study, config: Config, benchmark: str) -> dict[str, Any]:
         """Return the `cdspp.paper.readings.PaperPlan` of a benchmark as a mapping."""
-        return PaperPlan.of_study(study, benchmark).as_dict()
+        return PaperPlan.of_study(study, config, benchmark).as_dict()
 
     @staticmethod
     def parts(outline: tuple[Part, ...]) -> tuple[Part, ...]:

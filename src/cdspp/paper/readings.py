@@ -66,16 +66,16 @@ class PaperPlan:
         return cls(**told)
 
     @classmethod
-    def of_study(cls, study: Study, benchmark: str) -> Self:
+    def of_study(cls, study: Study, config: Mapping[str, Any], benchmark: str) -> Self:
         """Return what a study has of the paper on a benchmark."""
-        entries = {entry["id"]: entry for entry in study.config.get("benchmarks", ())}
+        entries = {entry["id"]: entry for entry in config.get("benchmarks", ())}
         return cls(
-            claims=study.config.get("paper", True),
+            claims=config.get("paper", True),
             printed=entries.get(benchmark, {}).get("printed"),
             **{
                 section: tuple(
                     reading
-                    for entry in study.config.get(section, ())
+                    for entry in config.get(section, ())
                     for reading in _plans(study, benchmark, section, entry["id"])
                 )
                 for section in READINGS

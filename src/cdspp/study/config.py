@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +92,12 @@ def load_study(
         lines = "\n".join(f"  - {fault}" for fault in faults)
         noun = "fault" if len(faults) == 1 else "faults"
         raise ConfigError(f"{len(faults)} {noun} in the configuration:\n{lines}")
-    return _build(cut.config, datasets, guests, (*notes, *cut.notes))
+    study = _build(cut.config, datasets, guests, (*notes, *cut.notes))
+    plans = {
+        name: {guest.name: guest.plan(study, cut.config, name) for guest in guests}
+        for name in study.benchmarks
+    }
+    return replace(study, guests=plans)
 
 
 def _cut(
@@ -104,7 +110,8 @@ def _cut(
     if sound.unnamed & {"methods", "benchmarks"}:
         return Cut(sound.config)
     whole = set(inherited) - {section for section, _ in sound.broken}
-    return cut_inherited(sound.config, guests, datasets, whole - sound.unnamed)
+    cuts = [guest.cut for guest in guests]
+    return cut_inherited(sound.config, cuts, datasets, whole - sound.unnamed)
 
 
 def _with_switches(config: Config) -> Config:
@@ -173,12 +180,11 @@ def _build(
     benchmarks = {
         entry["id"]: _benchmark(entry, datasets) for entry in config["benchmarks"]
     }
-    trials = config["trials"]
     methods = {
         entry["id"]: _method(entry, config, benchmarks) for entry in config["methods"]
     }
     curves = tuple(
-        curve_of(entry, benchmarks, methods, datasets, trials)
+        curve_of(entry, benchmarks, methods, datasets, config["trials"])
         for entry in config.get("curves", [])
     )
     roles, told = _roles(config, methods)
@@ -194,8 +200,6 @@ def _build(
         reference=roles[REFERENCE],
         baseline=roles[BASELINE],
         stand_ins=stand_ins(methods),
-        guests=guests,
-        config=config,
         notes=(*notes, *told),
         **_switches(config),
     )

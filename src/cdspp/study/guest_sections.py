@@ -6,7 +6,7 @@ point of the group ``cdspp.sections``, which names a class such as `GuestSection
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module, metadata
 from pathlib import Path
@@ -42,7 +42,7 @@ class GuestSection(Protocol):
     def __init__(self, resources: Path) -> None: ...
 
     def cut(
-        self, config: Mapping[str, Any], scissors: Scissors, inherited: Iterable[str]
+        self, config: Mapping[str, Any], scissors: Scissors, inherited: Collection[str]
     ) -> dict[str, Any]:
         """Return its inherited keys, cut to what the study has."""
 
@@ -57,7 +57,9 @@ class GuestSection(Protocol):
     ) -> Iterable[Setting]:
         """Return the settings that it adds; they carry its name as their `guest`."""
 
-    def plan(self, study: Study, benchmark: str) -> dict[str, Any]:
+    def plan(
+        self, study: Study, config: Mapping[str, Any], benchmark: str
+    ) -> dict[str, Any]:
         """Return what its tables need to know of a benchmark, as JSON could hold it."""
 
     @staticmethod

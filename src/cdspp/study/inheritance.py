@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cdspp.core.names import BASELINE, REFERENCE
 from cdspp.methods import available
-from cdspp.study.guest_sections import GuestSection
 from cdspp.study.model import StudyDataset
 from cdspp.study.settings import task_names
 
@@ -34,7 +33,7 @@ class Cut(NamedTuple):
 
 def cut_inherited(
     config: Config,
-    guests: Sequence[GuestSection],
+    cuts: Sequence[Callable[[Config, Scissors, Collection[str]], dict[str, Any]]],
     datasets: Mapping[str, StudyDataset],
     inherited: Collection[str],
 ) -> Cut:
@@ -47,8 +46,8 @@ def cut_inherited(
     ----------
     config : mapping
         A configuration, or what of it keeps to the schema.
-    guests : sequence of GuestSection
-        Guest sections, which cut their own keys.
+    cuts : sequence of callable
+        How guest sections cut their own keys.
     datasets : mapping
         What is known of each data set, by name.
     inherited : collection of str
@@ -61,8 +60,8 @@ def cut_inherited(
     for section in ("settings", "curves"):
         if section in inherited:
             changed[section] = scissors.cut_runs(section)
-    for guest in guests:
-        changed |= guest.cut(config, scissors, inherited)
+    for cut in cuts:
+        changed |= cut(config, scissors, inherited)
     for role in ROLES & set(inherited):
         if config.get(role) not in scissors.methods:
             changed[role] = None

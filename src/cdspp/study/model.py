@@ -18,7 +18,6 @@ from cdspp.core.names import (
 )
 from cdspp.datasets.catalogue import published_storage
 from cdspp.methods import option_defaults
-from cdspp.study.guest_sections import GuestSection
 
 __all__ = [
     "Benchmark",
@@ -270,8 +269,7 @@ class Study:
     stand_ins: Mapping[str, str] = field(default_factory=dict)
     gpus: int = 0
     partial: bool = False
-    guests: tuple[GuestSection, ...] = ()
-    config: Mapping[str, Any] = field(default_factory=dict)  # which the guests read
+    guests: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # their plans
     notes: tuple[str, ...] = ()  # for the user: what of files and sections is left out
 
     def blocks(self, trials: int) -> tuple[str, ...]:

@@ -313,7 +313,7 @@ def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
         states=tuple(s for s in study.states if study.setting_tasks(benchmark, s)),
         margin=study.margin,
         holm_over_methods=study.holm_over_methods,
-        guests={guest.name: guest.plan(study, benchmark) for guest in study.guests},
+        guests=study.guests.get(benchmark, {}),
     )
 
 
