@@ -24,7 +24,7 @@ import numpy as np
 
 from cdspp.core.errors import DataError
 from cdspp.core.whole_files import atomic, write_json
-from cdspp.datasets.archives import unpack
+from cdspp.datasets.archives import extract
 from cdspp.datasets.catalogue import load_catalogue
 from cdspp.datasets.fetch import RemoteFile, git_blob_id, verify_file
 from cdspp.datasets.published_splits import packed_digest
@@ -90,7 +90,9 @@ def write_manifest(images: Path, entry: Entry, output: Path) -> None:
         tree = images
         if not images.is_dir():
             tree = Path(temporary)
-            unpack(images, tree, lambda member: _below(member, way["tree"]), MOST_BYTES)
+            extract(
+                images, tree, lambda member: _below(member, way["tree"]), MOST_BYTES
+            )
         lines = [
             f"{place}\t{file.stat().st_size}\t{git_blob_id(file)}\n"
             for place, file in _photographs(tree, entry, way.get("folders", {}))

@@ -110,7 +110,7 @@ class ImageSet:
     def wanted(
         self, tree: str, folders: Mapping[str, str]
     ) -> Callable[[str], str | None]:
-        """Return what tells `cdspp.datasets.archives.unpack` which members are images.
+        """Return what tells `cdspp.datasets.archives.extract` which members are images.
 
         Parameters
         ----------
