@@ -12,7 +12,13 @@ import pytest
 from support.toy_problem import toy_problem
 
 from cdspp.core.provenance import code_digest
-from cdspp.methods import available, make, method_module, set_guests
+from cdspp.methods import (
+    available,
+    make,
+    method_class,
+    method_module,
+    set_guests,
+)
 from cdspp.study.guest_methods import welcome_guests
 
 MODULE = """
@@ -59,6 +65,24 @@ def test_a_class_in_the_folder_of_the_run_is_a_method() -> None:
     assert set(model.predict(toy_problem().X)) == {0}
     assert not faults({"id": "cdspp"})
     assert "first" not in available()
+
+
+@pytest.mark.usefixtures("folder")
+def test_predictions_made_elsewhere_are_a_method(folder: Path) -> None:
+    (folder / "theirs.csv").write_text("task,trial,id,predicted\n")
+    entry = {"id": "theirs", "predictions": "theirs.csv", "display_name": "Theirs"}
+    assert not faults({"id": "cdspp"}, entry)
+    found = method_class("theirs")
+    assert (found.display_name, found.uses_source) == ("Theirs", False)
+    assert not faults(entry | {"states": ["none"]})
+    assert method_class("theirs").uses_source
+    (told,) = faults(entry | {"options": {"alpha": 1}})
+    assert "methods[0].options: predictions made elsewhere are not fitted" in told
+    (told,) = faults(entry | {"id": "cdspp"})
+    assert "choose another id" in told
+    (folder / "theirs.csv").write_text("task,trial,predicted\n")
+    (told,) = faults(entry)
+    assert "methods[0].predictions: theirs.csv: lacks id" in told
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,11 @@ from cdspp.study.files import (
     FIT,
     ROW_SCORES,
     SCORES,
+    SHARES,
     SPLIT,
     SUBSPACE,
     files_after_fits,
+    files_of_fit,
     prediction_files,
 )
 from cdspp.study.layers import layered
@@ -82,7 +84,6 @@ FETCHED = "data/{dataset}/{resource}.fetched.json"
 INDEX = "data/{dataset}/index.json"
 LABELS = "results/labels/{dataset}/{domain}.parquet"
 CODEBOOK = "results/codebooks/{dataset}/{view}.npz"
-SHARES = "results/{study}/test-shares/{benchmark}/{setting}/{domain}/{block}.parquet"
 EVERY_SCORES = expand(SCORES, benchmark=study.benchmarks, allow_missing=True)
 EVERY_ROW_SCORES = expand(ROW_SCORES, benchmark=study.benchmarks, allow_missing=True)
 COMPARISONS = "results/{study}/tables/source-help_{benchmark}"

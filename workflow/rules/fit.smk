@@ -5,39 +5,13 @@
 
 from functools import cache, partial
 
-from cdspp.core.names import trials_of_block
+from cdspp.core.names import FitKey, trials_of_block
 from cdspp.study.fit_jobs import fit_groups, longest_seconds
 from cdspp.study.requests import fit_request, travels_alone
 
 
 def fit_files(benchmark, setting, task, method, block):
-    entry = study.benchmarks[benchmark]
-    views = {
-        "source": study.source_view(benchmark, setting, method),
-        "target": entry.target_view,
-    }
-    files = {}
-    for (role, view), domain in zip(views.items(), task.split("_")):
-        files[f"{role}_features"] = FEATURES.format(
-            dataset=entry.dataset, domain=domain, view=view
-        )
-        files[f"{role}_split"] = SPLIT.format(
-            study=study.name,
-            benchmark=benchmark,
-            setting=study.split_setting(setting, role),
-            role=role,
-            domain=domain,
-            block=block,
-        )
-    if study.prior_file(setting, method) is not None:
-        files["prior"] = SHARES.format(
-            study=study.name,
-            benchmark=benchmark,
-            setting=study.split_setting(setting, "target"),
-            domain=domain,
-            block=block,
-        )
-    return files
+    return files_of_fit(study, FitKey(benchmark, setting, task, method, block))
 
 
 rule test_shares:

@@ -10,6 +10,7 @@ from contextlib import suppress
 
 from cdspp.cli.command import add_command, missing_package
 from cdspp.cli.compare import add_compare
+from cdspp.cli.export_splits import add_export_splits
 from cdspp.cli.fetch import add_fetch
 from cdspp.cli.init import add_init
 from cdspp.cli.own_data import FILES, add_fit, add_predict
@@ -93,6 +94,7 @@ def _parser() -> argparse.ArgumentParser:
         "folder", metavar="RESULTS_FOLDER", help="for instance results/embedded"
     )
     add_verify(commands)
+    add_export_splits(commands)
     return parser
 
 

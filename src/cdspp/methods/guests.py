@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cdspp.core.discovery import defaults_of, did_you_mean
-from cdspp.core.errors import ConfigError
+from cdspp.core.errors import ConfigError, MethodFailed
 from cdspp.methods.base import (
     UNLABELLED,
     Float,
@@ -27,6 +27,7 @@ from cdspp.methods.base import (
 )
 
 __all__ = [
+    "PREDICTIONS",
     "TARGET_KIND",
     "Guest",
     "class_path",
@@ -35,7 +36,7 @@ __all__ = [
     "of_object",
 ]
 
-TARGET_KIND = "target-only"
+TARGET_KIND, PREDICTIONS = "target-only", "predictions"
 # Of scikit-learn: these take -1 for a row without a label, where others see a class.
 SEMI_SUPERVISED = "sklearn.semi_supervised"
 NESTED = {"class", "options"}
@@ -52,7 +53,10 @@ class Guest:
     display_name : str
         Its name in tables and figures; that of the class by default.
     kind : str
-        ``target-only`` for a classifier that is fitted without the source.
+        ``target-only`` for a classifier that is fitted without the source;
+        ``predictions`` where they are made elsewhere, and nothing is fitted here.
+    states : bool
+        Of predictions, whether there are some in other source states.
     seconds : float
         What a fit is expected to take.
     """
@@ -61,6 +65,7 @@ class Guest:
     display_name: str = ""
     kind: str = ""
     seconds: float = 0.5
+    states: bool = False
 
 
 class GuestClassifier(HeterogeneousClassifier):
@@ -110,6 +115,13 @@ class TransductiveGuest(TransductiveClassifier, GuestClassifier):
 
     def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
         return TransductiveClassifier._predict_codes(self, X)
+
+
+class MadeElsewhere(TransductiveClassifier):
+    """Predictions that are made elsewhere; the fit stage takes them from their file."""
+
+    def _fit_problem(self, problem: Problem) -> list[Round]:
+        raise MethodFailed(f"{self.display_name} is made elsewhere and not fitted")
 
 
 def class_path(cls: type) -> str:
@@ -172,7 +184,17 @@ def guest_class(name: str, guest: Guest) -> type[HeterogeneousClassifier]:
     ConfigError
         It cannot be imported (`load_class`), or has not what a method has.
     """
+    if guest.kind == PREDICTIONS:
+        return _foreign(name, guest)
     return _as_method(name, guest, load_class(guest.place))
+
+
+def _foreign(name: str, guest: Guest) -> type[HeterogeneousClassifier]:
+    own: dict[str, Any] = {"identifier": name, "uses_source": guest.states}
+    own["display_name"] = guest.display_name or name
+    own["work"] = classmethod(lambda _, size: (0.01, 50.0))
+    own["__module__"] = __name__
+    return type("MadeElsewhere", (MadeElsewhere,), own)
 
 
 def _as_method(name: str, guest: Guest, cls: type) -> type[HeterogeneousClassifier]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import math
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +25,7 @@ from cdspp.core.faults import crash_words, stops_job
 from cdspp.core.jobs import log_ready
 from cdspp.core.names import fit_key
 from cdspp.core.provenance import (
+    Usage,
     file_digest,
     hardware,
     ids_digest,
@@ -219,16 +221,10 @@ def _make_fit(task_block: TaskBlock, fit: Fit, content: Mapping[str, Any]) -> No
     """Fit every trial of a block and write predictions and record."""
     rows: dict[str, list[Any]] = {name: [] for name in FIT_COLUMNS}
     outcomes: list[dict[str, Any]] = []
-    state = SourceState(**fit.source)
+    run = _taken(task_block, content["setting"]) or partial(_run, task_block, fit)
     for trial in read_trials(task_block.files, overlap=fit.overlap):
-        axes = task_block.axes(trial.number)
-        given = _given(fit.method, axes, task_block.files.prior)
-        build = partial(make, fit.method, **{**given, **fit.options})
-        chosen = select_options(build, trial, state, axes, fit.grid) if fit.grid else {}
-        source = state.of(trial.source, trial.labelled, *axes)
-        outcome, rounds = _fit_trial(partial(build, **chosen), trial, source)
+        outcome, rounds = run(trial)
         outcome |= {"rounds": len(rounds), "tested": len(trial.test_ids)}
-        outcome |= {"selected": chosen} if fit.grid else {}
         outcomes.append({**outcome, "test_ids": ids_digest(trial.test_ids)})
         _append(rows, trial, rounds)
     write_rows(fit.predictions, FIT_COLUMNS, rows)
@@ -236,6 +232,44 @@ def _make_fit(task_block: TaskBlock, fit: Fit, content: Mapping[str, Any]) -> No
     record |= {"seed": task_block.seed, "numeric_threads": task_block.numeric_threads}
     record |= {"trials": outcomes, "versions": versions(), "platform": hardware()}
     write_json(fit.record, record)
+
+
+def _run(
+    task_block: TaskBlock, fit: Fit, trial: Trial
+) -> tuple[dict[str, Any], Sequence[Round]]:
+    """Fit a method to a trial; return what its record says, and its rounds."""
+    state, axes = SourceState(**fit.source), task_block.axes(trial.number)
+    given = _given(fit.method, axes, task_block.files.prior)
+    build = partial(make, fit.method, **{**given, **fit.options})
+    chosen = select_options(build, trial, state, axes, fit.grid) if fit.grid else {}
+    source = state.of(trial.source, trial.labelled, *axes)
+    outcome, rounds = _fit_trial(partial(build, **chosen), trial, source)
+    return outcome | ({"selected": chosen} if fit.grid else {}), rounds
+
+
+def _taken(
+    task_block: TaskBlock, setting: str
+) -> Callable[[Trial], tuple[dict[str, Any], Sequence[Round]]] | None:
+    """Return what takes predictions made elsewhere; None where a method makes them."""
+    path = task_block.files.predictions
+    if path is None:
+        return None
+    # Not above: it needs pandas, with which a fit would start a second later.
+    from cdspp.stages.foreign import foreign_round, read_foreign
+
+    names = {"benchmark": task_block.benchmark, "task": task_block.task}
+    predictions = read_foreign(path, setting=setting, **names)
+
+    def take(trial: Trial) -> tuple[dict[str, Any], Sequence[Round]]:
+        outcome: dict[str, Any] = {"trial": trial.number, "status": "ok", "reason": ""}
+        outcome |= {"collapsed": "", "crashed": False}
+        outcome |= dict.fromkeys(Usage().as_dict(), math.nan)  # measured elsewhere
+        try:
+            return outcome, [foreign_round(predictions, trial, path)]
+        except MethodFailed as failure:
+            return outcome | {"status": "failed", "reason": str(failure)}, []
+
+    return take
 
 
 def _given(

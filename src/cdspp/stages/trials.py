@@ -67,6 +67,8 @@ class TaskFiles:
         NPZ files of the views; neither holds a label.
     source_split, target_split : path
         Parquet files of a block's splits; test samples have no label there.
+    predictions : path, optional
+        Predictions made elsewhere, for a method that is nothing else.
     prior : path, optional
         Parquet file of the shares of the classes by trial, for a method that is told
         them (`cdspp.stages.shares`).
@@ -77,6 +79,7 @@ class TaskFiles:
     source_split: PathLike
     target_split: PathLike
     prior: PathLike | None = None
+    predictions: PathLike | None = None
 
 
 def read_trials(files: TaskFiles, *, overlap: str = "exclude") -> Iterator[Trial]:

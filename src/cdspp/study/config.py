@@ -280,6 +280,7 @@ def _method(entry: Config, config: Config, benchmarks: Benchmarks) -> Method:
         shortened=entry.get("shortened", False),
         source_views=dict.fromkeys(benchmarks, view) if isinstance(view, str) else view,
         prior_file=entry.get("prior_file"),
+        predictions=entry.get("predictions", ""),
         states=_method_states(entry, config),
         grid={name: tuple(values) for name, values in entry.get("grid", {}).items()},
     )

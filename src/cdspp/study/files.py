@@ -17,11 +17,13 @@ __all__ = [
     "REPORT",
     "ROW_SCORES",
     "SCORES",
+    "SHARES",
     "SPLIT",
     "SUBSPACE",
     "FitJob",
     "files_after_fits",
     "files_before_fits",
+    "files_of_fit",
     "fit_jobs",
     "prediction_files",
 ]
@@ -30,6 +32,7 @@ FEATURES = "results/features/{dataset}/{domain}.{view}.npz"
 SPLIT = "results/{study}/splits/{benchmark}/{setting}/{role}/{domain}/{block}.parquet"
 FIT = "results/{study}/fits/{benchmark}/{setting}/{task}/{method}/{block}"
 FIT_LOG = "logs/{study}/fits/{benchmark}/{setting}/{task}/{method}/{block}.log"
+SHARES = "results/{study}/test-shares/{benchmark}/{setting}/{domain}/{block}.parquet"
 SUBSPACE = "results/{study}/subspace/{benchmark}/{task}.npz"
 SCORES = "results/{study}/scores/{benchmark}.parquet"
 ROW_SCORES = "results/{study}/scores/{benchmark}.npz"
@@ -57,6 +60,26 @@ def fit_jobs(study: Study) -> Iterator[FitJob]:
                 for member in group.members
             )
             yield FitJob(FIT_LOG.format(study=study.name, **fits[0]._asdict()), fits)
+
+
+def files_of_fit(study: Study, key: FitKey) -> dict[str, str]:
+    """Return what a fit reads, by the names of `cdspp.stages.trials.TaskFiles`."""
+    entry, method = study.benchmarks[key.benchmark], study.methods[key.method]
+    views = study.source_view(*key[:2], key.method), entry.target_view
+    files: dict[str, str] = {}
+    for role, view, domain in zip(
+        ("source", "target"), views, key.task.split("_"), strict=True
+    ):
+        names = {"benchmark": key.benchmark, "domain": domain, "block": key.block}
+        names |= {"setting": study.split_setting(key.setting, role), "role": role}
+        split = SPLIT.format(study=study.name, **names)
+        features = FEATURES.format(dataset=entry.dataset, domain=domain, view=view)
+        files |= {f"{role}_features": features, f"{role}_split": split}
+    if method.predictions:
+        files["predictions"] = method.predictions
+    if study.prior_file(key.setting, key.method) is not None:
+        files["prior"] = SHARES.format(study=study.name, **names)
+    return files
 
 
 def files_before_fits(study: Study) -> dict[str, list[str]]:

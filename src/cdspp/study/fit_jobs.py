@@ -126,7 +126,8 @@ def _reading_alike(study: Study, benchmark: str) -> dict[tuple[Any, ...], list[M
                 blocks = study.blocks(study.setting_trials(setting, method))
                 splits = [study.split_setting(setting, role) for role in COUNTS]
                 view = study.source_view(benchmark, setting, method)
-                read = (*splits, view, study.prior_file(setting, method))
+                told = study.methods[method].predictions
+                read = (*splits, view, study.prior_file(setting, method), told)
                 member = Member(method, setting)
                 found.setdefault((tasks, blocks, *read), []).append(member)
     return {where: members for where, members in found.items() if where[0]}

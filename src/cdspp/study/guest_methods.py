@@ -8,15 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from cdspp.core.errors import ConfigError
+from cdspp.core.errors import ConfigError, DataError
 from cdspp.methods import make, method_class, option_defaults, seed_option, set_guests
 from cdspp.methods.base import UNLABELLED, SourceDomain
+from cdspp.methods.guests import PREDICTIONS
+from cdspp.stages.foreign import foreign_columns
 
 __all__ = ["welcome_guests"]
 
 Config = Mapping[str, Any]
 
 SAID = ("display_name", "kind", "seconds")
+# What belongs to a method that is fitted here.
+FITTED = ("class", "kind", "seconds", "options", "grid", "prior_file", "source_view")
 
 
 def welcome_guests(config: Config) -> Iterator[str]:
@@ -29,7 +33,10 @@ def welcome_guests(config: Config) -> Iterator[str]:
     set_guests({})
     for i, entry in enumerate(config.get("methods", [])):
         where, name = f"methods[{i}]", entry.get("id")
-        if "class" not in entry:
+        if "predictions" in entry:
+            yield from _foreign_faults(where, entry)
+            guests[name] = _said(entry)
+        elif "class" not in entry:
             for key in filter(entry.__contains__, SAID):
                 yield f"{where}.{key}: stands beside a class; remove it, or name one."
         elif fault := _fault(name, entry):
@@ -40,17 +47,37 @@ def welcome_guests(config: Config) -> Iterator[str]:
 
 
 def _said(entry: Config) -> dict[str, Any]:
-    return {"place": entry["class"]} | {key: entry[key] for key in SAID if key in entry}
+    told: dict[str, Any] = {key: entry[key] for key in SAID if key in entry}
+    if "predictions" in entry:
+        asked = bool(entry.get("states"))
+        return told | {"place": "", "kind": PREDICTIONS, "states": asked}
+    return told | {"place": entry["class"]}
+
+
+def _foreign_faults(where: str, entry: Config) -> Iterator[str]:
+    for key in filter(entry.__contains__, FITTED):
+        yield f"{where}.{key}: predictions made elsewhere are not fitted; remove it."
+    try:
+        foreign_columns(entry["predictions"])
+    except DataError as error:
+        yield f"{where}.predictions: {error}"
+    if known := _known(entry["id"]):
+        yield f"{where}.id: {known}"
+
+
+def _known(name: str) -> str:
+    """Say that a method has the name already; nothing if none has."""
+    try:
+        method_class(name)
+    except ConfigError:  # as it should be: no other method has this name
+        return ""
+    return f"{name} is a method of cdspp or of a package; choose another id."
 
 
 def _fault(name: str, entry: Config) -> str:
     """Return what is wrong with an entry's class, in a sentence."""
-    try:
-        method_class(name)
-    except ConfigError:  # as it should be: no other method has this name
-        pass
-    else:
-        return f"{name} is a method of cdspp or of a package; choose another id."
+    if taken := _known(name):
+        return taken
     set_guests({name: _said(entry)})
     try:
         known = option_defaults(name)  # others are refused elsewhere

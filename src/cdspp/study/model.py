@@ -131,6 +131,8 @@ class Method:
         Source states in which it runs beside the real one.
     grid : mapping
         Values by option, of which it also selects inside each trial.
+    predictions : str
+        File of predictions made elsewhere; empty for a method that is fitted.
     """
 
     identifier: str
@@ -142,6 +144,7 @@ class Method:
     prior_file: str | None = None
     states: tuple[str, ...] = ()
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    predictions: str = ""
 
 
 @dataclass(frozen=True)

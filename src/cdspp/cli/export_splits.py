@@ -1,0 +1,81 @@
+"""The command `cdspp export-splits`: what other programs need to take part."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cdspp.cli.command import add_command
+from cdspp.cli.study_files import STUDY_EXTRA, need_workflow, read_study
+from cdspp.core.errors import DataError
+from cdspp.core.names import MAIN, FitKey
+from cdspp.core.wording import counted
+
+if TYPE_CHECKING:
+    from cdspp.stages.trials import TaskFiles
+    from cdspp.study.model import Study
+
+__all__ = ["add_export_splits"]
+
+READ = ("source_features", "target_features", "source_split", "target_split")
+HELP = """\
+Writes, benchmark by benchmark, which samples each trial of a task may learn from, with
+their labels, which it has to label, without, and the features of all of them: CSV and
+Parquet, for programs in any language. What they predict becomes a row of the study by
+`predictions: theirs.csv` in an entry of methods.
+
+example:
+  cdspp export-splits mine.yaml --to splits
+"""
+
+
+def add_export_splits(commands: Any) -> None:
+    """Add the command to a parser of commands."""
+    parser = add_command(
+        commands,
+        "export-splits",
+        _export,
+        "write splits and features of a study for other programs",
+        HELP,
+        STUDY_EXTRA,
+    )
+    parser.add_argument("file", nargs="*", metavar="STUDY_FILE")
+    parser.add_argument(
+        "--to", type=Path, default=Path("exported"), help="folder (%(default)s)"
+    )
+
+
+def _export(arguments: argparse.Namespace) -> str:
+    from cdspp.stages.export import export_benchmark
+
+    need_workflow("export-splits")
+    study = read_study(arguments.file)
+    lines = []
+    for name in study.benchmarks:
+        folder = arguments.to / study.name / name
+        blocks = list(_blocks(study, name))
+        n_trials = export_benchmark(folder, blocks, study.overlap(name, MAIN))
+        lines.append(f"{folder}: {counted(n_trials, 'trial')}; README.txt says how")
+    return "\n".join(lines)
+
+
+def _blocks(study: Study, benchmark: str) -> Iterator[tuple[str, TaskFiles]]:
+    """Yield each task with what its fits read; DataError where that is not made yet."""
+    from cdspp.stages.trials import TaskFiles
+    from cdspp.study.files import files_of_fit
+
+    usual = (n for n, m in study.methods.items() if benchmark not in m.source_views)
+    method = next(usual, next(iter(study.methods)))
+    for task in study.benchmarks[benchmark].tasks:
+        for block in study.blocks(study.trials):
+            key = FitKey(benchmark, MAIN, task, method, block)
+            every = files_of_fit(study, key)
+            files = {name: every[name] for name in READ}
+            if lacking := [path for path in files.values() if not Path(path).is_file()]:
+                raise DataError(
+                    f"{lacking[0]} is not made yet. Make what fits read by: snakemake "
+                    f"--cores 8 {' '.join(lacking)}"
+                )
+            yield task, TaskFiles(**files)

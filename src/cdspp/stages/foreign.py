@@ -1,0 +1,140 @@
+"""Predictions made elsewhere, taken for a trial as if a method had made them here."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from cdspp.core.errors import DataError, MethodFailed
+from cdspp.core.wording import counted
+from cdspp.methods.base import UNLABELLED, Round
+from cdspp.stages.trials import Trial
+
+__all__ = ["COLUMNS", "foreign_columns", "foreign_round", "read_foreign"]
+
+PathLike = str | os.PathLike[str]
+
+COLUMNS = ("task", "trial", "id", "predicted")
+# Those of one benchmark, or of the main run, need not say so.
+NARROWER = ("benchmark", "setting")
+
+
+def foreign_columns(path: PathLike) -> list[str]:
+    """Return the columns of a file of predictions, which is CSV unless it is Parquet.
+
+    Raises
+    ------
+    DataError
+        There is no such file, it is damaged, or it lacks a column.
+    """
+    try:
+        if _is_parquet(path):
+            import pyarrow.parquet as pq
+
+            found = list(pq.read_schema(path).names)
+        else:
+            found = list(pd.read_csv(path, nrows=0).columns)
+    except (OSError, ValueError) as error:
+        raise DataError(
+            f"{path}: expected a Parquet or CSV file of predictions ({error})."
+        ) from error
+    if lacking := [name for name in COLUMNS if name not in found]:
+        raise DataError(
+            f"{path}: lacks {', '.join(lacking)}. Expected the columns "
+            f"{', '.join(COLUMNS)}, perhaps {', '.join(NARROWER)} and confidence."
+        )
+    return found
+
+
+def read_foreign(
+    path: PathLike, *, benchmark: str, setting: str, task: str
+) -> pd.DataFrame:
+    """Read the predictions of a task.
+
+    Parameters
+    ----------
+    path : path
+        The file, with `COLUMNS`, perhaps `confidence`; without the column `setting`
+        all is of the main run, without `benchmark` of each that has the task.
+    benchmark, setting, task : str
+        What is wanted.
+
+    Raises
+    ------
+    DataError
+        As of `foreign_columns`; or a trial is not a number.
+    """
+    foreign_columns(path)
+    if _is_parquet(path):
+        found = pd.read_parquet(path)
+    else:
+        found = pd.read_csv(path, dtype="str", keep_default_na=False)
+    wanted = {"benchmark": benchmark, "setting": setting, "task": task}
+    for name, value in wanted.items():
+        if name in found:
+            found = found[found[name].astype("str") == value]
+    if "setting" not in found and setting != "main":
+        found = found.iloc[:0]
+    try:
+        numbers = {"trial": found["trial"].astype("int64")}
+        numbers["confidence"] = (
+            found["confidence"].astype("float64") if "confidence" in found else np.nan
+        )
+    except ValueError as error:
+        raise DataError(f"{path}: expected numbers of trials, got {error}.") from error
+    texts = {name: found[name].astype("str") for name in ("id", "predicted")}
+    return found.assign(**numbers, **texts)
+
+
+def foreign_round(predictions: pd.DataFrame, trial: Trial, path: PathLike) -> Round:
+    """Return the predictions of a trial in the order of its unlabelled rows.
+
+    Parameters
+    ----------
+    predictions : DataFrame
+        As `read_foreign` returns them.
+    trial : Trial
+        The trial; samples that it does not test are left out.
+    path : path
+        Where they come from.
+
+    Raises
+    ------
+    MethodFailed
+        There is none of this trial.
+    DataError
+        A row that the trial tests has none or several, or one of an unknown label.
+    """
+    here = predictions[predictions["trial"] == trial.number]
+    if here.empty:
+        name = Path(path).name
+        raise MethodFailed(f"{name} has no predictions of trial {trial.number}")
+    here = here[here["id"].isin(trial.test_ids.tolist())]
+    where = f"{path}: trial {trial.number}"
+    if (twice := here["id"].duplicated()).any():
+        name = here["id"][twice].iloc[0]
+        raise DataError(f"{where}: {name} is predicted more than once; keep one row.")
+    here = here.set_index("id").reindex(trial.test_ids)
+    if (without := here["predicted"].isna()).any():
+        raise DataError(
+            f"{where}: {counted(int(without.sum()), 'unlabelled row')} of {len(here)} "
+            f"without a prediction, {here.index[without][0]} first. Expected one for "
+            "each that cdspp export-splits names."
+        )
+    known = {str(label) for label in [*np.asarray(trial.source.y), *trial.y]} - {
+        str(UNLABELLED)
+    }
+    if unknown := set(here["predicted"]) - known:
+        raise DataError(
+            f"{where}: {sorted(unknown)[0]!r} is no class. Expected "
+            f"{', '.join(sorted(known))}."
+        )
+    confidence = here["confidence"].to_numpy(dtype=np.float64)
+    return Round(1, here["predicted"].to_numpy(dtype=object), confidence)
+
+
+def _is_parquet(path: PathLike) -> bool:
+    return Path(path).suffix == ".parquet"

@@ -1,0 +1,129 @@
+"""Predictions made elsewhere: exported for, taken in, and refused in a line."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from support.fit_room import N_PER_CLASS, Room
+
+from cdspp.core.errors import DataError
+from cdspp.core.whole_files import read_json
+from cdspp.methods import set_guests
+from cdspp.methods.guests import PREDICTIONS
+from cdspp.stages.artifacts import FIT_COLUMNS, read_rows
+from cdspp.stages.export import export_benchmark
+from cdspp.stages.fit_files import read_fit
+from cdspp.stages.foreign import foreign_columns
+
+TASK = "left_right"
+PAGE = Path(__file__).parents[2] / "docs/guide/own-method.md"
+
+
+@pytest.fixture
+def exported(
+    room: Room, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Path]:
+    """Yield a folder with what was exported, where the guide's program has run."""
+    folder = tmp_path / "exported"
+    assert export_benchmark(folder, [(TASK, room.files(TASK))], "exclude") == 2
+    monkeypatch.chdir(folder)
+    opening = r"```{code-block} python\n:caption: theirs.py\n\n(.*?)```"
+    (program,) = re.findall(opening, PAGE.read_text(), re.S)
+    exec(compile(program, str(PAGE), "exec"), {})
+    set_guests({"theirs": {"place": "", "kind": PREDICTIONS}})
+    yield folder
+    set_guests({})
+
+
+def take(room: Room, path: Path) -> Path:
+    """Make the fit that is the predictions of a file."""
+    files = replace(room.files(TASK), predictions=path)
+    return room.fit(files=files, method="theirs")
+
+
+def test_no_label_of_a_test_sample_is_exported(exported: Path) -> None:
+    splits = pd.read_csv(exported / "splits.csv", keep_default_na=False)
+    tested = splits[splits["role"] == "unlabelled"]
+    assert len(tested) == 2 * 3 * (N_PER_CLASS - 3)
+    assert set(tested["label"]) == {""}
+    others = splits[splits["role"] != "unlabelled"]
+    assert set(others["label"]) == {"a", "b", "c"}
+    features = pd.read_parquet(exported / "features/right.parquet")
+    assert list(features) == ["id", *(f"x{i}" for i in range(5))]
+    assert not {"a", "b", "c"} & set(features.astype("str").to_numpy().ravel())
+
+
+def test_a_program_of_the_guide_makes_a_row_with_scores(
+    room: Room, exported: Path
+) -> None:
+    fit = take(room, exported / "theirs.csv")
+    assert read_fit(fit).key.method == "theirs"
+    assert room.score(fit)["accuracy"].min() > 0.6
+    (first, _) = read_json(fit.with_suffix(".json"))["trials"]
+    assert math.isnan(first["seconds"])
+    assert math.isnan(first["cpu_seconds"])
+
+
+def test_parquet_and_other_orders_and_samples_give_the_same_fit(
+    room: Room, exported: Path
+) -> None:
+    known = read_rows(take(room, exported / "theirs.csv"), FIT_COLUMNS)
+    table = pd.read_csv("theirs.csv", dtype={"id": "str"})
+    more = table.assign(id="left00").head(1)
+    shuffled = pd.concat([table.sample(frac=1, random_state=0), more])
+    shuffled.assign(benchmark="toy", setting="main").to_parquet("theirs.parquet")
+    found = read_rows(take(room, exported / "theirs.parquet"), FIT_COLUMNS)
+    pd.testing.assert_frame_equal(pd.DataFrame(found), pd.DataFrame(known))
+
+
+def test_a_trial_without_predictions_has_failed(room: Room, exported: Path) -> None:
+    table = pd.read_csv("theirs.csv")
+    table[table["trial"] == 1].to_csv("theirs.csv", index=False)
+    record = read_json(take(room, exported / "theirs.csv").with_suffix(".json"))
+    assert [trial["status"] for trial in record["trials"]] == ["ok", "failed"]
+    assert record["trials"][1]["reason"] == "theirs.csv has no predictions of trial 2"
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda t: t.iloc[1:], r"trial 1: 1 unlabelled row of 27 without a prediction"),
+        (lambda t: pd.concat([t, t.head(1)]), r"trial 1: right\d\d is predicted more"),
+        (lambda t: t.assign(predicted="d"), r"trial 1: 'd' is no class. Expected a, b"),
+        (lambda t: t.assign(trial="one"), "expected numbers of trials"),
+        (lambda t: t.drop(columns="id"), "lacks id. Expected the columns task, trial"),
+    ],
+)
+def test_what_does_not_fit_the_splits_is_refused(
+    room: Room,
+    exported: Path,
+    change: Callable[[pd.DataFrame], pd.DataFrame],
+    told: str,
+) -> None:
+    change(pd.read_csv("theirs.csv")).to_csv("theirs.csv", index=False)
+    with pytest.raises(DataError, match=told):
+        take(room, exported / "theirs.csv")
+
+
+def test_other_settings_need_predictions_of_their_own(
+    room: Room, exported: Path
+) -> None:
+    files = replace(room.files(TASK), predictions=exported / "theirs.csv")
+    room.fit_states({"none": {"name": "none"}}, files=files, method="theirs")
+    record = room.output("none", TASK, "theirs").with_suffix(".json")
+    assert {t["status"] for t in read_json(record)["trials"]} == {"failed"}
+
+
+def test_a_file_that_is_not_there_or_no_table_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="expected a Parquet or CSV file"):
+        foreign_columns(tmp_path / "none.csv")
+    path = tmp_path / "broken.parquet"
+    path.write_bytes(b"PAR1")
+    with pytest.raises(DataError, match="expected a Parquet or CSV file"):
+        foreign_columns(path)
