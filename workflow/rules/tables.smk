@@ -194,7 +194,6 @@ rule selection:
 rule printed:
     input:
         scores=EVERY_SCORES,
-        paper=[f"{PAPER}/accuracy.csv", f"{PAPER}/benchmarks.yaml"],
     output:
         table_files("results/{study}/tables/printed-methods", "printed-methods.rst"),
         table_files("results/{study}/tables/printed", "printed.rst"),
@@ -204,6 +203,7 @@ rule printed:
         "../../envs/environment.yaml"
     params:
         plans=EVERY_PLAN,
+        paper=PAPER,
         code=script_code("printed"),
     script:
         "../scripts/printed.py"
@@ -212,8 +212,6 @@ rule printed:
 rule printed_choices:
     input:
         scores=EVERY_SCORES,
-        paper=[f"{PAPER}/accuracy.csv", f"{PAPER}/benchmarks.yaml"],
-        choices=f"{PAPER}/choices.yaml",
     output:
         table_files("results/{study}/tables/printed-choices", "printed-choices.rst"),
     log:
@@ -222,6 +220,7 @@ rule printed_choices:
         "../../envs/environment.yaml"
     params:
         plans=EVERY_PLAN,
+        paper=PAPER,
         code=script_code("printed_choices"),
     script:
         "../scripts/printed_choices.py"
@@ -249,7 +248,6 @@ rule claims:
 rule deviations:
     input:
         scores=EVERY_SCORES,
-        deviations=f"{PAPER}/deviations.yaml",
     output:
         table_files("results/{study}/tables/deviations", "deviations.rst"),
     log:
@@ -258,6 +256,7 @@ rule deviations:
         "../../envs/environment.yaml"
     params:
         plans=EVERY_PLAN,
+        paper=PAPER,
         code=script_code("deviations"),
     script:
         "../scripts/deviations.py"

@@ -13,6 +13,8 @@ __all__ = ["Layers", "layered", "merge_files"]
 
 Config = Mapping[str, Any]
 
+HERE = Path("config.yaml")
+
 
 class Layers(NamedTuple):
     """A configuration, and which of its sections are not the study's own.
@@ -35,6 +37,9 @@ class Layers(NamedTuple):
 def layered(own: Config, *, base: str | Path | None, presets: str | Path) -> Layers:
     """Put the keys of a study over those of its preset and of config.yaml.
 
+    A file config.yaml in the working folder that is not `base` counts as the first
+    study file.
+
     Parameters
     ----------
     own : mapping
@@ -45,6 +50,10 @@ def layered(own: Config, *, base: str | Path | None, presets: str | Path) -> Lay
         Folder of the presets, ``<name>.yaml``.
     """
     below = merge_files([base]) if base is not None and Path(base).is_file() else {}
+    notes = []
+    if base is not None and HERE.is_file() and HERE.resolve() != Path(base).resolve():
+        own = merged(merge_files([HERE]), own)
+        notes = [f"{HERE} of this folder is the first file of the study."]
     name = own.get("preset", below.get("preset"))
     preset = _read_preset(name, Path(presets))
     config = merged(merged(below, preset), own)
@@ -54,13 +63,13 @@ def layered(own: Config, *, base: str | Path | None, presets: str | Path) -> Lay
         for key in below
         if key not in preset and own.get(key, below[key]) == below[key]
     }
-    given = [key for key in preset if key in own]
-    notes = [f"preset {name}: the study gives its own {', '.join(given)}."]
+    if given := [key for key in preset if key in own]:
+        notes.append(f"preset {name}: the study gives its own {', '.join(given)}.")
     return Layers(
         config,
         # Without any key of one's own, config.yaml is the study.
         frozenset(inherited) if own or preset else frozenset(),
-        tuple(notes) if given else (),
+        tuple(notes),
     )
 
 

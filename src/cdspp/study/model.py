@@ -9,6 +9,7 @@ from typing import Any
 
 from cdspp.core.names import ALONE, MAIN, NO_SCALE, PUBLISHED, REAL, REFERENCE, FitKey
 from cdspp.datasets.catalogue import published_storage
+from cdspp.study.workflow_files import run_command
 
 __all__ = [
     "Benchmark",
@@ -393,10 +394,8 @@ class Study:
         config : mapping
             The configuration.
         configfiles : sequence of str
-            Study files given beside config.yaml.
+            Study files of the run.
         """
-        chosen = ["--configfile", *configfiles] if configfiles else []
-        command = " ".join(["snakemake --cores 8", *chosen])
         return RunDescription(
             name=self.name,
             seed=self.seed,
@@ -406,7 +405,7 @@ class Study:
                 {key: entry[key] for key in TOLD if key in entry}
                 for entry in self._entries()
             ),
-            commands=(command,) if configfiles else ("make study", command),
+            commands=(run_command(configfiles),),
             logs=tuple(self.logs()),
             config=config,
         )
