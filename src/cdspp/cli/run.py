@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +41,10 @@ OPENED = "Building DAG of jobs..."
 IDLE = "Nothing to be done"
 STEPS = re.compile(r"(\d+) of (\d+) steps \(")
 TOTAL = re.compile(r"total +(\d+)$")
+FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 FAULT = re.compile(r"^\w*(?:Error|Exception)\b", re.M)
 FAILED_LOG = re.compile(r"^ +log: (\S+) \(check log file", re.M)
+FRAME = '    File "'  # where in the workflow; the first line says so
 ENOUGH = 3  # jobs after which the time left is told
 PAUSE, APART = 0.2, 60.0  # seconds between looks at the log, and between plain lines
 SHOWN = 15  # lines that explain a failure
@@ -52,8 +55,7 @@ class Meter:
 
     def __init__(self) -> None:
         self.done = self.total = 0
-        self.began = time.monotonic()
-        self.shown = 0.0
+        self.began = self.shown = time.monotonic()
         self.opening = True
         self.in_place = sys.stderr.isatty()
 
@@ -72,17 +74,18 @@ class Meter:
     def __str__(self) -> str:
         """Write counts, seconds and what is left, as if all jobs were alike."""
         passed = time.monotonic() - self.began
-        if not self.total:
-            return f"reading the study, {duration(passed)}"
+        what = (
+            f"{self.done} of {self.total} jobs" if self.total else "reading the study"
+        )
         left = (self.total - self.done) * passed / max(self.done, 1)
         ending = f", about {duration(left)} left" * (ENOUGH <= self.done < self.total)
-        return f"{self.done} of {self.total} jobs, {duration(passed)}{ending}"
+        return f"{what}, {duration(passed)}{ending}"
 
     def show(self) -> None:
         """Show the line; where it cannot be replaced, once in a while."""
         if self.in_place:
             sys.stderr.write(f"\r{self}\x1b[K")
-        elif self.total and time.monotonic() - self.shown >= APART:
+        elif time.monotonic() - self.shown >= APART:
             self.shown = time.monotonic()
             sys.stderr.write(f"{self}\n")
         sys.stderr.flush()
@@ -113,12 +116,14 @@ def _run(arguments: argparse.Namespace) -> str:
     text = log.read_text(encoding="utf-8", errors="replace")
     where = f"Whole log: {log}"
     if code:
-        lines = [f"{meter}; then Snakemake stopped:", *_reasons(text), where]
+        done = f"{meter.done} of {meter.total} jobs done"
+        lines = [f"Stopped, {done}:", *_reasons(text), where]
         sys.stderr.write("\n".join(lines) + "\n")
         sys.exit(code)
     if not meter.done and IDLE not in text:  # asked for something else than a run
         return text.partition(f"{OPENED}\n")[2].rstrip() or where
-    return "\n".join([*_summary(name), f"{meter}. {where}"])
+    said = meter if meter.done else IDLE
+    return "\n".join([*_summary(name), f"{said}. {where}"])
 
 
 def _study_name(arguments: argparse.Namespace) -> str:
@@ -148,6 +153,11 @@ def _follow(command: Sequence[str], log: Path, meter: Meter) -> int:
 
     Signals go on to it and its jobs, once, and it ends as it does by itself.
     """
+
+    def forward(number: int, _: object) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(running.pid, number)
+
     with log.open("wb") as stream:
         running = subprocess.Popen(
             command,
@@ -156,9 +166,10 @@ def _follow(command: Sequence[str], log: Path, meter: Meter) -> int:
             stderr=subprocess.STDOUT,
             process_group=0,
         )
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup asks
-            signal.signal(number, lambda given, _: os.killpg(running.pid, given))
+    before = {number: signal.getsignal(number) for number in FORWARDED}
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:  # as nohup asks
+            signal.signal(number, forward)
     with log.open(encoding="utf-8", errors="replace") as written:
         rest, ended = "", False
         while not ended:
@@ -168,6 +179,8 @@ def _follow(command: Sequence[str], log: Path, meter: Meter) -> int:
                 meter.read(line)
             meter.show()
             time.sleep(0 if ended else PAUSE)
+    for number, handler in before.items():
+        signal.signal(number, handler)
     code = running.returncode
     return code if code >= 0 else 128 - code
 
@@ -183,7 +196,7 @@ def _reasons(text: str) -> Iterator[str]:
         return
     found = FAULT.search(text)
     lines = text[found.start() if found else 0 :].splitlines()
-    yield from (f"  {line}" for line in lines[-SHOWN:] if line)
+    yield from (f"  {line}" for line in lines[-SHOWN:] if line and FRAME not in line)
 
 
 def _summary(name: str) -> list[str]:
