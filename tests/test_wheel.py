@@ -44,7 +44,7 @@ FEW = """\
 trials: 2
 paper: false
 methods: [{id: svm-t}, {id: my-mean, class: "mine:Mean"}]
-source_states: {states: [none]}
+source_states: {states: []}
 """
 
 
@@ -175,12 +175,16 @@ def test_a_study_runs_from_the_wheel_in_any_folder_and_the_package_may_move(
         command = [sys.executable, "-P", "-m", "cdspp", *words]
         return run(command, tables, PYTHONPATH=str(package))
 
+    def looks(*commands: list[str]) -> str:
+        calls = ";".join(f"main({words})" for words in commands)
+        command = [sys.executable, "-Pc", f"from cdspp.__main__ import main;{calls}"]
+        return run(command, tables, PYTHONPATH=str(installed))
+
     files = ["--table", "lab=source.csv", "--table", "field=target.csv"]
     said = cdspp("init", "toy", *files)
     assert said.endswith("Next: cdspp run toy.yaml --cores 8\n")
     with (tables / "toy.yaml").open("a") as study:
         study.write(FEW)
-    assert "my-mean" in cdspp("plan", "toy.yaml")
     said = cdspp("run", "toy.yaml", "--cores", "2")
     assert "Mean  " in said
     assert "Report: results/toy/report/index.html\n" in said
@@ -190,8 +194,11 @@ def test_a_study_runs_from_the_wheel_in_any_folder_and_the_package_may_move(
     page = (tables / "results/toy/report/index.html").read_text()
     assert "cdspp run toy.yaml --cores 8" in page
     assert str(installed) not in page
-    assert "missing is made by" not in cdspp("status", "toy.yaml")
-    assert "all as computed" in cdspp("verify", "results/toy")
+    said = looks(["plan", "toy.yaml"], ["status", "toy.yaml"], ["fetch"])
+    assert "my-mean   " in said
+    assert "missing is made by" not in said
+    assert "office-caltech-10   " in said
+    assert "all as computed" in looks(["verify", "results/toy"])
     moved = tables / "moved"  # and dated anew, as pip does
     copytree(installed, moved, copy_function=copyfile)
     assert "Nothing to be done. " in cdspp("run", "toy.yaml", package=moved)
