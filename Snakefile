@@ -27,6 +27,7 @@ include: "workflow/rules/fit.smk"
 include: "workflow/rules/score.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/timings.smk"
+include: "workflow/rules/paper.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/report.smk"
 

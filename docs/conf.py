@@ -7,7 +7,8 @@ from pathlib import Path
 
 from cdspp import __version__
 
-sys.path.insert(0, str(Path(__file__).parent / "extensions"))
+docs = Path(__file__).parent
+sys.path[:0] = [str(docs / "extensions"), str(docs.parent)]
 
 project = "cdspp"
 author = "The cdspp developers"

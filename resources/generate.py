@@ -22,11 +22,11 @@ from typing import Any
 
 import numpy as np
 
-from cdspp.core.artifacts import atomic, write_json
 from cdspp.core.errors import DataError
-from cdspp.datasets.archives import unpack
+from cdspp.core.whole_files import atomic, write_json
+from cdspp.datasets.archives import extract
 from cdspp.datasets.catalogue import load_catalogue
-from cdspp.datasets.fetch import RemoteFile, git_blob_id, verify
+from cdspp.datasets.fetch import RemoteFile, git_blob_id, verify_file
 from cdspp.datasets.published_splits import packed_digest
 
 RESOURCES = Path(__file__).parent
@@ -90,7 +90,9 @@ def write_manifest(images: Path, entry: Entry, output: Path) -> None:
         tree = images
         if not images.is_dir():
             tree = Path(temporary)
-            unpack(images, tree, lambda member: _below(member, way["tree"]), MOST_BYTES)
+            extract(
+                images, tree, lambda member: _below(member, way["tree"]), MOST_BYTES
+            )
         lines = [
             f"{place}\t{file.stat().st_size}\t{git_blob_id(file)}\n"
             for place, file in _photographs(tree, entry, way.get("folders", {}))
@@ -149,7 +151,7 @@ def stored_digests(folder: Path, catalogue: Mapping[str, Entry]) -> dict[str, An
                 f"{folder}: there is no {name}. The catalogue's entry published-splits "
                 "says where the four files of masks are published."
             )
-        verify(folder / name, files[name])
+        verify_file(folder / name, files[name])
         digests[dataset] = _digests(folder / name, catalogue[dataset])
     return digests
 

@@ -17,7 +17,7 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
 def python_files() -> Iterator[Path]:
-    for folder in ("src", "workflow", "tests", "envs", "docs"):
+    for folder in ("src", "workflow", "benchmarks", "tests", "envs", "docs"):
         yield from (ROOT / folder).rglob("*.py")
 
 

@@ -13,7 +13,7 @@ from shutil import copyfile, copytree, ignore_patterns, unpack_archive
 import pandas as pd
 import pytest
 
-from cdspp.datasets.planted import Planted
+from benchmarks.planted import Planted
 
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
 # What the optional parts bring, but for what a page is written with.
@@ -117,7 +117,8 @@ def contents(folder: Path) -> dict[str, bytes]:
 def tables(tmp_path: Path) -> Path:
     """Return a folder with two small tables, source.csv and target.csv."""
     problem = Planted(n_classes=2, n_labelled=4).draw(0)
-    rows = {"target": (problem.X, problem.y), "source": problem.source}
+    source = problem.source
+    rows = {"target": (problem.X, problem.y), "source": (source.X, source.y)}
     for name, (X, y) in rows.items():
         labels = [f"c{code}" if code >= 0 else "" for code in y]
         table = pd.DataFrame(X).assign(label=labels)

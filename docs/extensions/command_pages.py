@@ -28,9 +28,7 @@ def pages(root: Path) -> Iterator[tuple[str, str]]:
 def _commands(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """Yield a command and those below it, as its help lists them."""
     yield words
-    _, listed, rest = _help(words).partition("COMMAND\n")
-    if not listed:
-        _, listed, rest = _help(words).partition("WHAT\n")
+    _, _, rest = _help(words).partition("COMMAND\n")
     for line in rest.splitlines():
         if not (found := re.match(r"    (\w[\w-]*)\b", line)):
             if not line.startswith("     "):

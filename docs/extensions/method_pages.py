@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rst import heading, list_table
 
-from cdspp.bench.measure import SIZES
+from benchmarks.measure import SIZES
 from cdspp.methods import available, method_class
 from cdspp.methods.base import ConfidentClassifier
 from cdspp.methods.shared.common_subspace import CommonSpaceMethod

@@ -35,7 +35,6 @@ OTHERS = (
     "cdspp.datasets.folder",
     "cdspp.datasets.tables",
     "cdspp.datasets.table_rows",
-    "cdspp.datasets.planted",
     "cdspp.features",
     "cdspp.features.base",
     "cdspp.stages.source_states",

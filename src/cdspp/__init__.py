@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from cdspp.core.version import VERSION as __version__
+
 if TYPE_CHECKING:
     from cdspp.analysis.compare import compare
     from cdspp.core.file_rows import ParquetRows
@@ -27,7 +29,6 @@ __all__ = [
     "make",
     "save_model",
 ]
-__version__ = "0.1.0"
 _PLACES = {
     "LabelledKFold": "cdspp.methods.selection",
     "ParquetRows": "cdspp.core.file_rows",

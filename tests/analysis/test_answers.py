@@ -21,9 +21,8 @@ from cdspp.analysis.answers import (
 )
 from cdspp.analysis.paired import gain_of
 from cdspp.analysis.source_help import (
-    SELECTED_ROW,
     by_task,
-    compare,
+    compare_with_rivals,
     no_comparisons,
 )
 from cdspp.analysis.verdicts import agreed
@@ -60,7 +59,7 @@ def told(collapsed: Fallen | None = None, **tasks: Gains) -> pd.DataFrame:
             for state in states
         },
     }
-    return compare(as_frame(cells, collapsed), plan)
+    return compare_with_rivals(as_frame(cells, collapsed), plan)
 
 
 HELPED = {"none": around(0.02), "noise": around(0.01)}
@@ -201,7 +200,7 @@ def test_where_nothing_was_run_nothing_was_asked() -> None:
 def test_the_reference_comes_first_and_the_others_by_their_words() -> None:
     found = told(a_b=HELPED)
     hurt, helped = (
-        told(a_b=gains).assign(row=name, display_name=name.upper())
+        told(a_b=gains).assign(row=name, display_name=name.upper(), role="")
         for name, gains in (("dama", HURT), ("tit", HELPED))
     )
     one = pd.concat([hurt, found])
@@ -217,7 +216,7 @@ def test_the_reference_comes_first_and_the_others_by_their_words() -> None:
 
 
 def test_a_study_without_the_reference_has_an_answer() -> None:
-    other = told(a_b=HURT).assign(row="dama", display_name="DAMA")
+    other = told(a_b=HURT).assign(row="dama", display_name="DAMA", role="")
     assert answer(other) == "The source hurts DAMA."
     assert overall_answer({"A": other}) == "On A the source hurts DAMA."
     unasked = other[~other["state"]]
@@ -282,9 +281,11 @@ def test_no_gain_is_asked_for_that_cannot_exist() -> None:
 
 def test_a_selected_form_that_says_otherwise_is_said_first() -> None:
     default = told(a_b=LEVEL)
-    selected = told(a_b=HELPED).assign(row=SELECTED_ROW, display_name="CDSPP, selected")
+    selected = told(a_b=HELPED).assign(
+        row="cdspp, selected", display_name="CDSPP, selected"
+    )
     both = pd.concat([default, selected])
-    assert set(said_form(both)["row"]) == {SELECTED_ROW}
+    assert set(said_form(both)["row"]) == {"cdspp, selected"}
     said = answer(both)
     assert said.startswith(
         "With hyper-parameters selected on the labelled rows, the source helps CDSPP: "

@@ -11,6 +11,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 import cdspp
+from benchmarks.planted import Planted
 from cdspp import CDSPP, SourceDomain, compare
 from cdspp.analysis.compare import _folds, _problem
 from cdspp.analysis.decision import (
@@ -22,7 +23,6 @@ from cdspp.analysis.decision import (
 )
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.scaling import fit_scaling
-from cdspp.datasets.planted import Planted
 
 QUICK = ("svm-t", "cdspp-sup", "cdspp")
 
@@ -31,9 +31,7 @@ def run(geometry: str, seed: int = 0, **more: Any) -> Comparison:
     size = {"n_classes": 20, "n_labelled": 6, "n_unlabelled": 6, "n_latent": 8}
     planted = Planted(geometry, **{**size, "d_source": 60, "d_target": 40, **more})
     problem = planted.draw(seed)
-    return compare(
-        problem.X, problem.y, source=SourceDomain(*problem.source), methods=QUICK
-    )
+    return compare(problem.X, problem.y, source=problem.source, methods=QUICK)
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +78,7 @@ def test_every_state_and_method_has_its_gain(shared: Comparison) -> None:
 
 def test_equal_input_gives_equal_answers() -> None:
     problem = Planted("shared", n_classes=3, n_labelled=4).draw(0)
-    source = SourceDomain(*problem.source)
+    source = problem.source
     given: dict[str, Any] = {"source": source, "methods": ["cdspp"], "repeats": 5}
     once, again = (compare(problem.X, problem.y, **given) for _ in range(2))
     pd.testing.assert_frame_equal(again.gains, once.gains)
@@ -98,7 +96,7 @@ def test_what_is_printed_fits_on_one_screen(shared: Comparison) -> None:
 def test_the_next_step_is_code_that_runs(shared: Comparison) -> None:
     problem = Planted("shared", n_classes=3).draw(0)
     names: dict[str, Any] = {"cdspp": cdspp, "X": problem.X, "y": problem.y}
-    names["source"] = SourceDomain(*problem.source)
+    names["source"] = problem.source
     fit, scaled = re.findall("`([^`]+)`", shared.next_step)
     exec(scaled, names)
     model = eval(fit, names)
@@ -125,7 +123,7 @@ def test_with_two_classes_swapping_them_is_no_control() -> None:
     found = compare(
         problem.X,
         problem.y,
-        source=SourceDomain(*problem.source),
+        source=problem.source,
         methods=["cdspp-sup"],
         repeats=5,
     )
@@ -168,7 +166,7 @@ def test_held_out_rows_are_in_no_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(CDSPP, "fit", fit)
     monkeypatch.setattr(CDSPP, "predict", predict)
     problem = Planted(n_classes=3, n_labelled=4).draw(0)
-    source = SourceDomain(*problem.source)
+    source = problem.source
     compare(problem.X, problem.y, source=source, methods=["cdspp"], repeats=5)
     assert len(fitted) == 5 * (7 + 2)
 
@@ -203,7 +201,7 @@ def test_a_scale_is_learnt_from_the_rows_of_the_fit_alone(
         return fit_scaling(kind, X)
 
     monkeypatch.setattr("cdspp.analysis.compare.fit_scaling", spy)
-    source = SourceDomain(*problem.source)
+    source = problem.source
     given: dict[str, Any] = {"source": source, "methods": ["cdspp"], "repeats": 5}
     compare(problem.X, problem.y, scale="standardise", **given)
     first, *others = learnt
@@ -230,7 +228,7 @@ def test_of_very_many_rows_a_part_is_in_each_fit(
         return fit(self, X, y, source=source)
 
     monkeypatch.setattr(CDSPP, "fit", spy)
-    source = SourceDomain(*problem.source)
+    source = problem.source
     given: dict[str, Any] = {"source": source, "methods": ["cdspp"], "repeats": 5}
     found = compare(problem.X, problem.y, max_rows=12, **given)
     n_source = len(problem.source.X)

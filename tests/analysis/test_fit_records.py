@@ -7,7 +7,7 @@ from pathlib import Path
 from support.report_data import DIGIT_TASKS, make_plan, write_fit_records
 
 from cdspp.analysis.fit_records import read_fit_records
-from cdspp.core.artifacts import read_json, write_json
+from cdspp.core.whole_files import read_json, write_json
 
 
 def test_outcomes_are_read_by_trial_with_what_they_belong_to(tmp_path: Path) -> None:

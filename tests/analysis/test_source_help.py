@@ -24,7 +24,7 @@ from support.score_data import NAN, Cells, Fallen, as_frame
 from cdspp.analysis.source_help import (
     COMPARISON_COLUMNS,
     by_task,
-    compare,
+    compare_with_rivals,
     no_comparisons,
     of_method,
     on_average,
@@ -94,7 +94,7 @@ def test_methods_meet_the_baseline_and_their_states_in_order_the_average_last() 
 
 
 def test_a_gain_worked_by_hand() -> None:
-    row = against(compare(as_frame(one_task()), plan_of("a_b")), "none")
+    row = against(compare_with_rivals(as_frame(one_task()), plan_of("a_b")), "none")
     # Differences 2 to 6 points: mean 4, variance 2.5, standard error sqrt(0.5) points.
     error = math.sqrt(0.5) / 100
     assert (row.gain, row.trials, row.losses) == (pytest.approx(0.04), 5, 0)
@@ -107,7 +107,7 @@ def test_a_gain_worked_by_hand() -> None:
 
 
 def test_a_verdict_is_the_same_in_all_rows_of_its_task() -> None:
-    found = compare(as_frame(one_task()), plan_of("a_b"))
+    found = compare_with_rivals(as_frame(one_task()), plan_of("a_b"))
     told = found[["verdict", "p_helps", "p_hurts", "hardest", "detectable"]]
     assert len(told.drop_duplicates()) == 1
     (row,) = told.drop_duplicates().itertuples()
@@ -123,9 +123,9 @@ def test_a_verdict_is_the_same_in_all_rows_of_its_task() -> None:
 
 
 def test_the_baseline_is_no_state_and_decides_nothing() -> None:
-    found = compare(as_frame(one_task(svm=[0.9] * 5)), plan_of("a_b"))
+    found = compare_with_rivals(as_frame(one_task(svm=[0.9] * 5)), plan_of("a_b"))
     assert against(found, "svm-t").pair == "hurts"
-    plain = compare(as_frame(one_task()), plan_of("a_b"))
+    plain = compare_with_rivals(as_frame(one_task()), plan_of("a_b"))
     columns = ["verdict", "p_helps", "p_hurts", "hardest", "detectable"]
     pd.testing.assert_frame_equal(found[columns], plain[columns])
 
@@ -137,7 +137,7 @@ def test_the_tasks_are_corrected_together_and_the_average_is_judged_alone() -> N
             for cell, v in one_task(noise=VALUES - OVER_NONE).items()
         }
     )
-    found = compare(scores, plan_of("a_b", "b_a"))
+    found = compare_with_rivals(scores, plan_of("a_b", "b_a"))
     p = against(found, "none").p_above
     told = {task: group["p_helps"].iloc[0] for task, group in by_task(found).items()}
     expected = {"a_b": 2 * p, "b_a": 2 * p, "average": p}
@@ -149,7 +149,7 @@ def test_a_trial_that_either_side_lacks_is_left_out_and_of_the_average_too() -> 
     cells = one_task()
     both = {cell: {**values, "b_a": values["a_b"]} for cell, values in cells.items()}
     both[NOISE] = {"a_b": list(gap - OVER_NOISE), "b_a": list(VALUES)}
-    found = compare(as_frame(both), plan_of("a_b", "b_a"))
+    found = compare_with_rivals(as_frame(both), plan_of("a_b", "b_a"))
     trials = {task: against(found, "noise", task).trials for task in by_task(found)}
     assert trials == {"a_b": 4, "b_a": 5, "average": 4}
     assert against(found, "noise").gain == pytest.approx(OVER_NOISE[1:].mean())
@@ -186,7 +186,7 @@ def test_without_a_source_the_reference_is_target_only_and_others_are_themselves
         ("main", "dama"): {"a_b": [0.6] * 5},
         ("none", "dama"): {"a_b": [0.5] * 5},
     }
-    found = compare(as_frame(cells), plan)
+    found = compare_with_rivals(as_frame(cells), plan)
     told = found[["row", "rival", "rival_accuracy"]].to_numpy().tolist()
     assert told == [["dama", "none", 0.5], ["cdspp", "none", 0.7]]
 
@@ -202,7 +202,9 @@ def test_where_target_only_is_another_fit_the_reference_has_its_own(
         ALONE: {"a_b": [0.7] * 3},
         ("none", "cdspp"): {"a_b": [0.75] * 5},
     }
-    found = compare(as_frame(cells), plan_of("a_b", states=("none",), **other))
+    found = compare_with_rivals(
+        as_frame(cells), plan_of("a_b", states=("none",), **other)
+    )
     row = against(found, "none")
     assert (row.rival_accuracy, row.trials) == (pytest.approx(0.75), 5)
 
@@ -214,7 +216,7 @@ def test_informed_methods_the_baseline_and_other_settings_are_no_lines() -> None
     told = tuple(
         replace(row, kind="informed") if row.key == "shfa" else row for row in plan.rows
     )
-    found = compare(score_rows(plan), replace(plan, rows=told))
+    found = compare_with_rivals(score_rows(plan), replace(plan, rows=told))
     assert set(found["row"]) == {"cdspp"}
 
 
@@ -242,7 +244,9 @@ def ten_trials(collapsed: Fallen, *tasks: str) -> pd.DataFrame:
         cell: {task: list(level + luck * (cell == REAL)) for task in tasks or ("a_b",)}
         for cell, level in levels.items()
     }
-    return compare(as_frame(cells, collapsed), plan_of(*(tasks or ("a_b",)), **TEN))
+    return compare_with_rivals(
+        as_frame(cells, collapsed), plan_of(*(tasks or ("a_b",)), **TEN)
+    )
 
 
 @pytest.mark.parametrize("cell", [REAL, ALONE, NOISE], ids=["real", "none", "noise"])
@@ -281,10 +285,10 @@ def test_the_share_of_collapsed_trials_is_of_those_that_both_have() -> None:
     five = {NOISE: [0.7] * 5 + [NAN] * 5, ALONE: [0.7] * 10, REAL: [0.8] * 10}
     cells = {cell: {"a_b": values} for cell, values in five.items()}
     plan = plan_of("a_b", **TEN)
-    found = compare(as_frame(cells, {NOISE: {"a_b": [1]}}), plan)
+    found = compare_with_rivals(as_frame(cells, {NOISE: {"a_b": [1]}}), plan)
     assert against(found, "noise").pair == "collapsed"
     assert against(found, "none").pair == "helps"
-    beyond = compare(as_frame(cells, {REAL: {"a_b": [9]}}), plan)
+    beyond = compare_with_rivals(as_frame(cells, {REAL: {"a_b": [9]}}), plan)
     assert set(beyond[beyond["state"]]["pair"]) == {"helps"}
 
 
@@ -297,7 +301,7 @@ def by_domain(gains: dict[str, float | None]) -> pd.DataFrame:
             for task, gain in gains.items()
         },
     }
-    return compare(as_frame(cells), plan_of(*gains, states=("none",)))
+    return compare_with_rivals(as_frame(cells), plan_of(*gains, states=("none",)))
 
 
 FOUR = {"a_w": 0.01, "a_x": 0.02, "a_y": 0.03, "a_z": 0.03, "b_z": 0.05}
@@ -346,8 +350,10 @@ def test_rivals_have_one_order_whatever_a_method_runs_in_first() -> None:
 def test_one_task_is_its_own_average() -> None:
     one = draw_comparisons(make_plan(tasks=["a_b"]))
     assert list(by_task(one)) == ["a_b"]
-    pd.testing.assert_frame_equal(on_average(of_method(one)), of_method(one))
-    many = of_method(draw_comparisons(make_plan()))
+    pd.testing.assert_frame_equal(
+        on_average(of_method(one, "cdspp")), of_method(one, "cdspp")
+    )
+    many = of_method(draw_comparisons(make_plan()), "cdspp")
     assert list(by_task(many)) == [*DIGIT_TASKS, "average"]
     assert set(on_average(many)["task"]) == {"average"}
     assert list(on_average(many)["rival"]) == ["svm-t", *STATES]
@@ -358,7 +364,7 @@ def test_where_no_method_runs_there_are_no_comparisons() -> None:
         found = draw_comparisons(make_plan(methods=methods))
         pd.testing.assert_frame_equal(found, no_comparisons())
         assert not len(found[found["state"]])
-        assert not len(on_average(of_method(found)))
+        assert not len(on_average(of_method(found, "cdspp")))
         assert by_task(found) == {}
 
 

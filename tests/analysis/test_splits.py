@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from cdspp.analysis.splits import read_splits, split_of
-from cdspp.core.artifacts import SPLIT_COLUMNS, write_rows
 from cdspp.core.errors import DataError
+from cdspp.stages.artifacts import SPLIT_COLUMNS, write_rows
 
 
 def write_block(path: Path, *trials: int) -> Path:

@@ -14,6 +14,7 @@ from support.report_data import (
     DIGIT_TASKS,
     draw_summary,
     make_plan,
+    place_of,
     score_rows,
     write_scores,
 )
@@ -47,7 +48,7 @@ def test_a_summary_takes_the_last_iteration_whatever_the_order_of_rows() -> None
     shuffled = rows.sample(frac=1, random_state=0)
     summary, other = summarise(rows, plan), summarise(shuffled, plan)
     np.testing.assert_array_equal(summary.accuracy, other.accuracy)
-    row = summary.find("cdspp")
+    row = place_of(summary, "cdspp")
     chosen = (rows["method"] == "cdspp") & (rows["setting"] == "main")
     last = chosen & (rows["iteration"] == 5)
     np.testing.assert_array_equal(summary.accuracy[row, 0], rows["accuracy"][last])
@@ -62,7 +63,7 @@ def test_a_control_is_the_same_method_in_another_setting() -> None:
     summary = summarise(rows, plan)
     chosen = (rows["setting"] == "noise") & (rows["iteration"] == 5)
     chosen &= rows["method"] == "cdspp"
-    found = summary.accuracy[summary.find("noise"), 0]
+    found = summary.accuracy[place_of(summary, "noise"), 0]
     np.testing.assert_array_equal(found, rows["accuracy"][chosen])
 
 
@@ -73,13 +74,16 @@ def test_failed_and_missing_cells_are_nan_and_unknown_ones_ignored() -> None:
     summary = summarise(rows, replace(plan, tasks=plan.tasks[:2]))
     assert summary.tasks == plan.tasks[:2]
     lost = np.argwhere(np.isnan(summary.accuracy)).tolist()
-    assert lost == [[summary.find("svm-t"), 1, 0], [summary.find("cdspp"), 1, 1]]
+    assert lost == [
+        [place_of(summary, "svm-t"), 1, 0],
+        [place_of(summary, "cdspp"), 1, 1],
+    ]
 
 
 def test_an_average_needs_every_task_of_a_trial() -> None:
     plan = make_plan(tasks=["a_b", "b_a"], trials=2)
     summary = draw_summary(plan, missing=[("cdspp", "b_a", 2)])
-    row = summary.find("cdspp")
+    row = place_of(summary, "cdspp")
     average = summary.with_average(summary.accuracy)[1][row, -1]
     assert average[0] == pytest.approx(summary.accuracy[row, :, 0].mean())
     assert np.isnan(average[1])
@@ -105,7 +109,7 @@ def test_a_summary_knows_the_fits_that_collapsed_and_says_no_of_those_missing() 
     summary = draw_summary(plan, collapsed=["cdspp"], **lost)
     assert summary.collapsed.dtype == bool
     assert summary.collapsed.shape == summary.accuracy.shape
-    row = summary.find("cdspp")
+    row = place_of(summary, "cdspp")
     assert summary.collapsed[row, 0].tolist() == [True, False, False]
     assert summary.collapsed[row, 1:].all()
     assert not np.delete(summary.collapsed, row, axis=0).any()
@@ -120,7 +124,7 @@ def test_a_summary_tells_a_collapse_of_one_trial_alone() -> None:
     rows["collapsed"] = key & (rows["trial"] == 2)
     summary = summarise(rows, plan)
     found = np.argwhere(summary.collapsed).tolist()
-    assert found == [[summary.find("svm-t"), 1, 1]]
+    assert found == [[place_of(summary, "svm-t"), 1, 1]]
 
 
 def test_a_setting_of_some_tasks_can_be_left_out() -> None:
@@ -129,11 +133,11 @@ def test_a_setting_of_some_tasks_can_be_left_out() -> None:
     rows = score_rows(plan)
     other = (rows["setting"] == "few") & (rows["task"] != DIGIT_TASKS[0])
     summary = summarise(rows[~other], plan)
-    few = summary.find("cdspp, few")
+    few = place_of(summary, "cdspp, few")
     assert few is not None
     assert np.isfinite(summary.accuracy[few, 0]).all()
     whole = summary.of_all_tasks()
-    assert whole.find("cdspp, few") is None
+    assert "cdspp, few" not in [row.key for row in whole.rows]
     assert len(whole.by_iteration) == len(summary.by_iteration) - 1
     assert len(whole.collapsed) == len(whole.rows)
 
@@ -141,7 +145,7 @@ def test_a_setting_of_some_tasks_can_be_left_out() -> None:
 def test_a_setting_counts_the_trials_that_it_asks_for() -> None:
     entry = {"id": "short", "methods": ["cdspp"], "options": {"alpha": 2}, "trials": 3}
     summary = draw_summary(make_plan(settings=[entry]))
-    row = summary.rows[summary.find("cdspp, short")]
+    row = summary.rows[place_of(summary, "cdspp, short")]
     assert row.trials_asked == 3
     assert np.isfinite(summary.accuracy[-1]).sum(axis=1).tolist() == [3] * 4
 

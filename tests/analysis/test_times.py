@@ -10,8 +10,9 @@ import pytest
 from support.report_data import make_plan
 from support.score_data import NAN, Cells, as_outcomes
 
-from cdspp.analysis.times import measure_times, paper_times
+from cdspp.analysis.times import measure_times
 from cdspp.core.errors import DataError
+from cdspp.paper.times import paper_times
 
 TASKS = ("a_b", "b_a")
 
@@ -63,7 +64,7 @@ def test_other_settings_do_not_count() -> None:
 def test_the_paper_folder_of_the_project_names_its_times(repository: Path) -> None:
     named = {"photographs": "office-caltech", "rooms": "office-home-resnet50-vgg16"}
     plans = [
-        make_plan(benchmark=name, printed=named.get(name))
+        make_plan(benchmark=name, paper={"printed": named.get(name)})
         for name in ("photographs", "rooms", "digits")
     ]
     paper = paper_times(repository / "resources/paper", plans)

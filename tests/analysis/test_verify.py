@@ -6,23 +6,22 @@ import re
 import shutil
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from support.fit_files import write_fit
 from support.verified_study import VerifiedStudy
 
 from cdspp.analysis.digests import changed_note, stated_digests
 from cdspp.analysis.verify import verify
-from cdspp.core.artifacts import (
+from cdspp.core.errors import DataError
+from cdspp.core.whole_files import read_json
+from cdspp.stages.artifacts import (
     FIT_COLUMNS,
     LABEL_COLUMNS,
     SCORE_COLUMNS,
     SPLIT_COLUMNS,
     read_frame,
-    read_json,
     write_rows,
 )
-from cdspp.core.errors import DataError
 
 
 @pytest.fixture
@@ -55,21 +54,15 @@ def test_a_study_as_it_was_computed_has_no_fault(study: VerifiedStudy) -> None:
     assert found.faults == ()
     # Two methods, without a source and with noise, on two tasks.
     assert found.told == (
-        "Checked 8 fits (16 trials), 1 file of scores, 3 tables, 0 digests in the "
-        "report: all as computed. Not checked, since the report does not name them: "
-        "1 file of tables."
+        "Checked 8 fits (16 trials), 1 file of scores, 0 digests in the report: all as "
+        "computed. Not checked, since the report does not name them: 4 files of tables."
     )
 
 
-def test_an_edited_score_is_named_and_so_is_each_table_of_it(
-    study: VerifiedStudy,
-) -> None:
+def test_an_edited_score_is_named(study: VerifiedStudy) -> None:
     edit_scores(study, 2, accuracy=0.99)
-    found = faults(study)
     told = r"main/web_photo/cdspp, trial 2: iteration 1: accuracy 0\.99, but fit and"
-    assert re.search(rf"scores/goods\.parquet: {told} labels give 0\.[0-8]", found[0])
-    tables = {Path(text.split(":")[0]).name for text in found[1:]}
-    assert tables == {"accuracy_goods.csv", "overview.csv"}
+    named(study, rf"scores/goods\.parquet: {told} labels give 0\.[0-8]")
 
 
 def test_scores_of_no_fit_and_missing_ones_are_named(study: VerifiedStudy) -> None:
@@ -138,28 +131,9 @@ def test_a_fit_of_other_splits_or_features_is_named(study: VerifiedStudy) -> Non
     assert len(faults(study)) == 8  # it is the source of one task, too
 
 
-def test_an_edited_number_of_a_table_is_named(study: VerifiedStudy) -> None:
-    def change(table: pd.DataFrame) -> pd.DataFrame:
-        chosen = (table["row"] == "noise") & (table["task"] == "photo_web")
-        return table.assign(mean=table["mean"].mask(chosen, 0.5001))
-
-    study.edit_table("class-accuracy_goods", change)
-    named(study, r"class-accuracy_goods\.csv: goods, photo_web, noise: mean 0\.5001, ")
-
-
-def test_a_line_that_is_gone_or_there_twice_is_named(study: VerifiedStudy) -> None:
-    study.edit_table("overview", lambda table: table[table["row"] != "svm-t"])
-    named(study, r"overview\.csv: svm-t has scores, but no line")
-    study.edit_table("overview", lambda table: pd.concat([table, table]))
-    named(study, r"overview\.csv: cdspp, average stands there twice")
-
-
-@pytest.mark.parametrize(
-    "name", ["scores/goods.parquet", "tables/overview.csv", "tables/accuracy_goods.csv"]
-)
-def test_a_file_that_is_a_web_page_is_named(study: VerifiedStudy, name: str) -> None:
-    (study.root / name).write_text("<html>not found</html>")
-    named(study, f"{name}: expected a (Parquet|CSV) file")
+def test_a_file_that_is_a_web_page_is_named(study: VerifiedStudy) -> None:
+    study.scores.write_text("<html>not found</html>")
+    named(study, "scores/goods.parquet: expected a Parquet file")
 
 
 def test_fits_that_the_study_no_longer_asks_for_are_checked_and_counted_apart(
@@ -193,7 +167,7 @@ def test_what_a_report_names_is_compared_with_its_digests(study: VerifiedStudy) 
     *_, figure = write_report(study)
     found = verify(study.root)
     assert found.faults == ()
-    assert found.told.endswith("3 tables, 6 digests in the report: all as computed.")
+    assert found.told.endswith("scores, 6 digests in the report: all as computed.")
     figure.write_text("<svg>other</svg>")
     named(study, r"methods_goods\.svg: the report was made of another content .* by h")
     figure.unlink()

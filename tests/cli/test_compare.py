@@ -15,10 +15,10 @@ import pandas as pd
 import pytest
 
 import cdspp
+from benchmarks.planted import Planted
 from cdspp.__main__ import main
 from cdspp.analysis.decision import CANNOT_TELL, USE
 from cdspp.cli.compare import _next_step
-from cdspp.datasets.planted import Planted
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -13,7 +12,6 @@ from unittest.mock import Mock
 import pytest
 
 from cdspp.__main__ import main
-from cdspp.bench import measure
 from cdspp.cli import status
 from cdspp.core.errors import DiskFullError, NotWritableError
 from cdspp.methods import available
@@ -75,9 +73,6 @@ def test_commands_of_a_study_advise_what_has_all_that_they_use(
         [],
         ["fit", "--target", "a.csv"],
         ["fit", "--target", "a.csv", "--output", "b.csv", "--option", "alpha"],
-        ["bench"],
-        ["bench", "solver", "--repeat", "0"],
-        ["bench", "solver", "--size", "huge"],
         ["unknown"],
     ],
 )
@@ -94,35 +89,6 @@ def test_summary_prints_the_headline_of_the_report(
     monkeypatch.setattr(headline, "headline", lambda folder: f"headline of {folder}")
     assert main(["summary", "results/embedded"]) == 0
     assert capsys.readouterr().out == "headline of results/embedded\n"
-
-
-@pytest.mark.parametrize(
-    ("what", "arguments", "shown"),
-    [
-        ("solver", ["--repeat", "1"], "dense over closed form"),
-        ("methods", ["svm-t"], "x CDSPP"),
-    ],
-)
-def test_bench_shows_a_table_and_writes_the_numbers_as_json(
-    what: str,
-    arguments: list[str],
-    shown: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: Any,
-) -> None:
-    tiny = measure.Size("office-caltech", 3, 12, 6, 6, 9, 40)
-
-    def here(name: str, size: Any, in_use: Any = (), **options: Any) -> dict[str, Any]:
-        return measure.run_measurement(name, size, in_use)
-
-    monkeypatch.setattr(measure, "SIZES", {"office-caltech": tiny})
-    monkeypatch.setattr(f"cdspp.bench.{what}.measure", here)
-    path = tmp_path / "bench.json"
-    options = ["--size", "office-caltech", "--json", str(path)]
-    assert main(["bench", what, *arguments, *options]) == 0
-    assert shown in capsys.readouterr().out
-    assert json.loads(path.read_text())[0]["size"]["n_source"] == 12
 
 
 def test_the_module_runs_as_a_program_and_explains_its_files() -> None:

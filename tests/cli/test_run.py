@@ -78,13 +78,13 @@ def test_a_job_that_failed_is_explained_by_its_log_and_the_exit_code_stays(
     log.write_text(LOG)
     out, err = said(SNAKEMAKE + FAILED, 3)
     assert out == ""
-    assert "Stopped, 4 of 8 jobs done:\n" in err
+    assert "Stopped after 4 of 8 jobs:\n" in err
     assert "  a.npz: damaged (logs/toy/score.log)\n" in err
 
 
 def test_other_failures_are_explained_by_the_last_lines(said) -> None:
     _, err = said(SNAKEMAKE + LOCKED, 1)
-    assert "done:\n  LockException:\n  Error: Directory cannot be locked.\n" in err
+    assert "jobs:\n  LockException:\n  Error: Directory cannot be locked.\n" in err
 
 
 def test_what_is_no_run_shows_what_snakemake_answers(

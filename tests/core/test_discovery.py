@@ -13,9 +13,7 @@ import cdspp
 from cdspp.core.errors import ConfigError
 from cdspp.methods import available, estimators, make
 
-METHODS = """
-import cdspp.core.artifacts, cdspp.methods.cdspp.cdspp, cdspp.methods.svm_t.svm_t
-"""
+METHODS = "import cdspp.methods.cdspp.cdspp, cdspp.methods.svm_t.svm_t"
 LISTED_METHODS = """
 import cdspp.methods
 cdspp.methods.available()
@@ -31,13 +29,15 @@ options = {"pca": {"energy": 0.5}, "published": {"name": "surf"}}
 [make_extractor(n, **options.get(n, {})) for n in available_extractors()]
 """
 SMALL_JOBS = "import cdspp.stages.data, cdspp.stages.splits, cdspp.stages.score"
-HEAVY = {"cv2", "matplotlib", "pandas", "pyarrow", "snakemake", "torch"}
+HEAVY = {"cv2", "jinja2", "matplotlib", "pandas", "pyarrow", "snakemake", "torch"}
 READERS = {"PIL", "yaml"}
 
 
 @pytest.mark.parametrize(
     ("code", "heavy"),
     [
+        ("import cdspp", {*HEAVY, *READERS, "sklearn", "numpy"}),
+        ("from cdspp import CDSPP", HEAVY | READERS),
         (METHODS, HEAVY),
         (LISTED_METHODS, HEAVY),
         ("import cdspp.stages.data, cdspp.stages.fit", HEAVY | READERS),
@@ -59,6 +59,16 @@ def test_importing_and_listing_load_no_heavy_library(
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert not heavy & set(done.stdout.split())
+
+
+@pytest.mark.parametrize("code", ["import cdspp", "from cdspp import CDSPP"])
+def test_the_library_loads_no_room_of_a_study(code: str) -> None:
+    code += "\nimport sys; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    rooms = {"study", "stages", "analysis", "report", "datasets", "features", "cli"}
+    loaded = set(done.stdout.split())
+    assert "cdspp" in loaded
+    assert not loaded & {f"cdspp.{room}" for room in rooms}
 
 
 def test_a_fit_starts_without_pandas_which_is_there_afterwards() -> None:

@@ -14,20 +14,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cdspp.core.artifacts import (
-    LABEL_COLUMNS,
-    Features,
-    atomic,
-    write_features,
-    write_json,
-    write_rows,
-)
 from cdspp.core.errors import DiskFullError, NotWritableError
 from cdspp.core.faults import out_of_memory, tell_fault
 from cdspp.core.jobs import job
 from cdspp.core.storage import write_parts
+from cdspp.core.whole_files import atomic, write_json
 from cdspp.report.figures.style import canvas
 from cdspp.report.tables.table import Cell, Line, Table, write_tables
+from cdspp.stages.artifacts import LABEL_COLUMNS, Features, write_features, write_rows
 
 FULL_DEVICE = Path("/dev/full")
 SAID = {

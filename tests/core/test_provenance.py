@@ -65,9 +65,9 @@ def test_an_import_inside_a_function_counts(library: Path) -> None:
 
 def test_the_digest_of_a_script_is_that_of_what_it_imports(library: Path) -> None:
     script = library.parent / "job.py"
-    script.write_text("from cdspp.analysis.source_help import compare\n")
+    script.write_text("from cdspp.analysis.source_help import compare_with_rivals\n")
     before = provenance.script_digest(script)
-    append(script, "print(compare)\n")
+    append(script, "print(compare_with_rivals)\n")
     assert provenance.script_digest(script) == before
     append(library / "analysis" / "paired.py", "\nextra = 1\n")
     provenance.code_digest.cache_clear()

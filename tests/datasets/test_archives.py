@@ -18,7 +18,7 @@ from support.toy_download import contents, make_tar, make_zip
 
 from cdspp.core.errors import DataError, DiskFullError
 from cdspp.datasets import archives
-from cdspp.datasets.archives import matches, unpack
+from cdspp.datasets.archives import extract, matches
 
 FILES = {"top/a/one.txt": b"first" * 100, "top/b/two.txt": b"second" * 200}
 MOST = 10_000
@@ -49,14 +49,14 @@ class Room:
         with tarfile.open(self.archive, "w") as made:
             made.addfile(info)
 
-    def unpack(self, wanted: Any = str, most_bytes: int = MOST, **options: Any) -> Any:
+    def extract(self, wanted: Any = str, most_bytes: int = MOST, **options: Any) -> Any:
         """Unpack all members under their own names, or those wanted."""
-        return unpack(self.archive, self.folder, wanted, most_bytes, **options)
+        return extract(self.archive, self.folder, wanted, most_bytes, **options)
 
     def refuse(self, message: str, error: Any = DataError, **options: Any) -> None:
         """Unpack, in vain, and leave nothing."""
         with pytest.raises(error, match=message):
-            self.unpack(**options)
+            self.extract(**options)
         assert [path.name for path in self.folder.parent.iterdir()] == ["archive.bin"]
 
 
@@ -68,14 +68,14 @@ def room(tmp_path: Path) -> Room:
 @pytest.mark.parametrize("form", FORMS)
 def test_the_content_decides_how_an_archive_is_read(room: Room, form: str) -> None:
     room.put(FORMS[form](FILES))
-    assert room.unpack() == {name: name for name in FILES}
+    assert room.extract() == {name: name for name in FILES}
     assert contents(room.folder) == FILES
 
 
 def test_only_what_is_wanted_comes_out_under_the_name_wanted(room: Room) -> None:
     room.put(make_tar(FILES))
     names = {"top/b/two.txt": "deep/second.txt"}
-    taken = room.unpack(names.get)
+    taken = room.extract(names.get)
     assert taken == {"deep/second.txt": "top/b/two.txt"}
     assert contents(room.folder) == {"deep/second.txt": FILES["top/b/two.txt"]}
 
@@ -84,23 +84,23 @@ def test_what_was_unpacked_before_is_replaced(room: Room) -> None:
     room.put(make_zip(FILES))
     room.folder.mkdir()
     (room.folder / "old.txt").write_text("from another archive")
-    room.unpack()
+    room.extract()
     assert contents(room.folder) == FILES
     assert stat.S_IMODE(room.folder.stat().st_mode) == 0o755
 
 
 def test_a_failure_leaves_what_was_unpacked_before(room: Room) -> None:
     room.put(make_zip(FILES))
-    room.unpack()
+    room.extract()
     with pytest.raises(DataError, match="holds more than"):
-        room.unpack(most_bytes=100)
+        room.extract(most_bytes=100)
     assert contents(room.folder) == FILES
 
 
 @pytest.mark.parametrize("make", [make_tar, make_zip])
 def test_resource_forks_are_passed_over(room: Room, make: Make) -> None:
     room.put(make({"top/._one.txt": b"fork", "__MACOSX/top/._two.txt": b"", **FILES}))
-    room.unpack()
+    room.extract()
     assert contents(room.folder) == FILES
 
 
@@ -134,7 +134,7 @@ def test_a_link_in_a_zip_is_refused(room: Room) -> None:
 
 def test_a_link_that_nobody_wants_does_no_harm(room: Room) -> None:
     room.put_link(tarfile.SYMTYPE)
-    assert room.unpack(lambda name: None) == {}
+    assert room.extract(lambda name: None) == {}
     assert contents(room.folder) == {}
 
 

@@ -14,8 +14,8 @@ import pytest
 from PIL import Image
 from support.toy_download import contents, put
 
-from cdspp.core.artifacts import LABEL_COLUMNS, read_json, read_rows, write_json
 from cdspp.core.errors import ConfigError, DataError
+from cdspp.core.whole_files import read_json, write_json
 from cdspp.datasets import (
     Dataset,
     FolderDataset,
@@ -27,6 +27,7 @@ from cdspp.datasets import (
     read_index,
 )
 from cdspp.datasets.catalogue import check_catalogued, load_catalogue
+from cdspp.stages.artifacts import LABEL_COLUMNS, read_rows
 from cdspp.stages.data import prepare_dataset, write_labels
 
 CATALOGUE = Path(__file__).parents[2] / "resources" / "datasets.yaml"

@@ -10,13 +10,14 @@ import pytest
 from PIL import Image
 from support.toy_download import put
 
-from cdspp.core.artifacts import read_features, read_json, write_json
 from cdspp.core.errors import DataError
+from cdspp.core.whole_files import read_json, write_json
 from cdspp.datasets import PublishedDataset, dataset_recipe, open_dataset
-from cdspp.datasets.base import read_index, read_record, record_path
+from cdspp.datasets.base import read_fetched, read_index, record_path
 from cdspp.datasets.catalogue import checks_of, load_catalogue, published_storage
 from cdspp.datasets.published import published_labels
 from cdspp.features.visual_words import VisualWords
+from cdspp.stages.artifacts import read_features
 from cdspp.stages.data import prepare_dataset
 from cdspp.stages.features import build_codebook, extract_view
 
@@ -134,7 +135,7 @@ def test_rows_are_those_of_the_fetched_images_at_the_samples_positions(
 def test_a_fetched_file_that_is_missing_is_named(photographs: dict[str, Any]) -> None:
     photographs["fetched"].with_name("web-4-dog.png").unlink()
     with pytest.raises(DataError, match=r"4-dog\.png: the fetched file is missing"):
-        read_record(photographs["fetched"])
+        read_fetched(photographs["fetched"])
 
 
 def test_published_weights_are_read_from_their_record(
@@ -159,4 +160,4 @@ def test_a_damaged_record_says_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "x.fetched.json"
     path.write_text("[]")
     with pytest.raises(DataError, match="not the record of fetched files .* again"):
-        read_record(path)
+        read_fetched(path)

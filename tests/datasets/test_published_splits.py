@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cdspp.core.artifacts import read_json
 from cdspp.core.errors import DataError
+from cdspp.core.whole_files import read_json
 from cdspp.datasets.catalogue import load_catalogue
 from cdspp.datasets.published import published_labels
 from cdspp.datasets.published_splits import (

@@ -23,7 +23,7 @@ from support.toy_download import (
 
 from cdspp.core.errors import DataError, DiskFullError
 from cdspp.datasets import archives, resources
-from cdspp.datasets.base import read_record, record_path
+from cdspp.datasets.base import read_fetched, record_path
 from cdspp.datasets.fetch import KEPT, git_blob_id
 from cdspp.datasets.resources import fetch_resource
 
@@ -179,9 +179,9 @@ def test_of_runs_that_fetch_the_same_one_does_and_the_others_wait(
 ) -> None:
     def slow(*args: Any, **named: Any) -> Any:
         time.sleep(0.2)
-        return archives.unpack(*args, **named)
+        return archives.extract(*args, **named)
 
-    monkeypatch.setattr(resources, "unpack", unpack := Mock(side_effect=slow))
+    monkeypatch.setattr(resources, "extract", extract := Mock(side_effect=slow))
     caplog.set_level("INFO")
     content = image_archive(IMAGES)
     md5 = hashlib.md5(content).hexdigest()
@@ -190,12 +190,12 @@ def test_of_runs_that_fetch_the_same_one_does_and_the_others_wait(
         records = list(pool.map(lambda _: toy.fetch_described(), range(4)))
     assert {tuple(record["files"]) for record in records} == {tuple(sorted(IMAGES))}
     assert toy.contents() == IMAGES
-    assert unpack.call_count == 1
+    assert extract.call_count == 1
     assert "toy.fetched.json: another run fetches it; waiting" in caplog.text
 
 
 def test_a_full_disk_ends_all_ways(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resources, "unpack", Mock(side_effect=DiskFullError))
+    monkeypatch.setattr(resources, "extract", Mock(side_effect=DiskFullError))
     url = toy.server.offer("i", image_archive(IMAGES))
     with pytest.raises(DiskFullError):
         toy.fetch(tree(url, f"{url}-2"), tree(f"{url}-3"))
@@ -253,8 +253,8 @@ def test_published_photographs_and_features_come_from_the_mirror(
     mirror = str(mirror_folder)
     fetch_resource(**office, resource="surf", output=surf, mirror=mirror)
     fetch_resource(**office, resource="images", output=images, mirror=mirror)
-    assert len(read_record(surf)["files"]) == 4
-    paths = read_record(images)["images"]
+    assert len(read_fetched(surf)["files"]) == 4
+    paths = read_fetched(images)["images"]
     sizes = {domain: len(paths[domain]) for domain in paths}
     assert sizes == {"caltech": 1123, "amazon": 958, "dslr": 157, "webcam": 295}
     assert paths["caltech"][0] == "images/caltech/backpack/003_0001.jpg"

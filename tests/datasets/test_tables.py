@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cdspp.core.artifacts import read_features, read_labels
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.datasets import TablesDataset, open_dataset, own_dataset, read_index
+from cdspp.stages.artifacts import labels_by_id, read_features
 from cdspp.stages.data import prepare_dataset, write_labels
 from cdspp.stages.features import extract_view
 
@@ -51,7 +51,7 @@ def test_a_prepared_table_gives_rows_by_id_with_labels_or_none(
     prepare_dataset(name="plants", own=own, output=index)
     assert read_index(index).ids("field") == list("vwxyz")
     write_labels(index, "field", tmp_path / "field.labels.parquet")
-    labels = read_labels(tmp_path / "field.labels.parquet")
+    labels = labels_by_id(tmp_path / "field.labels.parquet")
     assert labels == {"v": "b", "w": "", "x": "a", "y": "a", "z": ""}
     given: dict[str, Any] = {"index": index, "options": {}, "numeric_threads": 1}
     for domain in ("lab", "field"):

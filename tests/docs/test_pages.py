@@ -114,7 +114,7 @@ def test_the_overview_tells_what_each_method_needs(extension: Any) -> None:
 
 def test_the_page_of_commands_has_them_all(extension: Any) -> None:
     [(_, text)] = extension("command_pages").pages(ROOT)
-    for command in ("fit", "predict", "compare", "plan", "bench verdicts"):
+    for command in ("fit", "predict", "compare", "plan"):
         assert f"\ncdspp {command}\n---" in text
     assert "--target FILE" in text
 

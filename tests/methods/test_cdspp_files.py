@@ -17,7 +17,7 @@ from support.toy_problem import SHAPES, toy_problem
 from cdspp import CDSPP, CDSPPPCA, CDSPPSup, ParquetRows, SourceDomain, TargetOnly, make
 from cdspp.core import file_rows, memory
 from cdspp.core.errors import CollapseWarning, DataError
-from cdspp.methods.cdspp.chunked_side import ChunkedSide, Part, side_of
+from cdspp.methods.cdspp.chunked_side import ChunkedSide, RowsInUse, side_of
 from cdspp.methods.cdspp.structure_preserving import Side, solve_projection
 
 CHUNK = 100
@@ -254,7 +254,7 @@ def test_a_side_of_chunks_answers_as_one_in_memory(d: int, tmp_path: Path) -> No
     rng = np.random.default_rng(5)
     X, codes = rng.standard_normal((60, d)), np.arange(60) % 3
     rows, used = file_rows.in_file(mapped(tmp_path, "X", X)), np.arange(0, 60, 2)
-    parts = [Part(X[:7], codes[:7]), Part(rows, codes[used], used)]
+    parts = [RowsInUse(X[:7], codes[:7]), RowsInUse(rows, codes[used], used)]
     found = side_of(parts, 3, 10.0)
     assert isinstance(found, ChunkedSide)
     expected = Side(np.vstack([X[:7], X[used]]), found.codes, 3, 10.0)
@@ -269,7 +269,7 @@ def test_a_side_of_chunks_answers_as_one_in_memory(d: int, tmp_path: Path) -> No
 
 
 def test_few_rows_in_use_are_solved_for_by_rows() -> None:
-    rows = Part(np.eye(40), np.zeros(35, dtype=np.intp), np.arange(35))
+    rows = RowsInUse(np.eye(40), np.zeros(35, dtype=np.intp), np.arange(35))
     assert isinstance(side_of([rows], 1, 10.0), Side)
 
 

@@ -311,7 +311,7 @@ def modules() -> list[str]:
         for room in rooms
         for module in pkgutil.walk_packages(room.__path__, f"{room.__name__}.")
     ]
-    return ["cdspp", "cdspp.methods", "cdspp.bench.measure", *walked]
+    return ["cdspp", "cdspp.methods", "benchmarks.measure", *walked]
 
 
 @pytest.mark.parametrize("module", modules())

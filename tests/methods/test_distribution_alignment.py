@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from cdspp.methods.ddacl.distribution_alignment import (
-    Alignment,
     AlignmentObjective,
+    AlignmentTerm,
     Parameters,
     Reduced,
     stacked_means,
@@ -61,7 +61,7 @@ def test_equal_means_are_not_attracted_and_one_class_is_not_separated() -> None:
     rng = np.random.default_rng(0)
     A, P = rng.standard_normal((2, 4)), rng.standard_normal((4, 3))
     gradients = [np.zeros_like(P), np.zeros_like(P)]
-    assert Alignment((A, A), 2.0, 3.0).add((P, P), gradients) == 0.0
+    assert AlignmentTerm((A, A), 2.0, 3.0).add((P, P), gradients) == 0.0
     assert not np.any(gradients)
 
 

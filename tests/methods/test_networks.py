@@ -15,6 +15,7 @@ from support.toy_problem import toy_problem
 from cdspp import SSAN, STN
 from cdspp.core.errors import MethodFailed
 from cdspp.methods.networks import networks
+from cdspp.methods.networks.site import Site, product
 from cdspp.study.cost import Size
 
 torch = pytest.importorskip("torch")
@@ -95,10 +96,10 @@ def test_the_curve_has_one_finite_value_an_iteration(network: Any) -> None:
 def test_products_and_their_gradients_are_those_of_arrays(laid_out: bool) -> None:
     rng = np.random.default_rng(0)
     X, weight, G = (rng.standard_normal(shape) for shape in ((9, 5), (4, 5), (9, 4)))
-    site = networks.Site.open("cpu", 0)
+    site = Site.open("cpu", 0)
     trained, bias = site.parameter(weight), site.parameter(G[0])
     rows = site.place_rows(X) if laid_out else site.parameter(X)
-    found = networks.product(rows, trained, bias)
+    found = product(rows, trained, bias)
     found.backward(site.place(G))
     near = {"rtol": 1e-5, "atol": 1e-5}
     np.testing.assert_allclose(found.detach(), X @ weight.T + G[0], **near)

@@ -7,8 +7,8 @@ import pytest
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from support.toy_problem import toy_problem
 
-from cdspp import CDSPP, SourceDomain
-from cdspp.datasets.planted import Planted
+from benchmarks.planted import Planted
+from cdspp import CDSPP
 from cdspp.methods.selection import LabelledKFold, labelled_accuracy
 
 PROBLEM = toy_problem()
@@ -83,7 +83,7 @@ def test_a_search_finds_alpha_where_unlabelled_rows_as_errors_leave_it_flat() ->
         d_source=100,
         d_target=100,
     ).draw(2)
-    source, alphas = SourceDomain(*problem.source), [0.01, 0.1, 1, 10, 100, 1000]
+    source, alphas = problem.source, [0.01, 0.1, 1, 10, 100, 1000]
     truth = {}
     for alpha in alphas:
         found = CDSPP(alpha=alpha).fit(problem.X, problem.y, source=source)

@@ -18,7 +18,8 @@ from support.toy_problem import WIDE, ToyProblem, toy_problem
 from cdspp import SSAN
 from cdspp.methods.networks import ssan
 from cdspp.methods.networks.alignment_network import AlignmentNetwork, LossWeights
-from cdspp.methods.networks.networks import Batch, Encoder, Layer, Site
+from cdspp.methods.networks.networks import Batch, Encoder, Layer
+from cdspp.methods.networks.site import Site
 
 torch = pytest.importorskip("torch")
 

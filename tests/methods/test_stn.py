@@ -12,7 +12,8 @@ from support.tiny_networks import affine, codes, leaky, slopes, tiny_problem
 from support.toy_problem import toy_problem
 
 from cdspp import STN
-from cdspp.methods.networks.networks import Batch, Site
+from cdspp.methods.networks.networks import Batch
+from cdspp.methods.networks.site import Site
 from cdspp.methods.networks.stn import SoftTransferNetwork
 
 torch = pytest.importorskip("torch")

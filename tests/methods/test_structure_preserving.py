@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import linalg
 
-from cdspp.bench.solver import dense_projection
+from benchmarks.solver import dense_projection
 from cdspp.core.linalg import row_normalise
 from cdspp.methods.base import SourceDomain
 from cdspp.methods.cdspp.cdspp import CDSPP

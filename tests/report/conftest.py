@@ -34,8 +34,10 @@ SECOND: dict[str, Any] = {
         curve_entry("labels", values=[1, 3]),
         curve_entry("alpha", parameter="alpha", methods=["cdspp"], values=[1, 2]),
     ],
-    "printed": "office-caltech",
-    "choices": [{"id": "unit-rows", "tasks": 1}],
+    "paper": {
+        "printed": "office-caltech",
+        "choices": [{"id": "unit-rows", "tasks": 1}],
+    },
     "overlap": "keep",
 }
 

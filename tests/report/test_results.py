@@ -9,7 +9,7 @@ import pytest
 from support.written_study import WrittenStudy
 
 import cdspp
-from cdspp.analysis.source_help import compare
+from cdspp.analysis.source_help import compare_with_rivals
 from cdspp.analysis.summary import read_scores
 from cdspp.core.errors import DataError
 from cdspp.stages.row_scores import RowScores
@@ -27,8 +27,11 @@ def test_a_finished_study_is_read_back_as_data_frames(rich: WrittenStudy) -> Non
     assert len(last) == 4 * 10
     assert set(found.fits["benchmark"]) == {"digits", "docs"}
     assert len(found.fits) == 5 * len(rich.records)
-    assert "verdict" in found.claims.columns
-    assert {"baseline", "cheapest"} <= set(found.claims["claim"])
+    overview = found.table("overview")
+    assert {"SVM_t", "CDSPP"} <= set(overview["display_name"])
+    assert overview["mean"].between(0, 1).all()
+    with pytest.raises(DataError, match="no table 'overvew': did you mean 'overview'"):
+        found.table("overvew")
 
 
 def test_what_a_killed_job_left_half_written_is_not_read(rich: WrittenStudy) -> None:
@@ -42,23 +45,14 @@ def test_what_a_killed_job_left_half_written_is_not_read(rich: WrittenStudy) -> 
     pd.testing.assert_frame_equal(found.fits, known.fits)
 
 
-def test_a_study_that_does_not_speak_of_the_paper_has_no_claims(
-    rich: WrittenStudy,
-) -> None:
-    rich.make("table")
-    for path in (rich.folder / "tables").glob("claims*"):
-        path.unlink()
-    claims = cdspp.load_results(rich.folder).claims
-    assert claims.empty
-    assert "verdict" in claims.columns
-
-
 def test_the_comparisons_are_those_of_all_benchmarks(rich: WrittenStudy) -> None:
     rich.make("table")
     found = cdspp.load_results(rich.folder).comparisons
     assert list(found["benchmark"].unique()) == ["digits", "docs"]
     known = [
-        compare(read_scores(path), plan, RowScores(path.with_suffix(".npz")))
+        compare_with_rivals(
+            read_scores(path), plan, RowScores(path.with_suffix(".npz"))
+        )
         for plan, path in rich.pairs.values()
     ]
     expected = pd.concat(known, ignore_index=True)

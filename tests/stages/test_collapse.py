@@ -14,20 +14,21 @@ import pytest
 from support.fit_files import write_fit
 
 from cdspp import CDSPP
-from cdspp.core.artifacts import (
+from cdspp.core.errors import MethodFailed
+from cdspp.core.whole_files import read_json
+from cdspp.stages.artifacts import (
     FIT_COLUMNS,
     LABEL_COLUMNS,
     SCORE_COLUMNS,
     SPLIT_COLUMNS,
     Features,
-    read_json,
     read_rows,
     write_features,
     write_rows,
 )
-from cdspp.core.errors import MethodFailed
-from cdspp.stages.fit import Cell, Fit, TaskFiles, fit_cell
+from cdspp.stages.fit import Fit, TaskBlock, fit_block
 from cdspp.stages.score import write_scores
+from cdspp.stages.trials import TaskFiles
 
 CODES = np.repeat([0, 1], 20)
 IDS = [f"right{i:02d}" for i in range(40)]
@@ -53,7 +54,7 @@ def outcomes_of(folder: Path, offset: float) -> list[dict[str, Any]]:
     made = folder / "1-2.parquet", folder / "1-2.json"
     fit = Fit("cdspp", "", *made, options={}, source={}, overlap="keep")
     files = TaskFiles(*views, *splits)
-    fit_cell(Cell(files, "toy", "left_right", "1-2", 0, 1), [fit])
+    fit_block(TaskBlock(files, "toy", "left_right", "1-2", 0, 1), [fit])
     outcomes: list[dict[str, Any]] = read_json(made[1])["trials"]
     return outcomes
 

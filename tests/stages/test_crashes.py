@@ -15,14 +15,11 @@ import pytest
 from support.fit_room import ROLES, STATES, Room, fitted
 
 from cdspp import CDSPP
-from cdspp.core.artifacts import (
-    FIT_COLUMNS,
-    read_json,
-    read_rows,
-)
 from cdspp.core.errors import DataError, DiskFullError
+from cdspp.core.whole_files import read_json
 from cdspp.methods.base import Round
 from cdspp.report.figures.samples import draw_subspace
+from cdspp.stages.artifacts import FIT_COLUMNS, read_rows
 
 
 def crash_in(

@@ -12,7 +12,6 @@ import pytest
 from PIL import Image
 from support.toy_download import put
 
-from cdspp.core.artifacts import Features, read_features, write_features
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.datasets import FolderDataset, read_index
 from cdspp.datasets.base import KINDS
@@ -24,6 +23,7 @@ from cdspp.features import (
     make_extractor,
     needs_codebook,
 )
+from cdspp.stages.artifacts import Features, read_features, write_features
 from cdspp.stages.features import build_codebook, extract_view
 
 WORDS: dict[str, Any] = {"n_words": 3, "codebook_domain": "one"}

@@ -13,20 +13,21 @@ import pytest
 from support.fit_room import N_PER_CLASS, STATES, Room, fitted, written
 
 from cdspp import CDSPP
-from cdspp.core.artifacts import (
-    FIT_COLUMNS,
-    SPLIT_COLUMNS,
-    Features,
-    read_json,
-    read_rows,
-    write_features,
-)
 from cdspp.core.errors import DataError, MethodFailed
 from cdspp.core.names import FitKey, fit_key
 from cdspp.core.provenance import file_digest, ids_digest
+from cdspp.core.whole_files import read_json
 from cdspp.methods.shared import graphs
-from cdspp.stages.fit import Cell, Fit, fit_cell, read_trials
+from cdspp.stages.artifacts import (
+    FIT_COLUMNS,
+    SPLIT_COLUMNS,
+    Features,
+    read_rows,
+    write_features,
+)
+from cdspp.stages.fit import Fit, TaskBlock, fit_block
 from cdspp.stages.subspace import fixed_view
+from cdspp.stages.trials import read_trials
 
 
 def test_predictions_cover_each_test_sample_once_a_round(room: Room) -> None:
@@ -152,10 +153,12 @@ def test_methods_of_one_job_are_fitted_and_kept_each_by_itself(room: Room) -> No
 
     def fit(code: Mapping[str, str]) -> set[str]:
         before = {name: written(path) for name, path in records.items()}
-        cell = Cell(room.files("left_right"), "toy", "left_right", "1-2", 0, 1)
+        task_block = TaskBlock(
+            room.files("left_right"), "toy", "left_right", "1-2", 0, 1
+        )
         given: dict[str, Any] = {"options": {}, "source": {}, "overlap": "exclude"}
-        fit_cell(
-            cell,
+        fit_block(
+            task_block,
             [
                 Fit(name, code[name], made[name], records[name], **given)
                 for name in code

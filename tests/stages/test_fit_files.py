@@ -11,16 +11,10 @@ import pandas as pd
 import pytest
 from support.fit_files import write_fit
 
-from cdspp.core.artifacts import (
-    FIT_COLUMNS,
-    LABEL_COLUMNS,
-    read_frame,
-    read_json,
-    write_json,
-    write_rows,
-)
 from cdspp.core.errors import DataError
 from cdspp.core.provenance import file_digest
+from cdspp.core.whole_files import read_json, write_json
+from cdspp.stages.artifacts import FIT_COLUMNS, LABEL_COLUMNS, read_frame, write_rows
 from cdspp.stages.fit_files import read_fit, read_record
 from cdspp.stages.predictions import write_predictions
 from cdspp.stages.score import write_scores

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from support.fit_files import write_fit
 
-from cdspp.core.artifacts import (
+from cdspp.stages.artifacts import (
     FIT_COLUMNS,
     LABEL_COLUMNS,
     SCORE_COLUMNS,

@@ -11,9 +11,9 @@ import pytest
 from cdspp.core.errors import MethodFailed
 from cdspp.methods import make
 from cdspp.methods.base import SourceDomain
-from cdspp.stages.fit import Trial
 from cdspp.stages.selection import grid_options, select_options
 from cdspp.stages.source_states import SourceState
+from cdspp.stages.trials import Trial
 
 AXES = (0, "toy", "a_b", 1)
 N_CLASSES, N_LABELLED, N_ROWS = 3, 4, 12

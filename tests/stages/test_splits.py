@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cdspp.core.artifacts import LABEL_COLUMNS, SPLIT_COLUMNS, read_rows, write_rows
 from cdspp.core.errors import DataError
 from cdspp.datasets.published_splits import draw_published
+from cdspp.stages.artifacts import LABEL_COLUMNS, SPLIT_COLUMNS, read_rows, write_rows
 from cdspp.stages.splits import write_split
 
 CLASSES = ["a", "b", "c"]

@@ -205,6 +205,21 @@ def test_a_folder_that_is_not_there_is_named(
         load(config)
 
 
+@pytest.mark.parametrize(
+    ("own", "told"),
+    [
+        ({"reference": "cdsp"}, "reference: unknown name 'cdsp': did you mean 'cdspp'"),
+        ({"baseline": "x"}, "baseline: unknown name 'x'"),
+        ({"reference": "svm-t"}, "reference: svm-t uses no source; name a method that"),
+    ],
+)
+def test_a_role_is_that_of_a_method_of_the_study(
+    embedded: dict[str, Any], own: dict[str, str], told: str
+) -> None:
+    with pytest.raises(ConfigError, match=told):
+        load(embedded | own, inherited=())
+
+
 def test_every_fault_is_reported_at_once(config: dict[str, Any]) -> None:
     put(config, "methods.svm-t.id", "svmt")
     put(config, "benchmarks.docs-to-code.tasks", ["doc_code"])

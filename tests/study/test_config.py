@@ -46,7 +46,7 @@ def test_a_method_may_have_source_features_of_its_own() -> None:
     for method, view in {"dama-sup": "surf-zscore", "dama": "surf"}.items():
         assert study.source_view("office-caltech", "main", method) == view
     assert study.source_view("mrc", "main", "dama-sup") == "words-pca"
-    without = study.choices["z-scored-source"]
+    without = "choice-z-scored-source"
     assert study.source_view("office-caltech", without, "dama-sup") == "surf"
     features = study.feature_names()
     assert ("office-caltech-10", "dslr", "surf-zscore") in features
@@ -57,7 +57,7 @@ def test_only_a_method_that_names_it_is_told_the_test_shares() -> None:
     study = load(read_study("paper"))
     told = {name for name in study.methods if study.prior_file("main", name)}
     assert told == {"shfa"}
-    assert study.prior_file(study.choices["test-shares"], "shfa") is None
+    assert study.prior_file("choice-test-shares", "shfa") is None
 
 
 STATES = (

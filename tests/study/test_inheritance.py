@@ -27,7 +27,7 @@ def test_fewer_methods_shrink_the_sections_of_config_yaml() -> None:
     study = load_own({"methods": METHODS})
     assert [curve.identifier for curve in study.curves] == ["labels"]
     assert study.curves[0].methods == ("svm-t",)
-    assert not study.deviations
+    assert not [name for name in study.settings if "deviation" in name]
     assert not {"class-noise-wide", "alpha-1"} & set(study.settings)
     assert study.notes == (
         f"settings: {LEFT_OUT}: class-noise-narrow, class-noise-wide, "
@@ -36,7 +36,10 @@ def test_fewer_methods_shrink_the_sections_of_config_yaml() -> None:
         "cdspp, target-only.",
         f"deviations: {LEFT_OUT}: no-centring, plain-means, select-over-all, "
         "final-fit, unit-eigenvectors, dama-unit-eigenvectors.",
+        "reference: no method of the study is named; it is cdls, the first "
+        "semi-supervised method.",
     )
+    assert (study.reference, study.baseline) == ("cdls", "svm-t")
 
 
 def test_a_copy_of_config_yaml_with_fewer_methods_shrinks_likewise(
@@ -140,7 +143,7 @@ def test_a_method_that_a_benchmark_leaves_out_is_not_kept_for_it() -> None:
         "alpha": ("cdspp-sup", "cdspp-pca", "target-only"),
         "tau": ("ddacl",),
     }
-    assert not study.deviations
+    assert not [name for name in study.settings if "deviation" in name]
 
 
 def test_a_misspelt_method_fails_wherever_it_is_inherited_from(
@@ -163,7 +166,7 @@ def test_choices_shrink_to_the_methods_that_are_there(
     changes = {"choices": [{"id": "unit-rows"}, {"id": "z-scored-source"}]}
     changes |= {"settings": [], "curves": [], "deviations": []}
     study = load_on(base | changes, {"methods": [{"id": "cdspp"}]}, tmp_path)
-    kept = {study.settings[name].methods for name in study.choices.values()}
+    kept = {s.methods for s in study.settings.values() if s.guest}
     assert kept <= {("cdspp",)}
 
 

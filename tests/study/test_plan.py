@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from support.study_files import load, read_study
 
-from cdspp.study.plan import BenchmarkPlan, ReadingPlan, Showcase, plan_of
+from cdspp.paper.readings import PaperPlan, ReadingPlan
+from cdspp.study.plan import BenchmarkPlan, Showcase, plan_of
 
 
 def plan(config: dict[str, Any], benchmark: str = "digits") -> BenchmarkPlan:
@@ -77,7 +78,7 @@ def test_a_method_that_is_told_of_the_test_samples_says_so_and_is_no_method() ->
     names = {row.key: row.display_name for row in found.rows}
     assert names["shfa"] == "SHFA (knows test shares)"
     assert "shfa" in [row.key for row in found.main_rows]
-    choices = {entry.identifier: entry.method for entry in found.choices}
+    choices = {entry.identifier: entry.method for entry in PaperPlan.of(found).choices}
     assert choices["platt-scores"] == "svm-t"
 
 
@@ -120,7 +121,7 @@ def test_curves_and_deviations_stay_out_of_the_other_settings(
     tasks = ("print_sketch",)
     setting = "deviation-no-centring"
     expected = ReadingPlan("no-centring", setting, "cdspp", tasks, 3)
-    assert found.deviations == (expected,)
+    assert PaperPlan.of(found).deviations == (expected,)
     selected = {"selected", *(f"selected-{state}" for state in STATES)}
     assert {row.setting for row in found.rows} == {
         *("main", *STATES, *SETTINGS),
@@ -192,7 +193,21 @@ def test_a_benchmark_without_the_reference_has_no_showcase(
     assert found.showcase is None
     assert "cdspp" not in keys(found, "method")
     assert keys(found, "control") == ["target-only"]
-    assert plan(embedded).showcase == Showcase("print_sketch")
+    assert plan(embedded).showcase == Showcase("print_sketch", "cdspp")
+
+
+def test_another_reference_owns_the_rows_of_the_states(
+    embedded: dict[str, Any],
+) -> None:
+    found = plan(embedded | {"reference": "dama", "baseline": "cdls-sup"})
+    controls = [row for row in found.rows if row.kind == "control"]
+    assert [row.method for row in controls] == ["target-only"] + ["dama"] * len(STATES)
+    assert controls[1].display_name == "DAMA, none"
+    assert (found.reference_name, found.baseline_name) == ("DAMA", "CDLS_sup")
+    assert "cdspp, noise" in keys(found, "state")
+    assert found.showcase is None  # no projections
+    other = plan(embedded | {"reference": "dama-plus"})
+    assert other.showcase == Showcase("print_sketch", "dama-plus")
 
 
 @pytest.mark.parametrize("name", ["embedded", "office-caltech", "paper"])

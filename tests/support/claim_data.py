@@ -10,11 +10,11 @@ from support.report_data import METHODS, STATES, make_plan
 from support.score_data import Cells, Fallen, as_frame, as_outcomes
 
 from cdspp.analysis.curves import CurveScores
-from cdspp.analysis.source_help import compare
+from cdspp.analysis.source_help import compare_with_rivals
 from cdspp.analysis.summary import summarise
 from cdspp.analysis.times import measure_times
-from cdspp.core.names import ALONE, MAIN, REFERENCE, TARGET_ONLY
-from cdspp.report.tables.claims.evidence import Evidence, Times
+from cdspp.core.names import ALONE, MAIN
+from cdspp.paper.claims.evidence import Evidence, Times
 from cdspp.study.plan import CurvePlan, CurveValue, Row
 
 TASKS = ("a_b", "b_a")
@@ -41,14 +41,14 @@ def evidence(
     }
     ran = dict.fromkeys(method for _, method in cells)
     states = {name: [s for s in STATES if (s, name) in cells] for name in ran}
-    if TARGET_ONLY in ran:
-        states[REFERENCE] = [ALONE, *states[REFERENCE]]
+    if "target-only" in ran:
+        states["cdspp"] = [ALONE, *states["cdspp"]]
     plan = make_plan(
         tasks=TASKS,
-        methods=[method for method in ran if method != TARGET_ONLY],
+        methods=[method for method in ran if method != "target-only"],
         states=[s for s in STATES if any(s in own for own in states.values())],
         own_states=states,
-        target_only=TARGET_ONLY in ran,
+        target_only="target-only" in ran,
         trials=trials,
         shortened=dict.fromkeys(shortened, trials),
     )
@@ -56,7 +56,7 @@ def evidence(
     return Evidence(
         summarise(scores, plan),
         [] if curve is None else [curve],
-        compare(scores, plan),
+        compare_with_rivals(scores, plan),
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from support.report_data import write_labels
 
-from cdspp.core.artifacts import SPLIT_COLUMNS, Features, write_features, write_rows
+from cdspp.stages.artifacts import SPLIT_COLUMNS, Features, write_features, write_rows
 
 __all__ = ["CLASSES", "write_block", "write_domain"]
 

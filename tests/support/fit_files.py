@@ -8,9 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from cdspp.core.artifacts import FIT_COLUMNS, write_json, write_rows
 from cdspp.core.names import fit_key, trials_of_block
 from cdspp.core.provenance import file_digest, ids_digest
+from cdspp.core.whole_files import write_json
+from cdspp.stages.artifacts import FIT_COLUMNS, write_rows
 
 __all__ = ["TOLD", "TOLD_OF_TRIAL", "write_fit"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cdspp.core.artifacts import (
+from cdspp.stages.artifacts import (
     LABEL_COLUMNS,
     SCORE_COLUMNS,
     Features,
@@ -17,10 +17,11 @@ from cdspp.core.artifacts import (
     write_features,
     write_rows,
 )
-from cdspp.stages.fit import Cell, Fit, TaskFiles, fit_cell
+from cdspp.stages.fit import Fit, TaskBlock, fit_block
 from cdspp.stages.score import write_scores
 from cdspp.stages.splits import write_split
 from cdspp.stages.subspace import write_subspace
+from cdspp.stages.trials import TaskFiles
 
 N_PER_CLASS = 12
 ROLES = {"source": "left", "target": "right"}
@@ -110,7 +111,7 @@ class Room:
             Fit(predictions=path, record=path.with_suffix(".json"), source=state, **own)
             for path, state in zip(outputs, states.values(), strict=True)
         ]
-        fit_cell(Cell(**shared), fits)
+        fit_block(TaskBlock(**shared), fits)
 
     def output(
         self, setting: str, task: str = "left_right", method: str = "cdspp"

@@ -29,7 +29,9 @@ def summary_of(
         "states": (),
     }
     cells = {("main", method): given for method, given in accuracies.items()}
-    return summarise(as_frame(cells), make_plan(printed=name, **{**usual, **options}))
+    return summarise(
+        as_frame(cells), make_plan(paper={"printed": name}, **{**usual, **options})
+    )
 
 
 def cell_of(cells: pd.DataFrame, *wanted: str) -> Any:

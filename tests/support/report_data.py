@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -12,27 +12,22 @@ import numpy as np
 import pandas as pd
 from support.fit_files import TOLD, TOLD_OF_TRIAL, write_fit
 
-from cdspp.analysis.source_help import compare
+from cdspp.analysis.source_help import compare_with_rivals
 from cdspp.analysis.summary import Summary, summarise
-from cdspp.core.artifacts import (
-    FIT_COLUMNS,
-    LABEL_COLUMNS,
-    SCORE_COLUMNS,
-    write_json,
-    write_rows,
-)
-from cdspp.core.names import ALONE, MAIN, MATCHED, REFERENCE, TARGET_ONLY, fit_key
+from cdspp.core.names import ALONE, MAIN, MATCHED, fit_key
+from cdspp.core.whole_files import write_json
 from cdspp.methods import method_class
+from cdspp.paper.guest import Paper
 from cdspp.report.tables.source_help import build_task_table
 from cdspp.report.tables.table import to_csv
+from cdspp.stages.artifacts import FIT_COLUMNS, LABEL_COLUMNS, SCORE_COLUMNS, write_rows
 from cdspp.study.model import Benchmark, Method, Setting, Study, StudyDataset
 from cdspp.study.plan import BenchmarkPlan, Row, plan_of
 from cdspp.study.settings import (
     curve_of,
     curve_settings,
-    read_readings,
-    reading_setting,
     setting_of,
+    stand_ins,
     state_setting,
 )
 
@@ -45,6 +40,7 @@ __all__ = [
     "draw_comparisons",
     "draw_summary",
     "make_plan",
+    "place_of",
     "score_rows",
     "scores_frame",
     "write_comparisons",
@@ -57,7 +53,7 @@ __all__ = [
 
 Entries = Sequence[Mapping[str, Any]]
 
-PAPER = Path(__file__).parents[2] / "resources" / "paper"
+RESOURCES = Path(__file__).parents[2] / "resources"
 METHODS = {
     "svm-t": ("SVM_t", True, 0.00, 1),
     "hfa": ("HFA", True, 0.01, 1),
@@ -86,7 +82,7 @@ STATES = {
     "noise": 0.005,
 }
 # The reference in these states; without a source it is the method target-only.
-CONTROLS = (TARGET_ONLY, *(state for state in STATES if state != ALONE))
+CONTROLS = ("target-only", *(state for state in STATES if state != ALONE))
 DIGIT_TASKS = ("print_sketch", "sketch_photo", "photo_tilted", "tilted_print")
 FEW = ("svm-t", "cdspp-sup", "cdspp", "cdspp-pca")
 RECORD = {
@@ -112,49 +108,58 @@ def make_plan(
     fewer_tasks: Mapping[str, int] | None = None,
     settings: Entries = (),
     curves: Entries = (),
-    deviations: Entries = (),
-    choices: Entries = (),
+    paper: Mapping[str, Any] | None = None,
     smallest: Mapping[str, int] | None = None,
+    reference: str = "cdspp",
     **facets: Any,
 ) -> BenchmarkPlan:
     """Build the plan of a benchmark; `shortened` gives methods fewer trials.
 
     Every method with a source runs in `states`, or in its `own_states`; `target_only`
     is the reference without a source, where both are asked for. `fewer_tasks` are the
-    first ones. `settings`, `curves`, `deviations` and `choices` are entries of a
-    configuration, `smallest` the size of the classes of a domain (100 by default),
-    `facets` other fields of the benchmark.
+    first ones. `settings` and `curves` are entries of a configuration, `paper` its keys
+    of the paper, with `printed` that of the benchmark; `smallest` is the size of the
+    classes of a domain (100 by default), `facets` are other fields of the benchmark.
     """
     entry = _benchmark(benchmark, tasks, facets)
-    alone = target_only and ALONE in states and REFERENCE in methods
-    run = (*methods, *([TARGET_ONLY] if alone else []))
+    alone = target_only and ALONE in states and "cdspp" in methods
+    run = (*methods, *(["target-only"] if alone else []))
     fewer, some, chosen = shortened or {}, fewer_tasks or {}, own_states or {}
+    entries = {
+        name: Method(
+            name,
+            {},
+            fewer.get(name, trials),
+            {benchmark: entry.tasks[: some.get(name)]},
+            name in fewer,
+            states=_states_of(name, chosen.get(name, states)),
+        )
+        for name in run
+    }
     study = Study(
         name="embedded",
         seed=7,
         trials=trials,
         block_size=10,
         numeric_threads=1,
-        partial=False,
         datasets={entry.dataset: _dataset(entry, smallest or {})},
         views={},
         benchmarks={benchmark: entry},
-        methods={
-            name: Method(
-                name,
-                {},
-                fewer.get(name, trials),
-                {benchmark: entry.tasks[: some.get(name)]},
-                name in fewer,
-                states=_states_of(name, chosen.get(name, states)),
-            )
-            for name in run
-        },
+        methods=entries,
+        reference=reference,
+        baseline="svm-t",
+        stand_ins=stand_ins(entries),
         settings={MAIN: Setting(MAIN, run, {benchmark: entry.tasks})},
         states=tuple(states),
     )
-    readings = {"deviations": deviations, "choices": choices}
-    return plan_of(_extended(study, settings, curves, readings), benchmark)
+    told = dict(paper or {})
+    own = {"id": benchmark, "printed": told.pop("printed", None)}
+    config = {"benchmarks": [own], **told}
+    guest = Paper(RESOURCES)
+    more = guest.settings(config, study.benchmarks)
+    study = _extended(study, settings, curves, more)
+    plans = {"paper": guest.plan(study, config, benchmark)}
+    return plan_of(replace(study, guests={benchmark: plans}), benchmark)
 
 
 def _states_of(method: str, states: Sequence[str]) -> tuple[str, ...]:
@@ -184,34 +189,22 @@ def _dataset(benchmark: Benchmark, smallest: Mapping[str, int]) -> StudyDataset:
 
 
 def _extended(
-    study: Study, settings: Entries, curves: Entries, readings: Mapping[str, Entries]
+    study: Study, settings: Entries, curves: Entries, more: Iterable[Setting]
 ) -> Study:
     """Add what entries of a configuration describe to a study."""
     known = (study.benchmarks, study.methods, study.datasets, study.trials)
     named = tuple(curve_of(curve, *known) for curve in curves)
-    switches = read_readings(PAPER) if any(readings.values()) else {}
-    measured = {
-        (section, entry["id"]): reading_setting(
-            section, entry, switches[section][entry["id"]], study.benchmarks
-        )
-        for section, entries in readings.items()
-        for entry in entries
-    }
     every = [
         *study.settings.values(),
         *(state_setting(s, study.methods, study.benchmarks) for s in study.states),
         *(setting_of(setting, study.benchmarks) for setting in settings),
         *(setting for curve in named for setting in curve_settings(curve)),
-        *measured.values(),
+        *more,
     ]
     return replace(
         study,
         settings={setting.identifier: setting for setting in every},
         curves=named,
-        **{
-            section: {e["id"]: measured[section, e["id"]].identifier for e in entries}
-            for section, entries in readings.items()
-        },
     )
 
 
@@ -269,14 +262,19 @@ def draw_summary(plan: BenchmarkPlan, **options: Any) -> Summary:
     return summarise(score_rows(plan, **options), plan)
 
 
+def place_of(summary: Summary, key: str) -> int:
+    """Return the position of a row by its key."""
+    return [row.key for row in summary.rows].index(key)
+
+
 def draw_comparisons(plan: BenchmarkPlan, **options: Any) -> pd.DataFrame:
     """Draw scores for a plan and compare its methods; options of `score_rows`."""
-    return compare(score_rows(plan, **options), plan)
+    return compare_with_rivals(score_rows(plan, **options), plan)
 
 
 def _look(row: Row) -> tuple[float, int]:
     """Return what a row gains over the baseline, and its iterations."""
-    method = REFERENCE if row.method == TARGET_ONLY else row.method
+    method = "cdspp" if row.method == "target-only" else row.method
     _, _, gain, steps = METHODS[method]
     return gain + STATES.get(row.source, 0.0), steps
 
@@ -289,7 +287,9 @@ def write_scores(path: Path, plan: BenchmarkPlan, **options: Any) -> Path:
 
 def write_comparisons(path: Path, scores: pd.DataFrame, plan: BenchmarkPlan) -> Path:
     """Write what the methods of a plan gain, as the table of a benchmark's CSV form."""
-    table = build_task_table(compare(scores, plan), plan.benchmark, plan.title)
+    table = build_task_table(
+        compare_with_rivals(scores, plan), plan.benchmark, plan.title
+    )
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(to_csv(table), encoding="utf-8")
     return path

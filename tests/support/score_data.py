@@ -11,7 +11,7 @@ import pandas as pd
 from support.report_data import scores_frame
 
 from cdspp.analysis.fit_records import OUTCOME_COLUMNS
-from cdspp.core.artifacts import SCORE_COLUMNS, write_rows
+from cdspp.stages.artifacts import SCORE_COLUMNS, write_rows
 
 __all__ = ["NAN", "Cells", "Fallen", "as_frame", "as_outcomes", "write_cells"]
 

@@ -15,12 +15,14 @@ from cdspp.study.model import Study
 ROOT = Path(__file__).parents[2]
 
 
-def load(config: dict[str, Any], inherited: Collection[str] = ()) -> Study:
-    """Return the study that a configuration describes, checked."""
+def load(
+    config: dict[str, Any], inherited: Collection[str] = ("reference", "baseline")
+) -> Study:
+    """Return the study that a configuration describes, checked; its roles are usual."""
     schema = ROOT / "workflow/schemas/config.schema.yaml"
     catalogue = ROOT / "resources/datasets.yaml"
-    paper = ROOT / "resources/paper"
-    files = {"schema": schema, "catalogue": catalogue, "paper": paper}
+    resources = ROOT / "resources"
+    files = {"schema": schema, "catalogue": catalogue, "resources": resources}
     return load_study(config, **files, inherited=inherited)
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 from support.domain_files import CLASSES, write_block, write_domain
@@ -12,10 +10,10 @@ from support.fit_files import write_fit
 from support.report_data import make_plan
 
 from cdspp.analysis.summary import read_summary
-from cdspp.core.artifacts import FIT_COLUMNS
 from cdspp.core.provenance import file_digest
 from cdspp.report.tables.benchmark import build_benchmark_tables, build_overview
 from cdspp.report.tables.table import to_csv
+from cdspp.stages.artifacts import FIT_COLUMNS
 from cdspp.stages.score import write_scores
 from cdspp.study.plan import Row
 
@@ -117,7 +115,3 @@ class VerifiedStudy:
         for table in (*build_benchmark_tables(summary), build_overview([summary])):
             self.table(table.name).parent.mkdir(exist_ok=True)
             self.table(table.name).write_text(to_csv(table))
-
-    def edit_table(self, name: str, change: Callable[[pd.DataFrame], Any]) -> None:
-        path = self.table(name)
-        change(pd.read_csv(path)).to_csv(path, index=False)

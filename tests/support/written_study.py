@@ -21,8 +21,8 @@ from support.report_data import (
     write_showcase,
 )
 
-from cdspp.core.artifacts import SCORE_COLUMNS, write_rows
 from cdspp.report.outline import outline_names
+from cdspp.stages.artifacts import SCORE_COLUMNS, write_rows
 from cdspp.study.plan import BenchmarkPlan
 from cdspp.study.settings import in_state
 

@@ -14,8 +14,8 @@ from support.toy_study import CONFIG, Project
 
 from cdspp.analysis.verify import verify
 from cdspp.cli.status import status_text
-from cdspp.core.artifacts import SCORE_COLUMNS, read_frame
 from cdspp.report.page.headline import headline
+from cdspp.stages.artifacts import SCORE_COLUMNS, read_frame
 
 FITS = "results/toy/fits/words/main/left_right"
 SCORES = "results/toy/scores/words.parquet"

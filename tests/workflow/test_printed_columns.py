@@ -11,13 +11,13 @@ import pytest
 from support.study_files import ROOT, load, read_study
 
 from cdspp import SourceDomain
-from cdspp.analysis.paper_accuracy import EXACT, printed_verdict, read_printed
 from cdspp.analysis.summary import mean_sd
 from cdspp.datasets.catalogue import load_catalogue, published_storage
 from cdspp.datasets.published_splits import draw_published
 from cdspp.datasets.readers import read_matrix
 from cdspp.features.shares_zscore import SharesZscore
 from cdspp.methods import make, method_class
+from cdspp.paper.accuracy import EXACT, printed_verdict, read_printed
 
 ENTRY = load_catalogue(ROOT / "resources/datasets.yaml")["office-caltech-10"]
 STUDY = load(read_study("printed"))

@@ -12,8 +12,8 @@ import pytest
 from support.toy_study import CONFIG, Project
 
 from cdspp.analysis.verify import verify
-from cdspp.core.artifacts import FIT_COLUMNS, LABEL_COLUMNS, read_features, read_rows
 from cdspp.report.page.graph import EDGES
+from cdspp.stages.artifacts import FIT_COLUMNS, LABEL_COLUMNS, read_features, read_rows
 
 SCORES = "results/toy/scores/words.parquet"
 # What follows from any change of a fit.

@@ -16,8 +16,13 @@ import yaml
 from scipy.io import savemat
 from support.toy_study import CONFIG, Project
 
-from cdspp.core.artifacts import SCORE_COLUMNS, SPLIT_COLUMNS, read_features, read_rows
 from cdspp.datasets.published_splits import draw_published
+from cdspp.stages.artifacts import (
+    SCORE_COLUMNS,
+    SPLIT_COLUMNS,
+    read_features,
+    read_rows,
+)
 
 CLASSES = ["cup", "hat", "pen"]
 SIZES = {"shop": [9, 6, 8], "web": [10, 9, 7]}

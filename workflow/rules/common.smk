@@ -8,7 +8,7 @@ from snakemake.logging import logger
 from cdspp.analysis.digests import changed_note
 from cdspp.core.errors import ConfigError
 from cdspp.core.locks import OUTLIVING, mark_run
-from cdspp.core.names import MAIN, REFERENCE, fit_key
+from cdspp.core.names import MAIN, fit_key
 from cdspp.core.provenance import code_digest, data_digest, script_digest
 from cdspp.methods import method_module
 from cdspp.report.outline import KINDS, outline_names
@@ -41,6 +41,7 @@ try:
         workflow.config_settings.overwrite_config,
         base=None if replaced else Path(workflow.basedir, "config.yaml"),
         presets=RESOURCES / "presets",
+        beside="config.yaml",
     )
     for note in layers.notes if workflow.is_main_process else ():
         logger.warning(note)
@@ -48,7 +49,7 @@ try:
         layers.config,
         schema=Path(workflow.basedir, "workflow/schemas/config.schema.yaml"),
         catalogue=CATALOGUE,
-        paper=RESOURCES / "paper",
+        resources=RESOURCES,
         inherited=layers.inherited,
         data="data",
     )

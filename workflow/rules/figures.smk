@@ -119,7 +119,7 @@ def showcase_input(wildcards):
             fit,
             **names,
             setting=MAIN,
-            method=REFERENCE,
+            method=study.shown_method(),
             block=study.showcase_blocks(),
         ),
         "subspace": SUBSPACE.format(**names),

@@ -139,12 +139,20 @@ for number, group in enumerate(fit_groups(study), start=1):
 
 
 def subspace_input(wildcards):
-    block = study.showcase_blocks()[0]
-    return fit_files(wildcards.benchmark, MAIN, wildcards.task, REFERENCE, block)
+    method, block = study.shown_method(), study.showcase_blocks()[0]
+    return fit_files(wildcards.benchmark, MAIN, wildcards.task, method, block)
 
 
 def main_overlap(wildcards):
     return study.overlap(wildcards.benchmark, MAIN)
+
+
+def shown_options(wildcards):
+    return study.method_options(study.shown_method(), MAIN)
+
+
+def shown_code(wildcards):
+    return code_digest("cdspp.stages.subspace", method_module(study.shown_method()))
 
 
 rule subspace:
@@ -161,12 +169,10 @@ rule subspace:
         mem_mb=2000,
         runtime=30,
     params:
-        method=REFERENCE,
+        method=study.shown_method(),
         overlap=main_overlap,
-        options=(
-            study.method_options(REFERENCE, MAIN) if REFERENCE in study.methods else {}
-        ),
+        options=shown_options,
         numeric_threads=study.numeric_threads,
-        code=code_digest("cdspp.stages.subspace", method_module(REFERENCE)),
+        code=shown_code,
     script:
         "../scripts/subspace.py"

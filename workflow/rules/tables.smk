@@ -1,6 +1,6 @@
 # Tables, to CSV, Markdown, LaTeX and HTML: of one benchmark from its scores, from data
-# and splits; then of the whole study, and beside the paper. None reads seconds, so that
-# equal runs give equal bytes; those that do are in timings.smk.
+# and splits; then of the whole study. None reads seconds, so that equal runs give equal
+# bytes; those that do are in timings.smk, those of the paper in paper.smk.
 
 
 localrules:
@@ -10,10 +10,6 @@ localrules:
     overview,
     source_help,
     selection,
-    printed,
-    printed_choices,
-    claims,
-    deviations,
 
 
 def table_files(stem, caption, category="Tables"):
@@ -189,74 +185,3 @@ rule selection:
         code=script_code("selection"),
     script:
         "../scripts/selection.py"
-
-
-rule printed:
-    input:
-        scores=EVERY_SCORES,
-    output:
-        table_files("results/{study}/tables/printed-methods", "printed-methods.rst"),
-        table_files("results/{study}/tables/printed", "printed.rst"),
-    log:
-        "logs/{study}/tables/printed.log",
-    conda:
-        "../../envs/environment.yaml"
-    params:
-        plans=EVERY_PLAN,
-        paper=PAPER,
-        code=script_code("printed"),
-    script:
-        "../scripts/printed.py"
-
-
-rule printed_choices:
-    input:
-        scores=EVERY_SCORES,
-    output:
-        table_files("results/{study}/tables/printed-choices", "printed-choices.rst"),
-    log:
-        "logs/{study}/tables/printed-choices.log",
-    conda:
-        "../../envs/environment.yaml"
-    params:
-        plans=EVERY_PLAN,
-        paper=PAPER,
-        code=script_code("printed_choices"),
-    script:
-        "../scripts/printed_choices.py"
-
-
-rule claims:
-    input:
-        scores=EVERY_SCORES,
-        comparisons=EVERY_COMPARISONS,
-        rows=EVERY_ROW_SCORES,
-    output:
-        table_files("results/{study}/tables/claims-overview", "claims-overview.rst"),
-        table_files("results/{study}/tables/claims", "claims.rst"),
-    log:
-        "logs/{study}/tables/claims.log",
-    conda:
-        "../../envs/environment.yaml"
-    params:
-        plans=EVERY_PLAN,
-        code=script_code("claims"),
-    script:
-        "../scripts/claims.py"
-
-
-rule deviations:
-    input:
-        scores=EVERY_SCORES,
-    output:
-        table_files("results/{study}/tables/deviations", "deviations.rst"),
-    log:
-        "logs/{study}/tables/deviations.log",
-    conda:
-        "../../envs/environment.yaml"
-    params:
-        plans=EVERY_PLAN,
-        paper=PAPER,
-        code=script_code("deviations"),
-    script:
-        "../scripts/deviations.py"

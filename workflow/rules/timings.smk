@@ -4,7 +4,6 @@
 
 localrules:
     times,
-    time_claims,
 
 
 rule times:
@@ -22,19 +21,3 @@ rule times:
         code=script_code("times"),
     script:
         "../scripts/times.py"
-
-
-rule time_claims:
-    input:
-        records=main_records,
-    output:
-        table_files("results/{study}/timings/time-claims", "time-claims.rst", "Timings"),
-    log:
-        "logs/{study}/timings/time-claims.log",
-    conda:
-        "../../envs/environment.yaml"
-    params:
-        plans=EVERY_PLAN,
-        code=script_code("time_claims"),
-    script:
-        "../scripts/time_claims.py"

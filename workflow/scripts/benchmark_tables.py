@@ -1,6 +1,6 @@
 """Write the tables of a benchmark."""
 
-from cdspp.analysis.source_help import compare
+from cdspp.analysis.source_help import compare_with_rivals
 from cdspp.analysis.summary import read_scores, summarise
 from cdspp.core.jobs import job
 from cdspp.report.tables.benchmark import build_benchmark_tables
@@ -13,6 +13,6 @@ with job(snakemake.log[0]):
     plan = BenchmarkPlan.from_dict(snakemake.params.plan)
     scores = read_scores(snakemake.input.scores)
     tables = build_benchmark_tables(summarise(scores, plan))
-    found = compare(scores, plan, RowScores(snakemake.input.rows))
+    found = compare_with_rivals(scores, plan, RowScores(snakemake.input.rows))
     tables.append(build_task_table(found, plan.benchmark, plan.title))
     write_tables(tables, list(snakemake.output))

@@ -1,13 +1,13 @@
 """Write the table of the paper's claims."""
 
 from cdspp.core.jobs import job
-from cdspp.report.tables.claims.claims import (
+from cdspp.paper.claims.claims import (
     CLAIMS,
     build_claims_table,
     build_verdicts_table,
     check_claims,
 )
-from cdspp.report.tables.claims.evidence import read_evidence
+from cdspp.paper.claims.evidence import read_evidence
 from cdspp.report.tables.table import write_tables
 from cdspp.study.plan import BenchmarkPlan
 

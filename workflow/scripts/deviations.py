@@ -4,7 +4,7 @@ from pathlib import Path
 
 from cdspp.analysis.summary import read_scores
 from cdspp.core.jobs import job
-from cdspp.report.tables.deviations import (
+from cdspp.paper.deviations import (
     build_deviation_table,
     measure_effects,
     read_deviations,

@@ -1,10 +1,11 @@
 """Fit methods on a task for a block of trials, in the settings of their group."""
 
 from cdspp.core.jobs import job
-from cdspp.stages.fit import Cell, Fit, TaskFiles, fit_cell
+from cdspp.stages.fit import Fit, TaskBlock, fit_block
+from cdspp.stages.trials import TaskFiles
 
 with job(snakemake.log[0]):
-    cell = Cell(
+    task_block = TaskBlock(
         files=TaskFiles(**snakemake.input),
         benchmark=snakemake.params.benchmark,
         task=snakemake.wildcards.task,
@@ -13,7 +14,7 @@ with job(snakemake.log[0]):
     )
     outputs = snakemake.output.predictions, snakemake.output.record
     members = zip(*outputs, snakemake.params.members, strict=True)
-    fit_cell(
-        cell,
+    fit_block(
+        task_block,
         [Fit(predictions=made, record=told, **rest) for made, told, rest in members],
     )

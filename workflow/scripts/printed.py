@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from cdspp.analysis.paper_accuracy import compare_printed, read_printed
 from cdspp.analysis.summary import read_summaries
 from cdspp.core.jobs import job
-from cdspp.report.tables.printed import build_printed_counts, build_printed_table
+from cdspp.paper.accuracy import compare_printed, read_printed
+from cdspp.paper.printed import build_printed_counts, build_printed_table
 from cdspp.report.tables.table import write_tables
 from cdspp.study.plan import BenchmarkPlan
 

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from cdspp.analysis.paper_accuracy import read_printed
-from cdspp.analysis.readings import measure_choices
 from cdspp.analysis.summary import read_scores
 from cdspp.core.jobs import job
-from cdspp.report.tables.choices import build_choices_table, read_choices
+from cdspp.paper.accuracy import read_printed
+from cdspp.paper.choices import build_choices_table, read_choices
+from cdspp.paper.effects import measure_choices
 from cdspp.report.tables.table import write_tables
 from cdspp.study.plan import BenchmarkPlan
 

@@ -1,8 +1,8 @@
 """Project one trial round by round."""
 
 from cdspp.core.jobs import job
-from cdspp.stages.fit import TaskFiles
 from cdspp.stages.subspace import write_subspace
+from cdspp.stages.trials import TaskFiles
 
 with job(snakemake.log[0]):
     write_subspace(

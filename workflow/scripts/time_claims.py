@@ -3,7 +3,7 @@
 from cdspp.analysis.fit_records import read_fit_records
 from cdspp.analysis.times import measure_times
 from cdspp.core.jobs import job
-from cdspp.report.tables.claims.time_claims import (
+from cdspp.paper.claims.time_claims import (
     build_time_claims_table,
     check_time_claims,
 )

@@ -11,10 +11,9 @@ import pandas as pd
 
 from cdspp.analysis.paired import ZERO
 from cdspp.analysis.source_help import (
-    SELECTED_ROW,
     by_default,
     matrix,
-    of_method,
+    of_reference,
     on_average,
 )
 from cdspp.analysis.verdicts import (
@@ -32,7 +31,6 @@ from cdspp.analysis.verdicts import (
 from cdspp.core.names import (
     ALONE,
     AVERAGE,
-    BASELINE,
     CLASS_NOISE,
     MATCHED,
     REFERENCE,
@@ -43,6 +41,7 @@ __all__ = [
     "Interval",
     "answer",
     "excludes_zero",
+    "gain_without_source",
     "interval_text",
     "overall_answer",
     "reference_answer",
@@ -146,7 +145,7 @@ def answer(comparisons: pd.DataFrame) -> str:
 
 def reference_answer(comparisons: pd.DataFrame) -> str:
     """Answer the question for the reference on one benchmark, see `answer`."""
-    default, selected = of_method(comparisons), of_method(comparisons, SELECTED_ROW)
+    default, selected = _forms(comparisons)
     if not comparisons["state"].any():
         return "Not asked: no other source state was run."
     if not default["state"].any():
@@ -186,7 +185,7 @@ def overall_answer(groups: Mapping[str, pd.DataFrame]) -> str:
     """
     parts = []
     for title, comparisons in groups.items():
-        default, ours = of_method(comparisons), said_form(comparisons)
+        default, ours = of_reference(comparisons), said_form(comparisons)
         others = _others_in_short(comparisons)
         if not comparisons["state"].any():
             parts.append(f"not asked on {title}")
@@ -206,7 +205,7 @@ def _others(comparisons: pd.DataFrame) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for average in by_default(matrix(comparisons, corrected=True)):
         first = average.iloc[0]
-        if first["row"] != REFERENCE and average["state"].any():
+        if first["role"] != REFERENCE and average["state"].any():
             name = str(first["display_name"]).rstrip("*")
             found.setdefault(str(first["verdict"]), []).append(name)
     return {word: found[word] for word in _ORDER if word in found}
@@ -252,7 +251,7 @@ def _of_others(word: str, n_methods: int) -> str:
 
 
 def _number_of(comparisons: pd.DataFrame, found: Mapping[str, list[str]]) -> str:
-    other = "other " * bool(len(of_method(comparisons)))
+    other = "other " * bool(len(of_reference(comparisons)))
     return counted(sum(map(len, found.values())), f"{other}method")
 
 
@@ -262,14 +261,22 @@ def said_form(comparisons: pd.DataFrame) -> pd.DataFrame:
     They are those with hyper-parameters selected on the labelled rows where that was
     run and says otherwise, else those with the defaults.
     """
-    default, selected = of_method(comparisons), of_method(comparisons, SELECTED_ROW)
+    default, selected = _forms(comparisons)
     words = [verdict_of(on_average(form)) for form in (default, selected)]
     return default if selected.empty or words[0] == words[1] else selected
 
 
+def _forms(comparisons: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the comparisons of the reference, by default and with selected options."""
+    default, selected = (
+        of_reference(comparisons, selected=chosen) for chosen in (False, True)
+    )
+    return default, selected
+
+
 def _form(comparisons: pd.DataFrame) -> str:
     """Say where the word is that of selected hyper-parameters, and the default's."""
-    default, said = of_method(comparisons), said_form(comparisons)
+    default, said = of_reference(comparisons), said_form(comparisons)
     if said["row"].equals(default["row"]):
         return ""
     word = verdict_of(on_average(default))
@@ -289,12 +296,23 @@ def without_source(comparisons: pd.DataFrame) -> list[str]:
     parts = []
     for group in by_default(comparisons):
         average = on_average(group)
-        known = average[average["trials"] >= MIN_TRIALS].set_index("rival")["gain"]
-        if {BASELINE, ALONE} <= set(known.index):
-            gains = (known[BASELINE] - known[ALONE], known[BASELINE])
-            alone, whole = (in_points(gain, sign=True) for gain in gains)
+        found = gain_without_source(average[average["trials"] >= MIN_TRIALS])
+        if found is not None:
+            alone, whole = (in_points(gain, sign=True) for gain in found)
             parts.append(f"{average['display_name'].iloc[0]} {alone} of {whole}")
     return parts
+
+
+def gain_without_source(comparisons: pd.DataFrame) -> tuple[float, float] | None:
+    """Return what a method gains over the baseline without a source, and with it.
+
+    None where it was not run without a source, or there is no baseline.
+    """
+    over_baseline = comparisons[~comparisons["state"]]["gain"].tolist()
+    over_none = comparisons[comparisons["rival"] == ALONE]["gain"].tolist()
+    if not over_baseline or not over_none:
+        return None
+    return over_baseline[0] - over_none[0], over_baseline[0]
 
 
 def _apart(comparisons: pd.DataFrame) -> str:

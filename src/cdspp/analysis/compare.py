@@ -31,12 +31,9 @@ from cdspp.core.errors import (
 )
 from cdspp.core.names import (
     ALONE,
-    BASELINE,
     REAL,
-    REFERENCE,
     STANDARDISE,
     SWAPPED,
-    TARGET_ONLY,
 )
 from cdspp.core.scaling import Scaling, check_scale, fit_scaling
 from cdspp.core.seeding import generator, integer_seed
@@ -179,8 +176,9 @@ def compare(
 def usual_methods(problem: Any) -> list[str]:
     """Return the methods that are compared by default.
 
-    They are the baseline, CDSPP, the cheapest methods of two other families, and CDSPP
-    on the target alone: few, since each one more asks the others for larger gains.
+    They are the supervised methods without a source, the method that has a form of its
+    own for the target alone, the cheapest methods of two other families, and that form:
+    few, since each one more asks the others for larger gains.
 
     Parameters
     ----------
@@ -188,19 +186,25 @@ def usual_methods(problem: Any) -> list[str]:
         Has `X`, `codes` (-1 where unlabelled) and `source`.
     """
     size = _size(problem)
-    own = [BASELINE, REFERENCE, TARGET_ONLY]
+    known = {name: method_class(name) for name in available()}
+    alone = [name for name, cls in known.items() if cls.without_source_of]
+    whole = [known[name].without_source_of for name in alone]
+    baselines = [n for n, c in known.items() if c.supervised and not c.uses_source]
+    own = {_family(name) for name in (*baselines, *whole)}
     rivals = [
         name
-        for name in available()
-        if name not in (*own, "cdspp-pca", "cdspp-sup")
-        and not method_class(name).transductive
-        and not method_class(name).needs_torch
+        for name, cls in known.items()
+        if _family(name) not in own and not cls.transductive and not cls.needs_torch
     ]
-    rivals.sort(key=lambda name: fit_cost(method_class(name), size).seconds)
+    rivals.sort(key=lambda name: fit_cost(known[name], size).seconds)
     families: dict[str, str] = {}
     for name in rivals:
-        families.setdefault(method_module(name).rpartition(".")[0], name)
-    return [*own[:2], *list(families.values())[:2], TARGET_ONLY]
+        families.setdefault(_family(name), name)
+    return [*baselines, *whole, *list(families.values())[:2], *alone]
+
+
+def _family(method: str) -> str:
+    return method_module(method).rpartition(".")[0]
 
 
 def _size(problem: Any, max_rows: int | None = None) -> Size:
@@ -256,8 +260,7 @@ def _check(methods: Sequence[str], repeats: int) -> None:
         )
     if not any(method_class(name).uses_source for name in methods):
         raise DataError(
-            f"compare: none of {', '.join(methods)} uses a source. Add one that does, "
-            f"for instance {REFERENCE}."
+            f"compare: none of {', '.join(methods)} uses a source. Add one that does."
         )
     for name in methods:
         if method_class(name).transductive:

@@ -15,8 +15,8 @@ shrunk: with a standard error `e`, it is the posterior mean under gains of N(0, 
 
 .. math:: \hat g \; s^2 / (s^2 + e^2), \qquad s = 7 \text{ points},
 
-which averages near the truth on planted problems (``cdspp bench verdicts``). All gains
-are those of fits with the labels that a repeat leaves.
+which averages near the truth on planted problems (`python -m benchmarks verdicts` in
+the repository). All gains are those of fits with the labels that a repeat leaves.
 """
 
 from __future__ import annotations

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from cdspp.core.artifacts import SPLIT_COLUMNS, read_labels, read_rows
 from cdspp.core.errors import DataError
 from cdspp.core.names import UNLABELLED_ROLE
 from cdspp.core.provenance import file_digest, ids_digest
+from cdspp.stages.artifacts import SPLIT_COLUMNS, labels_by_id, read_rows
 from cdspp.stages.fit_files import FitFile
 
 __all__ = ["FitInputs"]
@@ -52,7 +52,7 @@ class FitInputs:
         """Return the label of each id of a fit's target domain."""
         path = self.label_file(fit)
         if path not in self._labels:
-            self._labels[path] = read_labels(path)
+            self._labels[path] = labels_by_id(path)
         return self._labels[path]
 
     def label_file(self, fit: FitFile) -> Path:

@@ -10,7 +10,7 @@ import numpy as np
 from cdspp.analysis.crossed import Stratum, by_class, crossed_gain
 from cdspp.analysis.paired import PairedGain, paired_gain
 from cdspp.analysis.summary import MOST_COLLAPSED, Floats, Summary
-from cdspp.core.names import ALONE, BASELINE, REFERENCE, TARGET_ONLY
+from cdspp.core.names import ALONE, BASELINE
 from cdspp.stages.row_scores import RowScores
 from cdspp.study.plan import Row
 from cdspp.study.settings import in_state
@@ -177,18 +177,14 @@ def contests(
 def _rivals(summary: Summary, row: Row) -> Iterator[Rival]:
     """Yield what a method is compared with: the baseline, then its states in order."""
     places = {(r.setting, r.method): i for i, r in enumerate(summary.rows)}
-    alone = summary.find(TARGET_ONLY)
-    if alone is not None and summary.rows[alone].source == ALONE:
-        # One fit, under another name.
-        twin = places.get((row.setting, TARGET_ONLY), alone)
-        places[in_state(row.setting, ALONE), REFERENCE] = twin
-    found = {BASELINE: summary.find(BASELINE)}
-    found |= {
-        state: places.get((in_state(row.setting, state), row.method))
-        for state in summary.plan.states
-    }
-    for key, at in found.items():
-        if at is not None:
-            own = key == BASELINE
-            name = summary.rows[at].display_name if own else key
-            yield Rival(key, name, not own, at)
+    for at, other in enumerate(summary.rows):
+        if row.method == other.stands_for:  # one fit, under another name
+            twin = places.get((row.setting, other.method), at)
+            places[in_state(row.setting, ALONE), row.method] = twin
+    if (own := summary.place(BASELINE)) is not None:
+        baseline = summary.rows[own]
+        yield Rival(baseline.key, baseline.display_name, False, own)
+    for state in summary.plan.states:
+        place = places.get((in_state(row.setting, state), row.method))
+        if place is not None:
+            yield Rival(state, state, True, place)

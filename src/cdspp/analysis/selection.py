@@ -55,7 +55,7 @@ def compare_selections(
     plan : BenchmarkPlan
         The benchmark.
     comparisons : DataFrame
-        What `cdspp.analysis.source_help.compare` says of it.
+        What `cdspp.analysis.source_help.compare_with_rivals` says of it.
     outcomes : DataFrame
         Of its fits (`cdspp.analysis.fit_records`).
 

@@ -36,30 +36,28 @@ from cdspp.analysis.verdicts import (
     judge_pair,
     judge_tasks,
 )
-from cdspp.core.artifacts import read_csv
 from cdspp.core.names import AVERAGE, REFERENCE, SELECTED
 from cdspp.core.wording import STATE_TITLES
 from cdspp.methods import method_class
+from cdspp.stages.artifacts import read_csv
 from cdspp.stages.row_scores import RowScores
 from cdspp.study.plan import CHOOSING, METHOD, BenchmarkPlan, Row
 
 __all__ = [
     "COMPARISON_COLUMNS",
     "FEWEST_DOMAINS",
-    "SELECTED_ROW",
     "by_default",
     "by_task",
-    "compare",
+    "compare_with_rivals",
     "matrix",
     "no_comparisons",
     "of_method",
+    "of_reference",
     "on_average",
     "read_comparisons",
     "rivals_of",
 ]
 
-# The reference with hyper-parameters selected on the labelled rows of each trial.
-SELECTED_ROW = f"{REFERENCE}, {SELECTED}"
 # Fewer target domains say nothing of others.
 FEWEST_DOMAINS = 4
 COMPARISON_COLUMNS = {
@@ -67,6 +65,7 @@ COMPARISON_COLUMNS = {
     "title": "str",
     "row": "str",
     "display_name": "str",
+    "role": "str",
     "task": "str",
     "rival": "str",
     "rival_name": "str",
@@ -115,7 +114,7 @@ _OF_BALANCED = ("gain", "low", "high", "p_above", "p_below")
 _OF_VERDICT = ("p_helps", "p_hurts", "hardest", "detectable")
 
 
-def compare(
+def compare_with_rivals(
     scores: pd.DataFrame, plan: BenchmarkPlan, by_row: RowScores | None = None
 ) -> pd.DataFrame:
     """Compare every method with the baseline and with itself in other source states.
@@ -168,16 +167,26 @@ def read_comparisons(path: str | os.PathLike[str]) -> pd.DataFrame:
     return read_csv(path, COMPARISON_COLUMNS)
 
 
-def of_method(comparisons: pd.DataFrame, row: str = REFERENCE) -> pd.DataFrame:
-    """Return the comparisons of one method."""
+def of_method(comparisons: pd.DataFrame, row: str) -> pd.DataFrame:
+    """Return the comparisons of one row."""
     return comparisons[comparisons["row"] == row]
+
+
+def of_reference(comparisons: pd.DataFrame, *, selected: bool = False) -> pd.DataFrame:
+    """Return the comparisons of the reference, by default or with selected options."""
+    ours = comparisons["role"] == REFERENCE
+    return comparisons[ours & (_selects(comparisons) == selected)]
 
 
 def by_default(comparisons: pd.DataFrame) -> Iterator[pd.DataFrame]:
     """Yield the comparisons of each method with its own options, selected ones out."""
-    for row, found in comparisons.groupby("row", sort=False):
-        if not str(row).endswith(f", {SELECTED}"):
-            yield found
+    for _, found in comparisons[~_selects(comparisons)].groupby("row", sort=False):
+        yield found
+
+
+def _selects(comparisons: pd.DataFrame) -> pd.Series:
+    """Return which rows select their options on the labelled rows of each trial."""
+    return comparisons["row"].str.endswith(f", {SELECTED}").astype(bool)
 
 
 def by_task(comparisons: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -210,7 +219,7 @@ def matrix(comparisons: pd.DataFrame, *, corrected: bool) -> pd.DataFrame:
     Parameters
     ----------
     comparisons : DataFrame
-        What `compare` returned.
+        What `compare_with_rivals` returned.
     corrected : bool
         Whether words are corrected for the number of methods: *undecided* where one
         does not outlast Holm's correction.
@@ -266,6 +275,7 @@ def _records(contest: Contest) -> Iterator[dict[str, Any]]:
             "title": plan.title,
             "row": contest.row.key,
             "display_name": contest.row.display_name + contest.row.marks,
+            "role": contest.row.role,
             "task": tasks[at],
             "rival": rival.key,
             "rival_name": rival.name,

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from cdspp.core.artifacts import SPLIT_COLUMNS, read_frame
 from cdspp.core.errors import DataError
+from cdspp.stages.artifacts import SPLIT_COLUMNS, read_frame
 
 __all__ = ["Splits", "read_splits", "split_of"]
 

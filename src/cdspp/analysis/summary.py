@@ -16,9 +16,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from cdspp.core.artifacts import SCORE_COLUMNS, read_frame
 from cdspp.core.errors import DataError
-from cdspp.core.names import AVERAGE
+from cdspp.core.names import AVERAGE, MAIN
+from cdspp.stages.artifacts import SCORE_COLUMNS, read_frame
 from cdspp.study.plan import BenchmarkPlan, Row
 
 __all__ = [
@@ -133,10 +133,14 @@ class Summary:
     by_iteration: Floats
     collapsed: NDArray[np.bool_]
 
-    def find(self, key: str) -> int | None:
-        """Position of the row with this key, None where there is none."""
-        keys = [row.key for row in self.rows]
-        return keys.index(key) if key in keys else None
+    def place(self, role: str) -> int | None:
+        """Position of the method of the main run with this role, None without one."""
+        found = (
+            place
+            for place, row in enumerate(self.rows)
+            if row.role == role and row.setting == MAIN
+        )
+        return next(found, None)
 
     def with_average(self, values: Floats) -> tuple[tuple[str, ...], Floats]:
         """Return tasks and `values` of rows by tasks, the average appended."""

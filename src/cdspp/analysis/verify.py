@@ -9,16 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from cdspp.analysis.digests import REPORT, changed_files, read_digests
 from cdspp.analysis.fit_inputs import FitInputs
 from cdspp.analysis.summary import read_scores, score_files
-from cdspp.analysis.verify_tables import table_faults
-from cdspp.core.artifacts import SCORE_COLUMNS
 from cdspp.core.errors import DataError
 from cdspp.core.names import FitKey, fit_key, trials_of_block
 from cdspp.core.wording import counted
+from cdspp.stages.artifacts import SCORE_COLUMNS
 from cdspp.stages.fit_files import read_fit
 from cdspp.stages.score import score_fit
 
@@ -75,10 +72,9 @@ def verify(folder: str | os.PathLike[str]) -> Verified:
     """Compare the files of a study with each other.
 
     Fits are checked against their records, their paths, and the features and splits
-    beside them; scores against fits and labels; the numbers of the tables of accuracies
-    and of the overview (CSV) against scores; and all that the report rests on and shows
-    against the digests that it states. Fits of settings that the study
-    no longer has are checked too, and counted apart.
+    beside them; scores against fits and labels; and all that the report rests on and
+    shows, tables and figures among it, against the digests that it states. Fits of
+    settings that the study no longer has are checked too, and counted apart.
 
     Parameters
     ----------
@@ -96,7 +92,6 @@ def verify(folder: str | os.PathLike[str]) -> Verified:
     stated = read_digests(root / REPORT)
     changed = dict(changed_files(root, stated))
     faults: list[str] = []
-    scores: dict[str, pd.DataFrame] = {}
     n_fits = n_trials = unused = 0
     for file in files:
         fits = _read_fits(root, file.stem, changed, stated)
@@ -104,28 +99,26 @@ def verify(folder: str | os.PathLike[str]) -> Verified:
         n_fits += len(fits.rows)
         n_trials += sum(map(len, fits.rows.values()))
         try:
-            scores[file.stem] = read_scores(file)
+            scores = read_scores(file)
         except DataError as error:
             faults.append(str(error))
             continue
-        found = _by_trial(scores[file.stem].itertuples(index=False, name=None))
+        found = _by_trial(scores.itertuples(index=False, name=None))
         used = _used(fits, found)
         unused += len(fits.rows) - len(used)
         faults += _score_faults(file, fits, used, found)
-    tables, wrong = table_faults(root / "tables", scores)
     # What everything else rests on comes first.
     first = (f"{path}: {told}." for path, told in changed.items())
-    faults = list(dict.fromkeys([*first, *faults, *wrong]))
+    faults = list(dict.fromkeys([*first, *faults]))
     checked = [
         f"{counted(n_fits, 'fit')} ({counted(n_trials, 'trial')})",
         f"{counted(len(files), 'file')} of scores",
-        counted(len(tables), "table"),
         f"{counted(len(stated), 'digest')} in the report",
     ]
     apart = f" {counted(unused, 'fit')} of these in no score." * bool(unused)
     result = counted(len(faults), "difference") if faults else "all as computed"
     told = f"Checked {', '.join(checked)}: {result}.{apart}"
-    return Verified(tuple(faults), told + _unchecked(root, stated, tables))
+    return Verified(tuple(faults), told + _unchecked(root, stated))
 
 
 def _named(folder: Path) -> Path:
@@ -133,10 +126,9 @@ def _named(folder: Path) -> Path:
     return folder.resolve() if folder.name in ("", "..") else folder
 
 
-def _unchecked(root: Path, stated: Iterable[str], compared: Sequence[Path]) -> str:
+def _unchecked(root: Path, stated: Iterable[str]) -> str:
     """Say which files nothing was compared with: other ones, that no report names."""
     checked = {root.parent / name for name in stated}
-    checked.update(compared)
     left = {
         kind: sum(path not in checked for path in root.glob(pattern))
         for kind, pattern in MADE.items()

@@ -41,7 +41,7 @@ def _compare(arguments: argparse.Namespace) -> str:
     from cdspp.analysis.compare import compare
     from cdspp.cli.forecast import expected_cost, refuse_memory
     from cdspp.cli.rows import source_of, target_labels
-    from cdspp.core.artifacts import atomic
+    from cdspp.core.whole_files import atomic
 
     if arguments.page:  # said before the fits, not after
         need_package("jinja2", "--page")

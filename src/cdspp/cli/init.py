@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cdspp.cli.command import add_command, need_package
-from cdspp.cli.reading import add_columns
+from cdspp.cli.reading import add_column_options
 from cdspp.cli.study_files import STUDY_EXTRA, read_study
 from cdspp.core.errors import ConfigError
-from cdspp.study.workflow_files import run_command, workflow_folder
+from cdspp.study.workflow_files import study_command, workflow_folder
 
 if TYPE_CHECKING:
     from cdspp.cli.found_data import FoundData
@@ -90,7 +90,7 @@ def _flow(value: object) -> str:
 
 def _init(arguments: argparse.Namespace) -> str:
     from cdspp.cli.found_data import NEEDED, as_name
-    from cdspp.core.artifacts import atomic
+    from cdspp.core.whole_files import atomic
 
     need_package("jinja2", "cdspp init", STUDY_EXTRA)
     name, path = arguments.name, Path(f"{arguments.name}.yaml")
@@ -111,7 +111,7 @@ def _init(arguments: argparse.Namespace) -> str:
         [
             str(found),
             f"Written: {path}. What it costs: cdspp plan {path}",
-            f"Next: {run_command([path])}",
+            f"Next: {study_command([path])}",
         ]
     )
 
@@ -155,7 +155,7 @@ def add_init(commands: Any) -> None:
         metavar="DOMAIN=FILE",
         help="rows of a domain; once for each, the source first, then the target",
     )
-    add_columns(init, "COLUMN")
+    add_column_options(init, "COLUMN")
     init.add_argument(
         "--force", action="store_true", help="replace a file that is there"
     )

@@ -8,8 +8,6 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
-from cdspp import __version__
-from cdspp.cli.bench import add_bench
 from cdspp.cli.command import add_command, missing_package
 from cdspp.cli.compare import add_compare
 from cdspp.cli.fetch import add_fetch
@@ -21,8 +19,9 @@ from cdspp.cli.study_files import STUDY_EXTRA, read_study
 from cdspp.cli.verify import add_verify
 from cdspp.core.errors import DiskFullError, MethodFailed, NotWritableError
 from cdspp.core.faults import memory_words, out_of_memory
+from cdspp.core.version import VERSION
 
-__all__ = ["main"]
+__all__ = ["main", "run_command"]
 
 DESCRIPTION = """\
 Heterogeneous domain adaptation: label a target domain of which few rows are labelled,
@@ -74,14 +73,13 @@ def _parser() -> argparse.ArgumentParser:
         epilog=FILES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"cdspp {__version__}")
+    parser.add_argument("--version", action="version", version=f"cdspp {VERSION}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     add_command(commands, "methods", _methods, "list the methods")
     add_fit(commands)
     add_predict(commands)
     add_compare(commands)
     add_fetch(commands)
-    add_bench(commands)
     add_init(commands)
     plan = add_command(
         commands, "plan", _plan, "estimate what a study costs", PLAN_HELP, STUDY_EXTRA
@@ -101,21 +99,31 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code (2 where the user is mistaken)."""
-    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     words, rest = split_rest(sys.argv[1:] if argv is None else argv)
-    arguments = _parser().parse_args(words, argparse.Namespace(snakemake=rest))
+    parser = _parser()
+    parser.set_defaults(snakemake=rest)
+    return run_command(parser, words)
+
+
+def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:
+    """Run the command that the arguments name; see `main`.
+
+    A parser gives `run`, what makes the answer, and `extra`, as `add_command` says.
+    """
+    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+    arguments = parser.parse_args(argv)
     try:
         _print(arguments.run(arguments))
     except USER_ERRORS as error:
-        return _refuse(str(error))
+        return _refuse(parser.prog, str(error))
     except (MemoryError, RuntimeError) as error:
         if not out_of_memory(error):
             raise
-        return _refuse(f"{memory_words(error)} {LESS_MEMORY}")
+        return _refuse(parser.prog, f"{memory_words(error)} {LESS_MEMORY}")
     except ModuleNotFoundError as error:
         if (remedy := missing_package(error, arguments.extra)) is None:
             raise
-        return _refuse(remedy)
+        return _refuse(parser.prog, remedy)
     return 0
 
 
@@ -131,6 +139,6 @@ def _print(text: str) -> None:
         raise OSError(f"the answer cannot be printed ({error.strerror})") from error
 
 
-def _refuse(message: str) -> int:
-    sys.stderr.write(f"cdspp: error: {' '.join(message.split())}\n")
+def _refuse(program: str, message: str) -> int:
+    sys.stderr.write(f"{program}: error: {' '.join(message.split())}\n")
     return 2

@@ -10,12 +10,12 @@ from cdspp.core.names import NO_SCALE, SCALES
 if TYPE_CHECKING:
     from cdspp.datasets.table_rows import DomainRows
 
-__all__ = ["add_columns", "add_reading", "add_scale", "read_both", "tell"]
+__all__ = ["add_column_options", "add_reading", "add_scale", "read_both", "tell"]
 
 
 def add_reading(command: argparse.ArgumentParser) -> None:
     """Add the options that say how files are read."""
-    add_columns(command, "NAME", "; among arrays see below")
+    add_column_options(command, "NAME", "; among arrays see below")
     command.add_argument(
         "--impute",
         action="store_true",
@@ -23,7 +23,9 @@ def add_reading(command: argparse.ArgumentParser) -> None:
     )
 
 
-def add_columns(command: argparse.ArgumentParser, metavar: str, hint: str = "") -> None:
+def add_column_options(
+    command: argparse.ArgumentParser, metavar: str, hint: str = ""
+) -> None:
     """Add the options that say what the columns of a file are called."""
     for name, what in (("label", "labels"), ("id", "identifiers")):
         command.add_argument(

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from cdspp.core.artifacts import atomic
 from cdspp.core.errors import DataError
 from cdspp.core.scaling import Scaling, fit_scaling
+from cdspp.core.whole_files import atomic
 from cdspp.datasets.table_rows import DomainRows
 from cdspp.methods.base import UNLABELLED, SourceDomain
 

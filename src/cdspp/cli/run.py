@@ -44,7 +44,7 @@ TOTAL = re.compile(r"total +(\d+)$")
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 FAULT = re.compile(r"^\w*(?:Error|Exception)\b", re.M)
 FAILED_LOG = re.compile(r"^ +log: (\S+) \(check log file", re.M)
-FRAME = '    File "'  # where in the workflow; the first line says so
+FRAME = '  File "'  # where in the workflow, which the first line says
 ENOUGH = 3  # jobs after which the time left is told
 PAUSE, APART = 0.2, 60.0  # seconds between looks at the log, and between plain lines
 SHOWN = 15  # lines that explain a failure
@@ -116,8 +116,8 @@ def _run(arguments: argparse.Namespace) -> str:
     text = log.read_text(encoding="utf-8", errors="replace")
     where = f"Whole log: {log}"
     if code:
-        done = f"{meter.done} of {meter.total} jobs done"
-        lines = [f"Stopped, {done}:", *_reasons(text), where]
+        done = f"after {meter.done} of {meter.total} jobs"
+        lines = [f"Stopped {done}:", *_reasons(text), where]
         sys.stderr.write("\n".join(lines) + "\n")
         sys.exit(code)
     if not meter.done and IDLE not in text:  # asked for something else than a run

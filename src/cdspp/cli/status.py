@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cdspp.cli.command import add_command
 from cdspp.cli.study_files import STUDY_EXTRA, read_study
 from cdspp.core.wording import aligned, counted
-from cdspp.study.workflow_files import run_command
+from cdspp.study.workflow_files import study_command
 
 if TYPE_CHECKING:
     from cdspp.study.progress import Failure, Progress
@@ -60,7 +60,7 @@ def status_text(files: Sequence[str]) -> str:
     lines = [f"{study.name}: {_runs(progress)}", "", *_fit_table(progress), ""]
     lines += _failure_lines(progress.failures)
     if progress.crashed:
-        again = run_command(files, "--forcerun", *progress.crashed)
+        again = study_command(files, "--forcerun", *progress.crashed)
         lines += [f"What crashed is made again by: {again}", ""]
     if stopped := progress.stopped:
         jobs = counted(len(stopped), "job")
@@ -69,7 +69,7 @@ def status_text(files: Sequence[str]) -> str:
     lines += _file_table(stages, missing)
     left = any(missing.values()) or any(c["missing"] for c in progress.fits.values())
     if left and not progress.runs:
-        lines += ["", f"What is missing is made by: {run_command(files)}"]
+        lines += ["", f"What is missing is made by: {study_command(files)}"]
     return "\n".join(lines)
 
 

@@ -28,6 +28,7 @@ def read_layers(files: Sequence[PathLike]) -> Layers:
         merge_files([found_file(file) for file in files]),
         base=place / "config.yaml",
         presets=place / "resources/presets",
+        beside="config.yaml",
     )
 
 
@@ -53,7 +54,7 @@ def read_study(files: Sequence[PathLike]) -> Study:
         layers.config,
         schema=place / "workflow/schemas/config.schema.yaml",
         catalogue=place / "resources/datasets.yaml",
-        paper=place / "resources/paper",
+        resources=place / "resources",
         inherited=layers.inherited,
     )
     for note in study.notes:

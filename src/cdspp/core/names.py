@@ -27,7 +27,6 @@ __all__ = [
     "SOURCE",
     "STANDARDISE",
     "SWAPPED",
-    "TARGET_ONLY",
     "UNIT",
     "UNLABELLED_ROLE",
     "UNTRAINED",
@@ -49,8 +48,9 @@ SELECTED = "selected"  # the setting with options selected on the labelled rows
 AVERAGE = "average"  # over the tasks of a benchmark, in place of a task's name
 LABELS = "labels"  # of a curve: the number of labelled target samples per class
 
-# The method whose gains are asked for, and two that do without a source.
-REFERENCE, BASELINE, TARGET_ONLY = "cdspp", "svm-t", "target-only"
+# Roles of methods in a study: whose gains are asked for first, and what all are held
+# against.
+REFERENCE, BASELINE = "reference", "baseline"
 
 # How labelled samples are drawn; `PUBLISHED` is also the extractor of ready-made views.
 SEEDED, PUBLISHED = "seeded", "published"

@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from cdspp.core.artifacts import BROKEN_NPZ, atomic
 from cdspp.core.errors import DataError
+from cdspp.core.whole_files import BROKEN, atomic
 
 __all__ = ["Packer", "read_parts", "storable", "unpack", "write_parts"]
 
@@ -181,5 +181,5 @@ def read_parts(
         with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
             return json.loads(str(arrays.pop(_TREE))), arrays
-    except BROKEN_NPZ as error:
+    except BROKEN as error:
         raise DataError(f"{path}: not {what}, or damaged ({error}).") from error

@@ -20,7 +20,7 @@ from typing import IO
 from cdspp.core.errors import DataError
 from cdspp.core.faults import tell_fault
 
-__all__ = ["matches", "unpack"]
+__all__ = ["extract", "matches"]
 
 CHUNK = 1 << 20
 ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")
@@ -63,7 +63,7 @@ class _Member:
     open: Callable[[], IO[bytes] | None]
 
 
-def unpack(
+def extract(
     archive: str | os.PathLike[str],
     folder: str | os.PathLike[str],
     wanted: Callable[[str], str | None],
@@ -109,7 +109,7 @@ def unpack(
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
     try:
-        taken = _unpack_into(temporary, source, name, wanted, most_bytes)
+        taken = _extract_into(temporary, source, name, wanted, most_bytes)
         shutil.rmtree(target, ignore_errors=True)
         temporary.chmod(0o755)
         temporary.rename(target)
@@ -126,7 +126,7 @@ def unpack(
     return taken
 
 
-def _unpack_into(
+def _extract_into(
     folder: Path,
     archive: Path,
     name: str,

@@ -13,9 +13,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cdspp.core.artifacts import read_json, write_json
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.faults import writing_told
+from cdspp.core.whole_files import read_json, write_json
 
 __all__ = [
     "INDEX_NAME",
@@ -25,12 +25,12 @@ __all__ = [
     "Index",
     "Sample",
     "check_identifier",
-    "digests_path",
     "check_index",
+    "digests_path",
     "lonely_classes",
     "opaque_id",
+    "read_fetched",
     "read_index",
-    "read_record",
     "record_path",
 ]
 
@@ -261,7 +261,7 @@ def digests_path(data: str | Path | None, dataset: str) -> Path | None:
     return None if data is None else Path(data) / dataset / "digests.json"
 
 
-def read_record(path: str | Path) -> Mapping[str, Any]:
+def read_fetched(path: str | Path) -> Mapping[str, Any]:
     """Read the record of a fetched resource: its `files`, and its `images` by domain.
 
     Raises

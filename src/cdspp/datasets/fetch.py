@@ -20,10 +20,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
-from cdspp.core.artifacts import atomic
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import ChecksumError, DataError
 from cdspp.core.faults import tell_fault, writing_told
+from cdspp.core.whole_files import atomic
 from cdspp.datasets.transfer import NotThereError, download
 
 __all__ = [
@@ -34,7 +34,7 @@ __all__ = [
     "git_blob_id",
     "in_mirror",
     "sole_user",
-    "verify",
+    "verify_file",
 ]
 
 log = logging.getLogger(__name__)
@@ -155,7 +155,7 @@ def git_blob_id(path: str | os.PathLike[str]) -> str:
     return _digests(Path(path), ["git_blob"])["git_blob"]
 
 
-def verify(path: str | os.PathLike[str], file: RemoteFile) -> None:
+def verify_file(path: str | os.PathLike[str], file: RemoteFile) -> None:
     """Check that the content of `path` is that of `file`, by all that is known of it.
 
     Raises
@@ -279,7 +279,7 @@ def _from_first(
 def _check(
     path: Path, file: RemoteFile, accept: Callable[[Path], object] | None
 ) -> None:
-    verify(path, file)
+    verify_file(path, file)
     if accept is not None:
         accept(path)
 

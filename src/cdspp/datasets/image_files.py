@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from cdspp.core.errors import DataError
 from cdspp.core.faults import tell_fault
 from cdspp.datasets.archives import matches
-from cdspp.datasets.fetch import RemoteFile, verify
+from cdspp.datasets.fetch import RemoteFile, verify_file
 from cdspp.datasets.folder import SUFFIXES
 
 __all__ = [
@@ -110,7 +110,7 @@ class ImageSet:
     def wanted(
         self, tree: str, folders: Mapping[str, str]
     ) -> Callable[[str], str | None]:
-        """Return what tells `cdspp.datasets.archives.unpack` which members are images.
+        """Return what tells `cdspp.datasets.archives.extract` which members are images.
 
         Parameters
         ----------
@@ -177,7 +177,7 @@ class ImageSet:
             raise DataError(f"{message}, the first is {missing[0]}.")
         for row in self.manifest:
             file = RemoteFile(row.path, size=row.size, git_blob=row.git_blob)
-            verify(root / row.path, file)
+            verify_file(root / row.path, file)
 
 
 def _visible_files(root: Path) -> Iterator[str]:

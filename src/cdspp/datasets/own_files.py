@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from cdspp.core.artifacts import read_json, write_json
 from cdspp.core.errors import DataError
 from cdspp.core.provenance import file_digest
+from cdspp.core.whole_files import read_json, write_json
 
 __all__ = ["check_images", "file_digests", "read_kept"]
 

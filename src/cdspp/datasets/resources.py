@@ -16,10 +16,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from cdspp.core.artifacts import write_json
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import DataError
-from cdspp.datasets.archives import matches, unpack
+from cdspp.core.whole_files import write_json
+from cdspp.datasets.archives import extract, matches
 from cdspp.datasets.catalogue import load_catalogue
 from cdspp.datasets.fetch import (
     KEPT,
@@ -28,7 +28,7 @@ from cdspp.datasets.fetch import (
     fetch_file,
     in_mirror,
     sole_user,
-    verify,
+    verify_file,
 )
 from cdspp.datasets.image_files import (
     FOLDER,
@@ -225,7 +225,7 @@ def _kept(resource: _Resource) -> dict[str, str] | None:
         for name, file in resource.files.items():
             if not (resource.folder / name).is_file():
                 raise DataError(f"{name}: not there yet.")
-            verify(resource.folder / name, file)
+            verify_file(resource.folder / name, file)
     except DataError as error:
         log.info("%s: to be fetched: %s", resource.folder.name, error)
         return None
@@ -274,7 +274,7 @@ def _take_images(way: _Way, resource: _Resource, path: Path) -> None:
     assert way.tree is not None
     name = way.downloads[0].name
     place = images.wanted(way.tree, way.folders)
-    unpack(path, resource.work / "out", place, images.most_bytes, name=name)
+    extract(path, resource.work / "out", place, images.most_bytes, name=name)
     _move_images(images, resource, name)
 
 
@@ -293,19 +293,19 @@ def _take_members(way: _Way, resource: _Resource, path: Path) -> None:
     name = way.downloads[0].name
     if way.inner is not None:
         outer = resource.work / "outer"
-        _unpack_all(path, outer, {"inner": way.inner}, name)
+        _extract_all(path, outer, {"inner": way.inner}, name)
         path, name = outer / "inner", f"{name}, {way.inner}"
     made = resource.work / "out"
-    _unpack_all(path, made, way.members, name)
+    _extract_all(path, made, way.members, name)
     for member, file in resource.files.items():
-        verify(made / member, file)
+        verify_file(made / member, file)
     for member in resource.files:
         target = resource.folder / member
         target.parent.mkdir(parents=True, exist_ok=True)
         (made / member).replace(target)
 
 
-def _unpack_all(
+def _extract_all(
     archive: Path, folder: Path, members: Mapping[str, str], name: str
 ) -> None:
     """Unpack one member for each pattern; DataError where there is none, or several."""
@@ -315,7 +315,7 @@ def _unpack_all(
         seen.append(member)
         return next((to for to, form in members.items() if matches(member, form)), None)
 
-    taken = unpack(archive, folder, place, MOST_BYTES, name=name)
+    taken = extract(archive, folder, place, MOST_BYTES, name=name)
     for to, pattern in members.items():
         if to not in taken:
             like = [path for path in seen if Path(path).name == Path(pattern).name]

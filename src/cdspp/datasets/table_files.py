@@ -6,7 +6,6 @@ import csv
 import difflib
 import gzip
 import importlib.util
-import zipfile
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
+from cdspp.core.whole_files import BROKEN
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,11 +25,6 @@ __all__ = ["ID", "LABEL", "Columns", "missing_name", "read_file"]
 
 LABEL, ID = "label", "id"
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
-# What libraries raise where a file of theirs is damaged.
-BROKEN = (
-    *(OSError, ValueError, TypeError, LookupError, EOFError),
-    *(zlib.error, zipfile.BadZipFile),
-)
 KNOWN = ".csv, .tsv, .txt (or these with .gz), .parquet, .xlsx, .npz or .mat"
 
 
@@ -221,7 +216,7 @@ def _read_xlsx(path: Path) -> pd.DataFrame:
         cells = pd.read_excel(
             path, header=None, dtype=object, keep_default_na=False, engine="openpyxl"
         )
-    except (*BROKEN, NotImplementedError, SyntaxError) as error:
+    except (*BROKEN, SyntaxError) as error:
         raise DataError(f"{path}: not a readable XLSX file ({error}).") from error
     filled = cells.ne("").any(axis="columns") if cells.size else []
     cells = cells.loc[filled]
@@ -234,7 +229,7 @@ def _read_npz(path: Path) -> dict[str, NDArray[Any]]:
     try:
         with np.load(path, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
-    except (*BROKEN, NotImplementedError) as error:
+    except BROKEN as error:
         raise DataError(f"{path}: not a readable NPZ file ({error}).") from error
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from cdspp.core.artifacts import write_json
 from cdspp.core.errors import DataError
+from cdspp.core.whole_files import write_json
 from cdspp.core.wording import counted
 from cdspp.datasets.base import (
     ROWS_NAME,

@@ -9,8 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from cdspp.core.artifacts import BROKEN_NPZ
 from cdspp.core.errors import DataError
+from cdspp.core.whole_files import BROKEN
 from cdspp.datasets.base import ROWS_NAME
 from cdspp.features.base import Extractor
 
@@ -55,6 +55,6 @@ class TableColumns(Extractor):
         try:
             with np.load(path, allow_pickle=False) as archive:
                 return np.asarray(archive["X"][list(positions)])
-        except BROKEN_NPZ as error:
+        except BROKEN as error:
             message = f"{path}: not the rows of the table ({error})"
             raise DataError(f"{message}. Delete it and run again.") from error

@@ -36,6 +36,7 @@ from cdspp.methods.labels import (
     compare_classes,
     read_labels,
 )
+from cdspp.methods.size import Size, expected_work
 
 __all__ = [
     "UNLABELLED",
@@ -181,6 +182,8 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     transductive: ClassVar[bool] = False
     needs_torch: ClassVar[bool] = False
     uses_source: ClassVar[bool] = True
+    without_source_of: ClassVar[str] = ""
+    option_notes: ClassVar[Mapping[str, str]] = {}  # of a curve over an option
     centres_rows: ClassVar[bool] = False  # before it compares their directions
     accepts_sparse: ClassVar[bool] = False  # rows in SciPy's sparse formats, as CSR
     reads_files: ClassVar[bool] = False  # rows of files by chunks, never all in memory
@@ -253,7 +256,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             X_unlabelled=in_memory(X[~labelled], small=True),
             n_classes=len(classes),
         )
-        warn_of_cost(self, problem)
+        self._forewarn(problem)
         self.classes_ = classes
         self._finish(problem, labelled)
         rows = {"target": X} | ({"source": X_source} if self.uses_source else {})
@@ -267,6 +270,15 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             told = f"{type(self).__name__} {sentence}"
             warnings.warn(told, CollapseWarning, stacklevel=2)
         return self
+
+    def _forewarn(self, problem: Problem) -> None:
+        """Warn where the fit is expected to take long, or more memory than is free."""
+        rows = problem.X_source, problem.X_labelled, problem.X_unlabelled
+        shapes = *rows[0].shape, len(problem.y_labelled), *rows[2].shape
+        size = Size(type(self).__name__, problem.n_classes, *shapes)
+        seconds, needed = expected_work(type(self), size, self.get_params(deep=False))
+        in_files = any(isinstance(X, FileRows) for X in rows)  # who reads these refuses
+        warn_of_cost(size, seconds, 0.0 if in_files else needed)
 
     def _diverged(self) -> str:
         """Return a method's own sign that its problem has no minimum, mostly none."""

@@ -9,11 +9,11 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from cdspp import __version__
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.names import NO_SCALE
 from cdspp.core.scaling import Scaling
 from cdspp.core.storage import Packer, read_parts, unpack, write_parts
+from cdspp.core.version import VERSION
 from cdspp.methods import is_own, method_class
 from cdspp.methods.base import HeterogeneousClassifier
 from cdspp.methods.guests import class_path
@@ -84,7 +84,7 @@ def save_model(
     packer = Packer(_parts)
     content = {"model": model, "extras": dict(extras or {})}
     tree = packer.pack(content, type(model).__name__)
-    head = {"format": FORMAT, "schema": SCHEMA, "version": __version__}
+    head = {"format": FORMAT, "schema": SCHEMA, "version": VERSION}
     write_parts(path, {**head, "content": tree}, packer.arrays)
 
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cdspp.core.discovery import defaults_of
-
-if TYPE_CHECKING:
-    from cdspp.methods.base import HeterogeneousClassifier
 
 __all__ = ["Size", "expected_work"]
 
@@ -41,7 +38,7 @@ class Size:
 
 
 def expected_work(
-    method: type[HeterogeneousClassifier], size: Size, options: Mapping[str, Any]
+    method: type[Any], size: Size, options: Mapping[str, Any]
 ) -> tuple[float, float]:
     """Return about how many seconds a fit takes on one thread, and MB beside data.
 

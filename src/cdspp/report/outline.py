@@ -6,24 +6,41 @@ measured seconds are apart (*timings*): all others have equal bytes in equal run
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from cdspp.core.names import LABELS
+from cdspp.study.guest_sections import guest_classes
 from cdspp.study.plan import CHOOSING, BenchmarkPlan
 
 __all__ = [
     "KINDS",
-    "OUTLINE",
+    "DETAILS",
+    "FIGURE",
+    "Fold",
     "Item",
     "Part",
+    "TABLE",
+    "TIMING",
     "item_names",
+    "outline",
     "outline_names",
     "part_plans",
 ]
 
 DETAILS, AUDIT = "Details", "Audit"
 KINDS = TABLE, FIGURE, TIMING = ("table", "figure", "timing")
+
+
+@dataclass(frozen=True)
+class Fold:
+    """What the page folds away: its heading, and a sentence of what to see.
+
+    ``{reference}`` in the sentence is the name of that method.
+    """
+
+    heading: str
+    sentence: str = ""
 
 
 @dataclass(frozen=True)
@@ -36,18 +53,16 @@ class Item:
         Which of the three.
     name : str
         Stem of its files, with ``{benchmark}`` or ``{curve}`` for each of these.
-    needs : str
-        What a plan must have for it: a showcase, a curve over labels ("labels") or
-        over an option ("sensitivity"), printed numbers beside its own, choices, methods
-        that select, or leave to speak of the paper.
-    fold : str
-        Heading under which the page folds it away.
+    needs : callable
+        Whether the plan of a benchmark has what it shows.
+    fold : Fold or None
+        Under which the page folds it away.
     """
 
     kind: str
     name: str
-    needs: str = ""
-    fold: str = ""
+    needs: Callable[[BenchmarkPlan], bool] = lambda plan: True
+    fold: Fold | None = None
 
 
 @dataclass(frozen=True)
@@ -55,25 +70,69 @@ class Part:
     """A section of the page: anchor, heading, its group in the contents, its items.
 
     An anchor with ``{benchmark}`` makes a section for each benchmark. The template of
-    its prose is named after it, where there is one. A folded section shows a sentence
-    of what to see, and the rest on request.
+    its prose is named after it, where there is one. A section with a sentence shows
+    that, and the rest on request.
     """
 
     anchor: str
     heading: str
     group: str = ""
     items: tuple[Item, ...] = ()
-    folded: bool = False
+    sentence: str = ""
 
 
-EVERY_TASK = "Accuracy on every task"
-BY_TASK = "Did the source help, task by task"
-CURVES = "Accuracy against labels and parameters"
-ROUNDS = "Accuracy by iteration"
-ONE_TASK = "One task in detail"
-CONTENTS = "What the data hold"
+def _has_showcase(plan: BenchmarkPlan) -> bool:
+    return plan.showcase is not None
 
-OUTLINE: tuple[Part, ...] = (
+
+def _has_labels(plan: BenchmarkPlan) -> bool:
+    return any(curve.parameter == LABELS for curve in plan.curves)
+
+
+def _has_options(plan: BenchmarkPlan) -> bool:
+    return any(curve.parameter != LABELS for curve in plan.curves)
+
+
+def _selects(plan: BenchmarkPlan) -> bool:
+    return any(row.kind == CHOOSING for row in plan.rows)
+
+
+EVERY_TASK = Fold(
+    "Accuracy on every task",
+    "Compare within a column: all methods of a task saw the same labelled samples.",
+)
+BALANCED = Fold(
+    "Balanced accuracy",
+    "The mean accuracy over classes: every class weighs the same. Where this falls "
+    "well below the accuracy, a method gives up small classes.",
+)
+BY_TASK = Fold(
+    "Did the source help, task by task",
+    "The gain of {reference} by its real source over every other state, on the same "
+    "trials; the source helps where it is better than all of them.",
+)
+CURVES = Fold(
+    "Accuracy against labels and parameters",
+    "How much a further labelled sample is worth, and how far a result depends on a "
+    "value that somebody chose.",
+)
+ROUNDS = Fold(
+    "Accuracy by iteration",
+    "Whether further rounds still change anything, and whether they ever make a method "
+    "worse.",
+)
+ONE_TASK = Fold(
+    "One task in detail",
+    "The samples of one trial in the common subspace, round by round, and which "
+    "classes are taken for which.",
+)
+CONTENTS = Fold(
+    "What the data hold",
+    "Samples, features and classes of each domain, and how many samples stand on both "
+    "sides of a task.",
+)
+
+OWN: tuple[Part, ...] = (
     Part(
         "chart",
         "With the source, and without",
@@ -82,40 +141,21 @@ OUTLINE: tuple[Part, ...] = (
     ),
     Part("overview", "All methods at a glance", "", (Item(TABLE, "overview"),)),
     Part(
-        "claims",
-        "What the paper claims",
-        "",
-        (
-            Item(TABLE, "claims-overview", needs="paper"),
-            Item(TABLE, "claims", "paper", "The numbers behind each verdict"),
-        ),
-    ),
-    Part(
-        "printed",
-        "Printed and reproduced",
-        "",
-        (
-            Item(TABLE, "printed-methods", needs="printed"),
-            Item(TABLE, "printed-choices", needs="choices"),
-            Item(TABLE, "printed", needs="printed", fold="Every printed cell"),
-        ),
-    ),
-    Part(
         "benchmark-{benchmark}",
         "{title}",
         DETAILS,
         (
             Item(TABLE, "accuracy_{benchmark}", fold=EVERY_TASK),
             Item(FIGURE, "methods_{benchmark}", fold=EVERY_TASK),
-            Item(TABLE, "class-accuracy_{benchmark}", fold="Balanced accuracy"),
+            Item(TABLE, "class-accuracy_{benchmark}", fold=BALANCED),
             Item(TABLE, "source-help_{benchmark}", fold=BY_TASK),
-            Item(FIGURE, "labels_{benchmark}", needs="labels", fold=CURVES),
-            Item(FIGURE, "sensitivity_{benchmark}", needs="sensitivity", fold=CURVES),
+            Item(FIGURE, "labels_{benchmark}", needs=_has_labels, fold=CURVES),
+            Item(FIGURE, "sensitivity_{benchmark}", needs=_has_options, fold=CURVES),
             Item(TABLE, "curve-{curve}_{benchmark}", fold=CURVES),
             Item(FIGURE, "iterations_{benchmark}", fold=ROUNDS),
             Item(TABLE, "iterations_{benchmark}", fold=ROUNDS),
-            Item(FIGURE, "subspace_{benchmark}", needs="showcase", fold=ONE_TASK),
-            Item(FIGURE, "confusion_{benchmark}", needs="showcase", fold=ONE_TASK),
+            Item(FIGURE, "subspace_{benchmark}", needs=_has_showcase, fold=ONE_TASK),
+            Item(FIGURE, "confusion_{benchmark}", needs=_has_showcase, fold=ONE_TASK),
             Item(TABLE, "contents_{benchmark}", fold=CONTENTS),
             Item(TABLE, "overlap_{benchmark}", fold=CONTENTS),
         ),
@@ -125,45 +165,72 @@ OUTLINE: tuple[Part, ...] = (
         "Did the source help each method?",
         DETAILS,
         (Item(TABLE, "source-help"),),
-        folded=True,
+        "What each method gains by its real source over every other state of it, in "
+        "points: where a number is negative, the method did better without.",
     ),
     Part(
         "selection",
         "Are hyper-parameters the reason?",
         DETAILS,
         (
-            Item(FIGURE, "selection", needs="selection"),
-            Item(TABLE, "selection", needs="selection"),
+            Item(FIGURE, "selection", needs=_selects),
+            Item(TABLE, "selection", needs=_selects),
         ),
-        folded=True,
+        "Whether a verdict turns on a hyper-parameter: accuracy with the default, with "
+        "the value selected on the labelled target rows of each trial, and with the "
+        "best in hindsight.",
     ),
     Part(
         "times",
         "What it costs",
         DETAILS,
-        (Item(TIMING, "times"), Item(TIMING, "time-claims", needs="paper")),
-        folded=True,
+        (Item(TIMING, "times"),),
+        "Processor time of three trials over all tasks, as a multiple of that of "
+        "{reference}, beside what the paper printed.",
     ),
     Part(
-        "deviations",
-        "Where paper and released code differ",
-        DETAILS,
-        (Item(TABLE, "deviations", needs="paper"),),
-        folded=True,
+        "graph",
+        "Where the test labels go",
+        AUDIT,
+        sentence="The labels of the test samples meet the predictions after every fit, "
+        "at the scores; no fit has them among its inputs.",
     ),
-    Part("graph", "Where the test labels go", AUDIT, folded=True),
-    Part("numbers", "How the numbers are made", AUDIT, folded=True),
-    Part("data", "Data, sources, licences", AUDIT, folded=True),
-    Part("run", "What was run", AUDIT, folded=True),
+    Part(
+        "numbers",
+        "How the numbers are made",
+        AUDIT,
+        sentence="What a trial, an average, an interval and a dash mean.",
+    ),
+    Part(
+        "data",
+        "Data, sources, licences",
+        AUDIT,
+        sentence="Where the data come from, under which licence, and how to cite them.",
+    ),
+    Part(
+        "run",
+        "What was run",
+        AUDIT,
+        sentence="Versions, seeds, hardware, time by stage and method, digests, and "
+        "the configuration.",
+    ),
     Part("rerun", "How to run it again", AUDIT),
 )
+
+
+def outline() -> tuple[Part, ...]:
+    """Return the parts of the page, those of guest sections among them."""
+    parts = OWN
+    for guest in guest_classes():
+        parts = guest.parts(parts)
+    return parts
 
 
 def outline_names(kind: str, plans: Sequence[BenchmarkPlan]) -> list[str]:
     """Return the names of all items of a kind in a study, in order."""
     return [
         name
-        for part in OUTLINE
+        for part in outline()
         for item in part.items
         if item.kind == kind
         for name in item_names(item, plans)
@@ -184,18 +251,7 @@ def part_plans(
 
 
 def _names(item: Item, plan: BenchmarkPlan) -> Iterator[str]:
-    parameters = {curve.parameter for curve in plan.curves}
-    has = {
-        "": True,
-        "showcase": plan.showcase is not None,
-        "labels": LABELS in parameters,
-        "sensitivity": bool(parameters - {LABELS}),
-        "printed": plan.printed is not None,
-        "choices": bool(plan.choices),
-        "paper": plan.paper,
-        "selection": any(row.kind == CHOOSING for row in plan.rows),
-    }
-    if has[item.needs]:
+    if item.needs(plan):
         curves = [curve.identifier for curve in plan.curves]
         for curve in curves if "{curve}" in item.name else [""]:
             yield item.name.format(benchmark=plan.benchmark, curve=curve)

@@ -11,8 +11,8 @@ import pandas as pd
 from cdspp.analysis.fit_records import read_fit_records
 from cdspp.analysis.source_help import read_comparisons
 from cdspp.analysis.summary import read_scores, score_files
-from cdspp.core.artifacts import read_csv
-from cdspp.report.tables.claims.claims import CLAIM_COLUMNS
+from cdspp.core.discovery import did_you_mean
+from cdspp.core.errors import DataError
 
 __all__ = ["Results", "load_results"]
 
@@ -31,16 +31,37 @@ class Results:
     comparisons : DataFrame
         By benchmark, method and task: what the method gains over the baseline and over
         itself in every other source state, and the verdict on its source.
-    claims : DataFrame
-        What the paper claims, with a verdict and its numbers by benchmark, what it
-        claims of time at the end; empty in a study that does not ask (``paper:
-        false``).
+    folder : Path
+        Of the study.
     """
 
     scores: pd.DataFrame
     fits: pd.DataFrame
     comparisons: pd.DataFrame
-    claims: pd.DataFrame
+    folder: Path
+
+    def table(self, name: str) -> pd.DataFrame:
+        """Return a table of the study by its name, such as ``claims``.
+
+        Columns of numbers are numbers, NaN where one is missing; all others are text.
+
+        Raises
+        ------
+        DataError
+            The study has no such table.
+        """
+        known = {path.stem: path for path in self.folder.glob("t[ai]*s/[!.]*.csv")}
+        if name not in known:
+            raise DataError(f"no table {name!r}{did_you_mean(name, known)}")
+        texts = pd.read_csv(known[name], dtype="str", keep_default_na=False)
+        return texts.apply(_numbers)
+
+
+def _numbers(texts: pd.Series) -> pd.Series:
+    try:
+        return texts.map(lambda text: float(text or "nan"))
+    except ValueError:
+        return texts
 
 
 def load_results(folder: str | os.PathLike[str]) -> Results:
@@ -69,11 +90,5 @@ def load_results(folder: str | os.PathLike[str]) -> Results:
         scores=pd.concat(scores, names=["benchmark"]).reset_index(level=0),
         fits=read_fit_records(records).outcomes,
         comparisons=pd.concat(map(read_comparisons, tables), ignore_index=True),
-        claims=_claims(root / "tables/claims.csv", root / "timings/time-claims.csv"),
+        folder=root,
     )
-
-
-def _claims(*paths: Path) -> pd.DataFrame:
-    found = [read_csv(path, CLAIM_COLUMNS) for path in paths if path.is_file()]
-    none = pd.DataFrame(columns=list(CLAIM_COLUMNS))
-    return pd.concat(found or [none], ignore_index=True)

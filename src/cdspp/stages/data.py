@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cdspp.core.artifacts import LABEL_COLUMNS, read_json, write_rows
 from cdspp.core.errors import ConfigError
+from cdspp.core.whole_files import read_json
 from cdspp.datasets import PublishedDataset, open_dataset
 from cdspp.datasets.base import INDEX_NAME, read_index
 from cdspp.datasets.catalogue import check_catalogued, load_catalogue
 from cdspp.datasets.published import published_labels
 from cdspp.datasets.published_splits import check_published_splits
+from cdspp.stages.artifacts import LABEL_COLUMNS, write_rows
 
 __all__ = ["prepare_dataset", "write_labels"]
 
@@ -85,7 +86,7 @@ def write_labels(index_path: str | Path, domain: str, output: str | Path) -> Non
     domain : str
         Name of the domain.
     output : path
-        Parquet file with `cdspp.core.artifacts.LABEL_COLUMNS`.
+        Parquet file with `cdspp.stages.artifacts.LABEL_COLUMNS`.
     """
     index = read_index(index_path)
     values: dict[str, Sequence[Any]] = {"id": index.ids(domain)}

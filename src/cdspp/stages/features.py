@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from cdspp.core.artifacts import Features, read_features, write_features
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.jobs import log_ready
 from cdspp.core.matrix import require_finite
 from cdspp.core.names import NO_SCALE
 from cdspp.core.provenance import limit_threads
 from cdspp.core.scaling import fit_scaling
-from cdspp.datasets.base import Index, read_index, read_record
+from cdspp.datasets.base import Index, read_fetched, read_index
 from cdspp.features import make_extractor
 from cdspp.features.base import (
     Extractor,
@@ -26,6 +25,7 @@ from cdspp.features.base import (
 )
 from cdspp.features.published import Published
 from cdspp.features.table import TableColumns
+from cdspp.stages.artifacts import Features, read_features, write_features
 
 __all__ = ["build_codebook", "extract_view"]
 
@@ -105,7 +105,7 @@ def extract_view(
     domain : str
         Domain whose files or view to read.
     output : path
-        NPZ file to write (`cdspp.core.artifacts.Features`).
+        NPZ file to write (`cdspp.stages.artifacts.Features`).
     numeric_threads : int
         How many threads compute.
     scale : {"none", "unit", "standardise", "pca"}, default="none"
@@ -167,13 +167,13 @@ def _files(index: Index, domain: str, fetched: AnyPath | None) -> list[Path]:
     """Return the files of the samples: those of the index, or those fetched."""
     if fetched is None:
         return index.files(domain)
-    paths = read_record(fetched)["images"][domain]
+    paths = read_fetched(fetched)["images"][domain]
     return [index.root / paths[position] for position in index.positions(domain)]
 
 
 def _only_file(record: AnyPath) -> Path:
     """Return the one file of a fetched resource."""
-    (name,) = read_record(record)["files"]
+    (name,) = read_fetched(record)["files"]
     return Path(record).parent / str(name)
 
 

@@ -7,7 +7,7 @@ import json
 import logging
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
@@ -17,23 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import cdspp.core.light_sklearn  # noqa: F401
-from cdspp.core.artifacts import (
-    FIT_COLUMNS,
-    SHARE_COLUMNS,
-    SPLIT_COLUMNS,
-    read_features,
-    read_json,
-    read_rows,
-    write_json,
-    write_rows,
-)
-from cdspp.core.errors import CollapseWarning, DataError, MethodFailed
+from cdspp.core.errors import CollapseWarning, MethodFailed
 from cdspp.core.faults import crash_words, stops_job
 from cdspp.core.jobs import log_ready
-from cdspp.core.names import LABELLED, fit_key
+from cdspp.core.names import fit_key
 from cdspp.core.provenance import (
     file_digest,
     hardware,
@@ -44,128 +33,24 @@ from cdspp.core.provenance import (
 )
 from cdspp.core.reuse import sharing
 from cdspp.core.seeding import integer_seed
+from cdspp.core.whole_files import read_json, write_json
 from cdspp.methods import make, method_class, seed_option
 from cdspp.methods.base import UNLABELLED, HeterogeneousClassifier, Round, SourceDomain
+from cdspp.stages.artifacts import (
+    FIT_COLUMNS,
+    SHARE_COLUMNS,
+    read_rows,
+    write_rows,
+)
 from cdspp.stages.selection import select_options
 from cdspp.stages.source_states import SourceState
+from cdspp.stages.trials import TaskFiles, Trial, read_trials
 
-__all__ = [
-    "Cell",
-    "Fit",
-    "TaskFiles",
-    "Trial",
-    "fit_cell",
-    "read_trials",
-]
+__all__ = ["Fit", "TaskBlock", "fit_block"]
 
 PathLike = str | os.PathLike[str]
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, eq=False)
-class Trial:
-    """One trial of a task: what a fit may see.
-
-    Attributes
-    ----------
-    number : int
-        Number of the trial, from 1.
-    X : ndarray of shape (n_target, d_t)
-        Target rows.
-    y : object ndarray of shape (n_target,)
-        Their labels, -1 where unlabelled.
-    test_ids : ndarray of str
-        Ids of the unlabelled rows, in their order.
-    source : SourceDomain
-        Labelled source rows.
-    source_ids, labelled_ids : ndarray of str
-        Ids of the source rows and the labelled target rows.
-    """
-
-    number: int
-    X: NDArray[Any]
-    y: NDArray[Any]
-    test_ids: NDArray[Any]
-    source: SourceDomain
-    source_ids: NDArray[Any]
-    labelled_ids: NDArray[Any]
-
-    @property
-    def labelled(self) -> SourceDomain:
-        """The labelled target rows."""
-        known = np.array([label != UNLABELLED for label in self.y])
-        return SourceDomain(self.X[known], self.y[known])
-
-
-@dataclass(frozen=True)
-class TaskFiles:
-    """What a fit reads of a task: two views and two splits, and no test label.
-
-    The one exception is `prior`, where a study asks for it.
-
-    Attributes
-    ----------
-    source_features, target_features : path
-        NPZ files of the views; neither holds a label.
-    source_split, target_split : path
-        Parquet files of a block's splits; test samples have no label there.
-    prior : path, optional
-        Parquet file of the shares of the classes by trial, for a method that is told
-        them (`cdspp.stages.shares`).
-    """
-
-    source_features: PathLike
-    target_features: PathLike
-    source_split: PathLike
-    target_split: PathLike
-    prior: PathLike | None = None
-
-
-def read_trials(files: TaskFiles, *, overlap: str = "exclude") -> Iterator[Trial]:
-    """Yield the trials of a block.
-
-    Source and target may be views of the same samples, as in a task within one domain.
-
-    Parameters
-    ----------
-    files : TaskFiles
-        What to read.
-    overlap : {"exclude", "keep"}, default="exclude"
-        Whether unlabelled target samples that are labelled source samples of the same
-        trial, under the same id, are left out.
-
-    Raises
-    ------
-    DataError
-        A file is damaged, or features and splits are not of the same samples.
-    """
-    source = read_features(files.source_features)
-    target = read_features(files.target_features)
-    drawn = read_rows(files.source_split, SPLIT_COLUMNS)
-    given = read_rows(files.target_split, SPLIT_COLUMNS)
-    _check_ids(drawn, source.ids, files.source_features)
-    _check_ids(given, target.ids, files.target_features)
-    X_source, X_target = _dense(source.X), _dense(target.X)
-    for number in np.unique(given["trial"]):
-        left = {k: v[drawn["trial"] == number] for k, v in drawn.items()}
-        right = {k: v[given["trial"] == number] for k, v in given.items()}
-        labelled = right["role"] == LABELLED
-        if overlap == "exclude":
-            kept = labelled | ~np.isin(right["id"].astype(str), left["id"].astype(str))
-            right = {k: v[kept] for k, v in right.items()}
-            labelled = labelled[kept]
-        y = right["label"].copy()
-        y[~labelled] = UNLABELLED
-        yield Trial(
-            number=int(number),
-            X=X_target[right["row"]],
-            y=y,
-            test_ids=right["id"][~labelled],
-            source=SourceDomain(X_source[left["row"]], left["label"]),
-            source_ids=left["id"],
-            labelled_ids=right["id"][labelled],
-        )
 
 
 @dataclass(frozen=True)
@@ -179,7 +64,7 @@ class Fit:
     code : str
         Digest of the code that makes its predictions.
     predictions : path
-        Parquet file with `cdspp.core.artifacts.FIT_COLUMNS`, one row a test sample,
+        Parquet file with `cdspp.stages.artifacts.FIT_COLUMNS`, one row a test sample,
         round and trial.
     record : path
         JSON file: what the fit is of, of which inputs, a digest of the Parquet file,
@@ -191,7 +76,7 @@ class Fit:
     source : mapping
         State of the source, as `cdspp.stages.source_states.SourceState` takes it.
     overlap : {"exclude", "keep"}
-        As for `read_trials`.
+        As for `cdspp.stages.trials.read_trials`.
     grid : mapping
         Values by option of which a trial selects (`cdspp.stages.selection`); the record
         tells which.
@@ -208,7 +93,7 @@ class Fit:
 
 
 @dataclass(frozen=True)
-class Cell:
+class TaskBlock:
     """What the fits of a job share.
 
     Attributes
@@ -241,7 +126,7 @@ class Cell:
         return {name: file_digest(path) for name, path in files if path is not None}
 
 
-def fit_cell(cell: Cell, fits: Sequence[Fit]) -> None:
+def fit_block(task_block: TaskBlock, fits: Sequence[Fit]) -> None:
     """Make the fits of a job: methods on a task and block, in several settings.
 
     A fit whose files are there and whose record says that they are made of the same
@@ -250,7 +135,7 @@ def fit_cell(cell: Cell, fits: Sequence[Fit]) -> None:
 
     Parameters
     ----------
-    cell : Cell
+    task_block : TaskBlock
         What the fits share.
     fits : sequence of Fit
         Each gives the bytes that it would give alone.
@@ -265,49 +150,53 @@ def fit_cell(cell: Cell, fits: Sequence[Fit]) -> None:
     if any(method.needs_torch for method in methods):
         import_module("torch")
     log_ready()
-    inputs = cell.inputs()
-    with limit_threads(cell.numeric_threads):
+    inputs = task_block.inputs()
+    with limit_threads(task_block.numeric_threads):
         # By method, so that no time recorded of one is less for another's work.
         for _, settings in groupby(fits, key=attrgetter("method")):
             with sharing():
                 for fit in settings:
-                    _fit_or_keep(cell, fit, inputs)
+                    _fit_or_keep(task_block, fit, inputs)
 
 
-def _fit_or_keep(cell: Cell, fit: Fit, inputs: Mapping[str, str]) -> None:
+def _fit_or_keep(task_block: TaskBlock, fit: Fit, inputs: Mapping[str, str]) -> None:
     """Make a fit, unless its files are there and made of the same."""
-    content = _identity(cell, fit, inputs)
+    content = _identity(task_block, fit, inputs)
     if _is_there(fit, content):
         log.info("%s is there, made of the same", fit.predictions)
         os.utime(fit.predictions)
         os.utime(fit.record)
     else:
         log.info("%s", fit.predictions)
-        _fit_block(cell, fit, content)
+        _make_fit(task_block, fit, content)
 
 
-def _identity(cell: Cell, fit: Fit, inputs: Mapping[str, str]) -> dict[str, Any]:
+def _identity(
+    task_block: TaskBlock, fit: Fit, inputs: Mapping[str, str]
+) -> dict[str, Any]:
     """Return what a record says of a fit before it is made: what it is, made of what.
 
     The path of a fit repeats some of it, so that a file in another one's place is
     found out (`cdspp.stages.fit_files`).
     """
     return {
-        "benchmark": cell.benchmark,
+        "benchmark": task_block.benchmark,
         "setting": fit_key(fit.record).setting,
-        "task": cell.task,
+        "task": task_block.task,
         "method": fit.method,
-        "block": cell.block,
-        "dataset": Path(cell.files.target_features).absolute().parent.name,
+        "block": task_block.block,
+        "dataset": Path(task_block.files.target_features).absolute().parent.name,
         "overlap": fit.overlap,
         "inputs": dict(inputs),
-        "made_of": _made_of(cell, fit, inputs),
+        "made_of": _made_of(task_block, fit, inputs),
     }
 
 
-def _made_of(cell: Cell, fit: Fit, inputs: Mapping[str, str]) -> str:
+def _made_of(task_block: TaskBlock, fit: Fit, inputs: Mapping[str, str]) -> str:
     """Return a digest of all that a fit's predictions depend on."""
-    shared = {name: value for name, value in vars(cell).items() if name != "files"}
+    shared = {
+        name: value for name, value in vars(task_block).items() if name != "files"
+    }
     files = ("predictions", "record")
     own = {name: value for name, value in vars(fit).items() if name not in files}
     text = json.dumps([shared, dict(inputs), own], sort_keys=True)
@@ -326,14 +215,14 @@ def _is_there(fit: Fit, content: Mapping[str, Any]) -> bool:
         return False
 
 
-def _fit_block(cell: Cell, fit: Fit, content: Mapping[str, Any]) -> None:
+def _make_fit(task_block: TaskBlock, fit: Fit, content: Mapping[str, Any]) -> None:
     """Fit every trial of a block and write predictions and record."""
     rows: dict[str, list[Any]] = {name: [] for name in FIT_COLUMNS}
     outcomes: list[dict[str, Any]] = []
     state = SourceState(**fit.source)
-    for trial in read_trials(cell.files, overlap=fit.overlap):
-        axes = cell.axes(trial.number)
-        given = _given(fit.method, axes, cell.files.prior)
+    for trial in read_trials(task_block.files, overlap=fit.overlap):
+        axes = task_block.axes(trial.number)
+        given = _given(fit.method, axes, task_block.files.prior)
         build = partial(make, fit.method, **{**given, **fit.options})
         chosen = select_options(build, trial, state, axes, fit.grid) if fit.grid else {}
         source = state.of(trial.source, trial.labelled, *axes)
@@ -344,7 +233,7 @@ def _fit_block(cell: Cell, fit: Fit, content: Mapping[str, Any]) -> None:
         _append(rows, trial, rounds)
     write_rows(fit.predictions, FIT_COLUMNS, rows)
     record = {**content, "predictions": file_digest(fit.predictions)}
-    record |= {"seed": cell.seed, "numeric_threads": cell.numeric_threads}
+    record |= {"seed": task_block.seed, "numeric_threads": task_block.numeric_threads}
     record |= {"trials": outcomes, "versions": versions(), "platform": hardware()}
     write_json(fit.record, record)
 
@@ -415,20 +304,3 @@ def _append(rows: dict[str, list[Any]], trial: Trial, rounds: Sequence[Round]) -
         rows["id"] += trial.test_ids.tolist()
         rows["predicted"] += entry.prediction.tolist()
         rows["confidence"] += confidence.tolist()
-
-
-def _dense(X: Any) -> NDArray[Any]:
-    return np.asarray(X.toarray() if hasattr(X, "toarray") else X)
-
-
-def _check_ids(
-    split: Mapping[str, NDArray[Any]],
-    ids: NDArray[Any],
-    path: PathLike,
-) -> None:
-    rows = split["row"]
-    if rows.max(initial=-1) >= len(ids) or np.any(ids[rows] != split["id"].astype(str)):
-        raise DataError(
-            f"{path}: its rows are not those that the splits were drawn from. Delete "
-            "the features of this domain and run again."
-        )

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cdspp.core.artifacts import FIT_COLUMNS, read_json, read_rows
 from cdspp.core.errors import DataError
 from cdspp.core.names import FitKey, fit_key, trials_of_block
 from cdspp.core.provenance import file_digest, ids_digest
+from cdspp.core.whole_files import read_json
+from cdspp.stages.artifacts import FIT_COLUMNS, read_rows
 
 __all__ = ["FitFile", "read_fit", "read_record"]
 
@@ -34,7 +35,7 @@ class FitFile:
     key : FitKey
         What it is of.
     columns : mapping
-        Predictions, by `cdspp.core.artifacts.FIT_COLUMNS`.
+        Predictions, by `cdspp.stages.artifacts.FIT_COLUMNS`.
     record : mapping
         What the fit stage says of it.
     """

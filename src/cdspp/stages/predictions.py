@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from cdspp.core.artifacts import atomic, read_labels
+from cdspp.core.whole_files import atomic
+from cdspp.stages.artifacts import labels_by_id
 from cdspp.stages.fit_files import read_fit
 
 __all__ = ["PREDICTION_COLUMNS", "vote", "write_predictions"]
@@ -62,7 +63,7 @@ def write_predictions(
     outputs : sequence of path
         CSV files to write, ``.../<benchmark>/<task>/<method>.csv``.
     """
-    known = {Path(path).stem: read_labels(path) for path in labels}
+    known = {Path(path).stem: labels_by_id(path) for path in labels}
     blocks: dict[tuple[str, str], list[pd.DataFrame]] = {}
     for path in fits:
         fit = read_fit(path)

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cdspp.core.artifacts import atomic, read_arrays
+from cdspp.core.whole_files import atomic, read_arrays
 from cdspp.stages.fit_files import FitFile
 
 __all__ = ["RowScoreWriter", "RowScores"]

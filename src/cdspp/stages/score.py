@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cdspp.core.artifacts import SCORE_COLUMNS, read_labels, write_rows
 from cdspp.core.errors import DataError
+from cdspp.stages.artifacts import SCORE_COLUMNS, labels_by_id, write_rows
 from cdspp.stages.fit_files import FitFile, read_fit
 from cdspp.stages.row_scores import RowScoreWriter
 
@@ -62,7 +62,7 @@ def write_scores(
     labels : iterable of path
         Parquet files of labels, ``<domain>.parquet``, one for each target domain.
     output : path
-        Parquet file with `cdspp.core.artifacts.SCORE_COLUMNS`, sorted by its first
+        Parquet file with `cdspp.stages.artifacts.SCORE_COLUMNS`, sorted by its first
         five. A failed trial has one row without accuracies; a trial has collapsed, in
         all of its rows, where the record says so (`cdspp.methods.collapse`).
     rows : path
@@ -74,7 +74,7 @@ def write_scores(
         A fit is not what its record and path say (`cdspp.stages.fit_files`), or a
         predicted sample has no label.
     """
-    truth = {Path(path).stem: read_labels(path) for path in labels}
+    truth = {Path(path).stem: labels_by_id(path) for path in labels}
     scored: list[tuple[Any, ...]] = []
     by_row = RowScoreWriter(truth)
     for path in fits:
@@ -101,7 +101,7 @@ def score_fit(fit: FitFile, truth: Mapping[str, str]) -> list[tuple[Any, ...]]:
     Returns
     -------
     list of tuple
-        Rows of `cdspp.core.artifacts.SCORE_COLUMNS`.
+        Rows of `cdspp.stages.artifacts.SCORE_COLUMNS`.
 
     Raises
     ------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,10 +13,8 @@ from cdspp.core.errors import CollapseWarning, MethodFailed
 from cdspp.core.seeding import integer_seed
 from cdspp.methods.base import HeterogeneousClassifier, SourceDomain
 from cdspp.methods.labels import read_labels
-
-if TYPE_CHECKING:
-    from cdspp.stages.fit import Trial
-    from cdspp.stages.source_states import SourceState
+from cdspp.stages.source_states import SourceState
+from cdspp.stages.trials import Trial
 
 __all__ = ["FOLDS", "grid_options", "select_options"]
 

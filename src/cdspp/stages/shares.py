@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from cdspp.core.artifacts import (
+from cdspp.core.names import UNLABELLED_ROLE
+from cdspp.stages.artifacts import (
     SHARE_COLUMNS,
     SPLIT_COLUMNS,
-    read_labels,
+    labels_by_id,
     read_rows,
     write_rows,
 )
-from cdspp.core.names import UNLABELLED_ROLE
 
 __all__ = ["write_test_shares"]
 
@@ -38,9 +38,9 @@ def write_test_shares(
     split : path
         Parquet file of its splits for a block of trials.
     output : path
-        Parquet file with `cdspp.core.artifacts.SHARE_COLUMNS`, classes in sorted order.
+        Parquet file with `cdspp.stages.artifacts.SHARE_COLUMNS`, sorted by class.
     """
-    truth = read_labels(labels)
+    truth = labels_by_id(labels)
     classes = np.unique(list(truth.values()))
     drawn = read_rows(split, SPLIT_COLUMNS)
     rows: dict[str, list[Any]] = {name: [] for name in SHARE_COLUMNS}

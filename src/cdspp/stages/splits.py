@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cdspp.core.artifacts import LABEL_COLUMNS, SPLIT_COLUMNS, read_rows, write_rows
 from cdspp.core.errors import DataError
 from cdspp.core.names import LABELLED, SOURCE, UNLABELLED_ROLE, trials_of_block
 from cdspp.core.seeding import generator
 from cdspp.datasets.published_splits import draw_published
+from cdspp.stages.artifacts import LABEL_COLUMNS, SPLIT_COLUMNS, read_rows, write_rows
 
 __all__ = [
     "draw_seeded",
@@ -84,8 +84,8 @@ def write_split(
     labels : path
         Parquet file of ids and labels of the domain.
     output : path
-        Parquet file with `cdspp.core.artifacts.SPLIT_COLUMNS`; the label is null where
-        a sample is unlabelled. A source file holds the labelled source samples only.
+        Parquet file with `cdspp.stages.artifacts.SPLIT_COLUMNS`; the label is null
+        where a sample is unlabelled. A source file has labelled samples only.
     dataset, domain : str
         Names, which seed the draw together with role and trial.
     role : {"source", "target"}

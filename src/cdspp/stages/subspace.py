@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from cdspp.core.artifacts import SUBSPACE_ARRAYS, atomic
 from cdspp.core.faults import stops_job
 from cdspp.core.linalg import column_signs, row_normalise
 from cdspp.core.provenance import limit_threads
+from cdspp.core.whole_files import atomic
 from cdspp.methods import make, option_defaults
 from cdspp.methods.base import UNLABELLED, HeterogeneousClassifier
-from cdspp.stages.fit import TaskFiles, Trial, read_trials
+from cdspp.stages.artifacts import SUBSPACE_ARRAYS
+from cdspp.stages.trials import TaskFiles, Trial, read_trials
 
 __all__ = ["fixed_view", "write_subspace"]
 
@@ -97,7 +98,7 @@ def write_subspace(
     task : str
         The task, ``<source domain>_<target domain>``.
     overlap : {"exclude", "keep"}
-        As for `cdspp.stages.fit.read_trials`.
+        As for `cdspp.stages.trials.read_trials`.
     numeric_threads : int
         Threads of the linear algebra libraries.
     """

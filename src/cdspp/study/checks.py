@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cdspp.core.errors import ConfigError
-from cdspp.core.names import PUBLISHED, UNTRAINED
+from cdspp.core.names import BASELINE, PUBLISHED, REFERENCE, UNTRAINED
 from cdspp.datasets.catalogue import published_storage
 from cdspp.features import (
     available_extractors,
@@ -17,6 +17,7 @@ from cdspp.features import (
 )
 from cdspp.methods import available, method_class, option_defaults
 from cdspp.study.fitting import option_faults, size_faults
+from cdspp.study.guest_sections import GuestSection
 from cdspp.study.known_names import KnownNames, unknown
 from cdspp.study.model import StudyDataset
 from cdspp.study.run_checks import run_section_faults
@@ -44,10 +45,8 @@ class CrossCheck:
         What of the configuration keeps to the schema.
     datasets : mapping
         What is known of each data set, by name.
-    readings : mapping
-        Deviations and choices that can be run another way, by section and name.
-    printed : sequence of str
-        Benchmarks whose printed numbers are at hand.
+    guests : sequence of GuestSection
+        Guest sections, which check their own keys.
     inherited : collection of str, default=()
         Sections that config.yaml gives.
     """
@@ -56,14 +55,12 @@ class CrossCheck:
         self,
         sound: Sound,
         datasets: Mapping[str, StudyDataset],
-        readings: Mapping[str, Mapping[str, Config]],
-        printed: Sequence[str],
+        guests: Sequence[GuestSection],
         inherited: Collection[str] = (),
     ) -> None:
         self.known = KnownNames(sound, datasets, inherited)
         self.datasets = datasets
-        self.readings = readings
-        self.printed = printed
+        self.guests = guests
         self.views = self.known.views
 
     def faults(self) -> list[str]:
@@ -73,9 +70,9 @@ class CrossCheck:
             *self._view_faults(),
             *self._weight_faults(),
             *self._benchmark_faults(),
-            *self._printed_faults(),
             *self._method_faults(),
-            *run_section_faults(self.known, self.readings),
+            *self._role_faults(),
+            *run_section_faults(self.known, self.guests),
         ]
 
     def _repeated(self) -> Iterator[str]:
@@ -83,6 +80,16 @@ class CrossCheck:
             names = self.known.names(section)
             for name in sorted({name for name in names if names.count(name) > 1}):
                 yield f"{section}: the id {name!r} is there more than once."
+
+    def _role_faults(self) -> Iterator[str]:
+        if not self.known.methods.keys() <= set(available()):
+            return  # these faults come first
+        for role in (REFERENCE, BASELINE):
+            name = self.known.config.get(role)
+            if name is not None and name not in self.known.methods:
+                yield from self.known.missing(role, "methods", name)
+            elif role == REFERENCE and name and not method_class(name).uses_source:
+                yield f"{role}: {name} uses no source; name a method that does."
 
     def _view_faults(self) -> Iterator[str]:
         for i, view in self.known.entries("views"):
@@ -160,17 +167,6 @@ class CrossCheck:
             for fault in known.missing(f"{where}.{key}", "views", entry[key]):
                 yield fault + remedy
                 remedy = ""
-
-    def _printed_faults(self) -> Iterator[str]:
-        named: list[str] = []
-        for i, entry in self.known.entries("benchmarks"):
-            if (name := entry.get("printed")) is None:
-                continue
-            if name not in self.printed:
-                yield unknown(f"benchmarks[{i}].printed", name, self.printed)
-            elif name in named:
-                yield f"benchmarks[{i}].printed: {name} is named more than once."
-            named.append(name)
 
     def _kind_faults(self, where: str, entry: Config, key: str) -> Iterator[str]:
         """Yield what keeps the view that a key names from being made of the data."""

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from cdspp.core.errors import ConfigError, DataError
-from cdspp.core.names import MAIN, NO_SCALE
+from cdspp.core.names import BASELINE, MAIN, NO_SCALE, REFERENCE
 from cdspp.datasets import FolderDataset, TablesDataset, own_dataset
 from cdspp.datasets.base import digests_path
 from cdspp.datasets.catalogue import holds_data, load_catalogue
 from cdspp.methods import method_class
 from cdspp.study.checks import CrossCheck
 from cdspp.study.guest_methods import welcome_guests
+from cdspp.study.guest_sections import GuestSection, guest_classes
 from cdspp.study.inheritance import Cut, cut_inherited
 from cdspp.study.model import (
     Benchmark,
@@ -30,11 +32,9 @@ from cdspp.study.settings import (
     chosen_tasks,
     curve_of,
     curve_settings,
-    printed_names,
-    read_readings,
-    reading_setting,
     selected_settings,
     setting_of,
+    stand_ins,
     state_setting,
     task_names,
 )
@@ -50,7 +50,7 @@ def load_study(
     *,
     schema: str | Path,
     catalogue: str | Path,
-    paper: str | Path,
+    resources: str | Path,
     inherited: Collection[str] = (),
     data: str | Path | None = None,
 ) -> Study:
@@ -64,8 +64,8 @@ def load_study(
         JSON schema of the configuration, as YAML.
     catalogue : path
         Catalogue of the data sets.
-    paper : path
-        Folder of what the paper printed, and where its released code differs.
+    resources : path
+        Folder of what guest sections ship with the project.
     inherited : collection of str, default=()
         Sections that are not the study's own (see `cdspp.study.layers.layered`): they
         are cut to the methods and benchmarks that the study has.
@@ -83,28 +83,35 @@ def load_study(
     sound = sound_part(config, schema) if faults else Sound(config)
     faults += welcome_guests(sound.config)
     datasets, more, notes = _datasets(sound, catalogue, data)
-    cut = _cut(sound, read_readings(paper), datasets, inherited)
+    guests = tuple(section(Path(resources)) for section in guest_classes())
+    cut = _cut(sound, guests, datasets, inherited)
     sound = sound._replace(config=cut.config)
-    check = CrossCheck(sound, datasets, cut.readings, printed_names(paper), inherited)
+    check = CrossCheck(sound, datasets, guests, inherited)
     faults += [*more, *check.faults()]
     if faults:
         lines = "\n".join(f"  - {fault}" for fault in faults)
         noun = "fault" if len(faults) == 1 else "faults"
         raise ConfigError(f"{len(faults)} {noun} in the configuration:\n{lines}")
-    return _build(cut, datasets, (*notes, *cut.notes))
+    study = _build(cut.config, datasets, guests, (*notes, *cut.notes))
+    plans = {
+        name: {guest.name: guest.plan(study, cut.config, name) for guest in guests}
+        for name in study.benchmarks
+    }
+    return replace(study, guests=plans)
 
 
 def _cut(
     sound: Sound,
-    readings: Mapping[str, Mapping[str, Config]],
+    guests: Sequence[GuestSection],
     datasets: Mapping[str, StudyDataset],
     inherited: Collection[str],
 ) -> Cut:
     """Cut inherited sections, unless it is unknown what the study has."""
     if sound.unnamed & {"methods", "benchmarks"}:
-        return Cut(sound.config, readings)
+        return Cut(sound.config)
     whole = set(inherited) - {section for section, _ in sound.broken}
-    return cut_inherited(sound.config, readings, datasets, whole - sound.unnamed)
+    cuts = [guest.cut for guest in guests]
+    return cut_inherited(sound.config, cuts, datasets, whole - sound.unnamed)
 
 
 def _with_switches(config: Config) -> Config:
@@ -165,62 +172,72 @@ def _named_sizes(entry: Mapping[str, Any]) -> dict[str, dict[str, int]]:
 
 
 def _build(
-    cut: Cut, datasets: Mapping[str, StudyDataset], notes: tuple[str, ...]
+    config: Config,
+    datasets: Mapping[str, StudyDataset],
+    guests: tuple[GuestSection, ...],
+    notes: tuple[str, ...],
 ) -> Study:
-    config = cut.config
     benchmarks = {
         entry["id"]: _benchmark(entry, datasets) for entry in config["benchmarks"]
     }
-    trials = config["trials"]
     methods = {
         entry["id"]: _method(entry, config, benchmarks) for entry in config["methods"]
     }
     curves = tuple(
-        curve_of(entry, benchmarks, methods, datasets, trials)
+        curve_of(entry, benchmarks, methods, datasets, config["trials"])
         for entry in config.get("curves", [])
     )
-    measured = _measured(config, cut.readings, benchmarks)
-    asked = config.get("source_states", {})
+    roles, told = _roles(config, methods)
     return Study(
         name=config["study"],
-        seed=config["seed"],
-        trials=trials,
-        block_size=config["block_size"],
-        numeric_threads=config["numeric_threads"],
-        partial=config.get("partial", False),
-        gpus=config.get("gpus", 0),
         datasets=datasets,
         views={entry["id"]: _view(entry) for entry in config["views"]},
         benchmarks=benchmarks,
         methods=methods,
-        settings=_settings(config, benchmarks, datasets, methods, curves, measured),
+        settings=_settings(config, benchmarks, datasets, methods, curves, guests),
         curves=curves,
         states=_states(config),
-        margin=asked.get("margin", 1.0),
-        holm_over_methods=asked.get("holm_over_methods", True),
-        paper=config.get("paper", True),
-        notes=notes,
-        **{section: _names(found) for section, found in measured.items()},
+        reference=roles[REFERENCE],
+        baseline=roles[BASELINE],
+        stand_ins=stand_ins(methods),
+        notes=(*notes, *told),
+        **_switches(config),
     )
 
 
-def _measured(
-    config: Config,
-    readings: Mapping[str, Mapping[str, Config]],
-    benchmarks: Benchmarks,
-) -> dict[str, dict[str, Setting]]:
-    """Return the settings of the deviations and choices that a study runs, by name."""
-    return {
-        section: {
-            entry["id"]: reading_setting(section, entry, known[entry["id"]], benchmarks)
-            for entry in config.get(section, [])
-        }
-        for section, known in readings.items()
-    }
+def _switches(config: Config) -> dict[str, Any]:
+    """Return the numbers and switches of a study that stand in the file as they are."""
+    names = ("seed", "trials", "block_size", "numeric_threads", "partial", "gpus")
+    found = {name: config[name] for name in names if name in config}
+    asked = config.get("source_states", {})
+    return found | {k: asked[k] for k in ("margin", "holm_over_methods") if k in asked}
 
 
-def _names(settings: Mapping[str, Setting]) -> dict[str, str]:
-    return {name: setting.identifier for name, setting in settings.items()}
+def _roles(
+    config: Config, methods: Mapping[str, Method]
+) -> tuple[dict[str, str], list[str]]:
+    """Return the method of each role, and what is said of those not named."""
+    roles, notes = {}, []
+    for role, kind in {REFERENCE: "semi-supervised", BASELINE: "supervised"}.items():
+        roles[role] = config.get(role) or ""
+        if roles[role] not in methods:
+            candidates = [name for name in methods if _is_candidate(name, role)]
+            roles[role] = next(iter(candidates), "")
+            told = f"it is {roles[role]}, the first {kind} method"
+            notes.append(
+                f"{role}: no method of the study is named; "
+                f"{told if candidates else f'none is {kind}, so that there is none'}."
+            )
+    return roles, notes
+
+
+def _is_candidate(name: str, role: str) -> bool:
+    """Whether a method can have a role: a reference has a source, a baseline none."""
+    found = method_class(name)
+    if found.without_source_of:
+        return False
+    sides = found.uses_source, found.supervised
+    return sides == (role == REFERENCE, role == BASELINE)
 
 
 def _states(config: Config) -> tuple[str, ...]:
@@ -233,7 +250,7 @@ def _settings(
     datasets: Mapping[str, StudyDataset],
     methods: Mapping[str, Method],
     curves: Iterable[Curve],
-    measured: Mapping[str, Mapping[str, Setting]],
+    guests: Iterable[GuestSection],
 ) -> dict[str, Setting]:
     by_state = {
         state: benchmarks_with(state, benchmarks, datasets) for state in _states(config)
@@ -246,7 +263,7 @@ def _settings(
         ),
         *(setting_of(entry, benchmarks) for entry in config.get("settings", [])),
         *(setting for curve in curves for setting in curve_settings(curve)),
-        *(setting for found in measured.values() for setting in found.values()),
+        *(each for guest in guests for each in guest.settings(config, benchmarks)),
     ]
     return {setting.identifier: setting for setting in settings}
 
@@ -305,5 +322,4 @@ def _benchmark(entry: Config, datasets: Mapping[str, StudyDataset]) -> Benchmark
         showcase=entry.get("showcase", tasks[0]),
         protocol=entry.get("protocol", "seeded"),
         overlap=entry.get("overlap", "exclude"),
-        printed=entry.get("printed"),
     )

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from cdspp.core.names import BASELINE, REFERENCE
 from cdspp.methods import available
 from cdspp.study.model import StudyDataset
-from cdspp.study.settings import READINGS, task_names
+from cdspp.study.settings import task_names
 
-__all__ = ["Cut", "cut_inherited"]
+__all__ = ["Cut", "Scissors", "cut_inherited"]
 
+ROLES = {REFERENCE, BASELINE}
 Config = Mapping[str, Any]
-Readings = Mapping[str, Mapping[str, Config]]
 
 
 class Cut(NamedTuple):
@@ -20,20 +21,19 @@ class Cut(NamedTuple):
 
     Attributes
     ----------
-    config, readings : mapping
-        As they were given, without what was left out.
+    config : mapping
+        As it was given, without what was left out.
     notes : tuple of str
         What was left out, a sentence a section.
     """
 
     config: Config
-    readings: Readings
     notes: tuple[str, ...] = ()
 
 
 def cut_inherited(
     config: Config,
-    readings: Readings,
+    cuts: Sequence[Callable[[Config, Scissors, Collection[str]], dict[str, Any]]],
     datasets: Mapping[str, StudyDataset],
     inherited: Collection[str],
 ) -> Cut:
@@ -46,29 +46,38 @@ def cut_inherited(
     ----------
     config : mapping
         A configuration, or what of it keeps to the schema.
-    readings : mapping
-        Deviations and choices that can be run another way, by section and name.
+    cuts : sequence of callable
+        How guest sections cut their own keys.
     datasets : mapping
         What is known of each data set, by name.
     inherited : collection of str
         Keys that config.yaml gives.
     """
-    scissors = _Scissors(config, datasets)
+    scissors = Scissors(config, datasets)
     changed: dict[str, Any] = {}
     if "methods" in inherited:
         changed["methods"] = scissors.cut_methods()
     for section in ("settings", "curves"):
         if section in inherited:
             changed[section] = scissors.cut_runs(section)
-    known = {section: dict(found) for section, found in readings.items()}
-    for section in READINGS:
-        if section in inherited:
-            changed[section] = scissors.cut_readings(section, known[section])
-    return Cut({**config, **changed}, known, tuple(scissors.notes()))
+    for cut in cuts:
+        changed |= cut(config, scissors, inherited)
+    for role in ROLES & set(inherited):
+        if config.get(role) not in scissors.methods:
+            changed[role] = None
+    return Cut({**config, **changed}, tuple(scissors.notes()))
 
 
-class _Scissors:
-    """What a study has, and what was cut so far, by section and entry."""
+class Scissors:
+    """What a study has, and what was cut so far, by section and entry.
+
+    Parameters
+    ----------
+    config : mapping
+        A configuration.
+    datasets : mapping
+        What is known of each data set, by name.
+    """
 
     def __init__(self, config: Config, datasets: Mapping[str, StudyDataset]) -> None:
         self.config = config
@@ -83,7 +92,7 @@ class _Scissors:
         states = self.config.get("source_states", {}).get("states", [])
         kept = []
         for entry in self.config["methods"]:
-            cut = self._cut_scope("methods", entry)
+            cut = self.cut_scope("methods", entry)
             if cut is None:
                 continue
             if "states" in cut:
@@ -99,29 +108,12 @@ class _Scissors:
         """Return settings or curves with the methods and tasks that there are."""
         kept = []
         for entry in self.config.get(section, []):
-            cut = self._cut_scope(section, entry)
+            cut = self.cut_scope(section, entry)
             if cut is None:
                 continue
-            cut["methods"] = self._present(section, cut, entry["methods"])
+            cut["methods"] = self.present(section, cut, entry["methods"])
             if cut["methods"]:
                 kept.append(cut)
-        return kept
-
-    def cut_readings(
-        self, section: str, known: dict[str, Config]
-    ) -> list[dict[str, Any]]:
-        """Return deviations or choices likewise; their methods are told by `known`."""
-        kept = []
-        for entry in self.config.get(section, []):
-            cut = self._cut_scope(section, entry)
-            if cut is None:
-                continue
-            if (reading := known.get(cut["id"])) is not None:
-                methods = self._present(section, cut, reading["methods"])
-                if not methods:
-                    continue
-                known[cut["id"]] = {**reading, "methods": methods}
-            kept.append(cut)
         return kept
 
     def notes(self) -> list[str]:
@@ -137,7 +129,7 @@ class _Scissors:
             sentences.append(f"{section}: {what}: {'; '.join(parts)}.")
         return sentences
 
-    def _cut_scope(self, section: str, entry: Config) -> dict[str, Any] | None:
+    def cut_scope(self, section: str, entry: Config) -> dict[str, Any] | None:
         """Return an entry with the benchmarks, tasks and trials that there are."""
         cut = dict(entry)
         if "trials" in cut:
@@ -169,9 +161,7 @@ class _Scissors:
             tasks |= set(task_names(entry, domains))
         return tasks
 
-    def _present(
-        self, section: str, entry: Config, methods: Sequence[str]
-    ) -> list[str]:
+    def present(self, section: str, entry: Config, methods: Sequence[str]) -> list[str]:
         """Return those of an entry's methods that run on one of its benchmarks."""
         chosen = entry.get("benchmarks", self.benchmarks)
         kept = [n for n in methods if n not in available() or self._runs(n, chosen)]

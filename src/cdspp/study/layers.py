@@ -13,8 +13,6 @@ __all__ = ["Layers", "layered", "merge_files"]
 
 Config = Mapping[str, Any]
 
-HERE = Path("config.yaml")
-
 
 class Layers(NamedTuple):
     """A configuration, and which of its sections are not the study's own.
@@ -34,11 +32,14 @@ class Layers(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def layered(own: Config, *, base: str | Path | None, presets: str | Path) -> Layers:
+def layered(
+    own: Config,
+    *,
+    base: str | Path | None,
+    presets: str | Path,
+    beside: str | Path | None = None,
+) -> Layers:
     """Put the keys of a study over those of its preset and of config.yaml.
-
-    A file config.yaml in the working folder that is not `base` counts as the first
-    study file.
 
     Parameters
     ----------
@@ -48,12 +49,15 @@ def layered(own: Config, *, base: str | Path | None, presets: str | Path) -> Lay
         The file on which every study rests; none where there is no such file.
     presets : path
         Folder of the presets, ``<name>.yaml``.
+    beside : path, optional
+        The first study file, unless it is `base` or there is no such file; `own` comes
+        over it.
     """
     below = merge_files([base]) if base is not None and Path(base).is_file() else {}
     notes = []
-    if base is not None and HERE.is_file() and HERE.resolve() != Path(base).resolve():
-        own = merged(merge_files([HERE]), own)
-        notes = [f"{HERE} of this folder is the first file of the study."]
+    if beside is not None and _is_another(Path(beside), base):
+        own = merged(merge_files([beside]), own)
+        notes = [f"{beside} of this folder is the first file of the study."]
     name = own.get("preset", below.get("preset"))
     preset = _read_preset(name, Path(presets))
     config = merged(merged(below, preset), own)
@@ -71,6 +75,12 @@ def layered(own: Config, *, base: str | Path | None, presets: str | Path) -> Lay
         frozenset(inherited) if own or preset else frozenset(),
         tuple(notes),
     )
+
+
+def _is_another(file: Path, base: str | Path | None) -> bool:
+    if base is None or not file.is_file():
+        return False
+    return file.resolve() != Path(base).resolve()
 
 
 def merge_files(files: Sequence[str | Path]) -> dict[str, Any]:

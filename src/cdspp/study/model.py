@@ -7,9 +7,18 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from cdspp.core.names import ALONE, MAIN, NO_SCALE, PUBLISHED, REAL, REFERENCE, FitKey
+from cdspp.core.names import (
+    BASELINE,
+    MAIN,
+    NO_SCALE,
+    PUBLISHED,
+    REAL,
+    REFERENCE,
+    FitKey,
+)
 from cdspp.datasets.catalogue import published_storage
-from cdspp.study.workflow_files import run_command
+from cdspp.methods import option_defaults
+from cdspp.study.workflow_files import study_command
 
 __all__ = [
     "Benchmark",
@@ -102,7 +111,6 @@ class Benchmark:
     showcase: str
     protocol: str = "seeded"
     overlap: str = "exclude"
-    printed: str | None = None
 
 
 @dataclass(frozen=True)
@@ -157,6 +165,8 @@ class Setting:
         What its methods do without, although they have it in the main run.
     selects : bool
         Whether its methods select of their grids.
+    guest : str
+        The guest section that adds and shows it; empty for the study's own.
     """
 
     identifier: str
@@ -170,6 +180,7 @@ class Setting:
     trials: int | None = None
     without: tuple[str, ...] = ()
     selects: bool = False
+    guest: str = ""
 
 
 @dataclass(frozen=True)
@@ -245,20 +256,21 @@ class Study:
     trials: int
     block_size: int
     numeric_threads: int
-    partial: bool
     datasets: Mapping[str, StudyDataset]
     views: Mapping[str, View]
     benchmarks: Mapping[str, Benchmark]
     methods: Mapping[str, Method]
     settings: Mapping[str, Setting]
     curves: tuple[Curve, ...] = ()
-    deviations: Mapping[str, str] = field(default_factory=dict)
-    choices: Mapping[str, str] = field(default_factory=dict)
     states: tuple[str, ...] = ()
     margin: float = 1.0
     holm_over_methods: bool = True
-    paper: bool = True
+    reference: str = ""  # the method of each role, empty where none has it
+    baseline: str = ""
+    stand_ins: Mapping[str, str] = field(default_factory=dict)
     gpus: int = 0
+    partial: bool = False
+    guests: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # their plans
     notes: tuple[str, ...] = ()  # for the user: what of files and sections is left out
 
     def blocks(self, trials: int) -> tuple[str, ...]:
@@ -334,13 +346,11 @@ class Study:
         """Return the values of which a method selects in a setting, mostly none."""
         return dict(self.methods[method].grid) if self.settings[setting].selects else {}
 
-    def target_only_is_alone(self) -> bool:
-        """Whether the row target-only is the reference in the state without a source.
-
-        It is one fit then; see `cdspp.study.settings.state_setting`.
-        """
-        asked = REFERENCE in self.methods and ALONE in self.methods[REFERENCE].states
-        return asked and REFERENCE not in self.settings[ALONE].methods
+    def role(self, method: str) -> str:
+        """Return the role of a method: reference, baseline, or empty."""
+        if method == self.reference:
+            return REFERENCE
+        return BASELINE if method == self.baseline else ""
 
     def source_view(self, benchmark: str, setting: str, method: str) -> str:
         """Return the view of the source that a method reads in a setting."""
@@ -405,7 +415,7 @@ class Study:
                 {key: entry[key] for key in TOLD if key in entry}
                 for entry in self._entries()
             ),
-            commands=(run_command(configfiles),),
+            commands=(study_command(configfiles),),
             logs=tuple(self.logs()),
             config=config,
         )
@@ -416,6 +426,13 @@ class Study:
             self.datasets[name].entry for name in names if self.datasets[name].entry
         ]
 
+    def shown_method(self) -> str:
+        """Return the method that is shown in detail: the reference, if it projects."""
+        projects = self.reference and "keep_projections" in option_defaults(
+            self.reference
+        )
+        return self.reference if projects else ""
+
     def showcase_blocks(self) -> tuple[str, ...]:
         """Return the blocks of the method that is shown in detail."""
-        return self.blocks(self.methods[REFERENCE].trials)
+        return self.blocks(self.methods[self.shown_method()].trials)

@@ -12,11 +12,11 @@ from typing import Any, Self
 
 from cdspp.core.names import (
     ALONE,
+    BASELINE,
     MAIN,
     REAL,
     REFERENCE,
     SELECTED,
-    TARGET_ONLY,
 )
 from cdspp.core.wording import marks
 from cdspp.methods import method_class
@@ -30,7 +30,6 @@ __all__ = [
     "BenchmarkPlan",
     "CurvePlan",
     "CurveValue",
-    "ReadingPlan",
     "Row",
     "Showcase",
     "plan_of",
@@ -74,6 +73,10 @@ class Row:
         The tasks that the method runs, where they are not all; else empty.
     reseeded : bool
         Whether it is the main run from another random start, and nothing else.
+    role : {'', 'reference', 'baseline'}
+        Of its method: whose gains are asked for first, or what all are held against.
+    stands_for : str
+        The method that it is without a source, where that is not fitted twice.
     """
 
     key: str
@@ -87,6 +90,8 @@ class Row:
     source: str = REAL
     tasks: tuple[str, ...] = ()
     reseeded: bool = False
+    role: str = ""
+    stands_for: str = ""
 
     @property
     def marks(self) -> str:
@@ -150,22 +155,11 @@ class CurvePlan:
 
 
 @dataclass(frozen=True)
-class ReadingPlan:
-    """A deviation or choice on one benchmark: what runs another way, and where."""
-
-    identifier: str
-    setting: str
-    method: str
-    tasks: tuple[str, ...]
-    trials_asked: int
-
-
-@dataclass(frozen=True)
 class Showcase:
     """What is shown in detail."""
 
     task: str
-    method: str = REFERENCE
+    method: str
     trial: int = 1
 
 
@@ -188,20 +182,19 @@ class BenchmarkPlan:
     rows : tuple of Row
         Methods in table order, then controls, variants and states; every setting and
         method once.
-    curves, deviations, choices : tuple
-        Curves, and the deviations and choices that are run another way.
+    curves : tuple of CurvePlan
+        Curves.
     showcase : Showcase or None
-        What is shown in detail; None where the reference does not run.
-    printed : str or None
-        The paper's benchmark whose printed numbers stand beside.
+        What is shown in detail; None where the reference does not run, or has no
+        common subspace.
     states : tuple of str
         Source states that methods are run in beside the real one.
     margin : float
         Points within which a gain counts as equal.
     holm_over_methods : bool
         Whether words in the matrix of methods are corrected for their number.
-    paper : bool
-        Whether the report speaks of the paper's claims and readings.
+    guests : mapping
+        What guest sections have of the benchmark, by their names.
     """
 
     study: str
@@ -217,14 +210,11 @@ class BenchmarkPlan:
     trials_asked: int = 1
     rows: tuple[Row, ...] = ()
     curves: tuple[CurvePlan, ...] = ()
-    deviations: tuple[ReadingPlan, ...] = ()
-    choices: tuple[ReadingPlan, ...] = ()
     showcase: Showcase | None = None
-    printed: str | None = None
     states: tuple[str, ...] = ()
     margin: float = 1.0
     holm_over_methods: bool = True
-    paper: bool = True
+    guests: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def shown_rows(self) -> tuple[Row, ...]:
@@ -235,6 +225,18 @@ class BenchmarkPlan:
     def main_rows(self) -> list[Row]:
         """The methods in the main setting, in table order; no control among them."""
         return [row for row in self.rows if row.kind in (METHOD, INFORMED)]
+
+    @property
+    def baseline_name(self) -> str:
+        """The name of the baseline as it is shown; empty where there is none."""
+        names = (row.display_name for row in self.main_rows if row.role == BASELINE)
+        return next(names, "")
+
+    @property
+    def reference_name(self) -> str:
+        """The name of the reference as it is shown; empty where there is none."""
+        names = (row.display_name for row in self.main_rows if row.role == REFERENCE)
+        return next(names, "")
 
     def display_name(self, method: str) -> str:
         """Return the name of a method as it is shown; its identifier elsewhere."""
@@ -247,13 +249,11 @@ class BenchmarkPlan:
             self,
             rows=(),
             curves=(),
-            deviations=(),
-            choices=(),
             showcase=None,
             states=(),
             margin=1.0,
             holm_over_methods=True,
-            paper=True,
+            guests={},
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -277,10 +277,6 @@ class BenchmarkPlan:
         typed = {
             "rows": tuple(Row(**row) for row in values["rows"]),
             "curves": tuple(curves),
-            **{
-                name: tuple(ReadingPlan(**reading) for reading in values[name])
-                for name in ("deviations", "choices")
-            },
             "showcase": None if showcase is None else Showcase(**showcase),
         }
         return cls(**{**values, **typed})
@@ -297,6 +293,7 @@ def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
         Name of one of its benchmarks.
     """
     entry = study.benchmarks[benchmark]
+    shown = study.shown_method()
     ran = study.setting_methods(benchmark, MAIN)
     return BenchmarkPlan(
         study=study.name,
@@ -312,14 +309,11 @@ def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
         trials_asked=study.trials,
         rows=tuple(sorted(_rows(study, benchmark), key=_block)),
         curves=tuple(_curves(study, benchmark)),
-        deviations=tuple(_readings(study, benchmark, study.deviations)),
-        choices=tuple(_readings(study, benchmark, study.choices)),
-        showcase=Showcase(entry.showcase) if REFERENCE in ran else None,
-        printed=entry.printed,
+        showcase=Showcase(entry.showcase, shown) if shown in ran else None,
         states=tuple(s for s in study.states if study.setting_tasks(benchmark, s)),
         margin=study.margin,
         holm_over_methods=study.holm_over_methods,
-        paper=study.paper,
+        guests=study.guests.get(benchmark, {}),
     )
 
 
@@ -328,8 +322,8 @@ def _block(row: Row) -> int:
 
 
 def _rows(study: Study, benchmark: str) -> Iterator[Row]:
-    """Yield a row a setting and method, but for those of curves and readings."""
-    shown_elsewhere = {*study.deviations.values(), *study.choices.values()}
+    """Yield a row a setting and method, but for those of curves and guests."""
+    shown_elsewhere = {name for name, each in study.settings.items() if each.guest}
     shown_elsewhere |= {
         in_state(name, state)
         for curve in study.curves
@@ -359,17 +353,21 @@ def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
         source=str(setting.source["name"]),
         tasks=() if ran == study.benchmarks[benchmark].tasks else ran,
         reseeded=_is_reseeded(setting),
+        role=study.role(method),
     )
     if study.prior_file(name, method) is not None:
         told = f"{found.display_name} (knows test shares)"
         row = replace(row, display_name=told, kind=INFORMED)
-    if name == MAIN and method == TARGET_ONLY:
-        source = ALONE if study.target_only_is_alone() else REAL
-        return replace(row, kind=CONTROL, source=source)
+    if name == MAIN and found.without_source_of:
+        whole = found.without_source_of
+        stands_for = whole if study.stand_ins.get(whole) == method else ""
+        source = ALONE if stands_for else REAL
+        return replace(row, kind=CONTROL, source=source, stands_for=stands_for)
     if name == MAIN:
         return row
-    if name in study.states and method == REFERENCE:
-        return replace(row, key=name, display_name=name, kind=CONTROL)
+    told = f"{row.display_name}, {name}"
+    if name in study.states and row.role == REFERENCE:
+        return replace(row, key=name, display_name=told, kind=CONTROL)
     kind = VARIANT
     if setting.selects:
         kind = CHOOSING if name == SELECTED else STATE
@@ -378,7 +376,7 @@ def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
     return replace(
         row,
         key=f"{method}, {name}",
-        display_name=f"{row.display_name}, {name}",
+        display_name=told,
         kind=kind,
     )
 
@@ -429,13 +427,3 @@ def _curve(
         trials_asked=curve.trials,
         n_classes=len(study.datasets[entry.dataset].class_sizes[target]),
     )
-
-
-def _readings(
-    study: Study, benchmark: str, settings: Mapping[str, str]
-) -> Iterator[ReadingPlan]:
-    for name, setting in settings.items():
-        tasks = study.setting_tasks(benchmark, setting)
-        for method in study.setting_methods(benchmark, setting) if tasks else ():
-            trials = study.setting_trials(setting, method)
-            yield ReadingPlan(name, setting, method, tasks, trials)

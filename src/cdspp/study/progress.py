@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cdspp.core.artifacts import read_json
 from cdspp.core.jobs import FINISHED, READY
 from cdspp.core.locks import RunMark, read_marks
-from cdspp.core.names import MAIN, REFERENCE, FitKey, trials_of_block
+from cdspp.core.names import MAIN, FitKey, trials_of_block
+from cdspp.core.whole_files import read_json
 from cdspp.study.files import FIT, SUBSPACE, FitJob, fit_jobs
 from cdspp.study.model import Study
 
@@ -177,7 +177,7 @@ def _made_of(study: Study, key: FitKey, file: str) -> Iterator[str]:
     """Yield a fit, and the subspace that the same trial is seen in."""
     yield f"{file}.json"
     where = key.setting, key.method, key.task
-    shown = MAIN, REFERENCE, study.benchmarks[key.benchmark].showcase
+    shown = MAIN, study.shown_method(), study.benchmarks[key.benchmark].showcase
     if where == shown and key.block == study.showcase_blocks()[0]:
         yield SUBSPACE.format(study=study.name, **key._asdict())
 

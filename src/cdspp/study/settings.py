@@ -1,11 +1,9 @@
-"""From settings, curves and readings of a configuration to settings of a study."""
+"""From settings and curves of a configuration to settings of a study."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from cdspp.core.names import (
@@ -13,26 +11,21 @@ from cdspp.core.names import (
     LABELS,
     MAIN,
     REAL,
-    REFERENCE,
     SEEDED,
     SELECTED,
     SWAPPED,
-    TARGET_ONLY,
 )
-from cdspp.methods import option_defaults
+from cdspp.methods import method_class, option_defaults
 from cdspp.study.model import Benchmark, Curve, Method, Setting, StudyDataset
 
 __all__ = [
-    "READINGS",
     "chosen_tasks",
     "in_state",
     "benchmarks_with",
-    "printed_names",
-    "read_readings",
-    "reading_setting",
     "selected_settings",
     "setting_of",
     "setting_of_value",
+    "stand_ins",
     "state_setting",
     "curve_of",
     "curve_settings",
@@ -40,8 +33,6 @@ __all__ = [
 ]
 
 Config = Mapping[str, Any]
-# Sections of a configuration that name other readings, and what opens their settings.
-READINGS = {"deviations": "deviation", "choices": "choice"}
 Benchmarks = Mapping[str, Benchmark]
 
 
@@ -134,78 +125,33 @@ def state_setting(
 ) -> Setting:
     """Return the setting that runs methods with another source, or with none.
 
-    Without a source the reference is the method target-only: where that runs on the
-    same trials with the same options, it is not fitted twice.
+    A method that has a stand-in without a source is not fitted twice there.
     """
-    chosen = [name for name, method in methods.items() if state in method.states]
-    if state == ALONE and _is_target_only(methods):
-        chosen.remove(REFERENCE)
-    everywhere = chosen_tasks({}, benchmarks)
-    return Setting(state, tuple(chosen), everywhere, source={"name": state})
+    twice = stand_ins(methods) if state == ALONE else {}
+    chosen = (name for name, method in methods.items() if state in method.states)
+    kept = tuple(name for name in chosen if name not in twice)
+    return Setting(state, kept, chosen_tasks({}, benchmarks), source={"name": state})
 
 
-def _is_target_only(methods: Mapping[str, Method]) -> bool:
-    """Whether the reference without a source is among the methods, as target-only."""
-    if not {REFERENCE, TARGET_ONLY} <= methods.keys():
-        return False
-    ours, other = (methods[name] for name in (REFERENCE, TARGET_ONLY))
-    options = [
-        {**option_defaults(method.identifier), **method.options}
-        for method in (ours, other)
-    ]
-    same = (ours.tasks, ours.trials) == (other.tasks, other.trials)
-    same = same and ours.grid == other.grid
-    return same and options[0] == options[1] and ALONE in ours.states
+def stand_ins(methods: Mapping[str, Method]) -> dict[str, str]:
+    """Return by method the one that is it without a source, on the same trials.
 
-
-def read_readings(paper: str | os.PathLike[str]) -> dict[str, dict[str, Config]]:
-    """Read what can be run another way, of both kinds that a study may name.
-
-    Parameters
-    ----------
-    paper : path
-        Folder with ``deviations.yaml``, where paper and released code differ, and
-        ``choices.yaml``, on what the printed numbers rest.
-
-    Returns
-    -------
-    dict
-        By section of a configuration and by name, the entries that have a switch.
+    Such a method says of itself ``without_source_of``; where tasks, trials and options
+    are the same, both are one fit.
     """
-    found = {name: _read_yaml(Path(paper, f"{name}.yaml")) for name in READINGS}
-    return {
-        name: {
-            entry["id"]: {"methods": [entry.get("method")], **entry}
-            for entry in entries
-            if entry.get("options") or entry.get("without")
-        }
-        for name, entries in found.items()
-    }
+    found = {}
+    for name, alone in methods.items():
+        ours = methods.get(method_class(name).without_source_of)
+        if ours is None or ALONE not in ours.states:
+            continue
+        if _fitted(ours) == _fitted(alone):
+            found[ours.identifier] = name
+    return found
 
 
-def printed_names(paper: str | os.PathLike[str]) -> list[str]:
-    """Return the names of the benchmarks whose printed numbers are at hand."""
-    return list(_read_yaml(Path(paper, "benchmarks.yaml")))
-
-
-def _read_yaml(path: Path) -> Any:
-    import yaml
-
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
-
-
-def reading_setting(
-    section: str, entry: Config, reading: Config, benchmarks: Benchmarks
-) -> Setting:
-    """Return the setting that runs the methods of a deviation or choice another way."""
-    return Setting(
-        identifier=f"{READINGS[section]}-{entry['id']}",
-        methods=tuple(reading["methods"]),
-        tasks=chosen_tasks(entry, benchmarks),
-        options=dict(sorted(reading.get("options", {}).items())),
-        trials=entry.get("trials"),
-        without=tuple(reading.get("without", ())),
-    )
+def _fitted(method: Method) -> tuple[Any, ...]:
+    options = {**option_defaults(method.identifier), **method.options}
+    return method.tasks, method.trials, method.grid, options
 
 
 def setting_of_value(curve: str, value: float) -> str:
@@ -262,9 +208,10 @@ def curve_of(
 def _curve_states(entry: Config, method: Method) -> tuple[str, ...]:
     """Return the source states in which a method runs along a curve.
 
-    Without a source the reference is target-only, where that runs along it, too.
+    One that is it without a source takes its place there, where it runs along, too.
     """
-    twin = method.identifier == REFERENCE and TARGET_ONLY in entry["methods"]
+    others = (method_class(name) for name in entry["methods"])
+    twin = any(cls.without_source_of == method.identifier for cls in others)
     asked = entry.get("states", ())
     return tuple(s for s in method.states if s in asked and not (twin and s == ALONE))
 

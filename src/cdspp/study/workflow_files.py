@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-__all__ = ["PathLike", "found_file", "run_command", "told_file", "workflow_folder"]
+__all__ = ["PathLike", "found_file", "study_command", "told_file", "workflow_folder"]
 
 PathLike = str | os.PathLike[str]
 
@@ -46,7 +46,7 @@ def told_file(path: PathLike) -> str:
     return os.path.relpath(path)
 
 
-def run_command(files: Sequence[PathLike], *options: str) -> str:
+def study_command(files: Sequence[PathLike], *options: str) -> str:
     """Return the command that runs a study.
 
     Parameters
@@ -58,7 +58,7 @@ def run_command(files: Sequence[PathLike], *options: str) -> str:
 
     Examples
     --------
-    >>> run_command(["mine.yaml"], "--dry-run")
+    >>> study_command(["mine.yaml"], "--dry-run")
     'cdspp run mine.yaml --cores 8 -- --dry-run'
     """
     rest = ["--", *options] if options else []

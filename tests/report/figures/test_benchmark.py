@@ -23,7 +23,6 @@ from support.report_data import (
     write_showcase,
 )
 
-from cdspp.core.artifacts import FIT_COLUMNS, read_rows, write_rows
 from cdspp.core.errors import DataError
 from cdspp.report.figures import samples as figure_samples
 from cdspp.report.figures.benchmark import (
@@ -46,6 +45,7 @@ from cdspp.report.figures.style import (
     far_below,
     figure_name,
 )
+from cdspp.stages.artifacts import FIT_COLUMNS, read_rows, write_rows
 from cdspp.study.plan import BenchmarkPlan
 
 
@@ -137,7 +137,7 @@ def test_windows_have_equal_spans_around_their_own_data() -> None:
 
 def test_all_methods_and_the_average_are_drawn(draw: Callable[..., str]) -> None:
     shown = texts(draw(draw_methods, make_plan(methods=tuple(METHODS))))
-    assert {"Average", "DDACL", "DAMA+", "STN", "noise"} <= set(shown)
+    assert {"Average", "DDACL", "DAMA+", "STN", "CDSPP, noise"} <= set(shown)
     assert any(text.startswith("SVM") for text in shown)
 
 

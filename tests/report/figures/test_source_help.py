@@ -16,10 +16,11 @@ from support.report_data import (
     draw_comparisons,
     draw_summary,
     make_plan,
+    place_of,
     scores_frame,
 )
 
-from cdspp.analysis.source_help import compare, no_comparisons
+from cdspp.analysis.source_help import compare_with_rivals, no_comparisons
 from cdspp.analysis.summary import summarise
 from cdspp.core.wording import task_title
 from cdspp.report.figures import source_help as figure_source_help
@@ -54,7 +55,8 @@ def test_tasks_rows_and_the_gain_over_the_hardest_state_are_named(draw: Draw) ->
     _, svg = draw(plan, source_helps=0.06)
     shown = texts(svg)
     assert {task_title(task) for task in DIGIT_TASKS} <= set(shown)
-    rows = {"target-only", "swapped-classes", "permuted-labels", "class-noise", "noise"}
+    states = ("swapped-classes", "permuted-labels", "class-noise", "noise")
+    rows = {"target-only", *(f"CDSPP, {state}" for state in states)}
     assert rows | {"CDSPP", "Digits"} <= set(shown)
     gains = [text for text in shown if re.match(r"\+\d\.\d +\[\d\.\d, \d\.\d\]$", text)]
     assert len(gains) == 4
@@ -73,7 +75,7 @@ def test_a_row_stands_at_its_mean_and_benchmarks_share_a_scale(draw: Draw) -> No
     places = [float(line.get_xdata()[0]) for line in figure.axes[0].lines]
     for row in summary.rows:
         if row.key == "svm-t" or row.control or row.key == "cdspp":
-            mean = 100 * summary.accuracy[summary.find(row.key), 0].mean()
+            mean = 100 * summary.accuracy[place_of(summary, row.key), 0].mean()
             assert np.isclose(places, mean).any(), row.key
     spans = [np.ptp(axes.get_xlim()) for axes in figure.axes]
     assert spans[0] == pytest.approx(spans[1])
@@ -149,7 +151,7 @@ def test_missing_scores_are_drawn_without_a_crash(
 ) -> None:
     plan, output = make_plan(tasks=tasks), tmp_path / "source-help.svg"
     scores = scores_frame([])
-    for found in (compare(scores, plan), no_comparisons()):
+    for found in (compare_with_rivals(scores, plan), no_comparisons()):
         draw_source_help([summarise(scores, plan)], [found], [output])
         assert "nan" not in output.read_text(encoding="utf-8").lower()
 

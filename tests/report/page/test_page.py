@@ -16,7 +16,7 @@ from support.written_study import WrittenStudy
 
 from cdspp.analysis.digests import read_digests
 from cdspp.analysis.verdicts import RULE
-from cdspp.report.outline import OUTLINE, Item, Part
+from cdspp.report.outline import Fold, Item, Part, outline
 from cdspp.report.page import page as page_module
 from cdspp.report.page.page import write_report
 from cdspp.study.model import RunDescription
@@ -76,12 +76,13 @@ def test_the_page_asks_answers_and_then_shows(page: Path) -> None:
 def test_a_section_and_a_fold_with_headings_of_their_own_are_shown(
     make_page: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    item = Item("table", "overview", fold="A table of mine")
-    own = Part("mine", "A section of mine", "Details", (item,), folded=True)
-    monkeypatch.setattr(page_module, "OUTLINE", (*OUTLINE, own))
+    item = Item("table", "overview", fold=Fold("A table of mine"))
+    own = Part("mine", "A section of mine", "Details", (item,), "Of {reference}.")
+    monkeypatch.setattr(page_module, "outline", lambda: (*outline(), own))
     text, _ = read_page(make_page())
     section = text[text.index('<section id="mine">') :]
-    assert in_order(section, "A section of mine", "A table of mine", "CDSPP")
+    shown = "A section of mine", "Of CDSPP.", "A table of mine", "SVM"
+    assert in_order(section, *shown)
 
 
 def test_the_contents_list_the_sections_under_their_groups(page: Path) -> None:

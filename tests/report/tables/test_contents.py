@@ -10,13 +10,13 @@ import pytest
 from support.domain_files import CLASSES, write_block, write_domain
 from support.report_data import make_plan, write_labels
 
-from cdspp.core.artifacts import Features, read_features, write_features
 from cdspp.core.errors import DataError
 from cdspp.report.tables.contents import (
     build_contents_table,
     count_contents,
     untrained_text,
 )
+from cdspp.stages.artifacts import Features, read_features, write_features
 from cdspp.stages.splits import write_split
 
 PLAN = make_plan(benchmark="shops", tasks=["web_shop"]).of_data()

@@ -23,6 +23,7 @@ GAIN = {
     "title": "Toy",
     "row": "cdspp",
     "display_name": "CDSPP",
+    "role": "reference",
     "task": "a_b",
     "rival": "none",
     "rival_name": "none",
@@ -245,7 +246,7 @@ def test_the_tables_show_what_the_comparisons_say() -> None:
     table = build_matrix_table([found], 1.0)
     names = [line.cells[0].text for line in table.lines]
     assert names == ["CDSPP_sup*", "CDSPP†", "CDSPP+PCA"]
-    average = on_average(of_method(found))
+    average = on_average(of_method(found, "cdspp"))
     for heading, rival in (
         ("Over SVM_t", "svm-t"),
         ("Over class noise", "class-noise"),

@@ -9,7 +9,8 @@ from typing import Any
 from support.report_data import make_plan
 from support.score_data import NAN, Cells, as_outcomes
 
-from cdspp.analysis.times import measure_times, paper_times
+from cdspp.analysis.times import measure_times
+from cdspp.paper.times import paper_times
 from cdspp.report.tables.table import Cell, Table, to_html
 from cdspp.report.tables.times import build_times_table
 
@@ -54,7 +55,9 @@ def test_a_cell_holds_seconds_and_the_multiple_of_the_reference() -> None:
 def test_printed_seconds_stand_beside_those_of_the_benchmark_that_has_them(
     tmp_path: Path,
 ) -> None:
-    plan = make_plan(methods=("shfa", "dama", "cdspp"), printed="office-home-a")
+    plan = make_plan(
+        methods=("shfa", "dama", "cdspp"), paper={"printed": "office-home-a"}
+    )
     other = make_plan(benchmark="docs", methods=("cdspp",))
     (tmp_path / "computation_time.csv").write_text(
         "method,benchmark,seconds_all_tasks\n"

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from cdspp.core.file_rows import FileRows, rowwise
 from cdspp.core.linalg import row_normalise
 from cdspp.methods.base import Float, Int, Problem, Round
-from cdspp.methods.cdspp.chunked_side import Part, require_room, side_of
+from cdspp.methods.cdspp.chunked_side import RowsInUse, require_room, side_of
 from cdspp.methods.cdspp.structure_preserving import (
     Projection,
     SideLike,
@@ -104,6 +104,16 @@ class CDSPPSup(SubspaceRecogniser):
     display_name = "CDSPP_sup"
     supervised = True
     reads_files = True
+    option_notes = {
+        "n_components": (
+            "CDSPP's closed form has no direction beyond the number of classes "
+            "({n_classes}): for larger d the curve is flat by construction."
+        ),
+        "max_iter": (
+            "Each T is a fit of its own: its round k + 1 rests on the share k / T of "
+            "the pseudo-labels."
+        ),
+    }
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
         **SUBSPACE_CONSTRAINTS,
@@ -154,14 +164,14 @@ class CDSPPSup(SubspaceRecogniser):
         for rows in (X_unlabelled, prepared.X_labelled, prepared.X_source):
             if isinstance(rows, FileRows):
                 require_room(rows)
-        given = Part(prepared.X_source, prepared.y_source)
+        given = RowsInUse(prepared.X_source, prepared.y_source)
         source = side_of([given], problem.n_classes, float(self.alpha))
-        labelled = Part(prepared.X_labelled, prepared.y_labelled)
+        labelled = RowsInUse(prepared.X_labelled, prepared.y_labelled)
         projection: Projection
 
         def fit_predict(selected: Int, codes: Int) -> Round:
             nonlocal projection
-            parts = [labelled, Part(X_unlabelled, codes, selected)]
+            parts = [labelled, RowsInUse(X_unlabelled, codes, selected)]
             projection, (_, Z) = self._fit_in_use(source, given, parts)
             prediction, confidence = rowwise(self._recognise, Z)
             return Round(1, prediction, confidence, projections=self._kept(projection))
@@ -187,7 +197,7 @@ class CDSPPSup(SubspaceRecogniser):
         return row_normalise(X, overwrite=True)
 
     def _fit_in_use(
-        self, source: SideLike, given: Part, parts: Sequence[Part]
+        self, source: SideLike, given: RowsInUse, parts: Sequence[RowsInUse]
     ) -> tuple[Projection, list[Any]]:
         """Fit projection and classifier on the source and the target rows in use.
 
@@ -202,9 +212,9 @@ class CDSPPSup(SubspaceRecogniser):
         placed = [part.placed(projection.target) for part in parts]
         in_use = placed
         if projection.rows_target is not None:
-            in_use = [Part(projection.rows_target, target.codes)]
+            in_use = [RowsInUse(projection.rows_target, target.codes)]
         if projection.rows_source is not None:
-            in_use = [Part(projection.rows_source, source.codes), *in_use]
+            in_use = [RowsInUse(projection.rows_source, source.codes), *in_use]
         else:
             in_use = [given.placed(projection.source), *in_use]
         self._recogniser = self._fit_recogniser(in_use, source, target, projection)
@@ -212,7 +222,7 @@ class CDSPPSup(SubspaceRecogniser):
 
     def _fit_recogniser(
         self,
-        in_use: Sequence[Part],
+        in_use: Sequence[RowsInUse],
         source: SideLike,
         target: SideLike,
         projection: Projection,

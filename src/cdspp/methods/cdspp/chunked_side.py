@@ -14,13 +14,13 @@ from cdspp.core.linalg import add_symmetric_product, counts
 from cdspp.core.memory import require_memory
 from cdspp.methods.base import Float, Int
 from cdspp.methods.cdspp.structure_preserving import (
+    ClosedForm,
     Side,
     SideLike,
-    Solution,
     regularised_factor,
 )
 
-__all__ = ["ChunkedSide", "Part", "require_room", "side_of"]
+__all__ = ["ChunkedSide", "RowsInUse", "require_room", "side_of"]
 
 # Square matrices of the smaller of n and d that are held at once.
 SQUARES = 3
@@ -29,7 +29,7 @@ SQUARES = 3
 NEARLY_ALL = 0.9
 
 
-class Part(NamedTuple):
+class RowsInUse(NamedTuple):
     """Rows of unit length, in memory or in a file, of which some are in use.
 
     Attributes
@@ -51,7 +51,7 @@ class Part(NamedTuple):
         for place, rows in chunks_of(self.X, self.used):
             yield rows, self.codes[place]
 
-    def placed(self, P: Float) -> Part:
+    def placed(self, P: Float) -> RowsInUse:
         """Return the part with all its rows times a projection."""
         return self._replace(X=mapped(self.X, lambda X: X @ P, P.shape[1]))
 
@@ -69,7 +69,7 @@ class ChunkedSide:
 
     Parameters
     ----------
-    parts : sequence of Part
+    parts : sequence of RowsInUse
         The rows in use.
     n_classes : int
         Number of classes.
@@ -89,12 +89,14 @@ class ChunkedSide:
 
     sums: Float
 
-    def __init__(self, parts: Sequence[Part], n_classes: int, alpha: float) -> None:
+    def __init__(
+        self, parts: Sequence[RowsInUse], n_classes: int, alpha: float
+    ) -> None:
         self.parts, self.n_classes, self.alpha = parts, n_classes, alpha
         self.codes = np.concatenate([part.codes for part in parts])
         self.class_counts = counts(self.codes, n_classes)
 
-    def solve(self, other: Float, shared: NDArray[np.bool_]) -> Solution:
+    def solve(self, other: Float, shared: NDArray[np.bool_]) -> ClosedForm:
         """Solve ``Q = K^{-1} M`` for the `shared` classes, see `Side.solve`."""
         d = self.parts[0].X.shape[1]
         roots = np.sqrt(self.class_counts + other / 2.0)
@@ -107,7 +109,7 @@ class ChunkedSide:
         factor = regularised_factor(K, self.sums, self.alpha)
         M = self.sums[:, shared]
         Q = linalg.cho_solve(factor, M, check_finite=False)
-        return Solution(M.T @ Q, lambda U: Q @ U, lambda U: None)
+        return ClosedForm(M.T @ Q, lambda U: Q @ U, lambda U: None)
 
 
 def _indicator(codes: Int, n_classes: int) -> sparse.csc_array:
@@ -116,12 +118,12 @@ def _indicator(codes: Int, n_classes: int) -> sparse.csc_array:
     return sparse.csc_array((np.ones(n), codes, np.arange(n + 1)), (n_classes, n))
 
 
-def side_of(parts: Sequence[Part], n_classes: int, alpha: float) -> SideLike:
+def side_of(parts: Sequence[RowsInUse], n_classes: int, alpha: float) -> SideLike:
     """Return a domain to solve for, its rows in use read where they are fewer than d.
 
     Parameters
     ----------
-    parts : sequence of Part
+    parts : sequence of RowsInUse
         The rows in use; where they are one part in memory, it is taken as it is.
     n_classes : int
         Number of classes.

@@ -29,10 +29,10 @@ from cdspp.core.linalg import (
 from cdspp.methods.base import Float, Int
 
 __all__ = [
+    "ClosedForm",
     "Projection",
     "Side",
     "SideLike",
-    "Solution",
     "regularised_factor",
     "solve_projection",
 ]
@@ -73,7 +73,7 @@ class Projection:
         return self.expand_source()
 
 
-class Solution(NamedTuple):
+class ClosedForm(NamedTuple):
     """``Q = K^{-1} M`` of one domain, for the classes of both.
 
     Attributes
@@ -114,7 +114,7 @@ class SideLike(Protocol):
     def sums(self) -> Float:
         """Class sums ``M`` of shape (d, n_classes)."""
 
-    def solve(self, other: Float, shared: NDArray[np.bool_]) -> Solution:
+    def solve(self, other: Float, shared: NDArray[np.bool_]) -> ClosedForm:
         """Solve ``Q = K^{-1} M`` for the `shared` classes."""
 
 
@@ -165,7 +165,7 @@ class Side:
         """Class sums ``M`` of shape (d, n_classes)."""
         return np.asarray(self.X.T @ self.indicator)
 
-    def solve(self, other: Float, shared: NDArray[np.bool_]) -> Solution:
+    def solve(self, other: Float, shared: NDArray[np.bool_]) -> ClosedForm:
         """Solve ``Q = K^{-1} M`` for the `shared` classes.
 
         Parameters
@@ -179,7 +179,7 @@ class Side:
         solve = self._solve_by_rows if n < d else self._solve_by_features
         Z, expand = solve(self.class_counts, other / 2.0, shared)
         overlap = self.indicator[:, shared].T @ Z
-        return Solution(overlap, expand, lambda U: Z @ U)
+        return ClosedForm(overlap, expand, lambda U: Z @ U)
 
     def _solve_by_features(
         self, own: Float, extra: Float, shared: NDArray[np.bool_]

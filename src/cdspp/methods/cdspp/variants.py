@@ -137,6 +137,7 @@ class TargetOnly(CDSPP):
     identifier = "target-only"
     display_name = "target-only"
     uses_source = False
+    without_source_of = "cdspp"
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
         return super()._fit_problem(

@@ -10,8 +10,8 @@ import numpy as np
 from cdspp.core.linalg import softmax
 from cdspp.methods.base import ConfidentClassifier, Float, Int, Problem, Round
 from cdspp.methods.ddacl.distribution_alignment import (
-    Alignment,
     AlignmentObjective,
+    AlignmentTerm,
     Parameters,
     Reduced,
     discrepancy_norm,
@@ -226,7 +226,7 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
         labelled = (target.rows[:n_labelled], problem.y_labelled)
         y_target = np.concatenate([problem.y_labelled, codes])
         norm = discrepancy_norm(problem.y_source, y_target, n_classes)
-        alignment = Alignment(
+        alignment = AlignmentTerm(
             means=(stacked_means([source], n_classes), target.rows[n_labelled:]),
             attraction=self.beta / norm,
             separation=self.tau * n_classes / max(n_classes - 1, 1),

@@ -16,8 +16,8 @@ from cdspp.core.linalg import class_sums, counts
 from cdspp.methods.base import Float, Int
 
 __all__ = [
-    "Alignment",
     "AlignmentObjective",
+    "AlignmentTerm",
     "Parameters",
     "Reduced",
     "discrepancy_norm",
@@ -59,7 +59,7 @@ class Parameters:
 
 
 @dataclass(frozen=True, eq=False)
-class Alignment:
+class AlignmentTerm:
     """Pulls the projected means of two domains together, those of the classes apart.
 
     Parameters
@@ -103,7 +103,7 @@ class AlignmentObjective:
         Gives the shapes.
     ridge : float
         Weight of the squared norm of all parameters but the intercepts.
-    alignment : Alignment, default=None
+    alignment : AlignmentTerm, default=None
         For two domains.
     """
 
@@ -112,7 +112,7 @@ class AlignmentObjective:
         domains: Sequence[tuple[Float, Int]],
         like: Parameters,
         ridge: float,
-        alignment: Alignment | None = None,
+        alignment: AlignmentTerm | None = None,
     ) -> None:
         self._domains = domains
         self._like = like

@@ -1,4 +1,4 @@
-"""What the networks share: device and seed, tensors of a problem, training loop."""
+"""What the networks share: tensors of a problem, layers, the training loop."""
 
 from __future__ import annotations
 
@@ -7,24 +7,19 @@ import logging
 import math
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from cdspp.core.discovery import defaults_of
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import one_hot
-from cdspp.core.provenance import hardware
 from cdspp.methods.base import ConfidentClassifier, Float, Problem, Round
+from cdspp.methods.networks.site import Site, product, rectify
 from cdspp.methods.networks.trained_network import (
-    LEAKY_SLOPE,
     Trained,
     TrainedEncoder,
     TrainedLayer,
@@ -40,127 +35,19 @@ if TYPE_CHECKING:
     from cdspp.methods.networks.row_layer import RowLayer
 
 __all__ = [
-    "FIRST_SCALE",
     "Batch",
     "Encoder",
     "Layer",
     "NetworkClassifier",
-    "Site",
-    "product",
-    "rectify",
     "rows_cost_less",
     "train",
 ]
 
 log = logging.getLogger(__name__)
 
-FIRST_SCALE = 0.01
 PROGRESS_SECONDS = 30.0
 # A last loss of so many medians of as many last losses is no noise.
 SPIKE, USUAL_OVER = 1.5, 100
-
-
-@dataclass(frozen=True, eq=False)
-class Site:
-    """Where and how precisely a network is trained, and its random numbers.
-
-    The generator is the network's own and lives on the processor: the first weights are
-    the same on every device, and torch's global state plays no part.
-    """
-
-    device: torch.device
-    dtype: torch.dtype
-    generator: torch.Generator
-
-    @classmethod
-    def open(cls, device: str, random_state: Any, *, double: bool = False) -> Site:
-        """Resolve a device's name and seed a generator.
-
-        Parameters
-        ----------
-        device : str
-            A torch device; ``auto`` takes CUDA where there is one.
-        random_state : int, RandomState or None
-            An integer is the seed itself.
-        double : bool, default=False
-            Compute in float64 in place of float32.
-
-        Raises
-        ------
-        ValueError
-            This torch does not have the device.
-        """
-        import torch
-
-        if isinstance(random_state, Integral):
-            seed = int(random_state)
-        else:
-            seed = int(check_random_state(random_state).randint(2**31 - 1))
-        generator = torch.Generator(device="cpu").manual_seed(seed)
-        dtype = torch.float64 if double else torch.float32
-        return cls(_find_device(device), dtype, generator)
-
-    @property
-    def fuses(self) -> bool:
-        """Whether torch's optimisers update all weights in one pass here."""
-        return self.device.type in {"cpu", "cuda"}
-
-    def normal(self, *shape: int) -> Tensor:
-        """Draw first values of weights, on the processor."""
-        return self._empty(*shape).normal_(0.0, FIRST_SCALE, generator=self.generator)
-
-    def skip(self, count: int) -> None:
-        """Draw `count` uniform numbers that nobody needs."""
-        self._empty(count).uniform_(generator=self.generator)
-
-    def _empty(self, *shape: int) -> Tensor:
-        import torch
-
-        return torch.empty(shape, dtype=self.dtype, device="cpu")
-
-    def place(self, values: Float | Tensor) -> Tensor:
-        """Copy an array or tensor to the device."""
-        import torch
-
-        tensor = torch.from_numpy(values) if isinstance(values, np.ndarray) else values
-        return tensor.to(device=self.device, dtype=self.dtype, copy=True)
-
-    def place_rows(self, X: Float) -> Tensor:
-        """Copy rows to the device, laid out as `product` takes them."""
-        return _laid_out(self.place(X))
-
-    def parameter(self, values: Float | Tensor) -> Tensor:
-        """Copy first values to the device, to be trained."""
-        return self.place(values).contiguous().requires_grad_()
-
-    @contextmanager
-    def arithmetic(self) -> Iterator[None]:
-        """Shield the block from what the caller set in torch: precision, gradients."""
-        import torch
-
-        before = torch.get_float32_matmul_precision()
-        with ExitStack() as stack:
-            stack.callback(torch.set_float32_matmul_precision, before)
-            torch.set_float32_matmul_precision("highest")
-            stack.enter_context(torch.inference_mode(False))
-            stack.enter_context(torch.enable_grad())
-            stack.enter_context(torch.autocast(self.device.type, enabled=False))
-            yield
-
-
-def _find_device(name: str) -> torch.device:
-    import torch
-
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        torch.ones(1, device=name).item()
-    except (RuntimeError, AssertionError) as error:
-        raise ValueError(
-            f"device must be auto or a device that this torch has, got {name!r}. Use "
-            'device="auto".'
-        ) from error
-    return torch.device(name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,42 +80,6 @@ class Batch:
         )
 
 
-def product(X: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """Return ``X @ weight.T + bias``, in float32 by oneDNN where that is quicker.
-
-    MKL, which torch takes otherwise, leaves half the speed of processors unused that
-    are not Intel's; on those it is a quarter quicker. Cost O(n n_in n_out).
-
-    Parameters
-    ----------
-    X : Tensor of shape (n, n_in)
-        Rows; those that stay as they are may come from `Site.place_rows`, which saves
-        a copy.
-    weight : Tensor of shape (n_out, n_in)
-        Rows of the other factor.
-    bias : Tensor of shape (n_out,), optional
-        Added to each row.
-    """
-    from torch.nn import functional
-
-    outputs = functional.linear(_laid_out(X), weight, bias)
-    return outputs.to_dense() if outputs.is_mkldnn else outputs
-
-
-def _laid_out(X: Tensor) -> Tensor:
-    """Return rows as oneDNN takes them, where it does."""
-    import torch
-
-    fits = X.device.type == "cpu" and X.dtype == torch.float32 and not X.is_mkldnn
-    there = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
-    return X.to_mkldnn() if fits and there and not _is_intel() else X
-
-
-@cache
-def _is_intel() -> bool:
-    return "Intel" in hardware()["processor"]
-
-
 def rows_cost_less(n: int, d: int) -> bool:
     """Return whether n x n x h multiplications are fewer than twice n x d x h.
 
@@ -236,13 +87,6 @@ def rows_cost_less(n: int, d: int) -> bool:
     (`cdspp.methods.networks.row_layer`), the second any other.
     """
     return n < 2 * d
-
-
-def rectify(outputs: Tensor) -> Tensor:
-    """Apply the leaky rectifier in place."""
-    from torch.nn import functional
-
-    return functional.leaky_relu_(outputs, LEAKY_SLOPE)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from cdspp.methods.base import Float
-from cdspp.methods.networks.networks import Site, product, rectify
+from cdspp.methods.networks.site import Site, product, rectify
 from cdspp.methods.networks.trained_network import TrainedLayer
 
 __all__ = ["RowLayer"]

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cdspp.methods.networks.networks import FIRST_SCALE, Batch, Encoder, Layer, Site
+from cdspp.methods.networks.networks import Batch, Encoder, Layer
+from cdspp.methods.networks.site import FIRST_SCALE, Site
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -17,10 +17,10 @@ from cdspp.methods.networks.networks import (
     Encoder,
     Layer,
     NetworkClassifier,
-    Site,
     rows_cost_less,
     train,
 )
+from cdspp.methods.networks.site import Site
 from cdspp.methods.networks.trained_network import Trained
 from cdspp.methods.shared.constraints import NON_NEGATIVE, POSITIVE
 

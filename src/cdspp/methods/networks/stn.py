@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cdspp.methods.base import Problem
-from cdspp.methods.networks.networks import Batch, NetworkClassifier, Site, train
+from cdspp.methods.networks.networks import Batch, NetworkClassifier, train
+from cdspp.methods.networks.site import Site
 from cdspp.methods.networks.soft_transfer_network import SoftTransferNetwork
 from cdspp.methods.networks.trained_network import Trained
 from cdspp.methods.shared.constraints import NON_NEGATIVE

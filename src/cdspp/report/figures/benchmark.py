@@ -141,7 +141,7 @@ def _iteration_panel(axes: Axes, summary: Summary, task: int, *, bands: bool) ->
     from matplotlib.ticker import MaxNLocator
 
     steps = summary.iterations
-    reference = summary.find(REFERENCE)
+    reference = summary.place(REFERENCE)
     places = summary.iterative()
     rows = [summary.rows[i] for i in places]
     last = [100 * mean_sd(summary.accuracy[i, task])[0] for i in places]
@@ -165,7 +165,7 @@ def _iteration_panel(axes: Axes, summary: Summary, task: int, *, bands: bool) ->
 
 
 def _baseline(axes: Axes, summary: Summary, task: int) -> None:
-    baseline = summary.find(BASELINE)
+    baseline = summary.place(BASELINE)
     if baseline is None or not np.isfinite(summary.accuracy[baseline, task]).any():
         return
     row = summary.rows[baseline]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cdspp.analysis.curves import CurveScores, parameter_title, value_text
 from cdspp.analysis.summary import Floats, mean_sd
-from cdspp.core.names import AVERAGE, BASELINE, LABELS, REFERENCE, TARGET_ONLY
+from cdspp.core.names import AVERAGE, BASELINE, LABELS, REAL, REFERENCE
 from cdspp.report.figures.lines import DASHES, draw_line, note_far
 from cdspp.report.figures.style import (
     MUTED,
@@ -122,11 +122,11 @@ def _label_panel(axes: Axes, curve: CurveScores, task: str, values: Floats) -> i
     for i, row in enumerate(curve.rows):
         if apart[i]:
             continue
-        leading = row.key == REFERENCE
+        leading = row.role == REFERENCE and row.state == REAL
         look: dict[str, Any] = {"linewidth": 1.1, "markersize": 3.8, "zorder": 2}
         if leading:
             look = {"linewidth": 1.8, "zorder": 3}
-        if row.key == BASELINE:
+        if row.role == BASELINE:
             look["linestyle"] = DASHES
         near = np.where(far[i, :, None], np.nan, values[i])
         draw_line(axes, row, curve.values, near, band=leading, **look)
@@ -229,12 +229,12 @@ def _sensitivity_panel(
         if curve.in_states and not thick:
             continue
         for row, trials in zip(curve.rows, values, strict=True):
-            if curve.in_states and row.method not in (REFERENCE, TARGET_ONLY):
+            if curve.in_states and not (row.role == REFERENCE or row.stands_for):
                 continue
             look: dict[str, Any] = {"linewidth": 1.9}
             if not thick:
                 look = {"linewidth": 0.9, "ls": looks[task], "marker": "", "label": "_"}
-            leading = thick and row.key == REFERENCE
+            leading = thick and row.role == REFERENCE and row.state == REAL
             draw_line(axes, row, curve.values, trials, band=leading, **look)
     _scale(axes, curve)
     quiet(axes, grid="y")

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cdspp.core.artifacts import read_labels, read_subspace
 from cdspp.core.errors import DataError
 from cdspp.report.figures.style import (
     CLASS_COLOURS,
@@ -24,6 +23,7 @@ from cdspp.report.figures.style import (
     plain_text,
     task_text,
 )
+from cdspp.stages.artifacts import labels_by_id, read_subspace
 from cdspp.stages.fit_files import read_fit
 from cdspp.study.plan import BenchmarkPlan
 
@@ -136,7 +136,7 @@ def count_confusions(
     DataError
         A fit is not what its record and path say, or a sample is not in `labels`.
     """
-    truth = read_labels(labels)
+    truth = labels_by_id(labels)
     pairs: list[tuple[str, str]] = []
     for path in fits:
         rows = read_fit(path).columns
@@ -193,8 +193,8 @@ def draw_subspace(
         A file is damaged or holds something else.
     """
     shown = read_subspace(subspace)
-    labels = {"source": read_labels(source_labels)}
-    labels["unlabelled"] = labels["labelled"] = read_labels(target_labels)
+    labels = {"source": labels_by_id(source_labels)}
+    labels["unlabelled"] = labels["labelled"] = labels_by_id(target_labels)
     shown["class"] = np.asarray(
         [
             labels.get(str(group), {}).get(str(name), "")

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from cdspp.analysis.answers import Interval, verdict_of
-from cdspp.analysis.source_help import by_task, of_method
+from cdspp.analysis.source_help import by_task, of_reference
 from cdspp.analysis.summary import Summary
 from cdspp.analysis.verdicts import EQUAL, HELPS, HURTS
 from cdspp.core.names import AVERAGE, BASELINE, REFERENCE
@@ -58,11 +58,11 @@ def draw_source_help(
     summaries : sequence of Summary
         The scores of the benchmarks.
     comparisons : sequence of DataFrame
-        What `cdspp.analysis.source_help.compare` says of each.
+        What `cdspp.analysis.source_help.compare_with_rivals` says of each.
     outputs : sequence of path
         Files to write (svg, png).
     """
-    groups = [by_task(of_method(found)) for found in comparisons]
+    groups = [by_task(of_reference(found)) for found in comparisons]
     if not few_tasks([summary.plan for summary in summaries]):
         _draw_gains(summaries, groups, outputs)
         return
@@ -97,7 +97,7 @@ def few_tasks(plans: Sequence[BenchmarkPlan]) -> bool:
 
 def _rows(summary: Summary) -> list[int]:
     """Positions of baseline, other source states and reference, top to bottom."""
-    baseline, reference = summary.find(BASELINE), summary.find(REFERENCE)
+    baseline, reference = summary.place(BASELINE), summary.place(REFERENCE)
     controls = [i for i, row in enumerate(summary.rows) if row.control]
     found = [baseline, *controls, reference]
     return list(dict.fromkeys(i for i in found if i is not None))
@@ -108,7 +108,7 @@ def _source_panel(
 ) -> None:
     rows = _rows(summary)
     pitch = len(rows) + _PITCH
-    reference = summary.find(REFERENCE)
+    reference = summary.place(REFERENCE)
     for place, task in enumerate(summary.tasks):
         top = place * pitch
         if place % 2 == 0:

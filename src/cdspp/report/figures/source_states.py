@@ -53,7 +53,7 @@ def draw_source_states(
     Parameters
     ----------
     comparisons : sequence of DataFrame
-        What `cdspp.analysis.source_help.compare` says of each benchmark.
+        What `cdspp.analysis.source_help.compare_with_rivals` says of each benchmark.
     plans : sequence of BenchmarkPlan
         The benchmarks.
     outputs : sequence of path

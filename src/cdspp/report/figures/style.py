@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,8 +15,8 @@ from numpy.typing import NDArray
 
 from cdspp.analysis.paired import mean_interval
 from cdspp.analysis.summary import Floats, mean_sd
-from cdspp.core.artifacts import atomic
 from cdspp.core.errors import DataError
+from cdspp.core.whole_files import atomic
 from cdspp.core.wording import split_name, task_title, visible
 from cdspp.study.plan import Row
 
@@ -89,7 +90,6 @@ STYLES = {
     "ddacl": Style("#332288", "*"),
     "ssan": Style("#111111", "8"),
 }
-_UNKNOWN = Style(MUTED, "o")
 
 CLASS_COLOURS = (
     "#0067a8",
@@ -143,8 +143,15 @@ _SETTINGS: Any = {
 
 
 def style_of(key: str) -> Style:
-    """Return the style of a method or control; grey for one that has none."""
-    return STYLES.get(key, _UNKNOWN)
+    """Return the style of a method or control; one that follows its name for others.
+
+    Methods in other settings are grey.
+    """
+    if key in STYLES or ", " in key:
+        return STYLES.get(key, Style(MUTED, "o"))
+    number = zlib.crc32(key.encode())
+    marker = "o^sDvP"[number // len(CLASS_COLOURS) % 6]
+    return Style(CLASS_COLOURS[number % len(CLASS_COLOURS)], marker)
 
 
 def figure_name(name: str) -> str:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from cdspp.core.artifacts import atomic
 from cdspp.core.names import ALONE, MATCHED, REAL
+from cdspp.core.whole_files import atomic
 from cdspp.core.wording import in_points
 from cdspp.report.page.page import environment, template_file
 from cdspp.report.tables.comparison import comparison_table

@@ -11,10 +11,10 @@ import pandas as pd
 from cdspp.analysis.answers import answer
 from cdspp.analysis.failures import failures_of_scores
 from cdspp.analysis.source_help import read_comparisons
-from cdspp.core.artifacts import read_csv
 from cdspp.core.errors import DataError
 from cdspp.core.wording import DASH, aligned, marks, percent
 from cdspp.report.tables.contents import untrained_text
+from cdspp.stages.artifacts import read_csv
 
 __all__ = ["headline"]
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from cdspp.analysis.answers import (
     answer,
@@ -34,11 +34,11 @@ from cdspp.analysis.source_help import (
     read_comparisons,
 )
 from cdspp.analysis.verdicts import RULE
-from cdspp.core.artifacts import atomic
-from cdspp.core.names import REFERENCE
+from cdspp.core.names import BASELINE, REFERENCE
+from cdspp.core.whole_files import atomic
 from cdspp.core.wording import task_title
 from cdspp.report.figures.source_help import few_tasks
-from cdspp.report.outline import OUTLINE, Item, Part, item_names, part_plans
+from cdspp.report.outline import Fold, Item, Part, item_names, outline, part_plans
 from cdspp.report.page.embed import Embedder, Files
 from cdspp.report.page.graph import EDGES, STAGES
 from cdspp.report.page.run import describe_run
@@ -62,7 +62,7 @@ class _Section:
     heading: str
     content: Markup
     group: str
-    folded: bool
+    sentence: Markup
 
 
 def write_report(
@@ -110,7 +110,7 @@ def write_report(
         "comparisons": comparisons,
         "without": _without(plans, comparisons),
     }
-    templates = environment()
+    templates = environment(plans)
     sections = list(_sections(plans, shown, templates, context))
     page = templates.get_template("page.html.j2").render(
         context,
@@ -146,8 +146,11 @@ def _without(
     return [(title, parts) for title, parts in told if parts]
 
 
-def environment() -> Environment:
-    """Return the templates of the page."""
+def environment(plans: Sequence[BenchmarkPlan] = ()) -> Environment:
+    """Return the templates of the page.
+
+    Their filter `named` puts the names of reference and baseline into a sentence.
+    """
     templates = Environment(
         loader=PackageLoader(*_TEMPLATES),
         autoescape=True,
@@ -156,6 +159,14 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     templates.globals["interval_trials"] = INTERVAL_TRIALS
+    names = {
+        role: Markup(html_name(next(filter(None, found), f"the {role}")))
+        for role, found in (
+            (REFERENCE, [plan.reference_name for plan in plans]),
+            (BASELINE, [plan.baseline_name for plan in plans]),
+        )
+    }
+    templates.filters["named"] = lambda text: escape(text).format(**names)
     return templates
 
 
@@ -189,7 +200,7 @@ def _sections(
     """Yield the sections of the page that have something to show."""
     embedder = Embedder(files, templates)
     captions: Any = templates.get_template("captions.html.j2").module
-    for part in OUTLINE:
+    for part in outline():
         name = part.anchor.partition("-{")[0]
         names = [f"sections/{name}.html.j2", "sections/items.html.j2"]
         template = templates.select_template(names)
@@ -209,13 +220,13 @@ def _sections(
                     part.heading.format_map(where),
                     content,
                     part.group,
-                    part.folded,
+                    templates.filters["named"](part.sentence),
                 )
 
 
 def _folds(
     part: Part, plans: Sequence[BenchmarkPlan], embedder: Embedder, captions: Any
-) -> list[tuple[str, list[Markup]]]:
+) -> list[tuple[Fold | None, list[Markup]]]:
     """Return what a section shows, together by the heading that folds it away."""
     shown = [
         (item.fold, markup)
@@ -246,9 +257,8 @@ def _show(
 
 def _shown_in_detail(plan: BenchmarkPlan) -> dict[str, Any]:
     showcase = plan.showcase
-    method = REFERENCE if showcase is None else showcase.method
     return {
-        "method": Markup(html_name(plan.display_name(method))),
+        "method": Markup(html_name(plan.reference_name)),
         "task": "" if showcase is None else task_title(showcase.task),
         "trial": "" if showcase is None else showcase.trial,
     }

@@ -12,9 +12,9 @@ import pandas as pd
 from cdspp.analysis.summary import Floats, Summary, mean_sd, n_present
 from cdspp.core.names import BASELINE
 from cdspp.core.wording import in_points, percent, task_title
-from cdspp.methods import method_class
 from cdspp.report.tables.grid import Column, grid_table, make_columns
 from cdspp.report.tables.table import Cell, Line, Table
+from cdspp.study.plan import METHOD
 
 __all__ = [
     "build_benchmark_tables",
@@ -76,20 +76,21 @@ def _common(summaries: Sequence[Summary]) -> list[Summary]:
 
 def _below_baseline(column: Column) -> str:
     """Name the methods that do worse than the baseline, which sees no source."""
-    means = {
-        row.display_name: mean_sd(values)[0]
+    found = [
+        (row, mean_sd(values)[0])
         for row, values in column.values.values()
-        if row.kind == "method"
-    }
-    name = method_class(BASELINE).display_name
-    least = means.get(name, math.nan)
+        if row.kind == METHOD
+    ]
+    ours = (pair for pair in found if pair[0].role == BASELINE)
+    baseline, least = next(ours, (None, math.nan))
     worse = [
-        f"{other} ({in_points(mean - least, sign=True)})"
-        for other, mean in means.items()
+        f"{row.display_name} ({in_points(mean - least, sign=True)})"
+        for row, mean in found
         if mean < least
     ]
-    if not worse:
+    if baseline is None or not worse:
         return ""
+    name = baseline.display_name
     return f"{column.heading}, below {name} by points: {', '.join(worse)}."
 
 

@@ -10,11 +10,11 @@ from typing import Any
 import pandas as pd
 
 from cdspp.analysis.splits import read_splits, split_of
-from cdspp.core.artifacts import read_csv, read_features, read_labels
 from cdspp.core.errors import DataError
 from cdspp.core.names import UNLABELLED_ROLE, UNTRAINED, within_domain
 from cdspp.core.wording import DASH
 from cdspp.report.tables.table import Cell, Line, Table
+from cdspp.stages.artifacts import labels_by_id, read_csv, read_features
 from cdspp.study.plan import BenchmarkPlan
 
 __all__ = ["build_contents_table", "count_contents", "untrained_text"]
@@ -165,7 +165,7 @@ def _file(files: dict[str, Path], key: str) -> Path:
 
 
 def _domain(labels: Path, features: Path, view: str) -> dict[str, object]:
-    known, described = read_labels(labels), read_features(features)
+    known, described = labels_by_id(labels), read_features(features)
     if known.keys() != set(described.ids):
         raise DataError(
             f"{features}: {len(described.ids)} samples, but {len(known)} in {labels}, "
@@ -191,7 +191,7 @@ def _told(provenance: Mapping[str, Any]) -> Iterator[str]:
 
 def _trials(split: pd.DataFrame, labels: Path) -> dict[str, int]:
     """Count samples by trial: labelled ones of each class, labelled, tested."""
-    known = read_labels(labels)
+    known = labels_by_id(labels)
     scored = split["id"].map(known).fillna("") != ""
     unlabelled = (split["role"] == UNLABELLED_ROLE) & scored
     labelled = split[split["role"] != UNLABELLED_ROLE]

@@ -15,22 +15,12 @@ from cdspp.analysis.curves import (
 )
 from cdspp.analysis.summary import Floats, mean_sd, n_present
 from cdspp.core.wording import counted, task_title
+from cdspp.methods import method_class
 from cdspp.report.tables.grid import Column, column_cells, row_values
 from cdspp.report.tables.table import Cell, Line, Table
 from cdspp.study.plan import BenchmarkPlan, Row
 
 __all__ = ["build_curve_tables"]
-
-_NOTES = {
-    "n_components": (
-        "CDSPP's closed form has no direction beyond the number of classes "
-        "({n_classes}): for larger d the curve is flat by construction."
-    ),
-    "max_iter": (
-        "Each T is a fit of its own: its round k + 1 rests on the share k / T of the "
-        "pseudo-labels."
-    ),
-}
 
 
 def build_curve_tables(
@@ -102,11 +92,12 @@ def _caption(curve: CurveScores) -> str:
             "Bold: best of a task and value among complete methods. * supervised; "
             "† shortened run."
         )
-    if note := _NOTES.get(curve.parameter):
+    known = (method_class(row.method).option_notes for row in curve.rows)
+    for note in dict.fromkeys(notes.get(curve.parameter, "") for notes in known):
         parts.append(note.format(n_classes=curve.plan.n_classes))
     if curve.plan.dropped:
         parts.append(_dropped(curve))
-    return " ".join(parts)
+    return " ".join(filter(None, parts))
 
 
 def _dropped(curve: CurveScores) -> str:

@@ -9,13 +9,13 @@ from typing import Any
 
 import pandas as pd
 
-from cdspp.analysis.answers import tally, verdict_of
+from cdspp.analysis.answers import gain_without_source, tally, verdict_of
 from cdspp.analysis.paired import interval_note
 from cdspp.analysis.source_help import (
     by_task,
     matrix,
     no_comparisons,
-    of_method,
+    of_reference,
     on_average,
     rivals_of,
 )
@@ -28,8 +28,13 @@ from cdspp.analysis.verdicts import (
     TOO_FEW,
     UNDECIDED,
 )
-from cdspp.core.names import ALONE, BASELINE
-from cdspp.core.wording import DASH, counted, in_points, task_title
+from cdspp.core.wording import (
+    DASH,
+    STATE_TITLES,
+    counted,
+    in_points,
+    task_title,
+)
 from cdspp.report.tables.table import Cell, Line, Table, effect_cell
 
 __all__ = ["build_matrix_table", "build_task_table"]
@@ -50,28 +55,20 @@ def build_matrix_table(
     Parameters
     ----------
     groups : sequence of DataFrame
-        What `compare` returned for each benchmark.
+        What `compare_with_rivals` returned for each benchmark.
     margin : float
         Points within which a gain counts as equal.
     corrected : bool, default=True
         Whether words are corrected for the number of methods.
     """
-    family = "after Holm's correction over methods" if corrected else "pair by pair"
     rivals = rivals_of(groups)
     matrices = [matrix(group, corrected=corrected) for group in groups]
     averages = pd.concat([no_comparisons(), *matrices], ignore_index=True)
     return Table(
         name="source-help",
         title="Did the source help each method?",
-        caption=(
-            f"{_GAIN}{family}. Averages over tasks. In small print below, from four "
-            "target domains on: the interval over their means. Without: how much of "
-            "the gain over SVM_t is there without any source. Verdict on the average, "
-            "by accuracy and by balanced accuracy, and on how many tasks it is helps, "
-            f"hurts, equal (gains over both forms of none within ±{margin:g}) or "
-            "undecided. Every state but none knows the class shares of the source. A "
-            "dash: not run in this state." + interval_note(averages["trials"])
-        ),
+        caption=_matrix_caption(rivals, margin, corrected)
+        + interval_note(averages["trials"]),
         columns=(
             "Method",
             "Accuracy",
@@ -91,17 +88,31 @@ def build_matrix_table(
     )
 
 
+def _matrix_caption(rivals: Mapping[str, str], margin: float, corrected: bool) -> str:
+    family = "after Holm's correction over methods" if corrected else "pair by pair"
+    others = (name for key, name in rivals.items() if key not in STATE_TITLES)
+    baseline = next(others, "the baseline")
+    return (
+        f"{_GAIN}{family}. Averages over tasks. In small print below, from four target "
+        "domains on: the interval over their means. Without: how much of the gain over "
+        f"{baseline} is there without any source. Verdict on the average, by accuracy "
+        "and by balanced accuracy, and on how many tasks it is helps, hurts, equal "
+        f"(gains over both forms of none within ±{margin:g}) or undecided. Every state "
+        "but none knows the class shares of the source. A dash: not run in this state."
+    )
+
+
 def build_task_table(comparisons: pd.DataFrame, benchmark: str, title: str) -> Table:
     """Build the table ``source-help_<benchmark>``: the reference, task by task.
 
     Parameters
     ----------
     comparisons : DataFrame
-        What `compare` returned; all of it is in the CSV.
+        What `compare_with_rivals` returned; all of it is in the CSV.
     benchmark, title : str
         Of the benchmark.
     """
-    ours = of_method(comparisons)
+    ours = of_reference(comparisons)
     rivals = rivals_of([ours])
     return Table(
         name=f"source-help_{benchmark}",
@@ -185,11 +196,10 @@ def _gain(comparison: Any | None) -> Cell:
 
 def _without(average: pd.DataFrame) -> Cell:
     """Return what the method gains over the baseline without any source."""
-    gains = dict(zip(average["rival"], average["gain"], strict=True))
-    value = gains.get(BASELINE, math.nan) - gains.get(ALONE, math.nan)
+    value, whole = gain_without_source(average) or (math.nan, math.nan)
     if math.isnan(value):
         return Cell(DASH)
-    of = in_points(gains[BASELINE], sign=True)
+    of = in_points(whole, sign=True)
     return Cell(in_points(value, sign=True), note=f"of {of}", value=value)
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from cdspp.core.artifacts import atomic
 from cdspp.core.errors import DataError
+from cdspp.core.whole_files import atomic
 from cdspp.core.wording import DASH, in_points, split_name, visible
 
 __all__ = [

@@ -1,0 +1,1 @@
+"""Speed, memory, error rates of verdicts: `python -m benchmarks --help` lists them."""

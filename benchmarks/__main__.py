@@ -1,0 +1,303 @@
+"""The measurements from the shell: `python -m benchmarks WHAT`, in the repository."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from benchmarks import measure, verdicts
+from benchmarks.geometry import bench_geometry, geometry_table
+from benchmarks.geometry_figure import draw_geometry
+from benchmarks.methods import bench_methods, methods_table
+from benchmarks.networks import bench_networks, networks_table
+from benchmarks.scale import bench_scale, scale_table
+from benchmarks.scale_figure import draw_scale
+from benchmarks.solver import bench_solver, solver_table
+from cdspp.cli.command import add_command, positive_integer
+from cdspp.cli.main import run_command
+from cdspp.core.whole_files import atomic, write_json
+from cdspp.paper.times import paper_seconds
+
+__all__ = ["main"]
+
+progress = logging.getLogger("benchmarks").info
+
+SOLVER_HELP = """\
+Times the closed form against a dense generalised eigensolver, and the rounds of
+semi-supervised CDSPP against the matrix products that no implementation can avoid.
+Synthetic rows; each measurement in a process of its own with one BLAS thread. The dense
+solver takes most of the time: about half a minute and 1 GB for each size and run.
+"""
+
+METHODS_HELP = """\
+Fits every method once with its authors' parameters on synthetic rows, each in a
+process of its own with one thread, and shows seconds and peak memory beside those of
+CDSPP, what the cost model expects, and the ratios of the paper's computation times.
+
+examples:
+  python -m benchmarks methods --size office-caltech
+  python -m benchmarks methods tit cdls --paper resources/paper/computation_time.csv
+"""
+
+NETWORKS_HELP = """\
+Times one step of STN and SSAN on one thread against the matrix products that it cannot
+do without, and against those of the same networks written down layer by layer
+(textbook). Synthetic rows; each measurement in a process of its own.
+
+example:
+  python -m benchmarks networks --size office-home
+"""
+
+VERDICTS_HELP = """\
+Tests the rule that says whether a source helped, where the truth is known: on simulated
+test rows, and on pools of planted populations that CDSPP is fitted to in every source
+state, whose true gains other pools tell. Shows how often the rule says what is not so,
+beside how often it may (5 % and two standard errors), how often it says what is, and
+how often intervals hold the truth. `cdspp compare` is tested likewise, with 12, 30 and
+100 labelled rows, 39 in five classes of unequal size, and 40 in two, which takes most
+of the time: some forty minutes of a processor.
+
+With --study nothing is simulated: the command shows by how much standard errors over
+trials and rows exceed those over trials alone in a finished study.
+
+examples:
+  python -m benchmarks verdicts --parts scores populations --draws 200 --pools 5
+  python -m benchmarks verdicts --study results/embedded
+"""
+
+GEOMETRY_HELP = """\
+When does a source help? Planted problems on a fixed grid (1, 2, 3 labelled target rows
+a class; 5, 20, 65 classes; none, half or all of the geometry of classes in common),
+every quick method with the source and without one. Writes shared-geometry.csv and the
+figure of it, and prints the gains. About 20 minutes on two cores.
+
+example:
+  python -m benchmarks geometry --output docs
+"""
+
+SCALE_HELP = """\
+Fits CDSPP to target rows that stay in a file of float32, in processes of their own with
+one BLAS thread, for 10 000 rows to the largest number asked, and to the same rows in
+memory where they are few. Writes scale.csv and the figure of it, and prints seconds,
+peak memory, and the exponent with which time grows. The file of a million rows takes
+4 GB of disk while it runs, about five minutes.
+
+example:
+  python -m benchmarks scale --largest 30000
+"""
+
+
+def _solver(arguments: argparse.Namespace) -> str:
+    sizes = _sizes(arguments.size)
+    results = bench_solver(sizes, repeat=arguments.repeat, progress=progress)
+    return _kept(arguments, results, solver_table(results))
+
+
+def _sizes(name: str) -> list[measure.Size]:
+    sizes = measure.SIZES
+    return [sizes[key] for key in (sizes if name == "all" else [name])]
+
+
+def _kept(arguments: argparse.Namespace, results: Any, table: str) -> str:
+    """Return the table; the numbers go to the file that the arguments name."""
+    if arguments.json:
+        write_json(arguments.json, results)
+    return table
+
+
+def _methods(arguments: argparse.Namespace) -> str:
+    paper = paper_seconds(arguments.paper) if arguments.paper else None
+    results = bench_methods(
+        _sizes(arguments.size),
+        methods=arguments.method,
+        limit=arguments.limit,
+        progress=progress,
+    )
+    return _kept(arguments, results, methods_table(results, paper))
+
+
+def _networks(arguments: argparse.Namespace) -> str:
+    results = bench_networks(_sizes(arguments.size), progress=progress)
+    return _kept(arguments, results, networks_table(results))
+
+
+def _verdicts(arguments: argparse.Namespace) -> str:
+    if arguments.study:
+        ratios = verdicts.standard_error_ratios(arguments.study)
+        return _kept(arguments, ratios, verdicts.ratios_table(ratios))
+    results = verdicts.bench_verdicts(
+        arguments.parts,
+        draws=arguments.draws,
+        populations=arguments.populations,
+        pools=arguments.pools,
+        comparisons=arguments.comparisons,
+        workers=arguments.workers,
+        progress=progress,
+    )
+    return _kept(arguments, results, verdicts.verdicts_table(results))
+
+
+def _geometry(arguments: argparse.Namespace) -> str:
+    gains = bench_geometry(
+        draws=arguments.draws, workers=arguments.workers, progress=progress
+    )
+    draw_geometry(gains, _figure_files(arguments, "shared-geometry", gains))
+    return geometry_table(gains)
+
+
+def _scale(arguments: argparse.Namespace) -> str:
+    measured = bench_scale(
+        arguments.largest,
+        n_features=arguments.features,
+        repeat=arguments.repeat,
+        folder=arguments.folder,
+        progress=progress,
+    )
+    draw_scale(measured, _figure_files(arguments, "scale", measured))
+    return scale_table(measured)
+
+
+def _figure_files(
+    arguments: argparse.Namespace, name: str, numbers: pd.DataFrame
+) -> list[Path]:
+    """Write the numbers of a figure as CSV; return where the figure goes."""
+    stem = Path(arguments.output, name)
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    with atomic(stem.with_suffix(".csv")) as temporary:
+        numbers.to_csv(temporary, index=False)
+    return [stem.with_suffix(".svg"), stem.with_suffix(".png")]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="Measure speed, memory, and verdicts."
+    )
+    what = parser.add_subparsers(metavar="WHAT", required=True)
+    measured = [_add_solver(what), _add_methods(what), _add_networks(what)]
+    for each in measured:
+        each.add_argument(
+            "--size",
+            choices=["office-caltech", "office-home", "all"],
+            default="all",
+            help="size of the problem (%(default)s)",
+        )
+    for each in (*measured, _add_verdicts(what)):
+        each.add_argument(
+            "--json", metavar="FILE", help="also write all numbers as JSON"
+        )
+    _add_geometry(what)
+    _add_scale(what)
+    return parser
+
+
+def _add_solver(what: Any) -> argparse.ArgumentParser:
+    text = "closed form against a dense eigensolver"
+    solver = add_command(what, "solver", _solver, text, SOLVER_HELP)
+    solver.add_argument(
+        "--repeat",
+        type=positive_integer,
+        default=3,
+        metavar="N",
+        help="runs of each measurement; the median counts (%(default)s)",
+    )
+    return solver
+
+
+def _add_methods(what: Any) -> argparse.ArgumentParser:
+    text = "one fit of every method, as ratios to CDSPP"
+    methods = add_command(what, "methods", _methods, text, METHODS_HELP)
+    methods.add_argument("method", nargs="*", metavar="METHOD", help="all by default")
+    methods.add_argument(
+        "--limit",
+        type=positive_integer,
+        default=600,
+        metavar="SECONDS",
+        help="give a fit up after this time (%(default)s)",
+    )
+    methods.add_argument(
+        "--paper",
+        metavar="FILE",
+        help="times to compare with, as resources/paper/computation_time.csv",
+    )
+    return methods
+
+
+def _add_networks(what: Any) -> argparse.ArgumentParser:
+    text = "a step of each network against its products"
+    return add_command(what, "networks", _networks, text, NETWORKS_HELP)
+
+
+def _add_verdicts(what: Any) -> argparse.ArgumentParser:
+    text = "how often the rule on source help errs"
+    command = add_command(what, "verdicts", _verdicts, text, VERDICTS_HELP)
+    parts = verdicts.PARTS
+    command.add_argument(
+        "--parts", nargs="+", choices=parts, default=parts, help="all by default"
+    )
+    _add_number(command, "--draws", 400, "simulated benchmarks a line")
+    _add_number(command, "--populations", 8, "planted populations a kind and size")
+    _add_number(command, "--pools", 8, "pools of each, three at least")
+    _add_number(command, "--comparisons", 40, "comparisons by hold-out a case")
+    command.add_argument(
+        "--study", metavar="FOLDER", help="only compare the standard errors of a study"
+    )
+    _add_number(command, "--workers", 2, "processes at a time")
+    return command
+
+
+def _add_geometry(what: Any) -> None:
+    text = "what methods gain from a source, by what it has in common"
+    geometry = add_command(what, "geometry", _geometry, text, GEOMETRY_HELP)
+    _add_number(geometry, "--draws", 20, "problems a place of the grid")
+    _add_number(geometry, "--workers", 2, "processes at a time")
+    _add_output(geometry)
+
+
+def _add_scale(what: Any) -> None:
+    text = "CDSPP on rows that stay in their file, by their number"
+    scale = add_command(what, "scale", _scale, text, SCALE_HELP)
+    _add_number(scale, "--largest", 1_000_000, "most target rows")
+    _add_number(scale, "--features", 1024, "features of the target")
+    _add_number(scale, "--repeat", 1, "runs of each fit; the quickest counts")
+    scale.add_argument(
+        "--folder",
+        metavar="FOLDER",
+        help="where the file of rows lies while it runs; the system's by default",
+    )
+    _add_output(scale)
+
+
+def _add_output(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--output",
+        metavar="FOLDER",
+        default=".",
+        help="where the table and the figure go (%(default)s)",
+    )
+
+
+def _add_number(
+    command: argparse.ArgumentParser, name: str, default: int, counted: str
+) -> None:
+    command.add_argument(
+        name,
+        type=positive_integer,
+        default=default,
+        metavar="N",
+        help=f"{counted} (%(default)s)",
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit code, see `cdspp.cli.main.run_command`."""
+    return run_command(_parser(), argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,188 @@
+"""What methods gain from a source, by what it has in common with the target.
+
+Planted problems on a fixed grid: labelled target rows a class, classes, and how much of
+the geometry of classes both domains share. Every quick method is fitted with the source
+and without; the gain is over independent problems, so its interval speaks of problems
+and not of labelled samples alone.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from itertools import product
+from multiprocessing import get_context
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.planted import Planted, PlantedProblem
+from cdspp.analysis.paired import paired_gain
+from cdspp.analysis.summary import mean_sd
+from cdspp.analysis.verdicts import ALPHA, HELPS, judge_pair
+from cdspp.core.errors import CollapseWarning, MethodFailed
+from cdspp.core.provenance import limit_threads
+from cdspp.core.seeding import integer_seed
+from cdspp.core.wording import in_points
+from cdspp.methods import make, method_class, seed_option
+from cdspp.methods.base import SourceDomain
+
+__all__ = ["GRID", "METHODS", "Place", "bench_geometry", "geometry_table", "planted_at"]
+
+METHODS = (
+    "cdls-sup",
+    "dama-sup",
+    "cdspp-sup",
+    "dama",
+    "cdls",
+    "tit",
+    "ddacl",
+    "dama-plus",
+    "cdspp",
+)
+MARGIN = 0.01
+# Latent dimensions by number of classes: fewer, so that some classes lie near others.
+LATENT = {5: 4, 20: 8, 65: 16}
+
+
+class Place(NamedTuple):
+    """A place of the grid: labelled target rows a class, classes, shared geometry."""
+
+    labels: int
+    classes: int
+    shared: float
+
+
+GRID = tuple(Place(*each) for each in product((1, 2, 3), (5, 20, 65), (0.0, 0.5, 1.0)))
+
+
+def planted_at(place: Place) -> Planted:
+    """Return the problems of a place.
+
+    Without shared geometry the classes of the source are spread as they like, too;
+    otherwise as those of the target.
+    """
+    return Planted(
+        geometry="shared" if place.shared else "none",
+        shared=place.shared or 1.0,
+        n_classes=place.classes,
+        n_labelled=place.labels,
+        n_unlabelled=10,
+        n_source=20,
+        n_latent=LATENT[place.classes],
+        d_source=60,
+        d_target=40,
+        spread=0.7,
+    )
+
+
+def bench_geometry(
+    *,
+    draws: int = 20,
+    workers: int = 2,
+    places: Sequence[Place] = GRID,
+    methods: Sequence[str] = METHODS,
+    progress: Callable[[str], None] = lambda text: None,
+) -> pd.DataFrame:
+    """Measure the gains of methods from a planted source over none.
+
+    Parameters
+    ----------
+    draws : int, default=20
+        Problems a place.
+    workers : int, default=2
+        Processes at a time, each with one BLAS thread; results are the same for any.
+    places : sequence of Place
+        Where; the whole grid by default.
+    methods : sequence of str
+        Identifiers; the quick methods by default.
+    progress : callable, optional
+        Told what has been measured.
+
+    Returns
+    -------
+    DataFrame
+        By place and method: accuracies with the source and without (`accuracy`,
+        `alone`), the paired gain over problems with its 95 % t interval, and the word
+        of the pair (`cdspp.analysis.verdicts.judge_pair`), and how many `problems` it
+        rests on: those on which the method failed are left out.
+    """
+    asked = list(product(places, methods, range(draws)))
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        found = {}
+        for request, pair in zip(asked, pool.map(_accuracies, asked), strict=True):
+            found[request] = pair
+            place, method, draw = request
+            if (method, draw) == (methods[-1], draws - 1):
+                progress(
+                    f"{place.labels} labels, {place.classes} classes, shared "
+                    f"geometry {place.shared:g}"
+                )
+    records = []
+    for place, method in product(places, methods):
+        pairs = np.array([found[place, method, draw] for draw in range(draws)])
+        gain = paired_gain(*pairs.T)
+        records.append(
+            {
+                **place._asdict(),
+                "method": method,
+                "display_name": method_class(method).display_name,
+                "accuracy": mean_sd(pairs[:, 0])[0],
+                "alone": mean_sd(pairs[:, 1])[0],
+                "gain": gain.gain,
+                "low": gain.low,
+                "high": gain.high,
+                "pair": judge_pair(gain, MARGIN),
+                "problems": gain.trials,
+            }
+        )
+    return pd.DataFrame(records)
+
+
+def _accuracies(request: tuple[Place, str, int]) -> tuple[float, float]:
+    """Return the accuracy of a method on a problem with its source, and without."""
+    place, method, draw = request
+    problem = planted_at(place).draw(integer_seed("geometry", *map(str, place), draw))
+    with limit_threads(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", CollapseWarning)
+        with_source = _accuracy(method, problem, problem.source, draw)
+        return with_source, _accuracy(method, problem, None, draw)
+
+
+def _accuracy(
+    method: str, problem: PlantedProblem, source: SourceDomain | None, seed: int
+) -> float:
+    """Return the accuracy of a fit; NaN where it failed."""
+    model = make(method, **seed_option(method, seed))
+    try:
+        model.fit(problem.X, problem.y, source=source)
+    except MethodFailed:
+        return float("nan")
+    return float((model.transduction_ == problem.truth)[problem.unlabelled].mean())
+
+
+def geometry_table(gains: pd.DataFrame) -> str:
+    """Return the gains as an aligned table: methods by shared geometry.
+
+    A cell has the mean gain over labels and classes, in points, and on how many of
+    these places the source surely helped.
+    """
+    levels = sorted(gains["shared"].unique())
+    heads = "".join(f"{f'shared {level:g}':>20}" for level in levels)
+    lines = ["Gain over no source, points (surely helps on n of the places)", ""]
+    lines.append(f"{'':12}{heads}")
+    for name, group in gains.groupby("display_name", sort=False):
+        cells = ""
+        for level in levels:
+            here = group[group["shared"] == level]
+            helped = int((here["pair"] == HELPS).sum())
+            mean = in_points(here["gain"].mean(), sign=True)
+            cells += f"{f'{mean} ({helped} of {len(here)})':>20}"
+        lines.append(f"{name:12}{cells}")
+    lines += [
+        "",
+        f"By chance a source without use helps on {100 * ALPHA:g} % of places.",
+    ]
+    return "\n".join([*lines, ""])

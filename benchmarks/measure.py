@@ -1,0 +1,224 @@
+"""Measurements in processes of their own: time and peak memory on synthetic rows.
+
+Each measurement runs in a fresh process with one BLAS thread, on seeded rows of the
+sizes of real benchmarks. Memory is the peak resident memory beyond what imports and
+data take. `benchmarks.solver` and `benchmarks.methods` say what is measured.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from cdspp.core.provenance import peak_memory_mb
+from cdspp.methods.base import UNLABELLED, Float, Int, SourceDomain
+from cdspp.study.cost import Size
+
+__all__ = [
+    "SIZES",
+    "Rows",
+    "Size",
+    "Work",
+    "ask_process",
+    "class_centres",
+    "measure",
+    "rows_around",
+    "run_measurement",
+    "synthetic_rows",
+    "timed",
+]
+
+Work = Callable[[], Mapping[str, Any]]
+ONE_THREAD = {
+    name: "1"
+    for name in (
+        "MKL_NUM_THREADS",
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "VECLIB_MAXIMUM_THREADS",
+    )
+}
+
+SIZES: Mapping[str, Size] = {
+    "office-caltech": Size("office-caltech", 10, 200, 800, 30, 928, 4096),
+    "office-home": Size("office-home", 65, 1300, 4096, 195, 4200, 2048),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Synthetic rows of both domains, the labelled target rows first."""
+
+    X_source: Float
+    y_source: Int
+    X_target: Float
+    y_target: Int
+
+    def source(self) -> SourceDomain:
+        """Return the source domain."""
+        return SourceDomain(self.X_source, self.y_source)
+
+
+def synthetic_rows(size: Size, seed: int = 0) -> Rows:
+    """Draw rectified Gaussian rows around one centre a class and domain."""
+    rng = np.random.default_rng(seed)
+    y_source = np.arange(size.n_source) % size.n_classes
+    n_target = size.n_labelled + size.n_unlabelled
+    y_target = np.arange(n_target) % size.n_classes
+
+    def draw(codes: Int, d: int) -> Float:
+        return rows_around(class_centres(size.n_classes, d, rng), codes, rng)
+
+    X_source, X_target = draw(y_source, size.d_source), draw(y_target, size.d_target)
+    y_target[size.n_labelled :] = UNLABELLED
+    return Rows(X_source, y_source, X_target, y_target)
+
+
+def class_centres(n_classes: int, d: int, rng: np.random.Generator) -> Float:
+    """Draw a centre a class, (n_classes, d)."""
+    centres: Float = rng.standard_normal((n_classes, d)) * (3.0 / np.sqrt(d)) ** 0.5
+    return centres
+
+
+def rows_around(centres: Float, codes: Int, rng: np.random.Generator) -> Float:
+    """Draw rectified Gaussian rows around the centres of their classes."""
+    rows = centres[codes] + rng.standard_normal((len(codes), centres.shape[1]))
+    rectified: Float = np.maximum(rows, 0.0, out=rows)
+    return rectified
+
+
+def _resident_mb(field: str) -> float:
+    """Return `VmRSS` or `VmHWM` of this process; the peak where there is no /proc."""
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+    except OSError:
+        return peak_memory_mb()
+    entry = next(line for line in lines if line.startswith(field))
+    return float(entry.split()[1]) / 1e3
+
+
+def _forget_peak() -> None:
+    """Start the peak anew from now, where the system can."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5")
+    except OSError:
+        return
+
+
+def run_measurement(
+    what: str, size: Size, rows_in_use: Sequence[int] = ()
+) -> dict[str, Any]:
+    """Time one measurement in this process, on rows drawn beforehand."""
+    module, _, name = what.partition(":")
+    prepare = import_module(module).prepare
+    tiny = Size("warm-up", 3, 12, 6, 6, 9, 40)
+    prepare(name, tiny, synthetic_rows(tiny), [6, 9])()
+    return timed(prepare(name, size, synthetic_rows(size), rows_in_use))
+
+
+def timed(work: Work) -> dict[str, Any]:
+    """Return what the work returns, its seconds, and its peak memory over what was."""
+    _forget_peak()
+    before = _resident_mb("VmRSS")
+    start = time.perf_counter()
+    result = work()
+    seconds = time.perf_counter() - start
+    memory = max(_resident_mb("VmHWM") - before, 0.0)
+    return {"seconds": seconds, "peak_memory_mb": memory, **result}
+
+
+def ask_process(
+    module: str, request: str, told: str, hint: str = "", *, limit: float | None = None
+) -> Any:
+    """Have a module answer in a fresh process with one BLAS thread.
+
+    Parameters
+    ----------
+    module : str
+        Module that, started as one, writes its answer to a request as JSON.
+    request : str
+        Its only argument.
+    told, hint : str
+        How the error of a process that fails begins and ends.
+    limit : float, optional
+        Seconds after which it is given up.
+
+    Raises
+    ------
+    RuntimeError
+        The process failed; the message has the last line that it wrote.
+    subprocess.TimeoutExpired
+        It took longer than `limit`.
+    """
+    done = subprocess.run(
+        [sys.executable, "-m", module, request],
+        env={**os.environ, **ONE_THREAD},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=limit,
+    )
+    if done.returncode:
+        reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise RuntimeError(
+            f"{told} failed with exit code {done.returncode}: {reason}.{hint}"
+        )
+    return json.loads(done.stdout)
+
+
+def measure(
+    what: str,
+    size: Size,
+    rows_in_use: Sequence[int] = (),
+    *,
+    repeat: int = 1,
+    limit: float | None = None,
+) -> dict[str, Any]:
+    """Measure in fresh processes with one BLAS thread; medians over `repeat` runs.
+
+    Parameters
+    ----------
+    what : str
+        ``<module>:<name>``; the module's `prepare` gives the work of this name.
+    size : Size
+        Size of the synthetic problem.
+    rows_in_use : sequence of int
+        Target rows in use in each round, for a measurement that needs them.
+    repeat : int, default=1
+        Runs of which the median counts.
+    limit : float, optional
+        Seconds after which a run is given up: `seconds` and `peak_memory_mb` are None
+        then, and `limit` is told.
+    """
+    request = json.dumps([what, asdict(size), list(rows_in_use)])
+    told = f"Measurement {what} of {size.name}"
+    hint = " It may need more memory than there is."
+    runs = []
+    for _ in range(repeat):
+        try:
+            runs.append(
+                ask_process("benchmarks.measure", request, told, hint, limit=limit)
+            )
+        except subprocess.TimeoutExpired:
+            return {"seconds": None, "peak_memory_mb": None, "limit": limit}
+    middle = {
+        key: median(run[key] for run in runs) for key in ("seconds", "peak_memory_mb")
+    }
+    seconds = [run["seconds"] for run in runs]
+    return {**runs[0], **middle, "seconds_of_each_run": seconds}
+
+
+if __name__ == "__main__":
+    wanted, fields, in_use = json.loads(sys.argv[1])
+    sys.stdout.write(json.dumps(run_measurement(wanted, Size(**fields), in_use)))

@@ -1,0 +1,110 @@
+"""What a fit of each method takes, as ratios to CDSPP."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from benchmarks.measure import Rows, Work, measure
+from cdspp.methods import available, make, method_class, seed_option
+from cdspp.study.cost import Size, fit_cost
+
+__all__ = ["YARDSTICK", "bench_methods", "methods_table", "prepare"]
+
+YARDSTICK = "cdspp"
+COLUMNS = ("seconds", "x CDSPP", "peak MB", "x CDSPP", "model s", "paper, x")
+
+
+def prepare(name: str, size: Size, rows: Rows, rows_in_use: Sequence[int]) -> Work:
+    """Return the fit of the method `name` with its defaults, to be timed."""
+    model = make(name, **seed_option(name, 0))
+    source = rows.source()
+
+    def work() -> Mapping[str, Any]:
+        model.fit(rows.X_target, rows.y_target, source=source)
+        return {}
+
+    return work
+
+
+def bench_methods(
+    sizes: Sequence[Size],
+    *,
+    methods: Sequence[str] = (),
+    limit: float = 600.0,
+    progress: Callable[[str], None] = lambda text: None,
+) -> list[dict[str, Any]]:
+    """Measure one fit of each method on each size, one after the other.
+
+    Parameters
+    ----------
+    sizes : sequence of Size
+        Sizes of the synthetic problems.
+    methods : sequence of str
+        Identifiers; all methods by default. CDSPP is always among them.
+    limit : float, default=600
+        Seconds after which a fit is given up; the cost model then tells what it would
+        have taken.
+    progress : callable, optional
+        Told what is about to be measured.
+
+    Returns
+    -------
+    results : list of dict
+        By size: `size`, and by method `seconds` and `peak_memory_mb` (None where given
+        up) beside `model_seconds`.
+    """
+    chosen = dict.fromkeys([YARDSTICK, *(methods or available())])
+    results = []
+    for size in sizes:
+        found = {}
+        for name in chosen:
+            progress(f"{size.name}: {name}")
+            entry = measure(f"{__name__}:{name}", size, limit=limit)
+            model = fit_cost(method_class(name), size).seconds
+            found[name] = {**entry, "model_seconds": model}
+        results.append({"size": asdict(size), "methods": found})
+    return results
+
+
+def methods_table(
+    results: Sequence[Mapping[str, Any]],
+    paper: Mapping[str, Mapping[str, float]] | None = None,
+) -> str:
+    """Return the results of `bench_methods` as an aligned table.
+
+    Parameters
+    ----------
+    results : sequence of mapping
+        What `bench_methods` returned.
+    paper : mapping, optional
+        What `paper_seconds` returned; its ratios to CDSPP stand beside.
+    """
+    lines = []
+    for result in results:
+        size = Size(**result["size"])
+        lines += [str(size), f"  {'':14}" + "".join(f"{c:>11}" for c in COLUMNS)]
+        printed = (paper or {}).get(size.name, {})
+        yardstick = result["methods"][YARDSTICK]
+        for name, entry in result["methods"].items():
+            cells = [*_measured(entry, yardstick), f"{entry['model_seconds']:.1f}"]
+            cells.append(_ratio(printed, method_class(name).display_name))
+            lines.append(f"  {name:14}" + "".join(f"{cell:>11}" for cell in cells))
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _measured(entry: Mapping[str, Any], yardstick: Mapping[str, Any]) -> list[str]:
+    if entry["seconds"] is None:
+        return [f"> {entry['limit']:.0f}", "–", "–", "–"]
+    memory, unit = entry["peak_memory_mb"], max(yardstick["peak_memory_mb"] or 0.0, 1.0)
+    seconds, second = entry["seconds"], yardstick["seconds"]
+    ratio = f"{seconds / second:.2f}" if second else "–"
+    return [f"{seconds:.2f}", ratio, f"{memory:.0f}", f"{memory / unit:.2f}"]
+
+
+def _ratio(printed: Mapping[str, float], name: str) -> str:
+    """Return a method's printed time over that of CDSPP."""
+    own, unit = printed.get(name), printed.get(method_class(YARDSTICK).display_name)
+    return "–" if own is None or not unit else f"{own / unit:.2f}"

@@ -1,0 +1,156 @@
+"""A step of each network against its matrix products."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, cast
+
+from benchmarks.measure import Rows, Work, measure
+from cdspp.methods import available, make, method_class
+from cdspp.methods.networks.networks import NetworkClassifier, rows_cost_less
+from cdspp.methods.networks.site import Site, product
+from cdspp.study.cost import Size
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+__all__ = ["NETWORKS", "bench_networks", "networks_table", "prepare", "step_products"]
+
+NETWORKS = [
+    name for name in available() if issubclass(method_class(name), NetworkClassifier)
+]
+# The shortest of so many steps and runs of a product counts.
+STEPS, REPEATS = 12, 3
+COLUMNS = ("step ms", "products ms", "ratio", "textbook ms")
+
+
+def step_products(
+    size: Size, n_components: int, *, sums_rows: bool
+) -> list[tuple[int, int, int]]:
+    """Return the products (m x inner by inner x n) of both encoders in one step.
+
+    Parameters
+    ----------
+    size : Size
+        Size of the problem.
+    n_components : int
+        Width of the codes.
+    sums_rows : bool
+        Whether a first layer may be trained on products of rows, as SSAN's are.
+    """
+    products = []
+    domains = (size.n_source, size.d_source), (size.n_target, size.d_target)
+    for n, d in domains:
+        hidden = (d + n_components) // 2
+        if sums_rows and rows_cost_less(n, d):
+            products.append((n, n, hidden))
+        else:
+            products += [(n, d, hidden), (hidden, n, d)]
+        # Outputs of the second layer, and the gradients of its weights and inputs.
+        products.append((n, hidden, n_components))
+        products.append((n_components, n, hidden))
+        products.append((n, n_components, hidden))
+    return products
+
+
+def prepare(name: str, size: Size, rows: Rows, rows_in_use: Sequence[int]) -> Work:
+    """Return the measurement of the network `name`, in processor milliseconds."""
+    options = {"max_iter": STEPS, "random_state": 0, "device": "cpu"}
+    network = cast(NetworkClassifier, make(name, **options))
+    k = network.n_components
+
+    def work() -> Mapping[str, Any]:
+        own = step_products(size, k, sums_rows=network.sums_rows)
+        textbook = step_products(size, k, sums_rows=False)
+        return {
+            "step_ms": _time_step(network, rows),
+            "products_ms": _time_products(own, product),
+            "textbook_ms": _time_products(textbook, _mm),
+        }
+
+    return work
+
+
+def _time_step(network: NetworkClassifier, rows: Rows) -> float:
+    from torch.optim.optimizer import register_optimizer_step_post_hook
+
+    ends: list[float] = []
+    handle = register_optimizer_step_post_hook(
+        lambda *given: ends.append(time.process_time())
+    )
+    network.fit(rows.X_target, rows.y_target, source=rows.source())
+    handle.remove()
+    return 1e3 * min(after - before for before, after in pairwise(ends))
+
+
+def _mm(A: Tensor, B: Tensor) -> Tensor:
+    return A.mm(B.T)
+
+
+def _time_products(
+    products: Sequence[tuple[int, int, int]],
+    multiply: Callable[[Tensor, Tensor], Tensor],
+) -> float:
+    """Return the shortest time of each product, summed up."""
+    site = Site.open("cpu", 0)
+    total = 0.0
+    with site.arithmetic():
+        for m, inner, n in products:
+            A, B = site.normal(m, inner), site.normal(n, inner)
+            ends = [time.process_time()]
+            for _ in range(REPEATS):
+                multiply(A, B)
+                ends.append(time.process_time())
+            total += min(after - before for before, after in pairwise(ends))
+    return 1e3 * total
+
+
+def bench_networks(
+    sizes: Sequence[Size], *, progress: Callable[[str], None] = lambda text: None
+) -> list[dict[str, Any]]:
+    """Measure a step of each network on each size, one after the other.
+
+    Parameters
+    ----------
+    sizes : sequence of Size
+        Sizes of the synthetic problems.
+    progress : callable, optional
+        Told what is about to be measured.
+
+    Returns
+    -------
+    results : list of dict
+        By size: `size`, and by network the milliseconds of one step (`step_ms`), of its
+        products as they are computed (`products_ms`), and of those of a network that is
+        written down layer by layer, by `torch.mm` (`textbook_ms`).
+    """
+    results = []
+    for size in sizes:
+        found = {}
+        for name in NETWORKS:
+            progress(f"{size.name}: {name}")
+            found[name] = measure(f"{__name__}:{name}", size)
+        results.append({"size": asdict(size), "networks": found})
+    return results
+
+
+def networks_table(results: Sequence[Mapping[str, Any]]) -> str:
+    """Return the results of `bench_networks` as an aligned table."""
+    lines = []
+    for result in results:
+        lines += [
+            str(Size(**result["size"])),
+            f"  {'':8}" + "".join(f"{column:>13}" for column in COLUMNS),
+        ]
+        for name, entry in result["networks"].items():
+            step, products = entry["step_ms"], entry["products_ms"]
+            ratio = step / products if products else float("nan")
+            lines.append(
+                f"  {name:8}{step:13.1f}{products:13.1f}{ratio:13.2f}"
+                f"{entry['textbook_ms']:13.1f}"
+            )
+        lines.append("")
+    return "\n".join(lines)

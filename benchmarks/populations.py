@@ -1,0 +1,201 @@
+"""Populations of known gains: intervals and verdicts on pools, the truth from others.
+
+A study sees one pool of target rows. Here many pools are drawn from a planted
+population, trials label rows of each, and the gain over all of them is the truth for
+other labelled samples *and* other target rows, which is what intervals are for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from benchmarks.planted import GEOMETRIES, Planted, PlantedProblem
+from cdspp.analysis.crossed import Stratum, by_class, crossed_gain
+from cdspp.analysis.paired import PairedGain, gain_of
+from cdspp.analysis.rivals import ACCURACY, BALANCED, MEASURES
+from cdspp.analysis.verdicts import EQUAL, HELPS, HURTS, agreed, judge_tasks
+from cdspp.core.names import ALONE, REAL, SWAPPED, WITHOUT_SOURCE
+from cdspp.core.seeding import generator
+from cdspp.methods import make
+from cdspp.methods.base import Float, Int, SourceDomain
+from cdspp.stages.source_states import STATES, SourceState
+
+__all__ = [
+    "HARDEST",
+    "KINDS",
+    "MARGIN",
+    "POOL_ROWS",
+    "judge_population",
+    "plain_and_crossed",
+    "population",
+]
+
+MARGIN = 0.01
+HARDEST = "hardest"
+Gains = dict[str, dict[str, tuple[PairedGain, PairedGain]]]  # by measure and state
+POOL_ROWS = (6, 15, 60)  # target rows a class
+
+_MIXED: Mapping[str, Sequence[float]] = {
+    "n_classes": (3, 5, 7),
+    "n_source": (5, 10, 20),
+    "n_labelled": (1, 2, 3),
+    "d_source": (10, 20, 40),
+    "d_target": (10, 20, 40),
+    "n_latent": (2, 3, 5, 8),
+    "shared": (0.5, 0.9, 1.0),
+    "spread": (0.5, 0.8, 1.2),
+    "noise": (0.1, 0.5),
+}
+# What populations of a kind are drawn from, each value as likely.
+KINDS: Mapping[str, Mapping[str, Sequence[float]]] = {
+    "mixed": _MIXED,
+    "noisy": {**_MIXED, "n_classes": (6, 9), "n_latent": (2, 3), "noise": (1.0, 2.0)},
+    "heavy tails": {**_MIXED, "tail": (2.0, 3.0)},
+    "two classes": {**_MIXED, "n_classes": (2,)},
+    "unequal": {**_MIXED, "n_labelled": (1, 2), "imbalance": (4.0, 8.0)},
+}
+
+
+def population(kind: str, rows: int, number: int) -> Planted:
+    """Return a population of a kind: geometries in turn, sizes drawn.
+
+    Parameters
+    ----------
+    kind : str
+        One of `KINDS`.
+    rows, number : int
+        Target rows a class, on average, and which of the kind; it is the same
+        population for any `rows`.
+
+    Examples
+    --------
+    >>> from benchmarks.populations import population
+    >>> [population("two classes", 15, number).geometry for number in range(3)]
+    ['shared', 'means', 'none']
+    """
+    rng = generator("verdicts", kind, number)
+    drawn: dict[str, Any] = {
+        name: values[int(rng.integers(len(values)))]
+        for name, values in KINDS[kind].items()
+    }
+    drawn["n_unlabelled"] = rows - drawn["n_labelled"]
+    return Planted(GEOMETRIES[number % len(GEOMETRIES)], **drawn)
+
+
+def judge_population(
+    kind: str, rows: int, number: int, method: str, n_pools: int, n_trials: int
+) -> dict[str, Any]:
+    """Judge each pool of a population as one task; its other pools tell the truth.
+
+    Parameters
+    ----------
+    kind, rows, number
+        Which population, see `population`.
+    method : str
+        Identifier of the method that is fitted in every source state.
+    n_pools, n_trials : int
+        Pools, three at least, and draws of the labelled rows of each.
+
+    Returns
+    -------
+    dict
+        `kind`, `rows`, `method`, and `cases` with an entry a pool: the `word`; the
+        words that are `true` by the other pools, and those that are so `surely`, beyond
+        two standard errors; and by measure and rival (none, and the state that the
+        verdict calls hardest) `intervals`: how far the gain is from the truth, and half
+        the plain and half the crossed 95 % interval. The error of the truth is allowed
+        for.
+    """
+    planted = population(kind, rows, number)
+    pools = [
+        _pool_gains(planted, method, (kind, number, pool), n_trials)
+        for pool in range(n_pools)
+    ]
+    found = np.array(
+        [[[c.gain for _, c in pool[m].values()] for m in MEASURES] for pool in pools]
+    )
+    cases = []
+    for at, pool in enumerate(pools):
+        others = np.delete(found, at, axis=0)
+        error = others.std(axis=0, ddof=1) / (n_pools - 1) ** 0.5
+        cases.append(_case(pool, others.mean(axis=0), error, n_pools))
+    return {"kind": kind, "rows": rows, "method": method, "cases": cases}
+
+
+def _pool_gains(
+    planted: Planted, method: str, axes: tuple[str, int, int], n_trials: int
+) -> Gains:
+    problem = planted.draw(*axes[1:])
+    right = _right_rows(problem, method, axes, n_trials)
+    real = right.pop(REAL)
+    rows = {state: Stratum(1.0, real - other) for state, other in right.items()}
+    classes = {state: by_class(each, problem.truth) for state, each in rows.items()}
+    return {
+        ACCURACY: {state: plain_and_crossed([each]) for state, each in rows.items()},
+        BALANCED: {state: plain_and_crossed(each) for state, each in classes.items()},
+    }
+
+
+def _right_rows(
+    problem: PlantedProblem, method: str, axes: tuple[str, int, int], n_trials: int
+) -> dict[str, Float]:
+    """Return by state which rows are predicted rightly (trials, rows)."""
+    # Two classes have no swapped classes: mirrored, they say the same.
+    two = len(problem.centres_target) == 2
+    states = [name for name in STATES if not (two and name == SWAPPED)]
+    shape = n_trials, len(problem.truth)
+    right = {name: np.full(shape, np.nan) for name in states}
+    real, model = problem.source, make(method)
+    for trial in range(n_trials):
+        split = problem.split(*axes, trial)
+        known = ~split.unlabelled
+        labelled = SourceDomain(split.X[known], split.y[known])
+        for name, rows in right.items():
+            source = SourceState(name).of(real, labelled, *axes, trial)
+            said: Int = model.fit(split.X, split.y, source=source).transduction_
+            rows[trial] = np.where(known, np.nan, said == split.truth)
+    return right
+
+
+def plain_and_crossed(strata: Sequence[Stratum]) -> tuple[PairedGain, PairedGain]:
+    """Return a gain with its standard error over trials, and over trials and rows."""
+    means = [part.weight * np.nanmean(part.values, axis=1) for part in strata]
+    return gain_of(np.sum(means, axis=0)), crossed_gain(strata)
+
+
+def _case(pool: Gains, truth: Float, error: Float, n_pools: int) -> dict[str, Any]:
+    """Return what is said of a pool, and whether it is so (measures, states)."""
+    words, intervals = [], {}
+    states = list(pool[ACCURACY])
+    for measure, true in zip(MEASURES, truth, strict=True):
+        gains = {state: crossed for state, (_, crossed) in pool[measure].items()}
+        verdict = judge_tasks([gains], margin=MARGIN)[0]
+        words.append(verdict.word)
+        for over, state in ((ALONE, ALONE), (HARDEST, verdict.hardest)):
+            plain, crossed = pool[measure][state]
+            off = abs(crossed.gain - true[states.index(state)])
+            # The truth is a mean over the other pools, and scatters as such.
+            off /= (1 + 1 / (n_pools - 1)) ** 0.5
+            halves = [each.high - each.gain for each in (plain, crossed)]
+            intervals[f"{measure} {over}"] = [off, *halves, plain.error, crossed.error]
+    return {
+        "word": agreed(*words),
+        "true": _true_words(states, truth, 0 * error),
+        "surely": _true_words(states, truth, 2 * error),
+        "intervals": intervals,
+    }
+
+
+def _true_words(states: Sequence[str], truth: Float, doubt: Float) -> list[str]:
+    """Return the words that are true on both measures, beyond doubt."""
+    without = [states.index(name) for name in WITHOUT_SOURCE]
+    far = np.abs(truth) + doubt
+    true = {
+        HELPS: np.all(truth > doubt),
+        HURTS: np.all(truth[:, without] < -doubt[:, without]),
+        EQUAL: np.all(far[:, without] < MARGIN),
+    }
+    return [word for word, so in true.items() if so]

@@ -1,0 +1,225 @@
+"""The closed form against the textbook eigensolver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from benchmarks.measure import Rows, Work, measure
+from cdspp.core.linalg import row_normalise, symmetric_product
+from cdspp.methods.base import UNLABELLED, Float
+from cdspp.methods.cdspp.structure_preserving import Projection, Side, solve_projection
+from cdspp.study.cost import Size
+
+__all__ = [
+    "MEASUREMENTS",
+    "bench_solver",
+    "dense_projection",
+    "prepare",
+    "sides",
+    "solver_table",
+    "unavoidable_products",
+]
+
+ALPHA = 10.0
+
+
+def sides(rows: Rows, n_classes: int) -> tuple[Side, Side]:
+    """Return both domains as a supervised fit sees them, rows of unit length."""
+    labelled = rows.y_target != UNLABELLED
+    X_target = row_normalise(rows.X_target[labelled])
+    return (
+        Side(row_normalise(rows.X_source), rows.y_source, n_classes, ALPHA),
+        Side(X_target, rows.y_target[labelled], n_classes, ALPHA),
+    )
+
+
+def dense_projection(
+    source: Side, target: Side, n_components: int | None = None
+) -> Projection:
+    """Solve the eigenproblem of CDSPP as it is written down, with dense matrices.
+
+    Builds both matrices of size ``d_s + d_t`` and asks LAPACK for the largest
+    `n_components` eigenpairs (the number of classes by default). Cost
+    O((d_s + d_t)^3); the yardstick of `solve_projection`, which gives the same.
+    """
+    d_source, d_target = source.X.shape[1], target.X.shape[1]
+    d, k = d_source + d_target, n_components or source.n_classes
+    A, B = np.zeros((d, d), order="F"), np.zeros((d, d), order="F")
+    A[:d_source, d_source:] = source.sums @ target.sums.T
+    for corner, side, other in (
+        (slice(None, d_source), source, target),
+        (slice(d_source, None), target, source),
+    ):
+        weights = (side.class_counts + other.class_counts / 2.0)[side.codes]
+        scaled = side.X * np.sqrt(weights)[:, None]
+        B[corner, corner] = symmetric_product(scaled, of_rows=False)
+        B[corner, corner] -= side.sums @ side.sums.T
+    B[np.diag_indices(d)] += source.alpha
+    values, vectors = linalg.eigh(
+        A,
+        B,
+        lower=False,
+        subset_by_index=[d - k, d - 1],
+        overwrite_a=True,
+        overwrite_b=True,
+        check_finite=False,
+    )
+    vectors = vectors[:, ::-1]
+    P_source, P_target = vectors[:d_source], vectors[d_source:]
+    return Projection(
+        target=P_target,
+        eigenvalues=values[::-1],
+        rows_source=source.X @ P_source,
+        rows_target=target.X @ P_target,
+        expand_source=lambda: P_source,
+    )
+
+
+def unavoidable_products(
+    X_source: Float, X_target: Float, rows_in_use: Sequence[int]
+) -> None:
+    """Compute what no implementation of the rounds can do without.
+
+    Once the source's Gram or covariance matrix; in each round that of the target rows
+    in use, whichever is smaller, and one Cholesky factor for each domain.
+    """
+    source = symmetric_product(X_source, of_rows=X_source.shape[0] < X_source.shape[1])
+    for n in rows_in_use:
+        target = symmetric_product(X_target[:n], of_rows=n < X_target.shape[1])
+        for K in (source.copy(order="F"), target):
+            K[np.diag_indices_from(K)] += ALPHA
+            linalg.cho_factor(K, overwrite_a=True, check_finite=False)
+
+
+def _closed_form(size: Size, rows: Rows, rows_in_use: Sequence[int]) -> Work:
+    return _supervised(solve_projection, size, rows)
+
+
+def _dense(size: Size, rows: Rows, rows_in_use: Sequence[int]) -> Work:
+    return _supervised(dense_projection, size, rows)
+
+
+def _supervised(solver: Callable[..., Projection], size: Size, rows: Rows) -> Work:
+    source, target = sides(rows, size.n_classes)
+
+    def work() -> Mapping[str, Any]:
+        found = solver(source, target)
+        # The source's projection is computed on first use.
+        shapes = [found.source.shape, found.target.shape]
+        return {"eigenvalues": found.eigenvalues.tolist(), "shapes": shapes}
+
+    return work
+
+
+def _rounds(size: Size, rows: Rows, rows_in_use: Sequence[int]) -> Work:
+    from cdspp.methods.cdspp.cdspp import CDSPP
+
+    def work() -> Mapping[str, Any]:
+        model = CDSPP(alpha=ALPHA)
+        model.fit(rows.X_target, rows.y_target, source=rows.source())
+        selected = [entry.n_selected for entry in model.history_]
+        return {"rows_in_use": [size.n_labelled + n for n in selected]}
+
+    return work
+
+
+def _products(size: Size, rows: Rows, rows_in_use: Sequence[int]) -> Work:
+    X_source, X_target = row_normalise(rows.X_source), row_normalise(rows.X_target)
+
+    def work() -> Mapping[str, Any]:
+        unavoidable_products(X_source, X_target, rows_in_use)
+        return {}
+
+    return work
+
+
+MEASUREMENTS: Mapping[str, Callable[[Size, Rows, Sequence[int]], Work]] = {
+    "closed-form": _closed_form,
+    "dense": _dense,
+    "rounds": _rounds,
+    "products": _products,
+}
+DISPLAY_NAMES = {
+    "closed-form": "supervised fit, closed form",
+    "dense": "supervised fit, dense eigensolver",
+    "rounds": "five rounds, whole CDSPP fit",
+    "products": "five rounds, unavoidable products",
+}
+
+
+def prepare(name: str, size: Size, rows: Rows, rows_in_use: Sequence[int]) -> Work:
+    """Return the work that a measurement times."""
+    return MEASUREMENTS[name](size, rows, rows_in_use)
+
+
+def bench_solver(
+    sizes: Sequence[Size],
+    *,
+    repeat: int = 3,
+    progress: Callable[[str], None] = lambda text: None,
+) -> list[dict[str, Any]]:
+    """Measure the solver on each size.
+
+    Parameters
+    ----------
+    sizes : sequence of Size
+        Sizes of the synthetic problems.
+    repeat : int, default=3
+        Runs of each measurement; the median counts.
+    progress : callable, optional
+        Told what is about to be measured.
+
+    Returns
+    -------
+    results : list of dict
+        One entry a size: the size, the four measurements, and their ratios.
+    """
+    results = []
+    for size in sizes:
+        found: dict[str, Any] = {}
+        for what in MEASUREMENTS:
+            progress(f"{size.name}: {DISPLAY_NAMES[what]}")
+            in_use = found["rounds"]["rows_in_use"] if what == "products" else ()
+            found[what] = measure(f"{__name__}:{what}", size, in_use, repeat=repeat)
+        results.append(_compare(size, found))
+    return results
+
+
+def _compare(size: Size, found: Mapping[str, Any]) -> dict[str, Any]:
+    closed, dense = found["closed-form"], found["dense"]
+    eigenvalues = np.array(closed.pop("eigenvalues"))
+    reference = np.array(dense.pop("eigenvalues"))[: len(eigenvalues)]
+    difference = np.abs(eigenvalues - reference).max() / reference[0]
+    return {
+        "size": asdict(size),
+        "measurements": dict(found),
+        "speed_up": dense["seconds"] / closed["seconds"],
+        "memory_ratio": dense["peak_memory_mb"] / max(closed["peak_memory_mb"], 1e-3),
+        "eigenvalue_difference": float(difference),
+        "rounds_over_products": found["rounds"]["seconds"]
+        / found["products"]["seconds"],
+    }
+
+
+def solver_table(results: Sequence[Mapping[str, Any]]) -> str:
+    """Return the results of `bench_solver` as an aligned table."""
+    lines = []
+    for result in results:
+        lines += [str(Size(**result["size"])), f"{'':36}{'seconds':>10}{'peak MB':>10}"]
+        for what, entry in result["measurements"].items():
+            numbers = f"{entry['seconds']:10.3f}{entry['peak_memory_mb']:10.0f}"
+            lines.append(f"  {DISPLAY_NAMES[what]:34}{numbers}")
+        lines += [
+            f"  dense over closed form            {result['speed_up']:10.1f}x"
+            f"{result['memory_ratio']:9.1f}x   eigenvalues differ by "
+            f"{result['eigenvalue_difference']:.0e}",
+            f"  five rounds over products         "
+            f"{result['rounds_over_products']:10.2f}x",
+            "",
+        ]
+    return "\n".join(lines)

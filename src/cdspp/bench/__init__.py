@@ -1,1 +1,0 @@
-"""Speed and memory, measured in processes of their own."""

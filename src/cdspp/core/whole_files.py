@@ -1,0 +1,140 @@
+"""Files that are whole: written under a temporary name and renamed; JSON and NPZ."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cdspp.core.errors import DataError
+from cdspp.core.faults import writing_told
+
+__all__ = [
+    "BROKEN",
+    "atomic",
+    "check_opening",
+    "read_arrays",
+    "read_json",
+    "unreadable",
+    "write_json",
+]
+
+# What reading raises of a file that is cut short, of another kind, or handmade.
+BROKEN = (
+    *(OSError, ValueError, TypeError, LookupError, EOFError),
+    *(zlib.error, zipfile.BadZipFile, NotImplementedError),
+)
+ZIP = b"PK\x03\x04"  # how such a file opens
+
+
+@contextmanager
+def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield a temporary path beside `path`; rename it to `path` on success.
+
+    Raises
+    ------
+    DiskFullError
+        There is no space left; the file of before stays, and nothing of the new one.
+    NotWritableError
+        `path` cannot be written for another reason, such as permissions.
+    """
+    target = Path(path)
+    with writing_told(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(
+            dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix
+        )
+        os.close(handle)
+        temporary = Path(name)
+        try:
+            yield temporary
+            temporary.chmod(0o644)
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def write_json(path: str | os.PathLike[str], value: Any) -> None:
+    """Write a JSON file, keys sorted, for people to read."""
+    with atomic(path) as temporary:
+        temporary.write_text(json.dumps(value, indent=2, sort_keys=True) + "\n")
+
+
+def read_json(path: str | os.PathLike[str]) -> Any:
+    """Read a JSON file.
+
+    Raises
+    ------
+    DataError
+        The file is missing, damaged, or holds something else.
+    """
+    what = "a JSON file"
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise unreadable(path, what, f"{error.strerror}") from error
+    try:
+        return json.loads(content)
+    except ValueError as error:
+        cut = content.startswith((b"{", b"["))
+        wrong = f"it is damaged: {error}" if cut else _opening(content)
+        raise unreadable(path, what, wrong) from error
+
+
+def read_arrays(path: str | os.PathLike[str], what: str) -> dict[str, np.ndarray]:
+    """Read all arrays of an NPZ file; `what` it should be, for messages.
+
+    Raises
+    ------
+    DataError
+        The file is missing, damaged, or holds something else.
+    """
+    check_opening(path, what, ZIP)
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except BROKEN as error:
+        raise unreadable(path, what, f"it is damaged or foreign: {error}") from error
+
+
+def check_opening(path: str | os.PathLike[str], what: str, opening: bytes) -> None:
+    """Refuse a file that is missing, or of another kind by its first bytes.
+
+    Raises
+    ------
+    DataError
+        `what` it should be, and what it is.
+    """
+    try:
+        with Path(path).open("rb") as stream:
+            found = stream.read(64)
+    except OSError as error:
+        raise unreadable(path, what, f"{error.strerror}") from error
+    if not found.startswith(opening):
+        raise unreadable(path, what, _opening(found))
+
+
+def _opening(found: bytes) -> str:
+    """Say what a file of another kind is, by its first bytes."""
+    if not found:
+        return "it is empty"
+    if found.lstrip()[:5].lower() in (b"<!doc", b"<html", b"<head", b"<?xml"):
+        return "it is a web page"
+    return f"it begins with {found[:8]!r}"
+
+
+def unreadable(
+    path: str | os.PathLike[str], what: str, wrong: str, remedy: str = ""
+) -> DataError:
+    """Return the error of a file: what it should be, what is wrong, what to do."""
+    again = "Delete it and run" if Path(path).exists() else "Run"
+    remedy = remedy or f"{again} the study again, which makes it anew."
+    return DataError(f"{path}: expected {what}, but {wrong.rstrip('.')}. {remedy}")

@@ -1,0 +1,310 @@
+"""The paper's accuracies, cell by cell, and ours beside them with a verdict.
+
+A benchmark of a study whose plan names a printed one (key `printed`) is compared with
+it cell by cell; every other cell says why there is nothing to compare.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from cdspp.analysis.summary import Floats, Summary, mean_sd, n_present
+from cdspp.analysis.verdicts import MIN_TRIALS, TOO_FEW
+from cdspp.core.errors import DataError
+from cdspp.core.names import AVERAGE
+from cdspp.methods import seed_option
+from cdspp.paper.readings import PaperPlan
+from cdspp.stages.artifacts import SHIPPED, read_csv
+from cdspp.study.plan import Row
+
+__all__ = [
+    "AGREES",
+    "CLOSE",
+    "DIFFERS",
+    "EXACT",
+    "MIN_SEEDS",
+    "NOT_RUN",
+    "PRINTED_TRIALS",
+    "RULE",
+    "Printed",
+    "PrintedBenchmark",
+    "compare_printed",
+    "printed_verdict",
+    "read_printed",
+]
+
+PathLike = str | os.PathLike[str]
+
+PRINTED_TRIALS = 10
+RULE = (
+    "A cell is exact where our ten trials have the printed mean and standard deviation "
+    "after rounding. It agrees where both means lie within one point or within two "
+    "standard errors of their difference, whichever is more; it is close within three "
+    "points, and differs otherwise, these before rounding. The standard error needs "
+    "both deviations: for averages, which are printed without one, the point alone "
+    "counts. A method that draws random numbers differs only where three seeds do, "
+    "each over five trials or more; until then there are too few trials."
+)
+MIN_SEEDS = 3
+EXACT, AGREES, CLOSE = "exact", "agrees", "close"
+DIFFERS, NOT_RUN = "differs", "not run"
+_PRINTED_TO = 0.0005  # half of the last printed digit, as a fraction
+_AGREES_WITHIN, _ERRORS, _CLOSE_WITHIN = 0.01, 2.0, 0.03
+# Printed percentages are no exact fractions: a border belongs to the inner verdict.
+_ROUNDING = 1e-9
+_TYPES = {
+    "method": "str",
+    "setting": "str",
+    "benchmark": "str",
+    "task": "str",
+    "mean_percent": "float64",
+    "std_percent": "float64",
+}
+
+
+@dataclass(frozen=True)
+class PrintedBenchmark:
+    """A benchmark as the paper prints it.
+
+    Attributes
+    ----------
+    title, table : str
+        What it is, and the name of the printed table.
+    needs : str
+        The inputs without which it cannot be run.
+    tasks : mapping of str to str
+        Our name of each printed task; ``average`` for the average over all of them.
+    """
+
+    title: str
+    table: str
+    needs: str
+    tasks: Mapping[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class Printed:
+    """What the paper prints: its benchmarks by name, and all their cells in order.
+
+    `cells` has the columns table, benchmark, title, task (our name), method,
+    supervised, printed_mean and printed_sd (fractions; NaN where none is printed).
+    """
+
+    benchmarks: Mapping[str, PrintedBenchmark]
+    cells: pd.DataFrame
+
+
+def read_printed(folder: PathLike) -> Printed:
+    """Read the printed accuracies.
+
+    Parameters
+    ----------
+    folder : path
+        Holds ``accuracy.csv`` (percent, as printed) and ``benchmarks.yaml``, which
+        tells what each printed benchmark is and needs and gives our names of its tasks.
+
+    Raises
+    ------
+    DataError
+        A cell is of a benchmark or task that ``benchmarks.yaml`` does not know.
+    """
+    entries = yaml.safe_load(Path(folder, "benchmarks.yaml").read_text("utf-8"))
+    benchmarks = {
+        name: PrintedBenchmark(
+            title=entry["title"],
+            table=entry["table"],
+            needs=entry["needs"],
+            tasks=entry["tasks"],
+        )
+        for name, entry in entries.items()
+    }
+    path = Path(folder, "accuracy.csv")
+    found = read_csv(path, _TYPES, SHIPPED)
+    for name, task in zip(found["benchmark"], found["task"], strict=True):
+        if name not in benchmarks or task not in benchmarks[name].tasks:
+            raise DataError(
+                f"{path}: expected benchmarks and tasks of benchmarks.yaml, got "
+                f"{name}, {task}. Name it there."
+            )
+    known = [benchmarks[name] for name in found["benchmark"]]
+    cells = {
+        "table": [entry.table for entry in known],
+        "benchmark": found["benchmark"],
+        "title": [entry.title for entry in known],
+        "task": [e.tasks[t] for e, t in zip(known, found["task"], strict=True)],
+        "method": found["method"],
+        "supervised": found["setting"] == "supervised",
+        "printed_mean": found["mean_percent"] / 100,
+        "printed_sd": found["std_percent"] / 100,
+    }
+    return Printed(benchmarks, pd.DataFrame(cells))
+
+
+def printed_verdict(
+    mean: float, sd: float, ours: float, our_sd: float, our_trials: int
+) -> str:
+    """Compare a printed mean with ours by `RULE`.
+
+    Parameters
+    ----------
+    mean, sd : float
+        As printed, as fractions; `sd` NaN where none is printed.
+    ours, our_sd : float
+        Ours; `ours` NaN where there is none, `our_sd` NaN for a single trial.
+    our_trials : int
+        Number of trials behind ours.
+
+    Returns
+    -------
+    {'exact', 'agrees', 'close', 'differs', 'not run'}
+
+    Examples
+    --------
+    >>> printed_verdict(0.67, 0.024, 0.66958, 0.02431, 10)
+    'exact'
+    >>> printed_verdict(0.67, 0.024, 0.652, 0.02, 10)
+    'agrees'
+    >>> printed_verdict(0.67, float("nan"), 0.65, 0.02, 10)
+    'close'
+    """
+    if math.isnan(ours):
+        return NOT_RUN
+    border = _PRINTED_TO + _ROUNDING
+    same_sd = math.isnan(sd) or abs(our_sd - sd) <= border
+    if our_trials == PRINTED_TRIALS and same_sd and abs(ours - mean) <= border:
+        return EXACT
+    error = 0.0
+    if not math.isnan(sd + our_sd):
+        error = math.sqrt(sd**2 / PRINTED_TRIALS + our_sd**2 / our_trials)
+    distance = abs(ours - mean) - _ROUNDING
+    if distance <= max(_AGREES_WITHIN, _ERRORS * error):
+        return AGREES
+    return CLOSE if distance <= _CLOSE_WITHIN else DIFFERS
+
+
+def compare_printed(printed: Printed, summaries: Sequence[Summary]) -> pd.DataFrame:
+    """Put our numbers beside the printed ones.
+
+    Parameters
+    ----------
+    printed : Printed
+        What the paper prints.
+    summaries : sequence of Summary
+        Scores of a study's benchmarks; `printed` in a plan names the printed one.
+
+    Returns
+    -------
+    DataFrame
+        Every printed cell, in order: the columns of `Printed.cells`, how our row is
+        shown, whether it is `shortened`, our `mean` and `sd` over our `trials`, the
+        `difference` (ours minus the printed mean), the `verdict` by `RULE`, and the
+        `reason` why there is no number of ours. The numbers are those of the main run;
+        settings of the plan that change `random_state` alone are its other seeds.
+
+    Raises
+    ------
+    DataError
+        A plan names a benchmark that is not printed, or two name the same.
+    """
+    reproduced: dict[str, Summary] = {}
+    for summary in summaries:
+        name = PaperPlan.of(summary.plan).printed
+        if name is None:
+            continue
+        if name not in printed.benchmarks or name in reproduced:
+            known = ", ".join(printed.benchmarks)
+            raise DataError(
+                f"benchmark {summary.plan.benchmark}: `printed` must name one of "
+                f"{known}, and each only once, got {name}."
+            )
+        reproduced[name] = summary
+    ours = [
+        _ours(cell, printed.benchmarks[cell.benchmark], reproduced.get(cell.benchmark))
+        for cell in printed.cells.itertuples()
+    ]
+    cells = printed.cells.join(pd.DataFrame(ours, index=printed.cells.index))
+    for name, after in (("shortened", "supervised"), ("display_name", "method")):
+        cells.insert(cells.columns.get_loc(after) + 1, name, cells.pop(name))
+    return cells
+
+
+def _ours(
+    cell: Any, benchmark: PrintedBenchmark, summary: Summary | None
+) -> dict[str, object]:
+    """Return our numbers beside a row of `Printed.cells`."""
+    if summary is None:
+        reason = f"inputs not available to this study: {benchmark.needs}"
+        return _beside(cell, reason=reason)
+    places = {
+        row.method_name: i
+        for i, row in enumerate(summary.rows)
+        if row.kind in ("method", "informed")
+    }
+    if cell.method not in places:
+        return _beside(cell, reason="method is not in this study")
+    main = summary.rows[places[cell.method]]
+    seeds = [
+        i
+        for i, row in enumerate(summary.rows)
+        if row == main or (row.reseeded and row.method == main.method)
+    ]
+    printed_tasks = set(benchmark.tasks.values()) - {AVERAGE}
+    values = _values(summary, seeds, cell.task, printed_tasks)
+    if values is None:
+        tasks = "some of its tasks are" if cell.task == AVERAGE else "task is"
+        return _beside(cell, reason=f"{tasks} not in this study")
+    reason = "" if n_present(values[0]) else "no trial that counts"
+    return _beside(cell, values, row=main, reason=reason)
+
+
+def _values(
+    summary: Summary, rows: Sequence[int], task: str, printed_tasks: set[str]
+) -> Floats | None:
+    """Return our values by row and trial, None where the study has no such task."""
+    if task != AVERAGE:
+        tasks = summary.tasks
+        return summary.accuracy[rows, tasks.index(task)] if task in tasks else None
+    # An average over other tasks would be another quantity.
+    if set(summary.tasks) != printed_tasks:
+        return None
+    average: Floats = summary.accuracy[rows].mean(axis=1)
+    return average
+
+
+def _beside(
+    cell: Any,
+    seeds: Sequence[Sequence[float]] | Floats = ((),),
+    *,
+    row: Row | None = None,
+    reason: str,
+) -> dict[str, object]:
+    """Return what stands beside a cell; the first of `seeds` is the main run."""
+    mean, sd = mean_sd(seeds[0])
+    verdict = _verdict(cell, seeds[0])
+    if verdict == DIFFERS and row is not None and seed_option(row.method, 0):
+        enough = (values for values in seeds if n_present(values) >= MIN_TRIALS)
+        differing = sum(_verdict(cell, values) == DIFFERS for values in enough)
+        verdict = DIFFERS if differing >= MIN_SEEDS else TOO_FEW
+    return {
+        "shortened": row is not None and row.shortened,
+        "display_name": cell.method if row is None else row.display_name,
+        "mean": mean,
+        "sd": sd,
+        "trials": n_present(seeds[0]),
+        "difference": mean - cell.printed_mean,
+        "verdict": verdict,
+        "reason": reason,
+    }
+
+
+def _verdict(cell: Any, values: Sequence[float] | Floats) -> str:
+    ours = (*mean_sd(values), n_present(values))
+    return printed_verdict(cell.printed_mean, cell.printed_sd, *ours)

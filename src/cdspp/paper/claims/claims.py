@@ -1,0 +1,324 @@
+"""What the paper claims, claim by claim, and what the data at hand say to it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic
+
+import pandas as pd
+
+from cdspp.analysis.verdicts import MIN_TRIALS, TOO_FEW
+from cdspp.core.names import LABELS
+from cdspp.core.wording import DASH, sentence
+from cdspp.paper.claims.checks import (
+    Best,
+    Elsewhere,
+    Superior,
+)
+from cdspp.paper.claims.curve_checks import Flat, Trend
+from cdspp.paper.claims.evidence import (
+    BY_CONSTRUCTION,
+    CONTRARY,
+    SUPPORTED,
+    UNTESTABLE,
+    Check,
+    Evidence,
+    Judgement,
+    Known,
+    NotTestable,
+)
+from cdspp.paper.claims.source_checks import NoiseDoes, Transfer, WithoutSource
+from cdspp.report.tables.table import Cell, Line, Table
+
+__all__ = [
+    "CLAIMS",
+    "CLAIM_COLUMNS",
+    "Claim",
+    "build_claims_table",
+    "build_verdicts_table",
+    "check_claims",
+]
+
+PAPER, OTHERS, OURS = "paper", "others", "ours"
+CLAIM_COLUMNS = dict.fromkeys(
+    ("claim", "text", "kind", "benchmark", "verdict", "numbers", "rule"), "str"
+)
+COUNTED = (SUPPORTED, CONTRARY, TOO_FEW)
+_WORDS = (
+    "Supported: these data show what is claimed; contrary: they show the opposite; "
+    f"too few trials: fewer than {MIN_TRIALS}, or trials that do not settle it; by "
+    "construction: it follows from the algorithm and cannot fail, so it is not counted."
+)
+
+
+@dataclass(frozen=True)
+class Claim(Generic[Known]):
+    """A claim, in our words, and the check that it is put to on every benchmark.
+
+    Attributes
+    ----------
+    identifier, text : str
+        Name, and what is claimed.
+    check : callable
+        Takes the evidence of a benchmark and returns the verdict with its numbers.
+    kind : {'paper', 'others', 'ours'}
+        Whether the paper claims it, another one does, or it is a question that we add.
+    construction : str
+        Why it cannot fail on this implementation, in half a sentence; empty where it
+        can.
+    """
+
+    identifier: str
+    text: str
+    check: Check[Known]
+    kind: str = PAPER
+    construction: str = ""
+
+
+CLAIMS: tuple[Claim[Evidence], ...] = (
+    Claim(
+        "sup-baseline",
+        "From labelled samples alone, CDSPP_sup does better than SVM_t, which sees "
+        "the target only.",
+        Superior("cdspp-sup", "svm-t"),
+    ),
+    Claim(
+        "sup-best",
+        "CDSPP_sup is the best of the supervised methods.",
+        Best("cdspp-sup"),
+    ),
+    Claim("baseline", "CDSPP does better than SVM_t.", Superior("cdspp", "svm-t")),
+    Claim(
+        "best",
+        "CDSPP is the best of the semi-supervised methods (CDSPP+PCA apart).",
+        Best("cdspp", apart=("cdspp-pca",)),
+    ),
+    Claim(
+        "unlabelled",
+        "Unlabelled target samples help: CDSPP does better than CDSPP_sup.",
+        Superior("cdspp", "cdspp-sup"),
+    ),
+    Claim(
+        "dama-plus",
+        "Selective pseudo-labels improve another method as well: DAMA+ does better "
+        "than DAMA.",
+        Superior("dama-plus", "dama"),
+    ),
+    Claim(
+        "subspace",
+        "With the same pseudo-labelling, CDSPP's subspace is the better one: CDSPP "
+        "does better than DAMA+.",
+        Superior("cdspp", "dama-plus"),
+    ),
+    Claim(
+        "pca",
+        "PCA beforehand improves CDSPP (claimed of words and tags; tested wherever "
+        "both ran).",
+        Superior("cdspp-pca", "cdspp"),
+    ),
+    Claim(
+        "labels",
+        "CDSPP's accuracy grows with the number of labelled target samples.",
+        Trend("cdspp", LABELS),
+    ),
+    Claim(
+        "few-labels",
+        "CDSPP's gain over SVM_t is the larger, the fewer target samples are labelled.",
+        Trend("cdspp", LABELS, rival="svm-t", rises=False),
+    ),
+    Claim(
+        "dimension",
+        "A dimension d beyond the number of classes changes nothing.",
+        Flat("cdspp", "n_components"),
+        construction="at most one direction a class has a positive eigenvalue, and "
+        "CDSPP takes no others",
+    ),
+    Claim(
+        "alpha",
+        "CDSPP hardly depends on alpha between 10 and 100.",
+        Flat("cdspp", "alpha", low=10, high=100),
+    ),
+    Claim(
+        "rounds",
+        "CDSPP is stable from T = 5 rounds on.",
+        Flat("cdspp", "max_iter", low=5),
+    ),
+    Claim(
+        "deterministic",
+        "CDSPP has no luck in it: equal data give equal predictions.",
+        Elsewhere(
+            "no fit runs twice in a study; tests/workflow/test_workflow.py runs one "
+            "again and compares the scores byte by byte"
+        ),
+        construction="no step of CDSPP draws a random number",
+    ),
+    Claim(
+        "aligned",
+        "In the common subspace classes stay together and the domains are aligned.",
+        Elsewhere("a picture rather than a number: see the figure of the subspace"),
+    ),
+    Claim(
+        "class-noise",
+        "Noise with class structure does as well as a real source (Yao et al. 2025, "
+        "arXiv 2502.13573, of other methods).",
+        NoiseDoes(),
+        OTHERS,
+    ),
+    Claim(
+        "transfer",
+        "CDSPP's gain comes from the source: it does better than without one, or with "
+        "one that says nothing.",
+        Transfer(),
+        OURS,
+    ),
+    Claim(
+        "without-source",
+        "What methods gain over SVM_t is there without any source.",
+        WithoutSource(),
+        OURS,
+    ),
+)
+
+
+def check_claims(
+    evidence: Sequence[Known], claims: Sequence[Claim[Known]]
+) -> pd.DataFrame:
+    """Put every claim to every benchmark.
+
+    Parameters
+    ----------
+    evidence : sequence of Evidence or Times
+        What is known of each benchmark.
+    claims : sequence of Claim
+        `CLAIMS`, or those on time (`cdspp.paper.claims.time_claims`).
+
+    Returns
+    -------
+    DataFrame
+        By claim, then by benchmark: the `verdict` ('supported', 'contrary', 'too few
+        trials' or 'by construction'; 'cannot be tested here' where there is none), the
+        `numbers` behind it, or what is missing, and the `rule` by which it was decided.
+        A claim that holds by construction is 'contrary' where the numbers contradict
+        it all the same.
+    """
+    return pd.DataFrame(
+        [_finding(claim, known) for claim in claims for known in evidence],
+        columns=list(CLAIM_COLUMNS),
+    )
+
+
+def build_verdicts_table(findings: pd.DataFrame) -> Table:
+    """Build the table ``claims-overview``: a line a claim, a column a benchmark.
+
+    Parameters
+    ----------
+    findings : DataFrame
+        As `check_claims` returns them.
+    """
+    titles = tuple(findings["benchmark"].unique())
+    return Table(
+        name="claims-overview",
+        title="What the paper claims, and what these data say",
+        caption=(
+            f"{_counts(findings)} Each claim, in our words, is put to every benchmark "
+            f"by a fixed rule. {_WORDS} A dash: no number of this study speaks to it. "
+            "These data are not the paper's, so a claim that they contradict is not "
+            "refuted there. What the paper claims of time stands beside the measured "
+            "seconds."
+        ),
+        columns=("Claim", *titles),
+        lines=tuple(
+            Line((_headed(group), *map(_verdict, group["verdict"])))
+            for _, group in findings.groupby("claim", sort=False)
+        ),
+        data=findings[["claim", "text", "kind", "benchmark", "verdict"]],
+        prose=(0,),
+    )
+
+
+def _verdict(verdict: str) -> Cell:
+    shown = DASH if verdict == UNTESTABLE else verdict
+    return Cell(shown, bold=verdict == SUPPORTED)
+
+
+def _headed(findings: pd.DataFrame) -> Cell:
+    """Return the claim, and why it cannot fail where it cannot."""
+    known = findings[findings["verdict"] == BY_CONSTRUCTION]["rule"]
+    first = findings.iloc[0]
+    return Cell(first["text"] + _asked(first["kind"]), note="".join(known[:1]))
+
+
+def _counts(findings: pd.DataFrame) -> str:
+    tally = Counter(findings["verdict"])
+    return f"In all, {', '.join(f'{tally[word]} {word}' for word in COUNTED)}."
+
+
+def _asked(kind: str) -> str:
+    return " (our question)" if kind == OURS else ""
+
+
+def build_claims_table(findings: pd.DataFrame) -> Table:
+    """Build the table ``claims``: a line a claim and benchmark.
+
+    Parameters
+    ----------
+    findings : DataFrame
+        As `check_claims` returns them.
+    """
+    return Table(
+        name="claims",
+        title="The numbers behind each verdict",
+        caption=(
+            f"{_counts(findings)} Each claim, in our words, is put to every benchmark "
+            f"by a fixed rule (in small print). {_WORDS} These data are not the "
+            "paper's, so a claim that they contradict is not refuted there."
+        ),
+        columns=("Claim", "Benchmark", "Verdict", "Numbers"),
+        lines=tuple(
+            line
+            for _, group in findings.groupby("claim", sort=False)
+            for line in _lines(group)
+        ),
+        data=findings,
+        text_columns=4,
+        prose=(0, 3),
+    )
+
+
+def _finding(claim: Claim[Known], evidence: Known) -> dict[str, str]:
+    try:
+        judgement = claim.check(evidence)
+    except NotTestable as missing:
+        judgement = Judgement(UNTESTABLE, f"{sentence(str(missing))}.")
+    rule = claim.check.rule
+    if claim.construction and judgement.verdict != CONTRARY:
+        judgement = judgement._replace(verdict=BY_CONSTRUCTION)
+        rule = f"By construction: {claim.construction}."
+    return {
+        "claim": claim.identifier,
+        "text": claim.text,
+        "kind": claim.kind,
+        "benchmark": evidence.plan.title,
+        "verdict": judgement.verdict,
+        "numbers": judgement.numbers,
+        "rule": rule,
+    }
+
+
+def _lines(findings: pd.DataFrame) -> list[Line]:
+    """Return the lines of a claim: one, where all benchmarks say the same."""
+    together = len(findings[["verdict", "numbers"]].drop_duplicates()) == 1
+    together = together and len(findings) > 1
+    lines: list[Line] = []
+    for finding in findings.iloc[: 1 if together else None].itertuples():
+        claim = Cell(finding.text + _asked(finding.kind), note=finding.rule)
+        cells = (
+            Cell("") if lines else claim,
+            Cell("all" if together else finding.benchmark),
+            Cell(finding.verdict, bold=finding.verdict == SUPPORTED),
+            Cell(finding.numbers),
+        )
+        lines.append(Line(cells, finding.claim))
+    return lines

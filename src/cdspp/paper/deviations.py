@@ -1,0 +1,231 @@
+"""Where paper and released code differ, and what each difference changes, measured."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from cdspp.analysis.answers import excludes_zero
+from cdspp.analysis.paired import PairedGain, interval_note, paired_gain
+from cdspp.core.errors import DataError
+from cdspp.core.wording import DASH, counted
+from cdspp.methods import method_class
+from cdspp.paper.effects import reading_values
+from cdspp.paper.readings import PaperPlan
+from cdspp.report.tables.table import Cell, Line, Table, effect_cell
+from cdspp.study.plan import BenchmarkPlan
+
+__all__ = [
+    "Deviation",
+    "Effect",
+    "build_deviation_table",
+    "measure_effects",
+    "read_deviations",
+]
+
+PathLike = str | os.PathLike[str]
+
+_DEFAULTS = ("code", "paper", "neither")
+_CAPTION = (
+    "What the text of a paper says and what the code that its authors released does. "
+    "The paper is the method's own; the comparison is the paper of CDSPP, which "
+    "describes its rivals too. In small print: the options that give the other "
+    "reading, where there are any, and which of the two the class here follows by "
+    "default. Effect: accuracy with these options minus accuracy without them, in "
+    "points, on the same trials and tasks: mean over trials of the average over the "
+    "tasks counted here, with its 95 % t interval over trials, which speaks of "
+    "other labelled samples, not of other tasks. Bold: the interval excludes zero."
+)
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """One place where a paper's text and its authors' released code part.
+
+    Attributes
+    ----------
+    id, method : str
+        Its name, and the identifier of the method.
+    topic, paper, code : str
+        What it is about; what the text says and what the code does, a sentence each.
+    default : {'code', 'paper', 'neither'}
+        Which of the two the class follows.
+    options : mapping or None
+        Options that switch to the other reading; None where there are none.
+    unchecked : bool
+        Whether the full text of the paper was not at hand.
+    """
+
+    id: str
+    method: str
+    topic: str
+    paper: str
+    code: str
+    default: str
+    options: Mapping[str, Any] | None
+    unchecked: bool = False
+
+    @property
+    def switch(self) -> str:
+        """The options as they stand in a configuration."""
+        given = (self.options or {}).items()
+        return ", ".join(f"{name}: {_plain(value)}" for name, value in given)
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What the other reading changes on one benchmark."""
+
+    benchmark: str
+    title: str
+    tasks: int
+    gain: PairedGain
+
+
+_UNMEASURED = Effect("", "", 0, PairedGain(math.nan, math.nan, 0, 0))
+
+
+def read_deviations(path: PathLike) -> list[Deviation]:
+    """Read the list of deviations.
+
+    Raises
+    ------
+    DataError
+        An entry lacks a key, has an unknown one, or its `default` is none of the three;
+        or two have the same name.
+    """
+    entries = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    known = {field.name for field in fields(Deviation)}
+    needed = known - {"unchecked"}
+    for entry in entries:
+        if not needed <= set(entry) <= known or entry["default"] not in _DEFAULTS:
+            raise DataError(
+                f"{path}, {entry.get('id', entry)}: expected the keys "
+                f"{', '.join(sorted(needed))}, perhaps unchecked, and as default one "
+                f"of {', '.join(_DEFAULTS)}."
+            )
+    names = [entry["id"] for entry in entries]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise DataError(f"{path}: named more than once: {', '.join(sorted(twice))}.")
+    return [Deviation(**entry) for entry in entries]
+
+
+def measure_effects(scores: pd.DataFrame, plan: BenchmarkPlan) -> dict[str, Effect]:
+    """Measure what the settings of a benchmark's deviations change.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        Its score file.
+    plan : BenchmarkPlan
+        The benchmark; `deviations` names setting, method, tasks and trials of each.
+
+    Returns
+    -------
+    dict
+        The effect by the deviation's name: the setting minus the main run of the same
+        method, trial by trial, over the tasks of the setting. Trials that lack a task
+        are left out.
+    """
+    return {
+        entry.identifier: Effect(
+            benchmark=plan.benchmark,
+            title=plan.title,
+            tasks=len(entry.tasks),
+            gain=paired_gain(*reading_values(scores, entry).mean(axis=1)),
+        )
+        for entry in PaperPlan.of(plan).deviations
+    }
+
+
+def build_deviation_table(
+    effects: Sequence[Mapping[str, Effect]], deviations: Sequence[Deviation]
+) -> Table:
+    """Build the table of deviations: a line for each and every benchmark measured.
+
+    Parameters
+    ----------
+    effects : sequence of mapping
+        What `measure_effects` returned for each benchmark.
+    deviations : sequence of Deviation
+        What `read_deviations` returned.
+    """
+    found = [
+        (deviation, place, effect)
+        for deviation in deviations
+        for place, effect in enumerate(
+            [part[deviation.id] for part in effects if deviation.id in part]
+            or [_UNMEASURED]
+        )
+    ]
+    found.sort(key=lambda line: line[2] is _UNMEASURED)
+    return Table(
+        name="deviations",
+        title="Where paper and released code differ",
+        caption=_CAPTION + interval_note(e.gain.trials for _, _, e in found),
+        columns=("Method", "Topic", "Paper", "Released code", "Benchmark", "Effect"),
+        lines=tuple(_line(d, effect, first=not place) for d, place, effect in found),
+        data=pd.DataFrame([_record(d, effect) for d, _, effect in found]),
+        text_columns=5,
+        prose=(1, 2, 3),
+        headings=True,
+    )
+
+
+def _line(deviation: Deviation, effect: Effect, *, first: bool) -> Line:
+    switch = f"{deviation.switch}. " if deviation.switch else ""
+    unchecked = "full text not at hand" if deviation.unchecked else ""
+    text = [
+        Cell(method_class(deviation.method).display_name, name=True),
+        Cell(deviation.topic, note=f"{switch}Followed: {deviation.default}."),
+        Cell(deviation.paper, note=unchecked),
+        Cell(deviation.code),
+    ]
+    told = text if first else [Cell("")] * len(text)
+    measured = effect is not _UNMEASURED
+    block = "Measured in this study" if measured else "Not measured in this study"
+    return Line((*told, *_numbers(effect)), block)
+
+
+def _numbers(effect: Effect) -> list[Cell]:
+    if effect is _UNMEASURED:
+        return [Cell(DASH)] * 2
+    gain = effect.gain
+    size = f"{counted(effect.tasks, 'task')}, {counted(gain.trials, 'trial')}"
+    return [
+        Cell(effect.title, note=size),
+        effect_cell(gain.gain, gain.low, gain.high, bold=excludes_zero(gain)),
+    ]
+
+
+def _record(deviation: Deviation, effect: Effect) -> dict[str, object]:
+    return {
+        "id": deviation.id,
+        "method": deviation.method,
+        "display_name": method_class(deviation.method).display_name,
+        "topic": deviation.topic,
+        "paper": deviation.paper,
+        "unchecked": deviation.unchecked,
+        "code": deviation.code,
+        "default": deviation.default,
+        "switch": deviation.switch,
+        "benchmark": effect.benchmark,
+        "title": effect.title,
+        "effect": effect.gain.gain,
+        "low": effect.gain.low,
+        "high": effect.gain.high,
+        "losses": effect.gain.losses,
+        "tasks": effect.tasks,
+        "trials": effect.gain.trials,
+    }
+
+
+def _plain(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

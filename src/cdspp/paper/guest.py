@@ -1,0 +1,172 @@
+"""What the paper adds to a study: runs in another reading, and sections of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from cdspp.paper.readings import (
+    NAME,
+    READINGS,
+    PaperPlan,
+    printed_names,
+    read_readings,
+    reading_setting,
+)
+from cdspp.report.outline import DETAILS, TABLE, TIMING, Fold, Item, Part
+from cdspp.study.inheritance import Scissors
+from cdspp.study.known_names import KnownNames, unknown
+from cdspp.study.model import Benchmark, Setting, Study
+from cdspp.study.plan import BenchmarkPlan
+from cdspp.study.run_checks import run_faults
+
+__all__ = ["Paper"]
+
+Config = Mapping[str, Any]
+
+
+def _has(name: str) -> Callable[[BenchmarkPlan], bool]:
+    return lambda plan: bool(getattr(PaperPlan.of(plan), name))
+
+
+CLAIMS = Part(
+    "claims",
+    "What the paper claims",
+    items=(
+        Item(TABLE, "claims-overview", _has("claims")),
+        Item(
+            TABLE,
+            "claims",
+            _has("claims"),
+            Fold(
+                "The numbers behind each verdict",
+                "What was compared, by which rule, and how large the difference is.",
+            ),
+        ),
+    ),
+)
+PRINTED = Part(
+    "printed",
+    "Printed and reproduced",
+    items=(
+        Item(TABLE, "printed-methods", _has("printed")),
+        Item(TABLE, "printed-choices", _has("choices")),
+        Item(
+            TABLE,
+            "printed",
+            _has("printed"),
+            Fold(
+                "Every printed cell",
+                "Each printed accuracy beside ours, task by task, or the reason why "
+                "there is none.",
+            ),
+        ),
+    ),
+)
+DEVIATIONS = Part(
+    "deviations",
+    "Where paper and released code differ",
+    DETAILS,
+    (Item(TABLE, "deviations", _has("claims")),),
+    "Where the text of a paper and its authors' program say different things, and how "
+    "many points the other reading changes.",
+)
+TIME_CLAIMS = Item(TIMING, "time-claims", _has("claims"))
+
+
+class Paper:
+    """The guest section of the paper, see `cdspp.study.guest_sections.GuestSection`.
+
+    Parameters
+    ----------
+    resources : Path
+        Its folder ``paper`` holds the printed numbers and the other readings.
+    """
+
+    name = NAME
+
+    def __init__(self, resources: Path) -> None:
+        self.folder = resources / "paper"
+        self.readings = read_readings(self.folder)
+
+    def cut(
+        self, config: Config, scissors: Scissors, inherited: Collection[str]
+    ) -> dict[str, Any]:
+        """Return inherited deviations and choices, cut to the methods there are."""
+        return {
+            section: list(self._kept(section, config.get(section, []), scissors))
+            for section in READINGS
+            if section in inherited
+        }
+
+    def _kept(
+        self, section: str, entries: list[Config], scissors: Scissors
+    ) -> Iterator[Config]:
+        for entry in entries:
+            cut = scissors.cut_scope(section, entry)
+            if cut is None:
+                continue
+            if (reading := self.readings[section].get(cut["id"])) is not None:
+                cut["methods"] = scissors.present(section, cut, reading["methods"])
+                if not cut["methods"]:
+                    continue
+            yield cut
+
+    def faults(self, known: KnownNames) -> Iterator[str]:
+        """Yield readings and printed benchmarks that there are not."""
+        for section, readings in self.readings.items():
+            for i, entry in known.entries(section):
+                where, name = f"{section}[{i}]", entry["id"]
+                if name not in readings:
+                    yield unknown(f"{where}.id", name, readings)
+                    continue
+                methods = entry.get("methods", readings[name]["methods"])
+                yield from run_faults(known, where, entry, methods)
+        yield from self._printed_faults(known)
+
+    def _printed_faults(self, known: KnownNames) -> Iterator[str]:
+        names, seen = printed_names(self.folder), set()
+        for i, entry in known.entries("benchmarks"):
+            if (name := entry.get("printed")) is None:
+                continue
+            if name not in names:
+                yield unknown(f"benchmarks[{i}].printed", name, names)
+            elif name in seen:
+                yield f"benchmarks[{i}].printed: {name} is named more than once."
+            seen.add(name)
+
+    def setting_names(self, known: KnownNames) -> list[str]:
+        """Return the names of the settings of deviations and choices."""
+        return [
+            f"{opening}-{name}"
+            for section, opening in READINGS.items()
+            for name in known.names(section)
+        ]
+
+    def settings(
+        self, config: Config, benchmarks: Mapping[str, Benchmark]
+    ) -> Iterator[Setting]:
+        """Yield the settings of deviations and choices."""
+        for section, readings in self.readings.items():
+            for entry in config.get(section, []):
+                reading = readings[entry["id"]]
+                yield reading_setting(section, entry, reading, benchmarks)
+
+    def plan(self, study: Study, config: Config, benchmark: str) -> dict[str, Any]:
+        """Return the `cdspp.paper.readings.PaperPlan` of a benchmark as a mapping."""
+        return PaperPlan.of_study(study, config, benchmark).as_dict()
+
+    @staticmethod
+    def parts(outline: tuple[Part, ...]) -> tuple[Part, ...]:
+        """Return the outline with claims, printed numbers, deviations and times."""
+        found: list[Part] = []
+        for part in outline:
+            if part.anchor == "times":
+                part = replace(part, items=(*part.items, TIME_CLAIMS))
+            found.append(part)
+            found += {"overview": [CLAIMS, PRINTED], "times": [DEVIATIONS]}.get(
+                part.anchor, []
+            )
+        return tuple(found)

@@ -1,0 +1,153 @@
+"""Other readings of the papers: what can be run another way, and where a study does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from cdspp.study.model import Benchmark, Setting, Study
+from cdspp.study.plan import BenchmarkPlan
+from cdspp.study.settings import chosen_tasks
+
+__all__ = [
+    "NAME",
+    "READINGS",
+    "PaperPlan",
+    "ReadingPlan",
+    "printed_names",
+    "read_readings",
+    "reading_setting",
+]
+
+NAME = "paper"
+# Keys of a configuration that name other readings, and what opens their settings.
+READINGS = {"deviations": "deviation", "choices": "choice"}
+
+
+@dataclass(frozen=True)
+class ReadingPlan:
+    """A deviation or choice on one benchmark: what runs another way, and where."""
+
+    identifier: str
+    setting: str
+    method: str
+    tasks: tuple[str, ...]
+    trials_asked: int
+
+
+@dataclass(frozen=True)
+class PaperPlan:
+    """What a study has of the paper on one benchmark.
+
+    Attributes
+    ----------
+    claims : bool
+        Whether the report speaks of the paper's claims and readings.
+    printed : str or None
+        The paper's benchmark whose printed numbers stand beside.
+    deviations, choices : tuple of ReadingPlan
+        What is run another way.
+    """
+
+    claims: bool = False
+    printed: str | None = None
+    deviations: tuple[ReadingPlan, ...] = ()
+    choices: tuple[ReadingPlan, ...] = ()
+
+    @classmethod
+    def of(cls, plan: BenchmarkPlan) -> Self:
+        """Return what the plan of a benchmark holds of the paper."""
+        told = dict(plan.guests.get(NAME, {}))
+        for section in READINGS:
+            entries = told.get(section, ())
+            told[section] = tuple(ReadingPlan(**entry) for entry in entries)
+        return cls(**told)
+
+    @classmethod
+    def of_study(cls, study: Study, config: Mapping[str, Any], benchmark: str) -> Self:
+        """Return what a study has of the paper on a benchmark."""
+        entries = {entry["id"]: entry for entry in config.get("benchmarks", ())}
+        return cls(
+            claims=config.get("paper", True),
+            printed=entries.get(benchmark, {}).get("printed"),
+            **{
+                section: tuple(
+                    reading
+                    for entry in config.get(section, ())
+                    for reading in _plans(study, benchmark, section, entry["id"])
+                )
+                for section in READINGS
+            },
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as the plan of a benchmark holds it."""
+        return asdict(self)
+
+
+def _plans(
+    study: Study, benchmark: str, section: str, name: str
+) -> Sequence[ReadingPlan]:
+    setting = f"{READINGS[section]}-{name}"
+    tasks = study.setting_tasks(benchmark, setting)
+    methods = study.setting_methods(benchmark, setting) if tasks else ()
+    return [
+        ReadingPlan(name, setting, method, tasks, study.setting_trials(setting, method))
+        for method in methods
+    ]
+
+
+def read_readings(folder: Path) -> dict[str, dict[str, Mapping[str, Any]]]:
+    """Read what can be run another way, of both kinds that a study may name.
+
+    Parameters
+    ----------
+    folder : Path
+        Holds ``deviations.yaml``, where paper and released code differ, and
+        ``choices.yaml``, on what the printed numbers rest.
+
+    Returns
+    -------
+    dict
+        By key of a configuration and by name, the entries that have a switch.
+    """
+    found = {name: _read_yaml(folder / f"{name}.yaml") for name in READINGS}
+    return {
+        name: {
+            entry["id"]: {"methods": [entry.get("method")], **entry}
+            for entry in entries
+            if entry.get("options") or entry.get("without")
+        }
+        for name, entries in found.items()
+    }
+
+
+def printed_names(folder: Path) -> list[str]:
+    """Return the names of the benchmarks whose printed numbers are at hand."""
+    return list(_read_yaml(folder / "benchmarks.yaml"))
+
+
+def _read_yaml(path: Path) -> Any:
+    import yaml
+
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def reading_setting(
+    section: str,
+    entry: Mapping[str, Any],
+    reading: Mapping[str, Any],
+    benchmarks: Mapping[str, Benchmark],
+) -> Setting:
+    """Return the setting that runs the methods of a deviation or choice another way."""
+    return Setting(
+        identifier=f"{READINGS[section]}-{entry['id']}",
+        methods=tuple(entry.get("methods", reading["methods"])),
+        tasks=chosen_tasks(entry, benchmarks),
+        options=dict(sorted(reading.get("options", {}).items())),
+        trials=entry.get("trials"),
+        without=tuple(reading.get("without", ())),
+        guest=NAME,
+    )

@@ -1,0 +1,56 @@
+"""The computation times that the paper prints."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import yaml
+
+from cdspp.paper.readings import PaperPlan
+from cdspp.stages.artifacts import SHIPPED, read_csv
+from cdspp.study.plan import BenchmarkPlan
+
+__all__ = ["paper_seconds", "paper_times"]
+
+PathLike = str | os.PathLike[str]
+_TYPES = {"method": "str", "benchmark": "str", "seconds_all_tasks": "float64"}
+
+
+def paper_times(
+    folder: PathLike, plans: Sequence[BenchmarkPlan]
+) -> dict[str, Mapping[str, float]]:
+    """Return the printed seconds, by benchmark of ours and display name of a method.
+
+    Parameters
+    ----------
+    folder : path
+        Holds ``computation_time.csv``, and ``benchmarks.yaml``, where `time` names the
+        rows of the former.
+    plans : sequence of BenchmarkPlan
+        The benchmarks, some of which name one of the paper's.
+    """
+    seconds = paper_seconds(Path(folder, "computation_time.csv"))
+    known = yaml.safe_load(Path(folder, "benchmarks.yaml").read_text(encoding="utf-8"))
+    names = {plan.benchmark: PaperPlan.of(plan).printed for plan in plans}
+    return {
+        benchmark: seconds[known[name]["time"]]
+        for benchmark, name in names.items()
+        if name is not None
+    }
+
+
+def paper_seconds(path: PathLike) -> dict[str, dict[str, float]]:
+    """Read the computation times of the paper: seconds by benchmark and method.
+
+    Raises
+    ------
+    DataError
+        The file is missing or has other columns.
+    """
+    found = read_csv(path, _TYPES, SHIPPED)
+    return {
+        str(name): dict(zip(group["method"], group["seconds_all_tasks"], strict=True))
+        for name, group in found.groupby("benchmark", sort=False)
+    }

@@ -1,0 +1,264 @@
+"""Files that pass between the stages of a study: NPZ for features, Parquet for rows.
+
+Parquet files carry no variable metadata: equal rows give equal bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cdspp.core.whole_files import (
+    BROKEN,
+    atomic,
+    check_opening,
+    read_arrays,
+    unreadable,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "FIT_COLUMNS",
+    "LABEL_COLUMNS",
+    "SCORE_COLUMNS",
+    "SHARE_COLUMNS",
+    "SHIPPED",
+    "SPLIT_COLUMNS",
+    "SUBSPACE_ARRAYS",
+    "Features",
+    "labels_by_id",
+    "read_csv",
+    "read_features",
+    "read_frame",
+    "read_rows",
+    "read_subspace",
+    "write_features",
+    "write_rows",
+]
+
+Columns = Mapping[str, str]
+
+SHIPPED = "Take it from the repository again."  # remedy for a file that no study makes
+_PARQUET = b"PAR1"  # how such a file opens
+# What Parquet calls the types of columns, where it is another word.
+_ARROW = {"float32": "float", "float64": "double"}
+
+LABEL_COLUMNS: Columns = {"id": "string", "label": "string", "position": "int32"}
+SPLIT_COLUMNS: Columns = {
+    "trial": "int32",
+    "id": "string",
+    "row": "int32",
+    "role": "string",
+    "label": "string",
+}
+SHARE_COLUMNS: Columns = {"trial": "int32", "label": "string", "share": "float64"}
+FIT_COLUMNS: Columns = {
+    "trial": "int32",
+    "iteration": "int32",
+    "id": "string",
+    "predicted": "string",
+    "confidence": "float32",
+}
+# By row, but for the last.
+SUBSPACE_ARRAYS = ("iteration", "group", "id", "xy", "predicted", "final_fit")
+SCORE_COLUMNS: Columns = {
+    "setting": "string",
+    "task": "string",
+    "method": "string",
+    "trial": "int32",
+    "iteration": "int32",
+    "status": "string",
+    "collapsed": "bool",
+    "n_samples": "int32",
+    "accuracy": "float64",
+    "mean_class_accuracy": "float64",
+    "macro_f1": "float64",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """One view of one domain: ``X`` (n, d) float32, dense or CSR, without labels."""
+
+    X: Any
+    ids: np.ndarray
+    provenance: Mapping[str, Any]
+
+
+def write_features(path: str | os.PathLike[str], features: Features) -> None:
+    """Write a view as NPZ (float32, no pickles; a sparse matrix by its CSR parts)."""
+    from scipy import sparse  # here, for most jobs have no matrix and need no SciPy
+
+    X = features.X
+    parts: dict[str, Any]
+    if sparse.issparse(X):
+        X = sparse.csr_array(X).astype(np.float32)
+        parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr}
+        parts["shape"] = np.asarray(X.shape)
+    else:
+        parts = {"X": np.asarray(X, dtype=np.float32)}
+    parts["ids"] = np.asarray(features.ids, dtype=np.str_)
+    provenance = json.dumps(dict(features.provenance), sort_keys=True)
+    with atomic(path) as temporary, temporary.open("wb") as stream:
+        np.savez(stream, provenance=np.asarray(provenance), **parts)
+
+
+def read_features(path: str | os.PathLike[str]) -> Features:
+    """Read what `write_features` wrote.
+
+    Raises
+    ------
+    DataError
+        The file is missing, damaged, or holds something else.
+    """
+    what = "a feature file (NPZ)"
+    arrays = read_arrays(path, what)
+    try:
+        provenance = json.loads(str(arrays["provenance"]))
+        ids = arrays["ids"]
+        if "X" in arrays:
+            X: Any = arrays["X"]
+        else:
+            from scipy import sparse
+
+            parts = (arrays["data"], arrays["indices"], arrays["indptr"])
+            X = sparse.csr_array(parts, shape=tuple(arrays["shape"]))
+    except BROKEN as error:
+        raise unreadable(path, what, f"it is damaged or foreign: {error}") from error
+    if np.ndim(X) != 2 or np.shape(ids) != X.shape[:1]:
+        shapes = f"an array of shape {np.shape(X)} and ids of shape {np.shape(ids)}"
+        raise unreadable(path, what, f"it holds {shapes}")
+    return Features(X, ids, provenance)
+
+
+def read_subspace(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
+    """Read what `cdspp.stages.subspace` wrote: `SUBSPACE_ARRAYS`, by name.
+
+    Raises
+    ------
+    DataError
+        The file is missing, damaged, or holds something else.
+    """
+    what = "a subspace (NPZ)"
+    arrays = read_arrays(path, what)
+    if lacking := [name for name in SUBSPACE_ARRAYS if name not in arrays]:
+        raise unreadable(path, what, f"it holds no {', '.join(lacking)}")
+    shapes = [arrays[name].shape for name in SUBSPACE_ARRAYS]
+    rows = shapes[0][:1]
+    if shapes != [rows, rows, rows, (*rows, 2), rows, ()]:
+        raise unreadable(path, what, f"it holds arrays of the shapes {shapes}")
+    return arrays
+
+
+def write_rows(
+    path: str | os.PathLike[str], columns: Columns, values: Mapping[str, Sequence[Any]]
+) -> None:
+    """Write named columns as Parquet with the declared types, in the given order."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    types = {"string": pa.string(), "int32": pa.int32(), "float32": pa.float32()}
+    types |= {"float64": pa.float64(), "bool": pa.bool_()}
+    schema = pa.schema([(name, types[kind]) for name, kind in columns.items()])
+    arrays = [
+        pa.array(values[name], type=types[kind]) for name, kind in columns.items()
+    ]
+    with atomic(path) as temporary:
+        pq.write_table(pa.table(arrays, schema=schema), temporary)
+
+
+def read_rows(path: str | os.PathLike[str], columns: Columns) -> dict[str, np.ndarray]:
+    """Read the named columns; strings come as object arrays, nulls as None or NaN.
+
+    Raises
+    ------
+    DataError
+        The file is missing or damaged, or a column is not there or of another type.
+    """
+    import pyarrow.lib
+    import pyarrow.parquet as pq
+
+    what = f"a Parquet file with the columns {', '.join(columns)}"
+    check_opening(path, what, _PARQUET)
+    try:
+        table = pq.read_table(path, columns=list(columns))
+        kinds = {name: str(table.schema.field(name).type) for name in columns}
+        values = {name: table[name].to_numpy() for name in columns}
+    except (OSError, KeyError, ValueError, pyarrow.lib.ArrowException) as error:
+        raise unreadable(path, what, f"it is damaged or foreign: {error}") from error
+    for name, kind in columns.items():
+        if kinds[name] != _ARROW.get(kind, kind):
+            raise unreadable(path, what, f"{name} holds {kinds[name]}, not {kind}")
+    return values
+
+
+def read_frame(path: str | os.PathLike[str], columns: Columns) -> pd.DataFrame:
+    """Read the named columns as a data frame; errors as of `read_rows`."""
+    import pandas as pd
+
+    return pd.DataFrame(read_rows(path, columns))
+
+
+def read_csv(
+    path: str | os.PathLike[str], types: Columns, remedy: str = ""
+) -> pd.DataFrame:
+    """Read columns of a CSV file to the last digit, and texts as they stand.
+
+    Parameters
+    ----------
+    path : path
+        The file; other columns of it are left out.
+    types : mapping of str to str
+        ``str``, ``bool``, ``int64`` or ``float64`` by column. A number that is missing
+        is NaN; a text never is: a class may be called NA.
+    remedy : str, optional
+        What to do where it cannot be read, if no study makes it.
+
+    Raises
+    ------
+    DataError
+        The file is missing, lacks a column, or has a value of another type.
+    """
+    import pandas as pd
+
+    try:
+        found = pd.read_csv(path, dtype="str", keep_default_na=False, encoding="utf-8")
+        if lacking := [name for name in types if name not in found]:
+            every = len(lacking) == len(types)
+            raise ValueError(
+                "it has none of them" if every else f"it lacks {', '.join(lacking)}"
+            )
+        return found[list(types)].apply(lambda texts: _typed(texts, types))
+    except (OSError, ValueError) as error:
+        what = f"a CSV file with the columns {', '.join(types)}"
+        wrong = getattr(error, "strerror", None) or str(error)
+        raise unreadable(path, what, wrong, remedy) from error
+
+
+def _typed(texts: pd.Series, types: Columns) -> pd.Series:
+    """Convert texts as Python does, which is exact."""
+    convert: Mapping[str, Any] = {
+        "str": str,
+        "int64": int,
+        "float64": lambda text: float(text or "nan"),
+        "bool": {"true": True, "false": False}.__getitem__,
+    }
+    kind = types[str(texts.name)]
+    try:
+        return texts.map(convert[kind]).astype(kind)
+    except (ValueError, KeyError) as error:
+        raise ValueError(f"{texts.name} holds what is no {kind}: {error}") from error
+
+
+def labels_by_id(path: str | os.PathLike[str]) -> dict[str, str]:
+    """Read a file of labels as the label of each id, empty where it has none."""
+    columns = read_rows(path, LABEL_COLUMNS)
+    labels = (label or "" for label in columns["label"])
+    return dict(zip(columns["id"], labels, strict=True))

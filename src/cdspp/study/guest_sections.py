@@ -1,0 +1,77 @@
+"""Guest sections: what adds settings, checks and parts of the page to a study.
+
+The paper is one (`cdspp.paper.guest`); an installed package adds its own by an entry
+point of the group ``cdspp.sections``, which names a class such as `GuestSection`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache
+from importlib import import_module, metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from cdspp.study.inheritance import Scissors
+    from cdspp.study.known_names import KnownNames
+    from cdspp.study.model import Benchmark, Setting, Study
+
+__all__ = ["GuestSection", "guest_classes"]
+
+OFFERED = "cdspp.sections"
+BUILT_IN = ("cdspp.paper.guest:Paper",)
+
+
+class GuestSection(Protocol):
+    """What a guest section offers; it is made once a study, with its resources.
+
+    Parameters
+    ----------
+    resources : Path
+        Folder of the files that the project ships for studies.
+
+    Attributes
+    ----------
+    name : str
+        Of its settings, and of what a plan holds of it.
+    """
+
+    name: str
+
+    def __init__(self, resources: Path) -> None: ...
+
+    def cut(
+        self, config: Mapping[str, Any], scissors: Scissors, inherited: Collection[str]
+    ) -> dict[str, Any]:
+        """Return its inherited keys, cut to what the study has."""
+
+    def faults(self, known: KnownNames) -> Iterator[str]:
+        """Yield what is wrong with its keys, a line each."""
+
+    def setting_names(self, known: KnownNames) -> list[str]:
+        """Return the names of the settings that it adds."""
+
+    def settings(
+        self, config: Mapping[str, Any], benchmarks: Mapping[str, Benchmark]
+    ) -> Iterable[Setting]:
+        """Return the settings that it adds; they carry its name as their `guest`."""
+
+    def plan(
+        self, study: Study, config: Mapping[str, Any], benchmark: str
+    ) -> dict[str, Any]:
+        """Return what its tables need to know of a benchmark, as JSON could hold it."""
+
+    @staticmethod
+    def parts(outline: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the outline of the page with its own parts and items."""
+
+
+@cache
+def guest_classes() -> tuple[type[GuestSection], ...]:
+    """Return the guest sections of the project, then those of installed packages."""
+    found = []
+    for place in BUILT_IN:
+        module, _, name = place.partition(":")
+        found.append(getattr(import_module(module), name))
+    return (*found, *(point.load() for point in metadata.entry_points(group=OFFERED)))

@@ -1,0 +1,232 @@
+"""Planted problems: the geometry that is asked for is there, and methods feel it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks.planted import GEOMETRIES, Planted, PlantedProblem
+from cdspp.datasets import available_datasets
+from cdspp.methods import make
+
+# Many classes in a wide latent space, so that correlations are sure.
+MANY = Planted(n_classes=300, n_latent=30, n_source=1, n_labelled=1, n_unlabelled=0)
+
+
+def correlation(a: np.ndarray, b: np.ndarray) -> float:
+    return float(np.corrcoef(a.ravel(), b.ravel())[0, 1])
+
+
+def gram(centres: np.ndarray) -> np.ndarray:
+    return np.asarray(centres @ centres.T)
+
+
+def accuracy(problem: PlantedProblem) -> float:
+    model = make("cdspp").fit(problem.X, problem.y, source=problem.source)
+    right = model.transduction_[problem.unlabelled] == problem.hidden
+    return float(right.mean())
+
+
+def test_a_problem_has_the_size_asked_for() -> None:
+    problem = Planted(
+        n_classes=4, n_source=6, n_labelled=2, n_unlabelled=5, d_source=9, d_target=7
+    ).draw(0)
+    assert problem.X.shape == (28, 7)
+    assert problem.source.X.shape == (24, 9)
+    assert np.bincount(problem.source.y).tolist() == [6] * 4
+    assert np.bincount(problem.truth).tolist() == [7] * 4
+    assert np.bincount(problem.y[~problem.unlabelled]).tolist() == [2] * 4
+    np.testing.assert_array_equal(problem.hidden, np.repeat(range(4), 5))
+
+
+def test_labels_that_are_given_are_true() -> None:
+    for problem in (Planted().draw(0), Planted().draw(0).split(1)):
+        known = ~problem.unlabelled
+        np.testing.assert_array_equal(problem.y[known], problem.truth[known])
+
+
+def test_problems_are_drawn_by_the_seed() -> None:
+    first, again, other = (Planted().draw(seed) for seed in (0, 0, 1))
+    np.testing.assert_array_equal(first.X, again.X)
+    np.testing.assert_array_equal(first.source.X, again.source.X)
+    assert not np.any(first.X == other.X)
+    assert not np.any(first.source.X == other.source.X)
+
+
+@pytest.mark.parametrize(
+    "change", [{"geometry": g} for g in GEOMETRIES] + [{"shared": 0.3}]
+)
+def test_the_target_is_the_same_whatever_the_source_has_of_it(
+    change: dict[str, Any],
+) -> None:
+    base, changed = Planted().draw(3), replace(Planted(), **change).draw(3)
+    np.testing.assert_array_equal(base.X, changed.X)
+    np.testing.assert_array_equal(base.y, changed.y)
+
+
+def test_a_split_labels_other_rows_of_the_same_problem() -> None:
+    problem = Planted(n_classes=3, n_labelled=2, n_unlabelled=20).draw(0)
+    first, again, other = (problem.split("a", trial) for trial in (1, 1, 2))
+    np.testing.assert_array_equal(first.y, again.y)
+    assert not np.array_equal(first.y, other.y)
+    assert first.X is problem.X
+    assert first.source is problem.source
+    for split in (first, other, first.split(5)):
+        assert np.bincount(split.y[~split.unlabelled]).tolist() == [2] * 3
+
+
+def test_every_row_of_a_class_is_as_likely_to_be_labelled() -> None:
+    problem = Planted(n_classes=2, n_labelled=1, n_unlabelled=3).draw(0)
+    counts = sum((~problem.split(t).unlabelled).astype(int) for t in range(2000))
+    # 500 of 2000 draws each, with a standard deviation of 19.
+    assert np.abs(np.asarray(counts) - 500).max() < 4 * 19.4
+
+
+def test_another_pool_has_other_rows_of_the_same_population() -> None:
+    planted = Planted(n_classes=3, n_latent=2, d_target=6, noise=0.0, spread=0.0)
+    one, other = (planted.draw(0, pool) for pool in (0, 1))
+    # Without spread and noise rows are centres, seen through one view.
+    np.testing.assert_array_equal(one.X, other.X)
+    np.testing.assert_array_equal(one.source.X, other.source.X)
+    one, again, other = (replace(planted, noise=0.1).draw(0, p) for p in (0, 0, 1))
+    np.testing.assert_array_equal(one.X, again.X)
+    assert not np.any(one.X == other.X)
+
+
+def test_unequal_shares_are_those_of_the_source_and_of_unlabelled_rows() -> None:
+    sizes = {"n_classes": 3, "n_source": 14, "n_labelled": 2, "n_unlabelled": 7}
+    problem = Planted(imbalance=4.0, **sizes).draw(0)
+    # Shares fall as 4, 2, 1.
+    assert np.bincount(problem.source.y).tolist() == [24, 12, 6]
+    assert np.bincount(problem.hidden).tolist() == [12, 6, 3]
+    for drawn in (problem, problem.split(1)):
+        assert np.bincount(drawn.y[~drawn.unlabelled]).tolist() == [2, 2, 2]
+
+
+def test_heavy_tails_put_some_rows_far_off() -> None:
+    planted = Planted(n_classes=2, n_unlabelled=2000, spread=1.0)
+    far = []
+    for tail in (float("inf"), 2.0):
+        problem = replace(planted, tail=tail).draw(0)
+        lengths = np.linalg.norm(problem.X, axis=1)
+        far.append(lengths.max() / np.median(lengths))
+    assert far[1] > 4 * far[0]
+
+
+@pytest.mark.parametrize("geometry", ["shared", "means"])
+def test_centres_that_are_shared_lie_as_those_of_the_target(geometry: str) -> None:
+    problem = Planted(geometry).draw(0)
+    np.testing.assert_allclose(
+        gram(problem.centres_source), gram(problem.centres_target)
+    )
+
+
+def test_misleading_centres_lie_alike_but_belong_to_other_classes() -> None:
+    for seed in range(20):
+        problem = Planted("misleading", n_classes=2 + seed % 4).draw(seed)
+        target, source = problem.centres_target, problem.centres_source
+        same = (source[:, None] == target[None]).all(axis=2)
+        np.testing.assert_array_equal(same.sum(axis=0), 1)
+        np.testing.assert_array_equal(same.sum(axis=1), 1)
+        assert not same.diagonal().any()
+
+
+def test_centres_of_geometry_none_are_independent() -> None:
+    problem = replace(MANY, geometry="none").draw(0)
+    found = correlation(problem.centres_source, problem.centres_target)
+    assert abs(found) < 4 / problem.centres_source.size**0.5
+    assert np.std(problem.centres_source) == pytest.approx(1, abs=0.05)
+
+
+@pytest.mark.parametrize("shared", [0.0, 0.25, 0.5, 0.75, 1.0])
+@pytest.mark.parametrize("geometry", ["shared", "means"])
+def test_shared_is_the_correlation_of_centres(geometry: str, shared: float) -> None:
+    problem = replace(MANY, geometry=geometry, shared=shared).draw(1)
+    source, target = problem.centres_source, problem.centres_target
+    assert correlation(source, target) == pytest.approx(shared, abs=0.04)
+    assert np.std(source) == pytest.approx(1, abs=0.05)
+
+
+def test_classes_spread_alike_where_everything_is_shared() -> None:
+    axes = {g: Planted(g, n_latent=6).draw(0) for g in GEOMETRIES}
+    for geometry in ("shared", "misleading"):
+        problem = axes[geometry]
+        np.testing.assert_array_equal(problem.axes_source, problem.axes_target)
+    np.testing.assert_array_equal(axes["means"].axes_source, np.eye(6))
+    assert not np.any(axes["none"].axes_source == axes["none"].axes_target)
+
+
+@pytest.mark.parametrize("n_latent", [1, 2, 5, 12])
+def test_axes_are_long_and_short_and_as_long_on_average(n_latent: int) -> None:
+    problem = Planted("none", n_latent=n_latent).draw(0)
+    for axes in (problem.axes_source, problem.axes_target):
+        lengths = np.linalg.svd(axes)[1]
+        assert np.mean(lengths**2) == pytest.approx(1)
+        if n_latent > 1:
+            assert lengths[0] / lengths[-1] == pytest.approx(8)
+
+
+def test_rows_lie_around_their_centres_as_the_formula_says() -> None:
+    planted = Planted(n_classes=3, n_labelled=1, n_unlabelled=1999, n_latent=3)
+    problem = replace(planted, n_source=2000, noise=0.3, spread=0.7).draw(0)
+    still = replace(planted, n_source=2000, noise=0.0, spread=0.0).draw(0)
+    for rows, quiet, codes in (
+        (problem.X, still.X, problem.truth),
+        (*(p.source.X for p in (problem, still)), problem.source.y),
+    ):
+        # Without spread and noise a row is its centre, seen through the view.
+        assert np.linalg.matrix_rank(quiet) == 3
+        scatter = rows - quiet
+        for code in range(3):
+            assert np.ptp(quiet[codes == code], axis=0).max() < 1e-12
+            mean = scatter[codes == code].mean(axis=0)
+            error = scatter[codes == code].std(axis=0) / 2000**0.5
+            assert np.abs(mean / error).max() < 5
+        # Three directions of spread, and noise of 0.3 in all the others.
+        sizes = np.linalg.eigvalsh(np.cov(scatter.T))
+        np.testing.assert_allclose(sizes[:-3], 0.3**2, rtol=0.1)
+        assert sizes[-1] > 5 * 0.3**2
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("geometry", "flat", "one of shared, means, none, misleading, got 'flat'"),
+        ("shared", -0.1, r"in \[0, 1\], got -0.1"),
+        ("shared", 1.1, r"in \[0, 1\], got 1.1"),
+        ("shared", float("nan"), r"in \[0, 1\], got nan"),
+        ("n_classes", 1, "2 at least, got 1"),
+        ("n_source", 0, "1 at least, got 0"),
+        ("n_labelled", 0, "1 at least, got 0"),
+        ("n_unlabelled", -1, "0 at least, got -1"),
+        ("d_source", 0, "1 at least, got 0"),
+        ("d_target", 0, "1 at least, got 0"),
+        ("n_latent", 0, "1 at least, got 0"),
+        ("spread", -1.0, "0 at least, got -1.0"),
+        ("noise", float("nan"), "0 at least, got nan"),
+        ("imbalance", 0.5, "1 at least, got 0.5"),
+        ("tail", 0.0, "1 at least, got 0.0"),
+    ],
+)
+def test_a_parameter_out_of_range_is_named(name: str, value: Any, told: str) -> None:
+    with pytest.raises(ValueError, match=f"{name} must .*{told}"):
+        Planted(**{name: value})
+
+
+def test_planted_problems_are_no_data_set_to_study() -> None:
+    assert not [name for name in available_datasets() if "planted" in name]
+    assert not hasattr(Planted, "identifier")
+
+
+def test_a_source_is_worth_what_it_has_of_the_target() -> None:
+    found = {
+        geometry: np.mean(
+            [accuracy(Planted(geometry, n_labelled=1).draw(seed)) for seed in range(10)]
+        )
+        for geometry in GEOMETRIES
+    }
+    assert found["shared"] > found["misleading"] + 0.1
+    assert found["means"] > found["none"] + 0.1

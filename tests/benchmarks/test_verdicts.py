@@ -1,0 +1,283 @@
+"""The rule on source help where the truth is known, on a small scale."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks import verdicts
+from benchmarks.__main__ import main
+from benchmarks.populations import judge_population
+from benchmarks.verdict_cases import (
+    RIGHT,
+    SCENARIOS,
+    Scenario,
+    judge_scores,
+    simulate,
+)
+from benchmarks.verdicts import (
+    INTERVALS,
+    Rate,
+    bench_verdicts,
+    comparison_rates,
+    coverage,
+    score_rates,
+    standard_error_ratios,
+    verdicts_table,
+    word_rates,
+)
+from cdspp.analysis.decision import ALONE_BETTER, CANNOT_TELL, USE
+from cdspp.analysis.verdicts import DEPENDS, EQUAL, HELPS, HURTS, STATEMENTS, UNDECIDED
+from cdspp.core.errors import DataError
+from cdspp.core.names import ALONE, REAL
+from cdspp.stages.source_states import STATES
+
+TIES = "rare rows"
+
+
+def case(
+    word: str, true: list[str], surely: list[str] | None = None, **interval: float
+) -> dict[str, Any]:
+    """Return a judged pool; the intervals are equal for all measures and rivals."""
+    numbers = {"off": 0.0, "plain": 1.0, "crossed": 1.0, "error": 0.5, "wider": 0.5}
+    of_all = list({**numbers, **interval}.values())
+    intervals = dict.fromkeys(INTERVALS, of_all)
+    surely = true if surely is None else surely
+    return {"word": word, "true": true, "surely": surely, "intervals": intervals}
+
+
+@pytest.mark.slow
+def test_simulated_rows_gain_what_they_are_to_gain() -> None:
+    found = simulate(Scenario(0.05, 0.1), (800, 10), np.random.default_rng(0))
+    assert found.shape == (800, len(STATES), 10, 150)
+    assert set(np.unique(found)) == {0.0, 1.0}
+    means = dict(zip(STATES, found.mean(axis=(0, 2, 3)), strict=True))
+    # A task's accuracy has a standard deviation of about 0.03.
+    assert means[REAL] == pytest.approx(RIGHT, abs=0.004)
+    for name in set(STATES) - {REAL}:
+        lost = 0.05 if name == ALONE else 0.1
+        assert means[REAL] - means[name] == pytest.approx(lost, abs=0.002)
+
+
+def test_simulated_gains_scatter_as_in_a_study() -> None:
+    found = simulate(Scenario(0.0, 0.0), (300, 10), np.random.default_rng(0))
+    gains = found[:, 0] - found[:, 1]
+    assert gains.mean(axis=2).std(axis=1, ddof=1).mean() == pytest.approx(0.02, rel=0.2)
+    assert np.abs(gains).mean() == pytest.approx(0.06, rel=0.2)
+
+
+def test_one_trial_in_twenty_fails_and_the_mean_stays() -> None:
+    scenario = Scenario(0.0, 0.0, 400, joint=1.0, of_rows=0.0, fails=0.2)
+    found = simulate(scenario, (300, 10), np.random.default_rng(0))
+    gains = (found[:, 0] - found[:, 1]).mean(axis=2).ravel()
+    assert gains.mean() == pytest.approx(0.0, abs=0.003)
+    assert np.mean(gains < -0.1) == pytest.approx(0.05, abs=0.015)
+    assert gains[gains > -0.1].mean() == pytest.approx(0.01, abs=0.001)
+
+
+def test_rows_that_differ_in_all_trials_are_the_same_rows() -> None:
+    rare = next(s for name, s in SCENARIOS.items() if TIES in name)
+    found = simulate(rare, (100, 5), np.random.default_rng(0))
+    assert np.all(found == found[:, :, :1])
+    assert (found[:, 0] - found[:, 1]).mean() == pytest.approx(0.01, abs=0.003)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_tasks", [1, 4])
+@pytest.mark.parametrize(
+    "scenario",
+    [name for name in SCENARIOS if TIES not in name and "fails" not in name],
+)
+def test_false_words_are_seldom_and_true_ones_are_not(
+    scenario: str, n_tasks: int
+) -> None:
+    line = judge_scores(scenario, n_tasks, 10, 60)
+    (rate,) = score_rates([line])[scenario].values()
+    if rate.bound == 1:
+        assert rate.share > 0.8
+    else:
+        # Three standard errors rather than two: here are fourteen rates.
+        assert rate.share < 0.05 + 3 * (0.05 * 0.95 / rate.cases) ** 0.5
+
+
+@pytest.mark.slow
+def test_every_word_is_counted_once_a_task() -> None:
+    for scenario in SCENARIOS:
+        line = judge_scores(scenario, 4, 5, 10)
+        assert sum(line["tasks"].values()) == 40
+        assert set(line["tasks"]) <= set(STATEMENTS)
+        for word, count in line["benchmarks"].items():
+            assert count <= min(10, line["tasks"][word])
+
+
+def test_rates_of_scores_worked_by_hand() -> None:
+    made = [
+        {
+            **{"scenario": name, "n_tasks": 4, "n_trials": 5, "n_draws": 100},
+            "tasks": {HELPS: 40, EQUAL: 8},
+            "benchmarks": {HELPS: 16, HURTS: 3},
+        }
+        for name in ("false helps", "false hurts", "false equal", "power helps")
+    ]
+    found = [rates["5 x 4"] for rates in score_rates(made).values()]
+    assert [rate[1:] for rate in found] == [(16, 100), (3, 100), (8, 400), (40, 400)]
+    # sqrt(0.05 * 0.95 / 100) is 0.0218.
+    assert found[0].bound == pytest.approx(0.0936, abs=1e-4)
+    assert [rate.too_often for rate in found] == [True, False, False, False]
+
+
+def test_rates_are_shown_with_their_bound_and_a_star_where_it_is_broken() -> None:
+    assert str(Rate("false helps", 16, 100)) == "16.0 (9.4)*"
+    assert str(Rate("false helps", 3, 100)) == "3.0 (9.4) "
+    assert str(Rate("power helps", 40, 400)) == "10.0 "
+    assert str(Rate("false helps", 0, 0)) == "–"
+
+
+def test_false_words_on_pools_are_counted_where_they_are_false() -> None:
+    rates = word_rates(
+        [
+            case(HELPS, [HELPS]),
+            case(EQUAL, [HELPS], []),
+            case(HELPS, []),
+            case(EQUAL, [EQUAL]),
+            case(HURTS, [HURTS]),
+            case(UNDECIDED, [HURTS]),
+            case(DEPENDS, []),
+        ]
+    )
+    counted = {what: rate[1:] for what, rate in rates.items()}
+    assert counted == {
+        "false helps": (1, 5),
+        "false hurts": (0, 5),
+        "false equal": (1, 6),
+        "power helps": (1, 1),
+        "power hurts": (1, 2),
+        DEPENDS: (1, 7),
+    }
+
+
+def test_coverage_worked_by_hand() -> None:
+    cases = [case(UNDECIDED, [], off=k / 10, plain=0.55, wider=1.0) for k in range(11)]
+    for found in coverage(cases).values():
+        assert found == pytest.approx((6 / 11, 1.0, 2.0, 0.95))
+
+
+def test_a_gain_without_scatter_has_no_ratio() -> None:
+    cases = [case(EQUAL, [], error=0.0, wider=1.0), case(EQUAL, [], wider=0.6)]
+    assert coverage(cases)[INTERVALS[0]][2] == pytest.approx(1.2)
+
+
+@pytest.mark.slow
+def test_the_command_shows_all_tables_and_writes_the_numbers(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(verdicts, "PER_PROCESS", 22)
+    monkeypatch.setattr(verdicts, "LABELLED", [12])
+    monkeypatch.setattr(verdicts, "TRIALS", (5,))
+    monkeypatch.setattr(verdicts, "KINDS", ["two classes"])
+    monkeypatch.setattr(verdicts, "POOL_ROWS", [6])
+    monkeypatch.setattr(verdicts, "TOLD_OF_GEOMETRY", {"none": "false use"})
+    path = tmp_path / "verdicts.json"
+    asked = ["--draws", "2", "--populations", "1", "--pools", "3"]
+    asked += ["--comparisons", "1", "--json", str(path)]
+    assert main(["verdicts", *asked]) == 0
+    results = json.loads(path.read_text())
+    assert verdicts_table(results) in capsys.readouterr().out
+    # Made in two processes at a time, and the same as here.
+    expected = {
+        "scores": [
+            judge_scores(name, tasks, 5, 2) for name in SCENARIOS for tasks in (1, 8)
+        ],
+        "populations": [
+            judge_population("two classes", 6, 0, method, 3, 5)
+            for method in ("cdspp", "cdspp-sup")
+        ],
+    }
+    [compared] = results.pop("comparisons")
+    assert compared["decision"] in {USE, ALONE_BETTER, CANNOT_TELL}
+    assert results == json.loads(json.dumps(expected))
+
+
+def test_the_table_has_a_line_for_each_cell_and_for_all_kinds() -> None:
+    cases = [case(HELPS, [], off=2.0)] * 5 + [case(HURTS, [HURTS])]
+    made = [
+        {"kind": kind, "rows": 6, "method": "cdspp", "cases": cases}
+        for kind in ("mixed", "noisy")
+    ]
+    table = verdicts_table({"scores": [], "populations": made, "comparisons": []})
+    lines = [line.split() for line in table.splitlines()]
+    cells = [line for line in lines if line[1:3] == ["6", "cdspp"]]
+    assert [line[0] for line in cells] == ["mixed", "noisy", "all"] * 2
+    assert cells[0][3:6] == ["16.7", "/", "16.7"]
+    assert cells[0][-1] == "2.00"
+    assert cells[3][3:5] == ["83.3", "(22.8)*"]
+    assert cells[5][3:5] == ["83.3", "(17.6)*"]
+
+
+def test_recommendations_are_counted_by_labelled_rows_and_geometry() -> None:
+    said = {"none": [USE, CANNOT_TELL], "misleading": [], "shared": [USE]}
+    entries = [
+        {"n_labelled": 30, "geometry": geometry, "decision": decision}
+        for geometry, decisions in said.items()
+        for decision in decisions
+    ]
+    [rates] = comparison_rates(entries).values()
+    assert [rate[1:3] for rate in rates] == [(1, 2), (0, 0), (1, 1), (0, 0)]
+    table = verdicts_table({"scores": [], "populations": [], "comparisons": entries})
+    assert table.splitlines()[-1].split() == [
+        "30",
+        "50.0",
+        "(35.8)*",
+        "–",
+        "100.0",
+        "–",
+    ]
+
+
+def write_rows(path: Path, **right: list[list[int]]) -> Path:
+    """Write scores by row; `main_b` is method b in the main setting, of task x_y."""
+    keys = {f"{k.split('_')[0]}/x_y/{k.split('_')[1]}": v for k, v in right.items()}
+    arrays = {key: np.array(rows, dtype=np.int8) for key, rows in keys.items()}
+    path.parent.mkdir(parents=True)
+    np.savez(path, **{"classes/x_y": np.array([0, 0, 1, 1], np.int32)}, **arrays)
+    return path
+
+
+def test_standard_errors_of_a_study_are_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    zero, one = [[0, 0, 0, 0]] * 3, [[1, 1, 1, 0], [1, 1, 0, 0], [1, 1, 1, -1]]
+    write_rows(tmp_path / "scores" / "b.npz", main_p=one, main_q=zero, noise_p=zero)
+    found = standard_error_ratios(tmp_path)
+    # Row means 1, 1, 2/3, 0: with three trials the rows scatter more than the trials.
+    by_trial, by_row = np.array([3 / 4, 2 / 4, 3 / 3]), np.array([1, 1, 2 / 3, 0])
+    plain = by_trial.var(ddof=1) / 3
+    assert list(found) == ["source states", "pairs of methods"]
+    assert [len(values) for values in found.values()] == [1, 1]
+    for (ratio,) in found.values():
+        assert (by_row.var(ddof=1) / 4 / plain) ** 0.5 <= ratio + 1e-12
+        assert ratio > 1
+    assert main(["verdicts", "--study", str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert "source states" in shown
+    assert "Planted" not in shown
+
+
+def test_a_study_without_scores_by_row_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="has no scores/<benchmark>.npz"):
+        standard_error_ratios(tmp_path)
+
+
+@pytest.mark.slow
+def test_a_process_that_fails_is_reported_with_its_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(verdicts, "SCENARIOS", ["nowhere"])
+    with pytest.raises(RuntimeError, match="failed with exit code 1: KeyError"):
+        bench_verdicts(["scores"], draws=1)

@@ -1,0 +1,227 @@
+"""Where paper and released code differ: the list, and the effects measured."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from support.report_data import make_plan
+from support.score_data import Cells, as_frame
+
+from cdspp.core.errors import DataError
+from cdspp.methods import make, option_defaults
+from cdspp.paper.deviations import (
+    Deviation,
+    build_deviation_table,
+    measure_effects,
+    read_deviations,
+)
+from cdspp.report.tables.table import Table
+from cdspp.study.plan import BenchmarkPlan
+
+MAIN, CHANGED = ("main", "cdspp"), ("deviation-no-centring", "cdspp")
+NO_CENTRING = Deviation(
+    id="no-centring",
+    method="cdspp",
+    topic="Centring",
+    paper="No centring is mentioned.",
+    code="The mean is subtracted.",
+    default="code",
+    options={"center": False},
+)
+NO_SWITCH = replace(
+    NO_CENTRING,
+    id="no-ridge",
+    method="dama-plus",
+    topic="Ridge",
+    paper="There is none.",
+    code="There is one.",
+    options=None,
+    unchecked=True,
+)
+
+
+@pytest.fixture(scope="module")
+def shipped(repository: Path) -> list[Deviation]:
+    return read_deviations(repository / "resources" / "paper" / "deviations.yaml")
+
+
+def plan_of(
+    *tasks: str, trials: int | None = None, benchmark: str = "a"
+) -> BenchmarkPlan:
+    deviation = {"id": "no-centring", "trials": trials}
+    return make_plan(
+        benchmark=benchmark,
+        tasks=tasks,
+        methods=("cdspp",),
+        paper={"deviations": [deviation]},
+    )
+
+
+def table_of(*scores: Cells) -> Table:
+    effects = [
+        measure_effects(as_frame(cells), plan_of("a_b", trials=3, benchmark=name))
+        for cells, name in zip(scores, "ab", strict=False)
+    ]
+    return build_deviation_table(effects, [NO_CENTRING, NO_SWITCH])
+
+
+def test_every_switch_is_an_option_with_another_value_than_the_default(
+    shipped: list[Deviation],
+) -> None:
+    for deviation in shipped:
+        defaults = option_defaults(deviation.method)
+        for name, value in (deviation.options or {}).items():
+            assert defaults[name] != value, deviation.id
+        made = make(deviation.method, **(deviation.options or {}))
+        made._validate_params()
+
+
+def test_every_method_of_the_paper_with_a_known_difference_is_in_the_list(
+    shipped: list[Deviation],
+) -> None:
+    methods = {deviation.method.split("-")[0] for deviation in shipped}
+    compared = "svm dama cdls hfa shfa pa tit stn ddacl ssan cdspp"
+    assert methods == set(compared.split())
+
+
+def test_every_entry_is_named_and_told_in_sentences(shipped: list[Deviation]) -> None:
+    for deviation in shipped:
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", deviation.id)
+        for text in (deviation.paper, deviation.code):
+            assert text[0].isupper(), deviation.id
+            assert text.endswith("."), deviation.id
+
+
+def test_the_switches_that_a_study_may_name_are_there(shipped: list[Deviation]) -> None:
+    switches = {d.id: d.switch for d in shipped if d.options}
+    assert switches["no-centring"] == "center: false"
+    assert switches["svm-platt"] == "strategy: platt"
+    assert {"plain-means", "select-over-all", "final-fit"} <= set(switches)
+
+
+ENTRY = vars(NO_CENTRING)
+
+
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        ([{**ENTRY, "defualt": "code"}], "no-centring"),
+        ([{**ENTRY, "default": "author"}], "code, paper, neither"),
+        ([ENTRY, ENTRY], "more than once: no-centring"),
+        (
+            [{name: ENTRY[name] for name in ENTRY if name != "code"}],
+            "no-centring: expected the keys",
+        ),
+    ],
+    ids=["unknown key", "unknown default", "name given twice", "missing key"],
+)
+def test_a_wrong_list_is_refused_by_name(
+    entries: list[dict[str, Any]], message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "deviations.yaml"
+    path.write_text(yaml.safe_dump(entries))
+    with pytest.raises(DataError, match=message):
+        read_deviations(path)
+
+
+def test_an_effect_is_setting_minus_main_run_on_equal_trials_and_tasks() -> None:
+    main = {"a_b": [0.80, 0.82, 0.84, 0.10], "b_c": [0.60, 0.62, 0.64, 0.10]}
+    changed = {"a_b": [0.82, 0.84, 0.86, 0.99], "b_c": [0.60, 0.64, 0.68, 0.99]}
+    scores = as_frame({MAIN: main | {"c_a": [0.10] * 4}, CHANGED: changed})
+    effect = measure_effects(scores, plan_of("a_b", "b_c", trials=3))["no-centring"]
+    # By trial: (0.02 + 0) / 2, (0.02 + 0.02) / 2, (0.02 + 0.04) / 2. Their deviation is
+    # 0.01, and t with two degrees of freedom 4.303.
+    half = 4.302653 * 0.01 / math.sqrt(3)
+    assert effect.gain.gain == pytest.approx(0.02)
+    ends = (0.02 - half, 0.02 + half)
+    assert (effect.gain.low, effect.gain.high) == pytest.approx(ends, abs=1e-8)
+    assert (effect.gain.trials, effect.gain.losses, effect.tasks) == (3, 0, 2)
+
+
+def test_a_trial_that_lacks_a_task_is_left_out() -> None:
+    main = {"a_b": [0.80, 0.80], "b_c": [0.60, 0.60]}
+    scores = as_frame({MAIN: main, CHANGED: {"a_b": [0.90, 0.90], "b_c": [0.60]}})
+    gain = measure_effects(scores, plan_of("a_b", "b_c", trials=2))["no-centring"].gain
+    assert gain.trials == 1
+    assert gain.gain == pytest.approx(0.05)
+    assert math.isnan(gain.low)
+
+
+def test_a_setting_that_has_no_scores_yet_has_no_effect() -> None:
+    table = table_of({MAIN: {"a_b": [0.8, 0.8, 0.8]}})
+    cells = table.lines[0].cells
+    assert [cell.text for cell in cells[4:]] == ["A", "–"]
+    assert cells[4].note == "1 task, 0 trials"
+
+
+def test_a_line_tells_both_readings_and_the_effect_in_points() -> None:
+    scores = {
+        MAIN: {"a_b": [0.80, 0.82, 0.84]},
+        CHANGED: {"a_b": [0.780, 0.799, 0.822]},
+    }
+    cells = table_of(scores).lines[0].cells
+    assert [cell.text for cell in cells] == [
+        "CDSPP",
+        "Centring",
+        "No centring is mentioned.",
+        "The mean is subtracted.",
+        "A",
+        "−2.0",
+    ]
+    assert cells[1].note == "center: false. Followed: code."
+    assert (cells[4].note, cells[5].note) == ("1 task, 3 trials", "−2.3 to −1.6")
+    assert cells[5].bold
+
+
+def test_an_effect_whose_interval_holds_zero_is_not_bold() -> None:
+    scores = {MAIN: {"a_b": [0.80, 0.82, 0.84]}, CHANGED: {"a_b": [0.81, 0.82, 0.83]}}
+    assert not table_of(scores).lines[0].cells[5].bold
+
+
+def test_what_was_not_measured_is_told_with_dashes() -> None:
+    table = table_of({MAIN: {"a_b": [0.8]}})
+    line = table.lines[-1]
+    texts = [cell.text for cell in line.cells]
+    assert texts == ["DAMA+", "Ridge", "There is none.", "There is one.", "–", "–"]
+    assert line.cells[1].note == "Followed: code."
+    assert line.cells[2].note == "full text not at hand"
+    assert line.block == "Not measured in this study"
+
+
+def test_two_benchmarks_have_a_line_each_and_the_text_stands_once() -> None:
+    scores = {MAIN: {"a_b": [0.8, 0.8]}, CHANGED: {"a_b": [0.9, 0.9]}}
+    table = table_of(scores, scores)
+    first, second, _ = table.lines
+    assert {cell.text for cell in second.cells[:4]} == {""}
+    assert [first.cells[4].text, second.cells[4].text] == ["A", "B"]
+    assert list(table.data["title"]) == ["A", "B", ""]
+
+
+def test_the_data_have_an_entry_a_deviation_and_what_was_measured(
+    shipped: list[Deviation],
+) -> None:
+    scores = as_frame({MAIN: {"a_b": [0.8, 0.8]}, CHANGED: {"a_b": [0.9, 0.9]}})
+    effects = measure_effects(scores, plan_of("a_b"))
+    table = build_deviation_table([effects], shipped)
+    assert "accuracy with these options minus accuracy without them" in table.caption
+    assert list(table.data["id"]) == [deviation.id for deviation in shipped]
+    assert table.data["effect"].iloc[0] == pytest.approx(0.1)
+    assert table.data["effect"].iloc[1:].isna().all()
+
+
+def test_an_effect_over_two_trials_has_no_interval_and_is_not_bold() -> None:
+    scores = {MAIN: {"a_b": [0.8, 0.8]}, CHANGED: {"a_b": [0.9, 0.9]}}
+    table = table_of(scores)
+    cell = table.lines[0].cells[5]
+    assert (cell.text, cell.note, cell.bold) == ("+10.0", "", False)
+    assert table.caption.endswith(" Fewer than 3 trials have no interval.")
+    more = {
+        setting: {"a_b": by_trial["a_b"] * 2} for setting, by_trial in scores.items()
+    }
+    assert "have no interval" not in table_of(more).caption
