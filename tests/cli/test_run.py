@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import signal
 import subprocess
 import sys
@@ -62,7 +63,7 @@ def said(
 def test_a_run_shows_notes_counts_and_the_log(said) -> None:
     out, err = said(SNAKEMAKE + "8 of 8 steps (100%) done\n", 0)
     assert err == "preset quick: the study gives its own methods.\n"
-    assert out.startswith("8 of 8 jobs, 0 s. Whole log: logs/run-")
+    assert re.match(r"8 of 8 jobs, \d+ s\. Whole log: logs/run-", out)
 
 
 def test_a_run_without_jobs_says_so(said) -> None:
@@ -96,11 +97,14 @@ def test_what_is_no_run_shows_what_snakemake_answers(
     assert capsys.readouterr().out == "digraph {}\n"
 
 
-def test_the_time_left_is_told_once_some_jobs_are_done() -> None:
+def test_the_time_left_is_told_once_some_jobs_are_done(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seconds = iter([0, 5, 10, 30, 30])
+    monkeypatch.setattr(run.time, "monotonic", lambda: next(seconds))
     meter = run.Meter()
-    assert str(meter) == "reading the study, 0 s"
+    assert str(meter) == "reading the study, 5 s"
     meter.read("total   40")
-    meter.began -= 20
     meter.read("2 of 40 steps (5%) done")
     assert str(meter) == "2 of 40 jobs, 20 s"
     meter.read("10 of 40 steps (25%) done")
@@ -134,15 +138,23 @@ def test_an_interruption_reaches_the_command_which_ends_as_it_does(
         "    print('ended properly'); raise SystemExit(7)\n"
     )
     caller = (
-        "import sys; from pathlib import Path; from cdspp.cli import run;"
-        f"sys.exit(run._follow([sys.executable, '-c', {program!r}], "
-        "Path('run.log'), run.Meter()))"
+        "import sys; from cdspp.cli import main, run;"
+        f"run._command = lambda _: [sys.executable, '-c', {program!r}];"
+        "main.main(['run'])"
     )
-    running = subprocess.Popen([sys.executable, "-c", caller], cwd=tmp_path)
-    log = tmp_path / "run.log"
-    while not (log.exists() and "ready" in log.read_text()):
+    running = subprocess.Popen(
+        [sys.executable, "-c", caller],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    while not [f for f in tmp_path.glob("logs/*") if "ready" in f.read_text()]:
         assert running.poll() is None
         time.sleep(0.05)
     running.send_signal(signal.SIGINT)
-    assert running.wait(20) == 7
+    _, said = running.communicate(timeout=20)
+    assert running.returncode == 7
+    assert "Interrupted after 0 of 0 jobs. The same command goes on.\n" in said
+    [log] = tmp_path.glob("logs/*")
     assert log.read_text() == "ready\nended properly\n"

@@ -56,7 +56,7 @@ class Meter:
     def __init__(self) -> None:
         self.done = self.total = 0
         self.began = self.shown = time.monotonic()
-        self.opening = True
+        self.opening, self.interrupted = True, False
         self.in_place = sys.stderr.isatty()
 
     def read(self, line: str) -> None:
@@ -117,7 +117,10 @@ def _run(arguments: argparse.Namespace) -> str:
     where = f"Whole log: {log}"
     if code:
         done = f"after {meter.done} of {meter.total} jobs"
-        lines = [f"Stopped {done}:", *_reasons(text), where]
+        if meter.interrupted:
+            lines = [f"Interrupted {done}. The same command goes on.", where]
+        else:
+            lines = [f"Stopped {done}:", *_reasons(text), where]
         sys.stderr.write("\n".join(lines) + "\n")
         sys.exit(code)
     if not meter.done and IDLE not in text:  # asked for something else than a run
@@ -155,6 +158,7 @@ def _follow(command: Sequence[str], log: Path, meter: Meter) -> int:
     """
 
     def forward(number: int, _: object) -> None:
+        meter.interrupted = True
         with suppress(ProcessLookupError):
             os.killpg(running.pid, number)
 
