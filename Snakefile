@@ -5,7 +5,7 @@ from snakemake.utils import min_version
 min_version("9.14.8")
 
 
-configfile: "config.yaml"
+configfile: f"{workflow.basedir}/config.yaml"
 
 
 try:

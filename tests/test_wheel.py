@@ -1,4 +1,4 @@
-"""What an installed wheel has: every file of the package, and all that a page needs."""
+"""What sdist and wheel have: every file, all that a page needs, and the study."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 import sysconfig
 import zipfile
 from pathlib import Path
-from shutil import copy, copytree, ignore_patterns
+from shutil import copyfile, copytree, ignore_patterns, unpack_archive
 
 import pandas as pd
 import pytest
@@ -21,6 +21,31 @@ OTHERS = (
     *("PIL", "cv2", "jsonschema", "matplotlib", "pooch", "pyarrow"),
     *("snakemake", "torch", "torchvision", "yaml"),
 )
+
+STUDY = {"Snakefile", "config.yaml", "envs", "profiles", "resources", "workflow"}
+# What git does not know either.
+MADE = (".git", ".venv", ".snakemake", ".*_cache", "__pycache__", "_build", "generated")
+OWN_METHOD = """\
+import numpy as np
+
+
+class Mean:
+    def fit(self, X, y, *, source):
+        y = np.asarray(y)
+        self.classes_ = np.unique(y[y != -1])
+        self.means_ = np.array([X[y == c].mean(axis=0) for c in self.classes_])
+        return self
+
+    def predict(self, X):
+        squares = ((np.asarray(X)[:, None] - self.means_) ** 2).sum(axis=2)
+        return self.classes_[np.argmin(squares, axis=1)]
+"""
+FEW = """\
+trials: 2
+paper: false
+methods: [{id: svm-t}, {id: my-mean, class: "mine:Mean"}]
+source_states: {states: []}
+"""
 
 
 def run(command: list[str], folder: Path, **variables: str) -> str:
@@ -37,37 +62,55 @@ def run(command: list[str], folder: Path, **variables: str) -> str:
 
 @pytest.fixture(scope="session")
 def source(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a copy of what a wheel is built of; the build leaves its folders there."""
+    """Return a copy of the repository, since a build leaves its folders there."""
     folder = tmp_path_factory.mktemp("source")
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        copy(repository / name, folder)
-    left_out = ignore_patterns("__pycache__", "*.egg-info", ".*")
-    copytree(repository / "src", folder / "src", ignore=left_out)
+    of_runs = ignore_patterns("data", "logs", "results", "build", "dist", "report.zip")
+    made = ignore_patterns(*MADE)
+
+    def left_out(place: str, names: list[str]) -> set[str]:
+        top = of_runs(place, names) if Path(place) == repository else set()
+        return made(place, names) | top
+
+    copytree(repository, folder, ignore=left_out, dirs_exist_ok=True)
     return folder
 
 
 @pytest.fixture(scope="session")
-def package_files(source: Path) -> set[str]:
-    files = (path for path in (source / "src").rglob("*") if path.is_file())
-    return {path.relative_to(source / "src").as_posix() for path in files}
-
-
-@pytest.fixture(scope="session")
-def installed(
-    source: Path, package_files: set[str], tmp_path_factory: pytest.TempPathFactory
-) -> Path:
-    """Return a folder with what the wheel puts among the installed packages."""
+def sdist(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return what the source distribution of the repository holds."""
+    folder = tmp_path_factory.mktemp("sdist")
     bytecode = source / "src" / "cdspp" / "__pycache__"
     bytecode.mkdir()
     (bytecode / "stale.cpython-311.pyc").touch()
+    build = (
+        f"from setuptools import build_meta; build_meta.build_sdist({str(folder)!r})"
+    )
+    run([sys.executable, "-c", build], source)
+    (archive,) = folder.glob("*.tar.gz")
+    unpack_archive(archive, folder, filter="data")
+    return folder / archive.name.removesuffix(".tar.gz")
+
+
+@pytest.fixture(scope="session")
+def installed(sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with what the wheel puts among the installed packages."""
     folder = tmp_path_factory.mktemp("installed")
     options = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
-    run([*PIP, "wheel", *options, "--wheel-dir", str(folder), str(source)], folder)
+    run([*PIP, "wheel", *options, "--wheel-dir", str(folder), str(sdist)], folder)
     (wheel,) = folder.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder)
     wheel.unlink()
     return folder
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return the files of a folder, but for what a build makes."""
+    return {
+        file.relative_to(folder).as_posix(): file.read_bytes()
+        for file in folder.rglob("*")
+        if file.is_file() and not any(part.endswith(".egg-info") for part in file.parts)
+    }
 
 
 @pytest.fixture
@@ -83,11 +126,23 @@ def tables(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_wheel_has_every_file_of_the_package_and_no_other(
-    installed: Path, package_files: set[str]
+def test_the_sdist_has_every_file_of_the_repository_and_no_other(
+    source: Path, sdist: Path
 ) -> None:
-    files = (path for path in (installed / "cdspp").rglob("*") if path.is_file())
-    assert {path.relative_to(installed).as_posix() for path in files} == package_files
+    found = contents(sdist)
+    del found["PKG-INFO"], found["setup.cfg"]
+    stale = "src/cdspp/__pycache__/stale.cpython-311.pyc"
+    assert found | {stale: b""} == contents(source)
+
+
+def test_the_wheel_has_every_file_of_package_and_study_and_no_other(
+    installed: Path, sdist: Path
+) -> None:
+    expected = contents(sdist / "src" / "cdspp")
+    for name, text in contents(sdist).items():
+        if name.partition("/")[0] in STUDY:
+            expected[f"_study/{name}"] = text
+    assert contents(installed / "cdspp") == expected
 
 
 def test_an_installed_package_writes_a_page_with_jinja2_alone(
@@ -110,3 +165,41 @@ def test_an_installed_package_writes_a_page_with_jinja2_alone(
     said = run([*python, *command], tables, PYTHONPATH=path)
     assert said.endswith("Page: page.html\n")
     assert "</html>" in (tables / "page.html").read_text()
+
+
+def test_a_study_runs_from_the_wheel_in_any_folder_and_the_package_may_move(
+    installed: Path, tables: Path
+) -> None:
+    (tables / "mine.py").write_text(OWN_METHOD)
+
+    def cdspp(*words: str, package: Path = installed) -> str:
+        command = [sys.executable, "-P", "-m", "cdspp", *words]
+        return run(command, tables, PYTHONPATH=str(package))
+
+    def looks(*commands: list[str]) -> str:
+        calls = ";".join(f"main({words})" for words in commands)
+        command = [sys.executable, "-Pc", f"from cdspp.__main__ import main;{calls}"]
+        return run(command, tables, PYTHONPATH=str(installed))
+
+    files = ["--table", "lab=source.csv", "--table", "field=target.csv"]
+    said = cdspp("init", "toy", *files)
+    assert said.endswith("Next: cdspp run toy.yaml --cores 8\n")
+    with (tables / "toy.yaml").open("a") as study:
+        study.write(FEW)
+    said = cdspp("run", "toy.yaml", "--cores", "2")
+    assert "Mean  " in said
+    assert "Report: results/toy/report/index.html\n" in said
+    [log] = tables.glob("logs/run-*.log")
+    assert said.endswith(f"Whole log: {log.relative_to(tables)}\n")
+    assert str(installed / "cdspp/_study/config.yaml") in log.read_text()
+    page = (tables / "results/toy/report/index.html").read_text()
+    assert "cdspp run toy.yaml --cores 8" in page
+    assert str(installed) not in page
+    said = looks(["plan", "toy.yaml"], ["status", "toy.yaml"], ["fetch"])
+    assert "my-mean   " in said
+    assert "missing is made by" not in said
+    assert "office-caltech-10   " in said
+    assert "all as computed" in looks(["verify", "results/toy"])
+    moved = tables / "moved"  # and dated anew, as pip does
+    copytree(installed, moved, copy_function=copyfile)
+    assert "Nothing to be done. " in cdspp("run", "toy.yaml", package=moved)

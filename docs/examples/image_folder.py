@@ -5,7 +5,7 @@ them dark on a noisy ground (`paper`), no digit in both. Writes them and a study
 into a folder, checks the file, and says what the study will cost:
 
     python docs/examples/image_folder.py my-digits
-    snakemake --cores 2 --configfile my-digits/study.yaml
+    cdspp run my-digits/study.yaml --cores 2
 """
 
 from __future__ import annotations

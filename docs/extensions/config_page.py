@@ -17,8 +17,8 @@ INTRODUCTION = """\
 Every key that a study file may have, made of the schema that checks it. The default of
 a key is its value in ``config.yaml``, which holds where a study file of yours does not
 say otherwise; a list in your file replaces the list there. Within an entry, keys that
-are not required may be left out. ``snakemake -n`` and ``cdspp plan`` name what is wrong
-in a file, all at once.
+are not required may be left out. ``cdspp plan`` names what is wrong in a file, all at
+once.
 """
 WHOLE = """\
 The file with every value explained:

@@ -29,7 +29,7 @@ Cheapest first, by the cost model, at the size of one task of Office-Caltech; se
   labels those of the fit alone, so it cannot be cross-validated.
 * **Confidence**: there is `predict_proba`.
 * **Space**: `transform` and `transform_source` bring rows of both domains into one.
-* **torch**: needs the optional package, ``pip install '.[networks]'``.
+* **torch**: needs the optional package, ``pip install 'cdspp[networks]'``.
 """
 FUNCTIONS = {
     "fit": "cdspp.methods.base.HeterogeneousClassifier.fit",

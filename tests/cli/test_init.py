@@ -20,14 +20,10 @@ FIELD = {"label": ["b", "a", "b", "a", ""], "g1": "12345"}
 
 
 @pytest.fixture
-def checkout(tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a working folder that has what a study needs of the checkout."""
-    folder = tmp_path / "checkout"
-    folder.mkdir()
-    for name in ("config.yaml", "resources", "workflow"):
-        (folder / name).symlink_to(repository / name)
-    monkeypatch.chdir(folder)
-    return folder
+def away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return an empty working folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 def write_files(
@@ -51,9 +47,9 @@ def write_table(path: Path, columns: dict[str, Any]) -> str:
 
 
 def test_a_folder_of_images_becomes_a_study_that_is_checked(
-    checkout: Path, capsys: Any
+    away: Path, capsys: Any
 ) -> None:
-    photos = write_files(checkout / "photos", ".png", {"web": 30, "phone": 4})
+    photos = write_files(away / "photos", ".png", {"web": 30, "phone": 4})
     assert main(["init", "mine", "--folder", "photos"]) == 0
     assert photos.is_dir()
     assert capsys.readouterr().out.splitlines() == [
@@ -61,7 +57,7 @@ def test_a_folder_of_images_becomes_a_study_that_is_checked(
         "  phone: 8 images, 4 a class",
         "  web: 60 images, 30 a class",
         "Written: mine.yaml. What it costs: cdspp plan mine.yaml",
-        "Next: snakemake --cores 2 --configfile mine.yaml",
+        "Next: cdspp run mine.yaml --cores 8",
     ]
     text = Path("mine.yaml").read_text()
     found = yaml.safe_load(text)
@@ -76,8 +72,8 @@ def test_a_folder_of_images_becomes_a_study_that_is_checked(
     assert main(["plan", "mine.yaml"]) == 0
 
 
-def test_a_folder_of_texts_becomes_a_study(checkout: Path, capsys: Any) -> None:
-    write_files(checkout / "notes", ".txt", {"en": 5, "us": 5, "za": 25})
+def test_a_folder_of_texts_becomes_a_study(away: Path, capsys: Any) -> None:
+    write_files(away / "notes", ".txt", {"en": 5, "us": 5, "za": 25})
     assert main(["init", "notes", "--folder", "notes"]) == 0
     text = Path("notes.yaml").read_text()
     [view] = yaml.safe_load(text)["views"]
@@ -88,9 +84,9 @@ def test_a_folder_of_texts_becomes_a_study(checkout: Path, capsys: Any) -> None:
 
 
 def test_a_file_that_is_there_is_replaced_by_force_alone(
-    checkout: Path, capsys: Any
+    away: Path, capsys: Any
 ) -> None:
-    write_files(checkout / "notes", ".txt", {"en": 5, "us": 5})
+    write_files(away / "notes", ".txt", {"en": 5, "us": 5})
     Path("notes.yaml").write_text("kept\n")
     arguments = ["init", "notes", "--folder", "notes"]
     assert main(arguments) == 2
@@ -100,8 +96,8 @@ def test_a_file_that_is_there_is_replaced_by_force_alone(
     assert "study: notes" in Path("notes.yaml").read_text()
 
 
-def test_problems_of_a_folder_are_one_error(checkout: Path, capsys: Any) -> None:
-    write_files(checkout / "notes", ".txt", {"Old Ones": 5, "new_ones": 1})
+def test_problems_of_a_folder_are_one_error(away: Path, capsys: Any) -> None:
+    write_files(away / "notes", ".txt", {"Old Ones": 5, "new_ones": 1})
     assert main(["init", "notes", "--folder", "notes"]) == 2
     error = capsys.readouterr().err
     assert "notes: 3 problems:" in error
@@ -122,20 +118,20 @@ def test_problems_of_a_folder_are_one_error(checkout: Path, capsys: Any) -> None
     ],
 )
 def test_too_little_for_a_study_is_said(
-    sizes: dict[str, int], classes: str, said: str, checkout: Path, capsys: Any
+    sizes: dict[str, int], classes: str, said: str, away: Path, capsys: Any
 ) -> None:
-    write_files(checkout / "notes", ".txt", sizes, classes)
+    write_files(away / "notes", ".txt", sizes, classes)
     assert main(["init", "notes", "--folder", "notes"]) == 2
     assert said in capsys.readouterr().err
 
 
-def test_what_the_check_refuses_is_not_written(checkout: Path, capsys: Any) -> None:
-    write_files(checkout / "notes", ".txt", {"en": 3, "us": 3})
+def test_what_the_check_refuses_is_not_written(away: Path, capsys: Any) -> None:
+    write_files(away / "notes", ".txt", {"en": 3, "us": 3})
     assert main(["init", "digits", "--folder", "notes"]) == 2
     error = capsys.readouterr().err
     assert "digits.yaml is not written: " in error
     assert "'digits' is taken" in error
-    assert not list(checkout.glob("*digits*"))
+    assert not list(away.glob("*digits*"))
 
 
 @pytest.mark.parametrize(
@@ -147,19 +143,10 @@ def test_what_the_check_refuses_is_not_written(checkout: Path, capsys: Any) -> N
     ],
 )
 def test_wrong_arguments_are_named(
-    arguments: list[str], said: str, checkout: Path, capsys: Any
+    arguments: list[str], said: str, away: Path, capsys: Any
 ) -> None:
     assert main(["init", *arguments]) == 2
     assert said in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("command", [["init", "a", "--folder", "b"], ["plan"]])
-def test_elsewhere_the_place_to_call_it_is_named(
-    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(command) == 2
-    assert "Call it where the Snakefile is." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("table", ["lab.csv", "=lab.csv", "lab="])
@@ -169,7 +156,7 @@ def test_a_table_needs_a_domain_and_a_file(table: str, capsys: Any) -> None:
     assert f"expected DOMAIN=FILE, got {table!r}" in capsys.readouterr().err
 
 
-def test_tables_become_a_data_set_with_its_columns(checkout: Path) -> None:
+def test_tables_become_a_data_set_with_its_columns(away: Path) -> None:
     lab = {"species": "abab", "sample": "wxyz", "date": "1111", "f": "1234"}
     field = {**lab, "species": ["a", "b", "b", "a"], "f": ["1", "", "3", "4"]}
     write_table(Path("lab.csv"), lab)
@@ -203,7 +190,7 @@ def test_tables_become_a_data_set_with_its_columns(checkout: Path) -> None:
 
 
 def test_keys_that_say_nothing_are_left_out_and_rows_may_lack_labels(
-    checkout: Path,
+    away: Path,
 ) -> None:
     tables = [
         ("lab", write_table(Path("lab.csv"), LAB)),
@@ -225,7 +212,7 @@ def test_keys_that_say_nothing_are_left_out_and_rows_may_lack_labels(
     ],
 )
 def test_problems_of_tables_are_named(
-    changes: dict[str, Any], drop: tuple[str, ...], said: str, checkout: Path
+    changes: dict[str, Any], drop: tuple[str, ...], said: str, away: Path
 ) -> None:
     tables = [
         ("lab", write_table(Path("lab.csv"), {**LAB, **changes})),
@@ -247,7 +234,7 @@ def test_names_of_domains_and_files_fail_together() -> None:
     assert text.count("no such file") == 3
 
 
-def test_what_yaml_would_misread_is_quoted(checkout: Path) -> None:
+def test_what_yaml_would_misread_is_quoted(away: Path) -> None:
     sizes = {"1": {"a": 9, "b": 9}, "2": {"a": 9, "b": 9}}
     path = 'my "photos", {all}: of #1'
     found = FoundData("images", sizes, {"id": "on", "folder": path}, ())

@@ -62,6 +62,9 @@ def test_commands_of_a_study_advise_what_has_all_that_they_use(
     assert main(["init", "mine", "--folder", "photos"]) == 2
     said = "cdspp init needs jinja2, which is not installed: pip install 'cdspp[workfl"
     assert said in capsys.readouterr().err
+    assert main(["run", "mine.yaml", "--", "--dry-run"]) == 2
+    said = "cdspp run needs snakemake, which is not installed: pip install 'cdspp[workf"
+    assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

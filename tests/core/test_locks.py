@@ -107,7 +107,7 @@ def test_where_nothing_can_be_told_locks_stay_and_the_remedy_is_named(
         (tmp_path / "cdspp-runs/a.json").write_text(mark)
     note = mark_run(tmp_path).note
     assert note.startswith(f"This folder is locked by {named};")
-    assert "snakemake --unlock" in note
+    assert "cdspp run -- --unlock" in note
     assert all(path.exists() for path in locks)
 
 
@@ -128,4 +128,4 @@ def test_a_folder_that_takes_no_marks_stops_no_run(
     (tmp_path / "cdspp-runs").write_text("a file where the folder would be")
     own = mark_run(tmp_path)
     assert own.stream is None
-    assert "snakemake --unlock" in own.note
+    assert "cdspp run -- --unlock" in own.note

@@ -65,7 +65,7 @@ def test_the_comparisons_are_those_of_all_benchmarks(rich: WrittenStudy) -> None
 
 
 def test_a_folder_without_scores_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="a study with scores in it.*make study"):
+    with pytest.raises(DataError, match="a study with scores in it.*cdspp run"):
         cdspp.load_results(tmp_path)
 
 

@@ -48,6 +48,25 @@ def test_without_a_study_file_config_yaml_is_the_study() -> None:
     assert layers({"study": "mine"}, None) == Layers({"study": "mine"})
 
 
+def test_a_config_yaml_of_the_folder_is_the_first_study_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("config.yaml").write_text("{study: here, trials: 3, seed: 7}")
+
+    def beside(own: dict[str, Any], base: Path | None) -> Layers:
+        return layered(own, base=base, presets=PRESETS, beside="config.yaml")
+
+    found = beside({"study": "mine", "trials": 4}, ROOT / "config.yaml")
+    held = [found.config[key] for key in ("study", "trials", "seed")]
+    assert held == ["mine", 4, 7]
+    assert {"methods", "settings"} < found.inherited
+    [note] = found.notes
+    assert note == "config.yaml of this folder is the first file of the study."
+    assert beside({}, Path("config.yaml")).notes == ()
+    assert beside({}, None).config == {}
+
+
 def test_the_quick_preset_has_few_methods_all_states_and_nothing_else() -> None:
     study = load_own(QUICK)
     assert study.trials == 5

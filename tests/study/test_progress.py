@@ -127,7 +127,7 @@ def test_the_text_names_what_failed_and_what_is_missing(
     assert any(line.split() == ["all", "0", "6", "0", "18"] for line in lines)
     assert any(line.split() == ["scores", "0", "1"] for line in lines)
     assert "  results/toy/scores/words.parquet" in lines
-    assert lines[-1].endswith("snakemake --cores 8 --configfile 'own study.yaml'")
+    assert lines[-1].endswith("cdspp run 'own study.yaml' --cores 8")
 
 
 def test_fits_that_crashed_are_made_again_by_the_command_that_is_named(
@@ -145,7 +145,7 @@ def test_fits_that_crashed_are_made_again_by_the_command_that_is_named(
     [line] = [x for x in status_text([]).splitlines() if x.startswith("What crashed")]
     files = [FIT.format(study="toy", **key._asdict()) for key in crashed]
     command = " ".join(["--forcerun", *(f"{file}.json" for file in files)])
-    assert line.endswith(f"made again by: snakemake --cores 8 {command}")
+    assert line.endswith(f"made again by: cdspp run --cores 8 -- {command}")
 
 
 def test_where_the_fit_of_the_showcase_crashed_its_subspace_is_made_again(

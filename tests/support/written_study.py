@@ -51,8 +51,7 @@ SCRIPTS_OF_ALL = {
     "printed-methods": "printed",
     "printed-choices": "printed_choices",
 }
-RESOURCES = Path(__file__).parents[2] / "resources"
-WORKFLOW = RESOURCES.parent / "workflow"
+WORKFLOW = Path(__file__).parents[2] / "workflow"
 
 
 @dataclass
@@ -132,12 +131,9 @@ class WrittenStudy:
         opening = stem.partition("-")[0]
         script = SCRIPTS[kind].get(opening, f"benchmark_{kind}s")
         plan: BenchmarkPlan | Sequence[BenchmarkPlan] = self.plans
-        paper = {path.stem: path for path in (RESOURCES / "paper").glob("*")}
         inputs: dict[str, Any] = {"scores": self.scores, "records": self.records}
         inputs |= {"comparisons": [self._comparisons(plan) for plan in self.plans]}
-        inputs |= {"paper": sorted(paper.values())}
         inputs |= {"rows": [path.with_suffix(".npz") for path in self.scores]}
-        inputs |= {name: paper[name] for name in ("deviations", "choices")}
         if benchmark:
             plan, scores = self.pairs[benchmark]
             room = self.folder / "data" / plan.dataset
@@ -176,6 +172,7 @@ class WrittenStudy:
             params=SimpleNamespace(**params),
             output=outputs,
             log=[self.folder / "job.log"],
+            scriptdir=WORKFLOW / "scripts",
         )
         path = WORKFLOW / "scripts" / f"{script}.py"
         loggers = [logging.getLogger(name) for name in ("cdspp", "py.warnings")]

@@ -1,7 +1,6 @@
 # What the files of rules share: the validated study, where its artifacts lie, what
 # wildcards may be. Functions are named after their value and stand where they are used.
 
-import os
 from pathlib import Path
 
 from snakemake.logging import logger
@@ -10,7 +9,7 @@ from cdspp.analysis.digests import changed_note
 from cdspp.core.errors import ConfigError
 from cdspp.core.locks import OUTLIVING, mark_run
 from cdspp.core.names import MAIN, fit_key
-from cdspp.core.provenance import code_digest, script_digest
+from cdspp.core.provenance import code_digest, data_digest, script_digest
 from cdspp.methods import method_module
 from cdspp.report.outline import KINDS, outline_names
 from cdspp.study.config import load_study
@@ -28,35 +27,43 @@ from cdspp.study.files import (
 )
 from cdspp.study.layers import layered
 from cdspp.study.plan import plan_of
+from cdspp.study.workflow_files import told_file
 
-# Relative where possible: the path is a parameter, and moving the folder no change.
-CATALOGUE = os.path.relpath(Path(workflow.basedir, "resources/datasets.yaml"))
-PAPER = os.path.relpath(Path(workflow.basedir, "resources/paper"))
-STUDY_FILES = [os.path.relpath(file) for file in workflow.config_settings.configfiles]
+# No parameter holds a path of these, so that moving the folder is no change: scripts
+# find them beside themselves, and digests tell what they hold.
+RESOURCES = Path(workflow.basedir, "resources")
+CATALOGUE = RESOURCES / "datasets.yaml"
+PAPER = data_digest(RESOURCES / "paper")
+STUDY_FILES = [told_file(file) for file in workflow.config_settings.configfiles]
 
 replaced = workflow.config_settings.replace_workflow_config
 
 try:
     layers = layered(
         workflow.config_settings.overwrite_config,
-        base=None if replaced else "config.yaml",
-        presets=Path(workflow.basedir, "resources/presets"),
+        base=None if replaced else Path(workflow.basedir, "config.yaml"),
+        presets=RESOURCES / "presets",
+        beside="config.yaml",
     )
+    for note in layers.notes if workflow.is_main_process else ():
+        logger.warning(note)
     study = load_study(
         layers.config,
         schema=Path(workflow.basedir, "workflow/schemas/config.schema.yaml"),
         catalogue=CATALOGUE,
-        resources=os.path.dirname(PAPER),
+        resources=RESOURCES,
         inherited=layers.inherited,
         data="data",
     )
 except ConfigError as error:
     raise WorkflowError(str(error))
 
+config.update(layers.config)  # the preset's keys, too
+
 if workflow.is_main_process:  # each job reads this again
     own_mark = mark_run()  # before Snakemake takes its lock; kept until the end
     changed = changed_note(Path("results", study.name))
-    for note in filter(None, (own_mark.note, changed, *layers.notes, *study.notes)):
+    for note in filter(None, (own_mark.note, changed, *study.notes)):
         logger.warning(note)
 
 

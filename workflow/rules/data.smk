@@ -28,7 +28,6 @@ rule fetch:
         runtime=240,
     params:
         checks=resource_checks,
-        catalogue=CATALOGUE,
     script:
         "../scripts/fetch.py"
 
@@ -52,7 +51,6 @@ rule prepare_dataset:
         runtime=60,
     params:
         recipe=recipe,
-        catalogue=CATALOGUE,
     script:
         "../scripts/prepare_dataset.py"
 

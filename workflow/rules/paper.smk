@@ -13,7 +13,6 @@ localrules:
 rule printed:
     input:
         scores=EVERY_SCORES,
-        paper=[f"{PAPER}/accuracy.csv", f"{PAPER}/benchmarks.yaml"],
     output:
         table_files("results/{study}/tables/printed-methods", "printed-methods.rst"),
         table_files("results/{study}/tables/printed", "printed.rst"),
@@ -23,6 +22,7 @@ rule printed:
         "../../envs/environment.yaml"
     params:
         plans=EVERY_PLAN,
+        paper=PAPER,
         code=script_code("printed"),
     script:
         "../scripts/printed.py"
@@ -31,8 +31,6 @@ rule printed:
 rule printed_choices:
     input:
         scores=EVERY_SCORES,
-        paper=[f"{PAPER}/accuracy.csv", f"{PAPER}/benchmarks.yaml"],
-        choices=f"{PAPER}/choices.yaml",
     output:
         table_files("results/{study}/tables/printed-choices", "printed-choices.rst"),
     log:
@@ -41,6 +39,7 @@ rule printed_choices:
         "../../envs/environment.yaml"
     params:
         plans=EVERY_PLAN,
+        paper=PAPER,
         code=script_code("printed_choices"),
     script:
         "../scripts/printed_choices.py"
@@ -68,7 +67,6 @@ rule claims:
 rule deviations:
     input:
         scores=EVERY_SCORES,
-        deviations=f"{PAPER}/deviations.yaml",
     output:
         table_files("results/{study}/tables/deviations", "deviations.rst"),
     log:
@@ -77,6 +75,7 @@ rule deviations:
         "../../envs/environment.yaml"
     params:
         plans=EVERY_PLAN,
+        paper=PAPER,
         code=script_code("deviations"),
     script:
         "../scripts/deviations.py"

@@ -9,7 +9,6 @@ localrules:
 rule times:
     input:
         records=main_records,
-        paper=[f"{PAPER}/computation_time.csv", f"{PAPER}/benchmarks.yaml"],
     output:
         table_files("results/{study}/timings/times", "times.rst", "Timings"),
     log:
@@ -18,6 +17,7 @@ rule times:
         "../../envs/environment.yaml"
     params:
         plans=EVERY_PLAN,
+        paper=PAPER,
         code=script_code("times"),
     script:
         "../scripts/times.py"

@@ -1,5 +1,7 @@
 """Fetch a resource of a data set from where it is published."""
 
+from pathlib import Path
+
 from cdspp.core.jobs import job
 from cdspp.datasets.resources import fetch_resource
 
@@ -7,7 +9,7 @@ with job(snakemake.log[0], echo=True):
     fetch_resource(
         dataset=snakemake.wildcards.dataset,
         resource=snakemake.wildcards.resource,
-        catalogue=snakemake.params.catalogue,
+        catalogue=Path(snakemake.scriptdir, "../../resources/datasets.yaml"),
         mirror=snakemake.config.get("mirror"),
         output=snakemake.output[0],
     )

@@ -1,5 +1,7 @@
 """Put the files of a data set in place."""
 
+from pathlib import Path
+
 from cdspp.core.jobs import job
 from cdspp.stages.data import prepare_dataset
 
@@ -7,6 +9,6 @@ with job(snakemake.log[0]):
     prepare_dataset(
         name=snakemake.wildcards.dataset,
         own=snakemake.params.recipe["own"],
-        catalogue=snakemake.params.catalogue,
+        catalogue=Path(snakemake.scriptdir, "../../resources/datasets.yaml"),
         output=snakemake.output[0],
     )

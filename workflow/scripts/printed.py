@@ -9,9 +9,11 @@ from cdspp.paper.printed import build_printed_counts, build_printed_table
 from cdspp.report.tables.table import write_tables
 from cdspp.study.plan import BenchmarkPlan
 
+PAPER = Path(snakemake.scriptdir, "../../resources/paper")
+
 with job(snakemake.log[0]):
     plans = [BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans]
-    paper = read_printed(Path(snakemake.input.paper[0]).parent)
+    paper = read_printed(PAPER)
     cells = compare_printed(paper, read_summaries(snakemake.input.scores, plans))
     tables = [build_printed_counts(cells), build_printed_table(cells)]
     write_tables(tables, list(snakemake.output))

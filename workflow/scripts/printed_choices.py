@@ -10,10 +10,12 @@ from cdspp.paper.effects import measure_choices
 from cdspp.report.tables.table import write_tables
 from cdspp.study.plan import BenchmarkPlan
 
+PAPER = Path(snakemake.scriptdir, "../../resources/paper")
+
 with job(snakemake.log[0]):
     plans = [BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans]
     scores = [read_scores(path) for path in snakemake.input.scores]
-    paper = read_printed(Path(snakemake.input.paper[0]).parent)
-    choices = read_choices(snakemake.input.choices)
+    paper = read_printed(PAPER)
+    choices = read_choices(PAPER / "choices.yaml")
     effects = measure_choices(scores, plans, paper)
     write_tables([build_choices_table(effects, choices)], list(snakemake.output))

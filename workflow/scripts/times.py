@@ -12,7 +12,8 @@ from cdspp.study.plan import BenchmarkPlan
 
 with job(snakemake.log[0]):
     plans = [BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans]
-    paper = paper_times(Path(snakemake.input.paper[0]).parent, plans)
+    folder = Path(snakemake.scriptdir, "../../resources/paper")
+    paper = paper_times(folder, plans)
     outcomes = read_fit_records(snakemake.input.records).outcomes
     times = measure_times(outcomes, plans, paper)
     write_tables([build_times_table(times)], list(snakemake.output))

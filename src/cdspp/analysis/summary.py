@@ -199,7 +199,7 @@ def score_files(folder: Path) -> list[Path]:
     if not files:
         raise DataError(
             f"{folder}: expected the folder of a study with scores in it, but it has "
-            "none. Run the study first, for instance by make study."
+            "none. Run the study first, for instance by cdspp run."
         )
     return files
 

@@ -9,6 +9,7 @@ from typing import Any
 from cdspp.cli.command import add_command
 from cdspp.cli.study_files import STUDY_EXTRA
 from cdspp.core.errors import DataError
+from cdspp.study.workflow_files import workflow_folder
 
 __all__ = ["add_fetch"]
 
@@ -33,7 +34,8 @@ def _fetch(arguments: argparse.Namespace) -> str:
     from cdspp.datasets.catalogue import load_catalogue
     from cdspp.datasets.resources import fetch_resource
 
-    entries = load_catalogue(arguments.catalogue)
+    catalogue = arguments.catalogue or workflow_folder() / "resources/datasets.yaml"
+    entries = load_catalogue(catalogue)
     known = {name: entry.get("resources", {}) for name, entry in entries.items()}
     known = {name: resources for name, resources in known.items() if resources}
     name = arguments.dataset
@@ -49,7 +51,7 @@ def _fetch(arguments: argparse.Namespace) -> str:
             fetch_resource(
                 dataset=name,
                 resource=resource,
-                catalogue=arguments.catalogue,
+                catalogue=catalogue,
                 mirror=arguments.mirror,
                 output=output,
             )
@@ -83,8 +85,5 @@ def add_fetch(commands: Any) -> None:
         "--mirror", metavar="PLACE", help="folder or address to try first"
     )
     fetch.add_argument(
-        "--catalogue",
-        default="resources/datasets.yaml",
-        metavar="FILE",
-        help="what is where (%(default)s)",
+        "--catalogue", metavar="FILE", help="what is where (the one that ships)"
     )

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from cdspp.cli.command import add_command, need_package
 from cdspp.cli.reading import add_column_options
-from cdspp.cli.study_files import STUDY_EXTRA, need_workflow, read_study
+from cdspp.cli.study_files import STUDY_EXTRA, read_study
 from cdspp.core.errors import ConfigError
+from cdspp.study.workflow_files import study_command, workflow_folder
 
 if TYPE_CHECKING:
     from cdspp.cli.found_data import FoundData
@@ -20,14 +21,13 @@ __all__ = ["add_init", "study_text"]
 
 INIT_HELP = """\
 Looks at the data, writes NAME.yaml with comments, and checks it as `cdspp plan` does.
-Nothing is written where something is wrong. Call it where the Snakefile is.
+Nothing is written where something is wrong.
 
 examples:
   cdspp init mine --folder path/to/photos
   cdspp init plants --table lab=lab.csv --table field=field.parquet --label species
 """
 
-TEMPLATES = "resources/init"
 # Views of source and target by what the samples are, as the template has them.
 VIEWS = {
     "images": ("sift-words", "alexnet"),
@@ -49,7 +49,7 @@ def study_text(name: str, found: FoundData) -> str:
     import jinja2
 
     templates = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
+        loader=jinja2.FileSystemLoader(workflow_folder() / "resources/init"),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         keep_trailing_newline=True,
@@ -93,7 +93,6 @@ def _init(arguments: argparse.Namespace) -> str:
     from cdspp.core.whole_files import atomic
 
     need_package("jinja2", "cdspp init", STUDY_EXTRA)
-    need_workflow("init")
     name, path = arguments.name, Path(f"{arguments.name}.yaml")
     if not name or as_name(name) != name:
         raise ConfigError(f"cdspp init: {NEEDED} as the study's name, got {name!r}.")
@@ -112,7 +111,7 @@ def _init(arguments: argparse.Namespace) -> str:
         [
             str(found),
             f"Written: {path}. What it costs: cdspp plan {path}",
-            f"Next: snakemake --cores 2 --configfile {path}",
+            f"Next: {study_command([path])}",
         ]
     )
 

@@ -14,8 +14,9 @@ from cdspp.cli.export_splits import add_export_splits
 from cdspp.cli.fetch import add_fetch
 from cdspp.cli.init import add_init
 from cdspp.cli.own_data import FILES, add_fit, add_predict
+from cdspp.cli.run import add_run, split_rest
 from cdspp.cli.status import add_status
-from cdspp.cli.study_files import STUDY_EXTRA, need_workflow, read_study
+from cdspp.cli.study_files import STUDY_EXTRA, read_study
 from cdspp.cli.verify import add_verify
 from cdspp.core.errors import DiskFullError, MethodFailed, NotWritableError
 from cdspp.core.faults import memory_words, out_of_memory
@@ -29,8 +30,8 @@ with the help of a labelled source domain that has other features.
 """
 
 PLAN_HELP = """\
-Jobs, fits, core-hours and memory by method, from the cost model; needs no data. Call it
-where the Snakefile is, with the study files that --configfile would get.
+Jobs, fits, core-hours and memory by method, from the cost model. It does not need data
+that are still to be downloaded.
 
 example:
   cdspp plan resources/studies/paper.yaml
@@ -57,7 +58,6 @@ def _methods(arguments: argparse.Namespace) -> str:
 def _plan(arguments: argparse.Namespace) -> str:
     from cdspp.study.fit_jobs import forecast_text
 
-    need_workflow("plan")
     return forecast_text(read_study(arguments.file))
 
 
@@ -86,6 +86,7 @@ def _parser() -> argparse.ArgumentParser:
         commands, "plan", _plan, "estimate what a study costs", PLAN_HELP, STUDY_EXTRA
     )
     plan.add_argument("file", nargs="*", metavar="STUDY_FILE")
+    add_run(commands)
     add_status(commands)
     summary = add_command(
         commands, "summary", _summary, "print the headline of a study"
@@ -100,7 +101,10 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code (2 where the user is mistaken)."""
-    return run_command(_parser(), argv)
+    words, rest = split_rest(sys.argv[1:] if argv is None else argv)
+    parser = _parser()
+    parser.set_defaults(snakemake=rest)
+    return run_command(parser, words)
 
 
 def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:

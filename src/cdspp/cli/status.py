@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cdspp.cli.command import add_command
-from cdspp.cli.study_files import STUDY_EXTRA, need_workflow, read_study
+from cdspp.cli.study_files import STUDY_EXTRA, read_study
 from cdspp.core.wording import aligned, counted
+from cdspp.study.workflow_files import study_command
 
 if TYPE_CHECKING:
     from cdspp.study.progress import Failure, Progress
@@ -19,9 +19,9 @@ __all__ = ["add_status", "status_text"]
 SUMMARY = "tell how far a study is, and what failed"
 HELP = """\
 Fits done, failed, running and missing by benchmark and method, why they failed, how to
-make those again in which a method crashed, and which files are missing. Call it where
-the Snakefile is, with the study files that --configfile would get. Files are counted as
-they are: what a change of the study or the code makes anew, `snakemake -n` tells.
+make those again in which a method crashed, and which files are missing. Call it in the
+folder of the run, with its study files. Files are counted as they are: what a change of
+the study or the code makes anew, `cdspp run ... -- --dry-run` tells.
 
 example:
   cdspp status resources/studies/printed.yaml
@@ -36,7 +36,6 @@ def add_status(commands: Any) -> None:
 
 
 def _status(arguments: argparse.Namespace) -> str:
-    need_workflow("status")
     return status_text(arguments.file)
 
 
@@ -46,7 +45,7 @@ def status_text(files: Sequence[str]) -> str:
     Parameters
     ----------
     files : sequence of str
-        What ``--configfile`` would get; none for the study of config.yaml.
+        Those of the run; none for the embedded study.
     """
     from cdspp.report.outline import KINDS, outline_names
     from cdspp.study.files import files_after_fits, files_before_fits
@@ -60,9 +59,8 @@ def status_text(files: Sequence[str]) -> str:
     progress, missing = study_progress(study), missing_files(stages)
     lines = [f"{study.name}: {_runs(progress)}", "", *_fit_table(progress), ""]
     lines += _failure_lines(progress.failures)
-    command = f"snakemake --cores 8{_chosen(files)}"
     if progress.crashed:
-        again = f"{command} --forcerun {shlex.join(progress.crashed)}"
+        again = study_command(files, "--forcerun", *progress.crashed)
         lines += [f"What crashed is made again by: {again}", ""]
     if stopped := progress.stopped:
         jobs = counted(len(stopped), "job")
@@ -71,12 +69,8 @@ def status_text(files: Sequence[str]) -> str:
     lines += _file_table(stages, missing)
     left = any(missing.values()) or any(c["missing"] for c in progress.fits.values())
     if left and not progress.runs:
-        lines += ["", f"What is missing is made by: {command}"]
+        lines += ["", f"What is missing is made by: {study_command(files)}"]
     return "\n".join(lines)
-
-
-def _chosen(files: Sequence[str]) -> str:
-    return f" --configfile {shlex.join(files)}" if files else ""
 
 
 def _runs(progress: Progress) -> str:

@@ -1,47 +1,44 @@
-"""Study files as commands read them, in the folder of the Snakefile."""
+"""Study files as commands read them."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cdspp.core.errors import ConfigError
+from cdspp.study.workflow_files import PathLike, found_file, workflow_folder
 
 if TYPE_CHECKING:
+    from cdspp.study.layers import Layers
     from cdspp.study.model import Study
 
-__all__ = ["STUDY_EXTRA", "need_workflow", "read_study"]
+__all__ = ["STUDY_EXTRA", "read_layers", "read_study"]
 
 log = logging.getLogger(__name__)
 
 STUDY_EXTRA = "workflow"
-SCHEMA = Path("workflow/schemas/config.schema.yaml")
 
 
-def need_workflow(command: str) -> None:
-    """Refuse a command that is called where no workflow is.
+def read_layers(files: Sequence[PathLike]) -> Layers:
+    """Return the keys of a study from its files and from those that ship."""
+    from cdspp.study.layers import layered, merge_files
 
-    Raises
-    ------
-    ConfigError
-        The schema of study files is not in the working folder.
-    """
-    if not SCHEMA.is_file():
-        raise ConfigError(
-            f"cdspp {command}: expected the files of the study in this folder, got no "
-            f"{SCHEMA}. Call it where the Snakefile is."
-        )
+    place = workflow_folder()
+    return layered(
+        merge_files([found_file(file) for file in files]),
+        base=place / "config.yaml",
+        presets=place / "resources/presets",
+        beside="config.yaml",
+    )
 
 
-def read_study(files: Sequence[str | Path]) -> Study:
+def read_study(files: Sequence[PathLike]) -> Study:
     """Return the study that some files describe; what is left out is logged.
 
     Parameters
     ----------
     files : sequence of path
-        What ``--configfile`` would get; none for the study of config.yaml.
+        Those of the run; none for the embedded study.
 
     Raises
     ------
@@ -49,18 +46,17 @@ def read_study(files: Sequence[str | Path]) -> Study:
         The message lists every fault found.
     """
     from cdspp.study.config import load_study
-    from cdspp.study.layers import layered, merge_files
 
-    layers = layered(
-        merge_files(files), base="config.yaml", presets="resources/presets"
-    )
+    layers, place = read_layers(files), workflow_folder()
+    for note in layers.notes:
+        log.warning("%s", note)
     study = load_study(
         layers.config,
-        schema=SCHEMA,
-        catalogue="resources/datasets.yaml",
-        resources="resources",
+        schema=place / "workflow/schemas/config.schema.yaml",
+        catalogue=place / "resources/datasets.yaml",
+        resources=place / "resources",
         inherited=layers.inherited,
     )
-    for note in (*layers.notes, *study.notes):
+    for note in study.notes:
         log.warning("%s", note)
     return study

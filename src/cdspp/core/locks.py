@@ -38,7 +38,7 @@ OUTLIVING = (
 LIVES = "Another run holds a lock on this folder and lives: {runs}."
 UNKNOWN = (
     "This folder is locked by {runs}; from here nobody can tell whether that still "
-    "lives. Once it is gone: snakemake --unlock, then the same command again."
+    "lives. Once it is gone: cdspp run -- --unlock, then the same command again."
 )
 
 

@@ -192,17 +192,17 @@ def _root() -> Path:
     return Path(__file__).parents[1]
 
 
-def data_digest(folder: str) -> str:
-    """Return a digest of files of the package that are no code.
+def data_digest(folder: str | os.PathLike[str]) -> str:
+    """Return a digest of files that are no code, wherever their folder lies.
 
     Parameters
     ----------
-    folder : str
-        Folder below the package, such as ``report/page/templates``.
+    folder : path
+        A folder, or one below the package, such as ``report/page/templates``.
     """
     digest = hashlib.sha256()
-    root = _root()
-    for file in sorted(root.joinpath(folder).rglob("*")):
+    root = _root().joinpath(folder)
+    for file in sorted(root.rglob("*")):
         if file.is_file():
             digest.update(f"{file.relative_to(root).as_posix()}\n".encode())
             digest.update(file.read_bytes())

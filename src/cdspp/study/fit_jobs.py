@@ -30,8 +30,8 @@ __all__ = [
 SHARED_SECONDS = 40.0
 FORECAST_NOTE = (
     "Fits alone, on one thread of a machine like the one the cost model was measured "
-    "on,\nwithin a factor of about two. Quick methods share jobs. `snakemake -n` lists "
-    "all jobs."
+    "on,\nwithin a factor of about two. Quick methods share jobs, which `cdspp run ... "
+    "-- -n`\nlists."
 )
 
 

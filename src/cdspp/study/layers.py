@@ -32,7 +32,13 @@ class Layers(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def layered(own: Config, *, base: str | Path | None, presets: str | Path) -> Layers:
+def layered(
+    own: Config,
+    *,
+    base: str | Path | None,
+    presets: str | Path,
+    beside: str | Path | None = None,
+) -> Layers:
     """Put the keys of a study over those of its preset and of config.yaml.
 
     Parameters
@@ -43,8 +49,15 @@ def layered(own: Config, *, base: str | Path | None, presets: str | Path) -> Lay
         The file on which every study rests; none where there is no such file.
     presets : path
         Folder of the presets, ``<name>.yaml``.
+    beside : path, optional
+        The first study file, unless it is `base` or there is no such file; `own` comes
+        over it.
     """
     below = merge_files([base]) if base is not None and Path(base).is_file() else {}
+    notes = []
+    if beside is not None and _is_another(Path(beside), base):
+        own = merged(merge_files([beside]), own)
+        notes = [f"{beside} of this folder is the first file of the study."]
     name = own.get("preset", below.get("preset"))
     preset = _read_preset(name, Path(presets))
     config = merged(merged(below, preset), own)
@@ -54,14 +67,20 @@ def layered(own: Config, *, base: str | Path | None, presets: str | Path) -> Lay
         for key in below
         if key not in preset and own.get(key, below[key]) == below[key]
     }
-    given = [key for key in preset if key in own]
-    notes = [f"preset {name}: the study gives its own {', '.join(given)}."]
+    if given := [key for key in preset if key in own]:
+        notes.append(f"preset {name}: the study gives its own {', '.join(given)}.")
     return Layers(
         config,
         # Without any key of one's own, config.yaml is the study.
         frozenset(inherited) if own or preset else frozenset(),
-        tuple(notes) if given else (),
+        tuple(notes),
     )
+
+
+def _is_another(file: Path, base: str | Path | None) -> bool:
+    if base is None or not file.is_file():
+        return False
+    return file.resolve() != Path(base).resolve()
 
 
 def merge_files(files: Sequence[str | Path]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from cdspp.core.names import (
 )
 from cdspp.datasets.catalogue import published_storage
 from cdspp.methods import option_defaults
+from cdspp.study.workflow_files import study_command
 
 __all__ = [
     "Benchmark",
@@ -406,10 +407,8 @@ class Study:
         config : mapping
             The configuration.
         configfiles : sequence of str
-            Study files given beside config.yaml.
+            Study files of the run.
         """
-        chosen = ["--configfile", *configfiles] if configfiles else []
-        command = " ".join(["snakemake --cores 8", *chosen])
         return RunDescription(
             name=self.name,
             seed=self.seed,
@@ -419,7 +418,7 @@ class Study:
                 {key: entry[key] for key in TOLD if key in entry}
                 for entry in self._entries()
             ),
-            commands=(command,) if configfiles else ("make study", command),
+            commands=(study_command(configfiles),),
             logs=tuple(self.logs()),
             config=config,
         )

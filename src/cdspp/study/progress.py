@@ -21,6 +21,7 @@ __all__ = [
     "Failure",
     "Progress",
     "missing_files",
+    "read_log",
     "study_progress",
 ]
 
@@ -116,7 +117,7 @@ def study_progress(study: Study) -> Progress:
     for path in map(Path, study.logs()):
         for log in [path] if path.is_file() else sorted(path.rglob("*.log")):
             if not log.is_relative_to(own):
-                found = _read_log(log.as_posix())
+                found = read_log(log.as_posix())
                 _add_job(progress, found, "/".join(log.with_suffix("").parts[1:]))
     return progress
 
@@ -131,7 +132,7 @@ def missing_files(stages: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
 
 def _add_fits(progress: Progress, study: Study, job: FitJob) -> None:
     """Count the fits of a job, and note how it failed."""
-    log = _read_log(job.log)
+    log = read_log(job.log)
     state, whole = progress.state_of(log), True
     for key in job.fits:
         counter = progress.fits[key.benchmark, key.method]
@@ -193,7 +194,8 @@ def _read_trials(file: str) -> Sequence[Mapping[str, Any]] | None:
     return trials
 
 
-def _read_log(path: str) -> JobLog:
+def read_log(path: str) -> JobLog:
+    """Return what the log of a job says."""
     try:
         with Path(path).open("rb") as stream:
             size = stream.seek(0, 2)

@@ -41,7 +41,7 @@ def test_a_study_that_does_not_ask_is_told_so(make_page: Callable[..., Path]) ->
 
 
 def test_a_headline_without_tables_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="make study"):
+    with pytest.raises(DataError, match="cdspp run"):
         headline(tmp_path)
 
 

@@ -58,7 +58,7 @@ def headline(results_dir: str | os.PathLike[str]) -> str:
     folder = Path(results_dir)
     path = folder / "tables" / "overview.csv"
     if not path.is_file():
-        raise DataError(f"{path} does not exist. Run the study first: make study")
+        raise DataError(f"{path} does not exist. Run the study first: cdspp run")
     overview = read_csv(path, _TYPES)
     titles = overview.drop_duplicates("benchmark").set_index("benchmark")["title"]
     lines = [*_lines(overview, titles), ""]

@@ -1,0 +1,226 @@
+"""The command `cdspp run`: a study from its file to its report, by Snakemake."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from cdspp.cli.command import add_command, need_package, positive_integer
+from cdspp.cli.study_files import STUDY_EXTRA, read_layers
+from cdspp.core.wording import duration
+from cdspp.study.workflow_files import found_file, workflow_folder
+
+__all__ = ["add_run", "split_rest"]
+
+HELP = """\
+Calls Snakemake in this folder, to which it adds data, results and logs. Without a
+study file it runs the embedded study. After an interruption the same command goes on;
+after a change it does again only what the change touches. What follows -- goes to
+Snakemake unchanged.
+
+examples:
+  cdspp run mine.yaml --cores 8
+  cdspp run mine.yaml -- --dry-run
+  cdspp run mine.yaml -- --config trials=2 --workflow-profile my-cluster
+"""
+# pip dates files by the installation, and digests of the code are among the parameters:
+# that a script is younger than its output tells nothing.
+TRIGGERS = ("mtime", "params", "input", "software-env")
+# What Snakemake says of itself before it comes to the study.
+CHATTER = ("Using workflow specific profile", "Config file ", "Assuming unrestricted")
+OPENED = "Building DAG of jobs..."
+IDLE = "Nothing to be done"
+STEPS = re.compile(r"(\d+) of (\d+) steps \(")
+TOTAL = re.compile(r"total +(\d+)$")
+FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+FAULT = re.compile(r"^\w*(?:Error|Exception)\b", re.M)
+FAILED_LOG = re.compile(r"^ +log: (\S+) \(check log file", re.M)
+FRAME = '  File "'  # where in the workflow, which the first line says
+ENOUGH = 3  # jobs after which the time left is told
+PAUSE, APART = 0.2, 60.0  # seconds between looks at the log, and between plain lines
+SHOWN = 15  # lines that explain a failure
+
+
+class Meter:
+    """Says how far a run is: in one line on a terminal, else in a line now and then."""
+
+    def __init__(self) -> None:
+        self.done = self.total = 0
+        self.began = self.shown = time.monotonic()
+        self.opening, self.interrupted = True, False
+        self.in_place = sys.stderr.isatty()
+
+    def read(self, line: str) -> None:
+        """Take in a line of the log; notes on the study are passed on."""
+        if found := STEPS.match(line):
+            self.done, self.total = map(int, found.groups())
+        elif found := TOTAL.match(line):
+            self.total, self.began = int(found[1]), time.monotonic()
+        elif line == OPENED or FAULT.match(line):
+            self.opening = False
+        elif self.opening and line and not line.startswith(CHATTER):
+            self.clear()
+            sys.stderr.write(f"{line}\n")
+
+    def __str__(self) -> str:
+        """Write counts, seconds and what is left, as if all jobs were alike."""
+        passed = time.monotonic() - self.began
+        what = (
+            f"{self.done} of {self.total} jobs" if self.total else "reading the study"
+        )
+        left = (self.total - self.done) * passed / max(self.done, 1)
+        ending = f", about {duration(left)} left" * (ENOUGH <= self.done < self.total)
+        return f"{what}, {duration(passed)}{ending}"
+
+    def show(self) -> None:
+        """Show the line; where it cannot be replaced, once in a while."""
+        if self.in_place:
+            sys.stderr.write(f"\r{self}\x1b[K")
+        elif time.monotonic() - self.shown >= APART:
+            self.shown = time.monotonic()
+            sys.stderr.write(f"{self}\n")
+        sys.stderr.flush()
+
+    def clear(self) -> None:
+        """Take the line away, so that others can be written."""
+        if self.in_place:
+            sys.stderr.write("\r\x1b[K")
+
+
+def split_rest(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the words of a command line for `cdspp`, and those for Snakemake."""
+    words = list(words)
+    if words[:1] != ["run"] or "--" not in words:
+        return words, []
+    place = words.index("--")
+    return words[:place], words[place + 1 :]
+
+
+def _run(arguments: argparse.Namespace) -> str:
+    need_package("snakemake", "cdspp run", STUDY_EXTRA)
+    name = _study_name(arguments)
+    log = Path("logs", time.strftime("run-%Y%m%d-%H%M%S.log"))
+    log.parent.mkdir(exist_ok=True)
+    meter = Meter()
+    code = _follow(_command(arguments), log, meter)
+    meter.clear()
+    text = log.read_text(encoding="utf-8", errors="replace")
+    where = f"Whole log: {log}"
+    if code:
+        done = f"after {meter.done} of {meter.total} jobs"
+        if meter.interrupted:
+            lines = [f"Interrupted {done}. The same command goes on.", where]
+        else:
+            lines = [f"Stopped {done}:", *_reasons(text), where]
+        sys.stderr.write("\n".join(lines) + "\n")
+        sys.exit(code)
+    if not meter.done and IDLE not in text:  # asked for something else than a run
+        return text.partition(f"{OPENED}\n")[2].rstrip() or where
+    said = meter if meter.done else IDLE
+    return "\n".join([*_summary(name), f"{said}. {where}"])
+
+
+def _study_name(arguments: argparse.Namespace) -> str:
+    """Return the name of the study; one for Snakemake's --config wins."""
+    key = "study="
+    given = [word for word in arguments.snakemake if word.startswith(key)]
+    named = given[-1].removeprefix(key) if given else None
+    return named or str(read_layers(arguments.file).config.get("study"))
+
+
+def _command(arguments: argparse.Namespace) -> list[str]:
+    """Return the call of Snakemake; what the user gives comes last, and so holds."""
+    place = workflow_folder()
+    files = [str(found_file(file)) for file in arguments.file]
+    # -P: modules of this folder are to stand in for none that Snakemake imports.
+    command = [sys.executable, "-P", "-m", "snakemake", "--quiet", "host"]
+    command += ["--configfile", *files] if files else []
+    command += ["--rerun-triggers", *TRIGGERS]
+    command += ["--workflow-profile", str(place / "workflow/profiles/local")]
+    command += ["--snakefile", str(place / "Snakefile")]
+    command += ["--cores", arguments.cores] if arguments.cores else []
+    return [*command, *arguments.snakemake]
+
+
+def _follow(command: Sequence[str], log: Path, meter: Meter) -> int:
+    """Run a command whose output goes to a file; return its exit code.
+
+    Signals go on to it and its jobs, once, and it ends as it does by itself.
+    """
+
+    def forward(number: int, _: object) -> None:
+        meter.interrupted = True
+        with suppress(ProcessLookupError):
+            os.killpg(running.pid, number)
+
+    with log.open("wb") as stream:
+        running = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            process_group=0,
+        )
+    before = {number: signal.getsignal(number) for number in FORWARDED}
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:  # as nohup asks
+            signal.signal(number, forward)
+    with log.open(encoding="utf-8", errors="replace") as written:
+        rest, ended = "", False
+        while not ended:
+            ended = running.poll() is not None  # what it wrote before is read then
+            *lines, rest = (rest + written.read()).split("\n")
+            for line in lines:
+                meter.read(line)
+            meter.show()
+            time.sleep(0 if ended else PAUSE)
+    for number, handler in before.items():
+        signal.signal(number, handler)
+    code = running.returncode
+    return code if code >= 0 else 128 - code
+
+
+def _reasons(text: str) -> Iterator[str]:
+    """Yield why a run failed: the errors of its jobs, else the last lines."""
+    from cdspp.study.progress import read_log
+
+    if logs := dict.fromkeys(FAILED_LOG.findall(text)):
+        for log in logs:
+            reason = read_log(log).reason or "stopped before the end"
+            yield f"  {reason} ({log})"
+        return
+    found = FAULT.search(text)
+    lines = text[found.start() if found else 0 :].splitlines()
+    yield from (f"  {line}" for line in lines[-SHOWN:] if line and FRAME not in line)
+
+
+def _summary(name: str) -> list[str]:
+    """Return the headline of the study, nothing where it has no report."""
+    from cdspp.report.page.headline import headline
+
+    folder = Path("results", name)
+    return [headline(folder), ""] if (folder / "report/index.html").is_file() else []
+
+
+def _cores(text: str) -> str:
+    return text if text == "all" else str(positive_integer(text))
+
+
+def add_run(commands: Any) -> None:
+    """Add ``cdspp run`` to the commands."""
+    text = "run a study, from its file to the report"
+    run = add_command(commands, "run", _run, text, HELP, STUDY_EXTRA)
+    run.usage = "cdspp run [-h] [--cores N] [STUDY_FILE ...] [-- SNAKEMAKE ...]"
+    run.add_argument("file", nargs="*", metavar="STUDY_FILE")
+    run.add_argument(
+        "--cores", type=_cores, metavar="N", help="jobs at a time (all cores)"
+    )

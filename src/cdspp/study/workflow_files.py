@@ -1,0 +1,65 @@
+"""Where the workflow and its resources lie, and the command that runs a study."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+__all__ = ["PathLike", "found_file", "study_command", "told_file", "workflow_folder"]
+
+PathLike = str | os.PathLike[str]
+
+
+def workflow_folder() -> Path:
+    """Return the folder of Snakefile, config.yaml, workflow and resources.
+
+    The top of the repository where the package is imported from there, as an editable
+    install does; else the copy that a wheel has.
+    """
+    package = Path(__file__).parents[1]
+    top = package.parents[1]
+    if package.parent.name == "src" and (top / "Snakefile").is_file():
+        return top
+    return package / "_study"
+
+
+def found_file(path: PathLike) -> Path:
+    """Return a study file: that of the working folder, else one that ships.
+
+    Parameters
+    ----------
+    path : path
+        As the user gives it; ``resources/studies/<name>.yaml`` is known everywhere.
+    """
+    shipped = workflow_folder() / path
+    return shipped if shipped.is_file() and not Path(path).exists() else Path(path)
+
+
+def told_file(path: PathLike) -> str:
+    """Return what to call a study file, so that `found_file` finds it anywhere."""
+    shipped = Path(path).resolve()
+    studies = workflow_folder().resolve() / "resources"
+    if shipped.is_relative_to(studies):
+        return shipped.relative_to(studies.parent).as_posix()
+    return os.path.relpath(path)
+
+
+def study_command(files: Sequence[PathLike], *options: str) -> str:
+    """Return the command that runs a study.
+
+    Parameters
+    ----------
+    files : sequence of path
+        Its study files; none for the embedded study.
+    *options : str
+        What Snakemake gets.
+
+    Examples
+    --------
+    >>> study_command(["mine.yaml"], "--dry-run")
+    'cdspp run mine.yaml --cores 8 -- --dry-run'
+    """
+    rest = ["--", *options] if options else []
+    return shlex.join(["cdspp", "run", *map(str, files), "--cores", "8", *rest])
