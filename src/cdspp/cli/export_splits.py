@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cdspp.cli.command import add_command
-from cdspp.cli.study_files import STUDY_EXTRA, need_workflow, read_study
+from cdspp.cli.study_files import STUDY_EXTRA, read_study
 from cdspp.core.errors import DataError
 from cdspp.core.names import MAIN, FitKey
 from cdspp.core.wording import counted
+from cdspp.study.workflow_files import study_command
 
 if TYPE_CHECKING:
     from cdspp.stages.trials import TaskFiles
@@ -50,18 +51,19 @@ def add_export_splits(commands: Any) -> None:
 def _export(arguments: argparse.Namespace) -> str:
     from cdspp.stages.export import export_benchmark
 
-    need_workflow("export-splits")
     study = read_study(arguments.file)
     lines = []
     for name in study.benchmarks:
         folder = arguments.to / study.name / name
-        blocks = list(_blocks(study, name))
+        blocks = list(_blocks(study, name, arguments.file))
         n_trials = export_benchmark(folder, blocks, study.overlap(name, MAIN))
         lines.append(f"{folder}: {counted(n_trials, 'trial')}; README.txt says how")
     return "\n".join(lines)
 
 
-def _blocks(study: Study, benchmark: str) -> Iterator[tuple[str, TaskFiles]]:
+def _blocks(
+    study: Study, benchmark: str, chosen: Sequence[str]
+) -> Iterator[tuple[str, TaskFiles]]:
     """Yield each task with what its fits read; DataError where that is not made yet."""
     from cdspp.stages.trials import TaskFiles
     from cdspp.study.files import files_of_fit
@@ -74,8 +76,6 @@ def _blocks(study: Study, benchmark: str) -> Iterator[tuple[str, TaskFiles]]:
             every = files_of_fit(study, key)
             files = {name: every[name] for name in READ}
             if lacking := [path for path in files.values() if not Path(path).is_file()]:
-                raise DataError(
-                    f"{lacking[0]} is not made yet. Make what fits read by: snakemake "
-                    f"--cores 8 {' '.join(lacking)}"
-                )
+                remedy = study_command(chosen, *lacking)
+                raise DataError(f"{lacking[0]} is not made yet. Run {remedy}")
             yield task, TaskFiles(**files)
