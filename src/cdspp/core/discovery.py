@@ -1,4 +1,4 @@
-"""Find named classes in a folder of modules without importing any of them."""
+"""Find named classes: in a folder of modules, by class path, of installed packages."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import ast
 import difflib
 import importlib
 import inspect
+import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -20,7 +23,9 @@ __all__ = [
     "defaults_of",
     "did_you_mean",
     "find_identifiers",
+    "load_class",
     "load_named_class",
+    "offered",
 ]
 
 
@@ -100,6 +105,50 @@ def load_named_class(
     found: type[Any]
     found = getattr(importlib.import_module(f"{package}.{module}"), class_name)
     return found
+
+
+def load_class(place: str) -> type:
+    """Import the class at ``module:Class``; the folder of the run is importable.
+
+    Raises
+    ------
+    ConfigError
+        There is no such module or class, or the module stops as it is imported.
+    """
+    module, _, name = place.partition(":")
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
+    try:
+        found: Any = importlib.import_module(module)
+    except ImportError as error:
+        raise ConfigError(
+            f"{place}: cannot import {module} ({error}). Expected a module in the "
+            "folder of the run, or an installed package."
+        ) from error
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise ConfigError(f"{place}: {module} stops as imported ({reason}).") from error
+    for part in name.split("."):
+        classes = [key for key, value in vars(found).items() if inspect.isclass(value)]
+        if not inspect.isclass(getattr(found, part, None)):
+            raise ConfigError(
+                f"{place}: {module} has no class {name}{did_you_mean(part, classes)}"
+            )
+        found = getattr(found, part)
+    loaded: type = found
+    return loaded
+
+
+@cache
+def offered(group: str) -> Mapping[str, str]:
+    """Return the class paths that installed packages offer, by name.
+
+    Parameters
+    ----------
+    group : str
+        Of their entry points, such as ``cdspp.methods``.
+    """
+    return {each.name: each.value for each in metadata.entry_points(group=group)}
 
 
 def defaults_of(function: Callable[..., Any]) -> Mapping[str, Any]:

@@ -6,7 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from cdspp.core.discovery import Found, find_identifiers, load_named_class
+from cdspp.core.discovery import (
+    Found,
+    find_identifiers,
+    load_class,
+    load_named_class,
+    offered,
+)
 from cdspp.core.errors import ConfigError
 from cdspp.datasets.base import Dataset, Index, Sample, check_index, read_index
 from cdspp.datasets.folder import FolderDataset
@@ -28,6 +34,8 @@ __all__ = [
     "own_dataset",
     "read_index",
 ]
+
+OFFERED = "cdspp.datasets"
 
 
 def available_datasets() -> tuple[str, ...]:
@@ -120,16 +128,17 @@ def open_dataset(
 
 def own_dataset(
     name: str, own: Mapping[str, Any], memory: str | Path | None = None
-) -> FolderDataset | TablesDataset:
-    """Return a data set of the user's: a folder of files, or tables.
+) -> Dataset:
+    """Return a data set of the user's: a folder of files, tables, or a class.
 
     Parameters
     ----------
     name : str
         Identifier of the data set.
     own : mapping
-        Its `folder`; or its `tables` by domain, with `columns`, `drop` and `impute` as
-        `TablesDataset` takes them.
+        Its `folder`; its `tables` by domain, with `columns`, `drop` and `impute` as
+        `TablesDataset` takes them; or a `class` that makes its files, ``module:Class``
+        or what an installed package offers (entry point ``cdspp.datasets``).
     memory : path, optional
         Where digests of the files are kept.
 
@@ -141,13 +150,27 @@ def own_dataset(
         A folder is not laid out as a data set.
     """
     how = {key: value for key, value in own.items() if key != "id"}
-    if ("folder" in how) == ("tables" in how):
-        raise ConfigError(f"data set {name}: give either a folder or tables.")
+    if sum(key in how for key in ("folder", "tables", "class")) != 1:
+        raise ConfigError(f"data set {name}: give a folder, tables or a class.")
+    if "class" in how:
+        return _from_class(name, **how)
     if "tables" in how:
         return TablesDataset(name, **how, memory=memory)
     if more := [key for key in how if key != "folder"]:
         raise ConfigError(f"data set {name}: {', '.join(more)} is for tables alone.")
     return FolderDataset(name, how["folder"], memory)
+
+
+def _from_class(name: str, **how: Any) -> Dataset:
+    place = how.pop("class")
+    if how:
+        raise ConfigError(f"data set {name}: {', '.join(how)} is not for a class.")
+    found = load_class(offered(OFFERED).get(place, place))
+    if not issubclass(found, Dataset):
+        raise ConfigError(f"{place}: expected a class derived from {__name__}.Dataset.")
+    made = found()
+    made.identifier = name
+    return made
 
 
 def _classes() -> dict[str, Found]:

@@ -149,6 +149,17 @@ class Dataset(ABC):
     def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:
         """Write the files below ``folder/<domain>`` and return the samples."""
 
+    def contents(self) -> dict[str, dict[str, int]]:
+        """Return the size of each class, by domain, before there are files.
+
+        A data set from outside has to say so; the catalogue does of the package's own.
+        """
+        raise ConfigError(f"{type(self).__name__} has no contents(), expected sizes.")
+
+    def notes(self) -> Sequence[str]:
+        """Return what the user should know of the files; mostly nothing."""
+        return ()
+
     def versions(self) -> dict[str, str]:
         """Return the versions of the packages on which the content depends."""
         return {name: metadata.version(name) for name in self.packages}

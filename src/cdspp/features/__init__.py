@@ -1,4 +1,8 @@
-"""Feature extractors, one module each; importing this loads none of them."""
+"""Feature extractors: one module each, and from outside; importing this loads none.
+
+One from outside is a class path (``extractor: "mine:Histogram"``) or an entry point
+``cdspp.extractors`` of an installed package.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +15,11 @@ from cdspp.core.discovery import (
     Found,
     check_options,
     find_identifiers,
+    load_class,
     load_named_class,
+    offered,
 )
+from cdspp.core.errors import ConfigError
 from cdspp.features.base import Extractor, WordExtractor
 
 __all__ = [
@@ -21,14 +28,17 @@ __all__ = [
     "extractor_kind",
     "extractor_module",
     "extractor_options",
+    "is_extractor",
     "make_extractor",
     "needs_codebook",
     "pretrained_network",
 ]
 
+OFFERED = "cdspp.extractors"
+
 
 def available_extractors() -> tuple[str, ...]:
-    """List the identifiers of the extractors.
+    """List the identifiers of the extractors, those of installed packages among them.
 
     Examples
     --------
@@ -36,7 +46,7 @@ def available_extractors() -> tuple[str, ...]:
     >>> available_extractors()
     ('cnn', 'pca', 'published', 'shares-zscore', 'table', 'text', 'visual-words')
     """
-    return tuple(_classes())
+    return tuple(sorted({*_classes(), *offered(OFFERED)}))
 
 
 def extractor_options(name: str) -> Mapping[str, Any]:
@@ -48,6 +58,17 @@ def extractor_options(name: str) -> Mapping[str, Any]:
         There is no such extractor; the message names the nearest one.
     """
     return _find(name).defaults()
+
+
+def is_extractor(name: str) -> bool:
+    """Whether an extractor has this name, or it is the path of one's class.
+
+    Raises
+    ------
+    ConfigError
+        It is a class path, but there is no such class, or it is no extractor.
+    """
+    return name in available_extractors() or (":" in name and _find(name) is not None)
 
 
 def extractor_kind(name: str) -> str:
@@ -90,7 +111,16 @@ def make_extractor(name: str, /, **options: Any) -> Extractor:
 
 
 def _find(name: str) -> type[Extractor]:
-    return load_named_class(__name__, _classes(), name, "extractor")
+    place = name if ":" in name else offered(OFFERED).get(name)
+    if place is None or name in _classes():
+        return load_named_class(__name__, _classes(), name, "extractor")
+    found = load_class(place)
+    if not issubclass(found, Extractor) or not hasattr(found, "kind"):
+        raise ConfigError(
+            f"{place}: expected a class derived from FileExtractor or ViewExtractor of "
+            "cdspp.features.base, with identifier and kind."
+        )
+    return found
 
 
 @cache

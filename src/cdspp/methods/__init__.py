@@ -12,7 +12,6 @@ import json
 import os
 from collections.abc import Mapping
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +21,7 @@ from cdspp.core.discovery import (
     defaults_of,
     find_identifiers,
     load_named_class,
+    offered,
 )
 
 if TYPE_CHECKING:
@@ -52,17 +52,10 @@ def _found() -> Mapping[str, Found]:
     return find_identifiers(Path(__file__).parent)
 
 
-@cache
-def _offered() -> Mapping[str, Mapping[str, Any]]:
-    """Return the methods that installed packages offer."""
-    found = metadata.entry_points(group=OFFERED)
-    return {point.name: {"place": point.value} for point in found}
-
-
 def _guests() -> Mapping[str, Mapping[str, Any]]:
     """Return what is said of methods from outside, by identifier."""
     told: dict[str, dict[str, Any]] = json.loads(os.environ.get(VARIABLE, "{}"))
-    return {**_offered(), **told}
+    return {name: {"place": place} for name, place in offered(OFFERED).items()} | told
 
 
 def set_guests(guests: Mapping[str, Mapping[str, Any]]) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
-import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -13,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cdspp.core.discovery import defaults_of, did_you_mean
+from cdspp.core.discovery import defaults_of, load_class
 from cdspp.core.errors import ConfigError, MethodFailed
 from cdspp.methods.base import (
     UNLABELLED,
@@ -32,7 +29,6 @@ __all__ = [
     "Guest",
     "class_path",
     "guest_class",
-    "load_class",
     "of_object",
 ]
 
@@ -134,38 +130,6 @@ def class_path(cls: type) -> str:
     'cdspp.methods.cdspp.cdspp:CDSPP'
     """
     return f"{cls.__module__}:{cls.__qualname__}"
-
-
-def load_class(place: str) -> type:
-    """Import the class at ``module:Class``; the folder of the run is importable.
-
-    Raises
-    ------
-    ConfigError
-        There is no such module or class, or the module stops as it is imported.
-    """
-    module, _, name = place.partition(":")
-    if os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())
-    try:
-        found: Any = importlib.import_module(module)
-    except ImportError as error:
-        raise ConfigError(
-            f"{place}: cannot import {module} ({error}). Expected a module in the "
-            "folder of the run, or an installed package."
-        ) from error
-    except Exception as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise ConfigError(f"{place}: {module} stops as imported ({reason}).") from error
-    for part in name.split("."):
-        classes = [key for key, value in vars(found).items() if inspect.isclass(value)]
-        if not inspect.isclass(getattr(found, part, None)):
-            raise ConfigError(
-                f"{place}: {module} has no class {name}{did_you_mean(part, classes)}"
-            )
-        found = getattr(found, part)
-    loaded: type = found
-    return loaded
 
 
 @cache

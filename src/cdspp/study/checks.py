@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from cdspp.datasets.catalogue import published_storage
 from cdspp.features import (
     available_extractors,
     extractor_kind,
+    is_extractor,
     make_extractor,
     pretrained_network,
 )
@@ -94,7 +96,12 @@ class CrossCheck:
     def _view_faults(self) -> Iterator[str]:
         for i, view in self.known.entries("views"):
             where, extractor = f"views[{i}]", view["extractor"]
-            if extractor not in available_extractors():
+            try:
+                known = is_extractor(extractor)
+            except ConfigError as error:
+                yield f"{where}.extractor: {error}"
+                continue
+            if not known:
                 yield unknown(f"{where}.extractor", extractor, available_extractors())
                 continue
             lost = ("views", i) in self.known.sound.cut and "options" not in view
@@ -172,8 +179,8 @@ class CrossCheck:
         """Yield what keeps the view that a key names from being made of the data."""
         dataset, place = self.datasets[entry["dataset"]], VIEWS.index(key)
         root = self.views.get(self._root(entry[key]) or "", {})
-        extractor = root.get("extractor")
-        if extractor not in available_extractors():
+        extractor = root.get("extractor", "")
+        if not _is_sound(extractor):
             return
         if extractor == PUBLISHED:
             tasks = task_names(entry, dataset.class_sizes)
@@ -284,11 +291,17 @@ def _published_faults(
             yield f"{where}: {name} is not published for domain {domain}."
 
 
+def _is_sound(extractor: str) -> bool:
+    with suppress(ConfigError):  # which is said of the view
+        return is_extractor(extractor)
+    return False
+
+
 def _weight_file(extractor: str, options: Config) -> str | None:
     """Return the file of the user's own that a view's weights come from, if any."""
     weights = options.get("weights", UNTRAINED)
     own = isinstance(weights, str) and weights != UNTRAINED
-    if extractor not in available_extractors() or not own:
+    if not _is_sound(extractor) or not own:
         return None
     return None if pretrained_network(extractor, options) else weights
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.names import BASELINE, MAIN, NO_SCALE, REFERENCE
-from cdspp.datasets import FolderDataset, TablesDataset, own_dataset
+from cdspp.datasets import Dataset, own_dataset
 from cdspp.datasets.base import digests_path
 from cdspp.datasets.catalogue import holds_data, load_catalogue
 from cdspp.methods import method_class
@@ -152,9 +152,7 @@ def _datasets(
     return datasets, faults, notes
 
 
-def _as_study_knows(
-    found: FolderDataset | TablesDataset, entry: Config
-) -> StudyDataset:
+def _as_study_knows(found: Dataset, entry: Config) -> StudyDataset:
     sizes, unlabelled = {}, {}
     for domain, counts in found.contents().items():
         sizes[domain] = {label: n for label, n in counts.items() if label}

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
-from importlib import import_module, metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
+
+from cdspp.core.discovery import load_class, offered
 
 if TYPE_CHECKING:
     from cdspp.study.inheritance import Scissors
@@ -70,8 +71,4 @@ class GuestSection(Protocol):
 @cache
 def guest_classes() -> tuple[type[GuestSection], ...]:
     """Return the guest sections of the project, then those of installed packages."""
-    found = []
-    for place in BUILT_IN:
-        module, _, name = place.partition(":")
-        found.append(getattr(import_module(module), name))
-    return (*found, *(point.load() for point in metadata.entry_points(group=OFFERED)))
+    return tuple(map(load_class, (*BUILT_IN, *offered(OFFERED).values())))
