@@ -58,7 +58,7 @@ def test_a_class_and_two_classifiers_come_to_the_report(
 def test_compare_takes_the_class(
     mine: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    exec(compile(blocks("python")[1], str(PAGE), "exec"), {})
+    exec(compile(blocks("python")[-1], str(PAGE), "exec"), {})
     told = capsys.readouterr().out
     assert "Prototypes" in told
     assert "CDSPP" in told
