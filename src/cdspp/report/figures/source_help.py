@@ -67,7 +67,7 @@ def draw_source_help(
         _draw_gains(summaries, groups, outputs)
         return
     lengths = [max(1, len(summary.tasks)) for summary in summaries]
-    height = sum(length * 0.88 + 0.48 for length in lengths) + 0.65
+    height = sum(length * 0.88 + 0.48 for length in lengths) + 0.85
     with canvas(WIDTH, height, outputs) as figure:
         grid = figure.subplots(
             len(summaries),
@@ -83,7 +83,7 @@ def draw_source_help(
         figure.supxlabel("accuracy, percent", fontsize=9)
         rows = {s.rows[i].key: s.rows[i] for s in summaries for i in _rows(s)}
         if handles := method_handles(rows.values()):
-            figure.legend(handles=handles, loc="outside upper center", ncols=5)
+            figure.legend(handles=handles, loc="outside upper center", ncols=3)
 
 
 def _title(axes: Axes, summary: Summary) -> None:
