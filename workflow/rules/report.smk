@@ -2,6 +2,9 @@
 # else that it rests on, labels among it, it states digests.
 
 from cdspp.core.provenance import data_digest
+from cdspp.study.guest_sections import guest_classes
+
+SECTION_MODULES = [section.__module__ for section in guest_classes()]
 
 
 localrules:
@@ -70,7 +73,7 @@ rule report_page:
     params:
         plans=EVERY_PLAN,
         study=run_description,
-        code=code_digest("cdspp.report.page.page"),
+        code=code_digest("cdspp.report.page.page", *SECTION_MODULES),
         templates=data_digest("report/page/templates"),
     script:
         "../scripts/report_page.py"
