@@ -136,9 +136,9 @@ def test_ids_in_two_tables_are_told_and_rows_without_ids_share_none(
 
 
 def test_a_data_set_is_a_folder_or_tables(tables: dict[str, str]) -> None:
-    with pytest.raises(ConfigError, match="give either a folder or tables"):
+    with pytest.raises(ConfigError, match="give a folder, tables or a class"):
         own_dataset("plants", {"id": "plants"})
-    with pytest.raises(ConfigError, match="give either a folder or tables"):
+    with pytest.raises(ConfigError, match="give a folder, tables or a class"):
         own_dataset("plants", {"folder": "x", "tables": tables})
     with pytest.raises(ConfigError, match="impute is for tables alone"):
         own_dataset("plants", {"folder": "x", "impute": True})
