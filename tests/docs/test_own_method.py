@@ -6,11 +6,14 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 import yaml
 from support.toy_study import CONFIG, Project
+
+from cdspp.cli.main import main
 
 PAGE = Path(__file__).parents[2] / "docs/guide/own-method.md"
 OWN = {key: CONFIG[key] for key in ("datasets", "views", "benchmarks")}
@@ -31,7 +34,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_a_class_and_two_classifiers_come_to_the_report(
-    repository: Path, tmp_path: Path
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = Project(repository, tmp_path)
     (tmp_path / "mine.py").write_text(blocks("python")[0])
@@ -44,7 +47,8 @@ def test_a_class_and_two_classifiers_come_to_the_report(
     states = pd.read_csv(tmp_path / "results/toy/tables/source-help.csv")
     assert set(states["display_name"]) == {"Prototypes", "CDSPP"}
     page = (tmp_path / "results/toy/report/index.html").read_text()
-    assert "Prototypes" in page
+    assert "<b>Prototypes.</b> Mine et al. 2026" in page
+    check_foreign_row(project, study, monkeypatch)
     assert "Nothing to be done" in project.snakemake("-n", "--cores", "2")
     module = tmp_path / "mine.py"
     module.write_text(module.read_text() + "\n# A comment changes no result.\n")
@@ -53,6 +57,31 @@ def test_a_class_and_two_classifiers_come_to_the_report(
     plan = project.planned()
     assert plan.rules["fit"]
     assert not plan.rules["split"]
+
+
+def check_foreign_row(
+    project: Project, study: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Check that predictions made elsewhere join a study that has run."""
+    monkeypatch.chdir(project.folder)
+    assert main(["export-splits", "toy.yaml"]) == 0
+    with monkeypatch.context() as elsewhere:
+        elsewhere.chdir("exported/toy/words")
+        exec(compile(blocks("python")[1], str(PAGE), "exec"), {})
+    text = blocks("yaml")[1].replace("mine/digits", "toy/words")
+    study["methods"] += yaml.safe_load(text.replace("digits", "words"))
+    Path("toy.yaml").write_text(yaml.safe_dump(study))
+    (made,) = project.planned().fits
+    assert {name.split("/")[-2] for name in made} == {"theirs"}
+    project.snakemake("--cores", "2")
+    found = pd.read_csv("results/toy/tables/overview.csv").set_index("display_name")
+    print(found.T)
+    times = pd.read_csv("results/toy/timings/times.csv").set_index("display_name")
+    print(times.T)
+    assert times["seconds"].isna().to_dict() == {
+        name: name == "Theirs" for name in times.index
+    }
+    assert main(["verify", "results/toy"]) == 0
 
 
 def test_compare_takes_the_class(

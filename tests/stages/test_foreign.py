@@ -19,7 +19,7 @@ from cdspp.methods.guests import PREDICTIONS
 from cdspp.stages.artifacts import FIT_COLUMNS, read_rows
 from cdspp.stages.export import export_benchmark
 from cdspp.stages.fit_files import read_fit
-from cdspp.stages.foreign import foreign_columns
+from cdspp.stages.foreign import foreign_places
 
 TASK = "left_right"
 PAGE = Path(__file__).parents[2] / "docs/guide/own-method.md"
@@ -96,7 +96,7 @@ def test_a_trial_without_predictions_has_failed(room: Room, exported: Path) -> N
         (lambda t: t.iloc[1:], r"trial 1: 1 unlabelled row of 27 without a prediction"),
         (lambda t: pd.concat([t, t.head(1)]), r"trial 1: right\d\d is predicted more"),
         (lambda t: t.assign(predicted="d"), r"trial 1: 'd' is no class. Expected a, b"),
-        (lambda t: t.assign(trial="one"), "expected numbers of trials"),
+        (lambda t: t.assign(trial="one"), "expected a number in each row of trial"),
         (lambda t: t.drop(columns="id"), "lacks id. Expected the columns task, trial"),
     ],
 )
@@ -111,6 +111,14 @@ def test_what_does_not_fit_the_splits_is_refused(
         take(room, exported / "theirs.csv")
 
 
+def test_one_class_for_all_rows_is_a_collapse_as_of_any_method(
+    room: Room, exported: Path
+) -> None:
+    pd.read_csv("theirs.csv").assign(predicted="a").to_csv("theirs.csv", index=False)
+    record = read_json(take(room, exported / "theirs.csv").with_suffix(".json"))
+    assert {trial["collapsed"] for trial in record["trials"]} == {"one class"}
+
+
 def test_other_settings_need_predictions_of_their_own(
     room: Room, exported: Path
 ) -> None:
@@ -122,8 +130,8 @@ def test_other_settings_need_predictions_of_their_own(
 
 def test_a_file_that_is_not_there_or_no_table_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="expected a Parquet or CSV file"):
-        foreign_columns(tmp_path / "none.csv")
+        foreign_places(tmp_path / "none.csv")
     path = tmp_path / "broken.parquet"
     path.write_bytes(b"PAR1")
     with pytest.raises(DataError, match="expected a Parquet or CSV file"):
-        foreign_columns(path)
+        foreign_places(path)

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.study_files import load
 from support.toy_problem import toy_problem
 
+from cdspp.core.errors import ConfigError
 from cdspp.core.provenance import code_digest
 from cdspp.methods import (
     available,
@@ -80,9 +82,44 @@ def test_predictions_made_elsewhere_are_a_method(folder: Path) -> None:
     assert "methods[0].options: predictions made elsewhere are not fitted" in told
     (told,) = faults(entry | {"id": "cdspp"})
     assert "choose another id" in told
-    (folder / "theirs.csv").write_text("task,trial,predicted\n")
-    (told,) = faults(entry)
-    assert "methods[0].predictions: theirs.csv: lacks id" in told
+
+
+@pytest.mark.parametrize(
+    ("columns", "row", "message"),
+    [
+        ("task,trial,id,predicted", "print_sketch,1,0001,3", ""),
+        ("task,trial,predicted", "print_sketch,1,3", "theirs.csv: lacks id"),
+        (
+            "task,trial,id,predicted",
+            "print_skech,1,0001,3",
+            "tasks: unknown name 'print_skech': did you mean 'print_sketch'",
+        ),
+        ("task,trial,id,predicted", "print_sketch,99,0001,3", "trials: 99 is more"),
+        ("task,trial,id,predicted", "print_sketch,one,0001,3", "expected a number"),
+        (
+            "benchmark,task,trial,id,predicted",
+            "digit,print_sketch,1,0001,3",
+            "benchmark: unknown name 'digit': did you mean 'digits'",
+        ),
+        ("setting,task,trial,id,predicted", "labels-5,print_sketch,1,0001,3", ""),
+        (
+            "setting,task,trial,id,predicted",
+            "nones,print_sketch,1,0001,3",
+            "setting: unknown name 'nones': did you mean 'none'",
+        ),
+    ],
+)
+def test_predictions_of_what_the_study_does_not_have_are_a_fault(
+    folder: Path, embedded: dict[str, Any], columns: str, row: str, message: str
+) -> None:
+    (folder / "theirs.csv").write_text(f"{columns}\n{row}\n")
+    embedded["methods"].append({"id": "theirs", "predictions": "theirs.csv"})
+    if not message:
+        assert load(embedded).methods["theirs"].predictions == "theirs.csv"
+        return
+    with pytest.raises(ConfigError, match="1 fault") as refused:
+        load(embedded)
+    assert re.search(rf"methods\[\d+\]\.predictions.*{message}", str(refused.value))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 import yaml
 from support.study_files import load
 
-from cdspp.core.errors import ConfigError
+from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.provenance import code_digest
 from cdspp.datasets import dataset_recipe
 from cdspp.features import extractor_module
@@ -21,6 +21,43 @@ from cdspp.stages.artifacts import labels_by_id, read_features
 from cdspp.stages.data import prepare_dataset, write_labels
 from cdspp.stages.features import extract_view
 
+ODD = """
+from dataclasses import dataclass
+import shop
+
+class Whole(shop.Goods):
+    def __init__(self, size=12):
+        self.size = size
+
+    def contents(self):
+        return {domain: dict.fromkeys(self.classes, self.size) for domain in ("en", "de")}
+
+class Lacking(shop.Dataset):
+    kind, domains, classes = "texts", ("en", "de"), ("tea", "ink")
+
+class Silent(Lacking):
+    def generate(self, folder):
+        return {}
+
+class Pressed(Whole):
+    kind = "flowers"
+
+class Elsewhere(Whole):
+    domains = "en", "fr"
+
+class Stops(Silent):
+    def contents(self):
+        return 1 / 0
+
+@dataclass(frozen=True)
+class Blind(shop.FileExtractor):
+    identifier, kind = "blind", "texts"
+
+@dataclass(frozen=True)
+class Strict(shop.Letters):
+    def __post_init__(self):
+        raise ValueError("never enough letters")
+"""
 PAGE = Path(__file__).parents[2] / "docs/guide/own-method.md"
 OWN = {"class": "shop:Goods"}
 
@@ -34,10 +71,12 @@ def block(language: str, caption: str) -> str:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "shop.py").write_text(block("python", "shop.py"))
+    (tmp_path / "odd.py").write_text(ODD)
     monkeypatch.chdir(tmp_path)
     yield tmp_path
     sys.path[:] = [path for path in sys.path if path != str(tmp_path)]
-    sys.modules.pop("shop", None)
+    for name in ("shop", "odd"):
+        sys.modules.pop(name, None)
 
 
 @pytest.fixture
@@ -78,6 +117,17 @@ def test_files_labels_and_features_are_made(folder: Path) -> None:
     assert set(features.ids) == set(labels)
 
 
+def test_a_data_set_that_makes_other_files_than_it_says_is_refused(
+    folder: Path,
+) -> None:
+    own = {"class": "odd:Whole", "options": {"size": 11}}
+    index = folder / "data/goods/index.json"
+    with pytest.raises(DataError, match="domain en: contents.* says .*11.* made .*12"):
+        prepare_dataset(name="goods", output=index, own=own)
+    prepare_dataset(name="goods", output=index, own=own | {"options": {"size": 12}})
+    assert index.is_file()
+
+
 @pytest.mark.usefixtures("folder")
 def test_their_digests_are_those_of_the_module() -> None:
     modules = [dataset_recipe("goods", OWN)["module"], extractor_module("shop:Letters")]
@@ -100,6 +150,26 @@ def test_their_digests_are_those_of_the_module() -> None:
             {"class": "shop:Goods", "folder": "a"},
             "give a folder, tables",
         ),
+        ("datasets", {"class": "odd:Lacking"}, "abstract .*generate"),
+        (
+            "datasets",
+            {"class": "odd:Silent"},
+            r"odd:Silent: Silent has no contents\(\)",
+        ),
+        ("datasets", {"class": "odd:Pressed"}, "kind must be one of .* got 'flowers'"),
+        ("datasets", {"class": "odd:Elsewhere"}, r"contents\(\) must give class sizes"),
+        ("datasets", {"class": "odd:Stops"}, r"stops before .* \(ZeroDivisionError: d"),
+        (
+            "datasets",
+            {"class": "odd:Whole", "options": {"sizes": 9}},
+            "data set goods has no option 'sizes': did you mean 'size'",
+        ),
+        (
+            "views",
+            {"extractor": "odd:Blind"},
+            "identifier, kind, and extract or reduce",
+        ),
+        ("views", {"extractor": "odd:Strict"}, r"options: never enough letters"),
         ("views", {"extractor": "shop:Goods"}, "derived from FileExtractor or ViewExt"),
         ("views", {"extractor": "shops:Letters"}, "cannot import shops"),
         ("views", {"extractor": "leters"}, "unknown name 'leters'"),

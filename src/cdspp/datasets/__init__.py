@@ -8,13 +8,22 @@ from typing import Any, cast
 
 from cdspp.core.discovery import (
     Found,
+    check_options,
+    defaults_of,
     find_identifiers,
     load_class,
     load_named_class,
     offered,
 )
 from cdspp.core.errors import ConfigError
-from cdspp.datasets.base import Dataset, Index, Sample, check_index, read_index
+from cdspp.datasets.base import (
+    Dataset,
+    Index,
+    Sample,
+    check_contents,
+    check_index,
+    read_index,
+)
 from cdspp.datasets.folder import FolderDataset
 from cdspp.datasets.published import PublishedDataset
 from cdspp.datasets.tables import TablesDataset
@@ -44,8 +53,8 @@ def available_datasets() -> tuple[str, ...]:
     Examples
     --------
     >>> from cdspp.datasets import available_datasets
-    >>> available_datasets()
-    ('digits', 'docs-to-code')
+    >>> "digits" in available_datasets()
+    True
     """
     return tuple(_classes())
 
@@ -138,14 +147,16 @@ def own_dataset(
     own : mapping
         Its `folder`; its `tables` by domain, with `columns`, `drop` and `impute` as
         `TablesDataset` takes them; or a `class` that makes its files, ``module:Class``
-        or what an installed package offers (entry point ``cdspp.datasets``).
+        or what an installed package offers (entry point ``cdspp.datasets``), with its
+        `options`.
     memory : path, optional
         Where digests of the files are kept.
 
     Raises
     ------
     ConfigError
-        Neither or both are given, or something that belongs to the other.
+        None or several are given, or something that belongs to another; or a class
+        has not what a data set has.
     DataError
         A folder is not laid out as a data set.
     """
@@ -162,13 +173,23 @@ def own_dataset(
 
 
 def _from_class(name: str, **how: Any) -> Dataset:
-    place = how.pop("class")
+    place, options = how.pop("class"), how.pop("options", {})
     if how:
         raise ConfigError(f"data set {name}: {', '.join(how)} is not for a class.")
     found = load_class(offered(OFFERED).get(place, place))
     if not issubclass(found, Dataset):
         raise ConfigError(f"{place}: expected a class derived from {__name__}.Dataset.")
-    made = found()
+    check_options(f"data set {name}", options, defaults_of(found))
+    try:
+        made = found(**options)
+        check_contents(made)
+    except ConfigError as error:
+        raise ConfigError(f"{place}: {error}") from error
+    except Exception as error:
+        raise ConfigError(
+            f"{place}: stops before it makes a file ({type(error).__name__}: {error}). "
+            "Expected kind, domains, classes, contents() and generate(folder)."
+        ) from error
     made.identifier = name
     return made
 

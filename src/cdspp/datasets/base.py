@@ -24,6 +24,7 @@ __all__ = [
     "Dataset",
     "Index",
     "Sample",
+    "check_contents",
     "check_identifier",
     "check_index",
     "digests_path",
@@ -292,6 +293,38 @@ def read_fetched(path: str | Path) -> Mapping[str, Any]:
             message = f"{file.parent / name}: the fetched file is missing."
             raise DataError(f"{message} Delete {file} and fetch again.")
     return record
+
+
+def check_contents(dataset: Dataset, index: Index | None = None) -> None:
+    """Check what a data set says it holds; with an index, that it is so.
+
+    Raises
+    ------
+    ConfigError
+        Its kind, or a name, is none that there can be.
+    DataError
+        There are other samples than it says.
+    """
+    sizes = dataset.contents()
+    if dataset.kind not in KINDS:
+        raise ConfigError(f"kind must be one of {KINDS}, got {dataset.kind!r}.")
+    for domain in sizes:
+        check_identifier("domain name", domain)
+    classes = {label for counts in sizes.values() for label in counts}
+    if {*sizes} != {*dataset.domains} or not classes <= {*dataset.classes}:
+        raise ConfigError(
+            f"contents() must give class sizes by domain, of {dataset.domains} and "
+            f"{dataset.classes}, got {sizes}."
+        )
+    if index is None:
+        return
+    for domain, samples in index.domains.items():
+        found = Counter(sample.label for sample in samples)
+        if found != Counter(sizes[domain]):
+            raise DataError(
+                f"data set {dataset.identifier}, domain {domain}: contents() says "
+                f"{sizes[domain]}, but generate() made {dict(found)}."
+            )
 
 
 def check_index(index: Index) -> None:

@@ -205,7 +205,7 @@ OWN: tuple[Part, ...] = (
         "data",
         "Data, sources, licences",
         AUDIT,
-        sentence="Where the data come from, under which licence, and how to cite them.",
+        sentence="Where the data come from, under which licence, and what to cite.",
     ),
     Part(
         "run",

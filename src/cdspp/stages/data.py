@@ -9,7 +9,7 @@ from typing import Any
 from cdspp.core.errors import ConfigError
 from cdspp.core.whole_files import read_json
 from cdspp.datasets import PublishedDataset, open_dataset
-from cdspp.datasets.base import INDEX_NAME, read_index
+from cdspp.datasets.base import INDEX_NAME, check_contents, read_index
 from cdspp.datasets.catalogue import check_catalogued, load_catalogue
 from cdspp.datasets.published import published_labels
 from cdspp.datasets.published_splits import check_published_splits
@@ -59,6 +59,8 @@ def prepare_dataset(
     index = dataset.prepare(target.parent)
     if own is None:
         check_catalogued(index, entries)
+    elif "class" in own:
+        check_contents(dataset, index)
 
 
 def _check_published(dataset: PublishedDataset, digests: Path) -> None:

@@ -38,6 +38,7 @@ from cdspp.core.seeding import integer_seed
 from cdspp.core.whole_files import read_json, write_json
 from cdspp.methods import make, method_class, seed_option
 from cdspp.methods.base import UNLABELLED, HeterogeneousClassifier, Round, SourceDomain
+from cdspp.methods.collapse import find_collapse
 from cdspp.stages.artifacts import (
     FIT_COLUMNS,
     SHARE_COLUMNS,
@@ -265,9 +266,12 @@ def _taken(
         outcome |= {"collapsed": "", "crashed": False}
         outcome |= dict.fromkeys(Usage().as_dict(), math.nan)  # measured elsewhere
         try:
-            return outcome, [foreign_round(predictions, trial, path)]
+            answer = foreign_round(predictions, trial, path)
         except MethodFailed as failure:
             return outcome | {"status": "failed", "reason": str(failure)}, []
+        n_classes = len({*np.asarray(trial.labelled.y)})
+        collapse = find_collapse(answer.prediction, n_classes, rows={})
+        return outcome | {"collapsed": collapse.kind}, [answer]
 
     return take
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from cdspp.core.errors import DataError, MethodFailed
+from cdspp.core.names import MAIN
 from cdspp.core.wording import counted
 from cdspp.methods.base import UNLABELLED, Round
 from cdspp.stages.trials import Trial
 
-__all__ = ["COLUMNS", "foreign_columns", "foreign_round", "read_foreign"]
+__all__ = ["COLUMNS", "foreign_places", "foreign_round", "read_foreign"]
 
 PathLike = str | os.PathLike[str]
 
@@ -22,14 +25,36 @@ COLUMNS = ("task", "trial", "id", "predicted")
 NARROWER = ("benchmark", "setting")
 
 
-def foreign_columns(path: PathLike) -> list[str]:
-    """Return the columns of a file of predictions, which is CSV unless it is Parquet.
+def foreign_places(path: PathLike) -> dict[str, list[Any]]:
+    """Return which tasks, trials, benchmarks and settings a file has predictions of.
+
+    Parameters
+    ----------
+    path : path
+        The file, which is CSV unless it is Parquet.
+
+    Returns
+    -------
+    dict
+        Distinct values by column: `task`, `trial` (integers), `benchmark`, `setting`;
+        none of a column that is not there.
 
     Raises
     ------
     DataError
-        There is no such file, it is damaged, or it lacks a column.
+        There is no such file, it is damaged, it lacks a column, or a trial is not a
+        number.
     """
+    names = ("task", *NARROWER)
+    found = _read(path, ("trial", *names))
+    trials = _numbers(path, found["trial"], "int64")
+    texts = found.reindex(columns=list(names)).dropna(axis=1, how="all").astype("str")
+    places = {name: texts[name].unique().tolist() for name in texts}
+    return dict.fromkeys(names, []) | places | {"trial": trials.unique().tolist()}
+
+
+def _read(path: PathLike, names: Collection[str]) -> pd.DataFrame:
+    """Read those of some columns that are there; of CSV all are texts."""
     try:
         if _is_parquet(path):
             import pyarrow.parquet as pq
@@ -46,7 +71,19 @@ def foreign_columns(path: PathLike) -> list[str]:
             f"{path}: lacks {', '.join(lacking)}. Expected the columns "
             f"{', '.join(COLUMNS)}, perhaps {', '.join(NARROWER)} and confidence."
         )
-    return found
+    kept = [name for name in found if name in names]
+    if _is_parquet(path):
+        return pd.read_parquet(path, columns=kept)
+    return pd.read_csv(path, usecols=kept, dtype="str", keep_default_na=False)
+
+
+def _numbers(path: PathLike, values: pd.Series, kind: str) -> pd.Series:
+    try:
+        return values.astype(kind)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"{path}: expected a number in each row of {values.name}, got {error}."
+        ) from error
 
 
 def read_foreign(
@@ -65,26 +102,18 @@ def read_foreign(
     Raises
     ------
     DataError
-        As of `foreign_columns`; or a trial is not a number.
+        As of `foreign_places`; or a confidence is not a number.
     """
-    foreign_columns(path)
-    if _is_parquet(path):
-        found = pd.read_parquet(path)
-    else:
-        found = pd.read_csv(path, dtype="str", keep_default_na=False)
+    found = _read(path, (*COLUMNS, *NARROWER, "confidence"))
     wanted = {"benchmark": benchmark, "setting": setting, "task": task}
     for name, value in wanted.items():
         if name in found:
             found = found[found[name].astype("str") == value]
-    if "setting" not in found and setting != "main":
+    if "setting" not in found and setting != MAIN:
         found = found.iloc[:0]
-    try:
-        numbers = {"trial": found["trial"].astype("int64")}
-        numbers["confidence"] = (
-            found["confidence"].astype("float64") if "confidence" in found else np.nan
-        )
-    except ValueError as error:
-        raise DataError(f"{path}: expected numbers of trials, got {error}.") from error
+    found = found if "confidence" in found else found.assign(confidence=np.nan)
+    kinds = {"trial": "int64", "confidence": "float64"}
+    numbers = {name: _numbers(path, found[name], kinds[name]) for name in kinds}
     texts = {name: found[name].astype("str") for name in ("id", "predicted")}
     return found.assign(**numbers, **texts)
 

@@ -108,7 +108,7 @@ class CrossCheck:
             for options in [] if lost else _options_by_domain(view):
                 try:
                     make_extractor(extractor, **options)
-                except ConfigError as error:
+                except (TypeError, ValueError) as error:
                     yield f"{where}.options: {error}"
                     break
             needs_view = extractor_kind(extractor) == "view"

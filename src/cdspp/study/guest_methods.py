@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from cdspp.core.errors import ConfigError, DataError
+from cdspp.core.errors import ConfigError
 from cdspp.methods import make, method_class, option_defaults, seed_option, set_guests
 from cdspp.methods.base import UNLABELLED, SourceDomain
 from cdspp.methods.guests import PREDICTIONS
-from cdspp.stages.foreign import foreign_columns
 
 __all__ = ["welcome_guests"]
 
@@ -57,10 +56,6 @@ def _said(entry: Config) -> dict[str, Any]:
 def _foreign_faults(where: str, entry: Config) -> Iterator[str]:
     for key in filter(entry.__contains__, FITTED):
         yield f"{where}.{key}: predictions made elsewhere are not fitted; remove it."
-    try:
-        foreign_columns(entry["predictions"])
-    except DataError as error:
-        yield f"{where}.predictions: {error}"
     if known := _known(entry["id"]):
         yield f"{where}.id: {known}"
 

@@ -1,4 +1,4 @@
-"""Checks of what runs beside the main run: settings, curves, those of guests."""
+"""Checks of what runs beside the main run, and of predictions made elsewhere."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from cdspp.core.errors import DataError
 from cdspp.core.names import LABELS, MAIN, REAL, SELECTED
 from cdspp.methods import available
 from cdspp.stages.source_states import SourceState
 from cdspp.study.fitting import option_faults, size_faults
 from cdspp.study.guest_sections import GuestSection
-from cdspp.study.known_names import KnownNames
+from cdspp.study.known_names import KnownNames, unknown
 from cdspp.study.settings import in_state, setting_of_value
 
 __all__ = ["run_faults", "run_section_faults"]
@@ -38,7 +39,13 @@ def run_section_faults(
         yield from _curve_faults(known, f"curves[{i}]", curve)
     for guest in guests:
         yield from guest.faults(known)
-    yield from _name_faults(known, guests)
+    names = _setting_names(known, guests)
+    yield from _name_faults(names)
+    for i, method in known.entries("methods"):
+        if "predictions" in method:
+            yield from _foreign_faults(
+                known, f"methods[{i}].predictions", method, names
+            )
 
 
 def _setting_faults(known: KnownNames, place: int, setting: Config) -> Iterator[str]:
@@ -109,17 +116,45 @@ def _idle_faults(
             )
 
 
-def _name_faults(known: KnownNames, guests: Sequence[GuestSection]) -> Iterator[str]:
-    """Yield names that two settings would have, as main, curves, readings do."""
+def _foreign_faults(
+    known: KnownNames, where: str, method: Config, settings: Iterable[str]
+) -> Iterator[str]:
+    """Yield of what a file of predictions tells that the study does not have."""
+    # Not above: it needs pandas, and few studies have such a file.
+    from cdspp.stages.foreign import foreign_places
+
+    try:
+        found = foreign_places(method["predictions"])
+    except DataError as error:
+        yield f"{where}: {error}"
+        return
+    ran = method.get("benchmarks", known.benchmarks)
+    yield from known.task_faults(where, {"tasks": found["task"]}, ran)
+    yield from known.trial_faults(where, {"trials": max(found["trial"], default=1)})
+    for name in found["benchmark"]:
+        yield from known.missing(f"{where}.benchmark", "benchmarks", name)
+    for name in found["setting"]:
+        if name not in settings:
+            yield unknown(f"{where}.setting", name, settings)
+
+
+def _setting_names(known: KnownNames, guests: Sequence[GuestSection]) -> list[str]:
+    """Return the names of all settings, of main, curves and guests, too."""
     names = [MAIN, *known.names("settings"), *known.states]
     if any("grid" in entry for _, entry in known.entries("methods")):
         names += [in_state(SELECTED, state) for state in (REAL, *known.states)]
     names += [name for guest in guests for name in guest.setting_names(known)]
     names += [
-        setting_of_value(curve["id"], value)
+        in_state(setting_of_value(curve["id"], value), state)
         for _, curve in known.entries("curves")
         for value in curve["values"]
+        for state in (REAL, *curve.get("states", []))
     ]
+    return names
+
+
+def _name_faults(names: Iterable[str]) -> Iterator[str]:
+    """Yield names that two settings would have."""
     for name, count in Counter(names).items():
         if count > 1 and name == MAIN:
             yield f"settings: {MAIN} is the name of the main run, choose another."

@@ -131,7 +131,7 @@ def _time_line(name: str, outcomes: pd.DataFrame) -> Line:
             Cell(str(len(outcomes)), value=len(outcomes)),
             Cell(str(failed), value=failed),
             _cell(outcomes["seconds"].median(), "{:.2f}"),
-            _cell(outcomes["seconds"].sum(), "{:.1f}"),
+            _cell(outcomes["seconds"].sum(min_count=1), "{:.1f}"),
             _cell(outcomes["peak_memory_mb"].max(), "{:.0f}"),
         )
     )
