@@ -21,6 +21,18 @@ def test_outcomes_are_read_by_trial_with_what_they_belong_to(tmp_path: Path) -> 
     assert set(records.outcomes["cpu_seconds"]) == {0.5}
 
 
+def test_what_was_not_measured_is_no_number(tmp_path: Path) -> None:
+    (path,) = write_fit_records(
+        tmp_path, make_plan(tasks=DIGIT_TASKS[:1], methods=("cdspp",))
+    )
+    record = read_json(path)
+    record["trials"] = [t | {"cpu_seconds": None} for t in record["trials"]]
+    write_json(path, record)
+    spent = read_fit_records([path]).outcomes["cpu_seconds"]
+    assert spent.dtype == "float64"
+    assert spent.isna().all()
+
+
 def test_what_jobs_have_in_common_is_said_once(tmp_path: Path) -> None:
     paths = write_fit_records(tmp_path, make_plan(tasks=DIGIT_TASKS[:1]))
     assert read_fit_records(paths).common("seed") == 7

@@ -44,6 +44,14 @@ def test_fewer_trials_are_scaled_to_three_and_told() -> None:
     assert (time.trials, time.failed, time.tasks, time.n_tasks) == (1, 0, 2, 2)
 
 
+def test_a_method_that_ran_elsewhere_has_no_seconds() -> None:
+    plan = make_plan(tasks=TASKS, methods=("cdspp",))
+    outcomes = as_outcomes({CDSPP: dict.fromkeys(TASKS, [1.0, 1.0, 1.0])})
+    (time,) = measure_times(outcomes.assign(cpu_seconds=NAN), [plan]).itertuples()
+    assert math.isnan(time.seconds)
+    assert (time.trials, time.failed, time.tasks) == (0, 0, 0)
+
+
 def test_failed_trials_are_not_measured_but_counted() -> None:
     time = times_of({CDSPP: dict.fromkeys(TASKS, [NAN, 1.0, 1.0, 4.0])})["cdspp"]
     assert time.seconds == pytest.approx(2 * 6)

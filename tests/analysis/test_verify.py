@@ -176,6 +176,19 @@ def test_what_a_report_names_is_compared_with_its_digests(study: VerifiedStudy) 
     assert verify(study.root).told.endswith("name them: 1 file of tables.")
 
 
+def test_a_file_of_another_program_is_named_and_never_to_be_deleted(
+    study: VerifiedStudy, tmp_path: Path
+) -> None:
+    theirs = tmp_path / "theirs.csv"
+    theirs.write_text("task\n")
+    write_report(study, theirs)
+    assert verify(study.root).faults == ()
+    theirs.write_text("task\nweb_photo\n")
+    (told,) = faults(study)
+    assert told.startswith(f"{theirs}: the report was made of another content")
+    assert told.endswith("did not end. Run the study again.")
+
+
 @pytest.mark.parametrize("folder", [".", "tables/.."])
 def test_a_study_is_checked_from_within_its_folder(
     study: VerifiedStudy, folder: str, monkeypatch: pytest.MonkeyPatch

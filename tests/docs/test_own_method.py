@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,8 +14,6 @@ import pandas as pd
 import pytest
 import yaml
 from support.toy_study import CONFIG, Project
-
-from cdspp.cli.main import main
 
 PAGE = Path(__file__).parents[2] / "docs/guide/own-method.md"
 OWN = {key: CONFIG[key] for key in ("datasets", "views", "benchmarks")}
@@ -59,29 +59,41 @@ def test_a_class_and_two_classifiers_come_to_the_report(
     assert not plan.rules["split"]
 
 
+def command(*arguments: str) -> str:
+    """Call the project's own command, and return what it printed."""
+    return subprocess.run(
+        [sys.executable, "-m", "cdspp", *arguments],
+        env={**os.environ, "PYTHONPATH": "src"},
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    ).stdout
+
+
 def check_foreign_row(
     project: Project, study: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Check that predictions made elsewhere join a study that has run."""
     monkeypatch.chdir(project.folder)
-    assert main(["export-splits", "toy.yaml"]) == 0
+    assert "exported/toy/words: 4 trials" in command("export-splits", "toy.yaml")
     with monkeypatch.context() as elsewhere:
         elsewhere.chdir("exported/toy/words")
         exec(compile(blocks("python")[1], str(PAGE), "exec"), {})
     text = blocks("yaml")[1].replace("mine/digits", "toy/words")
     study["methods"] += yaml.safe_load(text.replace("digits", "words"))
     Path("toy.yaml").write_text(yaml.safe_dump(study))
-    (made,) = project.planned().fits
-    assert {name.split("/")[-2] for name in made} == {"theirs"}
+    jobs = project.planned().fits
+    assert {name.split("/")[-2] for made in jobs for name in made} == {"theirs"}
     project.snakemake("--cores", "2")
     found = pd.read_csv("results/toy/tables/overview.csv").set_index("display_name")
-    print(found.T)
-    times = pd.read_csv("results/toy/timings/times.csv").set_index("display_name")
-    print(times.T)
-    assert times["seconds"].isna().to_dict() == {
-        name: name == "Theirs" for name in times.index
-    }
-    assert main(["verify", "results/toy"]) == 0
+    assert found.loc["Theirs", ["trials", "kind"]].tolist() == [2, "semi-supervised"]
+    assert found.loc["Theirs", "mean"] > 0.5
+    timings = Path("results/toy/timings/times.md").read_text()
+    assert "| Theirs | – |" in timings
+    page = Path("results/toy/report/index.html").read_text()
+    unmeasured = r"Theirs</th><td[^>]*>4</td><td[^>]*>0</td>(<td>–</td>){3}"
+    assert re.search(unmeasured, page)
+    command("verify", "results/toy")
 
 
 def test_compare_takes_the_class(

@@ -30,7 +30,7 @@ class Whole(shop.Goods):
         self.size = size
 
     def contents(self):
-        return {domain: dict.fromkeys(self.classes, self.size) for domain in ("en", "de")}
+        return {name: dict.fromkeys(self.classes, self.size) for name in ("en", "de")}
 
 class Lacking(shop.Dataset):
     kind, domains, classes = "texts", ("en", "de"), ("tea", "ink")

@@ -99,7 +99,9 @@ def changed_files(root: Path, stated: Mapping[str, str]) -> Iterator[tuple[Path,
     if page.is_file() and not page.read_bytes().rstrip().endswith(b"</html>"):
         yield page, CUT
     for name, digest in stated.items():
-        path = root.parent / name
+        path = Path(os.path.normpath(root.parent / name))
+        # What lies elsewhere, predictions of another program, no run makes again.
+        remedy = "Run" if name.startswith("..") else "Delete it and run"
         if not path.is_file():
             yield path, GONE
         elif (found := file_digest(path)) != digest:
@@ -107,5 +109,5 @@ def changed_files(root: Path, stated: Mapping[str, str]) -> Iterator[tuple[Path,
                 path,
                 f"the report was made of another content (sha256 {digest[:12]}, now "
                 f"{found[:12]}): it was changed by hand, or by a run that did not end. "
-                "Delete it and run the study again",
+                f"{remedy} the study again",
             )

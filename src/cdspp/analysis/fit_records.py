@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from cdspp.core.names import fit_key
+from cdspp.core.provenance import Usage
 from cdspp.stages.fit_files import read_record
 
 __all__ = ["OUTCOME_COLUMNS", "FitRecords", "read_fit_records"]
@@ -40,7 +41,7 @@ class FitRecords:
         A row a trial: which fit it belongs to (benchmark, setting, task, method,
         block), its number, `status` ("ok" or "failed") with `reason`, `seconds` of wall
         clock and `cpu_seconds`, `peak_memory_mb` of the process, and the options that
-        were `selected`, where the fit selects.
+        were `selected`, where the fit selects. What was not measured is NaN.
     jobs : sequence of mapping
         What each job says of itself: seed, threads, versions, platform.
     """
@@ -80,4 +81,5 @@ def read_fit_records(paths: Iterable[str | os.PathLike[str]]) -> FitRecords:
         job = read_record(path)
         outcomes += [fit_key(path)._asdict() | trial for trial in job.pop("trials")]
         jobs.append(job)
-    return FitRecords(pd.DataFrame(outcomes, columns=list(OUTCOME_COLUMNS)), jobs)
+    frame = pd.DataFrame(outcomes, columns=list(OUTCOME_COLUMNS))
+    return FitRecords(frame.astype(dict.fromkeys(Usage().as_dict(), "float64")), jobs)

@@ -98,7 +98,8 @@ def _of_benchmark(
 def _measured(outcomes: pd.DataFrame, tasks: Sequence[str]) -> dict[str, float]:
     """Sum up a method's trials over the tasks of a benchmark."""
     ok = outcomes["status"] == "ok"
-    spent = outcomes[ok].groupby("task")["cpu_seconds"].apply(list).to_dict()
+    known = ok & outcomes["cpu_seconds"].notna()  # of predictions made elsewhere none
+    spent = outcomes[known].groupby("task")["cpu_seconds"].apply(list).to_dict()
     ran = [spent[task] for task in tasks if task in spent]
     each = (TIMED_TRIALS * sum(seconds) / len(seconds) for seconds in ran)
     return {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import math
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -264,7 +263,7 @@ def _taken(
     def take(trial: Trial) -> tuple[dict[str, Any], Sequence[Round]]:
         outcome: dict[str, Any] = {"trial": trial.number, "status": "ok", "reason": ""}
         outcome |= {"collapsed": "", "crashed": False}
-        outcome |= dict.fromkeys(Usage().as_dict(), math.nan)  # measured elsewhere
+        outcome |= dict.fromkeys(Usage().as_dict())  # measured elsewhere, if at all
         try:
             answer = foreign_round(predictions, trial, path)
         except MethodFailed as failure:
