@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -111,6 +112,17 @@ def test_the_plan_of_a_study_is_told_without_its_data(
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["method", "jobs", "fits", "core-hours", "peak", "MB"]
     assert any(line.startswith("all ") for line in lines)
+
+
+def test_splits_that_are_not_made_yet_are_answered_with_one_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["export-splits", "resources/studies/office-caltech.yaml"]) == 2
+    said = capsys.readouterr().err
+    assert re.search(r"not made yet \(\d+ files, results/features/\S+ first\)", said)
+    assert "office-caltech.yaml --cores 8 -- --until split results/features/" in said
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_study_file_without_keys_is_refused(

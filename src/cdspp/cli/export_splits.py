@@ -52,19 +52,33 @@ def _export(arguments: argparse.Namespace) -> str:
     from cdspp.stages.export import export_benchmark
 
     study = read_study(arguments.file)
+    found = {name: list(_blocks(study, name)) for name in study.benchmarks}
+    files = [files for blocks in found.values() for _, files in blocks]
+    _check_made(files, arguments.file)
     lines = []
-    for name in study.benchmarks:
+    for name, blocks in found.items():
         folder = arguments.to / study.name / name
-        blocks = list(_blocks(study, name, arguments.file))
         n_trials = export_benchmark(folder, blocks, study.overlap(name, MAIN))
         lines.append(f"{folder}: {counted(n_trials, 'trial')}; README.txt says how")
     return "\n".join(lines)
 
 
-def _blocks(
-    study: Study, benchmark: str, chosen: Sequence[str]
-) -> Iterator[tuple[str, TaskFiles]]:
-    """Yield each task with what its fits read; DataError where that is not made yet."""
+def _check_made(files: Sequence[TaskFiles], chosen: Sequence[str]) -> None:
+    """Raise DataError with the command that makes all that is not there yet."""
+    paths = dict.fromkeys(str(vars(each)[name]) for each in files for name in READ)
+    lacking = [path for path in paths if not Path(path).is_file()]
+    if lacking:
+        # By name: a view may rest on another, where the rule of both would stop.
+        features = [path for path in lacking if path.endswith(".npz")]
+        command = study_command(chosen, "--until", "split", *features)
+        raise DataError(
+            f"what fits read is not made yet ({counted(len(lacking), 'file')}, "
+            f"{lacking[0]} first). Run {command}"
+        )
+
+
+def _blocks(study: Study, benchmark: str) -> Iterator[tuple[str, TaskFiles]]:
+    """Yield each task with what its fits read, block by block."""
     from cdspp.stages.trials import TaskFiles
     from cdspp.study.files import files_of_fit
 
@@ -74,8 +88,4 @@ def _blocks(
         for block in study.blocks(study.trials):
             key = FitKey(benchmark, MAIN, task, method, block)
             every = files_of_fit(study, key)
-            files = {name: every[name] for name in READ}
-            if lacking := [path for path in files.values() if not Path(path).is_file()]:
-                remedy = study_command(chosen, *lacking)
-                raise DataError(f"{lacking[0]} is not made yet. Run {remedy}")
-            yield task, TaskFiles(**files)
+            yield task, TaskFiles(**{name: every[name] for name in READ})
