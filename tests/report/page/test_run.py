@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 import pytest
+from support.report_data import make_plan
 
 from cdspp.analysis.fit_records import OUTCOME_COLUMNS, FitRecords
 from cdspp.report.page.run import describe_run
@@ -26,6 +28,17 @@ def described(seconds: float, *jobs: dict[str, Any]) -> dict[str, str]:
 )
 def test_durations_are_told_in_a_unit_of_their_size(seconds: float, told: str) -> None:
     assert described(seconds)["Time in fits"] == told
+
+
+def test_what_to_cite_for_a_method_stands_by_its_name() -> None:
+    config = {"methods": [{"id": "svm-t"}, {"id": "cdspp", "cites": "Wang & Breckon"}]}
+    study = replace(STUDY, config=config)
+    run = describe_run(
+        FitRecords(pd.DataFrame(columns=list(OUTCOME_COLUMNS)), []),
+        [make_plan(methods=("svm-t", "cdspp"))],
+        study,
+    )
+    assert run.cites == [("CDSPP", "Wang & Breckon")]
 
 
 def test_what_jobs_ran_on_is_told_once_or_each() -> None:

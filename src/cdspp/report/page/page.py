@@ -104,7 +104,6 @@ def write_report(
         "margin": plans[0].margin if plans else 1.0,
         "kept": [plan.title for plan in plans if plan.overlap == "keep"],
         "told": _told(plans),
-        "cites": _cites(plans, study),
         "stages": STAGES,
         "edges": EDGES,
         "run": describe_run(records, plans, study, digests),
@@ -137,18 +136,6 @@ def _told(plans: Sequence[BenchmarkPlan]) -> list[str]:
     rows = (row for plan in plans for row in plan.main_rows)
     found = (row.display_name for row in rows if row.kind == "informed")
     return list(dict.fromkeys(found))
-
-
-def _cites(
-    plans: Sequence[BenchmarkPlan], study: RunDescription
-) -> list[tuple[Markup, str]]:
-    """Return what the study says to cite for its methods, by their names."""
-    names = {row.key: row.display_name for plan in plans for row in plan.rows}
-    told = [entry for entry in study.config.get("methods", []) if "cites" in entry]
-    return [
-        (Markup(html_name(names.get(entry["id"], entry["id"]))), entry["cites"])
-        for entry in told
-    ]
 
 
 def _without(

@@ -15,7 +15,7 @@ from cdspp.analysis.failures import failure_text
 from cdspp.analysis.fit_records import FitRecords
 from cdspp.core.jobs import processor_time
 from cdspp.core.wording import DASH
-from cdspp.report.tables.table import Cell, Line, Table, to_fragment
+from cdspp.report.tables.table import Cell, Line, Table, html_name, to_fragment
 from cdspp.study.model import RunDescription
 from cdspp.study.plan import BenchmarkPlan
 
@@ -30,8 +30,9 @@ class Run:
 
     Attributes
     ----------
-    description, digests : sequence of (str, str)
-        Names and values: of the run, and of the files behind the page.
+    description, digests, cites : sequence of (str, str)
+        Names and values: of the run, of the files behind the page, and what to cite
+        for methods.
     failed : str
         How many fits failed, as a sentence; empty where none did.
     failures : sequence of str
@@ -47,6 +48,7 @@ class Run:
     failures: Sequence[str]
     time_table: str
     digests: Pairs
+    cites: Pairs
     config: str
 
 
@@ -86,6 +88,11 @@ def describe_run(
         failures=[_failure(trial, names) for trial in records.failed.itertuples()],
         time_table=time_table,
         digests=digests,
+        cites=[
+            (Markup(html_name(names.get(entry["id"], entry["id"]))), entry["cites"])
+            for entry in study.config.get("methods", [])
+            if "cites" in entry
+        ],
         config=json.dumps(study.config, indent=2, ensure_ascii=False, default=str),
     )
 
