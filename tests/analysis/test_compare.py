@@ -23,6 +23,8 @@ from cdspp.analysis.decision import (
 )
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.scaling import fit_scaling
+from cdspp.methods import make
+from cdspp.methods.problem import scale_domains
 
 QUICK = ("svm-t", "cdspp-sup", "cdspp")
 
@@ -249,3 +251,67 @@ def test_rows_of_a_class_are_held_out_in_turn() -> None:
     assert set(times) == {2}
     for fold in folds:
         assert not set(fold.test) & set(np.concatenate(fold.train))
+
+
+def paired_problem() -> tuple[np.ndarray, np.ndarray, SourceDomain]:
+    """Return ten classes that three labelled rows each hardly tell apart; 60 pairs."""
+    rng = np.random.default_rng(0)
+    centres, views = rng.standard_normal((10, 10)), rng.standard_normal((2, 10, 14))
+
+    def draw(codes: np.ndarray) -> np.ndarray:
+        return centres[codes] + 1.1 * rng.standard_normal((len(codes), 10))
+
+    codes, truth = np.arange(120) % 10, np.arange(150) % 10
+    objects = draw(rng.integers(10, size=60))
+    X = draw(truth) @ views[1]
+    y = np.where(np.arange(150) < 30, truth, -1)
+    pairs = objects @ views[0], objects @ views[1]
+    return X, y, SourceDomain(draw(codes) @ views[0], codes, paired_rows=pairs)
+
+
+def test_a_source_is_used_through_its_paired_rows_where_these_suffice() -> None:
+    X, y, source = paired_problem()
+    found = compare(X, y, source=source, methods=["svm-t", "cdspp", "paired-map"])
+    assert (found.decision, found.method) == (USE, "paired-map")
+    assert (
+        "Use the source, through the 60 paired rows, with paired map" in found.finding
+    )
+    assert "scale_domains('standardise', X, source)" in found.next_step
+    states = found.gains.loc[found.gains["method"] == "paired-map", "state"]
+    assert "shuffled-pairs" in set(states)
+    rivals = found.gains.loc[found.gains["state"] == BEST_ALONE, "rival"]
+    assert "paired-map" not in set(rivals)
+
+
+def test_the_next_step_of_a_bridged_method_fits_what_was_compared() -> None:
+    X, y, source = paired_problem()
+    rows, scaled = scale_domains("standardise", X, source)
+    np.testing.assert_allclose(scaled.X.std(axis=0), 1.0)
+    np.testing.assert_allclose(rows.std(axis=0), 1.0)
+    assert make("paired-map").fit(rows, y, source=scaled).transduction_.shape == (150,)
+
+
+def test_shared_columns_are_scaled_as_in_the_source() -> None:
+    rng = np.random.default_rng(0)
+    X, X_source = rng.normal(5.0, 2.0, size=(30, 3)), rng.normal(1.0, 3.0, size=(40, 2))
+    source = SourceDomain(X_source, np.arange(40) % 2, shared_columns=[(1, 2)])
+    rows, _ = scale_domains("standardise", X, source)
+    mean, sd = X_source[:, 1].mean(), X_source[:, 1].std()
+    np.testing.assert_allclose(rows[:, 2], (X[:, 2] - mean) / sd)
+    np.testing.assert_allclose(rows[:, :2].mean(axis=0), 0.0, atol=1e-12)
+
+
+def test_equal_names_that_nothing_is_said_of_are_noted() -> None:
+    X, y, source = paired_problem()
+    frame = pd.DataFrame(X, columns=["age", *(f"t{k}" for k in range(13))])
+    other = pd.DataFrame(source.X, columns=["age", *(f"s{k}" for k in range(13))])
+    found = compare(
+        frame, y, source=SourceDomain(other, source.y), methods=["svm-t", "cdspp-sup"]
+    )
+    assert "1 column has the same name in both domains: age" in found.note
+
+
+def test_a_method_without_its_bridge_is_refused() -> None:
+    X, y, source = paired_problem()
+    with pytest.raises(DataError, match="shared-columns needs shared_columns of the"):
+        compare(X, y, source=source, methods=["shared-columns"])

@@ -34,6 +34,7 @@ from cdspp.analysis.source_help import (
 from cdspp.core.wording import STATE_TITLES
 from cdspp.report.tables.source_help import build_task_table
 from cdspp.report.tables.table import to_csv
+from cdspp.stages.source_states import BRIDGE_STATES
 from cdspp.stages.source_states import STATES as SOURCE_STATES
 from cdspp.study.plan import BenchmarkPlan
 
@@ -335,15 +336,17 @@ def test_with_fewer_target_domains_there_is_none(gains: dict[str, Any]) -> None:
 
 
 def test_rivals_have_one_order_whatever_a_method_runs_in_first() -> None:
-    assert [*STATE_TITLES] == [name for name in SOURCE_STATES if name != "real"]
+    states = [name for name in SOURCE_STATES if name != "real"]
+    assert [*STATE_TITLES] == [*states, *BRIDGE_STATES]
     own = {"dama": ["none", "noise"]}
     found = draw_comparisons(
         make_plan(methods=("svm-t", "dama", "cdspp"), own_states=own)
     )
-    assert rivals_of([found]) == {"svm-t": "SVM_t"} | STATE_TITLES
+    titles = {name: STATE_TITLES[name] for name in states}
+    assert rivals_of([found]) == {"svm-t": "SVM_t"} | titles
     few = of_method(found, "dama")
     assert [*rivals_of([few])] == ["svm-t", "none", "noise"]
-    assert [*rivals_of([few, found])] == ["svm-t", *STATE_TITLES]
+    assert [*rivals_of([few, found])] == ["svm-t", *titles]
     assert rivals_of([]) == rivals_of([no_comparisons()]) == {}
 
 

@@ -136,11 +136,14 @@ def test_the_next_step_has_the_columns_and_the_source_that_were_asked_for() -> N
         id=None,
         drop=["x"],
         impute=True,
+        shared="a=b",
+        paired=["p.csv", "q.csv"],
     )
     found: Any = SimpleNamespace(decision=USE, method="cdspp")
     assert _next_step(arguments, found) == (
         "`cdspp fit --method cdspp --scale pca --source 'a b.csv' --target t.csv "
-        "--label kind --drop x --impute --output predictions.csv`"
+        "--label kind --drop x --impute --shared a=b --paired p.csv q.csv "
+        "--output predictions.csv`"
     )
     collapsed: Any = SimpleNamespace(decision=CANNOT_TELL, method="")
     assert _next_step(arguments, collapsed).startswith(

@@ -27,7 +27,7 @@ def read(source: Any = X_SOURCE, target: Any = X, **bridge: Any) -> Bridge:
         rows if sparse.issparse(rows) else np.asarray(rows) for rows in (source, target)
     )
     given = SourceDomain(source, Y_SOURCE, **bridge)
-    return read_bridge(given, domains, (source, target), lambda rows, _: rows)
+    return read_bridge(given, domains, (source, target), lambda rows, input_name: rows)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import permutations
 from typing import Any
 
@@ -13,7 +14,13 @@ from scipy import stats
 from cdspp.core.errors import DataError
 from cdspp.core.names import ALONE, CLASS_NOISE, MATCHED, REAL
 from cdspp.methods.base import SourceDomain
-from cdspp.stages.source_states import STATES, SourceState, derangement
+from cdspp.stages.source_states import (
+    BRIDGE_STATES,
+    STATES,
+    SourceState,
+    bridge_states,
+    derangement,
+)
 
 AXES = (0, "digits", "print_photo", 3)
 NAMES = np.array(["ant", "bee", "cat", "dog"], dtype=object)
@@ -240,3 +247,60 @@ def test_class_noise_alone_has_a_shape(shape: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="are of class-noise, the source state is noi"):
         SourceState("noise", **shape)
     SourceState("class-noise", **shape)
+
+
+def bridged() -> SourceDomain:
+    rng = np.random.default_rng(0)
+    return SourceDomain(
+        rng.normal(size=(8, 3)),
+        np.arange(8) % 2,
+        shared_columns=[(0, 4), (2, 1), (1, 3)],
+        paired_rows=(rng.normal(size=(6, 3)), rng.normal(size=(6, 5))),
+    )
+
+
+OWN = SourceDomain(np.arange(20.0).reshape(4, 5), np.array([0, 1, 0, 1]))
+
+
+@pytest.mark.parametrize("name", BRIDGE_STATES)
+def test_a_shuffled_bridge_leaves_no_partner_in_its_place(name: str) -> None:
+    source = bridged()
+    found = SourceState(name).of(source, OWN, 1, "b", "t", 2)
+    assert found.X is source.X
+    assert found.y is source.y
+    columns = name == "shuffled-columns"
+    assert (found.shared_columns == source.shared_columns) is not columns
+    same = np.all(found.paired_rows[1] == source.paired_rows[1], axis=1)
+    assert same.tolist() == [columns] * 6
+    ours, theirs = zip(*found.shared_columns, strict=True)
+    assert ours == (0, 2, 1)
+    assert sorted(theirs) == [1, 3, 4]
+    for (_, before), after in zip(source.shared_columns, theirs, strict=True):
+        assert (before == after) is not columns
+    rows = [row.tobytes() for row in found.paired_rows[1]]
+    assert sorted(rows) == sorted(row.tobytes() for row in source.paired_rows[1])
+
+
+@pytest.mark.parametrize("name", ["none", "none-matched"])
+def test_without_a_source_the_target_shares_with_itself(name: str) -> None:
+    source = bridged()
+    found = SourceState(name).of(source, OWN, 1, "b", "t", 2)
+    assert found.X.shape[1] == 5
+    assert found.shared_columns == [(4, 4), (1, 1), (3, 3)]
+    for part in found.paired_rows:
+        np.testing.assert_array_equal(part, source.paired_rows[1])
+
+
+@pytest.mark.parametrize("name", ["real", "permuted-labels", "class-noise", "noise"])
+def test_other_states_leave_the_bridge_as_it_is(name: str) -> None:
+    source = bridged()
+    found = SourceState(name).of(source, OWN, 1, "b", "t", 2)
+    assert found.shared_columns == source.shared_columns
+    assert found.paired_rows is source.paired_rows
+
+
+def test_a_bridge_is_shuffled_where_it_has_two_parts_at_least() -> None:
+    source = bridged()
+    assert bridge_states(source) == ["shuffled-columns", "shuffled-pairs"]
+    one = replace(source, shared_columns=[(0, 1)], paired_rows=None)
+    assert bridge_states(one) == bridge_states(OWN) == []

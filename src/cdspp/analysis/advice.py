@@ -129,10 +129,10 @@ def _finding(found: HoldOut, judged: Judged, wanted: float) -> str:
     best = method_class(judged.best_alone).display_name
     if judged.gain is not None:
         return (
-            f"Use the source with {name}: fitted on {_labels(found)} it gains "
-            f"{interval_text(judged.gain)} over {best}, the best without a source, and "
-            "it is better than in every other source state. (The gain is shrunk, since "
-            "the best of several is too large by chance.)"
+            f"Use the source{_through(found, judged.method)} with {name}: fitted on "
+            f"{_labels(found)} it gains {interval_text(judged.gain)} over {best}, the "
+            "best without a source, and it is better than in every other source state. "
+            "(The gain is shrunk, since the best of several is too large by chance.)"
         )
     if judged.decision == ALONE_BETTER:
         return (
@@ -145,6 +145,16 @@ def _finding(found: HoldOut, judged: Judged, wanted: float) -> str:
         f"{_tried(judged, 'any')}{_power(found, judged, wanted)}. Until then {name} "
         "without the source is the plain choice."
     )
+
+
+def _through(found: HoldOut, method: str) -> str:
+    """Say what a method uses besides labels, if anything."""
+    used = [
+        told
+        for kind, told in found.bridge.items()
+        if kind in method_class(method).bridges
+    ]
+    return f", through the {' and the '.join(used)}," if used else ""
 
 
 def _labels(found: HoldOut) -> str:
@@ -246,5 +256,10 @@ def _next_step(judged: Judged, scale: str) -> str:
     fit = f"cdspp.make({judged.method!r}).fit({X}, y{source})"
     if scale == NO_SCALE:
         return f"`{fit}`"
+    if judged.decision == USE and method_class(judged.method).bridges:
+        return (
+            f"`X, source = cdspp.methods.problem.scale_domains({scale!r}, X, source)` "
+            f"and `cdspp.make({judged.method!r}).fit(X, y, source=source)`"
+        )
     learn = f"cdspp.core.scaling.fit_scaling({scale!r}, Z)"
     return f"`{fit}` with `scaled = lambda Z: {learn}.apply(Z)`"

@@ -23,6 +23,7 @@ from cdspp.analysis.decision import Comparison, Fit, HoldOut
 from cdspp.analysis.summary import Floats
 from cdspp.analysis.verdicts import MIN_TRIALS
 from cdspp.core.errors import (
+    BridgeWarning,
     CollapseWarning,
     CostWarning,
     DataError,
@@ -31,12 +32,14 @@ from cdspp.core.errors import (
 )
 from cdspp.core.names import (
     ALONE,
+    PCA,
     REAL,
     STANDARDISE,
     SWAPPED,
 )
 from cdspp.core.scaling import Scaling, check_scale, fit_scaling
 from cdspp.core.seeding import generator, integer_seed
+from cdspp.core.wording import counted, shortened
 from cdspp.methods import (
     available,
     make,
@@ -46,19 +49,28 @@ from cdspp.methods import (
     seed_option,
 )
 from cdspp.methods.base import UNLABELLED, Int, SourceDomain
+from cdspp.methods.bridge import PAIRS, SHARED, column_names, read_bridge
 from cdspp.methods.labels import compare_classes, read_labels
-from cdspp.stages.source_states import STATES, SourceState
+from cdspp.stages.source_states import STATES, SourceState, bridge_states
 from cdspp.study.cost import Size, fit_cost
 
 __all__ = ["compare", "usual_methods"]
 
+# What takes part by default where the source has a bridge.
+BRIDGED = {SHARED: "shared-columns-plus", PAIRS: "paired-map-plus"}
+
 
 class _Problem(NamedTuple):
-    """Rows and class codes; -1 where a target row has no label."""
+    """Rows and class codes; -1 where a target row has no label.
+
+    The source is scaled, as are its sides of pairs; columns are shared by number.
+    """
 
     X: Floats
     codes: Int
     source: SourceDomain
+    scaling: Scaling
+    notes: tuple[str, ...] = ()
 
     @property
     def unlabelled(self) -> Int:
@@ -108,7 +120,8 @@ def compare(
     y : array-like of shape (n_target,)
         Their labels, as `fit` takes them; every class needs two labelled rows.
     source : SourceDomain
-        Labelled source rows.
+        Labelled source rows, perhaps with shared columns or paired rows; methods that
+        use these then take part.
     methods : sequence, optional
         Identifiers, class paths such as ``"mine:MyMethod"``, classes or instances;
         `usual_methods` by default. Transductive ones cannot predict rows
@@ -120,8 +133,8 @@ def compare(
         each row as often as the others of its class.
     scale : {"none", "unit", "standardise", "pca"}, default="standardise"
         How features are scaled (`cdspp.core.scaling.fit_scaling`): those of the source
-        once, those of the target by the rows of each fit. Columns of tables have units
-        of their own; unscaled, fits may collapse.
+        once, those of the target by the rows of each fit, shared columns as in the
+        source. Columns of tables have units of their own; unscaled, fits may collapse.
     max_rows : int, default=2000
         At most so many unlabelled target rows, and about as many source rows, take part
         in a fit; drawn anew in each repeat.
@@ -144,18 +157,19 @@ def compare(
     ConfigError
         A method or a scale is not known.
     DataError
-        A class has fewer than two labelled rows, a method is transductive, or
-        `repeats` are too few.
+        A class has fewer than two labelled rows, a method is transductive or needs a
+        bridge that the source has not, or `repeats` are too few.
 
     Notes
     -----
     ``repeats`` fits a method and state, 7 states, and 2 more with half the labels. With
-    two classes the state swapped-classes is left out: mirrored, they say the same.
+    two classes the state swapped-classes is left out: mirrored, they say the same. Of
+    methods that use a bridge, it is shuffled in one state more.
     """
     check_scale(scale)
     problem = _problem(X, y, source, scale)
     chosen = [name_of(method) for method in methods or usual_methods(problem)]
-    _check(chosen, repeats)
+    _check(chosen, repeats, problem.source)
     folds = _folds(problem, repeats, test_share, seed)
     fits = _Fits(problem, folds, scale, max_rows, seed)
     right: dict[Fit, Floats] = {}
@@ -168,7 +182,8 @@ def compare(
         for fit in asked:
             right[fit], collapsed[fit] = fits.held_out(fit)
     classes = problem.codes[problem.labelled]
-    told = HoldOut(classes, *_labels(folds), chosen, right, collapsed)
+    bridge = _told_bridge(problem.source)
+    told = HoldOut(classes, *_labels(folds), chosen, right, collapsed, bridge)
     found = conclude(told, margin / 100, wanted / 100, scale)
     return replace(found, note="; ".join(filter(None, [*fits.notes(), found.note])))
 
@@ -178,7 +193,8 @@ def usual_methods(problem: Any) -> list[str]:
 
     They are the supervised methods without a source, the method that has a form of its
     own for the target alone, the cheapest methods of two other families, and that form:
-    few, since each one more asks the others for larger gains.
+    few, since each one more asks the others for larger gains. Of a source with a bridge
+    also the method that makes most of it, by labels and unlabelled rows.
 
     Parameters
     ----------
@@ -194,13 +210,15 @@ def usual_methods(problem: Any) -> list[str]:
     rivals = [
         name
         for name, cls in known.items()
-        if _family(name) not in own and not cls.transductive and not cls.needs_torch
+        if _family(name) not in own
+        and not (cls.transductive or cls.needs_torch or cls.bridges)
     ]
     rivals.sort(key=lambda name: fit_cost(known[name], size).seconds)
     families: dict[str, str] = {}
     for name in rivals:
         families.setdefault(_family(name), name)
-    return [*baselines, *whole, *list(families.values())[:2], *alone]
+    bridged = [BRIDGED[kind] for kind in _told_bridge(problem.source)]
+    return [*baselines, *whole, *list(families.values())[:2], *bridged, *alone]
 
 
 def _family(method: str) -> str:
@@ -248,12 +266,48 @@ def _problem(X: ArrayLike, y: ArrayLike, source: SourceDomain, scale: str) -> _P
     every = np.unique(np.concatenate([labels, source_labels]))
     codes = np.full(len(rows), UNLABELLED, dtype=np.intp)
     codes[labelled] = np.searchsorted(every, labels)
-    scaled = fit_scaling(scale, given).apply(given)
-    coded = SourceDomain(scaled, np.searchsorted(every, source_labels))
-    return _Problem(rows, codes, coded)
+    scaling = fit_scaling(scale, given)
+    coded = SourceDomain(scaling.apply(given), np.searchsorted(every, source_labels))
+    bridge = read_bridge(source, (given, rows), (source.X, X), check_array)
+    shared = list(zip(bridge.source.tolist(), bridge.target.tolist(), strict=True))
+    notes = _same_names(source, X)
+    if shared and scale == PCA:
+        shared = []
+        notes = ["principal components leave no columns to share; scale otherwise"]
+    if shared:
+        coded = replace(coded, shared_columns=shared)
+    if bridge.n_pairs:
+        pairs = scaling.apply(bridge.pairs_source), bridge.pairs_target
+        coded = replace(coded, paired_rows=pairs)
+    return _Problem(rows, codes, coded, scaling, tuple(notes))
 
 
-def _check(methods: Sequence[str], repeats: int) -> None:
+def _same_names(source: SourceDomain, X: Any) -> list[str]:
+    """Say which columns of data frames have one name, where it is not used."""
+    ours, theirs = column_names(source.X), column_names(X)
+    if source.shared_columns is not None or ours is None or theirs is None:
+        return []
+    both = [name for name in ours if name in theirs]
+    if not both:
+        return []
+    have = "has" if len(both) == 1 else "have"
+    return [
+        f"{counted(len(both), 'column')} {have} the same name in both domains: "
+        f"{shortened(both)}; SourceDomain(..., shared_columns='same-names') uses that"
+    ]
+
+
+def _told_bridge(source: SourceDomain) -> dict[str, str]:
+    """Return what a source has of a bridge, in words."""
+    told = {}
+    if source.shared_columns is not None:
+        told[SHARED] = counted(len(source.shared_columns), "shared column")
+    if source.paired_rows is not None:
+        told[PAIRS] = counted(len(source.paired_rows[0]), "paired row")
+    return told
+
+
+def _check(methods: Sequence[str], repeats: int, source: SourceDomain) -> None:
     if repeats < MIN_TRIALS:
         raise DataError(
             f"compare: repeats must be {MIN_TRIALS} at least, got {repeats}."
@@ -267,6 +321,12 @@ def _check(methods: Sequence[str], repeats: int) -> None:
             raise DataError(
                 f"compare: {name} labels the rows it is fitted on, and held-out rows "
                 "are in no fit. Choose another method."
+            )
+        needed = method_class(name).bridges
+        if needed and not needed & _told_bridge(source).keys():
+            raise DataError(
+                f"compare: {name} needs {' or '.join(sorted(needed))} of the source, "
+                "which has none that can be used. Give them, or leave the method out."
             )
 
 
@@ -300,7 +360,9 @@ def _asked(method: str, folds: Sequence[_Fold], problem: _Problem) -> Iterator[F
     """Yield what is fitted: in every state, and with half the labels in two."""
     _, most = _labels(folds)
     uses_source = method_class(method).uses_source
-    for state in STATES if uses_source else (REAL,):
+    bridged = problem.source.with_bridges(method_class(method).bridges)
+    states = [*STATES, *bridge_states(bridged)]
+    for state in states if uses_source else (REAL,):
         if not (state == SWAPPED and problem.two_classes):
             yield Fit(method, state, most)
     if most > 1:
@@ -337,6 +399,7 @@ class _Fits:
             )
         if self.problem.two_classes:
             yield f"{SWAPPED} is left out: with two classes it is no control"
+        yield from self.problem.notes
 
     def held_out(self, fit: Fit) -> tuple[Floats, float]:
         """Return which held-out rows are right, and the share of collapsed fits."""
@@ -358,15 +421,22 @@ class _Fits:
         problem, number = self.problem, fold.number
         used = np.concatenate([rows[: fit.labels] for rows in fold.train])
         rows = np.concatenate([used, self._unlabelled(number)])
+        whole = self._source(number).with_bridges(method_class(fit.method).bridges)
         scaling = fit_scaling(self.scale, problem.X[rows])
+        if whole.shared_columns is not None:
+            theirs, ours = np.transpose(whole.shared_columns)
+            scaling = scaling.with_columns_of(problem.scaling, ours, theirs)
+        if whole.paired_rows is not None:
+            left, right = whole.paired_rows
+            whole = replace(whole, paired_rows=(left, scaling.apply(right)))
         labelled = SourceDomain(scaling.apply(problem.X[used]), problem.codes[used])
-        whole, axes = self._source(number), (self.seed, "compare", "own", number)
+        axes = (self.seed, "compare", "own", number)
         source = SourceState(fit.state).of(whole, labelled, *axes)
         drawn = integer_seed(fit.method, self.seed, "compare", number)
         model = make(fit.method, **seed_option(fit.method, drawn))
         with warnings.catch_warnings():
             # What it costs is said before all fits, a collapse after them.
-            for told in (CollapseWarning, CostWarning, LabelWarning):
+            for told in (BridgeWarning, CollapseWarning, CostWarning, LabelWarning):
                 warnings.simplefilter("ignore", told)
             try:
                 X = scaling.apply(problem.X[rows])
@@ -393,4 +463,4 @@ class _Fits:
             rows = rng.permutation(np.flatnonzero(y == code))
             kept.append(rows[: math.ceil(len(rows) * self.max_rows / len(y))])
         chosen = np.sort(np.concatenate(kept))
-        return SourceDomain(X[chosen], y[chosen])
+        return replace(self.problem.source, X=X[chosen], y=y[chosen])

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
@@ -173,6 +173,8 @@ class HoldOut:
         out or the method failed.
     collapsed : mapping of Fit to float
         Share of the fits that have collapsed or diverged.
+    bridge : mapping of str to str
+        What the source has of shared columns and paired rows, in words.
     """
 
     classes: Int
@@ -181,6 +183,7 @@ class HoldOut:
     methods: Sequence[str]
     right: Mapping[Fit, Floats]
     collapsed: Mapping[Fit, float]
+    bridge: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def n_labelled(self) -> int:
@@ -194,10 +197,14 @@ class HoldOut:
 
     @cached_property
     def alone(self) -> dict[str, Floats]:
-        """Held-out rows of methods without a source; not of those that mostly fail."""
+        """Held-out rows of methods without a source; not of those that mostly fail.
+
+        Nor of those that use a bridge: without a source it joins the target to itself.
+        """
         fits = (
             Fit(name, ALONE if name in self.asked else REAL, self.labels)
             for name in self.methods
+            if not method_class(name).bridges
         )
         return {
             fit.method: self.right[fit]

@@ -9,7 +9,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cdspp.cli.command import add_command, need_package, positive_integer
-from cdspp.cli.reading import add_reading, add_scale, read_both, tell
+from cdspp.cli.reading import (
+    add_bridge,
+    add_reading,
+    add_scale,
+    bridge_of,
+    read_both,
+    tell,
+)
 from cdspp.core.names import NO_SCALE, PCA, STANDARDISE, UNIT
 
 if TYPE_CHECKING:
@@ -30,7 +37,9 @@ Holds a fifth of the labelled target rows of each class out, again and again, an
 whether a method predicts them better with the source than any method without one, and
 than with one in its place that has its classes swapped, its labels permuted, or is
 noise. Held-out rows are in no fit. Columns are standardised unless --scale says
-otherwise. What it cannot know: whether other target rows are like the labelled ones.
+otherwise. Columns of equal names are shared: a method that joins both files by them
+takes part, as one does for objects that --paired describes in both ways. What it cannot
+know: whether other target rows are like the labelled ones.
 
 example:
   cdspp compare --source photos.csv --target sketches.csv
@@ -42,17 +51,19 @@ def _compare(arguments: argparse.Namespace) -> str:
     from cdspp.cli.forecast import expected_cost, refuse_memory
     from cdspp.cli.rows import source_of, target_labels
     from cdspp.core.whole_files import atomic
+    from cdspp.methods.bridge import PAIRS, SHARED
 
     if arguments.page:  # said before the fits, not after
         need_package("jinja2", "--page")
     target, source = filter(None, read_both(arguments))
+    bridge, shared = bridge_of(arguments, target, source, (SHARED, PAIRS))
     for method in arguments.method:
         cost = expected_cost(method, target, source)
         refuse_memory(method, cost, "leave this one out")
     found = compare(
         target.X,
         target_labels(target),
-        source=source_of(source),
+        source=replace(source_of(source), **bridge),
         methods=arguments.method or None,
         repeats=arguments.repeats,
         scale=arguments.scale,
@@ -66,7 +77,7 @@ def _compare(arguments: argparse.Namespace) -> str:
     read = [
         replace(rows, scaling=_SCALED[arguments.scale]) for rows in (target, source)
     ]
-    head = [*tell(*read), *filter(None, [found.note])]
+    head = [*tell(*read), *shared, *filter(None, [found.note])]
     text = [*head, "", *_table(found), "", found.sentence]
     if arguments.page:
         from cdspp.report.page.comparison import write_comparison
@@ -93,6 +104,10 @@ def _next_step(arguments: argparse.Namespace, found: Comparison) -> str:
     for name in arguments.drop:
         words += ["--drop", name]
     words += ["--impute"] * arguments.impute
+    if arguments.shared:
+        words += ["--shared", arguments.shared]
+    if arguments.paired and found.decision == USE:
+        words += ["--paired", *arguments.paired]
     return f"`{shlex.join(words + ending)}`"
 
 
@@ -131,6 +146,7 @@ def add_compare(commands: Any) -> None:
     compare.add_argument(
         "--seed", type=int, default=0, metavar="N", help="of all draws (%(default)s)"
     )
+    add_bridge(compare)
     add_reading(compare)
     add_scale(compare, STANDARDISE)
     compare.add_argument("--page", metavar="FILE", help="also write it as a web page")

@@ -45,12 +45,14 @@ LESS_MEMORY = "Leave rows or features out, or take another method, and run again
 def _methods(arguments: argparse.Namespace) -> str:
     from cdspp.methods import available, method_class
 
-    lines = []
+    grid = []
     for name in available():
         found = method_class(name)
         star = " *" * found.supervised + " (torch)" * found.needs_torch
         summary = (found.__doc__ or "").strip().splitlines()[0]
-        lines.append(f"{name:14}{found.display_name + star:14}{summary}")
+        grid.append([name, found.display_name + star, summary])
+    widths = [max(map(len, column)) + 2 for column in zip(*grid, strict=True)]
+    lines = [f"{a:{widths[0]}}{b:{widths[1]}}{text}" for a, b, text in grid]
     lines += ["", "* supervised: learns from labelled rows alone"]
     return "\n".join([*lines, "(torch) needs torch: pip install 'cdspp[networks]'"])
 

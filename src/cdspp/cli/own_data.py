@@ -6,10 +6,18 @@ import argparse
 import ast
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cdspp.cli.command import add_command, need_package
-from cdspp.cli.reading import add_reading, add_scale, read_both, tell
+from cdspp.cli.reading import (
+    add_bridge,
+    add_reading,
+    add_scale,
+    bridge_of,
+    read_both,
+    tell,
+)
 from cdspp.core.errors import CostWarning, DataError
 from cdspp.core.wording import counted
 
@@ -73,6 +81,8 @@ def _fit(arguments: argparse.Namespace) -> str:
     from cdspp.cli.rows import (
         learn_scaling,
         scaled,
+        scaled_bridge,
+        scaling_with,
         source_of,
         target_labels,
         write_predictions,
@@ -80,13 +90,17 @@ def _fit(arguments: argparse.Namespace) -> str:
 
     model = _model(arguments)
     read, rows = read_both(arguments)
-    scaling = learn_scaling(arguments.scale, read)
-    target = scaled(read, scaling)
+    scaling, source = learn_scaling(arguments.scale, read), None
+    shared: list[str] = []
     if rows is not None:
-        rows = scaled(rows, learn_scaling(arguments.scale, rows))
-    source = None if rows is None else source_of(rows)
+        bridge, shared = bridge_of(arguments, read, rows, model.bridges)
+        theirs = learn_scaling(arguments.scale, rows)
+        scaling = scaling_with(scaling, theirs, bridge)
+        rows = scaled(rows, theirs)
+        source = replace(source_of(rows), **scaled_bridge(bridge, theirs, scaling))
+    target = scaled(read, scaling)
     y = target_labels(target)
-    told = tell(target, rows)
+    told = [*tell(target, rows), *shared]
     cost = expected_cost(arguments.method, target, rows, dict(arguments.option))
     if not arguments.anyway:
         refuse_memory(arguments.method, cost, "try it with --anyway")
@@ -212,6 +226,7 @@ def add_fit(commands: Any) -> None:
     fit.add_argument(
         "--model", metavar="FILE", help="also keep the model, for `predict`"
     )
+    add_bridge(fit)
     add_reading(fit)
     add_scale(fit)
     fit.add_argument(

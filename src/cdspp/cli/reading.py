@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
 
 from cdspp.core.names import NO_SCALE, SCALES
 
 if TYPE_CHECKING:
     from cdspp.datasets.table_rows import DomainRows
 
-__all__ = ["add_column_options", "add_reading", "add_scale", "read_both", "tell"]
+__all__ = [
+    "add_bridge",
+    "add_column_options",
+    "add_reading",
+    "add_scale",
+    "bridge_of",
+    "read_both",
+    "tell",
+]
 
 
 def add_reading(command: argparse.ArgumentParser) -> None:
@@ -51,6 +60,51 @@ def add_scale(command: argparse.ArgumentParser, default: str = NO_SCALE) -> None
         help="of the features of each file: rows of unit length, columns of mean 0 and "
         "deviation 1, or at most 50 principal components (%(default)s)",
     )
+
+
+def add_bridge(command: argparse.ArgumentParser) -> None:
+    """Add the options that say what both files share besides labels."""
+    command.add_argument(
+        "--shared",
+        metavar="HOW",
+        help="columns of one meaning and unit in both files: same-names, none, or "
+        "pairs a=b,c=d of a source column and a target column (same-names where the "
+        "files have any)",
+    )
+    command.add_argument(
+        "--paired",
+        nargs=2,
+        metavar=("SOURCE_FILE", "TARGET_FILE"),
+        help="objects described in both ways, in the columns of either file: joined by "
+        "their identifiers, or row by row where there are none; no label is needed",
+    )
+
+
+def bridge_of(
+    arguments: argparse.Namespace,
+    target: DomainRows,
+    source: DomainRows,
+    kinds: Collection[str],
+) -> tuple[dict[str, Any], list[str]]:
+    """Return what both files share besides labels, and what is to be said of it.
+
+    `kinds` are the parts of a bridge that are of use.
+    """
+    from cdspp.datasets.table_bridge import read_pairs, shared_columns
+    from cdspp.methods.bridge import PAIRS, SHARED
+
+    told: list[str] = []
+    bridge: dict[str, Any] = {}
+    if SHARED in kinds:
+        bridge[SHARED], note = shared_columns(arguments.shared, source, target)
+        told += [note] * bool(note)
+    if PAIRS in kinds and arguments.paired:
+        names = (arguments.label, arguments.id, tuple(arguments.drop))
+        bridge[PAIRS], note = read_pairs(
+            arguments.paired, (source, target), names, impute=arguments.impute
+        )
+        told.append(note)
+    return bridge, told
 
 
 def read_both(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +20,8 @@ from cdspp.methods.base import UNLABELLED, SourceDomain
 __all__ = [
     "learn_scaling",
     "scaled",
+    "scaled_bridge",
+    "scaling_with",
     "source_of",
     "target_labels",
     "write_predictions",
@@ -78,6 +80,38 @@ def learn_scaling(kind: str, rows: DomainRows) -> Scaling:
         return fit_scaling(kind, rows.X)
     except DataError as error:
         raise DataError(f"{rows.path}: {error}") from error
+
+
+def scaling_with(
+    scaling: Scaling, theirs: Scaling, bridge: Mapping[str, Any]
+) -> Scaling:
+    """Return the target's scaling with shared columns as in the source.
+
+    Raises
+    ------
+    DataError
+        The scaling leaves no columns.
+    """
+    shared = bridge.get("shared_columns")
+    if not shared:
+        return scaling
+    if scaling.components is not None:
+        raise DataError(
+            "--scale pca leaves no columns to share. Choose another scale, or "
+            "--shared none."
+        )
+    columns_source, columns = np.transpose(shared)
+    return scaling.with_columns_of(theirs, columns, columns_source)
+
+
+def scaled_bridge(
+    bridge: Mapping[str, Any], theirs: Scaling, scaling: Scaling
+) -> dict[str, Any]:
+    """Return a bridge whose paired rows are scaled as those of either domain."""
+    if "paired_rows" not in bridge:
+        return dict(bridge)
+    left, right = bridge["paired_rows"]
+    return {**bridge, "paired_rows": (theirs.apply(left), scaling.apply(right))}
 
 
 def write_predictions(

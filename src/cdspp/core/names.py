@@ -24,6 +24,8 @@ __all__ = [
     "SCALES",
     "SEEDED",
     "SELECTED",
+    "SHUFFLED_COLUMNS",
+    "SHUFFLED_PAIRS",
     "SOURCE",
     "STANDARDISE",
     "SWAPPED",
@@ -44,6 +46,8 @@ MATCHED = "none-matched"  # those rows repeated to the source's class sizes
 WITHOUT_SOURCE = ALONE, MATCHED
 SWAPPED = "swapped-classes"  # no control with two classes: mirrored, they say the same
 CLASS_NOISE = "class-noise"  # rows around one random centre a class, for a source
+# What acts on the bridge alone, which leaves source and target as they are.
+SHUFFLED_COLUMNS, SHUFFLED_PAIRS = "shuffled-columns", "shuffled-pairs"
 SELECTED = "selected"  # the setting with options selected on the labelled rows
 AVERAGE = "average"  # over the tasks of a benchmark, in place of a task's name
 LABELS = "labels"  # of a curve: the number of labelled target samples per class

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -59,6 +59,26 @@ class Scaling:
         if self.means is not None and self.factors is not None:
             return (X - self.means) * self.factors
         return X if self.components is None else self.components.transform(X)
+
+    def with_columns_of(
+        self, other: Scaling, own: np.ndarray, others: np.ndarray
+    ) -> Scaling:
+        """Return the scaling with some columns on the scale of another domain's.
+
+        Parameters
+        ----------
+        other : Scaling
+            Of the other domain, of the same kind.
+        own, others : ndarray of shape (n_shared,)
+            Places of the columns here and there.
+        """
+        if self.means is None or self.factors is None:
+            return self
+        assert other.means is not None
+        assert other.factors is not None
+        means, factors = self.means.copy(), self.factors.copy()
+        means[own], factors[own] = other.means[others], other.factors[others]
+        return replace(self, means=means, factors=factors)
 
     def __str__(self) -> str:
         """Say it in words."""

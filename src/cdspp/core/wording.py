@@ -18,6 +18,7 @@ __all__ = [
     "marks",
     "percent",
     "sentence",
+    "shortened",
     "split_name",
     "task_title",
     "visible",
@@ -34,6 +35,8 @@ STATE_TITLES = {
     "permuted-labels": "permuted labels",
     "class-noise": "class noise",
     "noise": "noise",
+    "shuffled-columns": "shuffled columns",
+    "shuffled-pairs": "shuffled pairs",
 }
 
 
@@ -76,6 +79,17 @@ def counted(number: int, noun: str) -> str:
     """
     ending = "es" if noun.endswith("s") else "s"
     return f"{number} {noun}" + ("" if number == 1 else ending)
+
+
+def shortened(names: Sequence[str], most: int = 3) -> str:
+    """Write some names, and that there are more.
+
+    Examples
+    --------
+    >>> shortened(["age", "chol", "slope", "thal"])
+    'age, chol, slope, ...'
+    """
+    return ", ".join([*names[:most], *["..."] * (len(names) > most)])
 
 
 def duration(seconds: float) -> str:

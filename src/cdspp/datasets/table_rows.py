@@ -88,6 +88,11 @@ class DomainRows:
         ]
         return f"{role}: {', '.join(filter(None, parts))}"
 
+    def with_features(self, names: Sequence[str]) -> DomainRows:
+        """Return the rows with some features, in that order."""
+        places = [self.features.index(name) for name in names]
+        return replace(self, X=self.X[:, places], features=tuple(names))
+
     def place(self, row: int, column: int) -> str:
         """Say where a number stands in the file."""
         if not self.features:

@@ -12,6 +12,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -353,12 +354,11 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             return None
         if source is None:
             return Bridge.of_one_domain(domains[1].shape[1])
-        kept = {name: getattr(source, name) for name in self.bridges}
         return read_bridge(
-            SourceDomain(source.X, source.y, **kept),
+            source.with_bridges(self.bridges),
             domains,
             (source.X, named),
-            lambda rows, what: check_array(rows, input_name=what, **self._row_checks()),
+            partial(check_array, **self._row_checks()),
         )
 
 

@@ -23,6 +23,7 @@ __all__ = [
     "SHARED",
     "Bridge",
     "check_bridge",
+    "column_names",
     "n_rows",
     "read_bridge",
 ]
@@ -117,7 +118,7 @@ def read_bridge(
     given: Any,
     domains: tuple[Any, Any],
     named: tuple[Any, Any],
-    check_rows: Callable[[Any, str], Any],
+    check_rows: Callable[..., Any],
 ) -> Bridge:
     """Return the bridge of a source domain to the target.
 
@@ -130,7 +131,7 @@ def read_bridge(
     named : tuple of two objects
         The rows as they were given: the columns of data frames have names.
     check_rows : callable
-        Validates paired rows, given them and what they are called.
+        Validates paired rows, as scikit-learn's `check_array` does.
 
     Raises
     ------
@@ -153,13 +154,13 @@ def read_bridge(
     for side, rows, X, frame in zip(
         ("source", "target"), given.paired_rows, domains, named, strict=True
     ):
-        names, own = _names(frame), _names(rows)
+        names, own = column_names(frame), column_names(rows)
         if names is not None and own is not None and names != own:
             raise ValueError(
                 f"paired_rows: the columns of the {side}'s pairs are not those of its "
                 "rows. Give the same columns in the same order."
             )
-        checked = check_rows(rows, f"paired_rows of the {side}")
+        checked = check_rows(rows, input_name=f"paired_rows of the {side}")
         if checked.shape[1] != X.shape[1]:
             raise ValueError(
                 f"paired_rows: {counted(checked.shape[1], 'column')} on the side of "
@@ -197,7 +198,7 @@ def n_rows(values: Any) -> int | None:
     return int(shape[0]) if shape else None
 
 
-def _names(frame: Any) -> list[str] | None:
+def column_names(frame: Any) -> list[str] | None:
     """Return the names of the columns of a data frame, None of other rows."""
     columns = getattr(frame, "columns", None)
     return None if columns is None else [str(name) for name in columns]
@@ -206,7 +207,7 @@ def _names(frame: Any) -> list[str] | None:
 def _shared_places(
     shared_columns: Any, domains: tuple[Any, Any], named: tuple[Any, Any]
 ) -> tuple[Places, Places]:
-    names = _names(named[0]), _names(named[1])
+    names = column_names(named[0]), column_names(named[1])
     if shared_columns is None:
         sides: tuple[list[Any], list[Any]] = ([], [])
     elif not _is_same_names(shared_columns):
@@ -297,7 +298,7 @@ def _warn_of_spreads(
         return
 
     def told(side: int, k: int) -> str:
-        column, names = places[side][k], _names(named[side])
+        column, names = places[side][k], column_names(named[side])
         return (
             f"{('source', 'target')[side]} column {names[column] if names else column}:"
             f" median {_median(domains[side], column):.3g}, spread "

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_array
 
 from cdspp.core.file_rows import mapped
-from cdspp.methods.bridge import Bridge, check_bridge, n_rows
+from cdspp.core.names import PCA
+from cdspp.core.scaling import fit_scaling
+from cdspp.methods.bridge import Bridge, check_bridge, n_rows, read_bridge
 
-__all__ = ["Float", "Int", "Problem", "SourceDomain"]
+__all__ = ["Float", "Int", "Problem", "SourceDomain", "scale_domains"]
 
 Float = NDArray[np.float64]
 Int = NDArray[np.intp]
@@ -69,6 +73,10 @@ class SourceDomain:
             )
         check_bridge(self.shared_columns, self.paired_rows)
 
+    def with_bridges(self, kinds: Collection[str]) -> SourceDomain:
+        """Return the source with these parts of its bridge alone."""
+        return SourceDomain(self.X, self.y, **{k: getattr(self, k) for k in kinds})
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:
@@ -104,3 +112,49 @@ class Problem:
             X_unlabelled=mapped(self.X_unlabelled, unlabelled or target),
             bridge=self.bridge and self.bridge.map_rows(source, target),
         )
+
+
+def scale_domains(
+    kind: str, X: ArrayLike, source: SourceDomain
+) -> tuple[Float, SourceDomain]:
+    """Scale both domains by their own rows, but shared columns as in the source.
+
+    Parameters
+    ----------
+    kind : {"none", "unit", "standardise", "pca"}
+        As in `cdspp.core.scaling.fit_scaling`.
+    X : array-like of shape (n_target, n_features)
+        Target rows.
+    source : SourceDomain
+        The source, whose paired rows are scaled as the rows of their domain.
+
+    Returns
+    -------
+    X, source
+        Both scaled; columns are shared by number.
+
+    Raises
+    ------
+    DataError
+        The rows cannot be scaled so.
+    ValueError
+        A bridge is malformed, or columns are shared that `kind` "pca" does not leave.
+    """
+    rows, given = (check_array(part, dtype=np.float64) for part in (X, source.X))
+    bridge = read_bridge(source, (given, rows), (source.X, X), check_array)
+    if kind == PCA and len(bridge.source):
+        raise ValueError(
+            "shared_columns: principal components leave no columns to share. Choose "
+            "another scale."
+        )
+    theirs = fit_scaling(kind, given)
+    ours = fit_scaling(kind, rows).with_columns_of(theirs, bridge.target, bridge.source)
+    pairs = bridge.map_rows(theirs.apply, ours.apply)
+    shared = list(zip(bridge.source.tolist(), bridge.target.tolist(), strict=True))
+    scaled = SourceDomain(
+        theirs.apply(given),
+        source.y,
+        shared_columns=shared or None,
+        paired_rows=(pairs.pairs_source, pairs.pairs_target) if pairs.n_pairs else None,
+    )
+    return ours.apply(rows), scaled

@@ -4,24 +4,36 @@ Whether a source helped is asked by fitting the same method on the same target r
 another source. Each *state* takes something more away: which class is which, that rows
 of a class belong together, that the rows are data, and the source itself. Without one
 a method is also regularised otherwise and does not know the source's class sizes; the
-labelled target rows, repeated to *match* these sizes, have both.
+labelled target rows, repeated to *match* these sizes, have both. Of a method that uses
+a bridge, two more states leave the source as it is and take the bridge: which shared
+column belongs to which, or which paired rows are of one object.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
-from cdspp.core.names import ALONE, CLASS_NOISE, MATCHED, REAL, SWAPPED
+from cdspp.core.names import (
+    ALONE,
+    CLASS_NOISE,
+    MATCHED,
+    REAL,
+    SHUFFLED_COLUMNS,
+    SHUFFLED_PAIRS,
+    SWAPPED,
+    WITHOUT_SOURCE,
+)
 from cdspp.core.seeding import generator
 from cdspp.methods.base import SourceDomain
+from cdspp.methods.bridge import PAIRS, SHARED, n_rows
 
-__all__ = ["STATES", "SourceState", "derangement"]
+__all__ = ["BRIDGE_STATES", "STATES", "SourceState", "bridge_states", "derangement"]
 
 Array = NDArray[Any]
 
@@ -119,6 +131,55 @@ STATES: Mapping[str, Callable[[_Draw], SourceDomain | None]] = {
 }
 
 
+def _shuffled_columns(given: _Draw) -> SourceDomain:
+    ours, theirs = zip(*given.source.shared_columns, strict=True)
+    order = derangement(len(theirs), given.rng)
+    shuffled = [(i, theirs[k]) for i, k in zip(ours, order, strict=True)]
+    return replace(given.source, shared_columns=shuffled)
+
+
+def _shuffled_pairs(given: _Draw) -> SourceDomain:
+    ours, theirs = given.source.paired_rows
+    order = derangement(theirs.shape[0], given.rng)
+    return replace(given.source, paired_rows=(ours, theirs[order]))
+
+
+BRIDGE_STATES: Mapping[str, Callable[[_Draw], SourceDomain]] = {
+    SHUFFLED_COLUMNS: _shuffled_columns,
+    SHUFFLED_PAIRS: _shuffled_pairs,
+}
+
+
+def bridge_states(source: SourceDomain) -> list[str]:
+    """Return the states that act on the bridge of a source, if it has one.
+
+    A single column or pair cannot be shuffled.
+    """
+    parts = {SHUFFLED_COLUMNS: source.shared_columns, SHUFFLED_PAIRS: None}
+    if source.paired_rows is not None:
+        parts[SHUFFLED_PAIRS] = source.paired_rows[0]
+    return [name for name, part in parts.items() if (n_rows(part) or 0) > 1]
+
+
+def _bridged(
+    state: str, changed: SourceDomain | None, given: _Draw
+) -> SourceDomain | None:
+    """Return a changed source with the bridge of the real one.
+
+    Target rows that stand for the source share what is shared with themselves.
+    """
+    bridge = {kind: getattr(given.source, kind) for kind in (SHARED, PAIRS)}
+    if not any(part is not None for part in bridge.values()):
+        return changed
+    if state in WITHOUT_SOURCE:
+        changed = changed or given.labelled
+        if bridge[SHARED] is not None:
+            bridge[SHARED] = [(column, column) for _, column in bridge[SHARED]]
+        if bridge[PAIRS] is not None:
+            bridge[PAIRS] = (bridge[PAIRS][1], bridge[PAIRS][1])
+    return None if changed is None else replace(changed, **bridge)
+
+
 @dataclass(frozen=True)
 class SourceState:
     """What becomes of the source before a fit.
@@ -132,7 +193,8 @@ class SourceState:
         shares of the classes, as with it; classes renamed by a derangement, rows of a
         class still together; labels permuted over the rows; rows around one random
         centre a class, each as long as the row that it replaces; rows of |N(0, 1)|
-        without classes.
+        without classes. Or, of `BRIDGE_STATES`: partners of shared columns, or of
+        paired rows, exchanged by a derangement.
     spread : float, default=1.0
         Of class noise: standard deviation of a row around its centre, whose values are
         drawn from N(0, 1).
@@ -165,7 +227,7 @@ class SourceState:
         Parameters
         ----------
         source : SourceDomain
-            The real one.
+            The real one; shared columns of its bridge are pairs of numbers.
         labelled : SourceDomain
             The labelled target rows.
         *axes : str or int
@@ -179,7 +241,10 @@ class SourceState:
             target row has a class of the source.
         """
         rng = generator(self.name, *axes)
-        changed = STATES[self.name](_Draw(source, labelled, rng, self.spread))
-        if changed is None or not self.absolute:
-            return changed
-        return SourceDomain(np.abs(changed.X), changed.y)
+        given = _Draw(source, labelled, rng, self.spread)
+        if self.name in BRIDGE_STATES:
+            return BRIDGE_STATES[self.name](given)
+        changed = STATES[self.name](given)
+        if changed is not None and self.absolute:
+            changed = SourceDomain(np.abs(changed.X), changed.y)
+        return _bridged(self.name, changed, given)

@@ -159,6 +159,8 @@ class JointMachine(CommonSpaceMethod, ConfidentClassifier):
     def _probabilities(self, X: Any) -> Float:
         return self._machine.probabilities(self._prepare_target(X))
 
-    def _lacks(self, what: str, example: str) -> ValueError:
-        name = type(self).__name__
-        return ValueError(f"{name} needs {what}: SourceDomain(X, y, {example}).")
+    def _lacks(self, what: str, example: str, option: str) -> ValueError:
+        return ValueError(
+            f"{type(self).__name__} needs {what}: SourceDomain(X, y, {example}), or "
+            f"{option} of the commands."
+        )

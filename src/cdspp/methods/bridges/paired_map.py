@@ -155,7 +155,8 @@ class PairedMap(JointMachine):
             source.append(bridge.pairs_source)
             target.append(bridge.pairs_target)
         elif not bridge.one_domain:
-            raise self._lacks("paired rows", "paired_rows=(rows_source, rows_target)")
+            given = "paired_rows=(rows_source, rows_target)"
+            raise self._lacks("paired rows", given, "--paired")
         self._axes_target = self._axes(target)
         if bridge.one_domain:
             self._axes_source = self._axes_target

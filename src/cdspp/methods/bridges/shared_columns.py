@@ -95,7 +95,8 @@ class SharedColumns(JointMachine):
 
     def _build(self, problem: Problem, bridge: Bridge) -> None:
         if not len(bridge.source):
-            raise self._lacks("shared columns", 'shared_columns="same-names"')
+            given = 'shared_columns="same-names"'
+            raise self._lacks("shared columns", given, "--shared")
         self.columns_source_, self.columns_ = bridge.source, bridge.target
         every = np.arange(problem.X_labelled.shape[1])
         self._own = np.setdiff1d(every, bridge.target)

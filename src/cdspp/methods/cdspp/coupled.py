@@ -95,8 +95,8 @@ def solve_coupled(
     swapped = np.roll(F, shared.sum(), axis=0)
     values, vectors = linalg.eigh(F.T @ swapped, check_finite=False)
     values, vectors = values[::-1], vectors[:, ::-1]
-    largest = values.max(initial=0.0)
-    positive = int(np.sum(values > RELATIVE_TOLERANCE * largest)) if largest > 0 else 0
+    least = RELATIVE_TOLERANCE * values.max(initial=0.0)
+    positive = int(np.sum(values > max(least, 0.0)))
     rank = useful_number(n_components, positive)
     W = swapped @ vectors[:, :rank] / values[:rank]
     C = int(shared.sum())

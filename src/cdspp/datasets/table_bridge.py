@@ -1,0 +1,174 @@
+"""What two of the user's tables share besides labels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cdspp.core.discovery import did_you_mean
+from cdspp.core.errors import DataError
+from cdspp.core.wording import counted, shortened
+from cdspp.datasets.table_files import Columns
+from cdspp.datasets.table_rows import DomainRows, complete, read_domain
+
+__all__ = ["read_pairs", "shared_columns"]
+
+SAME_NAMES, NONE = "same-names", "none"
+Rows = NDArray[np.float64]
+
+
+def shared_columns(
+    asked: str | None, source: DomainRows, target: DomainRows
+) -> tuple[list[tuple[int, int]] | None, str]:
+    """Return pairs of columns that both tables share, and what is to be said of them.
+
+    Parameters
+    ----------
+    asked : {"same-names", "none"} or str, optional
+        Or pairs ``a=b,c=d`` of a source and a target column. By default those of equal
+        names, if there are any that do more than count, as f1, f2, ... do.
+    source, target : DomainRows
+        Both tables.
+
+    Raises
+    ------
+    DataError
+        A column is unknown, or no two have the same name.
+    """
+    if asked == NONE:
+        return None, ""
+    if asked not in (None, SAME_NAMES):
+        return _named_pairs(str(asked), source, target), ""
+    both = [name for name in source.features if name in set(target.features)]
+    if asked is None and (not both or _is_counted(both)):
+        return None, ""
+    if not both:
+        raise DataError(
+            f"--shared {SAME_NAMES}: no column of {source.path} has the name of one of "
+            f"{target.path}. Give pairs a=b, or --shared {NONE}."
+        )
+    have = "has" if len(both) == 1 else "have"
+    note = (
+        f"shared: {counted(len(both), 'column')} {have} the same name in both: "
+        f"{shortened(both)} (--shared {NONE} leaves them apart)"
+    )
+    places = [(source.features.index(n), target.features.index(n)) for n in both]
+    return places, note
+
+
+def _is_counted(names: Sequence[str]) -> bool:
+    """Whether names only count columns: one opening, then a number."""
+    found = [re.fullmatch(r"(.*?)(\d+)", name) for name in names]
+    return all(found) and len({each[1] for each in found if each}) == 1
+
+
+def _named_pairs(
+    asked: str, source: DomainRows, target: DomainRows
+) -> list[tuple[int, int]]:
+    pairs = []
+    for text in asked.split(","):
+        names = [name.strip() for name in text.split("=")]
+        if len(names) != 2:
+            raise DataError(
+                f"--shared: expected {SAME_NAMES}, {NONE} or pairs like age=years, got "
+                f"{text!r}."
+            )
+        pairs.append((_place(names[0], source), _place(names[1], target)))
+    return pairs
+
+
+def _place(name: str, rows: DomainRows) -> int:
+    if name not in rows.features:
+        hint = did_you_mean(name, rows.features)
+        raise DataError(f"{rows.path}: no feature {name!r} for --shared{hint}")
+    return rows.features.index(name)
+
+
+def read_pairs(
+    paths: Sequence[str],
+    domains: tuple[DomainRows, DomainRows],
+    names: tuple[str | None, str | None, tuple[str, ...]],
+    *,
+    impute: bool = False,
+) -> tuple[tuple[Rows, Rows], str]:
+    """Read objects described in both ways, and say how many there are.
+
+    Parameters
+    ----------
+    paths : sequence of two paths
+        A file with the columns of the source, and one with those of the target.
+    domains : tuple of two DomainRows
+        Source and target.
+    names : tuple
+        Label column, which is left out; column of identifiers; columns to leave out.
+    impute : bool, default=False
+        As for `complete`.
+
+    Raises
+    ------
+    DataError
+        A feature is missing, an identifier is there twice, no object is in both files,
+        or files without identifiers have unequal numbers of rows.
+    """
+    read = [
+        _like(read_domain(path, Columns(*names)), rows, impute)
+        for path, rows in zip(paths, domains, strict=True)
+    ]
+    left, right = read
+    if left.has_ids != right.has_ids:
+        lacking = right if left.has_ids else left
+        raise DataError(
+            f"--paired: {lacking.path} has no column of identifiers, the other file "
+            "has. Pairs are joined by identifiers, or row by row without any."
+        )
+    if not left.has_ids:
+        if len(left.X) != len(right.X):
+            raise DataError(
+                f"--paired: {left.path} has {counted(len(left.X), 'row')} and "
+                f"{right.path} {len(right.X)}. Row k of both has to describe the same "
+                "object; or name identifiers by --id."
+            )
+        return (left.X, right.X), f"paired: {counted(len(left.X), 'row')}"
+    places = [_by_id(rows) for rows in read]
+    both = [name for name in left.ids if name in places[1]]
+    if not both:
+        raise DataError(
+            f"--paired: no identifier of {left.path} is in {right.path}, for instance "
+            f"{left.ids[0]!r}."
+        )
+    joined = [
+        rows.X[[place[name] for name in both]]
+        for rows, place in zip(read, places, strict=True)
+    ]
+    note = f"paired: {counted(len(both), 'object')} of {len(left.X)} and {len(right.X)}"
+    return (joined[0], joined[1]), note
+
+
+def _by_id(rows: DomainRows) -> dict[str, int]:
+    """Return the place of each identifier."""
+    places = {name: k for k, name in enumerate(rows.ids)}
+    if len(places) < len(rows.ids):
+        twice = next(n for k, n in enumerate(rows.ids) if places[n] != k)
+        raise DataError(f"{rows.path}: the identifier {twice!r} is there twice.")
+    return places
+
+
+def _like(rows: DomainRows, domain: DomainRows, impute: bool) -> DomainRows:
+    """Return rows with the features of a domain, in its order."""
+    if not rows.features or not domain.features:
+        if rows.X.shape[1] != domain.X.shape[1]:
+            raise DataError(
+                f"{rows.path}: {counted(rows.X.shape[1], 'feature')}, but {domain.path}"
+                f" has {domain.X.shape[1]}."
+            )
+        return complete(rows, impute=impute)
+    lacking = [name for name in domain.features if name not in rows.features]
+    if lacking:
+        raise DataError(
+            f"{rows.path}: lacks {counted(len(lacking), 'feature')} of {domain.path}: "
+            f"{shortened(lacking)}."
+        )
+    return complete(rows.with_features(domain.features), impute=impute)

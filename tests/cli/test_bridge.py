@@ -1,0 +1,106 @@
+"""Two tables that share columns, and objects in both: `cdspp fit` and `compare`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cdspp.cli.main import main
+
+SOURCE = ["age", "s1", "s2", "chol", "slope", "s3", "s4", "s5"]
+TARGET = ["t0", "chol", "slope", "t3", "t4", "age", "t6", "t7"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    rng = np.random.default_rng(0)
+    centres, views = rng.standard_normal((4, 6)), rng.standard_normal((2, 6, 8))
+    for name in ("age", "chol", "slope"):
+        views[1][:, TARGET.index(name)] = views[0][:, SOURCE.index(name)]
+
+    def draw(codes: np.ndarray, view: int) -> pd.DataFrame:
+        names = (SOURCE, TARGET)[view]
+        rows = (centres[codes] + shift[: len(codes)]) @ views[view]
+        return pd.DataFrame(rows, columns=names)
+
+    shift = 0.5 * rng.standard_normal((120, 6))
+    codes = np.arange(120) % 4
+    draw(codes, 0).assign(label=codes).to_csv(tmp_path / "a.csv", index=False)
+    shift = 0.5 * rng.standard_normal((120, 6))
+    known = np.where(np.arange(120) < 16, codes, -1)
+    draw(codes, 1).assign(label=known).to_csv(tmp_path / "b.csv", index=False)
+    shift, some = 0.5 * rng.standard_normal((50, 6)), rng.integers(4, size=50)
+    for view, name in enumerate(("pa.csv", "pb.csv")):
+        paired = draw(some, view).assign(id=np.arange(50))
+        paired.sample(frac=1, random_state=view).to_csv(tmp_path / name, index=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+FILES = ["--source", "a.csv", "--target", "b.csv"]
+PAIRED = ["--paired", "pa.csv", "pb.csv"]
+
+
+def accuracy(predictions: str) -> float:
+    found = pd.read_csv(predictions)["predicted"].to_numpy()
+    return float(np.mean(found == np.arange(16, 120) % 4))
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("scale", ["none", "standardise"])
+def test_a_fit_takes_the_columns_of_equal_names(capsys: Any, scale: str) -> None:
+    told = [*FILES, "--scale", scale, "--output", "o.csv"]
+    assert main(["fit", "--method", "shared-columns", *told]) == 0
+    said = capsys.readouterr().out
+    assert "shared: 3 columns have the same name in both: age, chol, slope" in said
+    assert accuracy("o.csv") > 0.6
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_fit_takes_pairs_and_its_model_predicts_new_rows(capsys: Any) -> None:
+    told = [*FILES, *PAIRED, "--scale", "standardise", "--output", "o.csv"]
+    assert main(["fit", "--method", "paired-map", *told, "--model", "m.npz"]) == 0
+    said = capsys.readouterr().out
+    assert "paired: 50 objects of 50 and 50" in said
+    assert "shared" not in said
+    assert accuracy("o.csv") > 0.9
+    assert (
+        main(["predict", "--model", "m.npz", "--target", "b.csv", "--output", "p"]) == 0
+    )
+    fitted = pd.read_csv("o.csv")["predicted"]
+    assert pd.read_csv("p")["predicted"][16:].tolist() == fitted.tolist()
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("method", "more", "reason"),
+    [
+        ("paired-map", [], "PairedMap needs paired rows: .* or --paired of the comman"),
+        ("shared-columns", ["--shared", "none"], "SharedColumns needs shared columns"),
+        ("shared-columns", ["--scale", "pca"], "--scale pca leaves no columns to shar"),
+    ],
+)
+def test_a_method_without_its_bridge_says_which_option_gives_it(
+    method: str, more: list[str], reason: str, capsys: Any
+) -> None:
+    assert main(["fit", "--method", method, *FILES, *more, "--output", "o.csv"]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert re.search(reason, said)
+
+
+@pytest.mark.usefixtures("folder")
+def test_compare_lets_bridged_methods_take_part(capsys: Any) -> None:
+    assert main(["compare", *FILES, *PAIRED, "--repeats", "5"]) == 0
+    said = capsys.readouterr().out
+    for word in ("shared columns+", "paired map+", "Over shuffled columns"):
+        assert word in said
+    assert main(["compare", *FILES, "--shared", "none", "--repeats", "5"]) == 0
+    alone = capsys.readouterr().out
+    assert "shared columns+" not in alone
+    assert "shuffled" not in alone

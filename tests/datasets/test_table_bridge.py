@@ -1,0 +1,131 @@
+"""What two tables share besides labels: columns by name, objects in both files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cdspp.core.errors import DataError
+from cdspp.datasets.table_bridge import read_pairs, shared_columns
+from cdspp.datasets.table_rows import DomainRows, read_domain
+
+
+def table(path: Path, text: str) -> DomainRows:
+    path.write_text(text)
+    return read_domain(path)
+
+
+@pytest.fixture
+def both(tmp_path: Path) -> tuple[DomainRows, DomainRows]:
+    source = table(tmp_path / "source.csv", "age,chol,slope,label\n1,2,3,a\n4,5,6,b\n")
+    target = table(tmp_path / "target.csv", "chol,years,age,label\n7,8,9,a\n1,1,1,\n")
+    return source, target
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        (None, [(0, 2), (1, 0)]),
+        ("same-names", [(0, 2), (1, 0)]),
+        ("none", None),
+        ("age=years, slope=chol", [(0, 1), (2, 0)]),
+    ],
+)
+def test_columns_are_shared_as_asked(both: Any, asked: Any, expected: Any) -> None:
+    assert shared_columns(asked, *both)[0] == expected
+
+
+def test_what_is_shared_unasked_is_told(both: Any) -> None:
+    assert shared_columns(None, *both)[1] == (
+        "shared: 2 columns have the same name in both: age, chol (--shared none leaves "
+        "them apart)"
+    )
+
+
+def test_names_that_only_count_columns_are_shared_where_asked_alone(
+    tmp_path: Path,
+) -> None:
+    source = table(tmp_path / "s.csv", "f1,f2,f3,label\n1,2,3,a\n")
+    target = table(tmp_path / "t.csv", "f1,f2,label\n1,2,a\n")
+    assert shared_columns(None, source, target) == (None, "")
+    assert shared_columns("same-names", source, target)[0] == [(0, 0), (1, 1)]
+
+
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [
+        ("age", "expected same-names, none or pairs like age=years, got 'age'"),
+        ("aeg=age", "source.csv: no feature 'aeg' for --shared: did you mean 'age'?"),
+        ("age=label", "target.csv: no feature 'label' for --shared"),
+    ],
+)
+def test_a_fault_of_shared_columns_names_the_file(
+    both: Any, asked: str, reason: str
+) -> None:
+    with pytest.raises(DataError, match=reason):
+        shared_columns(asked, *both)
+
+
+def test_tables_without_a_common_name_share_nothing_unasked(
+    both: Any, tmp_path: Path
+) -> None:
+    other = table(tmp_path / "other.csv", "weight,label\n1,a\n")
+    assert shared_columns(None, both[0], other) == (None, "")
+    with pytest.raises(DataError, match="no column of .*source.csv has the name of"):
+        shared_columns("same-names", both[0], other)
+
+
+def pairs(tmp_path: Path, both: Any, left: str, right: str) -> Any:
+    paths = [tmp_path / "left.csv", tmp_path / "right.csv"]
+    for path, text in zip(paths, (left, right), strict=True):
+        path.write_text(text)
+    return read_pairs([*map(str, paths)], both, (None, None, ()))
+
+
+def test_pairs_are_joined_by_identifier_in_the_order_of_the_columns(
+    both: Any, tmp_path: Path
+) -> None:
+    left = "id,slope,age,chol\nx,3,1,2\ny,6,4,5\nz,0,0,0\n"
+    right = "id,age,chol,years\ny,60,40,50\nw,1,1,1\nx,30,10,20\n"
+    (rows, others), note = pairs(tmp_path, both, left, right)
+    np.testing.assert_array_equal(rows, [[1, 2, 3], [4, 5, 6]])
+    np.testing.assert_array_equal(others, [[10, 20, 30], [40, 50, 60]])
+    assert note == "paired: 2 objects of 3 and 3"
+
+
+def test_pairs_without_identifiers_are_joined_row_by_row(
+    both: Any, tmp_path: Path
+) -> None:
+    left, right = "age,chol,slope\n1,2,3\n", "chol,years,age\n4,5,6\n"
+    (rows, others), note = pairs(tmp_path, both, left, right)
+    assert (rows.tolist(), others.tolist()) == ([[1, 2, 3]], [[4, 5, 6]])
+    assert note == "paired: 1 row"
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "reason"),
+    [
+        ("age,chol,slope\n1,2,3\n", "chol,years\n4,5\n", "lacks 1 feature of .*: age"),
+        ("age,chol,slope\n1,2,3\n", "chol,years,age\n4,5,6\n1,1,1\n", "1 row and .* 2"),
+        ("id,age,chol,slope\nx,1,2,3\n", "chol,years,age\n4,5,6\n", "no column of ide"),
+        (
+            "id,age,chol,slope\nx,1,2,3\nx,1,2,3\n",
+            "id,chol,years,age\nx,4,5,6\n",
+            "left.csv: the identifier 'x' is there twice",
+        ),
+        (
+            "id,age,chol,slope\nx,1,2,3\n",
+            "id,chol,years,age\ny,4,5,6\n",
+            "no identifier of .*left.csv is in .*right.csv, for instance 'x'",
+        ),
+    ],
+)
+def test_a_fault_of_pairs_is_one_line(
+    both: Any, tmp_path: Path, left: str, right: str, reason: str
+) -> None:
+    with pytest.raises(DataError, match=reason) as caught:
+        pairs(tmp_path, both, left, right)
+    assert "\n" not in str(caught.value)
