@@ -117,19 +117,22 @@ class WrittenStudy:
         return outline_names(kind, self.plans)
 
     def make(self, kind: str) -> Path:
-        """Make every table or figure in every form; return their folder."""
+        """Make every table or figure in every form; return their folder.
+
+        What one job of the workflow makes, one run of its script makes.
+        """
         folder = self.folder / f"{kind}s"
+        jobs: dict[tuple[str, str], list[str]] = {}
         for name in self.names(kind):
-            self.make_one(
-                kind, name, [folder / f"{name}{form}" for form in FORMS[kind]]
-            )
+            jobs.setdefault(_job(kind, name), []).append(name)
+        for names in jobs.values():
+            outputs = [folder / f"{name}{f}" for name in names for f in FORMS[kind]]
+            self.make_one(kind, names[0], outputs)
         return folder
 
     def make_one(self, kind: str, name: str, outputs: Sequence[Path]) -> None:
         """Write the outputs with the script of the job that makes a table or figure."""
-        stem, _, benchmark = name.partition("_")
-        opening = stem.partition("-")[0]
-        script = SCRIPTS[kind].get(opening, f"benchmark_{kind}s")
+        script, benchmark = _job(kind, name)
         plan: BenchmarkPlan | Sequence[BenchmarkPlan] = self.plans
         inputs: dict[str, Any] = {"scores": self.scores, "records": self.records}
         inputs |= {"comparisons": [self._comparisons(plan) for plan in self.plans]}
@@ -142,8 +145,6 @@ class WrittenStudy:
             inputs |= {"features": sorted(room.glob("*.npz"))}
             splits = sorted((room / benchmark).glob("splits/*/*/*.parquet"))
             inputs |= {"splits": splits}
-        elif kind != "figure":
-            script = SCRIPTS_OF_ALL.get(name, name)
         if script == "showcase_figures":
             inputs = write_showcase(self.folder / benchmark, classes=CLASSES, each=6)
         if name == "source-states":  # the opening chart is of the same job
@@ -183,3 +184,11 @@ class WrittenStudy:
             for logger, handlers in zip(loggers, before, strict=True):
                 logger.handlers = handlers
             logging.captureWarnings(False)
+
+
+def _job(kind: str, name: str) -> tuple[str, str]:
+    """Return script and benchmark of the job that makes a table or figure."""
+    stem, _, benchmark = name.partition("_")
+    if not benchmark and kind != "figure":
+        return SCRIPTS_OF_ALL.get(name, name), ""
+    return SCRIPTS[kind].get(stem.partition("-")[0], f"benchmark_{kind}s"), benchmark
