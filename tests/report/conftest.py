@@ -11,6 +11,7 @@ from support.report_data import DIGIT_TASKS, make_plan
 from support.written_study import WrittenStudy
 
 FEW = {"states": ()}
+ONE = {"trials": 1, "tasks": DIGIT_TASKS[:1]}
 # Kinds of studies, from rich to poor: options of the first benchmark's plan.
 KINDS: dict[str, dict[str, Any]] = {
     "rich": {},
@@ -22,7 +23,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "reference alone": {"methods": ("cdspp",), **FEW},
     "baseline alone": {"methods": ("svm-t",), **FEW},
     "without methods": {"methods": (), **FEW},
-    "one trial": {"trials": 1, "tasks": DIGIT_TASKS[:1]},
+    "one trial": ONE,
 }
 SECOND: dict[str, Any] = {
     "benchmark": "docs",
@@ -43,8 +44,12 @@ SECOND: dict[str, Any] = {
 
 
 def make_written(folder: Path, kind: str) -> WrittenStudy:
-    """Write a study of a kind; the rich one has a second benchmark with curves."""
-    plans = [make_plan(**KINDS[kind])]
+    """Write a study of a kind.
+
+    The rich one alone has a showcase, and a second benchmark with curves.
+    """
+    showcase = {} if kind == "rich" else {"showcase": ""}
+    plans = [make_plan(**KINDS[kind], **showcase)]
     changes: dict[str, Any] = {}
     if kind == "failed":
         first, second, *_ = plans[0].tasks
@@ -67,6 +72,13 @@ def written(
     """Return a study of each kind, to be read by several tests."""
     folder = tmp_path_factory.mktemp("study") / "results/embedded"
     return make_written(folder, request.param)
+
+
+@pytest.fixture
+def brief(tmp_path: Path) -> WrittenStudy:
+    """Return a study that has every table and figure, of as few scores as can be."""
+    plans = [make_plan(**ONE), make_plan(**{**SECOND, **FEW, "trials": 3})]
+    return WrittenStudy(tmp_path / "results" / "embedded", plans, {})
 
 
 @pytest.fixture

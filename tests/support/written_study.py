@@ -22,11 +22,13 @@ from support.report_data import (
 )
 
 from cdspp.report.outline import outline_names
+from cdspp.report.page.page import write_report
 from cdspp.stages.artifacts import SCORE_COLUMNS, write_rows
+from cdspp.study.model import RunDescription
 from cdspp.study.plan import BenchmarkPlan
 from cdspp.study.settings import in_state
 
-__all__ = ["FORMS", "WrittenStudy"]
+__all__ = ["FORMS", "WrittenStudy", "write_page"]
 
 TABLE_FORMS = (".csv", ".md", ".tex", ".html")
 FORMS = {"table": TABLE_FORMS, "figure": (".svg", ".png"), "timing": TABLE_FORMS}
@@ -184,6 +186,29 @@ class WrittenStudy:
             for logger, handlers in zip(loggers, before, strict=True):
                 logger.handlers = handlers
             logging.captureWarnings(False)
+
+
+def write_page(
+    plans: Sequence[BenchmarkPlan],
+    output: Path,
+    *,
+    tables: Sequence[Path] = (),
+    figures: Sequence[Path] = (),
+    records: Sequence[Path] = (),
+    files: Sequence[Path] = (),
+    **description: Any,
+) -> None:
+    """Write a page of these tables, figures and records of fits."""
+    usual = {"name": "embedded", "seed": 7, "trials": 10, "numeric_threads": 1}
+    write_report(
+        plans=plans,
+        tables=tables,
+        figures=figures,
+        fit_records=records,
+        study=RunDescription(**(usual | description)),
+        output=output,
+        files=files,
+    )
 
 
 def _job(kind: str, name: str) -> tuple[str, str]:
