@@ -7,6 +7,7 @@ the wheel and one that is killed start as a user starts them.
 
 from __future__ import annotations
 
+import atexit
 import multiprocessing
 import os
 import runpy
@@ -70,7 +71,11 @@ def _run(words: list[str], folder: Path, environment: dict[str, str]) -> None:
             raise subprocess.CalledProcessError(int(code or -9), name)
 
     PythonScript.execute_script = execute_script
-    main(words[1:])
+    atexit._clear()
+    try:
+        main(words[1:])
+    finally:
+        atexit._run_exitfuncs()
 
 
 def _serve(names: Iterable[str]) -> None:
