@@ -8,6 +8,7 @@ the wheel and one that is killed start as a user starts them.
 from __future__ import annotations
 
 import atexit
+import json
 import multiprocessing
 import os
 import runpy
@@ -65,6 +66,7 @@ def _run(words: list[str], folder: Path, environment: dict[str, str]) -> None:
     def execute_script(script: PythonScript, name: str, edit: bool = False) -> None:
         answer = Path(f"{name}.end")
         os.mkfifo(answer)
+        Path(f"{name}.json").write_text(json.dumps(dict(os.environ)))
         os.write(asking, f"{name}\n".encode())
         # Nothing is answered by a process that was killed.
         if (code := answer.read_text()) != "0":
@@ -83,6 +85,7 @@ def _serve(names: Iterable[str]) -> None:
     for name in map(str.strip, names):
         if not os.fork():
             with Path(f"{name}.end").open("w") as answer:
+                os.environ.update(json.loads(Path(f"{name}.json").read_text()))
                 answer.write(str(_exit_code(name)))
             os._exit(0)
 
