@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import yaml
-from support.warm_start import run_snakemake
+from support.warm_start import run_warm
 
 WORDS = {
     "fruit": ["apple", "pear", "plum", "cherry", "grape", "lemon", "melon", "fig"],
@@ -104,8 +104,8 @@ class Project:
 
     def snakemake(self, *arguments: str, ok: bool = True) -> str:
         """Run Snakemake on the toy study and return what it printed."""
-        code, output = run_snakemake(
-            ["--configfile", "toy.yaml", *arguments], self.folder
+        code, output = run_warm(
+            ["snakemake", "--configfile", "toy.yaml", *arguments], self.folder
         )
         assert (code == 0) == ok, output
         return output

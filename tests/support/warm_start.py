@@ -17,8 +17,9 @@ import sys
 import traceback
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
-__all__ = ["run_snakemake"]
+__all__ = ["run_warm"]
 
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(
@@ -29,29 +30,45 @@ FORKS.set_forkserver_preload(
         *("scipy.optimize", "sklearn.feature_extraction.text", "sklearn.multiclass"),
     ]
 )
-SAID = "said.txt"
 
 
-def run_snakemake(arguments: Sequence[str], folder: Path) -> tuple[int, str]:
-    """Run Snakemake in a folder, on its `src`; return exit code and what it said."""
-    given = (["snakemake", *arguments], folder, {**os.environ})
-    running = FORKS.Process(target=_run, args=given)
-    running.start()
-    running.join()
-    return running.exitcode or 0, (folder / SAID).read_text()
+def run_warm(words: Sequence[str], folder: Path) -> tuple[int, str]:
+    """Run `snakemake` or `cdspp` in a folder, on its `src`.
+
+    Return the exit code, and what was said on either stream.
+    """
+    with NamedTemporaryFile("r") as said:
+        given = (list(words), folder, {**os.environ}, said.name)
+        running = FORKS.Process(target=_run, args=given)
+        running.start()
+        running.join()
+        return running.exitcode or 0, said.read()
 
 
-def _run(words: list[str], folder: Path, environment: dict[str, str]) -> None:
-    """Run Snakemake in this process, and its scripts in forks of it as it is now."""
+def _run(
+    words: list[str], folder: Path, environment: dict[str, str], said: str
+) -> None:
+    """Run a command in this process."""
     os.chdir(folder)
-    with Path(SAID).open("wb") as said:
-        for stream in (1, 2):
-            os.dup2(said.fileno(), stream)
+    with open(said, "ab") as stream:
+        for number in (1, 2):
+            os.dup2(stream.fileno(), number)
     source = str(folder / "src")
     os.environ.clear()
     os.environ.update(environment, PYTHONPATH=source)
     sys.path.insert(0, source)
     sys.argv[:] = words
+    atexit._clear()
+    try:
+        if words[0] == "snakemake":
+            _fork_scripts()
+        runpy.run_module(words[0], run_name="__main__")
+    finally:
+        atexit._run_exitfuncs()
+
+
+def _fork_scripts() -> None:
+    """Let Snakemake run its scripts in forks of this process as it is now."""
     asked, asking = os.pipe()
     if not os.fork():
         os.close(asking)
@@ -60,7 +77,6 @@ def _run(words: list[str], folder: Path, environment: dict[str, str]) -> None:
         os._exit(0)
     os.close(asked)
 
-    from snakemake.cli import main
     from snakemake.script import PythonScript
 
     def execute_script(script: PythonScript, name: str, edit: bool = False) -> None:
@@ -73,11 +89,6 @@ def _run(words: list[str], folder: Path, environment: dict[str, str]) -> None:
             raise subprocess.CalledProcessError(int(code or -9), name)
 
     PythonScript.execute_script = execute_script
-    atexit._clear()
-    try:
-        main(words[1:])
-    finally:
-        atexit._run_exitfuncs()
 
 
 def _serve(names: Iterable[str]) -> None:

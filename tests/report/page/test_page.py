@@ -320,6 +320,7 @@ def test_the_overlap_audit_shows_the_tasks_that_share_samples(
     assert (some in text, none in text) == (shared, not shared)
     assert ("within one domain</small>" in text) == shared
     assert "are kept in Digits; the overlap table counts them" in text
+    assert "Digits: test samples that the source has labelled" in text
 
 
 def test_without_kept_samples_the_job_graph_has_no_exception(
