@@ -74,6 +74,16 @@ def written(
     return make_written(folder, request.param)
 
 
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> WrittenStudy:
+    """Return the richest study with its tables, to be read by several tests."""
+    folder = tmp_path_factory.mktemp("study") / "results" / "embedded"
+    study = make_written(folder, "rich")
+    for kind in ("table", "timing"):
+        study.make(kind)
+    return study
+
+
 @pytest.fixture
 def brief(tmp_path: Path) -> WrittenStudy:
     """Return a study that has every table and figure, of as few scores as can be."""

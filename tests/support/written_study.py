@@ -118,8 +118,8 @@ class WrittenStudy:
         """Return the names of all its tables or figures."""
         return outline_names(kind, self.plans)
 
-    def make(self, kind: str) -> Path:
-        """Make every table or figure in every form; return their folder.
+    def make(self, kind: str, forms: Sequence[str] = ()) -> Path:
+        """Make every table or figure, by default in every form; return their folder.
 
         What one job of the workflow makes, one run of its script makes.
         """
@@ -128,7 +128,8 @@ class WrittenStudy:
         for name in self.names(kind):
             jobs.setdefault(_job(kind, name), []).append(name)
         for names in jobs.values():
-            outputs = [folder / f"{name}{f}" for name in names for f in FORMS[kind]]
+            chosen = forms or FORMS[kind]
+            outputs = [folder / f"{name}{f}" for name in names for f in chosen]
             self.make_one(kind, names[0], outputs)
         return folder
 
