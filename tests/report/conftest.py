@@ -11,13 +11,14 @@ from support.report_data import DIGIT_TASKS, make_plan
 from support.written_study import WrittenStudy
 
 FEW = {"states": ()}
+THREE = {"methods": ("svm-t", "cdspp", "cdspp-pca")}
 ONE = {"trials": 1, "tasks": DIGIT_TASKS[:1]}
 # Kinds of studies, from rich to poor: options of the first benchmark's plan.
 KINDS: dict[str, dict[str, Any]] = {
     "rich": {},
-    "failed": {"trials": 3},
-    "five tasks": {"trials": 2, "tasks": (*DIGIT_TASKS, "tilted_photo")},
-    "collapsed": {"trials": 5},
+    "failed": {**THREE, "trials": 3},
+    "five tasks": {**THREE, "trials": 2, "tasks": (*DIGIT_TASKS, "tilted_photo")},
+    "collapsed": {**THREE, "trials": 5},
     "without states": FEW,
     "without the reference": {"methods": ("svm-t", "dama"), "trials": 5},
     "reference alone": {"methods": ("cdspp",), **FEW},

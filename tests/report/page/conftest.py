@@ -70,8 +70,11 @@ def make_page(tmp_path: Path, study: WrittenStudy) -> Callable[..., Path]:
             copytree(study.folder, folder, ignore=ignored, dirs_exist_ok=True)
             return page_in(folder, study, **options)
         other = WrittenStudy(folder, plans or two_benchmarks(), HELPS, failed)
-        for kind in ("table", "timing"):
-            other.make(kind)
+        if plans is None:  # failed fits change no score
+            copytree(study.folder / "tables", folder / "tables")
+        else:
+            other.make("table")
+        other.make("timing")
         drawn = [folder / "figures" / f"{name}.svg" for name in figures]
         for path in drawn:
             other.make_one("figure", path.stem, [path])

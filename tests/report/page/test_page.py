@@ -18,7 +18,7 @@ from cdspp.analysis.digests import read_digests
 from cdspp.analysis.verdicts import RULE
 from cdspp.report.outline import Fold, Item, Part, outline
 from cdspp.report.page import page as page_module
-from cdspp.study.plan import Showcase
+from cdspp.study.plan import BenchmarkPlan, Showcase
 
 OF_DIGITS = ("methods", "iterations", "subspace", "confusion")
 MakePage = Callable[..., Path]
@@ -103,11 +103,17 @@ def test_every_benchmark_has_a_card_with_its_verdict_and_answer(page: Path) -> N
         assert f"<p>{answer}</p>" in section[: section.index("</section>")], word
 
 
+def text_of(folder: Path, *plans: BenchmarkPlan) -> str:
+    """Return what a page says of plans alone, without a table."""
+    output = folder / "results" / "embedded" / "report" / "index.html"
+    write_page(plans, output)
+    return read_page(output)[0]
+
+
 def test_the_rule_stands_below_the_answer_with_the_states_and_the_margin(
-    make_page: MakePage,
+    tmp_path: Path,
 ) -> None:
-    plan = make_plan(tasks=["a_b"], methods=("svm-t", "cdspp"))
-    text, _ = read_page(make_page([replace(plan, margin=0.5)]))
+    text = text_of(tmp_path, replace(make_plan(), margin=0.5))
     rule = text[text.index('<p class="rule">') :]
     rule = unescape(rule[: rule.index("</p>")])
     assert rule.startswith(f'<p class="rule">{RULE} The other states of the source')
@@ -133,9 +139,16 @@ def test_every_method_by_every_state_is_a_section_of_its_own(page: Path) -> None
     assert 'id="table-source-help_digits"' in text
 
 
-def test_captions_tell_the_charts_of_few_and_of_many_tasks(make_page: MakePage) -> None:
-    charts = {"figures": ["source-states"]}  # and the opening one, of the same job
-    few, _ = read_page(make_page([make_plan(tasks=["a_b"])], **charts))
+def test_captions_tell_the_charts_of_few_and_of_many_tasks(tmp_path: Path) -> None:
+    def shown(plan: BenchmarkPlan) -> str:
+        study = WrittenStudy(tmp_path, [plan], {})
+        chart = tmp_path / "source-states.svg"  # and the opening one, of the same job
+        study.make_one("figure", chart.stem, [chart])
+        output = tmp_path / "results" / "embedded" / "report" / "index.html"
+        write_page([plan], output, figures=sorted(tmp_path.glob("*.svg")))
+        return read_page(output)[0]
+
+    few = shown(make_plan(tasks=["a_b"]))
     told = "Target-only is the state without a source."
     chart = few[few.index('id="figure-source-help"') :]
     assert told in chart[: chart.index("</figure>")]
@@ -143,20 +156,17 @@ def test_captions_tell_the_charts_of_few_and_of_many_tasks(make_page: MakePage) 
     assert "▲ dark: the real source is better" in matrix[: matrix.index("</figure>")]
     tasks = [f"a_b{place}" for place in range(11)]
     plan = make_plan(tasks=tasks, methods=("svm-t", "cdspp"), trials=2)
-    many, _ = read_page(make_page([plan], **charts))
+    many = shown(plan)
     assert told not in many
     assert "blue where the source helps, red where it hurts" in many
 
 
-def test_a_method_that_is_told_of_the_test_samples_is_named(
-    make_page: MakePage,
-) -> None:
-    methods = ("svm-t", "cdspp-sup", "cdspp")
-    plan = make_plan(tasks=["a_b"], methods=methods, trials=3)
+def test_a_method_that_is_told_of_the_test_samples_is_named(tmp_path: Path) -> None:
+    plan = make_plan()
     rows = (replace(row, kind="informed") for row in plan.rows if row.key == "cdspp")
     told = replace(plan, rows=(*plan.rows[:2], *rows))
-    assert "has a name: CDSPP is told" in read_page(make_page([told]))[0]
-    assert "has a name" not in read_page(make_page([plan]))[0]
+    assert "has a name: CDSPP is told" in text_of(tmp_path, told)
+    assert "has a name" not in text_of(tmp_path, plan)
 
 
 def test_tables_come_from_their_files_with_all_forms(make_page: MakePage) -> None:
@@ -289,7 +299,7 @@ def test_the_page_says_what_was_run_and_what_failed(
 
 
 def test_equal_studies_give_equal_pages(make_page: MakePage) -> None:
-    plans = [make_plan(trials=3), make_plan(benchmark="b", states=())]
+    plans = [make_plan(tasks=["a_b", "b_a"]), make_plan(benchmark="b", states=())]
     first = make_page(plans).read_bytes()
     assert make_page(plans).read_bytes() == first
 
@@ -323,11 +333,10 @@ def test_the_overlap_audit_shows_the_tasks_that_share_samples(
     assert "Digits: test samples that the source has labelled" in text
 
 
-def test_without_kept_samples_the_job_graph_has_no_exception(
-    make_page: MakePage,
-) -> None:
-    text, _ = read_page(make_page([make_plan(tasks=["a_b"], overlap="exclude")]))
-    assert "One exception is the protocol" not in text
+def test_without_kept_samples_the_job_graph_has_no_exception(tmp_path: Path) -> None:
+    exception = "One exception is the protocol"
+    assert exception not in text_of(tmp_path, make_plan(overlap="exclude"))
+    assert exception in text_of(tmp_path, make_plan(overlap="keep"))
 
 
 def test_the_data_are_told_with_source_licence_and_citations(
