@@ -27,9 +27,13 @@ include: "workflow/rules/fit.smk"
 include: "workflow/rules/score.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/timings.smk"
-include: "workflow/rules/paper.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/report.smk"
+
+
+for section in guest_classes():  # the paper's, and those of installed packages
+
+    include: section.rules
 
 
 localrules:

@@ -169,6 +169,7 @@ REFUSED: Mapping[str, Mapping[str, str]] = {
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.filterwarnings("ignore::cdspp.core.errors.CollapseWarning")
 @pytest.mark.filterwarnings("ignore::cdspp.core.errors.LabelWarning")
+@pytest.mark.filterwarnings("ignore::cdspp.core.errors.BridgeWarning")
 @pytest.mark.filterwarnings("error")
 def test_an_edge_is_labelled_or_refused_with_a_reason(form: str, case: str) -> None:
     problem, model = CASES[case], quick(form)

@@ -7,6 +7,7 @@ import inspect
 import pkgutil
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,6 @@ from support.quick_methods import every_form, every_method, method_of, quick
 from support.toy_problem import ToyProblem, some_rows, toy_problem
 
 import cdspp
-from cdspp import SourceDomain
 from cdspp.methods import (
     available,
     make,
@@ -84,7 +84,7 @@ def test_strings_with_unlabelled_rows_are_learnt(name: str) -> None:
     problem = toy_problem(spread=0.2)
     y = NAMES[problem.truth].astype(object)
     y[problem.unlabelled] = -1
-    source = SourceDomain(problem.source.X, NAMES[problem.source.y])
+    source = replace(problem.source, y=NAMES[problem.source.y])
     model = quick(name).fit(problem.X, y, source=source)
     numbers = problem.fit(quick(name))
     assert model.classes_.tolist() == NAMES.tolist()
@@ -193,7 +193,7 @@ def test_memory_order_and_precision_of_the_input_do_not_matter(name: str) -> Non
         np.asfortranarray(rows.astype(np.float32))
         for rows in (problem.X, problem.source.X)
     )
-    source = SourceDomain(X_source, problem.source.y.tolist())
+    source = replace(problem.source, X=X_source, y=problem.source.y.tolist())
     found = quick(name).fit(X, problem.y.tolist(), source=source).transduction_
     assert np.mean(found == problem.fit(quick(name)).transduction_) > 0.9
 

@@ -91,6 +91,8 @@ class Promise(NamedTuple):
 
 
 PROJECTIONS = ("cdspp", "cdspp-sup", "target-only", "dama", "dama-sup", "dama-plus")
+COLUMNS = ("easy-adapt", "shared-columns", "shared-columns-plus")
+MAPS = ("paired-map", "paired-map-plus", "procrustes")
 NETWORK: Mapping[str, Any] = {"n_components": 16, "max_iter": 8, "device": "cpu"}
 CODER: Mapping[str, Any] = {"n_atoms": 40, "max_iter": 4}
 ORDER, NAMES = frozenset({"order"}), frozenset({"names"})
@@ -101,6 +103,9 @@ PROMISES = [
     Promise(
         "cdspp-pca", KINDS - {"lengths", "extremes"}, probabilities=1e-8, axes=1e-9
     ),
+    Promise("cdspp-bridge", KINDS - {"rotation"}, probabilities=1e-8, axes=1e-9),
+    *(Promise(form, KINDS - {"rotation"}, (0.6,)) for form in COLUMNS),
+    *(Promise(form, spreads=(0.6,)) for form in MAPS),
     *(Promise(form, KINDS - NAMES, (0.8,)) for form in ("cdls", "cdls-sup")),
     # LIBSVM gives ties of votes to the first class, hence little spread.
     *(Promise(form, NAMES, (0.5,)) for form in ("cdls", "cdls-sup")),
@@ -130,6 +135,9 @@ NOT_PROMISED: Mapping[str, Mapping[str, str]] = {
         "lengths": "principal components see the lengths of rows",
         "extremes": "variances over- and underflow, which test_bad_input.py expects",
     },
+    **dict.fromkeys(
+        ("cdspp-bridge", *COLUMNS), {"rotation": "columns are shared, not directions"}
+    ),
     "ddacl": dict.fromkeys(KINDS, STEPS),
     "pa": {
         "order": "each code rests on those before it",

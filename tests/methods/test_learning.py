@@ -30,6 +30,13 @@ ABLE: Mapping[str, Mapping[str, Any]] = {
     "svm-t": {"C": 100.0},
 }
 FEW_DIRECTIONS = {"pa": "it uses ten atoms fewer than there are directions"}
+MISLED = dict.fromkeys(
+    (
+        *("cdspp-bridge", "easy-adapt", "shared-columns", "shared-columns-plus"),
+        *("paired-map", "paired-map-plus", "procrustes"),
+    ),
+    "the bridge of a toy problem says nothing; see test_bridges.py",
+)
 # With one label a class the score of each held-out row has the wrong sign.
 FEW_FOLDS = dict.fromkeys(
     ("svm-t platt", "svm-t platt raw"), "its folds need rows of each class"
@@ -64,7 +71,7 @@ def fitted(
 @every_form
 @pytest.mark.parametrize("problem", SEPARATED)
 def test_separated_classes_are_all_recognised(form: str, problem: str) -> None:
-    model = fitted(form, SEPARATED[problem], FEW_DIRECTIONS)
+    model = fitted(form, SEPARATED[problem], FEW_DIRECTIONS | MISLED)
     assert SEPARATED[problem].accuracy(model) == 1.0
 
 
@@ -74,7 +81,7 @@ def test_separated_classes_are_all_recognised(form: str, problem: str) -> None:
 def test_one_label_a_class_is_enough(form: str, shape: str, spread: float) -> None:
     few = {"source_per_class": 1, "labelled_per_class": 1, "spread": spread}
     problem = toy_problem(**few, **SHAPES[shape])
-    model = fitted(form, problem, FEW_DIRECTIONS | FEW_FOLDS)
+    model = fitted(form, problem, FEW_DIRECTIONS | FEW_FOLDS | MISLED)
     assert problem.accuracy(model) > 0.5
 
 
@@ -86,7 +93,7 @@ def test_a_class_that_the_source_lacks_is_recognised(
 ) -> None:
     problem = toy_problem(spread=spread)
     partial = some_source(problem, problem.source.y != code)
-    model = fitted(form, partial, COMPLETE | FEW_DIRECTIONS)
+    model = fitted(form, partial, COMPLETE | FEW_DIRECTIONS | MISLED)
     assert problem.accuracy(model) == 1.0
 
 
@@ -97,7 +104,7 @@ def test_classes_are_recognised_beside_one_that_the_target_lacks(
 ) -> None:
     problem = toy_problem(spread=0.2)
     partial = some_rows(problem, problem.y != code)
-    model = fitted(form, partial, COMPLETE | FEW_DIRECTIONS)
+    model = fitted(form, partial, COMPLETE | FEW_DIRECTIONS | MISLED)
     assert model.classes_.tolist() == [0, 1, 2, 3]
     right = model.transduction_ == partial.truth
     assert right[partial.truth != code].mean() > 0.9
@@ -111,7 +118,7 @@ def test_without_unlabelled_rows_a_method_learns_for_later(form: str) -> None:
     known = some_rows(problem, problem.labelled)
     has_final_fit = "final_fit" in option_defaults(method_of(form))
     for options in [{}, {"final_fit": True}][: 1 + has_final_fit]:
-        model = fitted(form, known, {}, **options)
+        model = fitted(form, known, MISLED, **options)
         assert {len(entry.prediction) for entry in model.history_} == {0}
         assert len(model.history_) == ROUNDS_ANYWAY.get(form, 1)
         np.testing.assert_array_equal(model.transduction_, known.y)

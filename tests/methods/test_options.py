@@ -43,6 +43,7 @@ OUT_OF_RANGE: Values = {
     "norms_of_all_classes": ["no"],
     "nu": [0.0, 1.5],
     "p": [0.5, 0.9],
+    "pair_weight": [-1.0],
     "pca_components": [0],
     "prior": ["oracle"],
     "random_state": ["seed"],

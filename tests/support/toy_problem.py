@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,30 @@ class ToyProblem:
     truth: np.ndarray
     source: SourceDomain
 
+    def __post_init__(self) -> None:
+        """Give the source a bridge without meaning: some columns, a pair a class."""
+        if self.source is None or self._is_bridged():
+            return
+        X, X_source = (
+            0.5 * row_normalise(np.array(rows, dtype=float))
+            for rows in (self.X, self.source.X)
+        )
+        both = sorted({*self.truth} & {*self.source.y})
+        parts = [
+            np.array([rows[codes == code].mean(axis=0) for code in both])
+            if both
+            else rows.mean(axis=0, keepdims=True)
+            for rows, codes in ((X_source, self.source.y), (X, self.truth))
+        ]
+        shared = [(k, k) for k in range(min(4, X.shape[1], X_source.shape[1]))]
+        bridged = replace(self.source, shared_columns=shared, paired_rows=tuple(parts))
+        object.__setattr__(self, "source", bridged)
+
+    def _is_bridged(self) -> bool:
+        """Whether the source has a bridge of the width of both domains."""
+        widths = [rows.shape[1] for rows in self.source.paired_rows or ()]
+        return widths == [self.source.X.shape[1], self.X.shape[1]]
+
     @property
     def unlabelled(self) -> np.ndarray:
         """Which target rows are unlabelled."""
@@ -83,9 +107,10 @@ def variant(
 ) -> ToyProblem:
     """Return the problem with other rows, labels or source."""
     fields = {"X": problem.X, "y": problem.y, "truth": problem.truth}
-    source = SourceDomain(
-        problem.source.X if X_source is None else X_source,
-        problem.source.y if y_source is None else y_source,
+    source = replace(
+        problem.source,
+        X=problem.source.X if X_source is None else X_source,
+        y=problem.source.y if y_source is None else y_source,
     )
     return ToyProblem(**{**fields, "source": source, **changes})
 
@@ -120,10 +145,12 @@ def renamed(problem: ToyProblem, names: np.ndarray) -> ToyProblem:
 def turned(problem: ToyProblem, width: int) -> ToyProblem:
     """Return the problem rotated into `width` dimensions, as many as before or more."""
     basis = np.linalg.qr(np.random.default_rng(3).standard_normal((width, width)))[0]
-    X, X_source = (
-        rows @ basis[: rows.shape[1]] for rows in (problem.X, problem.source.X)
+    X, X_source, *pairs = (
+        rows @ basis[: rows.shape[1]]
+        for rows in (problem.X, problem.source.X, *problem.source.paired_rows)
     )
-    return variant(problem, X=X, X_source=X_source)
+    bridged = replace(problem.source, X=X_source, paired_rows=tuple(pairs))
+    return replace(problem, X=X, source=bridged)
 
 
 def scaled(problem: ToyProblem, target: Any, source: Any) -> ToyProblem:

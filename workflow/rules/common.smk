@@ -25,6 +25,7 @@ from cdspp.study.files import (
     files_of_fit,
     prediction_files,
 )
+from cdspp.study.guest_sections import guest_classes
 from cdspp.study.layers import layered
 from cdspp.study.plan import plan_of
 from cdspp.study.workflow_files import told_file

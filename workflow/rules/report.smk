@@ -2,7 +2,6 @@
 # else that it rests on, labels among it, it states digests.
 
 from cdspp.core.provenance import data_digest
-from cdspp.study.guest_sections import guest_classes
 
 SECTION_MODULES = [section.__module__ for section in guest_classes()]
 

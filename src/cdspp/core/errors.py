@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "BridgeWarning",
     "ChecksumError",
     "CollapseWarning",
     "ConfigError",
@@ -37,6 +38,10 @@ class NotWritableError(Exception):
 
 class MethodFailed(RuntimeError):
     """A method cannot run on this input; recorded, not treated as a bug."""
+
+
+class BridgeWarning(UserWarning):
+    """Columns are shared that can hardly be of one unit."""
 
 
 class LabelWarning(UserWarning):

@@ -299,7 +299,7 @@ def chunks_of(X: Any, used: Int | None = None) -> Iterator[tuple[slice, Float]]:
         if used is None or len(used):
             yield from (X if used is None else X[used]).chunks()
     elif used is None:
-        yield slice(0, len(X)), X
+        yield slice(0, X.shape[0]), X
     else:
         step = _rows_of_a_chunk(X.shape[1])
         for start in range(0, len(used), step):

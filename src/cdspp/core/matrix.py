@@ -10,7 +10,7 @@ from scipy import sparse
 
 from cdspp.core.errors import DataError
 
-__all__ = ["is_sparse", "require_finite"]
+__all__ = ["is_sparse", "require_finite", "squared_lengths"]
 
 SHOWN = 5
 
@@ -18,6 +18,13 @@ SHOWN = 5
 def is_sparse(X: Any) -> bool:
     """Return whether `X` is a sparse matrix or array of SciPy."""
     return bool(sparse.issparse(X))
+
+
+def squared_lengths(X: Any) -> np.ndarray:
+    """Return the squared length of each row."""
+    if is_sparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    return np.asarray(np.einsum("ij,ij->i", X, X))
 
 
 def require_finite(

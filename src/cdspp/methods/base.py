@@ -25,9 +25,10 @@ from sklearn.utils.validation import (
 )
 
 from cdspp.core.errors import CollapseWarning, LabelWarning
-from cdspp.core.file_rows import FileRows, in_file, in_memory, mapped, rowwise
+from cdspp.core.file_rows import FileRows, in_file, in_memory, rowwise
 from cdspp.core.memory import require_memory
 from cdspp.core.storage import storable
+from cdspp.methods.bridge import Bridge, read_bridge
 from cdspp.methods.collapse import find_collapse
 from cdspp.methods.forewarning import warn_of_cost
 from cdspp.methods.labels import (
@@ -36,6 +37,7 @@ from cdspp.methods.labels import (
     compare_classes,
     read_labels,
 )
+from cdspp.methods.problem import Float, Int, Problem, SourceDomain
 from cdspp.methods.size import Size, expected_work
 
 __all__ = [
@@ -50,80 +52,8 @@ __all__ = [
     "TransductiveClassifier",
 ]
 
-Float = NDArray[np.float64]
-Int = NDArray[np.intp]
-
 # The rows as float64, and once more as labelled and unlabelled ones.
 DENSE_COPIES = 2
-
-
-@dataclass(frozen=True, eq=False)
-class SourceDomain:
-    """The labelled source samples of a heterogeneous domain adaptation problem.
-
-    One object rather than two arrays, and without a length: scikit-learn's
-    cross-validation slices every routed array that happens to have as many rows as the
-    target, and would cut the source apart in silence.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_source, n_features_source)
-        Source features; their number need not be that of the target.
-    y : array-like of shape (n_source,)
-        Source labels, one for each row.
-
-    Examples
-    --------
-    >>> from cdspp import SourceDomain
-    >>> source = SourceDomain([[0.0, 1.0], [1.0, 0.0]], ["cat", "dog"])
-    >>> len(source.X)
-    2
-    """
-
-    X: ArrayLike
-    y: ArrayLike
-
-    def __post_init__(self) -> None:
-        """Check that there is a label a row, where both can be counted."""
-        rows, labels = (_n_rows(part) for part in (self.X, self.y))
-        if None not in (rows, labels) and rows != labels:
-            raise ValueError(
-                f"SourceDomain: X has {rows} rows and y has {labels} labels. Give one "
-                "label for each row."
-            )
-
-
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """A validated problem with classes as codes ``0 .. n_classes - 1``.
-
-    Shapes: `X_source` (n_source, d_s), `X_labelled` (n_labelled, d_t), `X_unlabelled`
-    (n_unlabelled, d_t), all float64; `y_source` and `y_labelled` hold class codes. For
-    a method with `reads_files` rows may be a `cdspp.core.file_rows.FileRows` instead.
-    """
-
-    X_source: Float
-    y_source: Int
-    X_labelled: Float
-    y_labelled: Int
-    X_unlabelled: Float
-    n_classes: int
-
-    def replace_source(self, X: Float, y: Int) -> Problem:
-        """Return the problem with another source."""
-        return replace(self, X_source=X, y_source=y)
-
-    def map_rows(self, source: Any, target: Any, unlabelled: Any = None) -> Problem:
-        """Return the problem with `source` and `target` applied to the features.
-
-        `unlabelled` takes the place of `target` for the unlabelled rows.
-        """
-        return replace(
-            self,
-            X_source=mapped(self.X_source, source),
-            X_labelled=mapped(self.X_labelled, target),
-            X_unlabelled=mapped(self.X_unlabelled, unlabelled or target),
-        )
 
 
 @storable
@@ -187,6 +117,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     centres_rows: ClassVar[bool] = False  # before it compares their directions
     accepts_sparse: ClassVar[bool] = False  # rows in SciPy's sparse formats, as CSR
     reads_files: ClassVar[bool] = False  # rows of files by chunks, never all in memory
+    bridges: ClassVar[frozenset[str]] = frozenset()  # of shared columns, paired rows
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {}
 
@@ -243,7 +174,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             inconsistent; no target row is labelled.
         """
         self._validate_params()
-        X, y_target, labelled = self._validate_target(X, y)
+        named, (X, y_target, labelled) = X, self._validate_target(X, y)
         X_source, y_source = self._validate_source(source, X[labelled], y_target)
         if source is not None:
             compare_classes(y_target, y_source, type(self).__name__)
@@ -255,6 +186,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             y_labelled=np.searchsorted(classes, y_target),
             X_unlabelled=in_memory(X[~labelled], small=True),
             n_classes=len(classes),
+            bridge=self._validate_bridge(source, (X_source, X), named),
         )
         self._forewarn(problem)
         self.classes_ = classes
@@ -361,7 +293,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         self.transduction_ = self.classes_[codes]
 
     def _single_round(self, X: Float) -> Round:
-        if not len(X):
+        if not X.shape[0]:
             return Round(1, np.empty(0, dtype=np.intp))
         codes, confidence = self._predict_codes(X)
         return Round(1, codes, confidence)
@@ -412,6 +344,22 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             )
         check_classes(y_source)
         return X_source, y_source
+
+    def _validate_bridge(
+        self, source: SourceDomain | None, domains: tuple[Any, Any], named: Any
+    ) -> Bridge | None:
+        """Return what the domains share, where the method uses that."""
+        if not self.bridges:
+            return None
+        if source is None:
+            return Bridge.of_one_domain(domains[1].shape[1])
+        kept = {name: getattr(source, name) for name in self.bridges}
+        return read_bridge(
+            SourceDomain(source.X, source.y, **kept),
+            domains,
+            (source.X, named),
+            lambda rows, what: check_array(rows, input_name=what, **self._row_checks()),
+        )
 
 
 class ConfidentClassifier(HeterogeneousClassifier):
@@ -479,13 +427,6 @@ class TransductiveClassifier(HeterogeneousClassifier):
                 "were not given to fit. Fit again with these rows as unlabelled ones."
             )
         return np.array(found, dtype=np.intp), None
-
-
-def _n_rows(values: Any) -> int | None:
-    shape = getattr(values, "shape", None)
-    if shape is None and hasattr(values, "__len__"):
-        return len(values)
-    return int(shape[0]) if shape else None
 
 
 def _key(row: Float) -> bytes:

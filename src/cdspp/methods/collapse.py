@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.file_rows import chunks_of
+from cdspp.core.matrix import squared_lengths
 
 __all__ = [
     "DIVERGED",
@@ -135,7 +136,7 @@ def mean_cosine(X: Any) -> float:
 
     Parameters
     ----------
-    X : ndarray or FileRows of shape (n, d)
+    X : ndarray, sparse matrix or FileRows of shape (n, d)
         Rows; those of zeros have no direction and are left out.
 
     Examples
@@ -148,7 +149,7 @@ def mean_cosine(X: Any) -> float:
     for _, rows in chunks_of(X):
         # Squares of very large or small numbers are infinite or zero: left out, too.
         with np.errstate(over="ignore", under="ignore"):
-            lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+            lengths = np.sqrt(squared_lengths(rows))
         counted = (lengths > 0) & np.isfinite(lengths)
         weights = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=counted)
         total, n = total + weights @ rows, n + int(counted.sum())

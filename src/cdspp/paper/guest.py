@@ -16,6 +16,7 @@ from cdspp.paper.readings import (
     reading_setting,
 )
 from cdspp.report.outline import DETAILS, TABLE, TIMING, Fold, Item, Part
+from cdspp.study.guest_sections import GuestSection
 from cdspp.study.inheritance import Scissors
 from cdspp.study.known_names import KnownNames, unknown
 from cdspp.study.model import Benchmark, Setting, Study
@@ -76,8 +77,8 @@ DEVIATIONS = Part(
 TIME_CLAIMS = Item(TIMING, "time-claims", _has("claims"))
 
 
-class Paper:
-    """The guest section of the paper, see `cdspp.study.guest_sections.GuestSection`.
+class Paper(GuestSection):
+    """The guest section of the paper.
 
     Parameters
     ----------
@@ -86,6 +87,7 @@ class Paper:
     """
 
     name = NAME
+    rules = "workflow/rules/paper.smk"
 
     def __init__(self, resources: Path) -> None:
         self.folder = resources / "paper"

@@ -1,15 +1,15 @@
-"""Guest sections: what adds settings, checks and parts of the page to a study.
+"""Guest sections: what adds settings, checks, rules and parts of the page to a study.
 
 The paper is one (`cdspp.paper.guest`); an installed package adds its own by an entry
-point of the group ``cdspp.sections``, which names a class such as `GuestSection`.
+point of the group ``cdspp.sections``, which names a class derived from `GuestSection`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from cdspp.core.discovery import load_class, offered
 
@@ -24,8 +24,8 @@ OFFERED = "cdspp.sections"
 BUILT_IN = ("cdspp.paper.guest:Paper",)
 
 
-class GuestSection(Protocol):
-    """What a guest section offers; it is made once a study, with its resources.
+class GuestSection:
+    """What a guest section offers; it is made once a study, and derived from this.
 
     Parameters
     ----------
@@ -36,36 +36,47 @@ class GuestSection(Protocol):
     ----------
     name : str
         Of its settings, and of what a plan holds of it.
+    rules : str
+        File of the rules that make its tables and figures, relative to the Snakefile
+        or absolute. What `workflow/rules/common.smk` defines is at hand in it.
     """
 
     name: str
+    rules: str
 
-    def __init__(self, resources: Path) -> None: ...
+    def __init__(self, resources: Path) -> None:
+        self.resources = resources
 
     def cut(
         self, config: Mapping[str, Any], scissors: Scissors, inherited: Collection[str]
     ) -> dict[str, Any]:
         """Return its inherited keys, cut to what the study has."""
+        return {}
 
-    def faults(self, known: KnownNames) -> Iterator[str]:
-        """Yield what is wrong with its keys, a line each."""
+    def faults(self, known: KnownNames) -> Iterable[str]:
+        """Return what is wrong with its keys, a line each."""
+        return ()
 
     def setting_names(self, known: KnownNames) -> list[str]:
         """Return the names of the settings that it adds."""
+        return []
 
     def settings(
         self, config: Mapping[str, Any], benchmarks: Mapping[str, Benchmark]
     ) -> Iterable[Setting]:
         """Return the settings that it adds; they carry its name as their `guest`."""
+        return ()
 
     def plan(
         self, study: Study, config: Mapping[str, Any], benchmark: str
     ) -> dict[str, Any]:
         """Return what its tables need to know of a benchmark, as JSON could hold it."""
+        return {}
 
     @staticmethod
     def parts(outline: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the outline of the page with its own parts and items."""
+        return outline
 
 
 @cache

@@ -165,14 +165,18 @@ class CDSPPSup(SubspaceRecogniser):
             if isinstance(rows, FileRows):
                 require_room(rows)
         given = RowsInUse(prepared.X_source, prepared.y_source)
-        source = side_of([given], problem.n_classes, float(self.alpha))
+        pairs_source, pairs_target = self._pairs(prepared)
+        n_classes = problem.n_classes + sum(len(part.codes) for part in pairs_source)
+        source = side_of([given, *pairs_source], n_classes, float(self.alpha))
         labelled = RowsInUse(prepared.X_labelled, prepared.y_labelled)
         projection: Projection
 
         def fit_predict(selected: Int, codes: Int) -> Round:
             nonlocal projection
             parts = [labelled, RowsInUse(X_unlabelled, codes, selected)]
-            projection, (_, Z) = self._fit_in_use(source, given, parts)
+            target = side_of([*parts, *pairs_target], n_classes, source.alpha)
+            projection = self._solve(source, target, prepared)
+            (_, Z) = self._fit_in_use(source, target, given, parts, projection)
             prediction, confidence = rowwise(self._recognise, Z)
             return Round(1, prediction, confidence, projections=self._kept(projection))
 
@@ -196,17 +200,30 @@ class CDSPPSup(SubspaceRecogniser):
         # They are the problem's own, and no one reads them unprepared.
         return row_normalise(X, overwrite=True)
 
-    def _fit_in_use(
-        self, source: SideLike, given: RowsInUse, parts: Sequence[RowsInUse]
-    ) -> tuple[Projection, list[Any]]:
-        """Fit projection and classifier on the source and the target rows in use.
+    def _pairs(self, prepared: Problem) -> tuple[list[RowsInUse], list[RowsInUse]]:
+        """Return paired rows that take part in the projection, each a class."""
+        return [], []
 
-        Returns the projection, and all rows of each part of the target in the subspace.
-        """
-        target = side_of(parts, source.n_classes, source.alpha)
-        projection = solve_projection(
+    def _solve(
+        self, source: SideLike, target: SideLike, prepared: Problem
+    ) -> Projection:
+        """Return the projection; without its rows where some are no class's."""
+        return solve_projection(
             source, target, self.n_components, scaling=self.eigenvector_scaling
         )
+
+    def _fit_in_use(
+        self,
+        source: SideLike,
+        target: SideLike,
+        given: RowsInUse,
+        parts: Sequence[RowsInUse],
+        projection: Projection,
+    ) -> list[Any]:
+        """Fit the classifier on the source and the target rows in use.
+
+        Returns all rows of each part of the target in the subspace.
+        """
         self.projection_ = projection.target
         self.eigenvalues_ = projection.eigenvalues
         placed = [part.placed(projection.target) for part in parts]
@@ -218,7 +235,7 @@ class CDSPPSup(SubspaceRecogniser):
         else:
             in_use = [given.placed(projection.source), *in_use]
         self._recogniser = self._fit_recogniser(in_use, source, target, projection)
-        return projection, [part.X for part in placed]
+        return [part.X for part in placed]
 
     def _fit_recogniser(
         self,
@@ -229,19 +246,19 @@ class CDSPPSup(SubspaceRecogniser):
     ) -> SubspaceClassifier:
         """Fit the classifier on projected rows; means of those in files by chunks."""
         chunks = (chunk for part in in_use for chunk in part.chunks())
+        n_classes = len(self.classes_)
         how = {"center": self.center, "normalize_means": self.normalize_means}
         if self.classifier is None and any(part.in_file for part in in_use):
-            total = source.sums.sum(axis=1) @ projection.source
-            total += target.sums.sum(axis=1) @ projection.target
-            n = source.class_counts.sum() + target.class_counts.sum()
-            return SubspaceClassifier.fit_chunks(
-                chunks, total / n, source.n_classes, **how
-            )
+            total, n = np.zeros(projection.target.shape[1]), 0.0
+            for side, P in ((source, projection.source), (target, projection.target)):
+                total += side.sums[:, :n_classes].sum(axis=1) @ P
+                n += side.class_counts[:n_classes].sum()
+            return SubspaceClassifier.fit_chunks(chunks, total / n, n_classes, **how)
         rows, codes = zip(*chunks, strict=True)
         return SubspaceClassifier.fit(
             np.vstack(rows),
             np.concatenate(codes),
-            source.n_classes,
+            n_classes,
             classifier=self.classifier,
             **how,
         )

@@ -15,6 +15,7 @@ from cdspp.core.memory import require_memory
 from cdspp.methods.base import Float, Int
 from cdspp.methods.cdspp.structure_preserving import (
     ClosedForm,
+    Inverse,
     Side,
     SideLike,
     regularised_factor,
@@ -98,6 +99,13 @@ class ChunkedSide:
 
     def solve(self, other: Float, shared: NDArray[np.bool_]) -> ClosedForm:
         """Solve ``Q = K^{-1} M`` for the `shared` classes, see `Side.solve`."""
+        factor = self.inverse(other).factor
+        M = self.sums[:, shared]
+        Q = linalg.cho_solve(factor, M, check_finite=False)
+        return ClosedForm(M.T @ Q, lambda U: Q @ U, lambda U: None)
+
+    def inverse(self, other: Float) -> Inverse:
+        """Return ``K^{-1}``, factorised, in one pass over the rows."""
         d = self.parts[0].X.shape[1]
         roots = np.sqrt(self.class_counts + other / 2.0)
         K, sums = np.zeros((d, d), order="F"), np.zeros((self.n_classes, d))
@@ -106,10 +114,7 @@ class ChunkedSide:
                 sums += _indicator(codes, self.n_classes) @ rows
                 K = add_symmetric_product(K, rows * roots[codes][:, None])
         self.sums = sums.T
-        factor = regularised_factor(K, self.sums, self.alpha)
-        M = self.sums[:, shared]
-        Q = linalg.cho_solve(factor, M, check_finite=False)
-        return ClosedForm(M.T @ Q, lambda U: Q @ U, lambda U: None)
+        return Inverse(regularised_factor(K, self.sums, self.alpha), self.alpha)
 
 
 def _indicator(codes: Int, n_classes: int) -> sparse.csc_array:

@@ -30,11 +30,14 @@ from cdspp.methods.base import Float, Int
 
 __all__ = [
     "ClosedForm",
+    "Inverse",
     "Projection",
     "Side",
     "SideLike",
+    "in_both",
     "regularised_factor",
     "solve_projection",
+    "useful_number",
 ]
 
 # An eigenvalue below this share of the largest one is rounding error of a zero, of
@@ -91,6 +94,53 @@ class ClosedForm(NamedTuple):
     rows: Callable[[Float], Float | None]
 
 
+@dataclass(frozen=True, eq=False)
+class Inverse:
+    """``K^{-1}`` of one domain by a Cholesky factor of its smaller side.
+
+    Attributes
+    ----------
+    factor : tuple
+        Of K; or, with rows, of ``R R^T + alpha I``.
+    alpha : float
+        Weight of the regulariser.
+    rows : ndarray of shape (n, d) or None
+        ``R = L^{1/2} X``, where the rows are fewer than the features.
+    """
+
+    factor: tuple[Float, bool]
+    alpha: float
+    rows: Float | None = None
+
+    @property
+    def n_features(self) -> int:
+        """Size of K."""
+        return len(self.factor[0]) if self.rows is None else self.rows.shape[1]
+
+    def apply(self, B: Float) -> Float:
+        """Return ``K^{-1} B`` for `B` of shape (d, k)."""
+        if self.rows is None:
+            return np.asarray(linalg.cho_solve(self.factor, B, check_finite=False))
+        inner = linalg.cho_solve(self.factor, self.rows @ B, check_finite=False)
+        return np.asarray((B - self.rows.T @ inner) / self.alpha)
+
+    def block(self, columns: Int) -> Float:
+        """Return the rows and columns of ``K^{-1}`` at some features."""
+        c, lower = self.factor
+        if self.rows is None:
+            unit = np.zeros((len(c), len(columns)))
+            unit[columns, np.arange(len(columns))] = 1.0
+        else:
+            unit = self.rows[:, columns]
+        half = linalg.solve_triangular(
+            c, unit, trans=0 if lower else 1, lower=lower, check_finite=False
+        )
+        inner = half.T @ half
+        if self.rows is None:
+            return np.asarray(inner)
+        return np.asarray((np.eye(len(columns)) - inner) / self.alpha)
+
+
 class SideLike(Protocol):
     """One domain in a fit, its rows in memory (`Side`) or read by chunks."""
 
@@ -116,6 +166,9 @@ class SideLike(Protocol):
 
     def solve(self, other: Float, shared: NDArray[np.bool_]) -> ClosedForm:
         """Solve ``Q = K^{-1} M`` for the `shared` classes."""
+
+    def inverse(self, other: Float) -> Inverse:
+        """Return ``K^{-1}``, factorised."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,9 +238,7 @@ class Side:
         self, own: Float, extra: Float, shared: NDArray[np.bool_]
     ) -> tuple[Float, Callable[[Float], Float]]:
         """Factorise ``X^T W X - M M^T + alpha I`` of size d x d."""
-        weights = np.sqrt(own + extra)[self.codes]
-        K = symmetric_product(self.X * weights[:, None], of_rows=False)
-        factor = regularised_factor(K, self.sums, self.alpha)
+        factor = self._factor_of_features(own, extra)
         M = self.sums[:, shared]
         Q = linalg.cho_solve(factor, M, check_finite=False)
         return self.X @ Q, lambda U: Q @ U
@@ -200,6 +251,37 @@ class Side:
         `F` is diagonal plus one rank-one term a class. ``Y = F Y / sqrt(extra)`` for
         shared classes, hence ``K^{-1} M = X^T F (F X X^T F + alpha I)^{-1} Y`` scaled.
         """
+        factor, scale, shift = self._factor_of_rows(own, extra)
+        Y = self.indicator[:, shared]
+        B = linalg.cho_solve(factor, Y, check_finite=False) / np.sqrt(extra[shared])
+        B = self._root(scale, shift, B)
+        Z = linalg.blas.dsymm(1.0, self.gram, B)
+        return Z, lambda U: self.X.T @ (B @ U)
+
+    def inverse(self, other: Float) -> Inverse:
+        """Return ``K^{-1}``, factorised by the smaller side."""
+        n, d = self.X.shape
+        if n >= d:
+            factor = self._factor_of_features(self.class_counts, other / 2.0)
+            return Inverse(factor, self.alpha)
+        factor, scale, shift = self._factor_of_rows(self.class_counts, other / 2.0)
+        return Inverse(factor, self.alpha, self._root(scale, shift, self.X))
+
+    def _factor_of_features(self, own: Float, extra: Float) -> tuple[Float, bool]:
+        weights = np.sqrt(own + extra)[self.codes]
+        K = symmetric_product(self.X * weights[:, None], of_rows=False)
+        return regularised_factor(K, self.sums, self.alpha)
+
+    def _root(self, scale: Float, shift: Float, B: Float) -> Float:
+        """Return ``F B``."""
+        return (
+            scale[:, None] * B + (shift[:, None] * (self.indicator.T @ B))[self.codes]
+        )
+
+    def _factor_of_rows(
+        self, own: Float, extra: Float
+    ) -> tuple[tuple[Float, bool], Float, Float]:
+        """Factorise ``F X X^T F + alpha I``; return what makes up `F`, too."""
         root = np.sqrt(own + extra)
         shift = (np.sqrt(extra) - root) / np.maximum(own, 1.0)
         scale = root[self.codes]
@@ -212,11 +294,7 @@ class Side:
         )
         diagonal(S)[:] += self.alpha
         factor = linalg.cho_factor(S, overwrite_a=True, check_finite=False)
-        Y = self.indicator[:, shared]
-        B = linalg.cho_solve(factor, Y, check_finite=False) / np.sqrt(extra[shared])
-        B = scale[:, None] * B + (shift[:, None] * (self.indicator.T @ B))[self.codes]
-        Z = linalg.blas.dsymm(1.0, self.gram, B)
-        return Z, lambda U: self.X.T @ (B @ U)
+        return factor, scale, shift
 
 
 def regularised_factor(K: Float, M: Float, alpha: float) -> tuple[Float, bool]:
@@ -266,13 +344,13 @@ def solve_projection(
     a side: one symmetric product and one Cholesky factor of the smaller of n and d;
     O(C^3) for the rest.
     """
-    shared = (source.class_counts > 0) & (target.class_counts > 0)
+    shared = in_both(source, target)
     solved_source = source.solve(target.class_counts, shared)
     solved_target = target.solve(source.class_counts, shared)
     A, B = psd_factor(solved_source.overlap), psd_factor(solved_target.overlap)
     W, sigma, Zt = linalg.svd(A.T @ B, full_matrices=False, check_finite=False)
     positive = int(np.sum(sigma > RELATIVE_TOLERANCE * sigma[0])) if len(sigma) else 0
-    rank = _useful(n_components, positive)
+    rank = useful_number(n_components, positive)
     sigma = sigma[:rank]
     norms = np.sqrt(2.0) * sigma
     U, V = B @ Zt[:rank].T / norms, A @ W[:, :rank] / norms
@@ -290,7 +368,13 @@ def solve_projection(
     )
 
 
-def _useful(n_components: int | None, positive: int) -> int:
+def in_both(source: SideLike, target: SideLike) -> NDArray[np.bool_]:
+    """Return the classes with rows in both domains, which alone couple them."""
+    return (source.class_counts > 0) & (target.class_counts > 0)
+
+
+def useful_number(n_components: int | None, positive: int) -> int:
+    """Return how many directions to take; warn where fewer are positive than asked."""
     if n_components is None:
         return positive
     if n_components > positive:
@@ -298,6 +382,6 @@ def _useful(n_components: int | None, positive: int) -> int:
             f"n_components={n_components}, but only {positive} directions have a "
             "positive eigenvalue (at most one a class); the others would be arbitrary. "
             f"Using {positive}.",
-            stacklevel=2,
+            stacklevel=3,
         )
     return min(n_components, positive)

@@ -1,0 +1,330 @@
+"""What two domains share besides labels: columns of one meaning, objects seen twice."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cdspp.core.discovery import did_you_mean
+from cdspp.core.errors import BridgeWarning
+from cdspp.core.file_rows import FileRows, chunks_of, mapped
+from cdspp.core.matrix import is_sparse
+from cdspp.core.wording import counted
+
+__all__ = [
+    "PAIRS",
+    "SAME_NAMES",
+    "SHARED",
+    "Bridge",
+    "check_bridge",
+    "n_rows",
+    "read_bridge",
+]
+
+SAME_NAMES = "same-names"
+# What a method says that it uses.
+SHARED, PAIRS = "shared_columns", "paired_rows"
+# Spreads of one quantity in one unit hardly differ by more.
+SPREADS_APART = 10.0
+FEWEST_ROWS = 10
+SHOWN = 3
+
+Places = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Bridge:
+    """Shared columns and paired rows of a problem, validated.
+
+    Attributes
+    ----------
+    source, target : ndarray of shape (n_shared,)
+        Places of the shared columns in either domain, in equal order.
+    pairs_source, pairs_target : arrays of shape (n_pairs, d_s) and (n_pairs, d_t)
+        Rows of objects described in both ways, dense or CSR; None without any.
+    one_domain : bool
+        Whether the source is the target itself, since `fit` was given none.
+    """
+
+    source: Places
+    target: Places
+    pairs_source: Any = None
+    pairs_target: Any = None
+    one_domain: bool = False
+
+    @classmethod
+    def of_one_domain(cls, n_features: int) -> Bridge:
+        """Return what a domain shares with itself: all columns, and every row."""
+        every = np.arange(n_features)
+        return cls(every, every, one_domain=True)
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of paired rows."""
+        return 0 if self.pairs_source is None else int(self.pairs_source.shape[0])
+
+    def map_rows(self, source: Any, target: Any) -> Bridge:
+        """Return the bridge with its paired rows mapped as those of the domains."""
+        if not self.n_pairs:
+            return self
+        return replace(
+            self,
+            pairs_source=mapped(self.pairs_source, source),
+            pairs_target=mapped(self.pairs_target, target),
+        )
+
+
+def check_bridge(shared_columns: Any, paired_rows: Any) -> None:
+    """Check of a bridge what can be checked without the target.
+
+    Raises
+    ------
+    ValueError
+        Columns are not given in pairs, or one twice; rows are not paired.
+    """
+    if shared_columns is not None and not _is_same_names(shared_columns):
+        sides = zip(("source", "target"), _sides(shared_columns), strict=True)
+        for side, columns in sides:
+            twice = [column for column in columns if columns.count(column) > 1]
+            if twice:
+                raise ValueError(
+                    f"shared_columns: the {side} column {twice[0]!r} is given twice. "
+                    "Pair each column with one other at most."
+                )
+    if paired_rows is None:
+        return
+    parts = list(paired_rows)
+    if len(parts) != 2:
+        raise ValueError(
+            "paired_rows: expected two arrays, (rows of the source's features, rows "
+            f"of the target's features), got {counted(len(parts), 'part')}."
+        )
+    n_source, n_target = (n_rows(part) or 0 for part in parts)
+    if n_source != n_target:
+        raise ValueError(
+            f"paired_rows: {counted(n_source, 'row')} of the source and {n_target} of "
+            "the target. Row k of both has to describe the same object."
+        )
+
+
+def read_bridge(
+    given: Any,
+    domains: tuple[Any, Any],
+    named: tuple[Any, Any],
+    check_rows: Callable[[Any, str], Any],
+) -> Bridge:
+    """Return the bridge of a source domain to the target.
+
+    Parameters
+    ----------
+    given : SourceDomain
+        With `shared_columns` and `paired_rows`.
+    domains : tuple of two arrays
+        The validated rows of source and target.
+    named : tuple of two objects
+        The rows as they were given: the columns of data frames have names.
+    check_rows : callable
+        Validates paired rows, given them and what they are called.
+
+    Raises
+    ------
+    ValueError
+        A column is unknown, or a name is asked of rows without names; a paired row is
+        malformed.
+
+    Notes
+    -----
+    Warns of paired rows with the values of a row of their domain, and leaves them out;
+    and of shared columns whose spread differs by more than a factor of ten.
+    """
+    places = _shared_places(given.shared_columns, domains, named)
+    bridge = Bridge(*places)
+    _warn_of_spreads(domains, places, named)
+    if given.paired_rows is None or not n_rows(given.paired_rows[0]):
+        return bridge
+    parts: list[Any] = []
+    apart = np.ones(n_rows(given.paired_rows[0]) or 0, dtype=bool)
+    for side, rows, X, frame in zip(
+        ("source", "target"), given.paired_rows, domains, named, strict=True
+    ):
+        names, own = _names(frame), _names(rows)
+        if names is not None and own is not None and names != own:
+            raise ValueError(
+                f"paired_rows: the columns of the {side}'s pairs are not those of its "
+                "rows. Give the same columns in the same order."
+            )
+        checked = check_rows(rows, f"paired_rows of the {side}")
+        if checked.shape[1] != X.shape[1]:
+            raise ValueError(
+                f"paired_rows: {counted(checked.shape[1], 'column')} on the side of "
+                f"the {side}, whose rows have {X.shape[1]}."
+            )
+        parts.append(checked)
+        apart &= _apart(side, checked, X)
+    rows_source, rows_target = (part[apart] for part in parts)
+    return replace(bridge, pairs_source=rows_source, pairs_target=rows_target)
+
+
+def _is_same_names(shared_columns: Any) -> bool:
+    return isinstance(shared_columns, str) and shared_columns == SAME_NAMES
+
+
+def _sides(shared_columns: Any) -> tuple[list[Any], list[Any]]:
+    """Return the columns of the source, and those of the target."""
+    expected = f"expected {SAME_NAMES!r} or pairs (source column, target column)"
+    if isinstance(shared_columns, str):
+        raise ValueError(f"shared_columns: {expected}, got {shared_columns!r}.")
+    sides: tuple[list[Any], list[Any]] = ([], [])
+    for pair in shared_columns:
+        if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
+            raise ValueError(f"shared_columns: {expected}, got {pair!r} among them.")
+        for side, column in zip(sides, pair, strict=True):
+            side.append(column)
+    return sides
+
+
+def n_rows(values: Any) -> int | None:
+    """Return how many rows or labels there are, None where that cannot be told."""
+    shape = getattr(values, "shape", None)
+    if shape is None and hasattr(values, "__len__"):
+        return len(values)
+    return int(shape[0]) if shape else None
+
+
+def _names(frame: Any) -> list[str] | None:
+    """Return the names of the columns of a data frame, None of other rows."""
+    columns = getattr(frame, "columns", None)
+    return None if columns is None else [str(name) for name in columns]
+
+
+def _shared_places(
+    shared_columns: Any, domains: tuple[Any, Any], named: tuple[Any, Any]
+) -> tuple[Places, Places]:
+    names = _names(named[0]), _names(named[1])
+    if shared_columns is None:
+        sides: tuple[list[Any], list[Any]] = ([], [])
+    elif not _is_same_names(shared_columns):
+        sides = _sides(shared_columns)
+    elif names[0] is None or names[1] is None:
+        raise ValueError(
+            f"shared_columns={SAME_NAMES!r} needs data frames on both sides, whose "
+            "columns have names. Give the numbers of the columns, in pairs."
+        )
+    else:
+        in_both = [name for name in names[0] if name in set(names[1])]
+        sides = in_both, in_both
+        if not in_both:
+            raise ValueError(
+                "shared_columns: no column has the same name in both domains. Give "
+                "pairs (source column, target column), or None."
+            )
+    source, target = (
+        np.array([_place(name, side, known, X.shape[1]) for name in columns], "intp")
+        for side, columns, known, X in zip(
+            ("source", "target"), sides, names, domains, strict=True
+        )
+    )
+    return source, target
+
+
+def _place(column: Any, side: str, names: Sequence[str] | None, width: int) -> int:
+    if isinstance(column, Integral) and not isinstance(column, bool):
+        if 0 <= int(column) < width:
+            return int(column)
+        raise ValueError(
+            f"shared_columns: the {side} has no column {column}, its columns are 0 to "
+            f"{width - 1}."
+        )
+    if names is None:
+        raise ValueError(
+            f"shared_columns: {column!r} is no number, and the columns of the {side} "
+            "have no names. Give the number of the column, or a data frame."
+        )
+    if names.count(str(column)) != 1:
+        if str(column) in names:
+            raise ValueError(f"shared_columns: the {side} has two columns {column!r}.")
+        hint = did_you_mean(column, names)
+        raise ValueError(f"shared_columns: the {side} has no column {column!r}{hint}")
+    return names.index(str(column))
+
+
+def _apart(side: str, pairs: Any, X: Any) -> NDArray[np.bool_]:
+    """Return which paired rows are no row of their domain, too."""
+    numbers = {key: number for number, key in enumerate(_keys(pairs)) if key}
+    apart = np.ones(pairs.shape[0], dtype=bool)
+    apart[[numbers[key] for key in _keys(X) if key in numbers]] = False
+    if not apart.all():
+        found = f"{np.sum(~apart)} of {counted(len(apart), 'pair')}"
+        warnings.warn(
+            f"paired_rows: {found} have the values of a row of the {side}, pair "
+            f"{np.argmin(apart)} first, and are left out: paired objects may take part "
+            "in nothing else.",
+            BridgeWarning,
+            stacklevel=5,
+        )
+    return apart
+
+
+def _keys(X: Any) -> Iterator[bytes]:
+    """Yield what tells each row from others, nothing of a row of zeros."""
+    if is_sparse(X):
+        X = X.tocsr().sorted_indices()
+        for start, stop in zip(X.indptr[:-1], X.indptr[1:], strict=True):
+            yield X.indices[start:stop].tobytes() + X.data[start:stop].tobytes()
+        return
+    for _, rows in chunks_of(X):
+        for row in rows:
+            yield (row + 0.0).tobytes() if row.any() else b""  # -0.0 is 0.0
+
+
+def _warn_of_spreads(
+    domains: tuple[Any, Any], places: tuple[Places, Places], named: tuple[Any, Any]
+) -> None:
+    """Warn of shared columns that can hardly be of one unit."""
+    few = min(X.shape[0] for X in domains) < FEWEST_ROWS
+    if few or not len(places[0]) or any(isinstance(X, FileRows) for X in domains):
+        return
+    spreads = [_spread(X, at) for X, at in zip(domains, places, strict=True)]
+    low, high = np.minimum(*spreads), np.maximum(*spreads)
+    apart = np.flatnonzero((low > 0) & (high > SPREADS_APART * low))
+    if not len(apart):
+        return
+
+    def told(side: int, k: int) -> str:
+        column, names = places[side][k], _names(named[side])
+        return (
+            f"{('source', 'target')[side]} column {names[column] if names else column}:"
+            f" median {_median(domains[side], column):.3g}, spread "
+            f"{spreads[side][k]:.3g}"
+        )
+
+    shown = "; ".join(f"{told(0, k)}, {told(1, k)}" for k in apart[:SHOWN])
+    warnings.warn(
+        f"{len(apart)} of {counted(len(low), 'shared column')} differ in spread by "
+        f"more than a factor of {SPREADS_APART:.0f} ({shown}). Equal names do not make "
+        "equal units: convert them, or do not share them.",
+        BridgeWarning,
+        stacklevel=5,
+    )
+
+
+def _spread(X: Any, columns: Places) -> np.ndarray:
+    """Return the spread of columns; of sparse rows, of stored values about zero."""
+    kept = X[:, columns]
+    with np.errstate(over="ignore", invalid="ignore"):  # infinite, then, or unknown
+        if not is_sparse(X):
+            return np.asarray(kept.std(axis=0))
+        stored = np.maximum(np.diff(kept.tocsc().indptr), 1)
+        squares = np.asarray(kept.multiply(kept).sum(axis=0)).ravel()
+        return np.asarray(np.sqrt(squares / stored))
+
+
+def _median(X: Any, column: int) -> float:
+    values = X[:, [column]]
+    return float(np.median(values.toarray() if is_sparse(X) else values))

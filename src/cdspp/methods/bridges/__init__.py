@@ -1,0 +1,1 @@
+"""Rows that use what two domains share besides labels: columns, or paired rows."""

@@ -1,0 +1,164 @@
+"""A linear machine on the rows of both domains, brought into one space by a bridge."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.preprocessing import normalize
+from sklearn.svm import LinearSVC
+
+from cdspp.core.linalg import row_normalise, softmax
+from cdspp.core.matrix import is_sparse
+from cdspp.core.storage import storable
+from cdspp.methods.base import ConfidentClassifier, Float, Int, Problem, Round
+from cdspp.methods.bridge import Bridge
+from cdspp.methods.shared.common_subspace import CommonSpaceMethod
+from cdspp.methods.shared.constraints import COUNT, POSITIVE
+from cdspp.methods.shared.pseudo_labelling import selective_pseudo_labelling
+
+__all__ = ["ROUNDS", "JointMachine", "LinearMachine", "stacked", "unit_rows"]
+
+# The labelled target rows together weigh this share of the source, or their number.
+TARGET_SHARE = 0.25
+ROUNDS: Mapping[str, list[Any]] = {"max_iter": [COUNT]}
+
+
+def unit_rows(X: Any) -> Any:
+    """Return rows of unit length, sparse ones as CSR; a zero row stays zero."""
+    if not is_sparse(X):
+        return row_normalise(X)
+    return normalize(X) if X.shape[0] else X
+
+
+def stacked(parts: list[Any], *, columns: bool = False) -> Any:
+    """Return dense or sparse rows below each other, or `columns` beside each other."""
+    if any(map(is_sparse, parts)):
+        join = sparse.hstack if columns else sparse.vstack
+        return join(parts, format="csr")
+    return np.hstack(parts) if columns else np.vstack(parts)
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class LinearMachine:
+    """A linear machine for each class against all others.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (d, n_present)
+        Of the features.
+    intercepts : ndarray of shape (n_present,)
+        Constants.
+    present : ndarray of shape (n_present,)
+        Class codes.
+    n_classes : int
+        Number of classes.
+    """
+
+    weights: Float
+    intercepts: Float
+    present: Int
+    n_classes: int
+
+    @classmethod
+    def fit(
+        cls, X: Any, codes: Int, n_classes: int, C: float, weights: Float
+    ) -> LinearMachine:
+        """Fit to rows (n, d) of unit length with a weight each, in O(nnz) a pass."""
+        present = np.unique(codes)
+        if len(present) == 1:
+            return cls(np.zeros((X.shape[1], 1)), np.zeros(1), present, n_classes)
+        # The order of its passes is drawn from a fixed seed: nothing is random.
+        machine = LinearSVC(C=C, random_state=0, max_iter=10_000)
+        machine.fit(X, codes, sample_weight=weights)
+        W, b = machine.coef_.T, machine.intercept_
+        if len(present) == 2:
+            W, b = np.hstack([-W, W]), np.concatenate([-b, b])
+        return cls(np.ascontiguousarray(W), b, present, n_classes)
+
+    def probabilities(self, X: Any) -> Float:
+        """Return the softmax of the decision values, zero for a class without one."""
+        found = np.zeros((X.shape[0], self.n_classes))
+        found[:, self.present] = softmax(X @ self.weights + self.intercepts)
+        return found
+
+
+class JointMachine(CommonSpaceMethod, ConfidentClassifier):
+    """Base of the methods that bring both domains into one space by a bridge.
+
+    A subclass says in `bridges` what it uses, and gives `_prepare_source` and
+    `_prepare_target`, which return rows of unit length in the joint space; `_build`
+    sets what these rest on. With ``max_iter`` rounds of selective pseudo-labelling on
+    the unlabelled rows where it is not supervised.
+    """
+
+    accepts_sparse = True
+
+    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {"C": [POSITIVE]}
+
+    C: float
+    _machine: LinearMachine
+
+    @classmethod
+    def work(cls, size: Any) -> tuple[float, float]:
+        """Return about how many seconds a fit takes, and MB beside the data."""
+        rows = size.n_source + size.n_labelled
+        rounds = 1 if cls.supervised else 5
+        passed = rounds * (rows + (rounds > 1) * size.n_unlabelled / 2)
+        values = passed * (size.d_source + size.d_target) / 2
+        return 0.006 + 2e-8 * size.n_classes * values, 16e-6 * values / rounds
+
+    def _place_target(self, X: Float) -> Float:
+        return X
+
+    def _place_source(self, X: Float) -> Float:
+        return X
+
+    @abstractmethod
+    def _build(self, problem: Problem, bridge: Bridge) -> None:
+        """Learn the joint space, of rows as they were given."""
+
+    def _fit_problem(self, problem: Problem) -> list[Round]:
+        bridge = problem.bridge
+        assert bridge is not None
+        self._build(problem, bridge)
+        parts = self._prepare(problem)
+        if self.supervised:
+            self._machine = self._fit_machine(parts, [parts.X_labelled], [])
+            return []
+        X = parts.X_unlabelled
+
+        def fit_predict(selected: Int, codes: Int) -> Round:
+            rows = [parts.X_labelled, X[selected]]
+            self._machine = self._fit_machine(parts, rows, [codes])
+            if not X.shape[0]:
+                return Round(1, codes, np.empty(0))
+            found = self._machine.probabilities(X)
+            return Round(1, *self._most_probable(found))
+
+        rounds = self.get_params()["max_iter"] if X.shape[0] else 1
+        return selective_pseudo_labelling(fit_predict, rounds)
+
+    def _fit_machine(
+        self, parts: Problem, target: list[Any], codes: list[Int]
+    ) -> LinearMachine:
+        """Fit to the source and the target rows in use, which together weigh enough."""
+        X = stacked([parts.X_source, *target])
+        n_source = parts.X_source.shape[0]
+        n_target = X.shape[0] - n_source
+        weights = np.ones(X.shape[0])
+        weights[n_source:] = max(TARGET_SHARE * n_source, n_target) / n_target
+        every = np.concatenate([parts.y_source, parts.y_labelled, *codes])
+        return LinearMachine.fit(X, every, parts.n_classes, self.C, weights)
+
+    def _probabilities(self, X: Any) -> Float:
+        return self._machine.probabilities(self._prepare_target(X))
+
+    def _lacks(self, what: str, example: str) -> ValueError:
+        name = type(self).__name__
+        return ValueError(f"{name} needs {what}: SourceDomain(X, y, {example}).")

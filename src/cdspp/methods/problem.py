@@ -1,0 +1,106 @@
+"""A problem of heterogeneous domain adaptation: its source, and all of it validated."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cdspp.core.file_rows import mapped
+from cdspp.methods.bridge import Bridge, check_bridge, n_rows
+
+__all__ = ["Float", "Int", "Problem", "SourceDomain"]
+
+Float = NDArray[np.float64]
+Int = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class SourceDomain:
+    """The labelled source samples of a heterogeneous domain adaptation problem.
+
+    One object rather than two arrays, and without a length: scikit-learn's
+    cross-validation slices every routed array that happens to have as many rows as the
+    target, and would cut the source apart in silence.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_source, n_features_source)
+        Source features; their number need not be that of the target.
+    y : array-like of shape (n_source,)
+        Source labels, one for each row.
+    shared_columns : {"same-names"} or list of pairs, default=None
+        Columns of one meaning and unit in both domains, as pairs (source column, target
+        column) of numbers, or of names in data frames; "same-names" takes all columns
+        of equal names in both.
+    paired_rows : tuple of two array-likes, default=None
+        Objects described in both ways, of shapes (n_pairs, n_features_source) and
+        (n_pairs, n_features). They need no labels, and are neither rows of `X` nor
+        target rows.
+
+    Notes
+    -----
+    Methods that cannot use shared columns or paired rows ignore them; see
+    `cdspp.methods.bridges` for those that can.
+
+    Examples
+    --------
+    >>> from cdspp import SourceDomain
+    >>> source = SourceDomain([[0.0, 1.0], [1.0, 0.0]], ["cat", "dog"])
+    >>> len(source.X)
+    2
+    """
+
+    X: ArrayLike
+    y: ArrayLike
+    _: KW_ONLY
+    shared_columns: Any = None
+    paired_rows: Any = None
+
+    def __post_init__(self) -> None:
+        """Check that there is a label a row, where both can be counted, and pairs."""
+        rows, labels = (n_rows(part) for part in (self.X, self.y))
+        if None not in (rows, labels) and rows != labels:
+            raise ValueError(
+                f"SourceDomain: X has {rows} rows and y has {labels} labels. Give one "
+                "label for each row."
+            )
+        check_bridge(self.shared_columns, self.paired_rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A validated problem with classes as codes ``0 .. n_classes - 1``.
+
+    Shapes: `X_source` (n_source, d_s), `X_labelled` (n_labelled, d_t), `X_unlabelled`
+    (n_unlabelled, d_t), all float64; `y_source` and `y_labelled` hold class codes. For
+    a method with `reads_files` rows may be a `cdspp.core.file_rows.FileRows` instead.
+    The bridge is that of a method which uses one.
+    """
+
+    X_source: Float
+    y_source: Int
+    X_labelled: Float
+    y_labelled: Int
+    X_unlabelled: Float
+    n_classes: int
+    bridge: Bridge | None = None
+
+    def replace_source(self, X: Float, y: Int) -> Problem:
+        """Return the problem with another source."""
+        return replace(self, X_source=X, y_source=y)
+
+    def map_rows(self, source: Any, target: Any, unlabelled: Any = None) -> Problem:
+        """Return the problem with `source` and `target` applied to the features.
+
+        `unlabelled` takes the place of `target` for the unlabelled rows.
+        """
+        return replace(
+            self,
+            X_source=mapped(self.X_source, source),
+            X_labelled=mapped(self.X_labelled, target),
+            X_unlabelled=mapped(self.X_unlabelled, unlabelled or target),
+            bridge=self.bridge and self.bridge.map_rows(source, target),
+        )

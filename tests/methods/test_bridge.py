@@ -1,0 +1,148 @@
+"""What a source shares with the target besides labels: read, refused, warned of."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from cdspp import CDSPP, SharedColumns, SourceDomain
+from cdspp.core.errors import BridgeWarning
+from cdspp.methods.bridge import Bridge, read_bridge
+
+RNG = np.random.default_rng(0)
+X_SOURCE, X = RNG.normal(size=(12, 3)), RNG.normal(size=(15, 4))
+Y_SOURCE = np.arange(12) % 2
+SOURCE_TABLE = pd.DataFrame(X_SOURCE, columns=["age", "chol", "slope"])
+TABLE = pd.DataFrame(X, columns=["chol", "weight", "age", "thal"])
+PAIRS = RNG.normal(size=(5, 3)), RNG.normal(size=(5, 4))
+
+
+def read(source: Any = X_SOURCE, target: Any = X, **bridge: Any) -> Bridge:
+    domains = tuple(
+        rows if sparse.issparse(rows) else np.asarray(rows) for rows in (source, target)
+    )
+    given = SourceDomain(source, Y_SOURCE, **bridge)
+    return read_bridge(given, domains, (source, target), lambda rows, _: rows)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "shared"),
+    [
+        (SOURCE_TABLE, TABLE, "same-names"),
+        (SOURCE_TABLE, TABLE, [("age", "age"), ("chol", "chol")]),
+        (X_SOURCE, TABLE, [(0, "age"), (1, "chol")]),
+        (X_SOURCE, X, np.array([[0, 2], [1, 0]])),
+        (sparse.csr_array(X_SOURCE), sparse.csr_array(X), [(0, 2), (1, 0)]),
+    ],
+)
+def test_columns_are_shared_by_number_or_by_name(
+    source: Any, target: Any, shared: Any
+) -> None:
+    found = read(source, target, shared_columns=shared)
+    assert found.source.tolist() == [0, 1]
+    assert found.target.tolist() == [2, 0]
+    assert found.n_pairs == 0
+
+
+@pytest.mark.parametrize(
+    ("shared", "reason"),
+    [
+        ([(0, 1), (0, 2)], "the source column 0 is given twice"),
+        ([(0, 1), (2, 1)], "the target column 1 is given twice"),
+        ([(0, 4)], "the target has no column 4, its columns are 0 to 3"),
+        ([(-1, 0)], "the source has no column -1"),
+        ([("age", 0)], "'age' is no number, and the columns of the source have no nam"),
+        ([0, 1], "expected 'same-names' or pairs"),
+        (["ab"], "expected 'same-names' or pairs"),
+        ("names", "expected 'same-names' or pairs .source column, target column., got"),
+        ("same-names", "needs data frames on both sides"),
+    ],
+)
+def test_a_fault_of_shared_columns_is_one_line(shared: Any, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason) as caught:
+        read(shared_columns=shared)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_unknown_name_is_told_with_the_nearest_one() -> None:
+    with pytest.raises(ValueError, match="no column 'wight': did you mean 'weight'?"):
+        read(SOURCE_TABLE, TABLE, shared_columns=[("age", "wight")])
+
+
+def test_a_name_that_two_columns_have_is_refused() -> None:
+    twice = TABLE.set_axis(["age", "chol", "age", "thal"], axis=1)
+    with pytest.raises(ValueError, match="the target has two columns 'age'"):
+        read(SOURCE_TABLE, twice, shared_columns="same-names")
+
+
+def test_tables_without_a_common_name_share_nothing() -> None:
+    other = TABLE.add_prefix("t_")
+    with pytest.raises(ValueError, match="no column has the same name in both"):
+        read(SOURCE_TABLE, other, shared_columns="same-names")
+
+
+@pytest.mark.parametrize(
+    ("pairs", "reason"),
+    [
+        ((PAIRS[0], PAIRS[1][:4]), "5 rows of the source and 4 of the target"),
+        ((PAIRS[0],), "expected two arrays"),
+        (
+            (PAIRS[0], PAIRS[0]),
+            "3 columns on the side of the target, whose rows have 4",
+        ),
+        ((pd.DataFrame(PAIRS[0], columns=[*"abc"]), PAIRS[1]), "columns of the source"),
+    ],
+)
+def test_a_fault_of_paired_rows_is_one_line(pairs: Any, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason) as caught:
+        read(SOURCE_TABLE, X, paired_rows=pairs)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("side", [0, 1])
+def test_a_pair_with_a_row_of_its_domain_is_left_out(form: Any, side: int) -> None:
+    pairs = [part.copy() for part in PAIRS]
+    pairs[side][3] = (X_SOURCE, X)[side][7]
+    told = re.escape("1 of 5 pairs have the values of a row of the ")
+    with pytest.warns(BridgeWarning, match=f"{told}{('source', 'target')[side]}"):
+        found = read(form(X_SOURCE), form(X), paired_rows=tuple(map(form, pairs)))
+    assert found.n_pairs == 4
+    kept = sparse.csr_array(found.pairs_source).toarray()
+    np.testing.assert_array_equal(kept, np.delete(pairs[0], 3, axis=0))
+
+
+def test_rows_of_zeros_are_no_sign_of_one_object() -> None:
+    zeros = np.zeros_like(X[:1])
+    target, pairs = np.vstack([X, zeros]), (PAIRS[0][:1], zeros)
+    assert read(target=target, paired_rows=pairs).n_pairs == 1
+
+
+def test_units_that_differ_by_orders_are_warned_of() -> None:
+    told = (
+        "1 of 2 shared columns differ in spread by more than a factor of 10 .source "
+        r"column age: median -?\d.*, spread \d.*, target column age: median"
+    )
+    with pytest.warns(BridgeWarning, match=told):
+        read(SOURCE_TABLE * [30, 1, 1], TABLE, shared_columns="same-names")
+
+
+def test_a_method_without_use_for_a_bridge_ignores_it() -> None:
+    labels = np.where(np.arange(15) < 6, np.arange(15) % 2, -1)
+    bridged = SourceDomain(
+        X_SOURCE, Y_SOURCE, shared_columns=[(9, 9)], paired_rows=PAIRS
+    )
+    expected = CDSPP().fit(X, labels, source=SourceDomain(X_SOURCE, Y_SOURCE))
+    found = CDSPP().fit(X, labels, source=bridged)
+    np.testing.assert_array_equal(found.projection_, expected.projection_)
+
+
+def test_a_method_that_needs_a_bridge_asks_for_it() -> None:
+    labels = np.where(np.arange(15) < 6, np.arange(15) % 2, -1)
+    with pytest.raises(ValueError, match="SharedColumns needs shared columns: Source"):
+        SharedColumns().fit(X, labels, source=SourceDomain(X_SOURCE, Y_SOURCE))

@@ -1,0 +1,182 @@
+"""Methods that use a bridge: their parts by a naive version, and what they learn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.svm import LinearSVC
+
+from cdspp import SourceDomain, make
+from cdspp.core.linalg import row_normalise
+from cdspp.methods.bridges.paired_map import PENALTIES, ridge_map
+
+COLUMNS = ("shared-columns", "shared-columns-plus", "easy-adapt")
+MAPS = ("paired-map", "paired-map-plus", "procrustes")
+SHARED = [(0, 5), (3, 1), (4, 2), (7, 0)]
+
+
+class Bridged:
+    """Two views of objects with one arrangement of four classes; one label a class."""
+
+    def __init__(self, n_pairs: int = 30, seed: int = 0) -> None:
+        rng = np.random.default_rng(seed)
+        centres = rng.standard_normal((4, 6))
+        views = rng.standard_normal((2, 6, 8))
+        for i, j in SHARED:
+            views[1][:, j] = views[0][:, i]
+
+        def draw(codes: np.ndarray) -> np.ndarray:
+            return centres[codes] + 0.6 * rng.standard_normal((len(codes), 6))
+
+        self.y_source, self.truth = np.arange(80) % 4, np.arange(60) % 4
+        self.X_source = draw(self.y_source) @ views[0]
+        self.X = draw(self.truth) @ views[1]
+        objects = draw(rng.integers(4, size=n_pairs))
+        self.pairs = objects @ views[0], objects @ views[1]
+        self.y = np.where(np.arange(60) < 4, self.truth, -1)
+
+    def source(self, form: Any = np.asarray, **changes: Any) -> SourceDomain:
+        bridge = {"shared_columns": SHARED, "paired_rows": self.pairs, **changes}
+        X, y, (left, right) = self.X_source, self.y_source, bridge.pop("paired_rows")
+        return SourceDomain(form(X), y, paired_rows=(form(left), form(right)), **bridge)
+
+    def accuracy(self, model: Any, form: Any = np.asarray, **changes: Any) -> float:
+        model.fit(form(self.X), self.y, source=self.source(form, **changes))
+        unlabelled = self.y == -1
+        return float(np.mean((model.transduction_ == self.truth)[unlabelled]))
+
+
+PROBLEM = Bridged()
+
+
+@pytest.mark.parametrize("method", [*COLUMNS, *MAPS, "cdspp-bridge"])
+def test_a_bridge_gains_where_labels_alone_do_not(method: str) -> None:
+    alone = max(PROBLEM.accuracy(make(name)) for name in ("svm-t", "cdspp"))
+    assert PROBLEM.accuracy(make(method)) > alone + 0.04
+
+
+@pytest.mark.parametrize("method", [*COLUMNS, "cdspp-bridge"])
+def test_with_columns_shuffled_the_gain_is_gone(method: str) -> None:
+    others = np.roll(SHARED, 1, axis=0)
+    shuffled = [(i, j) for (i, _), (_, j) in zip(SHARED, others, strict=True)]
+    wrong = PROBLEM.accuracy(
+        make(method), shared_columns=shuffled, paired_rows=(np.empty((0, 8)),) * 2
+    )
+    assert wrong < PROBLEM.accuracy(make(method)) - 0.15
+
+
+@pytest.mark.parametrize("method", MAPS)
+def test_with_pairs_shuffled_the_gain_is_gone(method: str) -> None:
+    left, right = PROBLEM.pairs
+    order = np.random.default_rng(0).permutation(len(right))
+    wrong = PROBLEM.accuracy(make(method), paired_rows=(left, right[order]))
+    assert wrong < PROBLEM.accuracy(make(method)) - 0.15
+
+
+@pytest.mark.parametrize("method", [*COLUMNS, *MAPS])
+def test_sparse_rows_give_what_dense_ones_give(method: str) -> None:
+    dense, found = make(method), make(method)
+    PROBLEM.accuracy(dense)
+    PROBLEM.accuracy(found, sparse.csr_array)
+    np.testing.assert_array_equal(found.transduction_, dense.transduction_)
+    Z = found.transform(sparse.csr_array(PROBLEM.X))
+    assert sparse.issparse(Z) == (method in COLUMNS)
+    rows = Z.toarray() if sparse.issparse(Z) else Z
+    np.testing.assert_allclose(rows, dense.transform(PROBLEM.X), atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::cdspp.core.errors.LabelWarning")
+@pytest.mark.parametrize("method", MAPS)
+def test_a_map_needs_no_labelled_row_of_a_class(method: str) -> None:
+    few = np.where(PROBLEM.y == 0, 0, -1)
+    model = make(method).fit(PROBLEM.X, few, source=PROBLEM.source())
+    assert np.mean(model.transduction_ == PROBLEM.truth) > 0.85
+
+
+def test_wide_sparse_rows_are_reduced_and_never_made_dense() -> None:
+    rng = np.random.default_rng(0)
+    width = 100_000
+    spread = sparse.random_array((8, width), density=0.001, rng=rng, format="csr")
+    forms = [sparse.csr_array(part @ spread) for part in (PROBLEM.X_source, PROBLEM.X)]
+    pairs = tuple(sparse.csr_array(part @ spread) for part in PROBLEM.pairs)
+    source = SourceDomain(forms[0], PROBLEM.y_source, paired_rows=pairs)
+    model = make("paired-map").fit(forms[1], PROBLEM.y, source=source)
+    assert np.mean(model.transduction_ == PROBLEM.truth) > 0.9
+    assert model.map_.shape[0] <= 8
+    shared = SourceDomain(
+        forms[0], PROBLEM.y_source, shared_columns=[(k, k) for k in range(width)]
+    )
+    assert sparse.issparse(
+        make("shared-columns-plus")
+        .fit(forms[1], PROBLEM.y, source=shared)
+        .transform(forms[1])
+    )
+
+
+def naive_joint_rows(method: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows of source and target as the definitions write them."""
+    i, j = (list(side) for side in zip(*SHARED, strict=True))
+    S, T = PROBLEM.X_source[:, i], PROBLEM.X[:, j]
+    own = np.delete(PROBLEM.X, j, axis=1)
+    empty, no_own = np.zeros_like(T), np.zeros((len(S), own.shape[1]))
+    source, target = {
+        "shared-columns": (S, T),
+        "shared-columns-plus": (np.hstack([S, no_own]), np.hstack([T, own])),
+        "easy-adapt": (
+            np.hstack([S, S, np.zeros_like(S), no_own]),
+            np.hstack([T, empty, T, own]),
+        ),
+    }[method]
+    return row_normalise(source), row_normalise(target)
+
+
+@pytest.mark.parametrize("method", COLUMNS)
+def test_the_machine_is_that_of_the_definition(method: str) -> None:
+    source, target = naive_joint_rows(method)
+    known = PROBLEM.y != -1
+    rows = np.vstack([source, target[known]])
+    weights = np.r_[np.ones(80), np.full(4, 80 / 4 / 4)]
+    labels = np.r_[PROBLEM.y_source, PROBLEM.y[known]]
+    naive = LinearSVC(random_state=0, max_iter=10_000)
+    naive.fit(rows, labels, sample_weight=weights)
+    rounds = {"max_iter": 1} if method.endswith("plus") else {}
+    model = make(method, **rounds)
+    PROBLEM.accuracy(model)
+    expected = naive.predict(target[~known])
+    np.testing.assert_array_equal(model.transduction_[~known], expected)
+
+
+def test_the_ridge_map_is_that_of_the_normal_equations() -> None:
+    rng = np.random.default_rng(1)
+    A, B = rng.normal(size=(20, 7)), rng.normal(size=(20, 5))
+    squares = np.linalg.svd(A, compute_uv=False) ** 2
+    errors = []
+    for penalty in PENALTIES * squares.mean():
+        gram = A.T @ A + penalty * np.eye(7)
+        hat = A @ np.linalg.solve(gram, A.T)
+        residual = B - hat @ B
+        errors.append((residual**2).sum() / (20 - np.trace(hat)) ** 2)
+    chosen = (PENALTIES * squares.mean())[int(np.argmin(errors))]
+    W, penalty = ridge_map(A, B)
+    assert penalty == pytest.approx(chosen)
+    expected = np.linalg.solve(A.T @ A + chosen * np.eye(7), A.T @ B)
+    np.testing.assert_allclose(W, expected, atol=1e-10)
+
+
+def test_the_rotation_of_procrustes_is_found_again() -> None:
+    rng = np.random.default_rng(2)
+    turn = np.linalg.qr(rng.normal(size=(8, 8)))[0]
+    left = PROBLEM.pairs[0]
+    source = SourceDomain(
+        PROBLEM.X_source, PROBLEM.y_source, paired_rows=(left, left @ turn)
+    )
+    target = Bridged(seed=3).X_source @ turn
+    labels = np.where(np.arange(80) < 4, np.arange(80) % 4, -1)
+    model = make("procrustes").fit(target, labels, source=source)
+    kept = np.linalg.matrix_rank(row_normalise(left))
+    assert np.linalg.matrix_rank(model.map_) == kept
+    rows = row_normalise(PROBLEM.X_source)
+    np.testing.assert_allclose(rows @ model.map_, rows @ turn, atol=1e-8)
