@@ -17,9 +17,30 @@ if TYPE_CHECKING:
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
+# What takes longest, in this order, so that no worker waits for the other at the end.
+LONG = (
+    *(
+        "tests/workflow/test_workflow.py",
+        "tests/workflow/test_faults",
+        "tests/test_wheel",
+    ),
+    *(
+        "tests/docs/test_own",
+        "tests/report/test_contract",
+        "tests/report/page/test_page",
+    ),
+    *("tests/methods/test_known_answers", "tests/workflow/"),
+)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start with the tests of the workflow, which take longest."""
-    items.sort(key=lambda item: "tests/workflow/" not in item.nodeid)
+    """Start with the tests that take longest."""
+    last = len(LONG)
+    items.sort(
+        key=lambda item: next(
+            (k for k, name in enumerate(LONG) if item.nodeid.startswith(name)), last
+        )
+    )
 
 
 @pytest.fixture(scope="session")

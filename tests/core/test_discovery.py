@@ -33,32 +33,46 @@ HEAVY = {"cv2", "jinja2", "matplotlib", "pandas", "pyarrow", "snakemake", "torch
 READERS = {"PIL", "yaml"}
 
 
-@pytest.mark.parametrize(
-    ("code", "heavy"),
-    [
-        ("import cdspp", {*HEAVY, *READERS, "sklearn", "numpy"}),
-        ("from cdspp import CDSPP", HEAVY | READERS),
-        (METHODS, HEAVY),
-        (LISTED_METHODS, HEAVY),
-        ("import cdspp.stages.data, cdspp.stages.fit", HEAVY | READERS),
-        (DATA_SETS, {*HEAVY, *READERS, "sklearn"}),
-        (EXTRACTORS, {*HEAVY, *READERS, "sklearn"}),
-        (SMALL_JOBS, {*HEAVY, *READERS, "sklearn", "scipy"}),
-        ("import cdspp.stages.features", {*HEAVY, *READERS, "sklearn"}),
-        ("import cdspp.core.components", {*HEAVY, *READERS, "sklearn"}),
-        ("import cdspp.__main__", {*HEAVY, *READERS, "sklearn"}),
-    ],
-)
-def test_importing_and_listing_load_no_heavy_library(
-    code: str, heavy: set[str]
-) -> None:
-    # Scikit-learn, where it may be loaded, loads heavy libraries of its own accord.
-    before = "" if "sklearn" in heavy else "import sklearn.base"
-    code = f"import sys\n{before}\nbefore = set(sys.modules)\n{code}\n"
-    code += "print(*{name.partition('.')[0] for name in set(sys.modules) - before})"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert not heavy & set(done.stdout.split())
+# By the code, what it may not load.
+LIGHT: dict[str, set[str]] = {
+    "import cdspp": {*HEAVY, *READERS, "sklearn", "numpy"},
+    "from cdspp import CDSPP": HEAVY | READERS,
+    METHODS: HEAVY,
+    LISTED_METHODS: HEAVY,
+    "import cdspp.stages.data, cdspp.stages.fit": HEAVY | READERS,
+    DATA_SETS: {*HEAVY, *READERS, "sklearn"},
+    EXTRACTORS: {*HEAVY, *READERS, "sklearn"},
+    SMALL_JOBS: {*HEAVY, *READERS, "sklearn", "scipy"},
+    "import cdspp.stages.features": {*HEAVY, *READERS, "sklearn"},
+    "import cdspp.core.components": {*HEAVY, *READERS, "sklearn"},
+    "import cdspp.__main__": {*HEAVY, *READERS, "sklearn"},
+}
+# Scikit-learn, where it may be loaded, loads heavy libraries of its own accord: each
+# code runs in a fork of an interpreter that has loaded it or nothing.
+LOADED = """
+import os, sys
+from importlib import import_module
+[import_module(name) for name in sys.argv[1].split()]
+before = set(sys.modules)
+for place, code in enumerate(sys.argv[2:]):
+    if not os.fork():
+        exec(code)
+        loaded = {name.partition(".")[0] for name in set(sys.modules) - before}
+        print(place, *loaded, flush=True)
+        os._exit(0)
+    os.wait()
+"""
+
+
+@pytest.mark.parametrize("before", ["", "sklearn.base"])
+def test_importing_and_listing_load_no_heavy_library(before: str) -> None:
+    codes = [code for code in LIGHT if ("sklearn" in LIGHT[code]) != bool(before)]
+    asked = [sys.executable, "-c", LOADED, before, *codes]
+    done = subprocess.run(asked, capture_output=True, text=True)
+    found = dict(line.split(" ", 1) for line in done.stdout.splitlines())
+    assert len(found) == len(codes), done.stderr
+    for place, code in enumerate(codes):
+        assert not LIGHT[code] & set(found[str(place)].split()), code
 
 
 @pytest.mark.parametrize("code", ["import cdspp", "from cdspp import CDSPP"])

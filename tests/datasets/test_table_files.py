@@ -135,9 +135,9 @@ def test_the_separator_is_the_one_that_shows_the_labels(tmp_path: Path) -> None:
     assert read_domain(tmp_path / "a.csv").features == ("x;y;z",)
     (tmp_path / "a.csv").write_text('label;"x,y,z,w"\nant;1\n')
     assert read_domain(tmp_path / "a.csv").features == ("x,y,z,w",)
-    wide = ";".join(f"feature-{k:06}" for k in range(20_000))
-    (tmp_path / "a.csv").write_text(f"{wide}\n{';'.join('1' * 20_000)}\n")
-    assert read_domain(tmp_path / "a.csv").X.shape == (1, 20_000)
+    wide = ";".join(f"{k:01000}" for k in range(200))
+    (tmp_path / "a.csv").write_text(f"{wide}\n{';'.join('1' * 200)}\n")
+    assert read_domain(tmp_path / "a.csv").X.shape == (1, 200)
 
 
 def test_a_first_column_without_a_name_holds_ids_or_is_left_out(

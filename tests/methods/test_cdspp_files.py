@@ -90,9 +90,11 @@ def toy_parts(dtype: Any, **shape: Any) -> tuple[np.ndarray, ...]:
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_fit_on_files_is_that_in_memory(
-    store: str, shape: str, dtype: Any, tmp_path: Path
+    store: str, shape: str, dtype: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     parts = toy_parts(dtype, **SHAPES[shape])
+    if store == "parquet":  # in parts of ten rows, whatever the width
+        monkeypatch.setattr(file_rows, "CHUNK_VALUES", 10 * parts[0].shape[1])
     found, expected, *_ = fit_both(CDSPP(), STORES[store], tmp_path, parts)
     assert_equal_fits(found, expected)
 

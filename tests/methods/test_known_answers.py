@@ -49,7 +49,9 @@ EXACT = [
     Answer("ddacl", {"random_state": 7}, "fixed_start"),
     Answer("pa", {"random_state": 0}, tolerance=1),
     Answer("hfa", {}, tolerance=2),
-    Answer("shfa", {}, "uniform_prior", tolerance=9),
+    pytest.param(
+        Answer("shfa", {}, "uniform_prior", tolerance=9), marks=pytest.mark.slow
+    ),
     Answer("shfa", {"solver": "exact"}, "exact_qp_uniform_prior", tolerance=1),
 ]
 

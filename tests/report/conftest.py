@@ -11,18 +11,20 @@ from support.report_data import DIGIT_TASKS, make_plan
 from support.written_study import WrittenStudy
 
 FEW = {"states": ()}
+THREE = {"methods": ("svm-t", "cdspp", "cdspp-pca")}
+ONE = {"trials": 1, "tasks": DIGIT_TASKS[:1]}
 # Kinds of studies, from rich to poor: options of the first benchmark's plan.
 KINDS: dict[str, dict[str, Any]] = {
     "rich": {},
-    "failed": {"trials": 3},
-    "five tasks": {"trials": 2, "tasks": (*DIGIT_TASKS, "tilted_photo")},
-    "collapsed": {"trials": 5},
+    "failed": {**THREE, "trials": 3},
+    "five tasks": {**THREE, "trials": 2, "tasks": (*DIGIT_TASKS, "tilted_photo")},
+    "collapsed": {**THREE, "trials": 5},
     "without states": FEW,
     "without the reference": {"methods": ("svm-t", "dama"), "trials": 5},
     "reference alone": {"methods": ("cdspp",), **FEW},
     "baseline alone": {"methods": ("svm-t",), **FEW},
     "without methods": {"methods": (), **FEW},
-    "one trial": {"trials": 1, "tasks": DIGIT_TASKS[:1]},
+    "one trial": ONE,
 }
 SECOND: dict[str, Any] = {
     "benchmark": "docs",
@@ -43,8 +45,12 @@ SECOND: dict[str, Any] = {
 
 
 def make_written(folder: Path, kind: str) -> WrittenStudy:
-    """Write a study of a kind; the rich one has a second benchmark with curves."""
-    plans = [make_plan(**KINDS[kind])]
+    """Write a study of a kind.
+
+    The rich one alone has a showcase, and a second benchmark with curves.
+    """
+    showcase = {} if kind == "rich" else {"showcase": ""}
+    plans = [make_plan(**KINDS[kind], **showcase)]
     changes: dict[str, Any] = {}
     if kind == "failed":
         first, second, *_ = plans[0].tasks
@@ -67,6 +73,23 @@ def written(
     """Return a study of each kind, to be read by several tests."""
     folder = tmp_path_factory.mktemp("study") / "results/embedded"
     return make_written(folder, request.param)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> WrittenStudy:
+    """Return the richest study with its tables, to be read by several tests."""
+    folder = tmp_path_factory.mktemp("study") / "results" / "embedded"
+    study = make_written(folder, "rich")
+    for kind in ("table", "timing"):
+        study.make(kind)
+    return study
+
+
+@pytest.fixture
+def brief(tmp_path: Path) -> WrittenStudy:
+    """Return a study that has every table and figure, of as few scores as can be."""
+    plans = [make_plan(**ONE), make_plan(**{**SECOND, **FEW, "trials": 3})]
+    return WrittenStudy(tmp_path / "results" / "embedded", plans, {})
 
 
 @pytest.fixture

@@ -51,7 +51,8 @@ def written(folder: Path, tasks: tuple[str, ...] = TASKS) -> WrittenStudy:
         curve_entry("labels", values=[1, 3]),
         curve_entry("alpha", parameter="alpha", methods=["cdspp"], values=[1, 2]),
     ]
-    plan = make_plan(title=TITLE, tasks=tasks, trials=3, curves=curves)
+    few = {"methods": ("svm-t", "cdspp")}
+    plan = make_plan(title=TITLE, tasks=tasks, trials=3, curves=curves, **few)
     return WrittenStudy(folder / "results" / "embedded", [plan], {})
 
 
@@ -112,7 +113,7 @@ def test_every_figure_and_the_page_hold_odd_names(
 ) -> None:
     monkeypatch.setattr(method_class("cdspp"), "display_name", r"C$\frac{$_t")
     study = written(tmp_path, tasks)
-    figures, tables = study.make("figure"), study.make("table")
+    figures, tables = study.make("figure", (".svg",)), study.make("table")
     for name in ("source-help", "source-states"):
         assert SHOWN in shown(figures / f"{name}.svg")
     task = tasks[0].replace("_", " → ", 1)

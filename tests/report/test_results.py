@@ -15,10 +15,8 @@ from cdspp.core.errors import DataError
 from cdspp.stages.row_scores import RowScores
 
 
-def test_a_finished_study_is_read_back_as_data_frames(rich: WrittenStudy) -> None:
-    rich.make("table")
-    rich.make("timing")
-    found = cdspp.load_results(rich.folder)
+def test_a_finished_study_is_read_back_as_data_frames(finished: WrittenStudy) -> None:
+    found = cdspp.load_results(finished.folder)
     assert list(found.scores["benchmark"].unique()) == ["digits", "docs"]
     chosen = found.scores.query(
         "benchmark == 'digits' and method == 'cdspp' and setting == 'main'"
@@ -26,7 +24,7 @@ def test_a_finished_study_is_read_back_as_data_frames(rich: WrittenStudy) -> Non
     last = chosen.groupby(["task", "trial"])["accuracy"].last()
     assert len(last) == 4 * 10
     assert set(found.fits["benchmark"]) == {"digits", "docs"}
-    assert len(found.fits) == 5 * len(rich.records)
+    assert len(found.fits) == 5 * len(finished.records)
     overview = found.table("overview")
     assert {"SVM_t", "CDSPP"} <= set(overview["display_name"])
     assert overview["mean"].between(0, 1).all()
@@ -34,26 +32,26 @@ def test_a_finished_study_is_read_back_as_data_frames(rich: WrittenStudy) -> Non
         found.table("overvew")
 
 
-def test_what_a_killed_job_left_half_written_is_not_read(rich: WrittenStudy) -> None:
-    rich.make("table")
-    known = cdspp.load_results(rich.folder)
-    record = Path(rich.records[0])
-    for path in (rich.folder / "scores/docs.parquet", record):
+def test_what_a_killed_job_left_half_written_is_not_read(
+    finished: WrittenStudy,
+) -> None:
+    known = cdspp.load_results(finished.folder)
+    record = Path(finished.records[0])
+    for path in (finished.folder / "scores/docs.parquet", record):
         path.with_name(f".{path.name}.a1b2c3d4{path.suffix}").write_bytes(b"{")
-    found = cdspp.load_results(rich.folder)
+    found = cdspp.load_results(finished.folder)
     pd.testing.assert_frame_equal(found.scores, known.scores)
     pd.testing.assert_frame_equal(found.fits, known.fits)
 
 
-def test_the_comparisons_are_those_of_all_benchmarks(rich: WrittenStudy) -> None:
-    rich.make("table")
-    found = cdspp.load_results(rich.folder).comparisons
+def test_the_comparisons_are_those_of_all_benchmarks(finished: WrittenStudy) -> None:
+    found = cdspp.load_results(finished.folder).comparisons
     assert list(found["benchmark"].unique()) == ["digits", "docs"]
     known = [
         compare_with_rivals(
             read_scores(path), plan, RowScores(path.with_suffix(".npz"))
         )
-        for plan, path in rich.pairs.values()
+        for plan, path in finished.pairs.values()
     ]
     expected = pd.concat(known, ignore_index=True)
     pd.testing.assert_frame_equal(found, expected, check_dtype=False)

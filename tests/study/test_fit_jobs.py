@@ -7,7 +7,8 @@ from itertools import product
 from typing import Any
 
 import pytest
-from support.study_files import load, read_study
+import yaml
+from support.study_files import ROOT, load, read_study
 
 from cdspp.core.names import trials_of_block
 from cdspp.methods import method_class
@@ -38,31 +39,41 @@ def paper() -> Study:
     return load(read_study("paper"))
 
 
-@pytest.fixture(params=[*SHIPPED, "changed"])
-def study(request: pytest.FixtureRequest, embedded: dict[str, Any]) -> Study:
+@pytest.fixture(scope="module", params=[*SHIPPED, "changed"])
+def study(request: pytest.FixtureRequest) -> Study:
     """Return a study that is shipped, or one with whatever keeps fits apart."""
+    embedded = yaml.safe_load((ROOT / "config.yaml").read_text())
     changed = {"settings": EXTRA, "block_size": 4, "deviations": [{"id": "final-fit"}]}
     own = {"embedded": embedded, "changed": {**embedded, **changed}}
     return load(own.get(request.param) or read_study(request.param))
 
 
-def grouped(study: Study) -> list[tuple[str, ...]]:
+@pytest.fixture(scope="module")
+def groups(study: Study) -> list[FitGroup]:
+    return list(fit_groups(study))
+
+
+def grouped(groups: list[FitGroup]) -> list[tuple[str, ...]]:
     """Return every fit that a group makes, once for each group that does."""
     return [
         (group.benchmark, member.setting, task, member.method, block)
-        for group in fit_groups(study)
+        for group in groups
         for member, task, block in product(group.members, group.tasks, group.blocks)
     ]
 
 
-def test_every_fit_is_in_exactly_one_group(study: Study) -> None:
+def test_every_fit_is_in_exactly_one_group(
+    study: Study, groups: list[FitGroup]
+) -> None:
     fits = [tuple(fit) for place in study.benchmarks for fit in study.fits(place)]
     assert len(set(fits)) == len(fits)
-    assert sorted(grouped(study)) == sorted(fits)
+    assert sorted(grouped(groups)) == sorted(fits)
 
 
-def test_a_group_never_mixes_splits_views_or_priors(study: Study) -> None:
-    for group in fit_groups(study):
+def test_a_group_never_mixes_splits_views_or_priors(
+    study: Study, groups: list[FitGroup]
+) -> None:
+    for group in groups:
         read = {
             (
                 study.split_setting(setting, "source"),
@@ -76,11 +87,11 @@ def test_a_group_never_mixes_splits_views_or_priors(study: Study) -> None:
 
 
 def test_methods_share_a_job_only_where_it_stays_short_and_without_torch(
-    study: Study,
+    study: Study, groups: list[FitGroup]
 ) -> None:
-    groups = [group for group in fit_groups(study) if len(group.methods) > 1]
-    assert groups
-    for group in groups:
+    shared = [group for group in groups if len(group.methods) > 1]
+    assert shared
+    for group in shared:
         trials = max(len(trials_of_block(block)) for block in group.blocks)
         seconds = [job_seconds(study, group, task, trials) for task in group.tasks]
         assert max(seconds) <= SHARED_SECONDS

@@ -14,10 +14,11 @@ __all__ = ["every_form", "every_method", "method_of", "numbers_of", "quick"]
 
 # Fewer iterations where the authors' number would take minutes in all.
 QUICK: Mapping[str, Mapping[str, Any]] = {
-    "hfa": {"max_iter": 5},
-    "shfa": {"max_iter": 5},
-    "stn": {"max_iter": 10},
-    "ssan": {"max_iter": 20},
+    "hfa": {"max_iter": 3},
+    "pa": {"max_iter": 3},
+    "shfa": {"max_iter": 3},
+    "stn": {"max_iter": 5},
+    "ssan": {"max_iter": 10},
 }
 
 # Options that lead a method on another path, after the method's identifier.

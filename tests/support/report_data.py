@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -155,11 +156,16 @@ def make_plan(
     told = dict(paper or {})
     own = {"id": benchmark, "printed": told.pop("printed", None)}
     config = {"benchmarks": [own], **told}
-    guest = Paper(RESOURCES)
+    guest = _paper()
     more = guest.settings(config, study.benchmarks)
     study = _extended(study, settings, curves, more)
     plans = {"paper": guest.plan(study, config, benchmark)}
     return plan_of(replace(study, guests={benchmark: plans}), benchmark)
+
+
+@cache
+def _paper() -> Paper:
+    return Paper(RESOURCES)
 
 
 def _states_of(method: str, states: Sequence[str]) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import yaml
+from support.warm_start import run_warm
 
 WORDS = {
     "fruit": ["apple", "pear", "plum", "cherry", "grape", "lemon", "melon", "fig"],
@@ -77,7 +78,7 @@ class Project:
     def __init__(self, repository: Path, folder: Path) -> None:
         self.folder = folder
         for name in ("workflow", "profiles", "resources", "envs", "src"):
-            ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+            ignored = shutil.ignore_patterns("*.egg-info")
             shutil.copytree(repository / name, folder / name, ignore=ignored)
         for name in ("Snakefile", "config.yaml"):
             shutil.copy(repository / name, folder / name)
@@ -103,9 +104,10 @@ class Project:
 
     def snakemake(self, *arguments: str, ok: bool = True) -> str:
         """Run Snakemake on the toy study and return what it printed."""
-        running = self.start(*arguments)
-        output, _ = running.communicate()
-        assert (running.returncode == 0) == ok, output
+        code, output = run_warm(
+            ["snakemake", "--configfile", "toy.yaml", *arguments], self.folder
+        )
+        assert (code == 0) == ok, output
         return output
 
     def planned(self, *arguments: str) -> Plan:

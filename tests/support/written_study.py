@@ -22,11 +22,13 @@ from support.report_data import (
 )
 
 from cdspp.report.outline import outline_names
+from cdspp.report.page.page import write_report
 from cdspp.stages.artifacts import SCORE_COLUMNS, write_rows
+from cdspp.study.model import RunDescription
 from cdspp.study.plan import BenchmarkPlan
 from cdspp.study.settings import in_state
 
-__all__ = ["FORMS", "WrittenStudy"]
+__all__ = ["FORMS", "WrittenStudy", "write_page"]
 
 TABLE_FORMS = (".csv", ".md", ".tex", ".html")
 FORMS = {"table": TABLE_FORMS, "figure": (".svg", ".png"), "timing": TABLE_FORMS}
@@ -116,20 +118,24 @@ class WrittenStudy:
         """Return the names of all its tables or figures."""
         return outline_names(kind, self.plans)
 
-    def make(self, kind: str) -> Path:
-        """Make every table or figure in every form; return their folder."""
+    def make(self, kind: str, forms: Sequence[str] = ()) -> Path:
+        """Make every table or figure, by default in every form; return their folder.
+
+        What one job of the workflow makes, one run of its script makes.
+        """
         folder = self.folder / f"{kind}s"
+        jobs: dict[tuple[str, str], list[str]] = {}
         for name in self.names(kind):
-            self.make_one(
-                kind, name, [folder / f"{name}{form}" for form in FORMS[kind]]
-            )
+            jobs.setdefault(_job(kind, name), []).append(name)
+        for names in jobs.values():
+            chosen = forms or FORMS[kind]
+            outputs = [folder / f"{name}{f}" for name in names for f in chosen]
+            self.make_one(kind, names[0], outputs)
         return folder
 
     def make_one(self, kind: str, name: str, outputs: Sequence[Path]) -> None:
         """Write the outputs with the script of the job that makes a table or figure."""
-        stem, _, benchmark = name.partition("_")
-        opening = stem.partition("-")[0]
-        script = SCRIPTS[kind].get(opening, f"benchmark_{kind}s")
+        script, benchmark = _job(kind, name)
         plan: BenchmarkPlan | Sequence[BenchmarkPlan] = self.plans
         inputs: dict[str, Any] = {"scores": self.scores, "records": self.records}
         inputs |= {"comparisons": [self._comparisons(plan) for plan in self.plans]}
@@ -142,8 +148,6 @@ class WrittenStudy:
             inputs |= {"features": sorted(room.glob("*.npz"))}
             splits = sorted((room / benchmark).glob("splits/*/*/*.parquet"))
             inputs |= {"splits": splits}
-        elif kind != "figure":
-            script = SCRIPTS_OF_ALL.get(name, name)
         if script == "showcase_figures":
             inputs = write_showcase(self.folder / benchmark, classes=CLASSES, each=6)
         if name == "source-states":  # the opening chart is of the same job
@@ -183,3 +187,34 @@ class WrittenStudy:
             for logger, handlers in zip(loggers, before, strict=True):
                 logger.handlers = handlers
             logging.captureWarnings(False)
+
+
+def write_page(
+    plans: Sequence[BenchmarkPlan],
+    output: Path,
+    *,
+    tables: Sequence[Path] = (),
+    figures: Sequence[Path] = (),
+    records: Sequence[Path] = (),
+    files: Sequence[Path] = (),
+    **description: Any,
+) -> None:
+    """Write a page of these tables, figures and records of fits."""
+    usual = {"name": "embedded", "seed": 7, "trials": 10, "numeric_threads": 1}
+    write_report(
+        plans=plans,
+        tables=tables,
+        figures=figures,
+        fit_records=records,
+        study=RunDescription(**(usual | description)),
+        output=output,
+        files=files,
+    )
+
+
+def _job(kind: str, name: str) -> tuple[str, str]:
+    """Return script and benchmark of the job that makes a table or figure."""
+    stem, _, benchmark = name.partition("_")
+    if not benchmark and kind != "figure":
+        return SCRIPTS_OF_ALL.get(name, name), ""
+    return SCRIPTS[kind].get(stem.partition("-")[0], f"benchmark_{kind}s"), benchmark

@@ -85,6 +85,7 @@ def killed(
         benchmarks=[CONFIG["benchmarks"][0] | views],
     )
     let_crash(project)
+    project.snakemake("--cores", "2", "--until", "features", "split")
     running = project.start("--cores", "1")
     wait_for(running, project, f"{DONE}.json")
     refused = project.snakemake("--cores", "1", ok=False)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
+
+from support.warm_start import run_warm
 
 # Functions stand above the rule that they serve, where a reader looks for them.
 ANOTHER_OPINION = "Mixed rules and functions in same snakefile.:"
 
 
 def test_the_linter_finds_nothing_else(repository: Path) -> None:
-    command = [sys.executable, "-m", "snakemake", "--lint"]
-    found = subprocess.run(
-        command, cwd=repository, capture_output=True, text=True, check=False
-    )
-    complaints = re.findall(r"^ {4}\* (.+)$", found.stdout + found.stderr, re.M)
-    assert set(complaints) == {ANOTHER_OPINION}, found.stderr
+    _, said = run_warm(["snakemake", "--lint"], repository)
+    complaints = re.findall(r"^ {4}\* (.+)$", said, re.M)
+    assert set(complaints) == {ANOTHER_OPINION}, said

@@ -58,6 +58,25 @@ STUDY: dict[str, Any] = yaml.safe_load(
     """
 )
 
+PAPER = "resources/studies/paper.yaml"
+WANTED = (
+    "results/toy/scores/things.parquet",
+    "results/toy/tables/overlap_things.csv",
+)
+# Of the tasks that the paper's study has, four in which every domain is either.
+OFFICE = ("caltech_amazon", "amazon_dslr", "dslr_webcam", "webcam_caltech")
+HOME = ("art_clipart", "clipart_product", "product_realworld", "realworld_art")
+FEW_TASKS = {
+    "office-caltech": (
+        "caltech_amazon",
+        "amazon_dslr",
+        "dslr_webcam",
+        "webcam_caltech",
+    ),
+    "office-home-vgg16-resnet50": HOME,
+    "office-home-resnet50-vgg16": HOME,
+}
+
 
 def labels_of(domain: str) -> np.ndarray:
     return np.repeat(np.arange(1, 4), SIZES[domain])
@@ -111,7 +130,7 @@ def finished(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Proj
     )
     write_mirror(project.folder / "mirror")
     project.write_config(**STUDY)
-    project.snakemake("--cores", "2", "--show-failed-logs")
+    project.snakemake("--cores", "2", "--show-failed-logs", "--", *WANTED)
     return project
 
 
@@ -182,8 +201,6 @@ def test_the_overlap_table_counts_them(project: Project) -> None:
         rows = {row["task"]: row for row in csv.DictReader(stream)}
     assert float(rows["shop_web"]["share"]) == 0
     assert float(rows["web_web"]["share"]) == pytest.approx(6 / 20)
-    page = (project.folder / "results/toy/report/index.html").read_text()
-    assert "test samples that the source has labelled" in page
 
 
 def test_where_files_came_from_is_recorded_without_a_path_of_the_machine(
@@ -196,7 +213,7 @@ def test_where_files_came_from_is_recorded_without_a_path_of_the_machine(
 
 def test_another_mirror_reruns_nothing(project: Project) -> None:
     project.write_config(**{**STUDY, "mirror": "elsewhere"})
-    assert "Nothing to be done" in project.snakemake("-n", "--cores", "1")
+    assert "Nothing to be done" in project.snakemake("-n", "--", *WANTED)
 
 
 def test_a_copy_in_another_order_stops_the_run(project: Project) -> None:
@@ -213,10 +230,16 @@ def test_a_copy_in_another_order_stops_the_run(project: Project) -> None:
 
 
 def test_a_dry_run_of_the_paper_needs_no_data(project: Project) -> None:
-    study = str(project.folder / "resources/studies/paper.yaml")
-    plan = project.planned("--configfile", study)
+    paper = yaml.safe_load((project.folder / PAPER).read_text())
+    for benchmark in paper["benchmarks"]:
+        if few := FEW_TASKS.get(benchmark["id"]):
+            benchmark["tasks"] = list(few)
+    (project.folder / "paper.yaml").write_text(yaml.safe_dump(paper))
+    plan = project.planned("--configfile", "paper.yaml")
     assert plan.rules["fetch"] == 10
-    assert plan.rules["fit"] > 700
+    assert plan.rules["features"] == 32
+    assert plan.rules["labels"] == 15
+    assert plan.rules["fit"] > 200
 
 
 @pytest.mark.reference

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
@@ -92,7 +93,7 @@ def check_bridge(shared_columns: Any, paired_rows: Any) -> None:
     if shared_columns is not None and not _is_same_names(shared_columns):
         sides = zip(("source", "target"), _sides(shared_columns), strict=True)
         for side, columns in sides:
-            twice = [column for column in columns if columns.count(column) > 1]
+            twice = [column for column, n in Counter(columns).items() if n > 1]
             if twice:
                 raise ValueError(
                     f"shared_columns: the {side} column {twice[0]!r} is given twice. "

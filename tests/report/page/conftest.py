@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
+from shutil import copytree, ignore_patterns
 from typing import Any
 
 import pytest
 from support.report_data import make_plan
-from support.written_study import WrittenStudy
+from support.written_study import WrittenStudy, write_page
 
-from cdspp.report.page.page import write_report
-from cdspp.study.model import RunDescription
 from cdspp.study.plan import BenchmarkPlan
+
+KINDS = ("tables", "timings")
+HELPS = {"digits": {"source_helps": 0.06}}
 
 
 def two_benchmarks() -> list[BenchmarkPlan]:
@@ -22,42 +23,67 @@ def two_benchmarks() -> list[BenchmarkPlan]:
     return [make_plan(), make_plan(tasks=["docs_code"], **docs)]
 
 
-def write_page(
-    root: Path,
-    plans: Sequence[BenchmarkPlan] | None = None,
-    *,
-    figures: bool = False,
-    failed: str = "",
-    files: Sequence[Path] = (),
-    **description: Any,
+def page_in(
+    folder: Path, study: WrittenStudy, figures: Sequence[Path] = (), **options: Any
 ) -> Path:
-    """Write a study, all its tables, its figures where asked, and its page."""
-    folder = root / "results" / "embedded"
-    helps = {"digits": {"source_helps": 0.06}}
-    study = WrittenStudy(folder, plans or two_benchmarks(), helps, failed)
-    tables, timings = study.make("table"), study.make("timing")
-    pictures = study.make("figure") if figures else folder / "figures"
+    """Write the page of a study whose tables are in a folder, with these figures."""
     output = folder / "report" / "index.html"
-    told = {"name": "embedded", "seed": 7, "trials": 10, "numeric_threads": 1}
-    write_report(
-        plans=study.plans,
-        tables=sorted([*tables.glob("*.csv"), *timings.glob("*.csv")]),
-        figures=sorted(pictures.glob("*")),
-        fit_records=study.records,
-        study=RunDescription(**(told | description)),
-        output=output,
-        files=files,
+    write_page(
+        study.plans,
+        output,
+        tables=sorted(p for kind in KINDS for p in folder.glob(f"{kind}/*.csv")),
+        figures=figures,
+        records=study.records,
+        **options,
     )
     return output
 
 
+@pytest.fixture(scope="session")
+def study(tmp_path_factory: pytest.TempPathFactory) -> WrittenStudy:
+    """Return the study of two benchmarks with its tables, to be read alone."""
+    folder = tmp_path_factory.mktemp("study") / "results" / "embedded"
+    written = WrittenStudy(folder, two_benchmarks(), HELPS)
+    for kind in ("table", "timing"):
+        written.make(kind)
+    return written
+
+
 @pytest.fixture
-def make_page(tmp_path: Path) -> Callable[..., Path]:
-    """Return a function that writes a study and its page; options of `write_page`."""
-    return partial(write_page, tmp_path)
+def make_page(tmp_path: Path, study: WrittenStudy) -> Callable[..., Path]:
+    """Return a function that writes a study and its page.
+
+    Without plans the study is a copy of the one that all tests share. `figures` names
+    those that a study of plans has; other options are those of `write_page`.
+    """
+
+    def make(
+        plans: Sequence[BenchmarkPlan] | None = None,
+        *,
+        figures: Sequence[str] = (),
+        failed: str = "",
+        **options: Any,
+    ) -> Path:
+        folder = tmp_path / "results" / "embedded"
+        if plans is None and not failed:
+            ignored = ignore_patterns("figures", "report")
+            copytree(study.folder, folder, ignore=ignored, dirs_exist_ok=True)
+            return page_in(folder, study, **options)
+        other = WrittenStudy(folder, plans or two_benchmarks(), HELPS, failed)
+        if plans is None:  # failed fits change no score
+            copytree(study.folder / "tables", folder / "tables")
+        else:
+            other.make("table")
+        other.make("timing")
+        drawn = [folder / "figures" / f"{name}.svg" for name in figures]
+        for path in drawn:
+            other.make_one("figure", path.stem, [path])
+        return page_in(folder, other, sorted((folder / "figures").glob("*")), **options)
+
+    return make
 
 
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="session")
+def page(study: WrittenStudy) -> Path:
     """Return the page of a study with all its figures, to be read alone."""
-    return write_page(tmp_path_factory.mktemp("study"), figures=True)
+    return page_in(study.folder, study, sorted(study.make("figure").glob("*")))

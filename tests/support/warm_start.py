@@ -1,0 +1,114 @@
+"""Snakemake and its jobs as forks of a process that has loaded other libraries.
+
+On a small study four fifths of the seconds of a run go into starting interpreters and
+loading libraries. The project's own library is loaded by every process anew. A run from
+the wheel and one that is killed start as a user starts them.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import multiprocessing
+import os
+import runpy
+import subprocess
+import sys
+import traceback
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+__all__ = ["run_warm"]
+
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(
+    [
+        *("snakemake.cli", "snakemake.report", "jinja2", "matplotlib.figure"),
+        *("matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg"),
+        *("PIL.JpegImagePlugin", "pyarrow.dataset", "pyarrow.pandas_compat"),
+        *("scipy.optimize", "sklearn.feature_extraction.text", "sklearn.multiclass"),
+    ]
+)
+
+
+def run_warm(words: Sequence[str], folder: Path) -> tuple[int, str]:
+    """Run `snakemake` or `cdspp` in a folder, on its `src`.
+
+    Return the exit code, and what was said on either stream.
+    """
+    with NamedTemporaryFile("r") as said:
+        given = (list(words), folder, {**os.environ}, said.name)
+        running = FORKS.Process(target=_run, args=given)
+        running.start()
+        running.join()
+        return running.exitcode or 0, said.read()
+
+
+def _run(
+    words: list[str], folder: Path, environment: dict[str, str], said: str
+) -> None:
+    """Run a command in this process."""
+    os.chdir(folder)
+    with open(said, "ab") as stream:
+        for number in (1, 2):
+            os.dup2(stream.fileno(), number)
+    source = str(folder / "src")
+    os.environ.clear()
+    os.environ.update(environment, PYTHONPATH=source)
+    sys.path.insert(0, source)
+    sys.argv[:] = words
+    atexit._clear()
+    try:
+        if words[0] == "snakemake":
+            _fork_scripts()
+        runpy.run_module(words[0], run_name="__main__")
+    finally:
+        atexit._run_exitfuncs()
+
+
+def _fork_scripts() -> None:
+    """Let Snakemake run its scripts in forks of this process as it is now."""
+    asked, asking = os.pipe()
+    if not os.fork():
+        os.close(asking)
+        with open(asked) as names:
+            _serve(names)
+        os._exit(0)
+    os.close(asked)
+
+    from snakemake.script import PythonScript
+
+    def execute_script(script: PythonScript, name: str, edit: bool = False) -> None:
+        answer = Path(f"{name}.end")
+        os.mkfifo(answer)
+        Path(f"{name}.json").write_text(json.dumps(dict(os.environ)))
+        os.write(asking, f"{name}\n".encode())
+        # Nothing is answered by a process that was killed.
+        if (code := answer.read_text()) != "0":
+            raise subprocess.CalledProcessError(int(code or -9), name)
+
+    PythonScript.execute_script = execute_script
+
+
+def _serve(names: Iterable[str]) -> None:
+    """Run each script in a fork, as long as there are more to come."""
+    for name in map(str.strip, names):
+        if not os.fork():
+            with Path(f"{name}.end").open("w") as answer:
+                os.environ.update(json.loads(Path(f"{name}.json").read_text()))
+                answer.write(str(_exit_code(name)))
+            os._exit(0)
+
+
+def _exit_code(name: str) -> int:
+    """Run a script to its end; say what an interpreter would say."""
+    try:
+        runpy.run_path(name, run_name="__main__")
+    except SystemExit as end:
+        print(end.code, file=sys.stderr)
+        return 1
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    return 0
