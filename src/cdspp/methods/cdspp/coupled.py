@@ -93,10 +93,10 @@ def solve_coupled(
     G = linalg.block_diag(sums[0].T @ Qs, sums[1].T @ Qt) - V.T @ R
     F = psd_factor((G + G.T) / 2.0)
     swapped = np.roll(F, shared.sum(), axis=0)
-    values, vectors = linalg.eigh(F.T @ swapped, check_finite=False)
-    values, vectors = values[::-1], vectors[:, ::-1]
+    values, vectors = linalg.eigh(-(F.T @ swapped), check_finite=False)
+    values = -values  # the largest first
     least = RELATIVE_TOLERANCE * values.max(initial=0.0)
-    positive = int(np.sum(values > max(least, 0.0)))
+    positive = int(np.sum(values > least))
     rank = useful_number(n_components, positive)
     W = swapped @ vectors[:, :rank] / values[:rank]
     C = int(shared.sum())
