@@ -11,12 +11,14 @@ from rst import heading, list_table
 from benchmarks.measure import SIZES
 from cdspp.methods import available, method_class
 from cdspp.methods.base import ConfidentClassifier
+from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.methods.shared.common_subspace import CommonSpaceMethod
 from cdspp.study.cost import fit_cost
 
 __all__ = ["pages"]
 
 FORMULA = ".. math::"
+BRIDGES = {SHARED: "shared columns", PAIRS: "paired rows"}
 OVERVIEW_SIZE = "office-caltech"
 OVERVIEW = """\
 Cheapest first, by the cost model, at the size of one task of Office-Caltech; see
@@ -28,6 +30,8 @@ Cheapest first, by the cost model, at the size of one task of Office-Caltech; se
 * **New rows**: `predict` takes rows that were not in `fit`. A transductive method
   labels those of the fit alone, so it cannot be cross-validated.
 * **Confidence**: there is `predict_proba`.
+* **Bridge**: what it uses besides labels, if the source has it, see
+  :ref:`what both domains share <bridges>`; all other methods ignore that.
 * **Space**: `transform` and `transform_source` bring rows of both domains into one.
 * **torch**: needs the optional package, ``pip install 'cdspp[networks]'``.
 """
@@ -77,7 +81,7 @@ def _overview(names: list[str]) -> str:
             "Space",
         ]
     ]
-    rows[0] += ["torch", "Seconds"]
+    rows[0] += ["torch", "Bridge", "Seconds"]
     for name in names:
         found = method_class(name)
         cells = [f":doc:`{found.display_name} <{name}>`", f"``{name}``"]
@@ -87,6 +91,8 @@ def _overview(names: list[str]) -> str:
         ]
         facts.append(found.needs_torch)
         cells += [_yes(fact) for fact in facts]
+        bridges = [BRIDGES[kind] for kind in BRIDGES if kind in found.bridges]
+        cells.append(" and ".join(bridges) or "–")
         rows.append([*cells, _short(_cost(name, OVERVIEW_SIZE)[0])])
     tree = "\n".join(f"   {name}" for name in sorted(names))
     return (
@@ -104,6 +110,7 @@ def _page(name: str) -> str:
         said.append("transductive")
     if found.needs_torch:
         said.append("needs torch")
+    said += [f"uses {BRIDGES[kind]}" for kind in BRIDGES if kind in found.bridges]
     offered = [key for key in FUNCTIONS if hasattr(found, key)]
     links = ", ".join(f":py:meth:`{key} <{FUNCTIONS[key]}>`" for key in offered)
     return (

@@ -323,7 +323,8 @@ def _check(methods: Sequence[str], repeats: int, source: SourceDomain) -> None:
                 "are in no fit. Choose another method."
             )
         needed = method_class(name).bridges
-        if needed and not needed & _told_bridge(source).keys():
+        lacks = not needed & _told_bridge(source).keys()
+        if method_class(name).needs_bridge and lacks:
             raise DataError(
                 f"compare: {name} needs {' or '.join(sorted(needed))} of the source, "
                 "which has none that can be used. Give them, or leave the method out."

@@ -119,6 +119,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     accepts_sparse: ClassVar[bool] = False  # rows in SciPy's sparse formats, as CSR
     reads_files: ClassVar[bool] = False  # rows of files by chunks, never all in memory
     bridges: ClassVar[frozenset[str]] = frozenset()  # of shared columns, paired rows
+    needs_bridge: ClassVar[bool] = False
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {}
 

@@ -230,6 +230,11 @@ class CrossCheck:
                 if "class" not in method:  # of a class it is told already
                     yield unknown(f"{where}.id", name, available())
                 continue
+            if method_class(name).needs_bridge:
+                yield (
+                    f"{where}.id: {name} needs shared columns or paired rows, which a "
+                    "study does not give yet; see cdspp compare and cdspp fit."
+                )
             yield from option_faults(
                 f"{where}.options", name, method.get("options", {})
             )

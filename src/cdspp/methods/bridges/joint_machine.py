@@ -98,6 +98,7 @@ class JointMachine(CommonSpaceMethod, ConfidentClassifier):
     """
 
     accepts_sparse = True
+    needs_bridge = True
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {"C": [POSITIVE]}
 

@@ -66,27 +66,24 @@ def solve_coupled(
 
     Notes
     -----
-    By Woodbury's identity, with ``Q = K^{-1} N``, ``V = U^T Q`` and ``S = 1/mu +
-    U^T K^{-1} U``, of which a block comes from each domain,
+    The proof stands at `cdspp.methods.cdspp.bridged.CDSPPBridge`. By Woodbury's
+    identity, with ``Q = K^{-1} N``, ``V = U^T Q`` and ``S = 1/mu + U^T K^{-1} U``, of
+    which a block comes from each domain,
 
     .. math::
 
         (K + \mu U U^\top)^{-1} N = Q - K^{-1} U S^{-1} V, \qquad
         G = N^\top (K + \mu U U^\top)^{-1} N = N^\top Q - V^\top S^{-1} V .
 
-    With ``G = F F^T`` the eigenvalues are those of ``F^T J F``, and
-    ``v = (K + mu U U^T)^{-1} N J F u / lambda`` for its eigenvectors u: since
-    ``F^T J F u = lambda u``, the product ``N J N^T v = N J G J F u / lambda`` is
-    ``N J F u``, which is ``lambda (K + mu U U^T) v``.
     Cost a side: one Cholesky factor of the smaller of n and d, and n_shared solves with
     it; O(n_shared^3 + C^3) for the rest.
     """
-    shared = in_both(source, target)
+    shared, i, j = in_both(source, target), bridge.source, bridge.target
     inverses = source.inverse(target.class_counts), target.inverse(source.class_counts)
     sums = source.sums[:, shared], target.sums[:, shared]
     Qs, Qt = (K.apply(M) for K, M in zip(inverses, sums, strict=True))
-    V = np.hstack([Qs[bridge.source], -Qt[bridge.target]])
-    S = inverses[0].block(bridge.source) + inverses[1].block(bridge.target)
+    V = np.hstack([Qs[i], -Qt[j]])
+    S = inverses[0].block(i) + inverses[1].block(j)
     S[np.diag_indices_from(S)] += 1.0 / mu
     factor = linalg.cho_factor(S, overwrite_a=True, check_finite=False)
     R = linalg.cho_solve(factor, V, check_finite=False)
@@ -95,13 +92,12 @@ def solve_coupled(
     swapped = np.roll(F, shared.sum(), axis=0)
     values, vectors = linalg.eigh(-(F.T @ swapped), check_finite=False)
     values = -values  # the largest first
-    least = RELATIVE_TOLERANCE * values.max(initial=0.0)
-    positive = int(np.sum(values > least))
+    positive = int(np.sum(values > RELATIVE_TOLERANCE * values.max(initial=0.0)))
     rank = useful_number(n_components, positive)
     W = swapped @ vectors[:, :rank] / values[:rank]
     C = int(shared.sum())
-    P_source = Qs @ W[:C] - _spread(inverses[0], bridge.source, R @ W)
-    P_target = Qt @ W[C:] + _spread(inverses[1], bridge.target, R @ W)
+    P_source = Qs @ W[:C] - _spread(inverses[0], i, R @ W)
+    P_target = Qt @ W[C:] + _spread(inverses[1], j, R @ W)
     factors = column_signs(P_target)
     if scaling == "unit":
         factors /= np.sqrt((P_source**2).sum(axis=0) + (P_target**2).sum(axis=0))
