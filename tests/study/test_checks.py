@@ -66,6 +66,7 @@ def put(config: dict[str, Any], path: str, value: Any) -> None:
         ("benchmarks.digits.leave_out", ["hffa"], "'hffa': did you mean 'hfa'"),
         ("benchmarks.digits.printed", "mcr", "did you mean 'mrc'"),
         ("methods.cdspp.id", "cdsp", "'cdsp': did you mean 'cdspp"),
+        ("methods.svm-t.id", "paired-map", "a study does not give yet; see cdspp comp"),
         ("methods.cdspp.options", {"alhpa": 1}, "did you mean 'alpha'"),
         ("methods.cdspp.options.alpha", -1.0, "'alpha' parameter of CDSPP"),
         ("methods.cdspp.trials", 11, "11 is more than the study's 10 trials"),

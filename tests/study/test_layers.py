@@ -11,6 +11,7 @@ import pytest
 import yaml
 from support.study_files import ROOT, load_own
 
+from cdspp import SourceDomain
 from cdspp.analysis.compare import usual_methods
 from cdspp.core.errors import ConfigError
 from cdspp.study.layers import Layers, layered
@@ -79,7 +80,7 @@ def test_the_quick_preset_has_few_methods_all_states_and_nothing_else() -> None:
 
 def test_the_quick_preset_has_the_methods_of_compare_at_the_size_of_a_task() -> None:
     codes = np.concatenate([np.arange(30) % 10, np.full(420, -1)])
-    source = SimpleNamespace(X=np.zeros((200, 200)))
+    source = SourceDomain(np.zeros((200, 200)), np.zeros(200))
     problem = SimpleNamespace(X=np.zeros((450, 50)), codes=codes, source=source)
     quick = yaml.safe_load((PRESETS / "quick.yaml").read_text())
     usual = {*usual_methods(problem), "cdspp-pca"}

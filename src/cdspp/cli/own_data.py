@@ -6,7 +6,6 @@ import argparse
 import ast
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cdspp.cli.command import add_command, need_package
@@ -78,27 +77,12 @@ def _option(text: str) -> tuple[str, Any]:
 
 def _fit(arguments: argparse.Namespace) -> str:
     from cdspp.cli.forecast import expected_cost, refuse_memory, told_while
-    from cdspp.cli.rows import (
-        learn_scaling,
-        scaled,
-        scaled_bridge,
-        scaling_with,
-        source_of,
-        target_labels,
-        write_predictions,
-    )
+    from cdspp.cli.rows import scaled_both, target_labels, write_predictions
 
     model = _model(arguments)
     read, rows = read_both(arguments)
-    scaling, source = learn_scaling(arguments.scale, read), None
-    shared: list[str] = []
-    if rows is not None:
-        bridge, shared = bridge_of(arguments, read, rows, model.bridges)
-        theirs = learn_scaling(arguments.scale, rows)
-        scaling = scaling_with(scaling, theirs, bridge)
-        rows = scaled(rows, theirs)
-        source = replace(source_of(rows), **scaled_bridge(bridge, theirs, scaling))
-    target = scaled(read, scaling)
+    bridge, shared = bridge_of(arguments, read, rows, model.bridges)
+    target, rows, source, scaling = scaled_both(arguments.scale, read, rows, bridge)
     y = target_labels(target)
     told = [*tell(target, rows), *shared]
     cost = expected_cost(arguments.method, target, rows, dict(arguments.option))

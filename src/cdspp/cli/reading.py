@@ -83,7 +83,7 @@ def add_bridge(command: argparse.ArgumentParser) -> None:
 def bridge_of(
     arguments: argparse.Namespace,
     target: DomainRows,
-    source: DomainRows,
+    source: DomainRows | None,
     kinds: Collection[str],
 ) -> tuple[dict[str, Any], list[str]]:
     """Return what both files share besides labels, and what is to be said of it.
@@ -95,6 +95,8 @@ def bridge_of(
 
     told: list[str] = []
     bridge: dict[str, Any] = {}
+    if source is None:
+        return bridge, told
     if SHARED in kinds:
         bridge[SHARED], note = shared_columns(arguments.shared, source, target)
         told += [note] * bool(note)

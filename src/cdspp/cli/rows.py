@@ -12,16 +12,17 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
+from cdspp.core.names import PCA
 from cdspp.core.scaling import Scaling, fit_scaling
 from cdspp.core.whole_files import atomic
 from cdspp.datasets.table_rows import DomainRows
 from cdspp.methods.base import UNLABELLED, SourceDomain
+from cdspp.methods.bridge import PAIRS, SHARED
 
 __all__ = [
     "learn_scaling",
     "scaled",
-    "scaled_bridge",
-    "scaling_with",
+    "scaled_both",
     "source_of",
     "target_labels",
     "write_predictions",
@@ -82,36 +83,37 @@ def learn_scaling(kind: str, rows: DomainRows) -> Scaling:
         raise DataError(f"{rows.path}: {error}") from error
 
 
-def scaling_with(
-    scaling: Scaling, theirs: Scaling, bridge: Mapping[str, Any]
-) -> Scaling:
-    """Return the target's scaling with shared columns as in the source.
+def scaled_both(
+    kind: str,
+    target: DomainRows,
+    source: DomainRows | None,
+    bridge: Mapping[str, Any],
+) -> tuple[DomainRows, DomainRows | None, SourceDomain | None, Scaling]:
+    """Return both files scaled, the source with its bridge, and the target's scaling.
 
     Raises
     ------
     DataError
-        The scaling leaves no columns.
+        They cannot be scaled so, or a source row has no label.
     """
-    shared = bridge.get("shared_columns")
-    if not shared:
-        return scaling
-    if scaling.components is not None:
-        raise DataError(
-            "--scale pca leaves no columns to share. Choose another scale, or "
-            "--shared none."
-        )
-    columns_source, columns = np.transpose(shared)
-    return scaling.with_columns_of(theirs, columns, columns_source)
-
-
-def scaled_bridge(
-    bridge: Mapping[str, Any], theirs: Scaling, scaling: Scaling
-) -> dict[str, Any]:
-    """Return a bridge whose paired rows are scaled as those of either domain."""
-    if "paired_rows" not in bridge:
-        return dict(bridge)
-    left, right = bridge["paired_rows"]
-    return {**bridge, "paired_rows": (theirs.apply(left), scaling.apply(right))}
+    scaling = learn_scaling(kind, target)
+    if source is None:
+        return scaled(target, scaling), None, None, scaling
+    theirs = learn_scaling(kind, source)
+    if shared := bridge.get(SHARED):
+        if kind == PCA:
+            raise DataError(
+                "--scale pca leaves no columns to share. Choose another scale, or "
+                "--shared none."
+            )
+        columns_source, columns = np.transpose(shared)
+        scaling = scaling.with_columns_of(theirs, columns, columns_source)
+    given = dict(bridge)
+    if PAIRS in given:
+        left, right = given[PAIRS]
+        given[PAIRS] = theirs.apply(left), scaling.apply(right)
+    rows = scaled(source, theirs)
+    return scaled(target, scaling), rows, replace(source_of(rows), **given), scaling
 
 
 def write_predictions(
