@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from benchmarks import measure, verdicts
+from benchmarks.bridges import bench_bridges, bridges_table
 from benchmarks.geometry import bench_geometry, geometry_table
 from benchmarks.geometry_figure import draw_geometry
 from benchmarks.methods import bench_methods, methods_table
@@ -79,6 +80,16 @@ figure of it, and prints the gains. About 20 minutes on two cores.
 
 example:
   python -m benchmarks geometry --output docs
+"""
+
+BRIDGES_HELP = """\
+How often does `cdspp compare` say to use a source for the columns that it shares?
+Planted problems in which labels say nothing across domains and three shared columns are
+useful, useless or misleading; 12, 30 and 100 labelled rows. Prints the shares, beside
+those of the same tables whose columns are left apart.
+
+example:
+  python -m benchmarks bridges --problems 10
 """
 
 SCALE_HELP = """\
@@ -151,6 +162,13 @@ def _geometry(arguments: argparse.Namespace) -> str:
     return geometry_table(gains)
 
 
+def _bridges(arguments: argparse.Namespace) -> str:
+    found = bench_bridges(
+        problems=arguments.problems, workers=arguments.workers, progress=progress
+    )
+    return bridges_table(found)
+
+
 def _scale(arguments: argparse.Namespace) -> str:
     measured = bench_scale(
         arguments.largest,
@@ -192,6 +210,7 @@ def _parser() -> argparse.ArgumentParser:
             "--json", metavar="FILE", help="also write all numbers as JSON"
         )
     _add_geometry(what)
+    _add_bridges(what)
     _add_scale(what)
     return parser
 
@@ -257,6 +276,13 @@ def _add_geometry(what: Any) -> None:
     _add_number(geometry, "--draws", 20, "problems a place of the grid")
     _add_number(geometry, "--workers", 2, "processes at a time")
     _add_output(geometry)
+
+
+def _add_bridges(what: Any) -> None:
+    text = "how often a source is recommended for the columns that it shares"
+    bridges = add_command(what, "bridges", _bridges, text, BRIDGES_HELP)
+    _add_number(bridges, "--problems", 40, "problems of each kind and size")
+    _add_number(bridges, "--workers", 2, "processes at a time")
 
 
 def _add_scale(what: Any) -> None:

@@ -19,6 +19,7 @@ __all__ = ["pages"]
 METHODS = (
     "cdspp.methods",
     "cdspp.methods.base",
+    "cdspp.methods.problem",
     "cdspp.methods.size",
     "cdspp.methods.shared.common_subspace",
     "cdspp.methods.networks.networks",

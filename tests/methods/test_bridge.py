@@ -56,7 +56,10 @@ def test_columns_are_shared_by_number_or_by_name(
         ([(0, 1), (2, 1)], "the target column 1 is given twice"),
         ([(0, 4)], "the target has no column 4, its columns are 0 to 3"),
         ([(-1, 0)], "the source has no column -1"),
-        ([("age", 0)], "'age' is no number, and the columns of the source have no nam"),
+        (
+            [("age", 0)],
+            "'age' is no column's number, and the columns of the",
+        ),
         ([0, 1], "expected 'same-names' or pairs"),
         (["ab"], "expected 'same-names' or pairs"),
         ("names", "expected 'same-names' or pairs .source column, target column., got"),
@@ -72,6 +75,24 @@ def test_a_fault_of_shared_columns_is_one_line(shared: Any, reason: str) -> None
 def test_an_unknown_name_is_told_with_the_nearest_one() -> None:
     with pytest.raises(ValueError, match="no column 'wight': did you mean 'weight'?"):
         read(SOURCE_TABLE, TABLE, shared_columns=[("age", "wight")])
+
+
+def test_a_column_by_number_and_by_name_is_given_twice() -> None:
+    with pytest.raises(ValueError, match="a column of the source is given twice, by n"):
+        read(SOURCE_TABLE, TABLE, shared_columns=[("age", "age"), (0, "chol")])
+
+
+def test_a_hundred_thousand_names_are_found_at_once() -> None:
+    names = [f"w{k}" for k in range(100_000)]
+    table = pd.DataFrame(np.zeros((2, len(names))), columns=names)
+    found = read(table, table, shared_columns="same-names")
+    assert found.source.tolist() == list(range(100_000))
+
+
+def test_every_pair_of_a_known_row_is_left_out() -> None:
+    twice = np.vstack([X_SOURCE[:1], X_SOURCE[:1], PAIRS[0][:1]])
+    with pytest.warns(BridgeWarning, match="2 of 3 pairs have the values of a row"):
+        assert read(paired_rows=(twice, PAIRS[1][:3])).n_pairs == 1
 
 
 def test_a_name_that_two_columns_have_is_refused() -> None:

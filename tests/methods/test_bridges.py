@@ -88,6 +88,16 @@ def test_sparse_rows_give_what_dense_ones_give(method: str) -> None:
     np.testing.assert_allclose(rows, dense.transform(PROBLEM.X), atol=1e-12)
 
 
+def test_rows_with_long_indices_are_taken() -> None:
+    def long(X: np.ndarray) -> sparse.csr_array:
+        rows = sparse.csr_array(X)
+        rows.indices = rows.indices.astype(np.int64)
+        rows.indptr = rows.indptr.astype(np.int64)
+        return rows
+
+    assert PROBLEM.accuracy(make("shared-columns-plus"), long) > 0.8
+
+
 @pytest.mark.filterwarnings("ignore::cdspp.core.errors.LabelWarning")
 @pytest.mark.parametrize("method", MAPS)
 def test_a_map_needs_no_labelled_row_of_a_class(method: str) -> None:

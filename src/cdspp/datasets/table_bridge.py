@@ -42,7 +42,8 @@ def shared_columns(
         return None, ""
     if asked not in (None, SAME_NAMES):
         return _named_pairs(str(asked), source, target), ""
-    both = [name for name in source.features if name in set(target.features)]
+    theirs = set(target.features)
+    both = [name for name in source.features if name in theirs]
     if asked is None and (not both or _is_counted(both)):
         return None, ""
     if not both:

@@ -219,7 +219,8 @@ def _shared_places(
             "columns have names. Give the numbers of the columns, in pairs."
         )
     else:
-        in_both = [name for name in names[0] if name in set(names[1])]
+        theirs = set(names[1])
+        in_both = [name for name in names[0] if name in theirs]
         sides = in_both, in_both
         if not in_both:
             raise ValueError(
@@ -227,7 +228,7 @@ def _shared_places(
                 "pairs (source column, target column), or None."
             )
     source, target = (
-        np.array([_place(name, side, known, X.shape[1]) for name in columns], "intp")
+        _places(columns, side, known, X.shape[1])
         for side, columns, known, X in zip(
             ("source", "target"), sides, names, domains, strict=True
         )
@@ -235,32 +236,49 @@ def _shared_places(
     return source, target
 
 
-def _place(column: Any, side: str, names: Sequence[str] | None, width: int) -> int:
-    if isinstance(column, Integral) and not isinstance(column, bool):
-        if 0 <= int(column) < width:
-            return int(column)
-        raise ValueError(
-            f"shared_columns: the {side} has no column {column}, its columns are 0 to "
-            f"{width - 1}."
-        )
-    if names is None:
-        raise ValueError(
-            f"shared_columns: {column!r} is no number, and the columns of the {side} "
-            "have no names. Give the number of the column, or a data frame."
-        )
-    if names.count(str(column)) != 1:
-        if str(column) in names:
+def _places(
+    columns: Sequence[Any], side: str, names: Sequence[str] | None, width: int
+) -> Places:
+    """Return the places of columns given by number or by name."""
+    by_name = {name: place for place, name in enumerate(names or ())}
+    repeated = {name for name, n in Counter(names or ()).items() if n > 1}
+    places = []
+    for column in columns:
+        if isinstance(column, Integral) and not isinstance(column, bool):
+            if not 0 <= int(column) < width:
+                raise ValueError(
+                    f"shared_columns: the {side} has no column {column}, its columns "
+                    f"are 0 to {width - 1}."
+                )
+            places.append(int(column))
+        elif names is None:
+            raise ValueError(
+                f"shared_columns: {column!r} is no column's number, and the columns of "
+                f"the {side} have no names. Give the number, or a data frame."
+            )
+        elif str(column) in repeated:
             raise ValueError(f"shared_columns: the {side} has two columns {column!r}.")
-        hint = did_you_mean(column, names)
-        raise ValueError(f"shared_columns: the {side} has no column {column!r}{hint}")
-    return names.index(str(column))
+        elif str(column) not in by_name:
+            hint = did_you_mean(column, names)
+            raise ValueError(
+                f"shared_columns: the {side} has no column {column!r}{hint}"
+            )
+        else:
+            places.append(by_name[str(column)])
+    if len(set(places)) < len(places):
+        raise ValueError(
+            f"shared_columns: a column of the {side} is given twice, by number and by "
+            "name."
+        )
+    return np.array(places, dtype=np.intp)
 
 
 def _apart(side: str, pairs: Any, X: Any) -> NDArray[np.bool_]:
     """Return which paired rows are no row of their domain, too."""
-    numbers = {key: number for number, key in enumerate(_keys(pairs)) if key}
-    apart = np.ones(pairs.shape[0], dtype=bool)
-    apart[[numbers[key] for key in _keys(X) if key in numbers]] = False
+    keys = list(_keys(pairs))
+    known = set(filter(None, keys))
+    met = {key for key in _keys(X) if key in known}
+    apart = np.array([key not in met for key in keys])
     if not apart.all():
         found = f"{np.sum(~apart)} of {counted(len(apart), 'pair')}"
         warnings.warn(
@@ -278,7 +296,8 @@ def _keys(X: Any) -> Iterator[bytes]:
     if is_sparse(X):
         X = X.tocsr().sorted_indices()
         for start, stop in zip(X.indptr[:-1], X.indptr[1:], strict=True):
-            yield X.indices[start:stop].tobytes() + X.data[start:stop].tobytes()
+            places = X.indices[start:stop].astype(np.int64)
+            yield places.tobytes() + X.data[start:stop].tobytes()
         return
     for _, rows in chunks_of(X):
         for row in rows:

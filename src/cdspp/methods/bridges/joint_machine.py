@@ -39,7 +39,11 @@ def stacked(parts: list[Any], *, columns: bool = False) -> Any:
     """Return dense or sparse rows below each other, or `columns` beside each other."""
     if any(map(is_sparse, parts)):
         join = sparse.hstack if columns else sparse.vstack
-        return join(parts, format="csr")
+        joined = join(parts, format="csr")
+        if joined.nnz < np.iinfo(np.int32).max:  # LIBLINEAR takes no longer ones
+            joined.indices = joined.indices.astype(np.int32, copy=False)
+            joined.indptr = joined.indptr.astype(np.int32, copy=False)
+        return joined
     return np.hstack(parts) if columns else np.vstack(parts)
 
 
@@ -73,8 +77,9 @@ class LinearMachine:
         present = np.unique(codes)
         if len(present) == 1:
             return cls(np.zeros((X.shape[1], 1)), np.zeros(1), present, n_classes)
-        # The order of its passes is drawn from a fixed seed: nothing is random.
-        machine = LinearSVC(C=C, random_state=0, max_iter=10_000)
+        # By rows, the order of passes is drawn from a fixed seed: nothing is random.
+        by_rows = X.shape[0] < X.shape[1]
+        machine = LinearSVC(C=C, dual=by_rows, random_state=0, max_iter=10_000)
         machine.fit(X, codes, sample_weight=weights)
         W, b = machine.coef_.T, machine.intercept_
         if len(present) == 2:

@@ -61,9 +61,11 @@ class SharedColumns(JointMachine):
 
     Notes
     -----
-    Cost O(nnz) a pass over the rows, of which the coordinate descent takes some ten;
-    sparse rows stay sparse. Without a source every column is shared. A column counts as
-    it is given: bring both domains to one unit, and scale shared columns alike.
+    Cost O(nnz) a pass over the rows, of which the solver takes some ten: coordinate
+    descent by rows where they are fewer than the features, else Newton's method with a
+    trust region; sparse rows stay sparse. Without a source every column is shared. A
+    column counts as it is given: bring both domains to one unit, and scale shared
+    columns alike.
 
     References
     ----------
