@@ -84,7 +84,7 @@ def test_a_column_by_number_and_by_name_is_given_twice() -> None:
 
 def test_a_hundred_thousand_names_are_found_at_once() -> None:
     names = [f"w{k}" for k in range(100_000)]
-    table = pd.DataFrame(np.zeros((2, len(names))), columns=names)
+    table = pd.DataFrame(np.zeros((12, len(names)), dtype="float32"), columns=names)
     found = read(table, table, shared_columns="same-names")
     assert found.source.tolist() == list(range(100_000))
 
