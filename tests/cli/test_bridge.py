@@ -96,11 +96,16 @@ def test_a_method_without_its_bridge_says_which_option_gives_it(
 
 @pytest.mark.usefixtures("folder")
 def test_compare_lets_bridged_methods_take_part(capsys: Any) -> None:
-    assert main(["compare", *FILES, *PAIRED, "--repeats", "5"]) == 0
+    page = ["--page", "page.html"]
+    assert main(["compare", *FILES, *PAIRED, "--repeats", "5", *page]) == 0
+    exchanged = "paired rows also runs with their partners exchanged"
+    assert exchanged in Path("page.html").read_text()
     said = capsys.readouterr().out
     for word in ("shared columns+", "paired map+", "Over shuffled columns"):
         assert word in said
-    assert main(["compare", *FILES, "--shared", "none", "--repeats", "5"]) == 0
+    none = ["--shared", "none"]
+    assert main(["compare", *FILES, *none, "--repeats", "5", *page]) == 0
+    assert exchanged not in Path("page.html").read_text()
     alone = capsys.readouterr().out
     assert "shared columns+" not in alone
     assert "shuffled" not in alone

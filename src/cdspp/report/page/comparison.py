@@ -14,6 +14,7 @@ from cdspp.core.wording import in_points
 from cdspp.report.page.page import environment, template_file
 from cdspp.report.tables.comparison import comparison_table
 from cdspp.report.tables.table import to_fragment
+from cdspp.stages.source_states import BRIDGE_STATES
 
 if TYPE_CHECKING:
     from cdspp.analysis.decision import Comparison
@@ -46,6 +47,7 @@ def write_comparison(
             answer=found.finding,
             next_step=found.next_step.strip("`"),
             rows=rows,
+            shuffled=found.gains["state"].isin(BRIDGE_STATES).any(),
             chart=_chart(found),
             table=Markup(to_fragment(comparison_table(found))),
             style=Markup(template_file("report.css")),
