@@ -46,8 +46,8 @@ class SourceDomain:
 
     Notes
     -----
-    Methods that cannot use shared columns or paired rows ignore them; see
-    `cdspp.methods.bridges` for those that can.
+    Methods that cannot use shared columns or paired rows ignore them; the overview of
+    methods says which can.
 
     Examples
     --------
