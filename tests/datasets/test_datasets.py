@@ -64,7 +64,8 @@ def test_the_catalogue_agrees_with_what_is_generated(
     index, entry = prepared[name], load_catalogue(CATALOGUE)[name]
     sizes = {domain: index.class_sizes(domain) for domain in index.domains}
     found = {"kind": index.kind, "classes": list(index.classes), "class_sizes": sizes}
-    assert entry == {**entry, **found}
+    pairs = [s for s in index.samples(next(iter(index.domains))) if s.paired]
+    assert entry == {**entry, **found, "paired": len(pairs)}
 
 
 @pytest.mark.parametrize("name", available_datasets())
@@ -81,19 +82,39 @@ def test_rows_are_in_the_order_of_ids_which_do_not_show_the_class(
 ) -> None:
     index = prepared[name]
     for domain in index.domains:
-        ids, labels = index.ids(domain), np.array(index.labels(domain))
+        samples = index.unpaired(domain)
+        ids = [sample.id for sample in samples]
+        labels = np.array([sample.label for sample in samples])
+        assert index.samples(domain)[: len(ids)] == tuple(samples)
         assert ids == sorted(ids)
         names = [label for label in index.classes if len(label) > 1]
         assert not any(name in i for name in names for i in ids)
         assert np.count_nonzero(labels[1:] != labels[:-1]) > len(labels) / 2
 
 
+@pytest.mark.parametrize("name", available_datasets())
+def test_paired_samples_are_the_same_things_in_every_domain_and_have_no_label(
+    name: str, prepared: dict[str, Index]
+) -> None:
+    index = prepared[name]
+    pairs = {
+        domain: [s for s in index.samples(domain) if s.paired]
+        for domain in index.domains
+    }
+    ids = {domain: [s.id for s in found] for domain, found in pairs.items()}
+    (same,) = {tuple(found) for found in ids.values()}
+    assert not any(s.label for found in pairs.values() for s in found)
+    others = {s.id for domain in index.domains for s in index.unpaired(domain)}
+    assert not others & {*same}
+
+
 def test_no_digit_is_in_two_domains_and_none_is_lost(
     prepared: dict[str, Index],
 ) -> None:
     index = prepared["digits"]
-    ids = [i for domain in index.domains for i in index.ids(domain)]
-    assert sorted(ids) == [f"{number:04d}" for number in range(1797)]
+    ids = [s.id for domain in index.domains for s in index.unpaired(domain)]
+    pairs = [s.id for s in index.samples("print") if s.paired]
+    assert sorted(ids + pairs) == [f"{number:04d}" for number in range(1797)]
     with Image.open(index.files("print")[0]) as image:
         assert (image.size, image.mode) == ((64, 64), "L")
 
@@ -113,11 +134,13 @@ def test_no_function_gives_its_documentation_and_its_code(
     prepared: dict[str, Index],
 ) -> None:
     index = prepared["docs-to-code"]
-    docs = {path.stem for path in index.files("docs")}
-    code = {path.stem for path in index.files("code")}
-    assert not docs & code
-    merged = "\n".join(path.read_text() for path in index.files("code"))
-    for path in index.files("docs"):
+    docs, code = (
+        [index.root / sample.path for sample in index.unpaired(domain)]
+        for domain in ("docs", "code")
+    )
+    assert not {path.stem for path in docs} & {path.stem for path in code}
+    merged = "\n".join(path.read_text() for path in code)
+    for path in docs:
         first = " ".join(path.read_text().split("\n\n")[0].split())
         assert len(first) < 60 or first not in " ".join(merged.split())
 
@@ -125,7 +148,10 @@ def test_no_function_gives_its_documentation_and_its_code(
 def test_code_is_python_without_docstrings(prepared: dict[str, Index]) -> None:
     index = prepared["docs-to-code"]
     for path in index.files("code"):
-        body = "\n".join(f"    {line}" for line in path.read_text().splitlines())
+        text = path.read_text()
+        # A body keeps its indentation where a string in it begins at the margin.
+        margin = "" if text.startswith(" ") else "    "
+        body = "\n".join(f"{margin}{line}" for line in text.splitlines())
         for node in ast.walk(ast.parse(f"def function():\n{body}\n    pass")):
             if isinstance(node, ast.FunctionDef | ast.ClassDef):
                 assert ast.get_docstring(node) is None, path

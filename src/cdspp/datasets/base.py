@@ -54,12 +54,16 @@ class Sample(NamedTuple):
         Its class; empty where a row of a table has none.
     position : int
         Its place in the published order of its domain, or in that of the folder.
+    paired : bool
+        Whether it serves as one side of a pair alone: the other side has the same id in
+        another domain. It has no label, and is neither source nor target sample.
     """
 
     id: str
     path: str
     label: str
     position: int = 0
+    paired: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,8 @@ class Index:
     classes : tuple of str
         Names of the classes, in order.
     domains : mapping
-        Samples of each domain, in the order of the rows of its features.
+        Samples of each domain, in the order of the rows of its features: those that are
+        paired come last.
     root : Path
         Folder to which relative paths refer.
     versions : mapping
@@ -107,6 +112,10 @@ class Index:
         """Return the paths of the files of `domain`, in order."""
         return [self.root / sample.path for sample in self.samples(domain)]
 
+    def unpaired(self, domain: str) -> list[Sample]:
+        """Return the samples of `domain` that may be source and target samples."""
+        return [sample for sample in self.samples(domain) if not sample.paired]
+
     def labels(self, domain: str) -> list[str]:
         """Return the class names of the samples of `domain`, in order."""
         return [sample.label for sample in self.samples(domain)]
@@ -117,7 +126,7 @@ class Index:
 
     def class_sizes(self, domain: str) -> list[int]:
         """Return how many samples of each class `domain` has, in class order."""
-        counts = Counter(self.labels(domain))
+        counts = Counter(sample.label for sample in self.unpaired(domain))
         return [counts[name] for name in self.classes]
 
 
@@ -205,7 +214,10 @@ class Dataset(ABC):
     def index(self, root: Path, samples: Mapping[str, Sequence[Sample]]) -> Index:
         """Return the index of `samples`, whose paths refer to `root`."""
         # Ordered by id: neither an id nor a row number tells the class.
-        domains = {n: tuple(sorted(self.placed(samples[n]))) for n in self.domains}
+        domains = {
+            name: tuple(sorted(self.placed(samples[name]), key=_paired_last))
+            for name in self.domains
+        }
         return Index(
             self.identifier, self.kind, self.classes, domains, root, self.versions()
         )
@@ -213,6 +225,10 @@ class Dataset(ABC):
     def placed(self, samples: Sequence[Sample]) -> Iterable[Sample]:
         """Return the samples of a domain with their positions: as they come."""
         return (s._replace(position=i) for i, s in enumerate(samples))
+
+
+def _paired_last(sample: Sample) -> tuple[bool, Sample]:
+    return sample.paired, sample
 
 
 def opaque_id(text: str) -> str:
@@ -319,7 +335,7 @@ def check_contents(dataset: Dataset, index: Index | None = None) -> None:
     if index is None:
         return
     for domain, samples in index.domains.items():
-        found = Counter(sample.label for sample in samples)
+        found = Counter(sample.label for sample in samples if not sample.paired)
         if found != Counter(sizes[domain]):
             raise DataError(
                 f"data set {dataset.identifier}, domain {domain}: contents() says "
@@ -347,7 +363,9 @@ def check_index(index: Index) -> None:
 
 
 def _check_domain(name: str, index: Index, samples: Sequence[Sample]) -> None:
-    labels = {sample.label for sample in samples}
+    labels = {sample.label for sample in samples if not sample.paired}
+    if any(sample.label for sample in samples if sample.paired):
+        raise DataError(f"{name} has paired samples with a label, expected none.")
     if unknown := sorted(labels - {*index.classes, *_no_label(index)}):
         raise DataError(f"{name} has samples of unknown classes: {', '.join(unknown)}.")
     repeated = [i for i, n in Counter(s.id for s in samples).items() if n > 1]

@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 REQUIRED = ("title", "kind", "licence", "source", "content")
 OF_DATA = ("classes", "class_sizes")
 OF_FILES = ("resources",)
-OPTIONAL = ("versions", "cite", "order", "protocol", "published")
+OPTIONAL = ("versions", "cite", "order", "protocol", "published", "paired")
 OTHER_KINDS = ("weights", "splits")
 
 
@@ -43,8 +43,9 @@ def load_catalogue(path: str | Path) -> dict[str, dict[str, Any]]:
     dict
         By identifier: `title`, `kind`, `licence`, `source`, `content` (on what it
         depends) and, for data, `classes` (ordered) and `class_sizes` (by domain, in
-        the order of the classes). Where sizes depend on packages, their `versions`.
-        For what is downloaded: `resources` (what is where, and how it is recognised),
+        the order of the classes) and, of objects that are in every domain as pairs
+        without a label, how many: `paired`. Where sizes depend on packages, their
+        `versions`. For what is downloaded: `resources` (what is where, and how it is recognised),
         `published` (ready-made views), `order` of the samples in them, `protocol`
         (labelled samples per class of the published splits) and `cite`.
 
@@ -167,7 +168,15 @@ def check_catalogued(index: Index, catalogue: Mapping[str, Mapping[str, Any]]) -
     found = {domain: index.class_sizes(domain) for domain in index.domains}
     expected = {"kind": entry["kind"], "classes": list(entry["classes"])}
     expected |= {"class_sizes": {d: list(n) for d, n in entry["class_sizes"].items()}}
-    actual = {"kind": index.kind, "classes": list(index.classes), "class_sizes": found}
+    expected["paired"] = dict.fromkeys(found, entry.get("paired", 0))
+    actual: dict[str, Any] = {
+        "kind": index.kind,
+        "classes": list(index.classes),
+        "class_sizes": found,
+    }
+    actual["paired"] = {
+        d: len(index.samples(d)) - len(index.unpaired(d)) for d in found
+    }
     for key, value in expected.items():
         if value == actual[key]:
             continue

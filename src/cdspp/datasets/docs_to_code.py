@@ -16,6 +16,7 @@ __all__ = ["DocsToCode"]
 
 SHORTEST_DOCSTRING = 200
 FEWEST_STATEMENTS = 3
+EVERY = 4  # function of a class is described in both ways
 FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
 NAMED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -25,9 +26,9 @@ class DocsToCode(Dataset):
 
     A function or method counts if its docstring, without indentation, has 200
     characters or more and at least three statements follow it; private and nested
-    ones are in, tests are out. In the order of qualified names, the first of each
-    class gives its docstring, the second its body without docstring, and so on:
-    none gives both.
+    ones are in, tests are out. In the order of qualified names, every fourth of each
+    class gives both, as a pair without a label; of the others, the first gives its
+    docstring, the second its body without docstring, and so on.
     """
 
     identifier = "docs-to-code"
@@ -50,16 +51,27 @@ class DocsToCode(Dataset):
         samples: dict[str, list[Sample]] = {name: [] for name in self.domains}
         for label in self.classes:
             found = sorted(_functions(_scipy_folder() / label, f"scipy.{label}"))
-            for number, function in enumerate(found):
-                domain = self.domains[number % 2]
-                text = function.code if number % 2 else function.docstring
-                suffix = ".py" if number % 2 else ".txt"
-                path = Path(domain, label, function.name + suffix)
-                (folder / path).parent.mkdir(parents=True, exist_ok=True)
-                (folder / path).write_text(text + "\n", encoding="utf-8")
-                sample = Sample(opaque_id(function.name), path.as_posix(), label)
-                samples[domain].append(sample)
+            paired = found[EVERY - 1 :: EVERY]
+            alone = [f for number, f in enumerate(found, 1) if number % EVERY]
+            for side, domain in enumerate(self.domains):
+                samples[domain] += [
+                    *(_sample(folder, domain, label, f) for f in alone[side::2]),
+                    *(_sample(folder, domain, "", f) for f in paired),
+                ]
         return samples
+
+
+def _sample(folder: Path, domain: str, label: str, function: _Function) -> Sample:
+    """Write one side of a function, as one of a pair where it has no label."""
+    text, suffix = {
+        "docs": (function.docstring, ".txt"),
+        "code": (function.code, ".py"),
+    }[domain]
+    path = Path(domain, label or "paired", function.name + suffix)
+    (folder / path).parent.mkdir(parents=True, exist_ok=True)
+    (folder / path).write_text(text + "\n", encoding="utf-8")
+    name = opaque_id(function.name)
+    return Sample(name, path.as_posix(), label, paired=not label)
 
 
 class _Function(NamedTuple):

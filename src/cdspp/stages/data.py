@@ -79,7 +79,7 @@ def _check_published(dataset: PublishedDataset, digests: Path) -> None:
 
 
 def write_labels(index_path: str | Path, domain: str, output: str | Path) -> None:
-    """Write the ids and class names of a domain as Parquet.
+    """Write ids and class names of a domain as Parquet, of all but paired samples.
 
     Parameters
     ----------
@@ -91,7 +91,10 @@ def write_labels(index_path: str | Path, domain: str, output: str | Path) -> Non
         Parquet file with `cdspp.stages.artifacts.LABEL_COLUMNS`.
     """
     index = read_index(index_path)
-    values: dict[str, Sequence[Any]] = {"id": index.ids(domain)}
-    labels = [label or None for label in index.labels(domain)]
-    values |= {"label": labels, "position": index.positions(domain)}
+    samples = index.unpaired(domain)
+    values: dict[str, Sequence[Any]] = {
+        "id": [sample.id for sample in samples],
+        "label": [sample.label or None for sample in samples],
+        "position": [sample.position for sample in samples],
+    }
     write_rows(output, LABEL_COLUMNS, values)
