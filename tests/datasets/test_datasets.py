@@ -214,8 +214,9 @@ def test_labels_are_written_as_parquet(
     output = tmp_path / "labels.parquet"
     write_labels(index.root / "index.json", "sketch", output)
     rows = read_rows(output, LABEL_COLUMNS)
-    assert rows["id"].tolist() == index.ids("sketch")
-    assert rows["label"].tolist() == index.labels("sketch")
+    samples = index.unpaired("sketch")
+    assert rows["id"].tolist() == [sample.id for sample in samples]
+    assert rows["label"].tolist() == [sample.label for sample in samples]
 
 
 def test_an_unknown_domain_is_refused_by_name(prepared: dict[str, Index]) -> None:

@@ -45,9 +45,9 @@ def load_catalogue(path: str | Path) -> dict[str, dict[str, Any]]:
         depends) and, for data, `classes` (ordered) and `class_sizes` (by domain, in
         the order of the classes) and, of objects that are in every domain as pairs
         without a label, how many: `paired`. Where sizes depend on packages, their
-        `versions`. For what is downloaded: `resources` (what is where, and how it is recognised),
-        `published` (ready-made views), `order` of the samples in them, `protocol`
-        (labelled samples per class of the published splits) and `cite`.
+        `versions`. For what is downloaded: `resources` (what is where, and how it is
+        recognised), `published` (ready-made views), `order` of the samples in them,
+        `protocol` (labelled samples per class of the published splits) and `cite`.
 
     Raises
     ------
