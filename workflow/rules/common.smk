@@ -16,6 +16,7 @@ from cdspp.study.config import load_study
 from cdspp.study.files import (
     FEATURES,
     FIT,
+    PAIR_SPLIT,
     ROW_SCORES,
     SCORES,
     SHARES,

@@ -62,6 +62,7 @@ def fit_members(group):
             "source": study.settings[setting].source,
             "overlap": study.overlap(group.benchmark, setting),
             "grid": study.grid(method, setting),
+            "bridge": study.bridge(group.benchmark, setting, method),
         }
         for method, setting in group.members
     ]

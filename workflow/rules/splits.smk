@@ -32,3 +32,26 @@ rule split:
         code=code_digest("cdspp.stages.splits"),
     script:
         "../scripts/split.py"
+
+
+# Pairs take part in nothing else; they have an id, and no label.
+def benchmark_index(wildcards):
+    return INDEX.format(dataset=dataset_of(wildcards))
+
+
+rule pairs:
+    input:
+        benchmark_index,
+    output:
+        PAIR_SPLIT,
+    log:
+        "logs/{study}/splits/{benchmark}/main/pairs/{block}.log",
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        runtime=1,
+    params:
+        seed=study.seed,
+        code=code_digest("cdspp.stages.splits"),
+    script:
+        "../scripts/pairs.py"

@@ -43,7 +43,7 @@ class FitInputs:
         self._splits = _by_digest((root / "splits" / benchmark).rglob("[!.]*.parquet"))
         shares = _by_digest((root / "test-shares" / benchmark).rglob("[!.]*.parquet"))
         self._places = {name: self._splits for name in ("source_split", "target_split")}
-        self._places["prior"] = shares
+        self._places |= {"prior": shares, "pairs": self._splits}
         self._features: dict[str, Files] = {}
         self._labels: dict[Path, dict[str, str]] = {}
         self._tested: dict[tuple[str, ...], dict[int, str]] = {}

@@ -82,7 +82,11 @@ def _blocks(study: Study, benchmark: str) -> Iterator[tuple[str, TaskFiles]]:
     from cdspp.stages.trials import TaskFiles
     from cdspp.study.files import files_of_fit
 
-    usual = (n for n, m in study.methods.items() if benchmark not in m.source_views)
+    usual = (
+        name
+        for name, method in study.methods.items()
+        if benchmark not in method.source_views and not method.bridges
+    )
     method = next(usual, next(iter(study.methods)))
     for task in study.benchmarks[benchmark].tasks:
         for block in study.blocks(study.trials):

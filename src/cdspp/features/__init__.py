@@ -21,6 +21,7 @@ from cdspp.core.discovery import (
     offered,
 )
 from cdspp.core.errors import ConfigError
+from cdspp.core.names import PCA
 from cdspp.features.base import Extractor, WordExtractor
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "extractor_options",
     "is_extractor",
     "make_extractor",
+    "names_columns",
     "needs_codebook",
     "pretrained_network",
 ]
@@ -80,6 +82,11 @@ def extractor_kind(name: str) -> str:
 def extractor_module(name: str) -> str:
     """Return the module of the extractor `name`."""
     return _find(name).__module__
+
+
+def names_columns(name: str, scale: str | None = None) -> bool:
+    """Return whether the columns of the extractor `name` have names after scaling."""
+    return _find(name).names_columns and scale != PCA
 
 
 def needs_codebook(name: str) -> bool:

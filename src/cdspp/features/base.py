@@ -32,12 +32,15 @@ class Extractor(ABC):
         Modules that do the work; loaded on use, their versions are recorded.
     keeps_width : bool
         Whether there are as many features as in the view that it reads.
+    names_columns : bool
+        Whether its features have names that mean the same in other domains.
     """
 
     identifier: ClassVar[str]
     kind: ClassVar[str]
     modules: ClassVar[tuple[str, ...]] = ("numpy",)
     keeps_width: ClassVar[bool] = False
+    names_columns: ClassVar[bool] = False
 
     @property
     def needs_torch(self) -> bool:
@@ -134,6 +137,10 @@ class FileExtractor(Extractor):
     @abstractmethod
     def extract(self, files: Sequence[Path]) -> Any:
         """Return the features of `files`, one row a file, dense or CSR."""
+
+    def extract_named(self, files: Sequence[Path]) -> tuple[Any, Any]:
+        """Return the features of `files`, and the names of the columns if any."""
+        return self.extract(files), None
 
 
 class WordExtractor(Extractor):

@@ -31,11 +31,12 @@ class TableColumns(Extractor):
     identifier: ClassVar[str] = "table"
     kind: ClassVar[str] = "tables"
     modules: ClassVar[tuple[str, ...]] = ("numpy",)
+    names_columns: ClassVar[bool] = True
 
     def read(
         self, folder: str | Path, domain: str, positions: Sequence[int]
-    ) -> np.ndarray:
-        """Return the rows of a domain, (n, width) float64.
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows of a domain, (n, width) float64, and the columns' names.
 
         Parameters
         ----------
@@ -54,7 +55,7 @@ class TableColumns(Extractor):
         path = Path(folder) / domain / ROWS_NAME
         try:
             with np.load(path, allow_pickle=False) as archive:
-                return np.asarray(archive["X"][list(positions)])
+                return archive["X"][list(positions)], archive["features"]
         except BROKEN as error:
             message = f"{path}: not the rows of the table ({error})"
             raise DataError(f"{message}. Delete it and run again.") from error

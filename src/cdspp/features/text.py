@@ -61,6 +61,7 @@ class Text(FileExtractor):
 
     identifier: ClassVar[str] = "text"
     kind: ClassVar[str] = "texts"
+    names_columns: ClassVar[bool] = True
     modules: ClassVar[tuple[str, ...]] = (
         "numpy",
         "scipy.sparse",
@@ -105,6 +106,10 @@ class Text(FileExtractor):
         DataError
             A file cannot be decoded, or no term is left.
         """
+        return self.extract_named(files)[0]
+
+    def extract_named(self, files: Sequence[Path]) -> tuple[sparse.csr_array, Any]:
+        """Return the weights of the terms, and the terms; errors as of `extract`."""
         import cdspp.core.light_sklearn  # noqa: F401
 
         # isort: split
@@ -134,7 +139,8 @@ class Text(FileExtractor):
                 len(files),
             )
         logger.info("weighted %d terms in %d documents", X.shape[1], len(files))
-        return sparse.csr_array(X.astype(np.float32))
+        terms = vectorizer.get_feature_names_out()
+        return sparse.csr_array(X.astype(np.float32)), terms.astype(np.str_)
 
     def _read(self, path: Path) -> str:
         try:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FIT_COLUMNS",
     "LABEL_COLUMNS",
+    "PAIR_COLUMNS",
     "SCORE_COLUMNS",
     "SHARE_COLUMNS",
     "SHIPPED",
@@ -58,6 +59,7 @@ SPLIT_COLUMNS: Columns = {
     "role": "string",
     "label": "string",
 }
+PAIR_COLUMNS: Columns = {"trial": "int32", "id": "string"}
 SHARE_COLUMNS: Columns = {"trial": "int32", "label": "string", "share": "float64"}
 FIT_COLUMNS: Columns = {
     "trial": "int32",
@@ -85,11 +87,15 @@ SCORE_COLUMNS: Columns = {
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """One view of one domain: ``X`` (n, d) float32, dense or CSR, without labels."""
+    """One view of one domain: ``X`` (n, d) float32, dense or CSR, without labels.
+
+    `columns` are the names of the features, where they mean something.
+    """
 
     X: Any
     ids: np.ndarray
     provenance: Mapping[str, Any]
+    columns: np.ndarray | None = None
 
 
 def write_features(path: str | os.PathLike[str], features: Features) -> None:
@@ -105,6 +111,8 @@ def write_features(path: str | os.PathLike[str], features: Features) -> None:
     else:
         parts = {"X": np.asarray(X, dtype=np.float32)}
     parts["ids"] = np.asarray(features.ids, dtype=np.str_)
+    if features.columns is not None:
+        parts["columns"] = np.asarray(features.columns, dtype=np.str_)
     provenance = json.dumps(dict(features.provenance), sort_keys=True)
     with atomic(path) as temporary, temporary.open("wb") as stream:
         np.savez(stream, provenance=np.asarray(provenance), **parts)
@@ -135,7 +143,7 @@ def read_features(path: str | os.PathLike[str]) -> Features:
     if np.ndim(X) != 2 or np.shape(ids) != X.shape[:1]:
         shapes = f"an array of shape {np.shape(X)} and ids of shape {np.shape(ids)}"
         raise unreadable(path, what, f"it holds {shapes}")
-    return Features(X, ids, provenance)
+    return Features(X, ids, provenance, arrays.get("columns"))
 
 
 def read_subspace(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:

@@ -12,7 +12,7 @@ import numpy as np
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.jobs import log_ready
 from cdspp.core.matrix import require_finite
-from cdspp.core.names import NO_SCALE
+from cdspp.core.names import NO_SCALE, PCA
 from cdspp.core.provenance import limit_threads
 from cdspp.core.scaling import fit_scaling
 from cdspp.datasets.base import Index, read_fetched, read_index
@@ -133,7 +133,7 @@ def extract_view(
     """
     if weights is not None:
         options = {**options, "weights": str(_only_file(weights))}
-    made = make_extractor(extractor, **options)
+    made, columns = make_extractor(extractor, **options), None
     with _numeric_threads(made, numeric_threads):
         if isinstance(made, ViewExtractor):
             X, ids, record = _from_view(made, view)
@@ -142,16 +142,18 @@ def extract_view(
             if isinstance(made, Published):
                 X, more = _from_published(made, content, domain, storage)
             elif isinstance(made, TableColumns):
-                X = made.read(content.root, domain, content.positions(domain))
+                positions = content.positions(domain)
+                X, columns = made.read(content.root, domain, positions)
                 more = {}
             else:
-                X, more = _from_files(made, _files(content, domain, fetched), codebook)
+                files = _files(content, domain, fetched)
+                X, columns, more = _from_files(made, files, codebook)
             ids = content.ids(domain)
             record = _record(made, dataset=content.dataset, domain=domain, **more)
         X = _scaled(X, scale, f"{extractor}, domain {domain}")
     if scale != NO_SCALE:
         record["scale"] = scale
-    _write(output, X, ids, record)
+    _write(output, X, ids, record, None if scale == PCA else columns)
 
 
 def _scaled(X: Any, scale: str, what: str) -> Any:
@@ -200,12 +202,13 @@ def _from_view(
 
 def _from_files(
     extractor: Extractor, files: Sequence[Path], codebook: AnyPath | None
-) -> tuple[Any, dict[str, Any]]:
+) -> tuple[Any, Any, dict[str, Any]]:
     if isinstance(extractor, WordExtractor):
         words = read_features(_given(extractor, "codebook", codebook))
-        return extractor.extract(files, words.X), {"codebook": dict(words.provenance)}
+        learnt = {"codebook": dict(words.provenance)}
+        return extractor.extract(files, words.X), None, learnt
     assert isinstance(extractor, FileExtractor)
-    return extractor.extract(files), {}
+    return *extractor.extract_named(files), {}
 
 
 def _matching_index(path: AnyPath | None, extractor: Extractor) -> Index:
@@ -231,10 +234,15 @@ def _record(extractor: Extractor, **found: Any) -> dict[str, Any]:
 
 
 def _write(
-    output: AnyPath, X: Any, ids: Sequence[str], record: Mapping[str, Any]
+    output: AnyPath,
+    X: Any,
+    ids: Sequence[str],
+    record: Mapping[str, Any],
+    columns: Any = None,
 ) -> None:
     require_finite(X, ids, str(output))
-    write_features(output, Features(X, np.asarray(ids, dtype=np.str_), record))
+    names = np.asarray(ids, dtype=np.str_)
+    write_features(output, Features(X, names, record, columns))
 
 
 @contextmanager

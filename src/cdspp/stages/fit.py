@@ -82,6 +82,8 @@ class Fit:
     grid : mapping
         Values by option of which a trial selects (`cdspp.stages.selection`); the record
         tells which.
+    bridge : mapping
+        What it uses of what both domains share, as for `read_trials`.
     """
 
     method: str
@@ -92,6 +94,7 @@ class Fit:
     source: Mapping[str, Any]
     overlap: str
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    bridge: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -222,7 +225,13 @@ def _make_fit(task_block: TaskBlock, fit: Fit, content: Mapping[str, Any]) -> No
     rows: dict[str, list[Any]] = {name: [] for name in FIT_COLUMNS}
     outcomes: list[dict[str, Any]] = []
     run = _taken(task_block, content["setting"]) or partial(_run, task_block, fit)
-    for trial in read_trials(task_block.files, overlap=fit.overlap):
+    trials = read_trials(
+        task_block.files,
+        overlap=fit.overlap,
+        bridge=fit.bridge,
+        keep_sparse=bool(fit.bridge) and method_class(fit.method).accepts_sparse,
+    )
+    for trial in trials:
         outcome, rounds = run(trial)
         outcome |= {"rounds": len(rounds), "tested": len(trial.test_ids)}
         outcomes.append({**outcome, "test_ids": ids_digest(trial.test_ids)})

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
+from cdspp.core.matrix import is_sparse
 from cdspp.core.names import (
     ALONE,
     CLASS_NOISE,
@@ -66,6 +67,11 @@ class _Draw(NamedTuple):
     spread: float
 
     @property
+    def X(self) -> Any:
+        """The source rows, dense or sparse."""
+        return self.source.X
+
+    @property
     def y(self) -> Array:
         """Labels of the source rows."""
         return np.asarray(self.source.y)
@@ -80,7 +86,8 @@ def _none(given: _Draw) -> None:
 
 
 def _none_matched(given: _Draw) -> SourceDomain:
-    X, labels = np.asarray(given.labelled.X), np.asarray(given.labelled.y)
+    X: Any = given.labelled.X
+    X, labels = X if is_sparse(X) else np.asarray(X), np.asarray(given.labelled.y)
     rows = [
         np.resize(given.rng.permutation(np.flatnonzero(labels == label)), size)
         for label, size in zip(*np.unique(given.y, return_counts=True), strict=True)
@@ -106,7 +113,8 @@ def _permuted_labels(given: _Draw) -> SourceDomain:
 
 
 def _class_noise(given: _Draw) -> SourceDomain:
-    rows, rng = np.asarray(given.source.X), given.rng
+    X, rng = given.X, given.rng
+    rows = X.toarray() if is_sparse(X) else np.asarray(X)
     classes, codes = np.unique(given.y, return_inverse=True)
     means = rng.standard_normal((len(classes), rows.shape[1]))
     drawn = means[codes] + given.spread * rng.standard_normal(rows.shape)

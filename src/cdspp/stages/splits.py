@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,13 +19,17 @@ from numpy.typing import NDArray
 from cdspp.core.errors import DataError
 from cdspp.core.names import LABELLED, SOURCE, UNLABELLED_ROLE, trials_of_block
 from cdspp.core.seeding import generator
+from cdspp.datasets.base import read_index
 from cdspp.datasets.published_splits import draw_published
-from cdspp.stages.artifacts import LABEL_COLUMNS, SPLIT_COLUMNS, read_rows, write_rows
+from cdspp.stages.artifacts import (
+    LABEL_COLUMNS,
+    PAIR_COLUMNS,
+    SPLIT_COLUMNS,
+    read_rows,
+    write_rows,
+)
 
-__all__ = [
-    "draw_seeded",
-    "write_split",
-]
+__all__ = ["draw_seeded", "write_pairs", "write_split"]
 
 
 def draw_seeded(
@@ -130,6 +135,40 @@ def write_split(
             for name, value in zip(SPLIT_COLUMNS, values, strict=True):
                 rows[name].append(value)
     write_rows(output, SPLIT_COLUMNS, rows)
+
+
+def write_pairs(
+    *,
+    index: str | Path,
+    output: str | os.PathLike[str],
+    block: str,
+    seed: int,
+) -> None:
+    """Draw the order of a data set's paired samples for each trial of a block.
+
+    Fits take the first ones, so that the pairs of a smaller number are among those of a
+    larger one. No label is read: paired samples have none.
+
+    Parameters
+    ----------
+    index : path
+        Index of the data set, whose domains all have the same paired samples.
+    output : path
+        Parquet file with `cdspp.stages.artifacts.PAIR_COLUMNS`.
+    block : str
+        Trials, as in ``1-5``.
+    seed : int
+        The study's seed.
+    """
+    found = read_index(index)
+    domain = next(iter(found.domains))
+    ids = np.array([sample.id for sample in found.samples(domain) if sample.paired])
+    rows: dict[str, list[Any]] = {name: [] for name in PAIR_COLUMNS}
+    for trial in trials_of_block(block):
+        rng = generator(seed, "pairs", found.dataset, trial)
+        rows["trial"] += [trial] * len(ids)
+        rows["id"] += rng.permutation(ids).tolist()
+    write_rows(output, PAIR_COLUMNS, rows)
 
 
 SplitRow = tuple[int, str, int, str, str | None]

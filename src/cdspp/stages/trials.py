@@ -1,10 +1,11 @@
-"""What a fit reads: views and splits of a task, trial by trial."""
+"""What a fit reads: views, splits and pairs of a task, trial by trial."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,19 @@ from numpy.typing import NDArray
 from cdspp.core.errors import DataError
 from cdspp.core.names import LABELLED
 from cdspp.methods.base import UNLABELLED, SourceDomain
-from cdspp.stages.artifacts import SPLIT_COLUMNS, read_features, read_rows
+from cdspp.methods.bridge import PAIRS, SAME_NAMES, SHARED
+from cdspp.stages.artifacts import (
+    PAIR_COLUMNS,
+    SPLIT_COLUMNS,
+    Features,
+    read_features,
+    read_rows,
+)
 
 __all__ = ["TaskFiles", "Trial", "read_trials"]
 
 PathLike = str | os.PathLike[str]
+NO_BRIDGE: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +44,7 @@ class Trial:
     test_ids : ndarray of str
         Ids of the unlabelled rows, in their order.
     source : SourceDomain
-        Labelled source rows.
+        Labelled source rows, with what both domains share where the fit uses that.
     source_ids, labelled_ids : ndarray of str
         Ids of the source rows and the labelled target rows.
     """
@@ -69,6 +78,8 @@ class TaskFiles:
         Parquet files of a block's splits; test samples have no label there.
     predictions : path, optional
         Predictions made elsewhere, for a method that is nothing else.
+    pairs : path, optional
+        Parquet file of the ids of paired samples by trial, without a label.
     prior : path, optional
         Parquet file of the shares of the classes by trial, for a method that is told
         them (`cdspp.stages.shares`).
@@ -80,9 +91,16 @@ class TaskFiles:
     target_split: PathLike
     prior: PathLike | None = None
     predictions: PathLike | None = None
+    pairs: PathLike | None = None
 
 
-def read_trials(files: TaskFiles, *, overlap: str = "exclude") -> Iterator[Trial]:
+def read_trials(
+    files: TaskFiles,
+    *,
+    overlap: str = "exclude",
+    bridge: Mapping[str, Any] = NO_BRIDGE,
+    keep_sparse: bool = False,
+) -> Iterator[Trial]:
     """Yield the trials of a block.
 
     Source and target may be views of the same samples, as in a task within one domain.
@@ -94,11 +112,17 @@ def read_trials(files: TaskFiles, *, overlap: str = "exclude") -> Iterator[Trial
     overlap : {"exclude", "keep"}, default="exclude"
         Whether unlabelled target samples that are labelled source samples of the same
         trial, under the same id, are left out.
+    bridge : mapping, optional
+        What the source shares with the target: `shared_columns`, "same-names" or pairs
+        of names, and `paired_rows`, a number.
+    keep_sparse : bool, default=False
+        Whether rows of a sparse view stay sparse.
 
     Raises
     ------
     DataError
-        A file is damaged, or features and splits are not of the same samples.
+        A file is damaged, features and splits are not of the same samples, columns have
+        no names, or there are too few paired samples.
     """
     source = read_features(files.source_features)
     target = read_features(files.target_features)
@@ -106,7 +130,10 @@ def read_trials(files: TaskFiles, *, overlap: str = "exclude") -> Iterator[Trial
     given = read_rows(files.target_split, SPLIT_COLUMNS)
     _check_ids(drawn, source.ids, files.source_features)
     _check_ids(given, target.ids, files.target_features)
-    X_source, X_target = _dense(source.X), _dense(target.X)
+    if not keep_sparse:
+        source, target = (replace(f, X=_dense(f.X)) for f in (source, target))
+    shared = _shared_columns(files, source, target, bridge.get(SHARED))
+    pairs = _Pairs(files, source, target, bridge[PAIRS]) if bridge.get(PAIRS) else None
     for number in np.unique(given["trial"]):
         left = {k: v[drawn["trial"] == number] for k, v in drawn.items()}
         right = {k: v[given["trial"] == number] for k, v in given.items()}
@@ -119,10 +146,15 @@ def read_trials(files: TaskFiles, *, overlap: str = "exclude") -> Iterator[Trial
         y[~labelled] = UNLABELLED
         yield Trial(
             number=int(number),
-            X=X_target[right["row"]],
+            X=target.X[right["row"]],
             y=y,
             test_ids=right["id"][~labelled],
-            source=SourceDomain(X_source[left["row"]], left["label"]),
+            source=SourceDomain(
+                source.X[left["row"]],
+                left["label"],
+                shared_columns=shared,
+                paired_rows=pairs and pairs.of(number, left["id"], right["id"]),
+            ),
             source_ids=left["id"],
             labelled_ids=right["id"][labelled],
         )
@@ -130,6 +162,71 @@ def read_trials(files: TaskFiles, *, overlap: str = "exclude") -> Iterator[Trial
 
 def _dense(X: Any) -> NDArray[Any]:
     return np.asarray(X.toarray() if hasattr(X, "toarray") else X)
+
+
+def _shared_columns(
+    files: TaskFiles, source: Features, target: Features, asked: Any
+) -> list[tuple[int, int]] | None:
+    """Return the places of the shared columns on both sides."""
+    if not asked:
+        return None
+    sides = []
+    for path, features in (
+        (files.source_features, source),
+        (files.target_features, target),
+    ):
+        if features.columns is None:
+            raise DataError(
+                f"{path}: its columns have no names, by which they are shared. Name a "
+                "view that has them (bridge: {view: ...}), of words or of tables."
+            )
+        sides.append({name: k for k, name in enumerate(features.columns.tolist())})
+    ours, theirs = sides
+    if asked == SAME_NAMES:
+        asked = [(name, name) for name in ours if name in theirs]
+    lacking = [
+        name
+        for pair in asked
+        for name, side in zip(pair, sides, strict=True)
+        if name not in side
+    ]
+    if lacking or not asked:
+        wrong = f"there is no column {lacking[0]!r}" if lacking else "none has a name"
+        raise DataError(
+            f"{files.source_features}, {files.target_features}: {wrong} to share. "
+            "Correct shared_columns."
+        )
+    return [(ours[name], theirs[other]) for name, other in asked]
+
+
+class _Pairs:
+    """Paired rows by trial: samples that are in both views, and in no split."""
+
+    def __init__(
+        self, files: TaskFiles, source: Features, target: Features, number: int
+    ) -> None:
+        assert files.pairs is not None
+        self.path, self.number = files.pairs, number
+        self.drawn = read_rows(files.pairs, PAIR_COLUMNS)
+        self.sides = [
+            (features.X, {name: row for row, name in enumerate(features.ids.tolist())})
+            for features in (source, target)
+        ]
+
+    def of(self, trial: int, *taken: NDArray[Any]) -> tuple[Any, Any]:
+        """Return the first so many pairs of a trial, whose splits take other ids."""
+        drawn = self.drawn["id"][self.drawn["trial"] == trial]
+        ids = drawn[: self.number].tolist()
+        known = all(name in rows for name in ids for _, rows in self.sides)
+        apart = all({*ids}.isdisjoint(names) for names in taken)
+        if len(ids) < self.number or not known or not apart:
+            raise DataError(
+                f"{self.path}, trial {trial}: expected {self.number} paired samples "
+                f"in both views that are in no split, got {len(ids)}. Delete it and "
+                "run again, or lower paired_rows."
+            )
+        ours, theirs = (X[[rows[name] for name in ids]] for X, rows in self.sides)
+        return ours, theirs
 
 
 def _check_ids(

@@ -15,9 +15,11 @@ from cdspp.features import (
     extractor_kind,
     is_extractor,
     make_extractor,
+    names_columns,
     pretrained_network,
 )
 from cdspp.methods import available, method_class, option_defaults
+from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.study.fitting import option_faults, size_faults
 from cdspp.study.guest_sections import GuestSection
 from cdspp.study.known_names import KnownNames, unknown
@@ -162,6 +164,8 @@ class CrossCheck:
                     yield from self._kind_faults(where, entry, key)
                 yield from self._option_domain_faults(where, entry)
             yield from self._task_faults(where, entry)
+            if "bridge" in entry:
+                yield from self._bridge_faults(f"{where}.bridge", entry)
             domains = self.datasets[dataset].class_sizes
             yield from size_faults(f"{where}.labels", entry, entry["labels"], domains)
 
@@ -230,11 +234,7 @@ class CrossCheck:
                 if "class" not in method:  # of a class it is told already
                     yield unknown(f"{where}.id", name, available())
                 continue
-            if method_class(name).needs_bridge:
-                yield (
-                    f"{where}.id: {name} needs shared columns or paired rows, which a "
-                    "study does not give yet; see cdspp compare and cdspp fit."
-                )
+            yield from self._bridge_use_faults(where, method)
             yield from option_faults(
                 f"{where}.options", name, method.get("options", {})
             )
@@ -250,6 +250,50 @@ class CrossCheck:
             ran = method.get("benchmarks", self.known.benchmarks)
             yield from self.known.task_faults(where, method, ran)
             yield from self._own_input_faults(where, method)
+
+    def _bridge_use_faults(self, where: str, method: Config) -> Iterator[str]:
+        """Yield that a method uses no such part of a bridge, or needs one in vain."""
+        found = method_class(method["id"])
+        chosen = method.get("bridges", found.bridges)
+        for kind in chosen:
+            if kind not in found.bridges:
+                yield unknown(f"{where}.bridges", kind, found.bridges)
+        ran = method.get("benchmarks", self.known.benchmarks)
+        given = [self.known.benchmarks.get(name, {}).get("bridge", {}) for name in ran]
+        lacks = not any({*chosen} & {*bridge} for bridge in given)
+        if chosen and lacks and "benchmarks" not in self.known.sound.unnamed:
+            yield (
+                f"{where}.id: {method['id']} uses {' and '.join(sorted(chosen))}, "
+                "which no benchmark gives it; add them to one: bridge: {...}."
+            )
+
+    def _bridge_faults(self, where: str, entry: Config) -> Iterator[str]:
+        """Yield what keeps the domains of a benchmark from sharing what it says."""
+        bridge, dataset = entry["bridge"], self.datasets[entry["dataset"]]
+        if "view" in bridge:
+            chosen = {**entry, **dict.fromkeys(VIEWS, bridge["view"])}
+            place = f"{where}.view"
+            if bridge["view"] not in self.views:
+                yield from self.known.missing(place, "views", bridge["view"])
+                return
+            for key in VIEWS if self._root(bridge["view"]) else ():
+                for fault in self._kind_faults(where, chosen, key):
+                    yield fault.replace(key, "view", 1)
+        names = dict.fromkeys(bridge.get("view", entry[key]) for key in VIEWS)
+        for name in names if SHARED in bridge else ():
+            view = self.views.get(name, {})
+            extractor = view.get("extractor", "")
+            if not _is_sound(extractor) or names_columns(extractor, view.get("scale")):
+                continue
+            yield (
+                f"{where}.{SHARED}: the columns of view {name} ({extractor}) have no "
+                "names; give one of texts or tables, without pca: view: ..."
+            )
+        if bridge.get(PAIRS, 0) > dataset.paired:
+            yield (
+                f"{where}.{PAIRS}: {bridge[PAIRS]} are asked for, {dataset.identifier} "
+                f"has {dataset.paired}."
+            )
 
     def _own_input_faults(self, where: str, method: Config) -> Iterator[str]:
         """Yield what is wrong with a source view or prior that is a method's own."""

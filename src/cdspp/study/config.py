@@ -28,6 +28,7 @@ from cdspp.study.model import (
 )
 from cdspp.study.schema import Sound, check_schema, sound_part
 from cdspp.study.settings import (
+    SHUFFLED,
     benchmarks_with,
     chosen_tasks,
     curve_of,
@@ -132,7 +133,13 @@ def _datasets(
     faults: list[str] = []
     notes: list[str] = []
     datasets = {
-        name: StudyDataset(name, entry["kind"], _named_sizes(entry), entry=entry)
+        name: StudyDataset(
+            name,
+            entry["kind"],
+            _named_sizes(entry),
+            entry=entry,
+            paired=entry.get("paired", 0),
+        )
         for name, entry in load_catalogue(catalogue).items()
         if holds_data(entry)
     }
@@ -269,6 +276,9 @@ def _settings(
 def _method(entry: Config, config: Config, benchmarks: Benchmarks) -> Method:
     name, view = entry["id"], entry.get("source_view", {})
     left = {e["id"] for e in config["benchmarks"] if name in e.get("leave_out", ())}
+    bridges = tuple(sorted(entry.get("bridges", method_class(name).bridges)))
+    if bridges:
+        left |= {b for b in benchmarks if not {*bridges} & {*benchmarks[b].bridge}}
     chosen = chosen_tasks(entry, benchmarks)
     return Method(
         identifier=name,
@@ -279,16 +289,20 @@ def _method(entry: Config, config: Config, benchmarks: Benchmarks) -> Method:
         source_views=dict.fromkeys(benchmarks, view) if isinstance(view, str) else view,
         prior_file=entry.get("prior_file"),
         predictions=entry.get("predictions", ""),
-        states=_method_states(entry, config),
+        bridges=bridges,
+        states=_method_states(entry, config, bridges),
         grid={name: tuple(values) for name, values in entry.get("grid", {}).items()},
     )
 
 
-def _method_states(entry: Config, config: Config) -> tuple[str, ...]:
+def _method_states(
+    entry: Config, config: Config, bridges: Collection[str]
+) -> tuple[str, ...]:
     """Return the states in which a method runs; none where it reads no source."""
     if not method_class(entry["id"]).uses_source:
         return ()
-    chosen = entry.get("states", _states(config))
+    idle = {state for state, kind in SHUFFLED.items() if kind not in bridges}
+    chosen = {*entry.get("states", _states(config))} - idle
     return tuple(state for state in _states(config) if state in chosen)
 
 
@@ -321,4 +335,5 @@ def _benchmark(entry: Config, datasets: Mapping[str, StudyDataset]) -> Benchmark
         showcase=entry.get("showcase", tasks[0]),
         protocol=entry.get("protocol", "seeded"),
         overlap=entry.get("overlap", "exclude"),
+        bridge=entry.get("bridge", {}),
     )

@@ -78,7 +78,7 @@ def problem_size(
     benchmark, setting, task, method : str
         Names.
     """
-    source_view = study.source_view(benchmark, setting, method)
+    views = study.views_of(benchmark, setting, method)
     entry = study.benchmarks[benchmark]
     sizes = study.datasets[entry.dataset].class_sizes
     source, target = task.split("_")
@@ -88,13 +88,13 @@ def problem_size(
     n_rest = sum(
         min(n - min(n, per_target), others or n) for n in sizes[target].values()
     ) + study.datasets[entry.dataset].unlabelled.get(target, 0)
-    d_target = _width(study, entry.dataset, target, entry.target_view)
+    d_target = _width(study, entry.dataset, target, views["target"])
     n_source, d_source = n_labelled, d_target  # the labelled target rows serve
     state = study.settings[setting].source["name"]
     if state != ALONE:
         n_source = sum(min(n, per_source) for n in sizes[source].values())
     if state not in (ALONE, MATCHED):
-        d_source = _width(study, entry.dataset, source, source_view)
+        d_source = _width(study, entry.dataset, source, views["source"])
     return Size(
         name=f"{benchmark}, {task}",
         n_classes=len(sizes[target]),
@@ -138,6 +138,7 @@ def view_cost(study: Study, dataset: str, domain: str, view: str) -> Cost:
     extractor = extractor_of(study, domain, view)
     data = study.datasets[dataset]
     n_rows = sum(data.class_sizes[domain].values()) + data.unlabelled.get(domain, 0)
+    n_rows += data.paired
     # What is unknown are bags of words: of some thousand, few are in a row.
     width = extractor.width() or UNKNOWN_COMPONENTS
     if data.storage(study.views[view], domain) is not None:

@@ -7,6 +7,7 @@ from itertools import product
 from typing import NamedTuple
 
 from cdspp.core.names import FitKey
+from cdspp.methods.bridge import PAIRS
 from cdspp.study.fit_jobs import fit_groups
 from cdspp.study.model import Study
 
@@ -14,6 +15,7 @@ __all__ = [
     "FEATURES",
     "FIT",
     "FIT_LOG",
+    "PAIR_SPLIT",
     "REPORT",
     "ROW_SCORES",
     "SCORES",
@@ -29,6 +31,7 @@ __all__ = [
 ]
 
 FEATURES = "results/features/{dataset}/{domain}.{view}.npz"
+PAIR_SPLIT = "results/{study}/splits/{benchmark}/main/pairs/{block}.parquet"
 SPLIT = "results/{study}/splits/{benchmark}/{setting}/{role}/{domain}/{block}.parquet"
 FIT = "results/{study}/fits/{benchmark}/{setting}/{task}/{method}/{block}"
 FIT_LOG = "logs/{study}/fits/{benchmark}/{setting}/{task}/{method}/{block}.log"
@@ -65,16 +68,17 @@ def fit_jobs(study: Study) -> Iterator[FitJob]:
 def files_of_fit(study: Study, key: FitKey) -> dict[str, str]:
     """Return what a fit reads, by the names of `cdspp.stages.trials.TaskFiles`."""
     entry, method = study.benchmarks[key.benchmark], study.methods[key.method]
-    views = study.source_view(*key[:2], key.method), entry.target_view
+    where = key.benchmark, key.setting, key.method
+    views = study.views_of(*where).items()
     files: dict[str, str] = {}
-    for role, view, domain in zip(
-        ("source", "target"), views, key.task.split("_"), strict=True
-    ):
+    for (role, view), domain in zip(views, key.task.split("_"), strict=True):
         names = {"benchmark": key.benchmark, "domain": domain, "block": key.block}
         names |= {"setting": study.split_setting(key.setting, role), "role": role}
         split = SPLIT.format(study=study.name, **names)
         features = FEATURES.format(dataset=entry.dataset, domain=domain, view=view)
         files |= {f"{role}_features": features, f"{role}_split": split}
+    if PAIRS in study.bridge(*where):
+        files["pairs"] = PAIR_SPLIT.format(study=study.name, **key._asdict())
     if method.predictions:
         files["predictions"] = method.predictions
     if study.prior_file(key.setting, key.method) is not None:
@@ -87,12 +91,9 @@ def files_before_fits(study: Study) -> dict[str, list[str]]:
     splits: dict[str, None] = {}
     for benchmark in study.benchmarks:
         for key in study.fits(benchmark):
-            domains = key.task.split("_")
-            for role, domain in zip(("source", "target"), domains, strict=True):
-                names = {"benchmark": benchmark, "block": key.block, "role": role}
-                setting = study.split_setting(key.setting, role)
-                names |= {"setting": setting, "domain": domain}
-                splits[SPLIT.format(study=study.name, **names)] = None
+            files = files_of_fit(study, key)
+            read = ("source_split", "target_split", "pairs")
+            splits |= dict.fromkeys(files[name] for name in read if name in files)
     features = [
         FEATURES.format(dataset=dataset, domain=domain, view=view)
         for dataset, domain, view in study.feature_names()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cdspp.core.names import trials_of_block
 from cdspp.methods import method_class
+from cdspp.methods.bridge import PAIRS
 from cdspp.study.cost import cell_cost
 from cdspp.study.model import COUNTS
 
@@ -125,9 +126,11 @@ def _reading_alike(study: Study, benchmark: str) -> dict[tuple[Any, ...], list[M
                 tasks = study.fit_tasks(benchmark, setting, method)
                 blocks = study.blocks(study.setting_trials(setting, method))
                 splits = [study.split_setting(setting, role) for role in COUNTS]
-                view = study.source_view(benchmark, setting, method)
+                where = benchmark, setting, method
+                views = study.views_of(*where).values()
                 told = study.methods[method].predictions
-                read = (*splits, view, study.prior_file(setting, method), told)
+                pairs = PAIRS in study.bridge(*where)
+                read = (*splits, *views, pairs, study.prior_file(setting, method), told)
                 member = Member(method, setting)
                 found.setdefault((tasks, blocks, *read), []).append(member)
     return {where: members for where, members in found.items() if where[0]}

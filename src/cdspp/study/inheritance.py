@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cdspp.core.names import BASELINE, REFERENCE
-from cdspp.methods import available
+from cdspp.methods import available, method_class
 from cdspp.study.model import StudyDataset
 from cdspp.study.settings import task_names
 
@@ -95,6 +95,9 @@ class Scissors:
             cut = self.cut_scope("methods", entry)
             if cut is None:
                 continue
+            if not self._has_bridge(cut):
+                self._fell("methods", cut["id"])
+                continue
             if "states" in cut:
                 cut["states"] = [state for state in cut["states"] if state in states]
             if isinstance(view := cut.get("source_view"), Mapping):
@@ -103,6 +106,16 @@ class Scissors:
             kept.append(cut)
         self.methods = _by_name(kept)
         return kept
+
+    def _has_bridge(self, method: Config) -> bool:
+        """Whether a benchmark gives a method the bridge that it uses, if it does."""
+        if method["id"] not in available():
+            return True
+        used = {*method.get("bridges", method_class(method["id"]).bridges)}
+        return not used or any(
+            used & {*self.benchmarks[name].get("bridge", {})}
+            for name in method.get("benchmarks", self.benchmarks)
+        )
 
     def cut_runs(self, section: str) -> list[dict[str, Any]]:
         """Return settings or curves with the methods and tasks that there are."""

@@ -51,6 +51,8 @@ class StudyDataset:
         where the package makes or fetches them.
     unlabelled : mapping
         Number of rows without a label, by domain, where there are any.
+    paired : int
+        Number of samples that are in every domain, as pairs alone.
     entry : mapping
         Its entry in the catalogue; empty where it has none.
     """
@@ -61,6 +63,7 @@ class StudyDataset:
     own: Mapping[str, Any] | None = None
     unlabelled: Mapping[str, int] = field(default_factory=dict)
     entry: Mapping[str, Any] = field(default_factory=dict)
+    paired: int = 0
 
     def resource(self, view: View, domain: str | None) -> str | None:
         """Return what must be fetched for a view made of files, None if nothing."""
@@ -98,7 +101,12 @@ class View:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A source view, a target view and the tasks between the domains of a data set."""
+    """A source view, a target view and the tasks between the domains of a data set.
+
+    `bridge` is what the domains share besides labels: `shared_columns` ("same-names" or
+    pairs of names), `paired_rows` (a number), and the `view` of both sides that methods
+    read which use one of them; the benchmark's own views where it names none.
+    """
 
     identifier: str
     title: str
@@ -111,6 +119,7 @@ class Benchmark:
     showcase: str
     protocol: str = "seeded"
     overlap: str = "exclude"
+    bridge: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -134,6 +143,8 @@ class Method:
         Values by option, of which it also selects inside each trial.
     predictions : str
         File of predictions made elsewhere; empty for a method that is fitted.
+    bridges : tuple of str
+        What it uses of a benchmark's bridge: shared_columns, paired_rows.
     """
 
     identifier: str
@@ -146,6 +157,7 @@ class Method:
     states: tuple[str, ...] = ()
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     predictions: str = ""
+    bridges: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -162,7 +174,7 @@ class Setting:
         Tasks that it runs, by benchmark.
     source : mapping
         State of the source, as `cdspp.stages.source_states.SourceState` takes it.
-    options, labels, overlap, protocol, trials
+    options, labels, bridge, overlap, protocol, trials
         What differs; None or empty where it is as in the main run.
     without : tuple of {'source_view', 'prior_file'}
         What its methods do without, although they have it in the main run.
@@ -178,6 +190,7 @@ class Setting:
     source: Mapping[str, Any] = field(default_factory=lambda: {"name": REAL})
     options: Mapping[str, Any] = field(default_factory=dict)
     labels: Mapping[str, int] = field(default_factory=dict)
+    bridge: Mapping[str, Any] = field(default_factory=dict)
     overlap: str | None = None
     protocol: str | None = None
     trials: int | None = None
@@ -195,7 +208,8 @@ class Curve:
     identifier : str
         Name, which opens those of its settings.
     parameter : str
-        ``labels`` (labelled target samples per class) or an option of the methods.
+        ``labels`` (labelled target samples per class), ``paired_rows`` (their number,
+        with no column shared) or an option of the methods.
     methods : tuple of str
         Methods that run.
     tasks : mapping of str to tuple of str
@@ -355,12 +369,21 @@ class Study:
             return REFERENCE
         return BASELINE if method == self.baseline else ""
 
-    def source_view(self, benchmark: str, setting: str, method: str) -> str:
-        """Return the view of the source that a method reads in a setting."""
-        usual = self.benchmarks[benchmark].source_view
+    def bridge(self, benchmark: str, setting: str, method: str) -> dict[str, Any]:
+        """Return what of a benchmark's bridge a method uses in a setting."""
+        given = {**self.benchmarks[benchmark].bridge, **self.settings[setting].bridge}
+        used = self.methods[method].bridges
+        return {kind: given[kind] for kind in used if given.get(kind)}
+
+    def views_of(self, benchmark: str, setting: str, method: str) -> dict[str, str]:
+        """Return the view by role that a method reads in a setting."""
+        entry = self.benchmarks[benchmark]
+        if "view" in entry.bridge and self.bridge(benchmark, setting, method):
+            return dict.fromkeys(COUNTS, entry.bridge["view"])
+        source = self.methods[method].source_views.get(benchmark, entry.source_view)
         if "source_view" in self.settings[setting].without:
-            return usual
-        return self.methods[method].source_views.get(benchmark, usual)
+            source = entry.source_view
+        return {"source": source, "target": entry.target_view}
 
     def prior_file(self, setting: str, method: str) -> str | None:
         """Return the kind of file that a method's prior comes from, None for none."""
@@ -380,12 +403,12 @@ class Study:
         """Return data set, domain and view of all features that fits read."""
         names: dict[tuple[str, str, str], None] = {}
         for name, entry in self.benchmarks.items():
+            usual = {"source": entry.source_view, "target": entry.target_view}
             ran = {(key.setting, key.method) for key in self.fits(name)}
-            others = {self.source_view(name, *pair) for pair in ran}
-            sources = [entry.source_view, *sorted(others - {entry.source_view})]
-            views = {"source": sources, "target": [entry.target_view]}
+            read = [self.views_of(name, *pair) for pair in sorted(ran)]
             for role, domains in self.roles(name).items():
-                for domain, view in product(domains, views[role]):
+                views = dict.fromkeys([usual[role], *(each[role] for each in read)])
+                for domain, view in product(domains, views):
                     names[entry.dataset, domain, view] = None
         return tuple(names)
 

@@ -310,11 +310,17 @@ def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
         rows=tuple(sorted(_rows(study, benchmark), key=_block)),
         curves=tuple(_curves(study, benchmark)),
         showcase=Showcase(entry.showcase, shown) if shown in ran else None,
-        states=tuple(s for s in study.states if study.setting_tasks(benchmark, s)),
+        states=tuple(s for s in study.states if _runs(study, benchmark, s)),
         margin=study.margin,
         holm_over_methods=study.holm_over_methods,
         guests=study.guests.get(benchmark, {}),
     )
+
+
+def _runs(study: Study, benchmark: str, setting: str) -> bool:
+    """Whether a benchmark runs anything in a setting."""
+    tasks = study.setting_tasks(benchmark, setting)
+    return bool(tasks and study.setting_methods(benchmark, setting))
 
 
 def _block(row: Row) -> int:

@@ -8,7 +8,8 @@ from typing import Any
 
 from cdspp.core.errors import DataError
 from cdspp.core.names import LABELS, MAIN, REAL, SELECTED
-from cdspp.methods import available
+from cdspp.methods import available, method_class
+from cdspp.methods.bridge import PAIRS
 from cdspp.stages.source_states import SourceState
 from cdspp.study.fitting import option_faults, size_faults
 from cdspp.study.guest_sections import GuestSection
@@ -76,11 +77,30 @@ def _curve_faults(known: KnownNames, where: str, curve: Config) -> Iterator[str]
     yield from run_faults(known, where, curve, curve["methods"])
     parameter = curve["parameter"]
     for value in curve["values"]:
-        if parameter != LABELS:
+        if parameter == PAIRS:
+            yield from _pair_faults(known, where, curve, value)
+        elif parameter != LABELS:
             for name in _runnable(known, curve["methods"]):
                 yield from option_faults(f"{where}.values", name, {parameter: value})
         elif not isinstance(value, int) or value < 1:
             yield f"{where}.values: expected a number of labels, got {value}."
+
+
+def _pair_faults(
+    known: KnownNames, where: str, curve: Config, value: Any
+) -> Iterator[str]:
+    """Yield that a curve asks for pairs that methods do not use, or that are not."""
+    for name in _runnable(known, curve["methods"]):
+        if PAIRS not in method_class(name).bridges:
+            yield f"{where}.methods: {name} uses no {PAIRS}; leave it out."
+    if not isinstance(value, int) or value < 1:
+        yield f"{where}.values: expected a number of {PAIRS}, got {value}."
+        return
+    for name in curve.get("benchmarks", known.benchmarks):
+        entry = known.benchmarks.get(name, {})
+        found = known.datasets.get(entry.get("dataset", ""))
+        if PAIRS in entry.get("bridge", {}) and found and found.paired < value:
+            yield f"{where}.values: {value} {PAIRS} of {found.paired} in {name}."
 
 
 def run_faults(

@@ -13,12 +13,16 @@ from cdspp.core.names import (
     REAL,
     SEEDED,
     SELECTED,
+    SHUFFLED_COLUMNS,
+    SHUFFLED_PAIRS,
     SWAPPED,
 )
 from cdspp.methods import method_class, option_defaults
+from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.study.model import Benchmark, Curve, Method, Setting, StudyDataset
 
 __all__ = [
+    "SHUFFLED",
     "chosen_tasks",
     "in_state",
     "benchmarks_with",
@@ -34,6 +38,9 @@ __all__ = [
 
 Config = Mapping[str, Any]
 Benchmarks = Mapping[str, Benchmark]
+
+# The part of a bridge on which a state acts.
+SHUFFLED = {SHUFFLED_COLUMNS: SHARED, SHUFFLED_PAIRS: PAIRS}
 
 
 def chosen_tasks(entry: Config, benchmarks: Benchmarks) -> dict[str, tuple[str, ...]]:
@@ -80,14 +87,16 @@ def benchmarks_with(
     """Return the benchmarks on which a source state is a control.
 
     With two classes, swapping them is none: a method that aligns classes gives the
-    mirrored problem the same answer.
+    mirrored problem the same answer. What acts on a bridge needs that part of it.
     """
-    return {
-        name: benchmark
-        for name, benchmark in benchmarks.items()
-        if state != SWAPPED
-        or max(map(len, datasets[benchmark.dataset].class_sizes.values())) > 2
-    }
+
+    def is_control(benchmark: Benchmark) -> bool:
+        if state in SHUFFLED:
+            return bool(benchmark.bridge.get(SHUFFLED[state]))
+        sizes = datasets[benchmark.dataset].class_sizes.values()
+        return state != SWAPPED or max(map(len, sizes)) > 2
+
+    return {name: found for name, found in benchmarks.items() if is_control(found)}
 
 
 def selected_settings(
@@ -176,9 +185,14 @@ def curve_of(
     """Return the curve that an entry of `curves` describes.
 
     A value of the main run is not run again, and a number of labels that would leave a
-    class of a task without a test sample is dropped there.
+    class of a task without a test sample is dropped there. A curve over paired rows is
+    drawn for benchmarks that have them.
     """
     parameter, tasks = entry["parameter"], chosen_tasks(entry, benchmarks)
+    if parameter == PAIRS:
+        tasks = {
+            name: ts for name, ts in tasks.items() if PAIRS in benchmarks[name].bridge
+        }
     values, dropped = {}, {}
     for name, chosen in tasks.items():
         benchmark = benchmarks[name]
@@ -264,6 +278,8 @@ def _difference(parameter: str, value: float) -> dict[str, Any]:
     if parameter == LABELS:
         # Published masks are there for one number of labels; seeded draws are nested.
         return {"labels": {"target": value}, "protocol": SEEDED}
+    if parameter == PAIRS:
+        return {"bridge": {PAIRS: value, SHARED: None}}
     return {"options": {parameter: value}}
 
 
@@ -288,6 +304,11 @@ def _is_main(
 ) -> bool:
     if parameter == LABELS:
         return benchmark.protocol == SEEDED and benchmark.labels["target"] == value
+    if parameter == PAIRS:
+        alone = SHARED not in benchmark.bridge or all(
+            method.bridges == (PAIRS,) for method in methods
+        )
+        return alone and benchmark.bridge[PAIRS] == value
     return all(
         {**option_defaults(method.identifier), **method.options}.get(parameter) == value
         for method in methods

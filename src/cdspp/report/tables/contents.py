@@ -102,6 +102,7 @@ def build_contents_table(contents: pd.DataFrame, plan: BenchmarkPlan) -> Table:
             "Data set",
             "View",
             "Samples",
+            "Paired",
             "Classes",
             "Features",
             "Labelled per class",
@@ -150,7 +151,8 @@ def _caption(trials: int, plan: BenchmarkPlan) -> str:
     return (
         "Counted from the files of features, labels and splits: labelled and test "
         f"samples of a trial, a range where trials (of {trials}) or classes differ. "
-        f"Every unlabelled target sample is a test sample{exception}."
+        f"Every unlabelled target sample is a test sample{exception}. Paired samples "
+        "lie in every domain, have no label, and are none of these."
     )
 
 
@@ -166,13 +168,15 @@ def _file(files: dict[str, Path], key: str) -> Path:
 
 def _domain(labels: Path, features: Path, view: str) -> dict[str, object]:
     known, described = labels_by_id(labels), read_features(features)
-    if known.keys() != set(described.ids):
+    # Paired samples come last, and have no label.
+    if known.keys() != set(described.ids[: len(known)]):
         raise DataError(
             f"{features}: {len(described.ids)} samples, but {len(known)} in {labels}, "
             "or others. Delete both and run again."
         )
     return {
         "samples": len(known),
+        "paired": len(described.ids) - len(known),
         "classes": len({label for label in known.values() if label}),
         "view": ", ".join([view, *_told(described.provenance)]),
         "features": int(described.X.shape[1]),
@@ -208,7 +212,7 @@ def _trials(split: pd.DataFrame, labels: Path) -> dict[str, int]:
 
 
 def _line(entry: Any) -> Line:
-    numbers = (entry.samples, entry.classes, entry.features)
+    numbers = (entry.samples, entry.paired, entry.classes, entry.features)
     per_class = (entry.fewest_labelled_per_class, entry.most_labelled_per_class)
     test = (entry.fewest_unlabelled, entry.most_unlabelled)
     return Line(

@@ -1,0 +1,12 @@
+"""Draw the order of the paired samples in a block of trials."""
+
+from cdspp.core.jobs import job
+from cdspp.stages.splits import write_pairs
+
+with job(snakemake.log[0]):
+    write_pairs(
+        index=snakemake.input[0],
+        output=snakemake.output[0],
+        block=snakemake.wildcards.block,
+        seed=snakemake.params.seed,
+    )
