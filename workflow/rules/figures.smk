@@ -2,8 +2,12 @@
 # Labels of test samples colour the figures; they come after every fit.
 
 
+from cdspp.report.outline import has_pairs
+
+
 localrules:
     source_help_figure,
+    bridges_figure,
     selection_figure,
     benchmark_figures,
     showcase_figures,
@@ -76,10 +80,30 @@ rule benchmark_figures:
         "../scripts/benchmark_figures.py"
 
 
+# The benchmarks with a curve over paired rows share a figure.
+PAIRED = [name for name, plan in PLANS.items() if has_pairs(plan)]
+
+
+rule bridges_figure:
+    input:
+        expand(SCORES, benchmark=PAIRED, allow_missing=True),
+    output:
+        figure_files("results/{study}/figures/bridges", "figure-bridges.rst"),
+    log:
+        "logs/{study}/figures/bridges.log",
+    conda:
+        "../../envs/environment.yaml"
+    params:
+        plans=[PLANS[name].as_dict() for name in PAIRED],
+        code=script_code("bridges_figure"),
+    script:
+        "../scripts/bridges_figure.py"
+
+
 def curve_figures(benchmark):
     parameters = {curve.parameter for curve in PLANS[benchmark].curves}
     kinds = ["labels"] * ("labels" in parameters)
-    kinds += ["sensitivity"] * bool(parameters - {"labels"})
+    kinds += ["sensitivity"] * bool(parameters - {"labels", "paired_rows"})
     stems = [f"results/{study.name}/figures/{kind}_{benchmark}" for kind in kinds]
     return [figure_files(stem, "figure-curves.rst") for stem in stems]
 

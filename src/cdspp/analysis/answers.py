@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import pandas as pd
 
 from cdspp.analysis.paired import ZERO
+from cdspp.analysis.rivals import ALL_COLUMNS
 from cdspp.analysis.source_help import (
     by_default,
     matrix,
@@ -137,10 +138,13 @@ def answer(comparisons: pd.DataFrame) -> str:
 
     The reference comes first. Where hyper-parameters were selected too, the verdict of
     that form is said where it differs, and the default's beside it. The others follow
-    by their verdicts, which are corrected for the number of methods.
+    by their verdicts, which are corrected for the number of methods; last those that
+    use more than labels.
     """
     others = _others_answer(comparisons)
-    return " ".join(filter(None, (reference_answer(comparisons), others)))
+    bridges = _bridges(comparisons)
+    told = (reference_answer(comparisons), others, bridges and sentence(f"{bridges}."))
+    return " ".join(filter(None, told))
 
 
 def reference_answer(comparisons: pd.DataFrame) -> str:
@@ -185,25 +189,55 @@ def overall_answer(groups: Mapping[str, pd.DataFrame]) -> str:
     """
     parts = []
     for title, comparisons in groups.items():
-        default, ours = of_reference(comparisons), said_form(comparisons)
-        others = _others_in_short(comparisons)
-        if not comparisons["state"].any():
-            parts.append(f"not asked on {title}")
-        elif not ours["state"].any():
-            parts.append(f"on {title} {others}")
-        else:
-            said = _SAID[verdict_of(on_average(ours))]
-            said = said.format(default["display_name"].iloc[0])
-            said = f"on {title} {said}{_apart(ours)}{_form(comparisons)}"
-            parts.append(f"{said}, and {others}" if others else said)
+        bridges = _bridges(comparisons)
+        where = f"on {title}, with labels alone," if bridges else f"on {title}"
+        told = f"{where} {_labels_alone(comparisons)}".rstrip()
+        told = told if comparisons["state"].any() else f"not asked on {title}"
+        parts.append(f"{told}. {sentence(bridges)}" if bridges else told)
     text = "; ".join(parts)
     return f"{sentence(text)}." if text else "Nothing was run yet."
 
 
-def _others(comparisons: pd.DataFrame) -> dict[str, list[str]]:
-    """Return the methods but the reference by verdict, statements first."""
-    found: dict[str, list[str]] = {}
+def _labels_alone(comparisons: pd.DataFrame) -> str:
+    """Say in short what is said of methods that use labels alone."""
+    default, ours = of_reference(comparisons), said_form(comparisons)
+    others = _others_in_short(comparisons)
+    if not ours["state"].any():
+        return others
+    said = _SAID[verdict_of(on_average(ours))]
+    said = said.format(default["display_name"].iloc[0])
+    said = f"{said}{_apart(ours)}{_form(comparisons)}"
+    return f"{said}, and {others}" if others else said
+
+
+def _bridges(comparisons: pd.DataFrame) -> str:
+    """Say by bridge what methods reach through it, and what the target alone does."""
+    reached: dict[str, list[str]] = {}
+    alone = [math.nan]
     for average in by_default(matrix(comparisons, corrected=True)):
+        first = average.iloc[0]
+        if not first["bridge"] or math.isnan(first["accuracy"]):
+            continue
+        word, name = str(first["verdict"]), str(first["display_name"]).rstrip("*")
+        text = f"{name} {in_points(first['accuracy'])} % ({word})"
+        reached.setdefault(str(first["bridge"]), []).append(text)
+        alone += average[~average["state"]]["rival_accuracy"].tolist()
+    if not reached:
+        return ""
+    best = max((value for value in alone if not math.isnan(value)), default=math.nan)
+    known = "" if math.isnan(best) else f"; the target alone: {in_points(best)} %"
+    told = (f"through {bridge}: {', '.join(n)}" for bridge, n in reached.items())
+    return f"{'; '.join(told)}{known}"
+
+
+def _others(comparisons: pd.DataFrame) -> dict[str, list[str]]:
+    """Return the methods but the reference by verdict, statements first.
+
+    Those that use a bridge are no part of them.
+    """
+    found: dict[str, list[str]] = {}
+    labels_alone = comparisons[comparisons["bridge"] == ""]
+    for average in by_default(matrix(labels_alone, corrected=True)):
         first = average.iloc[0]
         if first["role"] != REFERENCE and average["state"].any():
             name = str(first["display_name"]).rstrip("*")
@@ -308,7 +342,8 @@ def gain_without_source(comparisons: pd.DataFrame) -> tuple[float, float] | None
 
     None where it was not run without a source, or there is no baseline.
     """
-    over_baseline = comparisons[~comparisons["state"]]["gain"].tolist()
+    others = ~comparisons["state"] & (comparisons["rival"] != ALL_COLUMNS)
+    over_baseline = comparisons[others]["gain"].tolist()
     over_none = comparisons[comparisons["rival"] == ALONE]["gain"].tolist()
     if not over_baseline or not over_none:
         return None
@@ -349,7 +384,8 @@ def _numbers(average: pd.DataFrame) -> str:
         return _by_measure(average, rows)
     hardest = str(average["hardest"].iloc[0])
     parts = [
-        f"{_OVER.get(state, f'over {rows[state].rival}')} {interval_text(rows[state])}"
+        f"{_OVER.get(state, f'over {rows[state].rival_name}')} "
+        f"{interval_text(rows[state])}"
         for state in dict.fromkeys((ALONE, MATCHED, hardest))
         if state in rows
     ]

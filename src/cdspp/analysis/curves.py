@@ -14,6 +14,7 @@ import pandas as pd
 
 from cdspp.analysis.summary import Floats, accuracy_of, read_scores, with_average
 from cdspp.core.names import LABELS, MAIN
+from cdspp.methods.bridge import PAIRS
 from cdspp.study.plan import STATE, BenchmarkPlan, CurvePlan, Row
 from cdspp.study.settings import in_state
 
@@ -27,6 +28,7 @@ __all__ = [
 
 _TITLES = {
     LABELS: "labelled target samples per class",
+    PAIRS: "paired rows without a label",
     "alpha": "weight of the regulariser, alpha",
     "n_components": "dimension of the subspace, d",
     "max_iter": "number of rounds, T",

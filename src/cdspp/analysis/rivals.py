@@ -10,13 +10,15 @@ import numpy as np
 from cdspp.analysis.crossed import Stratum, by_class, crossed_gain
 from cdspp.analysis.paired import PairedGain, paired_gain
 from cdspp.analysis.summary import MOST_COLLAPSED, Floats, Summary
-from cdspp.core.names import ALONE, BASELINE
+from cdspp.core.names import ALONE, BASELINE, MAIN
+from cdspp.methods import method_class
 from cdspp.stages.row_scores import RowScores
 from cdspp.study.plan import Row
 from cdspp.study.settings import in_state
 
 __all__ = [
     "ACCURACY",
+    "ALL_COLUMNS",
     "BALANCED",
     "MEASURES",
     "Contest",
@@ -25,6 +27,8 @@ __all__ = [
     "row_strata",
 ]
 
+# What a bridged method has to beat, too: the target alone, on all of its columns.
+ALL_COLUMNS = "all-columns"
 MEASURES = ACCURACY, BALANCED = ("accuracy", "balanced")
 
 
@@ -35,7 +39,8 @@ class Rival:
     Attributes
     ----------
     key, name : str
-        Identifier of the baseline or of the state, and what it is called.
+        Identifier of the baseline or of the state, and what it is called; `ALL_COLUMNS`
+        of the method without source that a bridged one is held against.
     state : bool
         Whether it is a state.
     place : int
@@ -184,6 +189,9 @@ def _rivals(summary: Summary, row: Row) -> Iterator[Rival]:
     if (own := summary.place(BASELINE)) is not None:
         baseline = summary.rows[own]
         yield Rival(baseline.key, baseline.display_name, False, own)
+    for at, other in enumerate(summary.rows if row.bridge else ()):
+        if other.setting == MAIN and method_class(other.method).without_source_of:
+            yield Rival(ALL_COLUMNS, other.display_name, False, at)
     for state in summary.plan.states:
         place = places.get((in_state(row.setting, state), row.method))
         if place is not None:

@@ -21,7 +21,15 @@ from cdspp.analysis.paired import (
     gain_of,
     paired_gain,
 )
-from cdspp.analysis.rivals import ACCURACY, BALANCED, MEASURES, Contest, Rival, contests
+from cdspp.analysis.rivals import (
+    ACCURACY,
+    ALL_COLUMNS,
+    BALANCED,
+    MEASURES,
+    Contest,
+    Rival,
+    contests,
+)
 from cdspp.analysis.summary import mean_sd, summarise
 from cdspp.analysis.verdicts import (
     ALPHA,
@@ -41,7 +49,7 @@ from cdspp.core.wording import STATE_TITLES
 from cdspp.methods import method_class
 from cdspp.stages.artifacts import read_csv
 from cdspp.stages.row_scores import RowScores
-from cdspp.study.plan import CHOOSING, METHOD, BenchmarkPlan, Row
+from cdspp.study.plan import BRIDGED, CHOOSING, METHOD, BenchmarkPlan, Row
 
 __all__ = [
     "COMPARISON_COLUMNS",
@@ -66,6 +74,7 @@ COMPARISON_COLUMNS = {
     "row": "str",
     "display_name": "str",
     "role": "str",
+    "bridge": "str",
     "task": "str",
     "rival": "str",
     "rival_name": "str",
@@ -149,7 +158,8 @@ def compare_with_rivals(
 
 def _is_asked(row: Row) -> bool:
     """Whether a row is compared: it has a source, and is not informed or a control."""
-    return row.kind in (METHOD, CHOOSING) and method_class(row.method).uses_source
+    asked = row.kind in (METHOD, BRIDGED, CHOOSING)
+    return asked and method_class(row.method).uses_source
 
 
 def no_comparisons() -> pd.DataFrame:
@@ -197,13 +207,18 @@ def by_task(comparisons: pd.DataFrame) -> dict[str, pd.DataFrame]:
 def rivals_of(groups: Iterable[pd.DataFrame]) -> dict[str, str]:
     """Return the rivals that occur with their titles: the baseline, states in order.
 
-    The order is that of `STATE_TITLES`, whatever some methods run in.
+    What bridged methods alone are held against is left out. The order is that of
+    `STATE_TITLES`, whatever some methods run in.
     """
     found: dict[str, str] = {}
     for group in groups:
         pairs = group.drop_duplicates("rival")
         found |= dict(zip(pairs["rival"], pairs["rival_name"], strict=True))
-    others = {key: name for key, name in found.items() if key not in STATE_TITLES}
+    others = {
+        key: name
+        for key, name in found.items()
+        if key not in STATE_TITLES and key != ALL_COLUMNS
+    }
     return others | {k: name for k, name in STATE_TITLES.items() if k in found}
 
 
@@ -222,11 +237,16 @@ def matrix(comparisons: pd.DataFrame, *, corrected: bool) -> pd.DataFrame:
         What `compare_with_rivals` returned.
     corrected : bool
         Whether words are corrected for the number of methods: *undecided* where one
-        does not outlast Holm's correction.
+        does not outlast Holm's correction. Those with a bridge are counted apart, so
+        that they change no word on the others.
     """
     parts = [on_average(part) for _, part in comparisons.groupby("row", sort=False)]
     found = pd.concat(parts, ignore_index=True) if parts else no_comparisons()
-    return _over_methods(found) if corrected else found
+    if not corrected or found.empty:
+        return found
+    bridged = found["bridge"] != ""
+    families = (found[bridged == flag] for flag in (False, True))
+    return pd.concat([_over_methods(family) for family in families]).sort_index()
 
 
 def _over_methods(averages: pd.DataFrame) -> pd.DataFrame:
@@ -276,6 +296,7 @@ def _records(contest: Contest) -> Iterator[dict[str, Any]]:
             "row": contest.row.key,
             "display_name": contest.row.display_name + contest.row.marks,
             "role": contest.row.role,
+            "bridge": contest.row.bridge,
             "task": tasks[at],
             "rival": rival.key,
             "rival_name": rival.name,
@@ -300,8 +321,8 @@ def _judged(
     measure: str,
 ) -> list[Verdict]:
     """Judge the tasks together, and the average over them alone."""
-    plan = contest.summary.plan
-    states = [rival.key for rival in contest.rivals if rival.state]
+    plan, bridged = contest.summary.plan, bool(contest.row.bridge)
+    states = [rival.key for rival in contest.rivals if rival.state or bridged]
     asked = [{state: gain[measure][state] for state in states} for gain in gains]
     silent = [bool(set(states) & contest.collapsed(at)) for at in range(len(asked))]
     n_tasks, margin = len(plan.tasks), _margin(plan)

@@ -6,6 +6,7 @@ standard errors over trials and target rows (`cdspp.analysis.crossed`):
 
 * *helps*: better than every state. The largest one-sided p value over the states
   (all must fall) is below 5 % after Holm's correction.
+  A method that uses a bridge must beat the baseline and target-only as well.
 * *hurts*: worse than both states without a source, likewise.
 * *equal*: the 90 % intervals of the gains over both lie within the margin (two
   one-sided tests at 5 %), widened by what three test rows may hide.
@@ -66,7 +67,9 @@ RULE = (
     "of the gain over both lie within the margin; otherwise the trials leave it "
     "undecided. Standard errors are for other labelled samples and other rows of this "
     "kind. Each word is asked of accuracy and of balanced accuracy; where the two "
-    "differ, it depends on the measure."
+    "differ, it depends on the measure. Through a bridge, shared columns or paired "
+    "rows, it helps where the method also does better than the baseline and than the "
+    "target alone, on all columns of the target."
 )
 
 

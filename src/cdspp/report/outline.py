@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from cdspp.core.names import LABELS
+from cdspp.methods.bridge import PAIRS
 from cdspp.study.guest_sections import guest_classes
 from cdspp.study.plan import CHOOSING, BenchmarkPlan
 
@@ -22,6 +23,7 @@ __all__ = [
     "Part",
     "TABLE",
     "TIMING",
+    "has_pairs",
     "item_names",
     "outline",
     "outline_names",
@@ -90,7 +92,12 @@ def _has_labels(plan: BenchmarkPlan) -> bool:
 
 
 def _has_options(plan: BenchmarkPlan) -> bool:
-    return any(curve.parameter != LABELS for curve in plan.curves)
+    return any(curve.parameter not in (LABELS, PAIRS) for curve in plan.curves)
+
+
+def has_pairs(plan: BenchmarkPlan) -> bool:
+    """Whether a benchmark has a curve over paired rows."""
+    return any(curve.parameter == PAIRS for curve in plan.curves)
 
 
 def _selects(plan: BenchmarkPlan) -> bool:
@@ -137,7 +144,11 @@ OWN: tuple[Part, ...] = (
         "chart",
         "With the source, and without",
         "",
-        (Item(FIGURE, "source-help"), Item(FIGURE, "source-states")),
+        (
+            Item(FIGURE, "bridges", needs=has_pairs),
+            Item(FIGURE, "source-help"),
+            Item(FIGURE, "source-states"),
+        ),
     ),
     Part("overview", "All methods at a glance", "", (Item(TABLE, "overview"),)),
     Part(

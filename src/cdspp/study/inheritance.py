@@ -138,8 +138,9 @@ class Scissors:
             for name, names in self.gone.get(section, {}).items():
                 if name not in whole:
                     parts.append(f"of {name}: {', '.join(names)}")
-            what = "left out what this study has no methods, benchmarks or tasks for"
-            sentences.append(f"{section}: {what}: {'; '.join(parts)}.")
+            lacks = "has no methods, benchmarks, tasks or bridges for"
+            told = f"left out what this study {lacks}: {'; '.join(parts)}."
+            sentences.append(f"{section}: {told}")
         return sentences
 
     def cut_scope(self, section: str, entry: Config) -> dict[str, Any] | None:

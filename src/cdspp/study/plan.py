@@ -18,14 +18,17 @@ from cdspp.core.names import (
     REFERENCE,
     SELECTED,
 )
-from cdspp.core.wording import marks
+from cdspp.core.wording import counted, marks
 from cdspp.methods import method_class
+from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.study.model import Curve, Setting, Study
-from cdspp.study.settings import in_state
+from cdspp.study.settings import SHUFFLED, in_state
 
 __all__ = [
+    "BRIDGED",
     "CHOOSING",
     "METHOD",
+    "SHARED_ALONE",
     "STATE",
     "BenchmarkPlan",
     "CurvePlan",
@@ -35,14 +38,17 @@ __all__ = [
     "plan_of",
 ]
 
-METHOD, INFORMED, CONTROL, VARIANT, STATE, CHOOSING = KINDS = (
+METHOD, INFORMED, BRIDGED, CONTROL, VARIANT, STATE, CHOOSING = KINDS = (
     "method",
     "informed",
+    "bridged",
     "control",
     "variant",
     "state",
     "selected",
 )
+
+SHARED_ALONE = "shared columns"  # the bridge of a row that uses no pairs
 
 
 @dataclass(frozen=True)
@@ -60,9 +66,10 @@ class Row:
         Whose scores belong to it.
     trials_asked : int
         Number of trials that the study asks for; how many ran, the scores tell.
-    kind : {'method', 'informed', 'control', 'variant', 'state', 'selected'}
-        Which block it stands in; methods alone take part in bold, ranks, claims and
-        verdicts. An informed method is told something of the test samples. A control is
+    kind : {'method', 'informed', 'bridged', 'control', 'variant', 'state', 'selected'}
+        Which block it stands in; methods alone take part in bold, ranks and claims, and
+        bridged ones in verdicts, too. An informed method is told something of the test
+        samples, a bridged one has what both domains share besides labels. A control is
         the reference in another source state; other methods there are of the kind
         state, and shown by their gains alone, as are those that select options.
     supervised, shortened : bool
@@ -77,6 +84,8 @@ class Row:
         Of its method: whose gains are asked for first, or what all are held against.
     stands_for : str
         The method that it is without a source, where that is not fitted twice.
+    bridge : str
+        What both domains share besides labels, as far as the method uses that.
     """
 
     key: str
@@ -92,6 +101,7 @@ class Row:
     reseeded: bool = False
     role: str = ""
     stands_for: str = ""
+    bridge: str = ""
 
     @property
     def marks(self) -> str:
@@ -224,7 +234,7 @@ class BenchmarkPlan:
     @property
     def main_rows(self) -> list[Row]:
         """The methods in the main setting, in table order; no control among them."""
-        return [row for row in self.rows if row.kind in (METHOD, INFORMED)]
+        return [row for row in self.rows if row.kind in (METHOD, INFORMED, BRIDGED)]
 
     @property
     def baseline_name(self) -> str:
@@ -310,17 +320,18 @@ def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
         rows=tuple(sorted(_rows(study, benchmark), key=_block)),
         curves=tuple(_curves(study, benchmark)),
         showcase=Showcase(entry.showcase, shown) if shown in ran else None,
-        states=tuple(s for s in study.states if _runs(study, benchmark, s)),
+        states=tuple(s for s in study.states if _has_state(study, benchmark, s)),
         margin=study.margin,
         holm_over_methods=study.holm_over_methods,
         guests=study.guests.get(benchmark, {}),
     )
 
 
-def _runs(study: Study, benchmark: str, setting: str) -> bool:
-    """Whether a benchmark runs anything in a setting."""
-    tasks = study.setting_tasks(benchmark, setting)
-    return bool(tasks and study.setting_methods(benchmark, setting))
+def _has_state(study: Study, benchmark: str, state: str) -> bool:
+    """Whether a benchmark has a source state; of one of bridges, if a method runs."""
+    tasks = study.setting_tasks(benchmark, state)
+    idle = state in SHUFFLED and not study.setting_methods(benchmark, state)
+    return bool(tasks) and not idle
 
 
 def _block(row: Row) -> int:
@@ -360,7 +371,10 @@ def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
         tasks=() if ran == study.benchmarks[benchmark].tasks else ran,
         reseeded=_is_reseeded(setting),
         role=study.role(method),
+        bridge=_bridge_text(study.bridge(benchmark, name, method)),
     )
+    if name == MAIN and row.bridge:
+        return replace(row, kind=BRIDGED)
     if study.prior_file(name, method) is not None:
         told = f"{found.display_name} (knows test shares)"
         row = replace(row, display_name=told, kind=INFORMED)
@@ -385,6 +399,13 @@ def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
         display_name=told,
         kind=kind,
     )
+
+
+def _bridge_text(bridge: Mapping[str, Any]) -> str:
+    """Return what a method uses of a bridge, in words."""
+    parts = [SHARED_ALONE] if SHARED in bridge else []
+    parts += [counted(bridge[PAIRS], "pair")] if PAIRS in bridge else []
+    return " and ".join(parts)
 
 
 def _is_reseeded(setting: Setting) -> bool:
@@ -418,7 +439,7 @@ def _curve(
         rows=tuple(
             replace(
                 row,
-                kind=STATE if row.setting != MAIN else METHOD,
+                kind=_curve_kind(row),
                 trials_asked=min(row.trials_asked, curve.trials),
             )
             for row in rows
@@ -433,3 +454,9 @@ def _curve(
         trials_asked=curve.trials,
         n_classes=len(study.datasets[entry.dataset].class_sizes[target]),
     )
+
+
+def _curve_kind(row: Row) -> str:
+    if row.setting != MAIN:
+        return STATE
+    return BRIDGED if row.kind == BRIDGED else METHOD

@@ -186,7 +186,7 @@ def curve_of(
 
     A value of the main run is not run again, and a number of labels that would leave a
     class of a task without a test sample is dropped there. A curve over paired rows is
-    drawn for benchmarks that have them.
+    drawn for benchmarks that have them, up to as many as there are.
     """
     parameter, tasks = entry["parameter"], chosen_tasks(entry, benchmarks)
     if parameter == PAIRS:
@@ -203,7 +203,7 @@ def curve_of(
         dropped[name] = tuple(out)
         values[name] = tuple(
             (value, MAIN if main else setting_of_value(entry["id"], value))
-            for value in sorted(entry["values"])
+            for value in _values(entry, datasets[benchmark.dataset])
             if any((value, task) not in out for task in chosen)
             for main in [_is_main(parameter, value, benchmark, ran)]
         )
@@ -217,6 +217,14 @@ def curve_of(
         dropped=dropped,
         states={name: _curve_states(entry, methods[name]) for name in entry["methods"]},
     )
+
+
+def _values(entry: Config, dataset: StudyDataset) -> list[float]:
+    """Return the values of a curve, of pairs as many as a data set has."""
+    values: list[float] = sorted(entry["values"])
+    if entry["parameter"] != PAIRS:
+        return values
+    return [value for value in values if value <= dataset.paired]
 
 
 def _curve_states(entry: Config, method: Method) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from cdspp.analysis.curves import CurveScores, parameter_title, value_text
 from cdspp.analysis.summary import Floats, mean_sd
 from cdspp.core.names import AVERAGE, BASELINE, LABELS, REAL, REFERENCE
+from cdspp.methods.bridge import PAIRS
 from cdspp.report.figures.lines import DASHES, draw_line, note_far
 from cdspp.report.figures.style import (
     MUTED,
@@ -63,7 +64,9 @@ def draw_curves(curves: Sequence[CurveScores], outputs: Sequence[PathLike]) -> N
         ``sensitivity_<benchmark>``, the suffix svg or png.
     """
     for kind, paths in by_kind(outputs, (LABELS, _SENSITIVITY)).items():
-        chosen = [c for c in curves if (c.parameter == LABELS) == (kind == LABELS)]
+        others = [c for c in curves if c.parameter not in (LABELS, PAIRS)]
+        labels = [c for c in curves if c.parameter == LABELS]
+        chosen = labels if kind == LABELS else others
         if kind == LABELS:
             _draw_labels(chosen, paths)
         else:

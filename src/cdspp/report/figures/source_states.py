@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["draw_source_states"]
 
 # Narrow, so that a telephone shows it without shrinking the numbers.
-_WIDTH = 5.0
+_WIDTH, _COLUMN, _NAMES = 5.0, 0.62, 1.6
 _LINE = 0.245
 _FRAME = 0.75
 # Fill and ink by the verdict on a pair; in grey the signs tell the light ones apart.
@@ -67,7 +67,9 @@ def draw_source_states(
     groups = [found[found["state"]] for found in matrices]
     lengths = [max(1, group["row"].nunique()) for group in groups]
     height = sum(_LINE * length + _FRAME for length in lengths) + 0.3
-    with canvas(_WIDTH, height, outputs) as figure:
+    widest = max((len(rivals_of([group])) for group in groups), default=0)
+    width = max(_WIDTH, _NAMES + _COLUMN * widest)
+    with canvas(width, height, outputs) as figure:
         grid = figure.subplots(
             len(groups),
             1,

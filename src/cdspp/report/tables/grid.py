@@ -26,6 +26,7 @@ _BLOCKS = {
     "supervised": "Supervised",
     "method": "Semi-supervised",
     "informed": "Told of the test samples",
+    "bridged": "With a bridge",
     "control": "Controls",
     "variant": "Other settings",
 }
