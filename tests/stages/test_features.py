@@ -211,8 +211,8 @@ def test_values_that_are_not_finite_are_named_by_id(tmp_path: Path) -> None:
 def test_features_that_are_not_finite_are_not_written(
     texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    overflow = Mock(return_value=np.full((6, 2), np.inf))
-    monkeypatch.setattr("cdspp.features.text.Text.extract", overflow)
+    overflow = Mock(return_value=(np.full((6, 2), np.inf), None))
+    monkeypatch.setattr("cdspp.features.text.Text.extract_named", overflow)
     with pytest.raises(DataError, match=r"view\.npz: NaN or infinite values in 6 of 6"):
         extract(tmp_path / "view.npz", "text", index=texts)
     assert not (tmp_path / "view.npz").exists()

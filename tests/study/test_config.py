@@ -9,7 +9,7 @@ import pytest
 from support.study_files import load, read_study
 
 from cdspp.methods import available, method_class
-from cdspp.study.model import StudyDataset
+from cdspp.study.model import Study, StudyDataset
 from cdspp.study.plan import plan_of
 from cdspp.study.settings import benchmarks_with
 
@@ -45,10 +45,10 @@ def test_the_shipped_studies_run_every_method(
 def test_a_method_may_have_source_features_of_its_own() -> None:
     study = load(read_study("paper"))
     for method, view in {"dama-sup": "surf-zscore", "dama": "surf"}.items():
-        assert study.source_view("office-caltech", "main", method) == view
-    assert study.source_view("mrc", "main", "dama-sup") == "words-pca"
+        assert study.views_of("office-caltech", "main", method)["source"] == view
+    assert study.views_of("mrc", "main", "dama-sup")["source"] == "words-pca"
     without = "choice-z-scored-source"
-    assert study.source_view("office-caltech", without, "dama-sup") == "surf"
+    assert study.views_of("office-caltech", without, "dama-sup")["source"] == "surf"
     features = study.feature_names()
     assert ("office-caltech-10", "dslr", "surf-zscore") in features
     assert ("mrc", "en", "surf-zscore") not in features
@@ -61,9 +61,66 @@ def test_only_a_method_that_names_it_is_told_the_test_shares() -> None:
     assert study.prior_file("choice-test-shares", "shfa") is None
 
 
+def bridged(config: dict[str, Any], *methods: dict[str, Any]) -> Study:
+    config["methods"] = [{"id": "svm-t"}, {"id": "cdspp"}, *methods]
+    return load(config)
+
+
+def test_a_method_with_a_bridge_runs_where_there_is_one(
+    config: dict[str, Any],
+) -> None:
+    names = ("shared-columns", "paired-map", "cdspp-bridge")
+    study = bridged(config, *({"id": name} for name in names))
+    assert study.methods["shared-columns"].tasks.keys() == {"docs-to-code"}
+    assert study.methods["paired-map"].tasks.keys() == {"digits", "docs-to-code"}
+    where = "docs-to-code", "main"
+    assert study.bridge(*where, "cdspp") == {}
+    assert study.bridge(*where, "shared-columns") == {"shared_columns": "same-names"}
+    assert study.bridge(*where, "cdspp-bridge") == {
+        "paired_rows": 100,
+        "shared_columns": "same-names",
+    }
+    assert study.bridge("digits", "main", "cdspp-bridge") == {"paired_rows": 100}
+
+
+def test_it_may_use_a_part_of_the_bridge_alone(config: dict[str, Any]) -> None:
+    study = bridged(config, {"id": "cdspp-bridge", "bridges": ["shared_columns"]})
+    assert study.methods["cdspp-bridge"].tasks.keys() == {"docs-to-code"}
+    assert "shuffled-columns" in study.methods["cdspp-bridge"].states
+    assert "shuffled-pairs" not in study.methods["cdspp-bridge"].states
+
+
+def test_it_reads_the_view_of_the_bridge(config: dict[str, Any]) -> None:
+    study = bridged(config, {"id": "paired-map"})
+    own = study.views_of("docs-to-code", "main", "cdspp")
+    assert own == {"source": "tfidf-pca", "target": "tfidf-pca"}
+    found = study.views_of("docs-to-code", "main", "paired-map")
+    assert found == {"source": "tfidf", "target": "tfidf"}
+    images = {"source": "sift-words", "target": "alexnet-pca"}
+    assert study.views_of("digits", "main", "paired-map") == images
+    assert ("docs-to-code", "code", "tfidf") in study.feature_names()
+
+
+def test_a_curve_over_pairs_shares_no_column_and_ends_with_the_pairs(
+    config: dict[str, Any],
+) -> None:
+    curve = {"id": "pairs", "parameter": "paired_rows", "values": [10, 100, 300]}
+    config["curves"] = [curve | {"methods": ["cdspp-bridge"]}]
+    study = bridged(config, {"id": "cdspp-bridge"})
+    (found,) = study.curves
+    assert found.values["digits"] == ((10, "pairs-10"), (100, "main"))
+    # The main run shares words as well, so that it is no point of the curve.
+    assert [name for _, name in found.values["docs-to-code"]] == [
+        *("pairs-10", "pairs-100", "pairs-300"),
+    ]
+    where = "docs-to-code", "pairs-300", "cdspp-bridge"
+    assert study.bridge(*where) == {"paired_rows": 300}
+
+
 STATES = (
     *("none", "none-matched", "swapped-classes"),
     *("permuted-labels", "class-noise", "noise"),
+    *("shuffled-columns", "shuffled-pairs"),
 )
 
 
@@ -77,7 +134,7 @@ def test_every_method_with_a_source_runs_in_every_state(config: dict[str, Any]) 
     study = load(config)
     assert study.states == STATES
     assert study.margin == 1
-    for state in STATES[1:]:
+    for state in STATES[1:-2]:
         expected = ["cdspp-sup", "cdspp", "cdspp-pca"]
         assert state_methods(config, state) == expected
         assert study.settings[state].source == {"name": state}
@@ -119,7 +176,7 @@ def test_methods_with_a_grid_select_of_it_in_every_state(
     config["selection"] = {"trials": 3}
     study = load(config)
     names = [name for name, found in study.settings.items() if found.selects]
-    assert names == ["selected", *(f"selected-{state}" for state in STATES)]
+    assert names == ["selected", *(f"selected-{state}" for state in STATES[:-2])]
     assert study.setting_methods("digits", "selected") == (
         *("cdspp-sup", "cdspp"),
         "target-only",
@@ -287,5 +344,6 @@ def test_a_folder_of_ones_own_is_a_data_set(
     pets |= {"labels": {"source": 2, "target": 1}}
     config["datasets"] = [{"id": "pets", "folder": str(tmp_path)}]
     config["benchmarks"] = [config["benchmarks"][1] | pets]
+    del config["benchmarks"][0]["bridge"]
     study = load(config)
     assert study.datasets["pets"].class_sizes["left"] == {"cat": 3, "dog": 3}

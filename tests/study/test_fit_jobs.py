@@ -78,7 +78,8 @@ def test_a_group_never_mixes_splits_views_or_priors(
             (
                 study.split_setting(setting, "source"),
                 study.split_setting(setting, "target"),
-                study.source_view(group.benchmark, setting, method),
+                *study.views_of(group.benchmark, setting, method).values(),
+                "paired_rows" in study.bridge(group.benchmark, setting, method),
                 study.prior_file(setting, method),
             )
             for method, setting in group.members

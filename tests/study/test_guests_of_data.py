@@ -82,6 +82,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 @pytest.fixture
 def config(embedded: dict[str, Any]) -> dict[str, Any]:
     empty = {"settings": [], "curves": [], "deviations": []}
+    empty["methods"] = [{"id": name} for name in ("svm-t", "cdspp")]
     return embedded | empty | yaml.safe_load(block("yaml", "shop.yaml"))
 
 

@@ -32,8 +32,8 @@ def test_fewer_methods_shrink_the_sections_of_config_yaml() -> None:
     assert study.notes == (
         f"settings: {LEFT_OUT}: class-noise-narrow, class-noise-wide, "
         "class-noise-positive.",
-        f"curves: {LEFT_OUT}: dimension, alpha, tau, rounds; of labels: cdspp-sup, "
-        "cdspp, target-only.",
+        f"curves: {LEFT_OUT}: dimension, alpha, tau, rounds, pairs; of labels: "
+        "cdspp-sup, cdspp, shared-columns-plus, paired-map-plus, target-only.",
         f"deviations: {LEFT_OUT}: no-centring, plain-means, select-over-all, "
         "final-fit, unit-eigenvectors, dama-unit-eigenvectors.",
         "reference: no method of the study is named; it is cdls, the first "

@@ -21,6 +21,7 @@ QUICK = {"study": "mine", "preset": "quick"}
 STATES = {
     *("none", "none-matched", "swapped-classes"),
     *("permuted-labels", "class-noise", "noise"),
+    *("shuffled-columns", "shuffled-pairs"),
 }
 
 

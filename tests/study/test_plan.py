@@ -24,6 +24,7 @@ STATES = (
     *("none", "none-matched", "swapped-classes"),
     *("permuted-labels", "class-noise", "noise"),
 )
+BRIDGED = ("paired-map-plus", "cdspp-bridge")
 SETTINGS = ("class-noise-narrow", "class-noise-wide", "class-noise-positive")
 
 
@@ -32,11 +33,16 @@ def test_methods_are_told_from_controls_variants_and_states(
 ) -> None:
     found = plan(embedded)
     methods = [entry["id"] for entry in embedded["methods"]]
-    assert keys(found, "method") == [name for name in methods if name != "target-only"]
+    others = {"target-only", "shared-columns-plus", *BRIDGED}
+    assert keys(found, "method") == [name for name in methods if name not in others]
+    # Images share no column, but 100 of them are drawn in every domain.
+    assert keys(found, "bridged") == [*BRIDGED]
+    assert {row.bridge for row in found.rows if row.kind == "bridged"} == {"100 pairs"}
     assert keys(found, "control") == ["target-only", *STATES[1:]]
     assert keys(found, "variant") == [f"cdspp, {name}" for name in SETTINGS]
     own = {entry["id"]: entry.get("states", STATES) for entry in embedded["methods"]}
-    without_source = {"svm-t", "target-only"}
+    own |= {name: (*STATES, "shuffled-pairs") for name in BRIDGED}
+    without_source = {"svm-t", "target-only", "shared-columns-plus"}
     of_states = {
         f"{name}, {state}"
         for name in own.keys() - without_source - {"cdspp"}
@@ -55,8 +61,8 @@ def test_methods_are_told_from_controls_variants_and_states(
     assert "hfa, noise" not in keys(found, "state")
     shown = [row.key for row in found.shown_rows]
     controls = keys(found, "control") + keys(found, "variant")
-    assert shown == [*keys(found, "method"), *controls]
-    assert (found.states, found.margin) == (STATES, 1)
+    assert shown == [*keys(found, "method"), *BRIDGED, *controls]
+    assert (found.states, found.margin) == ((*STATES, "shuffled-pairs"), 1)
 
 
 def test_every_setting_and_method_has_one_row(embedded: dict[str, Any]) -> None:
@@ -117,14 +123,14 @@ def test_curves_and_deviations_stay_out_of_the_other_settings(
     embedded["deviations"] = [{"id": "no-centring", "tasks": 1, "trials": 3}]
     found = plan(embedded)
     identifiers = [curve.identifier for curve in found.curves]
-    assert identifiers == ["labels", "dimension", "alpha", "tau", "rounds"]
+    assert identifiers == ["labels", "dimension", "alpha", "tau", "rounds", "pairs"]
     tasks = ("print_sketch",)
     setting = "deviation-no-centring"
     expected = ReadingPlan("no-centring", setting, "cdspp", tasks, 3)
     assert PaperPlan.of(found).deviations == (expected,)
     selected = {"selected", *(f"selected-{state}" for state in STATES)}
     assert {row.setting for row in found.rows} == {
-        *("main", *STATES, *SETTINGS),
+        *("main", *STATES, "shuffled-pairs", *SETTINGS),
         *selected,
     }
 

@@ -48,7 +48,7 @@ def rows(mirror: Path, view: str, domain: str) -> tuple[np.ndarray, np.ndarray]:
 def accuracy(mirror: Path, method: str, task: str, trial: int) -> float:
     """Fit a method as the study has it on a published trial."""
     source, target = task.split("_")
-    view = STUDY.source_view("office-caltech", "main", method)
+    view = STUDY.views_of("office-caltech", "main", method)["source"]
     (X_source, y_source), (X, truth) = (
         rows(mirror, view, source),
         rows(mirror, "decaf6", target),

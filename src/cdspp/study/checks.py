@@ -270,6 +270,8 @@ class CrossCheck:
     def _bridge_faults(self, where: str, entry: Config) -> Iterator[str]:
         """Yield what keeps the domains of a benchmark from sharing what it says."""
         bridge, dataset = entry["bridge"], self.datasets[entry["dataset"]]
+        if not {SHARED, PAIRS} & {*bridge}:
+            yield f"{where}: nothing is shared; give {SHARED} or {PAIRS}."
         if "view" in bridge:
             chosen = {**entry, **dict.fromkeys(VIEWS, bridge["view"])}
             place = f"{where}.view"

@@ -95,8 +95,7 @@ class Scissors:
             cut = self.cut_scope("methods", entry)
             if cut is None:
                 continue
-            if not self._has_bridge(cut):
-                self._fell("methods", cut["id"])
+            if not self._has_bridge(cut["id"], cut):
                 continue
             if "states" in cut:
                 cut["states"] = [state for state in cut["states"] if state in states]
@@ -107,14 +106,17 @@ class Scissors:
         self.methods = _by_name(kept)
         return kept
 
-    def _has_bridge(self, method: Config) -> bool:
-        """Whether a benchmark gives a method the bridge that it uses, if it does."""
-        if method["id"] not in available():
+    def _has_bridge(self, method: str, entry: Config) -> bool:
+        """Whether a benchmark gives a method the bridge that it uses, if it does.
+
+        Most data have none, and such methods then fall away without a note.
+        """
+        if method not in available():
             return True
-        used = {*method.get("bridges", method_class(method["id"]).bridges)}
+        used = {*entry.get("bridges", method_class(method).bridges)}
         return not used or any(
             used & {*self.benchmarks[name].get("bridge", {})}
-            for name in method.get("benchmarks", self.benchmarks)
+            for name in entry.get("benchmarks", self.benchmarks)
         )
 
     def cut_runs(self, section: str) -> list[dict[str, Any]]:
@@ -138,9 +140,8 @@ class Scissors:
             for name, names in self.gone.get(section, {}).items():
                 if name not in whole:
                     parts.append(f"of {name}: {', '.join(names)}")
-            lacks = "has no methods, benchmarks, tasks or bridges for"
-            told = f"left out what this study {lacks}: {'; '.join(parts)}."
-            sentences.append(f"{section}: {told}")
+            what = "left out what this study has no methods, benchmarks or tasks for"
+            sentences.append(f"{section}: {what}: {'; '.join(parts)}.")
         return sentences
 
     def cut_scope(self, section: str, entry: Config) -> dict[str, Any] | None:
@@ -178,6 +179,10 @@ class Scissors:
     def present(self, section: str, entry: Config, methods: Sequence[str]) -> list[str]:
         """Return those of an entry's methods that run on one of its benchmarks."""
         chosen = entry.get("benchmarks", self.benchmarks)
+        every = _by_name(self.config["methods"])
+        methods = [n for n in methods if self._has_bridge(n, every.get(n, {}))]
+        if not methods:
+            return []
         kept = [n for n in methods if n not in available() or self._runs(n, chosen)]
         self._lost(section, entry["id"], [n for n in methods if n not in kept])
         if not kept:

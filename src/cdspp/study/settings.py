@@ -125,6 +125,8 @@ def selected_settings(
     yield Setting(SELECTED, tuple(choosing), whole, trials=trials, selects=True)
     for state, kept in by_state.items():
         setting = state_setting(state, choosing, kept)
+        if not setting.methods and state in SHUFFLED:
+            continue
         name = in_state(SELECTED, state)
         yield replace(setting, identifier=name, trials=trials, selects=True)
 

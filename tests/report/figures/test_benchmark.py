@@ -24,6 +24,7 @@ from support.report_data import (
 )
 
 from cdspp.core.errors import DataError
+from cdspp.methods import available, method_class
 from cdspp.report.figures import samples as figure_samples
 from cdspp.report.figures.benchmark import (
     draw_benchmark,
@@ -48,6 +49,8 @@ from cdspp.report.figures.style import (
 from cdspp.stages.artifacts import FIT_COLUMNS, read_rows, write_rows
 from cdspp.study.plan import BenchmarkPlan
 
+BRIDGED = {name for name in available() if method_class(name).bridges}
+
 
 @pytest.fixture
 def draw(tmp_path: Path) -> Callable[..., str]:
@@ -64,7 +67,7 @@ def draw(tmp_path: Path) -> Callable[..., str]:
 
 def test_every_method_and_control_has_its_own_colour_and_marker() -> None:
     # Without the method target-only, its place is taken by the state itself.
-    assert set(STYLES) == {*METHODS, *CONTROLS, "none"}
+    assert set(STYLES) == {*METHODS, *CONTROLS, *BRIDGED, "none"}
     looks = {(style.colour, style.marker, style.filled) for style in STYLES.values()}
     assert len(looks) == len(STYLES)
     opening = [STYLES[key] for key in ("svm-t", *CONTROLS, "cdspp")]
@@ -74,7 +77,8 @@ def test_every_method_and_control_has_its_own_colour_and_marker() -> None:
 
 def test_supervised_methods_are_hollow() -> None:
     hollow = {key for key, style in STYLES.items() if not style.filled}
-    assert hollow == {key for key, entry in METHODS.items() if entry[1]}
+    supervised = {key for key in BRIDGED if method_class(key).supervised}
+    assert hollow == supervised | {key for key, entry in METHODS.items() if entry[1]}
 
 
 def test_names_with_a_subscript_are_typeset() -> None:

@@ -51,12 +51,12 @@ def files(folder: Path) -> dict[str, list[Path]]:
 def test_samples_classes_features_and_labels_are_counted(folder: Path) -> None:
     source, target = count_contents(PLAN, **files(folder)).itertuples()
     assert list(source[1:]) == [
-        *("shops", "source", "goods", "web", 8, 2, "words", 5, 2),
+        *("shops", "source", "goods", "web", 8, 2, "words", 5, 0, 2),
         *(1, 2),  # labelled per class
         *(3, 4),  # labelled
         *(0, 0),  # unlabelled
     ]
-    assert list(target[5:]) == [6, 2, "net", 7, 2, 1, 1, 2, 2, 1, 3]
+    assert list(target[5:]) == [6, 2, "net", 7, 0, 2, 1, 1, 2, 2, 1, 3]
 
 
 def test_untrained_networks_and_scales_are_told(folder: Path) -> None:
@@ -121,8 +121,8 @@ def test_the_splits_that_the_study_writes_are_counted(folder: Path) -> None:
             seed=0,
         )
     source, target = count_contents(PLAN, **files(folder)).itertuples()
-    assert list(source[9:]) == [3, 4, 4, 8, 8, 0, 0]
-    assert list(target[9:]) == [3, 1, 1, 2, 2, 4, 4]
+    assert list(source[10:]) == [3, 4, 4, 8, 8, 0, 0]
+    assert list(target[10:]) == [3, 1, 1, 2, 2, 4, 4]
 
 
 def test_each_role_is_described_by_its_own_view(folder: Path) -> None:

@@ -92,24 +92,25 @@ def build_contents_table(contents: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     plan : BenchmarkPlan
         The benchmark.
     """
+    paired = bool(contents["paired"].any())
     return Table(
         name=f"contents_{plan.benchmark}",
         title=f"{plan.title}: what it holds",
-        caption=_caption(contents["trials"].max(), plan),
+        caption=_caption(contents["trials"].max(), plan, paired),
         columns=(
             "Domain",
             "Serves as",
             "Data set",
             "View",
             "Samples",
-            "Paired",
+            *["Paired"] * paired,
             "Classes",
             "Features",
             "Labelled per class",
             "Labelled",
             "Test",
         ),
-        lines=tuple(map(_line, contents.itertuples())),
+        lines=tuple(_line(entry, paired) for entry in contents.itertuples()),
         data=contents,
         text_columns=4,
         headings=True,
@@ -144,15 +145,16 @@ def untrained_text(path: PathLike) -> str:
     return f"Features of {whose} come from a network with {_RANDOM_WEIGHTS}."
 
 
-def _caption(trials: int, plan: BenchmarkPlan) -> str:
+def _caption(trials: int, plan: BenchmarkPlan, paired: bool) -> str:
     exception = ""
     if any(map(within_domain, plan.tasks)) and plan.overlap == "exclude":
         exception = ", save those that the task has labelled in its source"
     return (
         "Counted from the files of features, labels and splits: labelled and test "
         f"samples of a trial, a range where trials (of {trials}) or classes differ. "
-        f"Every unlabelled target sample is a test sample{exception}. Paired samples "
-        "lie in every domain, have no label, and are none of these."
+        f"Every unlabelled target sample is a test sample{exception}."
+        + " Paired samples are in every domain, and none of these."
+        * paired
     )
 
 
@@ -176,10 +178,10 @@ def _domain(labels: Path, features: Path, view: str) -> dict[str, object]:
         )
     return {
         "samples": len(known),
-        "paired": len(described.ids) - len(known),
         "classes": len({label for label in known.values() if label}),
         "view": ", ".join([view, *_told(described.provenance)]),
         "features": int(described.X.shape[1]),
+        "paired": len(described.ids) - len(known),
     }
 
 
@@ -211,8 +213,9 @@ def _trials(split: pd.DataFrame, labels: Path) -> dict[str, int]:
     return counts
 
 
-def _line(entry: Any) -> Line:
-    numbers = (entry.samples, entry.paired, entry.classes, entry.features)
+def _line(entry: Any, paired: bool) -> Line:
+    pairs = [entry.paired] * paired
+    numbers = (entry.samples, *pairs, entry.classes, entry.features)
     per_class = (entry.fewest_labelled_per_class, entry.most_labelled_per_class)
     test = (entry.fewest_unlabelled, entry.most_unlabelled)
     return Line(
