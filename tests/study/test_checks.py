@@ -87,7 +87,7 @@ def put(config: dict[str, Any], path: str, value: Any) -> None:
             [{"id": "shared-columns", "benchmarks": ["digits"]}],
             "shared-columns uses shared_columns, which no benchmark gives it; add",
         ),
-        ("curves.labels.parameter", "paired_rows", "svm-t uses no paired_rows; leave"),
+        ("curves.labels.parameter", "paired_rows", "cdspp uses no paired_rows; leave"),
         ("methods.cdspp.options", {"alhpa": 1}, "did you mean 'alpha'"),
         ("methods.cdspp.options.alpha", -1.0, "'alpha' parameter of CDSPP"),
         ("methods.cdspp.trials", 11, "11 is more than the study's 10 trials"),

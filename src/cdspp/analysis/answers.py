@@ -187,14 +187,15 @@ def overall_answer(groups: Mapping[str, pd.DataFrame]) -> str:
     groups : mapping of str to DataFrame
         Comparisons by benchmark title.
     """
-    parts = []
+    parts, joint = [], "; "
     for title, comparisons in groups.items():
         bridges = _bridges(comparisons)
         where = f"on {title}, with labels alone," if bridges else f"on {title}"
         told = f"{where} {_labels_alone(comparisons)}".rstrip()
         told = told if comparisons["state"].any() else f"not asked on {title}"
         parts.append(f"{told}. {sentence(bridges)}" if bridges else told)
-    text = "; ".join(parts)
+        joint = ". " if bridges else joint
+    text = joint.join(map(sentence, parts) if joint == ". " else parts)
     return f"{sentence(text)}." if text else "Nothing was run yet."
 
 

@@ -151,8 +151,9 @@ def _label(row: Row, columns: Sequence[Column]) -> Cell:
     }
     fewer = sorted({own for own, asked in counts if own != asked})
     noun = "trial" if fewer == [1] else "trials"
-    note = f"{' or '.join(map(str, fewer))} {noun}" if fewer else ""
-    return Cell(row.display_name + row.marks, note=note, name=True)
+    notes = [row.bridge] if row.bridge else []
+    notes += [f"{' or '.join(map(str, fewer))} {noun}"] if fewer else []
+    return Cell(row.display_name + row.marks, note=", ".join(notes), name=True)
 
 
 def _block(row: Row) -> str:
