@@ -145,10 +145,10 @@ def own_dataset(
     name : str
         Identifier of the data set.
     own : mapping
-        Its `folder`; its `tables` by domain, with `columns`, `drop` and `impute` as
-        `TablesDataset` takes them; or a `class` that makes its files, ``module:Class``
-        or what an installed package offers (entry point ``cdspp.datasets``), with its
-        `options`.
+        Its `folder`, with `paired` as `FolderDataset` takes it; its `tables` by domain,
+        with `columns`, `drop`, `impute` and `paired` as `TablesDataset` takes them; or
+        a `class` that makes its files, ``module:Class`` or what an installed package
+        offers (entry point ``cdspp.datasets``), with its `options`.
     memory : path, optional
         Where digests of the files are kept.
 
@@ -167,9 +167,14 @@ def own_dataset(
         return _from_class(name, **how)
     if "tables" in how:
         return TablesDataset(name, **how, memory=memory)
-    if more := [key for key in how if key != "folder"]:
+    if more := [key for key in how if key not in ("folder", "paired")]:
         raise ConfigError(f"data set {name}: {', '.join(more)} is for tables alone.")
-    return FolderDataset(name, how["folder"], memory)
+    if not isinstance(how.get("paired", ""), str):
+        raise ConfigError(
+            f"data set {name}: paired must be the name of the folder in each domain "
+            f"that holds the pairs, got {how['paired']}."
+        )
+    return FolderDataset(name, **how, memory=memory)
 
 
 def _from_class(name: str, **how: Any) -> Dataset:

@@ -147,6 +147,8 @@ class Dataset(ABC):
         Names of the classes, in order.
     packages : tuple of str
         Distributions whose version changes the content.
+    n_paired : int
+        Number of paired samples, the same in every domain.
     """
 
     identifier: str
@@ -154,6 +156,7 @@ class Dataset(ABC):
     domains: tuple[str, ...]
     classes: tuple[str, ...]
     packages: tuple[str, ...] = ()
+    n_paired: int = 0
 
     @abstractmethod
     def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:

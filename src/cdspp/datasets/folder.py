@@ -46,32 +46,53 @@ class FolderDataset(Dataset):
         Folder that holds one folder per domain.
     memory : path, optional
         Where digests of the files are kept from one `fingerprint` to the next.
+    paired : str, optional
+        Name of the folder in each domain that holds paired files: those of one name,
+        whatever their suffix, describe one object, of no known class.
 
     Raises
     ------
     ConfigError
         The identifier cannot be part of a path.
     DataError
-        No such folder, an empty class, or as many images as texts.
+        No such folder, an empty class, as many images as texts, or a paired file that
+        is not in every domain.
     """
 
     def __init__(
-        self, identifier: str, folder: str | Path, memory: str | Path | None = None
+        self,
+        identifier: str,
+        folder: str | Path,
+        memory: str | Path | None = None,
+        paired: str | None = None,
     ) -> None:
         check_identifier("data set name", identifier)
         self.identifier = identifier
         self.folder = Path(folder).absolute()
         self.memory = memory
+        self.paired = paired
         self.domains = tuple(_subfolders(self.folder, "domain"))
         found = {d: _subfolders(self.folder / d, "class") for d in self.domains}
         self._classes_of = found
         self.classes = tuple(
-            sorted({name for names in found.values() for name in names})
+            sorted({name for names in found.values() for name in names} - {paired})
         )
         files = self._files()
         self.kind = self._most_common_kind(files)
         self.skipped = [path for path in files if _kind(path) != self.kind]
         self._samples = {name: self._list_domain(name) for name in self.domains}
+        self.n_paired = self._count_pairs()
+
+    def _count_pairs(self) -> int:
+        found = {d: {s.id for s in ss if s.paired} for d, ss in self._samples.items()}
+        every = set.union(*found.values())
+        for domain, ids in found.items():
+            if self.paired and (ids != every or not ids):
+                raise DataError(
+                    f"{self.folder / domain / self.paired}: has {len(ids)} of the "
+                    f"{len(every)} paired objects. Give a file of each in every domain."
+                )
+        return len(every)
 
     def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:
         """Return the samples; the files stay where they are.
@@ -89,7 +110,11 @@ class FolderDataset(Dataset):
 
     def notes(self) -> list[str]:
         """Return what the user should know: files that are skipped, classes missing."""
-        told = lonely_classes(str(self.folder), self._classes_of)
+        classes = {
+            domain: [name for name in names if name != self.paired]
+            for domain, names in self._classes_of.items()
+        }
+        told = lonely_classes(str(self.folder), classes)
         return [*self._skipped_note(), *told]
 
     def _skipped_note(self) -> list[str]:
@@ -103,7 +128,9 @@ class FolderDataset(Dataset):
     def contents(self) -> dict[str, dict[str, int]]:
         """Return the number of files of each class by domain, in order."""
         return {
-            domain: dict(sorted(Counter(s.label for s in samples).items()))
+            domain: dict(
+                sorted(Counter(s.label for s in samples if not s.paired).items())
+            )
             for domain, samples in self._samples.items()
         }
 
@@ -150,8 +177,11 @@ class FolderDataset(Dataset):
             if not kept:
                 raise DataError(f"{folder}: the class folder holds no {self.kind}.")
             for path in kept:
+                paired = label == self.paired
                 relative = path.relative_to(self.folder).as_posix()
-                samples.append(Sample(opaque_id(relative), str(path), label))
+                name = f"{label}/{path.stem}" if paired else relative
+                known = "" if paired else label
+                samples.append(Sample(opaque_id(name), str(path), known, paired=paired))
         return samples
 
 

@@ -53,6 +53,9 @@ class TablesDataset(Dataset):
         Columns to leave out, where they are there.
     impute : bool, default=False
         Whether numbers that are missing become the mean of their column.
+    paired : bool, default=False
+        Whether rows without a label whose id is in every table are pairs: they are the
+        same object, and neither source nor target rows.
     memory : path, optional
         JSON file where digests of the files and what they hold are kept.
 
@@ -72,6 +75,7 @@ class TablesDataset(Dataset):
         columns: Mapping[str, str] | None = None,
         drop: Sequence[str] = (),
         impute: bool = False,
+        paired: bool = False,
         memory: str | Path | None = None,
     ) -> None:
         check_identifier("data set name", identifier)
@@ -81,7 +85,12 @@ class TablesDataset(Dataset):
         self.tables = {domain: Path(path).absolute() for domain, path in tables.items()}
         self.domains = tuple(tables)
         self.columns, self.drop, self.impute = dict(columns or {}), tuple(drop), impute
-        self.memory = memory
+        self.memory, self.paired = memory, paired
+
+    @property
+    def n_paired(self) -> int:  # type: ignore[override]
+        """Number of paired rows, the same in every table."""
+        return int(self._summary["paired"])
 
     @property
     def classes(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -131,22 +140,49 @@ class TablesDataset(Dataset):
             if not path.is_file():
                 raise DataError(f"{path}: no such file.")
         digests = file_digests(list(self.tables.values()), self.memory)
-        how = [list(self.tables), self.columns, self.drop, self.impute]
+        how = [list(self.tables), self.columns, self.drop, self.impute, self.paired]
         text = json.dumps([list(digests.values()), how], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:
         """Write the features of each domain, and return its rows."""
-        samples = {}
+        samples, pairs = {}, self._pairs
         for name, rows in self._rows.items():
             (folder / name).mkdir()
             features = np.asarray(rows.features, dtype=np.str_)
             np.savez(folder / name / ROWS_NAME, X=rows.X, features=features)
             # The same id is the same thing: rows that have none get one of their own.
             own = rows.ids if rows.has_ids else [f"{name}-{k}" for k in rows.ids]
-            pairs = zip(own, rows.labels, strict=True)
-            samples[name] = [Sample(id_, "", label) for id_, label in pairs]
+            samples[name] = [
+                Sample(id_, "", label, paired=not label and id_ in pairs)
+                for id_, label in zip(own, rows.labels, strict=True)
+            ]
         return samples
+
+    @cached_property
+    def _pairs(self) -> set[str]:
+        """Ids of the rows that are paired."""
+        if not self.paired:
+            return set()
+        if not all(rows.has_ids for rows in self._rows.values()):
+            raise DataError(
+                f"data set {self.identifier}: paired rows need ids in every table. "
+                "Name their column (columns: {id: ...}), or leave out paired."
+            )
+        unlabelled = [
+            {
+                name
+                for name, label in zip(rows.ids, rows.labels, strict=True)
+                if not label
+            }
+            for rows in self._rows.values()
+        ]
+        if not (found := set.intersection(*unlabelled)):
+            raise DataError(
+                f"data set {self.identifier}: no row without a label has its id in "
+                "every table, so none is paired. Add such rows, or leave out paired."
+            )
+        return found
 
     @cached_property
     def _summary(self) -> dict[str, Any]:
@@ -164,10 +200,11 @@ class TablesDataset(Dataset):
         found = {
             "fingerprint": stamp,
             "contents": {
-                name: dict(sorted(Counter(part.labels).items()))
+                name: _counted_labels(part, len(self._pairs))
                 for name, part in rows.items()
             },
-            "shared": sum(count > 1 for count in ids.values()),
+            "shared": sum(n > 1 for name, n in ids.items() if name not in self._pairs),
+            "paired": len(self._pairs),
         }
         if kept is not None:
             write_json(kept, found)
@@ -196,6 +233,13 @@ class TablesDataset(Dataset):
         if repeated:
             raise DataError(f"{path}: the id {repeated[0]!r} is there more than once.")
         return rows
+
+
+def _counted_labels(rows: DomainRows, n_paired: int) -> dict[str, int]:
+    """Count the labels of rows, and those without a label that are not paired."""
+    counts = Counter(rows.labels)
+    counts[""] -= n_paired
+    return dict(sorted((+counts).items()))
 
 
 def _in_a_study(message: str) -> str:

@@ -137,17 +137,13 @@ def read_trials(
     for number in np.unique(given["trial"]):
         left = {k: v[drawn["trial"] == number] for k, v in drawn.items()}
         right = {k: v[given["trial"] == number] for k, v in given.items()}
-        labelled = right["role"] == LABELLED
         if overlap == "exclude":
-            kept = labelled | ~np.isin(right["id"].astype(str), left["id"].astype(str))
-            right = {k: v[kept] for k, v in right.items()}
-            labelled = labelled[kept]
-        y = right["label"].copy()
-        y[~labelled] = UNLABELLED
+            right = _without(right, left["id"])
+        labelled = right["role"] == LABELLED
         yield Trial(
             number=int(number),
             X=target.X[right["row"]],
-            y=y,
+            y=np.where(labelled, right["label"], UNLABELLED),
             test_ids=right["id"][~labelled],
             source=SourceDomain(
                 source.X[left["row"]],
@@ -158,6 +154,15 @@ def read_trials(
             source_ids=left["id"],
             labelled_ids=right["id"][labelled],
         )
+
+
+def _without(
+    right: dict[str, NDArray[Any]], source_ids: NDArray[Any]
+) -> dict[str, NDArray[Any]]:
+    """Return target samples of a trial less unlabelled ones among the source's."""
+    known = np.isin(right["id"].astype(str), source_ids.astype(str))
+    kept = (right["role"] == LABELLED) | ~known
+    return {key: values[kept] for key, values in right.items()}
 
 
 def _dense(X: Any) -> NDArray[Any]:

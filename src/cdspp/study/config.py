@@ -166,7 +166,8 @@ def _as_study_knows(found: Dataset, entry: Config) -> StudyDataset:
         if "" in counts:
             unlabelled[domain] = counts[""]
     own = {key: value for key, value in entry.items() if key != "id"}
-    return StudyDataset(found.identifier, found.kind, sizes, own, unlabelled)
+    name, kind, paired = found.identifier, found.kind, found.n_paired
+    return StudyDataset(name, kind, sizes, own, unlabelled, paired=paired)
 
 
 def _named_sizes(entry: Mapping[str, Any]) -> dict[str, dict[str, int]]:
