@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
+from support.label_order import are_mixed
 from support.toy_download import put
 
 from cdspp.core.errors import DataError
@@ -32,11 +33,11 @@ def test_samples_follow_from_the_catalogue(name: str, tmp_path: Path) -> None:
     prepare_dataset(name=name, output=output, catalogue=CATALOGUE)
     index, entry = read_index(output), ENTRIES[name]
     for domain in index.domains:
-        labels = np.array(index.labels(domain))
-        order = np.argsort(index.positions(domain))
-        assert labels[order].tolist() == published_labels(entry, domain)
-        assert index.ids(domain) == sorted(index.ids(domain))
-        assert np.count_nonzero(labels[1:] != labels[:-1]) > len(labels) / 2
+        samples = index.unpaired(domain)
+        in_order = sorted(samples, key=lambda sample: sample.position)
+        assert [s.label for s in in_order] == published_labels(entry, domain)
+        assert [s.id for s in samples] == sorted(s.id for s in samples)
+        assert are_mixed([s.label for s in samples])
 
 
 def test_no_document_is_on_both_sides_of_the_small_reuters_collection() -> None:

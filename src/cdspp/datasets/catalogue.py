@@ -137,7 +137,8 @@ def checks_of(path: str, name: str, resource: str) -> dict[str, Any]:
     path, name, resource : str
         The catalogue, the entry and the name of the resource.
     """
-    resource_entry = _known(path)[name]["resources"][resource]
+    entry = _known(path)[name]
+    resource_entry = entry["resources"][resource]
     checks: dict[str, Any] = {}
     for way in resource_entry["ways"]:
         for file in way.get("files", []):
@@ -148,6 +149,9 @@ def checks_of(path: str, name: str, resource: str) -> dict[str, Any]:
     if "manifest" in resource_entry:
         content = Path(path).parent.joinpath(resource_entry["manifest"]).read_bytes()
         checks["manifest"] = hashlib.sha256(content).hexdigest()
+    if "make" in resource_entry:
+        decisive = (*OF_DATA, "paired")
+        checks["make"] = [resource_entry["make"], *map(entry.get, decisive)]
     return checks
 
 

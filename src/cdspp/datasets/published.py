@@ -17,7 +17,7 @@ from cdspp.datasets.base import Dataset, Sample, opaque_id
 
 __all__ = ["PublishedDataset", "published_labels"]
 
-DECISIVE = ("kind", "classes", "class_sizes", "order")
+DECISIVE = ("kind", "classes", "class_sizes", "order", "paired")
 
 
 class PublishedDataset(Dataset):
@@ -59,6 +59,10 @@ class PublishedDataset(Dataset):
         for number, label in enumerate(published_labels(self.entry, domain)):
             place = start + step * number
             samples.append(Sample(opaque_id(f"{room}/{place}"), "", label, place))
+        n_alone = len(samples)
+        for number in range(self.entry.get("paired", 0)):
+            name = opaque_id(f"{self.identifier}/paired/{number}")
+            samples.append(Sample(name, "", "", n_alone + number, paired=True))
         return samples
 
 

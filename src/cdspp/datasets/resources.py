@@ -2,7 +2,8 @@
 
 A resource is what the catalogue lets one download together. It names ways to get it:
 plain files, members of an archive, a tree of images in an archive, or Parquet files of
-images. The ways are tried in order until one succeeds.
+images. The ways are tried in order until one succeeds. Where a file holds many samples,
+the resource says how files of them are made (`cdspp.datasets.made_files`).
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from cdspp.datasets.image_files import (
     manifest_rows,
     write_parquet_images,
 )
+from cdspp.datasets.made_files import make_files
 
 __all__ = ["ManifestRow", "fetch_resource", "manifest_rows"]
 
@@ -113,7 +115,8 @@ def fetch_resource(
     output : path
         Record to write: JSON in the folder of the data set with `dataset`, `resource`,
         `files` (paths relative to the folder), `origin` (address of each download) and,
-        for images, `images` (by domain: paths in the published order).
+        for images, texts and tables, `images` (by domain: paths in the published order,
+        of a table the one of its rows).
     mirror : str, optional
         Folder or address to try first; CDSPP_MIRROR unless given.
 
@@ -141,14 +144,17 @@ def fetch_resource(
             if (origin := _kept(wanted)) is None:
                 record.unlink(missing_ok=True)
                 origin = _try_ways(wanted, what)
+            found = {}
+            if wanted.images is not None:
+                found = wanted.images.check(wanted.folder)
+            elif "make" in resource_entry:
+                record.unlink(missing_ok=True)
+                found = make_files(resource_entry["make"], entry, wanted.folder, work)
         finally:
             shutil.rmtree(work, ignore_errors=True)
         content["origin"] = origin
-        if wanted.images is None:
-            content["files"] = sorted(wanted.files)
-        else:
-            content["images"] = found = wanted.images.check(wanted.folder)
-            content["files"] = sorted(chain.from_iterable(found.values()))
+        content |= {"images": found} if found else {}
+        content["files"] = sorted({*wanted.files, *chain.from_iterable(found.values())})
         write_json(record, content)
     log.info("%s: all of %d files are there", what, len(content["files"]))
 
@@ -166,7 +172,7 @@ def _read_resource(
     work: Path,
     mirror: str | None,
 ) -> _Resource:
-    _check_keys(resource_entry, ("ways", "manifest"))
+    _check_keys(resource_entry, ("ways", "manifest", "make"))
     ways = [_read_way(way) for way in resource_entry.get("ways", [])]
     if not ways:
         raise DataError("there is no way to get it.")

@@ -1,0 +1,72 @@
+"""Tables of scikit-learn, cut into two laboratories that share a few columns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from cdspp.datasets.base import ROWS_NAME, Dataset, Sample, opaque_id
+
+__all__ = ["LaboratoriesCancer", "LaboratoriesWine"]
+
+
+class _Laboratories(Dataset):
+    """A table whose rows are dealt out to two domains, which have other columns.
+
+    Within each class, the rows go to ``first`` and ``second`` in turn, in
+    scikit-learn's order. Values are as published.
+    """
+
+    kind = "tables"
+    domains = ("first", "second")
+    packages = ("scikit-learn",)
+    loader: str  # function of sklearn.datasets
+    columns: Mapping[str, slice]
+
+    def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:
+        """Write the columns of each domain, and return its rows."""
+        import cdspp.core.light_sklearn  # noqa: F401
+
+        # isort: split
+        from sklearn import datasets
+
+        table = getattr(datasets, self.loader)()
+        names = np.asarray(table.feature_names, dtype=np.str_)
+        rows: dict[str, list[int]] = {domain: [] for domain in self.domains}
+        dealt: Counter[int] = Counter()
+        for row, code in enumerate(table.target):
+            rows[self.domains[dealt[code] % 2]].append(row)
+            dealt[code] += 1
+        samples = {}
+        for domain, columns in self.columns.items():
+            (folder / domain).mkdir()
+            X = table.data[rows[domain], columns]
+            np.savez(folder / domain / ROWS_NAME, X=X, features=names[columns])
+            # Numbers of rows would show the class, by which a table is ordered.
+            samples[domain] = [
+                Sample(opaque_id(f"{self.identifier}/{row}"), "", self.classes[code])
+                for row, code in enumerate(table.target)
+                if row in rows[domain]
+            ]
+        return samples
+
+
+class LaboratoriesWine(_Laboratories):
+    """178 wines of three cultivars: 8 and 7 of 13 columns, two of them shared."""
+
+    identifier = "laboratories-wine"
+    classes = ("class_0", "class_1", "class_2")
+    loader = "load_wine"
+    columns = {"first": slice(0, 8), "second": slice(6, 13)}
+
+
+class LaboratoriesCancer(_Laboratories):
+    """569 breast masses of two classes: 12 and 21 of 30 columns, three shared."""
+
+    identifier = "laboratories-cancer"
+    classes = ("malignant", "benign")
+    loader = "load_breast_cancer"
+    columns = {"first": slice(0, 12), "second": slice(9, 30)}

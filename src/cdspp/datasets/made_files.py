@@ -1,0 +1,171 @@
+"""Files of samples, made where one published file holds many: texts, and rows.
+
+`make` of a resource in the catalogue says how.
+
+``format: lists``
+    `file` is JSON: lists of ``[text, class]``, of which `lists` names those to use.
+``format: columns``
+    `file` names a file a domain, a row a line: numbers separated by commas, ``?`` where
+    one is missing. They are `columns` and, last, the code of the class; every code
+    above that of the last class is the last class, too. In the columns `no_zero`, a
+    zero is a missing number.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cdspp.core.errors import DataError
+from cdspp.core.faults import writing_told
+from cdspp.core.whole_files import atomic, read_json
+from cdspp.datasets.base import ROWS_NAME
+
+__all__ = ["make_files"]
+
+TEXTS, BOTH = "texts", "paired"
+MISSING = "?"
+MOST_MISSING = 0.5  # of a domain's rows; a column where more lack a number is left out
+REMEDY = "Delete it, so that it is fetched again, or correct its catalogue entry."
+
+
+def make_files(
+    how: Mapping[str, Any], entry: Mapping[str, Any], folder: Path, work: Path
+) -> dict[str, list[str]]:
+    """Write the files of the samples from those that were fetched.
+
+    Parameters
+    ----------
+    how : mapping
+        `make` in the catalogue.
+    entry : mapping
+        The data set's entry: `classes`, `class_sizes` and perhaps `paired`.
+    folder : Path
+        Folder of the data set, which holds the fetched files.
+    work : Path
+        Folder for what is not whole yet.
+
+    Returns
+    -------
+    dict
+        By domain, paths relative to `folder`: of the texts in the published order, or
+        of the one file of rows, which stand in that order.
+
+    Raises
+    ------
+    DataError
+        A fetched file is not what `how` says, or its classes have other sizes.
+    """
+    if how["format"] == "lists":
+        return _make_texts(how, entry, folder, work)
+    return {domain: [_make_rows(how, entry, folder, domain)] for domain in how["file"]}
+
+
+def _make_texts(
+    how: Mapping[str, Any], entry: Mapping[str, Any], folder: Path, work: Path
+) -> dict[str, list[str]]:
+    """Write ``texts/<domain>/<number>.txt``, those of pairs once, as ``paired``."""
+    path = folder / how["file"]
+    dealt = _dealt(path, _by_class(path, how["lists"], entry["classes"]), entry)
+    counts = Counter(chain.from_iterable(dealt.values()))
+    if repeated := [text for text, n in counts.items() if n > 1]:
+        raise _fault(path, f"the text {repeated[0]!r} is there more than once")
+    paths = {}
+    with writing_told(folder / TEXTS):
+        for part, texts in dealt.items():
+            names = [f"{number:05d}.txt" for number in range(len(texts))]
+            (work / TEXTS / part).mkdir(parents=True)
+            for name, text in zip(names, texts, strict=True):
+                target = work / TEXTS / part / name
+                target.write_text(text + "\n", encoding="utf-8")
+            paths[part] = [f"{TEXTS}/{part}/{name}" for name in names]
+        shutil.rmtree(folder / TEXTS, ignore_errors=True)
+        (work / TEXTS).rename(folder / TEXTS)
+    both = paths.pop(BOTH)
+    return {domain: own + both for domain, own in paths.items()}
+
+
+def _by_class(
+    path: Path, lists: Sequence[str], classes: Sequence[str]
+) -> dict[str, list[str]]:
+    """Return the texts of each class in the order of the file."""
+    texts: dict[str, list[str]] = {name: [] for name in classes}
+    content = read_json(path)
+    try:
+        for text, label in chain.from_iterable(content[name] for name in lists):
+            texts[label].append(str(text))
+    except (LookupError, TypeError, ValueError) as error:
+        expected = f"lists {', '.join(lists)} of texts with known classes"
+        raise _fault(path, f"expected {expected}, got {error!r}") from error
+    return texts
+
+
+def _dealt(
+    path: Path, texts: Mapping[str, Sequence[str]], entry: Mapping[str, Any]
+) -> dict[str, list[str]]:
+    """Give the first texts of each class to the pairs, the others to domains in turn.
+
+    Pairs, which have no label, are equally many of all classes but for the remainder,
+    of which each of the first classes gives one.
+    """
+    sizes, n_paired = entry["class_sizes"], entry.get("paired", 0)
+    dealt: dict[str, list[str]] = {name: [] for name in (*sizes, BOTH)}
+    for number, (label, found) in enumerate(texts.items()):
+        n_both = n_paired // len(texts) + (number < n_paired % len(texts))
+        dealt[BOTH] += found[:n_both]
+        for side, (domain, wanted) in enumerate(sizes.items()):
+            own = found[n_both + side :: len(sizes)][: wanted[number]]
+            if len(own) < wanted[number]:
+                expected = f"expected {wanted[number]} of class {label} for {domain}"
+                raise _fault(path, f"{expected}, got {len(own)}")
+            dealt[domain] += own
+    return dealt
+
+
+def _make_rows(
+    how: Mapping[str, Any], entry: Mapping[str, Any], folder: Path, domain: str
+) -> str:
+    """Write the rows of a domain, class by class, with the names of their columns.
+
+    A column that more than half of the rows lack is left out; what else is missing
+    becomes the mean of its column.
+    """
+    path, names = folder / how["file"][domain], np.array(how["columns"], np.str_)
+    rows = np.array(list(_numbers(path, len(names) + 1)))
+    X, codes = rows[:, :-1], np.minimum(rows[:, -1], len(entry["classes"]) - 1)
+    found = [int(np.sum(codes == code)) for code in range(len(entry["classes"]))]
+    expected = list(entry["class_sizes"][domain])
+    if found != expected or len(rows) != sum(found):
+        sizes = f"class sizes {found} in {len(rows)} rows"
+        raise _fault(path, f"expected class sizes {expected}, got {sizes}")
+    X[(X == 0) & np.isin(names, how["no_zero"])] = np.nan
+    kept = np.isnan(X).mean(axis=0) <= MOST_MISSING
+    X = X[np.argsort(codes, kind="stable")][:, kept]
+    X = np.where(np.isnan(X), np.nanmean(X, axis=0), X)
+    with atomic(folder / domain / ROWS_NAME) as temporary:
+        np.savez(temporary, X=X, features=names[kept])
+    return f"{domain}/{ROWS_NAME}"
+
+
+def _numbers(path: Path, width: int) -> Iterator[list[float]]:
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    for number, line in enumerate(lines, start=1):
+        cells = line.split(",")
+        try:
+            values = [np.nan if cell == MISSING else float(cell) for cell in cells]
+        except ValueError as error:
+            raise _fault(path, f"line {number}: not a number ({error})") from error
+        if len(values) != width:
+            expected = f"line {number}: expected {width} numbers"
+            raise _fault(path, f"{expected}, got {len(values)}")
+        yield values
+
+
+def _fault(path: Path, found: str) -> DataError:
+    return DataError(f"{path}: {found}. {REMEDY}")
