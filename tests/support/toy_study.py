@@ -29,7 +29,7 @@ CONFIG: dict[str, Any] = yaml.safe_load(
     trials: 4
     block_size: 2
     numeric_threads: 1
-    datasets: [{id: words, folder: texts, paired: both}]
+    datasets: [{id: words, folder: texts}]
     views:
       - {id: tfidf, extractor: text}
       - {id: tfidf-pca, extractor: pca, view: tfidf, options: {energy: 0.9}}
@@ -40,12 +40,10 @@ CONFIG: dict[str, Any] = yaml.safe_load(
         target_view: tfidf-pca
         tasks: [left_right, right_right]
         labels: {source: 4, target: 2}
-        bridge: {paired_rows: 5}
     methods:
       - id: svm-t
       - id: cdspp
       - id: target-only
-      - {id: paired-map, bridges: [paired_rows]}
     source_states: {states: [none, permuted-labels], margin: 1}
     settings: []
     curves:
@@ -72,10 +70,6 @@ def write_texts(folder: Path, per_class: int = 10) -> None:
             for i in range(per_class):
                 text = [*rng.choice(words, 6), *rng.choice(COMMON.split(), 12)]
                 (target / f"{i}.txt").write_text(" ".join(rng.permutation(text)))
-        (folder / domain / "both").mkdir()
-        for i, words in enumerate(2 * list(WORDS.values())):
-            text = " ".join([*words[:4], *COMMON.split()[i:]])
-            (folder / domain / "both" / f"{i}.txt").write_text(text)
 
 
 class Project:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.job_graph import fit_inputs
 from support.toy_study import CONFIG, Project
 
 from cdspp.analysis.verify import verify
@@ -71,25 +72,16 @@ def test_what_a_run_leaves_is_what_was_computed(project: Project) -> None:
 
 
 @pytest.fixture(scope="module")
-def fit_inputs(finished: Project) -> dict[Path, set[str]]:
+def made_from(finished: Project) -> dict[Path, set[str]]:
     """Return what each file of predictions is made from, by the job graph."""
-    summary = finished.snakemake("--cores", "1", "--detailed-summary")
-    table = summary[summary.index("output_file\t") :]
-    rows = csv.DictReader(table.splitlines(), delimiter="\t")
-    found = {Path(r["output_file"]): set(r["input-file(s)"].split(",")) for r in rows}
-    fits = Path("results/toy/fits")
-    return {
-        path: inputs
-        for path, inputs in found.items()
-        if path.is_relative_to(fits) and path.suffix == ".parquet"
-    }
+    return fit_inputs(finished, "toy")
 
 
 def test_no_input_of_a_fit_holds_the_label_of_a_test_sample(
-    project: Project, fit_inputs: dict[Path, set[str]]
+    project: Project, made_from: dict[Path, set[str]]
 ) -> None:
-    assert len(fit_inputs) == len(_fit_files(project))
-    for output, inputs in fit_inputs.items():
+    assert len(made_from) == len(_fit_files(project))
+    for output, inputs in made_from.items():
         fit = read_rows(project.folder / output, FIT_COLUMNS)
         tested = set(zip(fit["trial"], fit["id"], strict=True))
         source, target = output.parts[-3].split("_")
@@ -100,15 +92,15 @@ def test_no_input_of_a_fit_holds_the_label_of_a_test_sample(
 
 
 def test_source_states_read_the_files_of_the_main_run(
-    fit_inputs: dict[Path, set[str]],
+    made_from: dict[Path, set[str]],
 ) -> None:
     states = CONFIG["source_states"]["states"]
     fits = Path("results/toy/fits/words")
     checked = 0
-    for output, inputs in fit_inputs.items():
+    for output, inputs in made_from.items():
         state, *cell = output.relative_to(fits).parts
         if state in states:
-            assert inputs == fit_inputs[fits.joinpath("main", *cell)]
+            assert inputs == made_from[fits.joinpath("main", *cell)]
             checked += 1
     # Two tasks in two blocks; without a source CDSPP is target-only, fitted as such.
     assert checked == 4
@@ -117,7 +109,8 @@ def test_source_states_read_the_files_of_the_main_run(
 def _labelled(path: Path) -> set[tuple[int, str]]:
     """Return trial and id of every sample whose label a file holds."""
     if path.suffix == ".npz":
-        assert set(vars(read_features(path))) == {"X", "ids", "provenance"}
+        held = {"X", "ids", "provenance", "columns"}
+        assert set(vars(read_features(path))) == held
         return set()
     columns = read_rows(path, {"trial": "int32", "id": "string", "label": "string"})
     rows = zip(columns["trial"], columns["id"], columns["label"], strict=True)

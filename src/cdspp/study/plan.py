@@ -393,12 +393,7 @@ def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
         kind = CHOOSING if name == SELECTED else STATE
     elif name in study.states:
         kind = STATE
-    return replace(
-        row,
-        key=f"{method}, {name}",
-        display_name=told,
-        kind=kind,
-    )
+    return replace(row, key=f"{method}, {name}", display_name=told, kind=kind)
 
 
 def _bridge_text(bridge: Mapping[str, Any]) -> str:
