@@ -10,7 +10,7 @@ import numpy as np
 
 from cdspp.analysis.curves import CurveScores, parameter_title, value_text
 from cdspp.analysis.summary import Summary
-from cdspp.core.names import BASELINE, LABELS, REFERENCE
+from cdspp.core.names import BASELINE, LABELS, MAIN, REFERENCE
 from cdspp.core.wording import task_title
 from cdspp.methods.bridge import PAIRS
 from cdspp.report.figures.lines import DASHES, draw_line
@@ -91,8 +91,8 @@ def _pair_panel(axes: Axes, summary: Summary, curve: CurveScores) -> None:
 def _across(summary: Summary) -> Iterator[tuple[int, Row]]:
     """Yield the rows that no number of pairs changes, with their places."""
     for place, row in enumerate(summary.rows):
-        alone = row.role in (REFERENCE, BASELINE) and not row.control
-        if alone or row.stands_for or row.bridge == SHARED_ALONE:
+        alone = row.role in (REFERENCE, BASELINE) or row.stands_for
+        if row.setting == MAIN and (alone or row.bridge == SHARED_ALONE):
             yield place, row
 
 
