@@ -180,7 +180,7 @@ def _answer(ours: pd.DataFrame, default: pd.DataFrame) -> str:
 
 
 def overall_answer(groups: Mapping[str, pd.DataFrame]) -> str:
-    """Answer the question for all benchmarks in one sentence.
+    """Answer the question for all benchmarks: in one sentence, with bridges a line each.
 
     Parameters
     ----------
@@ -194,8 +194,8 @@ def overall_answer(groups: Mapping[str, pd.DataFrame]) -> str:
         told = f"{where} {_labels_alone(comparisons)}".rstrip()
         told = told if comparisons["state"].any() else f"not asked on {title}"
         parts.append(f"{told}. {sentence(bridges)}" if bridges else told)
-        joint = ". " if bridges else joint
-    text = joint.join(map(sentence, parts) if joint == ". " else parts)
+        joint = ".\n" if bridges else joint
+    text = joint.join(map(sentence, parts) if joint == ".\n" else parts)
     return f"{sentence(text)}." if text else "Nothing was run yet."
 
 
