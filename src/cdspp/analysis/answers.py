@@ -180,7 +180,7 @@ def _answer(ours: pd.DataFrame, default: pd.DataFrame) -> str:
 
 
 def overall_answer(groups: Mapping[str, pd.DataFrame]) -> str:
-    """Answer the question for all benchmarks: in one sentence, with bridges a line each.
+    """Answer the question for all benchmarks: in one sentence, or a line each.
 
     Parameters
     ----------

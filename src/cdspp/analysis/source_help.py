@@ -259,7 +259,8 @@ def _over_methods(averages: pd.DataFrame) -> pd.DataFrame:
         first = averages[averages["state"]].drop_duplicates("row")
         _correct(found, first, word, tuple(f"{prefix}{name}" for name in p_values))
         words = dict(zip(first["row"], found.loc[first.index, word], strict=True))
-        found[word] = found["row"].map(words).fillna(averages[word])
+        rows = zip(found["row"], averages[word], strict=True)
+        found[word] = [words.get(row, known) for row, known in rows]
     both = zip(found["accuracy_verdict"], found["balanced_verdict"], strict=True)
     return found.assign(verdict=[agreed(*words) for words in both])
 
