@@ -10,6 +10,7 @@ from cdspp.core.errors import ConfigError
 from cdspp.core.locks import OUTLIVING, mark_run
 from cdspp.core.names import MAIN, fit_key
 from cdspp.core.provenance import code_digest, data_digest, script_digest
+from cdspp.core.run_guard import announce, code_state
 from cdspp.methods import method_module
 from cdspp.report.outline import KINDS, outline_names
 from cdspp.study.config import load_study
@@ -63,7 +64,9 @@ except ConfigError as error:
 config.update(layers.config)  # the preset's keys, too
 
 if workflow.is_main_process:  # each job reads this again
-    own_mark = mark_run()  # before Snakemake takes its lock; kept until the end
+    # Before Snakemake takes its lock; kept until the end.
+    own_mark = mark_run(code=code_state())
+    announce(own_mark)
     changed = changed_note(Path("results", study.name))
     for note in filter(None, (own_mark.note, changed, *study.notes)):
         logger.warning(note)

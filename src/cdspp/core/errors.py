@@ -13,6 +13,7 @@ __all__ = [
     "LabelWarning",
     "MethodFailed",
     "NotWritableError",
+    "StaleJobError",
 ]
 
 
@@ -34,6 +35,10 @@ class DiskFullError(Exception):
 
 class NotWritableError(Exception):
     """A file cannot be written where it should be. No fault of the data, either."""
+
+
+class StaleJobError(Exception):
+    """The run of a job has ended, or its code has changed: there is no result."""
 
 
 class MethodFailed(RuntimeError):

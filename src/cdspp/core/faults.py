@@ -10,7 +10,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from cdspp.core.errors import ConfigError, DataError, DiskFullError, NotWritableError
+from cdspp.core.errors import (
+    ConfigError,
+    DataError,
+    DiskFullError,
+    NotWritableError,
+    StaleJobError,
+)
 
 __all__ = [
     "USER_ERRORS",
@@ -24,7 +30,7 @@ __all__ = [
 ]
 
 # Each says on one line what is wrong, where, and what to do.
-USER_ERRORS = (ConfigError, DataError, DiskFullError, NotWritableError)
+USER_ERRORS = (ConfigError, DataError, DiskFullError, NotWritableError, StaleJobError)
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _PERMIT = "Allow it (chmod, chown) or choose another folder, and run again."

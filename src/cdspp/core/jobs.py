@@ -14,6 +14,7 @@ from typing import NamedTuple, NoReturn
 
 from cdspp.core.faults import USER_ERRORS, job_words, writing_told
 from cdspp.core.provenance import cpu_seconds
+from cdspp.core.run_guard import guard_job
 
 __all__ = ["ProcessorTime", "job", "log_ready", "processor_time"]
 
@@ -60,6 +61,7 @@ def job(log_file: str | os.PathLike[str], *, echo: bool = False) -> Iterator[Non
     logging.getLogger("py.warnings").addHandler(handler)
     log_ready()
     try:
+        guard_job()
         yield
     except USER_ERRORS as error:
         log.error("%s", error)

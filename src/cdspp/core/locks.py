@@ -14,11 +14,20 @@ import os
 import socket
 import tempfile
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
-__all__ = ["FOLDER", "OUTLIVING", "OwnMark", "RunMark", "mark_run", "read_marks"]
+__all__ = [
+    "FOLDER",
+    "OUTLIVING",
+    "OwnMark",
+    "RunMark",
+    "mark_run",
+    "read_mark",
+    "read_marks",
+]
 
 PathLike = str | os.PathLike[str]
 
@@ -58,6 +67,8 @@ class RunMark:
         Whether it lives; None where that cannot be told from this machine.
     started : float
         When it began, in seconds since the epoch.
+    code : mapping
+        Time and size of the files of code by then, see `cdspp.core.run_guard`.
     """
 
     path: Path
@@ -65,6 +76,7 @@ class RunMark:
     process: int
     lives: bool | None
     started: float
+    code: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     def __str__(self) -> str:
         """Name the run to the user."""
@@ -83,13 +95,18 @@ class OwnMark:
         The mark, which another process finds locked; None where none can be made.
     note : str
         A sentence for the user where there were locks, else empty.
+    path : Path or None
+        Where it is.
     """
 
     stream: TextIO | None
     note: str
+    path: Path | None = None
 
 
-def mark_run(folder: PathLike = FOLDER) -> OwnMark:
+def mark_run(
+    folder: PathLike = FOLDER, code: Mapping[str, tuple[int, int]] | None = None
+) -> OwnMark:
     """Mark this process as a run in a folder, and remove locks of killed runs.
 
     Locks are removed where every marked run is gone, and was on this machine. While a
@@ -99,6 +116,8 @@ def mark_run(folder: PathLike = FOLDER) -> OwnMark:
     ----------
     folder : path, default=".snakemake"
         Folder of Snakemake, which has its locks in ``locks``.
+    code : mapping, optional
+        What the mark says of the code.
     """
     folder = Path(folder).absolute()
     marks = _marks(folder)
@@ -108,7 +127,8 @@ def mark_run(folder: PathLike = FOLDER) -> OwnMark:
             # Of two runs that start at a time, the second finds the mark of the first.
             fcntl.flock(guard, fcntl.LOCK_EX)
             note = _remove_stale(folder)
-            return OwnMark(_write(marks), note)
+            stream, path = _write(marks, code or {})
+            return OwnMark(stream, note, path)
     except OSError as error:  # not every file system has such locks
         log.debug("no mark in %s: %s", marks, error)
         return OwnMark(None, UNKNOWN.format(runs=NOBODY) if _locks(folder) else "")
@@ -116,7 +136,7 @@ def mark_run(folder: PathLike = FOLDER) -> OwnMark:
 
 def read_marks(folder: PathLike = FOLDER) -> list[RunMark]:
     """Return the marks of runs in a folder: of those that live, and of killed ones."""
-    found = map(_read, sorted(_marks(folder).glob("*.json")))
+    found = map(read_mark, sorted(_marks(folder).glob("*.json")))
     return [mark for mark in found if mark is not None]
 
 
@@ -128,19 +148,20 @@ def _locks(folder: Path) -> list[Path]:
     return sorted((folder / "locks").glob("*.lock"))
 
 
-def _write(marks: Path) -> TextIO:
+def _write(marks: Path, code: Mapping[str, tuple[int, int]]) -> tuple[TextIO, Path]:
     """Write the mark of this process, and remove it where the process ends."""
     handle, name = tempfile.mkstemp(dir=marks, suffix=".json")
     stream = os.fdopen(handle, "w", encoding="utf-8")
     fcntl.flock(stream, fcntl.LOCK_EX)
-    json.dump({"host": socket.gethostname(), "process": os.getpid()}, stream)
+    told = {"host": socket.gethostname(), "process": os.getpid(), "code": code}
+    json.dump(told, stream)
     stream.flush()
     atexit.register(Path(name).unlink, missing_ok=True)
-    return stream
+    return stream, Path(name)
 
 
-def _read(path: Path) -> RunMark | None:
-    """Return the mark in a file, None where its run has just ended."""
+def read_mark(path: Path) -> RunMark | None:
+    """Return the mark in a file, None where its run has ended."""
     try:
         stream = path.open(encoding="utf-8")
     except FileNotFoundError:
@@ -159,7 +180,8 @@ def _read(path: Path) -> RunMark | None:
     # A file system may keep such locks to one machine.
     here = told["host"] == socket.gethostname()
     lives = (False if here else None) if free else True
-    return RunMark(path, told["host"], told["process"], lives, started)
+    code = {file: tuple(state) for file, state in told.get("code", {}).items()}
+    return RunMark(path, told["host"], told["process"], lives, started, code)
 
 
 def _remove_stale(folder: Path) -> str:

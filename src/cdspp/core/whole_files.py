@@ -16,6 +16,7 @@ import numpy as np
 
 from cdspp.core.errors import DataError
 from cdspp.core.faults import writing_told
+from cdspp.core.run_guard import check_run
 
 __all__ = [
     "BROKEN",
@@ -45,6 +46,8 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
         There is no space left; the file of before stays, and nothing of the new one.
     NotWritableError
         `path` cannot be written for another reason, such as permissions.
+    StaleJobError
+        This is a job whose run has ended (`cdspp.core.run_guard`).
     """
     target = Path(path)
     with writing_told(target):
@@ -56,6 +59,7 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary = Path(name)
         try:
             yield temporary
+            check_run()
             temporary.chmod(0o644)
             temporary.replace(target)
         finally:
