@@ -13,9 +13,9 @@ from support.fit_files import write_fit
 
 from cdspp.core.errors import DataError
 from cdspp.core.provenance import file_digest
-from cdspp.core.whole_files import read_json, write_json
+from cdspp.core.whole_files import read_json
 from cdspp.stages.artifacts import FIT_COLUMNS, LABEL_COLUMNS, read_frame, write_rows
-from cdspp.stages.fit_files import read_fit, read_record
+from cdspp.stages.fit_files import read_fit, read_record, write_record
 from cdspp.stages.predictions import write_predictions
 from cdspp.stages.score import write_scores
 
@@ -50,7 +50,7 @@ class Fits:
         rows = change(read_frame(self.path(), FIT_COLUMNS))
         write_rows(self.path(), FIT_COLUMNS, rows)
         forged = {"predictions": file_digest(self.path())}
-        write_json(self.record(), read_json(self.record()) | forged)
+        write_record(self.record(), read_json(self.record()) | forged)
 
     def score(self) -> None:
         fits = [self.path("cdspp"), self.path("svm-t")]
@@ -132,14 +132,14 @@ def test_two_swapped_fits_are_named(fits: Fits) -> None:
 
 @pytest.mark.parametrize("part", ["benchmark", "setting", "task", "method", "block"])
 def test_a_record_of_another_fit_is_named(fits: Fits, part: str) -> None:
-    write_json(fits.record(), read_json(fits.record()) | {part: "3-4"})
+    write_record(fits.record(), read_json(fits.record()) | {part: "3-4"})
     with pytest.raises(DataError, match="it is the record of .*3-4"):
         fits.score()
 
 
 def test_trials_of_another_block_are_named(fits: Fits) -> None:
     record = read_json(fits.record())
-    write_json(fits.record(), record | {"trials": record["trials"][:1]})
+    write_record(fits.record(), record | {"trials": record["trials"][:1]})
     with pytest.raises(DataError, match=r"expected the trials 1-2, .* tells of \[1\]"):
         read_record(fits.record())
 
@@ -154,7 +154,7 @@ def test_a_record_of_an_older_version_is_refused(fits: Fits, content: str) -> No
 def test_trials_that_do_not_tell_what_was_tested_are_refused(fits: Fits) -> None:
     record = read_json(fits.record())
     for trials in (5, ["one"], [{"trial": 1, "status": "ok"}]):
-        write_json(fits.record(), record | {"trials": trials})
+        write_record(fits.record(), record | {"trials": trials})
         with pytest.raises(DataError, match=r"it does not tell .*test_ids"):
             read_fit(fits.path())
 
@@ -180,7 +180,7 @@ def test_a_file_named_as_no_block_is_named(fits: Fits) -> None:
     copy = fits.path().with_stem("copy")
     shutil.copy(fits.path(), copy)
     record = read_json(fits.record()) | {"block": "copy"}
-    write_json(copy.with_suffix(".json"), record)
+    write_record(copy.with_suffix(".json"), record)
     with pytest.raises(DataError, match="expected trials as its name, such as 1-5"):
         read_fit(copy)
 

@@ -10,8 +10,8 @@ import pandas as pd
 
 from cdspp.core.names import fit_key, trials_of_block
 from cdspp.core.provenance import file_digest, ids_digest
-from cdspp.core.whole_files import write_json
 from cdspp.stages.artifacts import FIT_COLUMNS, write_rows
+from cdspp.stages.fit_files import write_record
 
 __all__ = ["TOLD", "TOLD_OF_TRIAL", "write_fit"]
 
@@ -21,6 +21,8 @@ TOLD: Mapping[str, Any] = {
     "overlap": "exclude",
     "inputs": {},
     "predictions": "",
+    "made_of": "",
+    "versions": {},
 }
 TOLD_OF_TRIAL = {"rounds": 1, "tested": 1, "test_ids": ""}
 
@@ -47,4 +49,4 @@ def write_fit(
         outcome |= {"tested": len(ids), "test_ids": ids_digest(ids)}
         outcomes.append(outcome | (trials or {}).get(number, {}))
     record = {**TOLD, **key._asdict(), "predictions": file_digest(path)}
-    write_json(path.with_suffix(".json"), {**record, "trials": outcomes, **told})
+    write_record(path.with_suffix(".json"), {**record, "trials": outcomes, **told})

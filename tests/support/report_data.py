@@ -16,12 +16,12 @@ from support.fit_files import TOLD, TOLD_OF_TRIAL, write_fit
 from cdspp.analysis.source_help import compare_with_rivals
 from cdspp.analysis.summary import Summary, summarise
 from cdspp.core.names import ALONE, MAIN, MATCHED, fit_key
-from cdspp.core.whole_files import write_json
 from cdspp.methods import method_class
 from cdspp.paper.guest import Paper
 from cdspp.report.tables.source_help import build_task_table
 from cdspp.report.tables.table import to_csv
 from cdspp.stages.artifacts import FIT_COLUMNS, LABEL_COLUMNS, SCORE_COLUMNS, write_rows
+from cdspp.stages.fit_files import write_record
 from cdspp.study.model import Benchmark, Method, Setting, Study, StudyDataset
 from cdspp.study.plan import BenchmarkPlan, Row, plan_of
 from cdspp.study.settings import (
@@ -395,7 +395,7 @@ def write_fit_records(
             trials[1] |= {"status": "failed", "reason": "no <pairs> left"}
         place = folder / "fits" / plan.benchmark / "main" / task / row.key
         paths.append(place / "1-5.json")
-        write_json(
+        write_record(
             paths[-1], {**RECORD, **fit_key(paths[-1])._asdict(), "trials": trials}
         )
     return paths

@@ -30,6 +30,7 @@ from cdspp.study.files import (
 from cdspp.study.guest_sections import guest_classes
 from cdspp.study.layers import layered
 from cdspp.study.plan import plan_of
+from cdspp.study.renewal import force, outdated_fits, renewal_notes, unrecorded_files
 from cdspp.study.workflow_files import told_file
 
 # No parameter holds a path of these, so that moving the folder is no change: scripts
@@ -68,8 +69,11 @@ if workflow.is_main_process:  # each job reads this again
     own_mark = mark_run(code=code_state())
     announce(own_mark)
     changed = changed_note(Path("results", study.name))
-    for note in filter(None, (own_mark.note, changed, *study.notes)):
+    unrecorded, outdated = unrecorded_files(study), dict(outdated_fits(study))
+    renewed = renewal_notes(unrecorded, outdated)
+    for note in filter(None, (own_mark.note, changed, *renewed, *study.notes)):
         logger.warning(note)
+    force(workflow, [*unrecorded, *outdated])
 
 
 onstart:

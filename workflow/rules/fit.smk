@@ -7,6 +7,7 @@ from functools import cache, partial
 
 from cdspp.core.names import FitKey, trials_of_block
 from cdspp.study.fit_jobs import fit_groups, longest_seconds
+from cdspp.study.recipes import fit_member
 from cdspp.study.requests import fit_request, travels_alone
 
 
@@ -55,15 +56,7 @@ def fit_output(group, extension):
 
 def fit_members(group):
     return [
-        {
-            "method": method,
-            "code": code_digest("cdspp.stages.fit", method_module(method)),
-            "options": study.method_options(method, setting),
-            "source": study.settings[setting].source,
-            "overlap": study.overlap(group.benchmark, setting),
-            "grid": study.grid(method, setting),
-            "bridge": study.bridge(group.benchmark, setting, method),
-        }
+        fit_member(study, group.benchmark, method, setting)
         for method, setting in group.members
     ]
 

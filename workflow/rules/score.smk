@@ -4,6 +4,8 @@
 
 from functools import partial
 
+from cdspp.study.recipes import expected_fits
+
 
 def predictions(wildcards):
     return [f"{file}.parquet" for file in fits_of(wildcards.benchmark)]
@@ -12,6 +14,10 @@ def predictions(wildcards):
 def target_labels(wildcards):
     domains = study.roles(wildcards.benchmark)["target"]
     return expand(LABELS, dataset=dataset_of(wildcards), domain=domains)
+
+
+def expected(wildcards):
+    return expected_fits(study, wildcards.benchmark)
 
 
 rule score:
@@ -29,6 +35,7 @@ rule score:
         mem_mb=2000,
         runtime=20,
     params:
+        expected=expected,
         code=code_digest("cdspp.stages.score"),
     script:
         "../scripts/score.py"

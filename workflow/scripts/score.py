@@ -9,4 +9,5 @@ with job(snakemake.log[0]):
         labels=snakemake.input.labels,
         output=snakemake.output.scores,
         rows=snakemake.output.rows,
+        expected=snakemake.params.expected,
     )

@@ -10,7 +10,7 @@ import platform
 import resource
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -29,6 +29,7 @@ __all__ = [
     "ids_digest",
     "limit_threads",
     "measured",
+    "numeric",
     "peak_memory_mb",
     "script_digest",
     "versions",
@@ -36,7 +37,8 @@ __all__ = [
 
 PACKAGE = "cdspp"
 INSTALLED = {"site-packages", "dist-packages"}
-REPORTED = ("numpy", "scipy", "scikit-learn", "torch", "pyarrow", "cdspp")
+NUMERIC = ("numpy", "scipy", "scikit-learn", "torch")
+REPORTED = (*NUMERIC, "pyarrow", "cdspp")
 
 
 @dataclass
@@ -98,6 +100,11 @@ def versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that make numbers."""
     found = {name: version for name in REPORTED if (version := _version(name))}
     return {"python": platform.python_version(), **found}
+
+
+def numeric(found: Mapping[str, str]) -> dict[str, str]:
+    """Return the versions on which predictions rest, of those that a record has."""
+    return {name: found[name] for name in NUMERIC if name in found}
 
 
 @cache

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import logging
 import os
 import warnings
@@ -30,11 +28,12 @@ from cdspp.core.provenance import (
     ids_digest,
     limit_threads,
     measured,
+    numeric,
     versions,
 )
 from cdspp.core.reuse import sharing
 from cdspp.core.seeding import integer_seed
-from cdspp.core.whole_files import read_json, write_json
+from cdspp.core.whole_files import read_json
 from cdspp.methods import make, method_class, seed_option
 from cdspp.methods.base import UNLABELLED, HeterogeneousClassifier, Round, SourceDomain
 from cdspp.methods.collapse import find_collapse
@@ -44,6 +43,8 @@ from cdspp.stages.artifacts import (
     read_rows,
     write_rows,
 )
+from cdspp.stages.expected import fit_recipe
+from cdspp.stages.fit_files import is_sealed, write_record
 from cdspp.stages.selection import select_options
 from cdspp.stages.source_states import SourceState
 from cdspp.stages.trials import TaskFiles, Trial, read_trials
@@ -135,8 +136,9 @@ def fit_block(task_block: TaskBlock, fits: Sequence[Fit]) -> None:
     """Make the fits of a job: methods on a task and block, in several settings.
 
     A fit whose files are there and whose record says that they are made of the same
-    inputs, options and code is kept as it is, so that a job with one more method or
-    setting computes that one alone. One that crashed is made again.
+    inputs, options and code, by the same versions of packages, is kept as it is, so
+    that a job with one more method or setting computes that one alone. One that crashed
+    is made again.
 
     Parameters
     ----------
@@ -184,6 +186,8 @@ def _identity(
     The path of a fit repeats some of it, so that a file in another one's place is
     found out (`cdspp.stages.fit_files`).
     """
+    files = ("predictions", "record")
+    member = {name: value for name, value in vars(fit).items() if name not in files}
     return {
         "benchmark": task_block.benchmark,
         "setting": fit_key(fit.record).setting,
@@ -193,19 +197,8 @@ def _identity(
         "dataset": Path(task_block.files.target_features).absolute().parent.name,
         "overlap": fit.overlap,
         "inputs": dict(inputs),
-        "made_of": _made_of(task_block, fit, inputs),
+        "made_of": fit_recipe(task_block.seed, task_block.numeric_threads, member),
     }
-
-
-def _made_of(task_block: TaskBlock, fit: Fit, inputs: Mapping[str, str]) -> str:
-    """Return a digest of all that a fit's predictions depend on."""
-    shared = {
-        name: value for name, value in vars(task_block).items() if name != "files"
-    }
-    files = ("predictions", "record")
-    own = {name: value for name, value in vars(fit).items() if name not in files}
-    text = json.dumps([shared, dict(inputs), own], sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _is_there(fit: Fit, content: Mapping[str, Any]) -> bool:
@@ -213,6 +206,8 @@ def _is_there(fit: Fit, content: Mapping[str, Any]) -> bool:
     try:
         record = read_json(fit.record)
         same = all(record[name] == value for name, value in content.items())
+        same = same and numeric(record["versions"]) == numeric(versions())
+        same = same and is_sealed(record)
         same = same and not any(trial["crashed"] for trial in record["trials"])
         return same and bool(record["predictions"] == file_digest(fit.predictions))
     # Missing, damaged, or written before records said so.
@@ -240,7 +235,7 @@ def _make_fit(task_block: TaskBlock, fit: Fit, content: Mapping[str, Any]) -> No
     record = {**content, "predictions": file_digest(fit.predictions)}
     record |= {"seed": task_block.seed, "numeric_threads": task_block.numeric_threads}
     record |= {"trials": outcomes, "versions": versions(), "platform": hardware()}
-    write_json(fit.record, record)
+    write_record(fit.record, record)
 
 
 def _run(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,13 +16,24 @@ from numpy.typing import NDArray
 from cdspp.core.errors import DataError
 from cdspp.core.names import FitKey, fit_key, trials_of_block
 from cdspp.core.provenance import file_digest, ids_digest
-from cdspp.core.whole_files import read_json
+from cdspp.core.whole_files import read_json, write_json
 from cdspp.stages.artifacts import FIT_COLUMNS, read_rows
+from cdspp.stages.expected import Expected, ExpectedFits
 
-__all__ = ["FitFile", "read_fit", "read_record"]
+__all__ = [
+    "FitFile",
+    "is_sealed",
+    "read_expected_fits",
+    "read_fit",
+    "read_record",
+    "write_record",
+]
 
 # What a record and each of its trials must tell to be checked.
-TOLD = (*FitKey._fields, "dataset", "overlap", "inputs", "predictions", "trials")
+TOLD = (
+    *(*FitKey._fields, "dataset", "overlap", "inputs", "predictions", "trials"),
+    *("made_of", "versions", "digest"),
+)
 TOLD_OF_TRIAL = ("trial", "status", "collapsed", "rounds", "tested", "test_ids")
 
 
@@ -46,6 +59,21 @@ class FitFile:
     record: Mapping[str, Any]
 
 
+def write_record(path: str | os.PathLike[str], record: Mapping[str, Any]) -> None:
+    """Write the record of a fit, with a digest of all that it says."""
+    write_json(path, {**record, "digest": _seal(record)})
+
+
+def is_sealed(record: Mapping[str, Any]) -> bool:
+    """Whether a record says what it did when it was written."""
+    return bool(record["digest"] == _seal(record))
+
+
+def _seal(record: Mapping[str, Any]) -> str:
+    content = {name: value for name, value in record.items() if name != "digest"}
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
 def read_record(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read the record of a fit, and check it against its path.
 
@@ -68,6 +96,8 @@ def read_record(path: str | os.PathLike[str]) -> dict[str, Any]:
     if told != list(key):
         wrong = f"it is the record of {'/'.join(told)}"
         raise _refused(file, f"expected that of {'/'.join(key)}, but {wrong}")
+    if not is_sealed(known):
+        raise _refused(file, "it was changed: its digest is not of what it says")
     trials = known["trials"]
     for trial in trials if isinstance(trials, list) else [trials]:
         _check_told(file, trial if isinstance(trial, dict) else {}, TOLD_OF_TRIAL)
@@ -103,6 +133,32 @@ def read_fit(path: str | os.PathLike[str]) -> FitFile:
         wrong = "its content is not what its record has the digest of"
         raise _refused(file, f"{wrong}: it was changed, or is of another fit")
     return FitFile(file, fit_key(file), columns, record)
+
+
+def read_expected_fits(
+    paths: Iterable[str | os.PathLike[str]], expected: Expected | None
+) -> Iterator[FitFile]:
+    """Yield the fits of files, each as `read_fit` reads it, and as is expected.
+
+    Parameters
+    ----------
+    paths : iterable of path
+        Parquet files of predictions.
+    expected : Expected or None
+        What they have to be made of; None checks nothing of it.
+
+    Raises
+    ------
+    DataError
+        As of `read_fit`; or one is made of anything else, as by a job of an earlier run
+        that ended late.
+    """
+    known = None if expected is None else ExpectedFits(expected)
+    for path in paths:
+        fit = read_fit(path)
+        if known and (told := known.wrong(fit.key, fit.record)):
+            raise _refused(fit.path, told)
+        yield fit
 
 
 def _check_rows(

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
 from cdspp.stages.artifacts import SCORE_COLUMNS, labels_by_id, write_rows
-from cdspp.stages.fit_files import FitFile, read_fit
+from cdspp.stages.expected import Expected
+from cdspp.stages.fit_files import FitFile, read_expected_fits
 from cdspp.stages.row_scores import RowScoreWriter
 
 __all__ = ["accuracies", "score_fit", "write_scores"]
@@ -52,6 +53,7 @@ def write_scores(
     labels: Iterable[str | os.PathLike[str]],
     output: str | os.PathLike[str],
     rows: str | os.PathLike[str],
+    expected: Expected | None = None,
 ) -> None:
     """Score every prediction of a benchmark, per iteration, and each row of the last.
 
@@ -67,18 +69,19 @@ def write_scores(
         all of its rows, where the record says so (`cdspp.methods.collapse`).
     rows : path
         NPZ file of which rows are predicted rightly (`cdspp.stages.row_scores`).
+    expected : Expected, optional
+        What the fits have to be made of (`cdspp.stages.expected`).
 
     Raises
     ------
     DataError
-        A fit is not what its record and path say (`cdspp.stages.fit_files`), or a
-        predicted sample has no label.
+        A fit is not what its record and path say (`cdspp.stages.fit_files`), or is made
+        of anything but what is expected; or a predicted sample has no label.
     """
     truth = {Path(path).stem: labels_by_id(path) for path in labels}
     scored: list[tuple[Any, ...]] = []
     by_row = RowScoreWriter(truth)
-    for path in fits:
-        fit = read_fit(path)
+    for fit in read_expected_fits(fits, expected):
         scored += score_fit(fit, truth[fit.key.task.split("_")[1]])
         by_row.add(fit)
     scored.sort(key=lambda row: row[:5])

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from cdspp.core.names import FitKey
 from cdspp.methods.bridge import PAIRS
+from cdspp.stages.expected import input_files
 from cdspp.study.fit_jobs import fit_groups
 from cdspp.study.model import Study
 
@@ -27,6 +28,7 @@ __all__ = [
     "files_before_fits",
     "files_of_fit",
     "fit_jobs",
+    "input_patterns",
     "prediction_files",
 ]
 
@@ -65,25 +67,34 @@ def fit_jobs(study: Study) -> Iterator[FitJob]:
             yield FitJob(FIT_LOG.format(study=study.name, **fits[0]._asdict()), fits)
 
 
+def input_patterns(
+    study: Study, benchmark: str, setting: str, method: str
+) -> dict[str, str]:
+    """Return what fits read, by the names of `cdspp.stages.trials.TaskFiles`.
+
+    In the paths ``{source}``, ``{target}`` and ``{block}`` stand for those of a fit.
+    """
+    dataset = study.benchmarks[benchmark].dataset
+    files: dict[str, str] = {}
+    for role, view in study.views_of(benchmark, setting, method).items():
+        names = {"study": study.name, "benchmark": benchmark, "role": role}
+        names |= {"domain": f"{{{role}}}", "block": "{block}"}
+        names |= {"setting": study.split_setting(setting, role)}
+        features = FEATURES.format(dataset=dataset, domain=f"{{{role}}}", view=view)
+        files |= {f"{role}_features": features, f"{role}_split": SPLIT.format(**names)}
+    if PAIRS in study.bridge(benchmark, setting, method):
+        files["pairs"] = PAIR_SPLIT.format(**names)
+    if told := study.methods[method].predictions:
+        files["predictions"] = told
+    if study.prior_file(setting, method) is not None:
+        files["prior"] = SHARES.format(**names)
+    return files
+
+
 def files_of_fit(study: Study, key: FitKey) -> dict[str, str]:
     """Return what a fit reads, by the names of `cdspp.stages.trials.TaskFiles`."""
-    entry, method = study.benchmarks[key.benchmark], study.methods[key.method]
     where = key.benchmark, key.setting, key.method
-    views = study.views_of(*where).items()
-    files: dict[str, str] = {}
-    for (role, view), domain in zip(views, key.task.split("_"), strict=True):
-        names = {"benchmark": key.benchmark, "domain": domain, "block": key.block}
-        names |= {"setting": study.split_setting(key.setting, role), "role": role}
-        split = SPLIT.format(study=study.name, **names)
-        features = FEATURES.format(dataset=entry.dataset, domain=domain, view=view)
-        files |= {f"{role}_features": features, f"{role}_split": split}
-    if PAIRS in study.bridge(*where):
-        files["pairs"] = PAIR_SPLIT.format(study=study.name, **key._asdict())
-    if method.predictions:
-        files["predictions"] = method.predictions
-    if study.prior_file(key.setting, key.method) is not None:
-        files["prior"] = SHARES.format(study=study.name, **names)
-    return files
+    return input_files(input_patterns(study, *where), key)
 
 
 def files_before_fits(study: Study) -> dict[str, list[str]]:

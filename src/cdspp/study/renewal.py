@@ -1,0 +1,124 @@
+"""What a run makes again though Snakemake would not: files it knows nothing certain of.
+
+Snakemake compares options, code and inputs with records of its own, in ``.snakemake``.
+Where these are missing, as in a copy without hidden files, it takes any file for what
+it should be; and a file that something else replaced, for what it was.
+"""
+
+from __future__ import annotations
+
+import os
+from base64 import urlsafe_b64encode
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from cdspp.core.errors import DataError
+from cdspp.core.locks import FOLDER
+from cdspp.core.names import fit_key
+from cdspp.core.whole_files import read_json
+from cdspp.core.wording import counted
+from cdspp.stages.expected import ExpectedFits
+from cdspp.study.files import SCORES
+from cdspp.study.model import Study
+from cdspp.study.recipes import expected_fits
+
+__all__ = ["force", "outdated_fits", "renewal_notes", "unrecorded_files"]
+
+UNRECORDED = (
+    "Snakemake has no record of {files} that are there, such as {first}: they are made "
+    "again, but for fits that are made of the same."
+)
+OUTDATED = (
+    "{fits} changed after they were scored, or never were, such as {first}: {reason}. "
+    "They are made again."
+)
+
+
+def unrecorded_files(study: Study) -> list[str]:
+    """Return the files of a study, and of its data, that Snakemake has no record of."""
+    shared = [
+        f"{place}/{name}"
+        for name in study.datasets
+        for place in ("results/features", "results/labels", "results/codebooks")
+    ]
+    files = [
+        path
+        for folder in (f"results/{study.name}", *shared)
+        for path in Path(folder).rglob("[!.]*.*")
+    ]
+    for name in study.datasets:
+        files += Path("data", name).glob("*.json")
+    return [str(path) for path in files if not _recorded(str(path))]
+
+
+def _recorded(file: str) -> bool:
+    """Whether Snakemake has a record of a file, which it names by the file's path."""
+    place = Path(FOLDER, "metadata")
+    if not place.is_dir():
+        return False
+    longest = os.pathconf(place, "PC_NAME_MAX") - 1
+    name = urlsafe_b64encode(file.encode()).decode()
+    parts = [name[i : i + longest] for i in range(0, len(name), longest)]
+    return place.joinpath(*(f"@{part}" for part in parts[:-1]), parts[-1]).exists()
+
+
+def outdated_fits(study: Study) -> Iterator[tuple[str, str]]:
+    """Yield the fits that are not as configured, of those that no scores are of yet.
+
+    Yields
+    ------
+    file, reason : str
+        The record of a fit, and how it differs.
+    """
+    for benchmark in study.benchmarks:
+        scores = Path(SCORES.format(study=study.name, benchmark=benchmark))
+        known = ExpectedFits(expected_fits(study, benchmark))
+        scored = _time(scores) if scores.is_file() else 0
+        place = Path("results", study.name, "fits", benchmark)
+        for record in sorted(place.glob("*/*/*/[!.]*.json")):
+            if _time(record) > scored and (told := _wrong(known, record)):
+                yield str(record), told
+
+
+def _time(path: Path) -> int:
+    return path.stat().st_mtime_ns
+
+
+def _wrong(known: ExpectedFits, path: Path) -> str:
+    try:
+        return known.wrong_recipe(fit_key(path), read_json(path))
+    except (DataError, AttributeError):
+        return "it is damaged"
+
+
+def renewal_notes(unrecorded: list[str], outdated: dict[str, str]) -> Iterator[str]:
+    """Yield a sentence on either, where there are any."""
+    if unrecorded:
+        files = counted(len(unrecorded), "file")
+        yield UNRECORDED.format(files=files, first=unrecorded[0])
+    for first, reason in list(outdated.items())[:1]:
+        fits = counted(len(outdated), "fit")
+        yield OUTDATED.format(fits=fits, first=first, reason=reason)
+
+
+def force(workflow: Any, files: Iterable[str]) -> None:
+    """Have Snakemake make files again where a run reaches them.
+
+    Its option ``--forcerun`` would take them for targets, too, so they are added to
+    those of the graph of jobs, as soon as the workflow has one.
+    """
+    forced = frozenset(files)
+
+    class Forcing(type(workflow)):  # type: ignore[misc]
+        @property
+        def _dag(self) -> Any:
+            return self.__dict__["_dag"]
+
+        @_dag.setter
+        def _dag(self, graph: Any) -> None:
+            graph.forcefiles |= forced
+            self.__dict__["_dag"] = graph
+
+    if forced:
+        workflow.__class__ = Forcing

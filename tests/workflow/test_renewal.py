@@ -1,0 +1,76 @@
+"""Results that Snakemake takes for what they should be, and that are not."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.toy_study import CONFIG, Project
+
+SCORES = "results/toy/scores/words.parquet"
+FIT = "results/toy/fits/words/main/left_right/cdspp/1-2"
+SMALL: dict[str, Any] = {"trials": 2, "curves": [], "deviations": []}
+SMALL |= {"source_states": {"states": []}}
+
+
+def small(**changes: Any) -> dict[str, Any]:
+    """Return the changes of a study of two methods on one task."""
+    [benchmark] = CONFIG["benchmarks"]
+    methods = [{"id": "svm-t"}, {"id": "cdspp", "options": {"alpha": 10.0}}]
+    known = {"benchmarks": [benchmark | {"tasks": ["left_right"]}], "methods": methods}
+    return {**SMALL, **known, **changes}
+
+
+OTHER = small(seed=3, methods=[{"id": "svm-t"}, {"id": "cdspp"}])
+
+
+@pytest.fixture
+def project(repository: Path, tmp_path: Path) -> Project:
+    """Return a project whose small study has scores."""
+    project = Project(repository, tmp_path)
+    run(project, small())
+    return project
+
+
+def run(project: Project, study: dict[str, Any], **how: Any) -> str:
+    project.write_config(**study)
+    return project.snakemake("--cores", "1", "--", SCORES, **how)
+
+
+def test_without_its_records_a_study_is_checked_and_sound_fits_are_kept(
+    project: Project, tmp_path: Path
+) -> None:
+    fit, scores = (tmp_path / name for name in (f"{FIT}.json", SCORES))
+    before = fit.stat().st_ino, scores.read_bytes()
+    shutil.rmtree(tmp_path / ".snakemake")
+    assert "Snakemake has no record of" in run(project, small())
+    assert (fit.stat().st_ino, scores.read_bytes()) == before
+    assert "Nothing to be done" in run(project, small())
+
+
+def test_without_its_records_a_change_counts_all_the_same(
+    project: Project, repository: Path, tmp_path: Path
+) -> None:
+    shutil.rmtree(tmp_path / ".snakemake")
+    run(project, OTHER)
+    clean = Project(repository, tmp_path / "clean")
+    run(clean, OTHER)
+    assert (tmp_path / SCORES).read_bytes() == (clean.folder / SCORES).read_bytes()
+
+
+def test_a_fit_that_an_earlier_job_wrote_late_is_made_again(
+    project: Project, tmp_path: Path
+) -> None:
+    late = [tmp_path / f"{FIT}.{suffix}" for suffix in ("parquet", "json")]
+    earlier = {path: path.read_bytes() for path in late}
+    run(project, OTHER)
+    scores = (tmp_path / SCORES).read_bytes()
+    for scored in (True, False):
+        for path, content in earlier.items():
+            path.write_bytes(content)
+        if not scored:
+            (tmp_path / SCORES).unlink()
+        assert "1 fit changed after" in run(project, OTHER)
+        assert (tmp_path / SCORES).read_bytes() == scores
