@@ -11,6 +11,7 @@ from PIL import Image
 
 from cdspp.core.errors import DataError
 from cdspp.datasets import FolderDataset, dataset_recipe
+from cdspp.datasets.base import read_index
 from cdspp.datasets.own_files import check_images, file_digests
 
 
@@ -28,6 +29,23 @@ def photos(tmp_path: Path) -> Path:
     for name in ("phone/mug/d.tif", "phone/mug/e.jpg"):
         write_image(tmp_path / "photos" / name)
     return tmp_path / "photos"
+
+
+def test_a_study_that_is_moved_with_its_files_stays_as_it_is(
+    photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    own = {"folder": photos.name}
+    FolderDataset("photos", photos.name).prepare(Path("data/photos"))
+    before = dataset_recipe("photos", own), Path("data/photos/index.json").read_text()
+    moved = tmp_path.with_name(f"{tmp_path.name}-moved")
+    tmp_path.rename(moved)
+    monkeypatch.chdir(moved)
+    assert all(path.is_file() for path in read_index("data/photos").files("web"))
+    FolderDataset("photos", photos.name).prepare(Path("data/photos"))
+    text = Path("data/photos/index.json").read_text()
+    assert (dataset_recipe("photos", own), text) == before
+    assert str(tmp_path) not in text
 
 
 def test_stray_files_are_skipped_and_named(

@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 from cdspp.core.errors import ConfigError, DataError
+from cdspp.features import own_digests
 from cdspp.features._images import read_image
 from cdspp.features._torchvision import load_torchvision
 from cdspp.features.cnn import IMAGES_PER_PASS, Cnn
@@ -157,6 +158,17 @@ def test_resnet_gives_its_global_average(photos: list[Path]) -> None:
     X = Cnn(network="resnet50", layer="pool").extract(photos[:1])
     assert X.shape == (1, 2048)
     assert (X >= 0).all()
+
+
+def test_own_weights_count_by_their_content(tmp_path: Path) -> None:
+    path = tmp_path / "w.pth"
+    options = {"weights": str(path)}
+    path.write_bytes(b"one")
+    before = own_digests("cnn", options)
+    path.write_bytes(b"two")
+    assert own_digests("cnn", options) != before
+    assert own_digests("cnn", {"weights": "random"}) == []
+    assert own_digests("cnn", {"weights": "IMAGENET1K_V1"}) == []
 
 
 def test_weights_from_a_file_replace_the_random_ones(

@@ -3,7 +3,12 @@
 
 from functools import partial
 
-from cdspp.features import extractor_module, needs_codebook, pretrained_network
+from cdspp.features import (
+    extractor_module,
+    needs_codebook,
+    own_digests,
+    pretrained_network,
+)
 from cdspp.study.requests import view_request
 
 
@@ -84,6 +89,10 @@ def extractor_options(wildcards):
     return view_of(wildcards).domain_options(wildcards.domain)
 
 
+def own_content(wildcards):
+    return own_digests(extractor_name(wildcards), extractor_options(wildcards))
+
+
 def view_scale(wildcards):
     return view_of(wildcards).scale
 
@@ -111,6 +120,7 @@ rule features:
         extractor=extractor_name,
         options=extractor_options,
         scale=view_scale,
+        own=own_content,
         storage=published_storage,
         numeric_threads=study.numeric_threads,
         code=extractor_digest,

@@ -82,7 +82,8 @@ class Index:
         Samples of each domain, in the order of the rows of its features: those that are
         paired come last.
     root : Path
-        Folder to which relative paths refer.
+        Folder to which relative paths refer; that of the user's files, as the study
+        names it, where they stay there.
     versions : mapping
         Versions of the packages that generated the files.
     """
@@ -206,6 +207,8 @@ class Dataset(ABC):
             index = self.index(temporary, self.generate(temporary))
             check_index(index)
             content = _as_json(index)
+            if index.root != temporary:  # where the user's files stay
+                content["root"] = index.root.as_posix()
             (target / INDEX_NAME).unlink(missing_ok=True)
             for made in sorted(temporary.iterdir()):
                 shutil.rmtree(target / made.name, ignore_errors=True)
@@ -272,7 +275,7 @@ def read_index(path: str | Path) -> Index:
             str(content["kind"]),
             tuple(content["classes"]),
             domains,
-            file.parent,
+            Path(content.get("root", file.parent)),
             content["versions"],
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:

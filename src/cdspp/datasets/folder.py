@@ -6,12 +6,14 @@ import hashlib
 import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from cdspp.core.errors import DataError
 from cdspp.core.wording import counted
 from cdspp.datasets.base import (
     Dataset,
+    Index,
     Sample,
     check_identifier,
     lonely_classes,
@@ -68,7 +70,7 @@ class FolderDataset(Dataset):
     ) -> None:
         check_identifier("data set name", identifier)
         self.identifier = identifier
-        self.folder = Path(folder).absolute()
+        self.folder = Path(folder)
         self.memory = memory
         self.paired = paired
         self.domains = tuple(_subfolders(self.folder, "domain"))
@@ -108,6 +110,10 @@ class FolderDataset(Dataset):
             check_images(self._paths())
         return self._samples
 
+    def index(self, root: Path, samples: Mapping[str, Sequence[Sample]]) -> Index:
+        """Return the index of the samples, whose files stay in the user's folder."""
+        return replace(super().index(root, samples), root=self.folder)
+
     def notes(self) -> list[str]:
         """Return what the user should know: files that are skipped, classes missing."""
         classes = {
@@ -137,12 +143,16 @@ class FolderDataset(Dataset):
     def fingerprint(self) -> str:
         """Return a digest of the files' paths and content; their times do not count."""
         digest = hashlib.sha256()
-        for path, content in file_digests(self._paths(), self.memory).items():
+        digests = file_digests(self._paths(), self.memory).values()
+        for path, content in zip(self._names(), digests, strict=True):
             digest.update(f"{path} {content}\n".encode())
         return digest.hexdigest()[:16]
 
+    def _names(self) -> list[str]:
+        return [s.path for found in self._samples.values() for s in found]
+
     def _paths(self) -> list[Path]:
-        return [Path(s.path) for found in self._samples.values() for s in found]
+        return [self.folder / name for name in self._names()]
 
     def _files(self) -> list[Path]:
         """Return the files of all classes in all domains; none may be empty."""
@@ -181,7 +191,7 @@ class FolderDataset(Dataset):
                 relative = path.relative_to(self.folder).as_posix()
                 name = f"{label}/{path.stem}" if paired else relative
                 known = "" if paired else label
-                samples.append(Sample(opaque_id(name), str(path), known, paired=paired))
+                samples.append(Sample(opaque_id(name), relative, known, paired=paired))
         return samples
 
 

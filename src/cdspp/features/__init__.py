@@ -22,6 +22,7 @@ from cdspp.core.discovery import (
 )
 from cdspp.core.errors import ConfigError
 from cdspp.core.names import PCA
+from cdspp.core.provenance import file_digest
 from cdspp.features.base import Extractor, WordExtractor
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "make_extractor",
     "names_columns",
     "needs_codebook",
+    "own_digests",
     "pretrained_network",
 ]
 
@@ -97,6 +99,11 @@ def needs_codebook(name: str) -> bool:
 def pretrained_network(name: str, options: Mapping[str, Any]) -> str | None:
     """Return the network whose published weights the extractor `name` needs, if any."""
     return _find(name).pretrained({**_find(name).defaults(), **options})
+
+
+def own_digests(name: str, options: Mapping[str, Any]) -> list[str]:
+    """Return the digests of the user's files that the extractor `name` reads."""
+    return [file_digest(file) for file in make_extractor(name, **options).own_files]
 
 
 def make_extractor(name: str, /, **options: Any) -> Extractor:

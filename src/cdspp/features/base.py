@@ -57,6 +57,11 @@ class Extractor(ABC):
         for name in self.modules:
             import_module(name)
 
+    @property
+    def own_files(self) -> tuple[Path, ...]:
+        """Files of the user that it reads beside its input: their content counts."""
+        return ()
+
     def recorded_options(self) -> dict[str, Any]:
         """Return the options on which the result depends."""
         return asdict(self)

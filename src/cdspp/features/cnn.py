@@ -115,6 +115,12 @@ class Cnn(FileExtractor):
         return POOLED[self.network] if self.layer == "pool" else FULLY_CONNECTED
 
     @property
+    def own_files(self) -> tuple[Path, ...]:
+        """The file of weights, where it is none that is published."""
+        published = self.weights == PRETRAINED
+        return (Path(self.weights),) if self._is_file() and not published else ()
+
+    @property
     def megabytes(self) -> float:
         """What the network takes."""
         return MEGABYTES[self.network]
