@@ -10,7 +10,7 @@ import pytest
 from support.fit_files import write_fit
 from support.verified_study import VerifiedStudy
 
-from cdspp.analysis.digests import changed_note, stated_digests
+from cdspp.analysis.digests import changed_note, stated_digests, write_page
 from cdspp.analysis.verify import verify
 from cdspp.core.errors import DataError
 from cdspp.core.whole_files import read_json
@@ -22,6 +22,7 @@ from cdspp.stages.artifacts import (
     read_frame,
     write_rows,
 )
+from cdspp.stages.expected import Expected
 
 
 @pytest.fixture
@@ -157,9 +158,8 @@ def write_report(study: VerifiedStudy, *more: Path) -> list[Path]:
     files = [*more, study.scores, *sorted(study.root.glob("tables/*.csv")), figure]
     pairs = stated_digests(files, study.results)
     page = study.root / "report/index.html"
-    page.parent.mkdir(exist_ok=True)
     stated = "".join(f"<dt>{a}</dt><dd>{b}</dd>" for a, b in pairs)
-    page.write_text(f"<html>{stated}</html>\n")
+    write_page(page, f"<html>{stated}</html>\n")
     return files
 
 
@@ -215,6 +215,35 @@ def test_a_report_that_is_cut_short_is_named(study: VerifiedStudy) -> None:
     page.write_text(page.read_text()[:-20])
     named(study, r"index\.html: it is no whole page\. Delete it and run the study")
     assert f"1 file changed: {page}. To" in changed_note(study.root)
+
+
+def test_a_number_that_was_changed_on_the_page_is_named(study: VerifiedStudy) -> None:
+    write_report(study)
+    page = study.root / "report/index.html"
+    page.write_text(page.read_text().replace("<html>", "<html>54.3"))
+    named(study, r"index\.html: it is not the page that its digest beside it")
+
+
+def test_a_digit_that_was_changed_in_a_record_is_named(study: VerifiedStudy) -> None:
+    record = study.fit().with_suffix(".json")
+    record.write_text(record.read_text().replace('"dataset": "g', '"dataset": "b'))
+    named(study, r"1-2\.json: it was changed: its digest is not of what it says")
+
+
+def test_fits_are_compared_with_a_configuration(study: VerifiedStudy) -> None:
+    made_of = read_json(study.fit().with_suffix(".json"))["made_of"]
+    split = str(study.split("target", "photo")).replace("photo", "{target}")
+    recipes = {"main/cdspp": (made_of, 0), "main/svm-t": ("other", 0)}
+    expected = {"goods": Expected(recipes, [{"target_split": split}])}
+    found = verify(study.root, expected).faults
+    assert [text.partition(": ")[0] for text in found] == [
+        f"goods/main/{task}/svm-t/1-2" for task in ("photo_web", "web_photo")
+    ]
+    drawn = str(study.split("source", "web")).replace("web", "{source}")
+    ours = Expected({"main/cdspp": (made_of, 0)}, [{"target_split": drawn}])
+    found = verify(study.root, {"goods": ours}).faults
+    assert all("is made of another target_split than" in text for text in found)
+    assert len(found) == 2
 
 
 def test_what_a_killed_job_left_half_written_is_no_fault(study: VerifiedStudy) -> None:

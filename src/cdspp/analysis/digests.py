@@ -12,6 +12,7 @@ from html import unescape
 from pathlib import Path
 
 from cdspp.core.provenance import file_digest
+from cdspp.core.whole_files import atomic
 from cdspp.core.wording import counted
 
 __all__ = [
@@ -20,12 +21,17 @@ __all__ = [
     "changed_note",
     "read_digests",
     "stated_digests",
+    "write_page",
 ]
 
 REPORT = "report/index.html"  # in the folder of a study
 
 GONE = "the report was made of it, but it is gone. Run the study again"
 CUT = "it is no whole page. Delete it and run the study again"
+CHANGED = (
+    "it is not the page that its digest beside it (index.sha256) is of: it was changed "
+    "by hand. Delete it and run the study again"
+)
 NAMED = 3  # of changed files, in a note
 _FORMS = "npz|parquet|csv|md|tex|html|svg|png"
 _STATED = re.compile(rf"<dt>([^<]+\.(?:{_FORMS}))</dt><dd>([0-9a-f]{{64}})</dd>")
@@ -47,6 +53,23 @@ def stated_digests(
         (Path(os.path.relpath(file, results)).as_posix(), file_digest(file))
         for file in dict.fromkeys(files)
     ]
+
+
+def write_page(page: Path, text: str) -> None:
+    """Write a page, and its digest beside it, as ``sha256sum`` does."""
+    with atomic(page) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+    with atomic(page.with_suffix(".sha256")) as temporary:
+        temporary.write_text(f"{file_digest(page)}  {page.name}\n", encoding="utf-8")
+
+
+def _page_fault(page: Path) -> str:
+    """Say what is wrong with a page: cut short, or not what its digest is of."""
+    beside = page.with_suffix(".sha256")
+    if not page.read_bytes().rstrip().endswith(b"</html>"):
+        return CUT
+    known = beside.read_text("utf-8", errors="replace") if beside.is_file() else ""
+    return "" if known.startswith(file_digest(page)) else CHANGED
 
 
 def read_digests(page: Path) -> dict[str, str]:
@@ -91,13 +114,14 @@ def changed_files(root: Path, stated: Mapping[str, str]) -> Iterator[tuple[Path,
     Yields
     ------
     path : Path
-        A file that has another content, or is gone; the page itself, cut short.
+        A file that has another content, or is gone; the page itself, cut short or
+        changed.
     wrong : str
         What is wrong with it, and what to do.
     """
     page = root / REPORT
-    if page.is_file() and not page.read_bytes().rstrip().endswith(b"</html>"):
-        yield page, CUT
+    if page.is_file() and (told := _page_fault(page)):
+        yield page, told
     for name, digest in stated.items():
         path = Path(os.path.normpath(root.parent / name))
         # What lies elsewhere, predictions of another program, no run makes again.

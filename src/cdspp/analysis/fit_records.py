@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,11 +11,17 @@ from typing import Any
 import pandas as pd
 
 from cdspp.core.names import fit_key
-from cdspp.core.provenance import Usage
+from cdspp.core.provenance import Usage, numeric
+from cdspp.core.wording import counted
 from cdspp.stages.fit_files import read_record
 
-__all__ = ["OUTCOME_COLUMNS", "FitRecords", "read_fit_records"]
+__all__ = ["OUTCOME_COLUMNS", "FitRecords", "mixed_versions", "read_fit_records"]
 
+MIXED = "Fits were made by different versions"
+ALIKE = (
+    "The study's run with -- --forceall makes those of other versions again, and what "
+    "they rest on."
+)
 OUTCOME_COLUMNS = (
     "benchmark",
     "setting",
@@ -54,6 +61,11 @@ class FitRecords:
         """The outcomes of trials that failed."""
         return self.outcomes[self.outcomes["status"] != "ok"]
 
+    @property
+    def mixed(self) -> str:
+        """A sentence where they were made by different versions of packages."""
+        return mixed_versions(self.jobs)
+
     def common(self, name: str) -> Any:
         """Return what all jobs say of `name`, all values where they differ."""
         values: list[Any] = []
@@ -61,6 +73,36 @@ class FitRecords:
             if (value := job.get(name)) is not None and value not in values:
                 values.append(value)
         return values[0] if len(values) == 1 else values or None
+
+
+def mixed_versions(records: Iterable[Mapping[str, Any]]) -> str:
+    """Say which versions of numeric packages made fits, and what makes them alike.
+
+    Parameters
+    ----------
+    records : iterable of mapping
+        Records of fits.
+
+    Returns
+    -------
+    str
+        Empty where every package has one version.
+
+    Examples
+    --------
+    >>> found = [{"versions": {"numpy": version}} for version in ("2.3.1", "2.4.0")]
+    >>> print(mixed_versions(found).partition(". ")[0])
+    Fits were made by different versions: numpy 2.3.1 (1 fit), 2.4.0 (1 fit)
+    """
+    seen: dict[str, Counter[str]] = {}
+    for record in records:
+        for name, version in numeric(record.get("versions", {})).items():
+            seen.setdefault(name, Counter())[version] += 1
+    parts = []
+    for name, found in seen.items():
+        told = [f"{version} ({counted(n, 'fit')})" for version, n in found.items()]
+        parts += [f"{name} {', '.join(told)}"] * (len(found) > 1)
+    return f"{MIXED}: {'; '.join(parts)}. {ALIKE}" if parts else ""
 
 
 def read_fit_records(paths: Iterable[str | os.PathLike[str]]) -> FitRecords:

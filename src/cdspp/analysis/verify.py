@@ -11,11 +11,13 @@ from typing import Any
 
 from cdspp.analysis.digests import REPORT, changed_files, read_digests
 from cdspp.analysis.fit_inputs import FitInputs
+from cdspp.analysis.fit_records import mixed_versions
 from cdspp.analysis.summary import read_scores, score_files
 from cdspp.core.errors import DataError
 from cdspp.core.names import FitKey, fit_key, trials_of_block
 from cdspp.core.wording import counted
 from cdspp.stages.artifacts import SCORE_COLUMNS
+from cdspp.stages.expected import Expected, ExpectedFits
 from cdspp.stages.fit_files import read_fit
 from cdspp.stages.score import score_fit
 
@@ -57,6 +59,8 @@ class _Fits:
     ----------
     rows : mapping
         By fit, the rows of scores that it gives, by trial.
+    records : mapping
+        By fit, what its record says.
     doubtful : set
         The trials of fits that are refused.
     faults : list of str
@@ -64,11 +68,14 @@ class _Fits:
     """
 
     rows: dict[FitKey, dict[Trial, Rows]] = field(default_factory=dict)
+    records: dict[FitKey, Mapping[str, Any]] = field(default_factory=dict)
     doubtful: set[Trial] = field(default_factory=set)
     faults: list[str] = field(default_factory=list)
 
 
-def verify(folder: str | os.PathLike[str]) -> Verified:
+def verify(
+    folder: str | os.PathLike[str], expected: Mapping[str, Expected] | None = None
+) -> Verified:
     """Compare the files of a study with each other.
 
     Fits are checked against their records, their paths, and the features and splits
@@ -81,6 +88,8 @@ def verify(folder: str | os.PathLike[str]) -> Verified:
     folder : path
         ``results/<study>``; features and labels are expected beside it, in
         ``results/features`` and ``results/labels``.
+    expected : mapping of str to Expected, optional
+        By benchmark, what fits have to be made of; paths refer to the working folder.
 
     Raises
     ------
@@ -93,8 +102,10 @@ def verify(folder: str | os.PathLike[str]) -> Verified:
     changed = dict(changed_files(root, stated))
     faults: list[str] = []
     n_fits = n_trials = unused = 0
+    jobs: list[Mapping[str, Any]] = []
     for file in files:
         fits = _read_fits(root, file.stem, changed, stated)
+        faults += _unexpected(fits, (expected or {}).get(file.stem))
         faults += fits.faults
         n_fits += len(fits.rows)
         n_trials += sum(map(len, fits.rows.values()))
@@ -105,11 +116,13 @@ def verify(folder: str | os.PathLike[str]) -> Verified:
             continue
         found = _by_trial(scores.itertuples(index=False, name=None))
         used = _used(fits, found)
+        jobs += [fits.records[key] for key in used]
         unused += len(fits.rows) - len(used)
         faults += _score_faults(file, fits, used, found)
     # What everything else rests on comes first.
     first = (f"{path}: {told}." for path, told in changed.items())
-    faults = list(dict.fromkeys([*first, *faults]))
+    mixed = filter(None, [mixed_versions(jobs)])
+    faults = list(dict.fromkeys([*first, *faults, *mixed]))
     checked = [
         f"{counted(n_fits, 'fit')} ({counted(n_trials, 'trial')})",
         f"{counted(len(files), 'file')} of scores",
@@ -159,10 +172,21 @@ def _read_fits(
                 found.doubtful |= set(_trials(key))
                 continue
             found.rows[key] = _by_trial(score_fit(fit, inputs.labels(fit)))
+            found.records[key] = fit.record
         except DataError as error:
             found.faults.append(str(error))
             found.doubtful |= set(_trials(key))
     return found
+
+
+def _unexpected(fits: _Fits, expected: Expected | None) -> Iterator[str]:
+    """Yield a sentence a fit that a configuration has otherwise."""
+    if expected is None:
+        return
+    known = ExpectedFits(expected)
+    for key, record in fits.records.items():
+        if known.has(key) and (told := known.wrong(key, record)):
+            yield f"{'/'.join(key)}: {told}. Run the study again."
 
 
 def _trials(key: FitKey) -> Iterator[Trial]:

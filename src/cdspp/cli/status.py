@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cdspp.cli.command import add_command
@@ -19,9 +19,9 @@ __all__ = ["add_status", "status_text"]
 SUMMARY = "tell how far a study is, and what failed"
 HELP = """\
 Fits done, failed, running and missing by benchmark and method, why they failed, how to
-make those again in which a method crashed, and which files are missing. Call it in the
-folder of the run, with its study files. Files are counted as they are: what a change of
-the study or the code makes anew, `cdspp run ... -- --dry-run` tells.
+make those again in which a method crashed, which are of other options, code or files
+than the study has, and which files are missing. Call it in the folder of the run, with
+its study files. What else a change makes anew, `cdspp run ... -- --dry-run` tells.
 
 example:
   cdspp status resources/studies/printed.yaml
@@ -51,6 +51,7 @@ def status_text(files: Sequence[str]) -> str:
     from cdspp.study.files import files_after_fits, files_before_fits
     from cdspp.study.plan import plan_of
     from cdspp.study.progress import missing_files, study_progress
+    from cdspp.study.renewal import differing_fits, renewal_notes, unrecorded_files
 
     study = read_study(files)
     plans = [plan_of(study, name) for name in study.benchmarks]
@@ -66,6 +67,8 @@ def status_text(files: Sequence[str]) -> str:
         jobs = counted(len(stopped), "job")
         lines += [f"{jobs} stopped before the end (killed, or out of memory):"]
         lines += [*_first(stopped), ""]
+    lines += _differing_lines(differing_fits(study))
+    lines += [note + "\n" for note in renewal_notes(unrecorded_files(study), {})]
     lines += _file_table(stages, missing)
     left = any(missing.values()) or any(c["missing"] for c in progress.fits.values())
     if left and not progress.runs:
@@ -106,6 +109,17 @@ def _failure_lines(failures: Sequence[Failure]) -> Iterator[str]:
     for reason, alike in reasons.items():
         yield f"failed: {reason}"
         yield from _first([f"{each.what}: {each.log}" for each in alike])
+        yield ""
+
+
+def _differing_lines(differing: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Yield how many fits are not as the study has them, by reason, and which."""
+    reasons: dict[str, list[str]] = {}
+    for file, reason in differing:
+        reasons.setdefault(reason, []).append(file)
+    for reason, files in reasons.items():
+        yield f"{counted(len(files), 'fit')} to be made again: {reason}"
+        yield from _first(files)
         yield ""
 
 

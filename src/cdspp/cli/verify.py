@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 from typing import Any
 
 from cdspp.cli.command import add_command
+from cdspp.cli.study_files import read_study
 
 __all__ = ["add_verify"]
 
@@ -20,13 +22,26 @@ there is one, else 0. What the report says beside is not checked.
 
 example:
   cdspp verify results/embedded
+
+With a study file in place of the folder, called in the folder of the run, each fit is
+compared with the study as well: options, seed, code, features and splits.
+
+  cdspp verify mine.yaml
 """
+STUDY_FILES = (".yaml", ".yml", ".json")
 
 
 def _verify(arguments: argparse.Namespace) -> str:
     from cdspp.analysis.verify import verify
 
-    found = verify(arguments.folder)
+    if Path(arguments.study).suffix in STUDY_FILES:
+        from cdspp.study.recipes import expected_fits
+
+        study = read_study([arguments.study])
+        expected = {name: expected_fits(study, name) for name in study.benchmarks}
+        found = verify(Path("results", study.name), expected)
+    else:
+        found = verify(arguments.study)
     text = "\n".join([*found.faults, found.told])
     if not found.faults:
         return text
@@ -44,5 +59,7 @@ def add_verify(commands: Any) -> None:
         VERIFY_HELP,
     )
     command.add_argument(
-        "folder", metavar="RESULTS_FOLDER", help="for instance results/embedded"
+        "study",
+        metavar="RESULTS_FOLDER|STUDY_FILE",
+        help="for instance results/embedded, or mine.yaml",
     )

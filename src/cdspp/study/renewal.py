@@ -19,11 +19,17 @@ from cdspp.core.names import fit_key
 from cdspp.core.whole_files import read_json
 from cdspp.core.wording import counted
 from cdspp.stages.expected import ExpectedFits
-from cdspp.study.files import SCORES
+from cdspp.study.files import FIT, SCORES
 from cdspp.study.model import Study
 from cdspp.study.recipes import expected_fits
 
-__all__ = ["force", "outdated_fits", "renewal_notes", "unrecorded_files"]
+__all__ = [
+    "differing_fits",
+    "force",
+    "outdated_fits",
+    "renewal_notes",
+    "unrecorded_files",
+]
 
 UNRECORDED = (
     "Snakemake has no record of {files} that are there, such as {first}: they are made "
@@ -79,6 +85,19 @@ def outdated_fits(study: Study) -> Iterator[tuple[str, str]]:
         for record in sorted(place.glob("*/*/*/[!.]*.json")):
             if _time(record) > scored and (told := _wrong(known, record)):
                 yield str(record), told
+
+
+def differing_fits(study: Study) -> Iterator[tuple[str, str]]:
+    """Yield the planned fits that are there and not as configured, as `outdated_fits`.
+
+    Unlike there, all of them are read, and the files that they were made of.
+    """
+    for benchmark in study.benchmarks:
+        known = ExpectedFits(expected_fits(study, benchmark))
+        for key in study.fits(benchmark):
+            path = Path(f"{FIT.format(study=study.name, **key._asdict())}.json")
+            if path.is_file() and (told := known.wrong(key, read_json(path))):
+                yield str(path), told
 
 
 def _time(path: Path) -> int:

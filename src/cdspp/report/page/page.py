@@ -25,7 +25,7 @@ from cdspp.analysis.answers import (
     verdict_of,
     without_source,
 )
-from cdspp.analysis.digests import stated_digests
+from cdspp.analysis.digests import stated_digests, write_page
 from cdspp.analysis.fit_records import read_fit_records
 from cdspp.analysis.paired import INTERVAL_TRIALS
 from cdspp.analysis.source_help import (
@@ -35,7 +35,6 @@ from cdspp.analysis.source_help import (
 )
 from cdspp.analysis.verdicts import RULE
 from cdspp.core.names import BASELINE, REFERENCE
-from cdspp.core.whole_files import atomic
 from cdspp.core.wording import task_title
 from cdspp.report.figures.source_help import few_tasks
 from cdspp.report.outline import Fold, Item, Part, item_names, outline, part_plans
@@ -121,8 +120,7 @@ def write_report(
         style=Markup(template_file("report.css")),
         script=Markup(template_file("report.js")),
     )
-    with atomic(output) as temporary:
-        temporary.write_text(page, encoding="utf-8")
+    write_page(Path(output), page)
 
 
 def _shown(tables: Sequence[PathLike], figures: Sequence[PathLike]) -> Files:

@@ -35,6 +35,8 @@ class Run:
         for methods.
     failed : str
         How many fits failed, as a sentence; empty where none did.
+    mixed : str
+        By which versions fits were made, as a sentence; empty where by one.
     failures : sequence of str
         A line a failed trial.
     time_table : str
@@ -45,6 +47,7 @@ class Run:
 
     description: Pairs
     failed: str
+    mixed: str
     failures: Sequence[str]
     time_table: str
     digests: Pairs
@@ -85,6 +88,7 @@ def describe_run(
     return Run(
         description=_description(records, study),
         failed=failure_text(records.outcomes),
+        mixed=records.mixed,
         failures=[_failure(trial, names) for trial in records.failed.itertuples()],
         time_table=time_table,
         digests=digests,
