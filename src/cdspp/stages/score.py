@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from cdspp.core.errors import DataError
 from cdspp.stages.artifacts import SCORE_COLUMNS, labels_by_id, write_rows
 from cdspp.stages.expected import Expected
-from cdspp.stages.fit_files import FitFile, read_expected_fits
+from cdspp.stages.fit_files import FitFile, read_expected_fits, rows_by_round
 from cdspp.stages.row_scores import RowScoreWriter
 
 __all__ = ["accuracies", "score_fit", "write_scores"]
@@ -130,14 +130,15 @@ def score_fit(fit: FitFile, truth: Mapping[str, str]) -> list[tuple[Any, ...]]:
     for outcome in fit.record["trials"]:
         number, status = outcome["trial"], outcome["status"]
         state = (status, bool(outcome["collapsed"]))
-        of_trial = trials == number
+        of_trial = np.flatnonzero(trials == number)
         if status != "ok":
             rows.append((*key, number, 0, *state, 0, *[np.nan] * 3))
-        for iteration in np.unique(iterations[of_trial]):
-            here = of_trial & (iterations == iteration)
+        if not len(of_trial):
+            continue
+        for iteration, places in rows_by_round(iterations[of_trial]).items():
+            here = of_trial[places]
             scores = accuracies(labels[here], predicted[here])
-            size = int(here.sum())
-            rows.append((*key, number, int(iteration), *state, size, *scores))
+            rows.append((*key, number, iteration, *state, len(here), *scores))
     return rows
 
 
