@@ -48,10 +48,9 @@ rule all:
 onsuccess:
     # A fit that failed stops nothing, so that the end has to tell of it.
     from cdspp.analysis.failures import failures_of_scores
-    from cdspp.analysis.fit_records import mixed_versions
-    from cdspp.core.whole_files import read_json
+    from cdspp.analysis.fit_records import versions_note
 
-    if mixed := mixed_versions(map(read_json, every_record(None))):
+    if mixed := versions_note(every_record(None)):
         logger.warning(mixed)
     if failed := failures_of_scores(AFTER_FITS["scores"]):
         logger.warning(

@@ -5,17 +5,25 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
+from cdspp.core.errors import DataError
 from cdspp.core.names import fit_key
 from cdspp.core.provenance import Usage, numeric
 from cdspp.core.wording import counted
 from cdspp.stages.fit_files import read_record
 
-__all__ = ["OUTCOME_COLUMNS", "FitRecords", "mixed_versions", "read_fit_records"]
+__all__ = [
+    "OUTCOME_COLUMNS",
+    "FitRecords",
+    "mixed_versions",
+    "read_fit_records",
+    "versions_note",
+]
 
 MIXED = "Fits were made by different versions"
 ALIKE = (
@@ -103,6 +111,15 @@ def mixed_versions(records: Iterable[Mapping[str, Any]]) -> str:
         told = [f"{version} ({counted(n, 'fit')})" for version, n in found.items()]
         parts += [f"{name} {', '.join(told)}"] * (len(found) > 1)
     return f"{MIXED}: {'; '.join(parts)}. {ALIKE}" if parts else ""
+
+
+def versions_note(paths: Iterable[str | os.PathLike[str]]) -> str:
+    """Say what `mixed_versions` does of the records that are there and whole."""
+    found = []
+    for path in paths:
+        with suppress(DataError):
+            found.append(read_record(path))
+    return mixed_versions(found)
 
 
 def read_fit_records(paths: Iterable[str | os.PathLike[str]]) -> FitRecords:

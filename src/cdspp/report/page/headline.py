@@ -10,10 +10,9 @@ import pandas as pd
 
 from cdspp.analysis.answers import answer
 from cdspp.analysis.failures import failures_of_scores
-from cdspp.analysis.fit_records import mixed_versions
+from cdspp.analysis.fit_records import versions_note
 from cdspp.analysis.source_help import read_comparisons
 from cdspp.core.errors import DataError
-from cdspp.core.whole_files import read_json
 from cdspp.core.wording import DASH, aligned, marks, percent
 from cdspp.report.tables.contents import untrained_text
 from cdspp.stages.artifacts import read_csv
@@ -70,7 +69,7 @@ def headline(results_dir: str | os.PathLike[str]) -> str:
     if failed := failures_of_scores(scores):
         lines += ["", f"FAILED: {failed} {_WHY}"]
     records = folder.joinpath("fits").glob("*/*/*/*/[!.]*.json")
-    if mixed := mixed_versions(map(read_json, records)):
+    if mixed := versions_note(records):
         lines += ["", mixed]
     report = folder / "report" / "index.html"
     where = (
