@@ -74,7 +74,7 @@ examples:
 
 GEOMETRY_HELP = """\
 When does a source help? Planted problems on a fixed grid (1, 2, 3 labelled target rows
-a class; 5, 20, 65 classes; none, half or all of the geometry of classes in common),
+a class; 2 to 65 classes; none, half or all of the geometry of classes in common),
 every quick method with the source and without one. Writes shared-geometry.csv and the
 figure of it, and prints the gains. About 20 minutes on two cores.
 

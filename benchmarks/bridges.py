@@ -3,7 +3,9 @@
 Planted problems whose labels say nothing across domains: source and target have
 independent geometries of classes. Three columns stand in both. They are *useful* (the
 means of classes are the same in both domains), *useless* (no class differs in them) or
-*misleading* (a class of the target has the mean of another class of the source).
+*misleading* (a class of the target has the mean of another class of the source). The
+other columns say little. Three columns are soon learned from target labels alone, so
+that even useful ones leave little to gain from a source: the true gain stands beside.
 """
 
 from __future__ import annotations
@@ -22,11 +24,12 @@ from benchmarks.planted import Planted
 from benchmarks.verdict_cases import LABELLED
 from cdspp.analysis.compare import compare
 from cdspp.analysis.decision import USE
-from cdspp.core.errors import BridgeWarning
 from cdspp.core.provenance import limit_threads
+from cdspp.core.scaling import fit_scaling
 from cdspp.core.seeding import generator
-from cdspp.core.wording import aligned
-from cdspp.methods.base import Float, Int, SourceDomain
+from cdspp.core.wording import aligned, in_points
+from cdspp.methods import make
+from cdspp.methods.base import UNLABELLED, Float, Int, SourceDomain
 from cdspp.stages.source_states import derangement
 
 __all__ = ["KINDS", "bench_bridges", "bridges_table", "shared_problem"]
@@ -35,13 +38,14 @@ KINDS = USEFUL, USELESS, MISLEADING = ("useful", "useless", "misleading")
 SIZES = (12, 30, 100)
 N_SHARED = 3
 # Of a row around the mean of its class in the shared columns, which have N(0, 1).
-SPREAD = 0.8
+SPREAD = 0.5
+BRIDGED, ALONE = "shared-columns", ("svm-t", "target-only")
 
 
 def shared_problem(
     kind: str, n_labelled: int, number: int
-) -> tuple[Float, Int, SourceDomain]:
-    """Return target rows, their labels and a source with three shared columns.
+) -> tuple[Float, Int, Int, SourceDomain]:
+    """Return target rows, labels, truth and a source with three shared columns.
 
     Parameters
     ----------
@@ -62,7 +66,7 @@ def shared_problem(
         d_source=50,
         d_target=40,
         n_latent=6,
-        spread=0.6,
+        spread=4.0,
     )
     problem = planted.draw(number)
     rng = generator("shared-columns", kind, n_labelled, number)
@@ -83,7 +87,8 @@ def shared_problem(
         X=beside(np.asarray(source.X), codes, means),
         shared_columns=places,
     )
-    return beside(problem.X, problem.truth, means[order]), problem.y, bridged
+    X = beside(problem.X, problem.truth, means[order])
+    return X, problem.y, problem.truth, bridged
 
 
 def bench_bridges(
@@ -107,7 +112,9 @@ def bench_bridges(
     -------
     DataFrame
         By `kind` and `n_labelled`: how many of the `problems` were told to use the
-        source where its columns are `shared`, and where they are not (`apart`).
+        source where its columns are `shared`, and where they are not (`apart`), and the
+        mean `gain` of shared columns over the best that the target gives alone, in
+        accuracy on its unlabelled rows.
     """
     asked = list(product(KINDS, SIZES, range(problems)))
     rows = []
@@ -116,30 +123,55 @@ def bench_bridges(
             rows.append((*request, *told))
             if request[2] == problems - 1:
                 progress(f"{request[0]} columns, {request[1]} labelled rows: done")
-    names = ["kind", "n_labelled", "number", "shared", "apart"]
+    names = ["kind", "n_labelled", "number", "shared", "apart", "gain"]
     found = pd.DataFrame(rows, columns=names)
     groups = found.groupby(["kind", "n_labelled"], sort=False)
     counts = groups[["shared", "apart"]].sum()
-    return counts.assign(problems=groups.size()).reset_index()
+    told = counts.assign(problems=groups.size(), gain=groups["gain"].mean())
+    return told.reset_index()
 
 
-def _used(request: tuple[str, int, int]) -> tuple[bool, bool]:
-    """Return whether to use the source is said with its columns shared, and apart."""
-    limit_threads(1)
-    X, y, source = shared_problem(*request)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", BridgeWarning)
+def _used(request: tuple[str, int, int]) -> tuple[bool, bool, float]:
+    """Return whether to use the source is said, shared and apart, and its true gain."""
+    X, y, truth, source = shared_problem(*request)
+    with limit_threads(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         found = [
             compare(X, y, source=each, seed=request[2])
             for each in (source, source.with_bridges(()))
         ]
-    return found[0].decision == USE, found[1].decision == USE
+        gain = _true_gain(X, y, truth, source)
+    return found[0].decision == USE, found[1].decision == USE, gain
+
+
+def _true_gain(X: Float, y: Int, truth: Int, source: SourceDomain) -> float:
+    """Return the gain of shared columns over the best without a source."""
+    rows, other = _standardised(X), _standardised(np.asarray(source.X))
+    labelled, both = y != UNLABELLED, [(column, column) for column in _places(source)]
+    own = SourceDomain(rows[labelled], y[labelled], shared_columns=both)
+    fits: list[tuple[str, SourceDomain | None]] = [(name, None) for name in ALONE]
+    fits = [(BRIDGED, replace(source, X=other)), (BRIDGED, own), *fits]
+    with_source, *alone = (
+        (make(name).fit(rows, y, source=each).transduction_ == truth)[~labelled].mean()
+        for name, each in fits
+    )
+    return float(with_source - max(alone))
+
+
+def _places(source: SourceDomain) -> list[int]:
+    """Return the shared columns, as the target numbers them."""
+    return [column for _, column in source.shared_columns]
+
+
+def _standardised(X: Float) -> Float:
+    return np.asarray(fit_scaling("standardise", X).apply(X))
 
 
 def bridges_table(found: pd.DataFrame) -> str:
     """Write how often *use* was said, in percent, by what the columns say."""
-    grid = [["shared columns", "labelled rows", "shared", "apart"]]
+    grid = [["shared columns", "labelled rows", "true gain", "shared", "apart"]]
     for row in found.itertuples():
         shares = [f"{100 * n / row.problems:.0f} %" for n in (row.shared, row.apart)]
-        grid.append([row.kind, str(row.n_labelled), *shares])
+        gain = in_points(row.gain, sign=True)
+        grid.append([row.kind, str(row.n_labelled), gain, *shares])
     return "\n".join(aligned(grid))

@@ -9,7 +9,7 @@ and not of labelled samples alone.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product
 from multiprocessing import get_context
@@ -44,7 +44,8 @@ METHODS = (
 )
 MARGIN = 0.01
 # Latent dimensions by number of classes: fewer, so that some classes lie near others.
-LATENT = {5: 4, 20: 8, 65: 16}
+LATENT = {2: 2, 3: 2, 5: 4, 20: 8, 65: 16}
+FEW = (2, 3)  # classes, of which a table is made apart
 
 
 class Place(NamedTuple):
@@ -55,7 +56,7 @@ class Place(NamedTuple):
     shared: float
 
 
-GRID = tuple(Place(*each) for each in product((1, 2, 3), (5, 20, 65), (0.0, 0.5, 1.0)))
+GRID = tuple(Place(*each) for each in product((1, 2, 3), LATENT, (0.0, 0.5, 1.0)))
 
 
 def planted_at(place: Place) -> Planted:
@@ -164,15 +165,29 @@ def _accuracy(
 
 
 def geometry_table(gains: pd.DataFrame) -> str:
-    """Return the gains as an aligned table: methods by shared geometry.
+    """Return the gains as aligned tables: methods by shared geometry.
 
     A cell has the mean gain over labels and classes, in points, and on how many of
-    these places the source surely helped.
+    these places the source surely helped. Few classes have tables of their own.
     """
+    several = sorted({*gains["classes"]} - {*FEW})
+    parts = [([number], str(number)) for number in FEW if number in {*gains["classes"]}]
+    parts += [(several, ", ".join(map(str, several)))] if several else []
+    lines = ["Gain over no source, points (surely helps on n of the places)"]
+    for numbers, told in parts:
+        lines += _lines(gains[gains["classes"].isin(numbers)], f"{told} classes")
+    lines += [
+        "",
+        f"By chance a source without use helps on {100 * ALPHA:g} % of places.",
+    ]
+    return "\n".join([*lines, ""])
+
+
+def _lines(gains: pd.DataFrame, title: str) -> Iterator[str]:
+    """Yield the table of some places, behind an empty line."""
     levels = sorted(gains["shared"].unique())
     heads = "".join(f"{f'shared {level:g}':>20}" for level in levels)
-    lines = ["Gain over no source, points (surely helps on n of the places)", ""]
-    lines.append(f"{'':12}{heads}")
+    yield from ("", f"{title:16}{heads}")
     for name, group in gains.groupby("display_name", sort=False):
         cells = ""
         for level in levels:
@@ -180,9 +195,4 @@ def geometry_table(gains: pd.DataFrame) -> str:
             helped = int((here["pair"] == HELPS).sum())
             mean = in_points(here["gain"].mean(), sign=True)
             cells += f"{f'{mean} ({helped} of {len(here)})':>20}"
-        lines.append(f"{name:12}{cells}")
-    lines += [
-        "",
-        f"By chance a source without use helps on {100 * ALPHA:g} % of places.",
-    ]
-    return "\n".join([*lines, ""])
+        yield f"{name:16}{cells}"

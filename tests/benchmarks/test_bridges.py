@@ -15,7 +15,7 @@ def class_means(rows: np.ndarray, codes: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_shared_columns_say_what_their_kind_says(kind: str) -> None:
-    X, y, source = shared_problem(kind, 12, 0)
+    X, y, _, source = shared_problem(kind, 12, 0)
     ours, theirs = (list(side) for side in zip(*source.shared_columns, strict=True))
     assert ours == [50, 51, 52]
     assert theirs == [40, 41, 42]
@@ -31,7 +31,7 @@ def test_shared_columns_say_what_their_kind_says(kind: str) -> None:
 def test_the_table_has_shares_in_percent() -> None:
     found = pd.DataFrame(
         {"kind": ["useful"], "n_labelled": [12], "shared": [3], "apart": [0]}
-    ).assign(problems=4)
+    ).assign(problems=4, gain=0.123)
     assert bridges_table(found).splitlines()[1].split() == [
-        *("useful", "12", "75", "%", "0", "%")
+        *("useful", "12", "+12.3", "75", "%", "0", "%")
     ]

@@ -57,7 +57,10 @@ from cdspp.study.cost import Size, fit_cost
 __all__ = ["compare", "usual_methods"]
 
 # What takes part by default where the source has a bridge.
-BRIDGED = {SHARED: "shared-columns-plus", PAIRS: "paired-map-plus"}
+BRIDGED = {
+    SHARED: ("shared-columns", "shared-columns-plus"),
+    PAIRS: ("paired-map-plus",),
+}
 
 
 class _Problem(NamedTuple):
@@ -217,7 +220,7 @@ def usual_methods(problem: Any) -> list[str]:
     families: dict[str, str] = {}
     for name in rivals:
         families.setdefault(_family(name), name)
-    bridged = [BRIDGED[kind] for kind in _told_bridge(problem.source)]
+    bridged = [name for kind in _told_bridge(problem.source) for name in BRIDGED[kind]]
     return [*baselines, *whole, *list(families.values())[:2], *bridged, *alone]
 
 
