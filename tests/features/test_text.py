@@ -43,6 +43,12 @@ def test_snake_case_is_split_unless_whole_words_are_asked_for(
     assert Text(tokens="words", min_df=1).extract(files).shape[1] == len(whole)
 
 
+def test_terms_of_characters_end_with_the_word(files: list[Path]) -> None:
+    _, terms = Text(tokens="characters", ngram=3, min_df=1).extract_named(files)
+    assert {" ca", "cat", "at ", "do", "d"} <= {*terms.tolist()}
+    assert not any(" " in term.strip() for term in terms.tolist())
+
+
 def test_an_empty_document_gives_a_zero_row_and_a_warning(
     files: list[Path], caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -20,6 +20,7 @@ __all__ = ["Text"]
 logger = logging.getLogger(__name__)
 
 TOKEN_PATTERNS = {"letters": r"[^\W\d_]{2,}", "words": r"[^\W\d]\w+"}
+CHARACTERS = "characters"
 
 
 @dataclass(frozen=True)
@@ -28,9 +29,10 @@ class Text(FileExtractor):
 
     Parameters
     ----------
-    tokens : {'letters', 'words'}, default='letters'
+    tokens : {'letters', 'words', 'characters'}, default='letters'
         ``letters``: runs of two letters or more, so that ``snake_case`` is two
-        tokens; ``words``: digits and underscores join.
+        tokens; ``words``: digits and underscores join; ``characters``: each one, where
+        terms end with the word.
     lowercase : bool, default=True
         Whether capital and small letters are the same.
     stop_words : {'english'} or None, default=None
@@ -80,7 +82,7 @@ class Text(FileExtractor):
 
     def __post_init__(self) -> None:
         """Check the options."""
-        self.check_choice("tokens", TOKEN_PATTERNS)
+        self.check_choice("tokens", (*TOKEN_PATTERNS, CHARACTERS))
         for option in ("lowercase", "sublinear_tf"):
             self.check_switch(option)
         if self.stop_words is not None:
@@ -118,7 +120,8 @@ class Text(FileExtractor):
         vectorizer = TfidfVectorizer(
             lowercase=self.lowercase,
             stop_words=self.stop_words,
-            token_pattern=TOKEN_PATTERNS[self.tokens],
+            analyzer="char_wb" if self.tokens == CHARACTERS else "word",
+            token_pattern=TOKEN_PATTERNS.get(self.tokens),
             ngram_range=(1, self.ngram),
             min_df=self.min_df,
             max_df=float(self.max_df),
