@@ -21,10 +21,12 @@ from support.report_data import (
 )
 from support.score_data import NAN, Cells, Fallen, as_frame
 
+from cdspp.analysis.answers import answer, overall_answer
 from cdspp.analysis.source_help import (
     COMPARISON_COLUMNS,
     by_task,
     compare_with_rivals,
+    matrix,
     no_comparisons,
     of_method,
     on_average,
@@ -378,3 +380,66 @@ def test_written_comparisons_are_read_back_unchanged(tmp_path: Path) -> None:
     path.write_text(to_csv(build_task_table(found, "na", "NA")), encoding="utf-8")
     assert list(found.columns) == [*COMPARISON_COLUMNS]
     pd.testing.assert_frame_equal(read_comparisons(path), found, check_dtype=False)
+
+
+def bridged(alone: float, shuffled: float = 0.5) -> tuple[BenchmarkPlan, pd.DataFrame]:
+    """Return the comparisons of a study in which paired rows give 74 %."""
+    plan = make_plan(
+        tasks=("a_b",),
+        methods=("svm-t", "cdspp", "paired-map"),
+        states=("none", "shuffled-pairs"),
+        own_states={"cdspp": ["none"]},
+        trials=5,
+        bridge={"paired_rows": 5},
+    )
+    around = np.array([-0.02, -0.01, 0.0, 0.01, 0.02])
+    values = {("main", "paired-map"): 0.74, ("none", "paired-map"): 0.5}
+    values |= {("shuffled-pairs", "paired-map"): shuffled, ALONE: alone, SVM: 0.4}
+    values |= {REAL: alone}
+    own = {
+        key: {"a_b": [*(value + around * (1 + i / 9))]}
+        for i, (key, value) in enumerate(values.items())
+    }
+    return plan, compare_with_rivals(as_frame(own), plan)
+
+
+def test_a_bridged_row_meets_the_target_alone_beside_its_own_states() -> None:
+    plan, found = bridged(alone=0.6)
+    rivals = of_method(on_average(found[found["row"] == "paired-map"]), "paired-map")
+    assert rivals["rival"].tolist()[-2:] == ["none", "shuffled-pairs"]
+    assert {"SVM_t", "target-only"} <= set(rivals["rival_name"])
+    assert set(rivals["bridge"]) == {"5 pairs"}
+    others = found[found["row"] == "cdspp"]
+    assert set(others["bridge"]) == {""}
+    assert "target-only" not in set(others["rival_name"]) - {"none"}
+    assert [row.kind for row in plan.rows if row.method == "paired-map"][0] == "bridged"
+
+
+@pytest.mark.parametrize(
+    ("alone", "shuffled", "word"),
+    [(0.6, 0.5, "helps"), (0.74, 0.5, "undecided"), (0.6, 0.74, "undecided")],
+)
+def test_a_bridge_helps_only_where_target_and_shuffled_bridges_do_less(
+    alone: float, shuffled: float, word: str
+) -> None:
+    _, found = bridged(alone, shuffled)
+    assert verdicts(found, "paired-map")["a_b"] == word
+
+
+def test_the_answer_says_what_a_bridge_gives_and_what_the_target_alone() -> None:
+    _, found = bridged(alone=0.6)
+    assert answer(found).endswith(
+        "Through 5 pairs: paired map 74.0 % (helps); the target alone: 60.0 %."
+    )
+    first, _, rest = overall_answer({"Words": found}).partition(". ")
+    assert first.startswith("On Words, with labels alone, ")
+    assert rest.startswith("Through 5 pairs: ")
+
+
+def test_methods_with_a_bridge_change_no_word_of_the_others() -> None:
+    _, found = bridged(alone=0.6)
+    whole = matrix(found, corrected=True)
+    apart = matrix(found[found["bridge"] == ""], corrected=True)
+    kept = whole[whole["bridge"] == ""].reset_index(drop=True)
+    apart = apart.reset_index(drop=True)
+    pd.testing.assert_frame_equal(kept, apart, check_dtype=False)

@@ -25,6 +25,7 @@ from cdspp.datasets import (
     available_datasets,
     dataset_recipe,
     make_dataset,
+    own_dataset,
     read_index,
 )
 from cdspp.datasets.catalogue import check_catalogued, load_catalogue
@@ -236,6 +237,29 @@ def test_a_folder_of_texts_becomes_a_data_set(folder: Path, tmp_path: Path) -> N
     by_class = {"cat": 2, "dog": 2}
     found = FolderDataset("mine", folder).contents()
     assert found == {"new": by_class, "old": by_class}
+
+
+def test_a_folder_may_hold_pairs_of_files_that_are_no_class(
+    folder: Path, tmp_path: Path
+) -> None:
+    for domain, suffix in (("new", "md"), ("old", "txt")):
+        (folder / domain / "both").mkdir()
+        for name in ("one", "two"):
+            (folder / domain / "both" / f"{name}.{suffix}").write_text(domain)
+    found = FolderDataset("mine", folder, paired="both")
+    assert (found.classes, found.n_paired) == (("cat", "dog"), 2)
+    assert found.contents()["new"] == {"cat": 2, "dog": 2}
+    assert found.notes() == []
+    index = found.prepare(tmp_path / "data" / "mine")
+    ids = [[s.id for s in index.samples(d) if s.paired] for d in ("new", "old")]
+    assert ids[0] == ids[1]
+    assert len(ids[0]) == 2
+    assert FolderDataset("mine", folder).classes == ("both", "cat", "dog")
+    (folder / "old" / "both" / "two.txt").unlink()
+    with pytest.raises(DataError, match="has 1 of the 2 paired objects"):
+        FolderDataset("mine", folder, paired="both")
+    with pytest.raises(ConfigError, match="paired must be the name of the folder"):
+        own_dataset("mine", {"folder": str(folder), "paired": True})
 
 
 def test_a_folder_of_images_is_known_by_its_suffixes(tmp_path: Path) -> None:

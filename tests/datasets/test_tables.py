@@ -135,6 +135,37 @@ def test_ids_in_two_tables_are_told_and_rows_without_ids_share_none(
     assert index.ids("field")[:2] == ["field-1", "field-2"]
 
 
+def test_unlabelled_rows_with_an_id_in_every_table_are_pairs_if_asked_for(
+    tables: dict[str, str], tmp_path: Path
+) -> None:
+    lab = LAB.assign(sample=list("qrstw"), kind=["a", "a", "b", "b", None])
+    lab.to_csv(tables["lab"], index=False)
+    plain, paired = (
+        TablesDataset("plants", tables, paired=flag, **HOW) for flag in (False, True)
+    )
+    assert (plain.n_paired, paired.n_paired) == (0, 1)
+    assert plain.contents()["field"][""] == 2
+    assert paired.contents()["field"][""] == 1
+    assert "" not in paired.contents()["lab"]
+    assert plain.fingerprint() != paired.fingerprint()
+    index = paired.prepare(tmp_path / "data")
+    assert [s.id for s in index.samples("lab") if s.paired] == ["w"]
+    assert [s.id for s in index.unpaired("field") if not s.label] == ["z"]
+
+
+def test_pairs_need_ids_and_rows_in_every_table(
+    tables: dict[str, str], tmp_path: Path
+) -> None:
+    for columns, message in (
+        (list("abcde"), "no row without a label has its id in every table"),
+        (None, "paired rows need ids in every table"),
+    ):
+        lab = LAB if columns is None else LAB.assign(sample=columns)
+        lab.to_csv(tables["lab"], index=False)
+        with pytest.raises(DataError, match=message):
+            TablesDataset("plants", tables, paired=True, **HOW).prepare(tmp_path / "d")
+
+
 def test_a_data_set_is_a_folder_or_tables(tables: dict[str, str]) -> None:
     with pytest.raises(ConfigError, match="give a folder, tables or a class"):
         own_dataset("plants", {"id": "plants"})

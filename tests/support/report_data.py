@@ -134,6 +134,7 @@ def make_plan(
             {benchmark: entry.tasks[: some.get(name)]},
             name in fewer,
             states=_states_of(name, chosen.get(name, states)),
+            bridges=tuple(sorted(method_class(name).bridges)),
         )
         for name in run
     }
@@ -191,7 +192,8 @@ def _dataset(benchmark: Benchmark, smallest: Mapping[str, int]) -> StudyDataset:
     """Return a data set of ten classes a domain, equally large in each."""
     domains = {part for task in benchmark.tasks for part in task.split("_")}
     sizes = {d: dict.fromkeys("0123456789", smallest.get(d, 100)) for d in domains}
-    return StudyDataset(benchmark.dataset, "images", sizes)
+    paired = benchmark.bridge.get("paired_rows", 0)
+    return StudyDataset(benchmark.dataset, "images", sizes, paired=paired)
 
 
 def _extended(
@@ -281,7 +283,7 @@ def draw_comparisons(plan: BenchmarkPlan, **options: Any) -> pd.DataFrame:
 def _look(row: Row) -> tuple[float, int]:
     """Return what a row gains over the baseline, and its iterations."""
     method = "cdspp" if row.method == "target-only" else row.method
-    _, _, gain, steps = METHODS[method]
+    _, _, gain, steps = METHODS.get(method, ("", False, 0.0, 1))
     return gain + STATES.get(row.source, 0.0), steps
 
 
