@@ -69,7 +69,9 @@ if workflow.is_main_process:  # each job reads this again
     own_mark = mark_run(code=code_state())
     announce(own_mark)
     changed = changed_note(Path("results", study.name))
-    unrecorded, outdated = unrecorded_files(study), dict(outdated_fits(study))
+    backend = getattr(workflow.workflow_settings, "persistence_backend", "file")
+    unrecorded = unrecorded_files(study) if str(backend) == "file" else []
+    outdated = dict(outdated_fits(study))
     renewed = renewal_notes(unrecorded, outdated)
     for note in filter(None, (own_mark.note, changed, *renewed, *study.notes)):
         logger.warning(note)
