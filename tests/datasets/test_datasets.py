@@ -25,6 +25,7 @@ from cdspp.datasets import (
     available_datasets,
     dataset_recipe,
     make_dataset,
+    own_dataset,
     read_index,
 )
 from cdspp.datasets.catalogue import check_catalogued, load_catalogue
@@ -236,6 +237,18 @@ def test_a_folder_of_texts_becomes_a_data_set(folder: Path, tmp_path: Path) -> N
     by_class = {"cat": 2, "dog": 2}
     found = FolderDataset("mine", folder).contents()
     assert found == {"new": by_class, "old": by_class}
+
+
+def test_class_folders_that_look_alike_are_refused_unless_one_is_kept(
+    tmp_path: Path,
+) -> None:
+    names = ("one/caf\xe9/x.txt", "two/cafe\u0301/y.txt", "one/A/z.txt", "one/a/z.txt")
+    folder = put(tmp_path, dict.fromkeys(names, b"text"))
+    message = r"'A' \(one\), 'a' \(one\); 'caf\\xe9' \(one\), 'cafe\\u0301' \(two\)"
+    with pytest.raises(DataError, match=message):
+        FolderDataset("mine", folder)
+    found = own_dataset("mine", {"folder": folder, "keep_labels": ["A", "caf\xe9"]})
+    assert len(found.classes) == 4
 
 
 def test_a_folder_of_images_is_known_by_its_suffixes(tmp_path: Path) -> None:

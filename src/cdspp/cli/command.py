@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 from cdspp.core.errors import ConfigError
 
-__all__ = ["add_command", "missing_package", "need_package", "positive_integer"]
+__all__ = [
+    "add_command",
+    "add_force",
+    "check_files",
+    "check_outputs",
+    "missing_package",
+    "need_package",
+    "positive_integer",
+]
 
 # The smallest extra that brings a package which only some commands and methods use.
 EXTRAS = {
@@ -55,6 +66,84 @@ def add_command(
     )
     parser.set_defaults(run=run, extra=extra)
     return parser
+
+
+def add_force(
+    parser: argparse.ArgumentParser,
+    reads: Sequence[str] = (),
+    writes: Sequence[str] = (),
+) -> None:
+    """Add the option that lets a command replace files.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        The command's.
+    reads, writes : sequence of str
+        Options that name files, at which `check_files` looks before the command runs.
+    """
+    parser.add_argument(
+        "--force", action="store_true", help="replace a file that is there"
+    )
+    parser.set_defaults(reads=reads, writes=writes)
+
+
+def check_files(arguments: argparse.Namespace) -> None:
+    """Refuse what `check_outputs` does, of the files that options name."""
+    given = vars(arguments)
+    outputs = {f"--{name}": given[name] for name in given.get("writes", ())}
+    files = (given[name] for name in given.get("reads", ()))
+    inputs = [p for file in files for p in (file if isinstance(file, list) else [file])]
+    check_outputs(outputs, inputs, force=given.get("force", False))
+
+
+def check_outputs(
+    outputs: Mapping[str, str | Path | None],
+    inputs: Iterable[str | Path | None],
+    *,
+    force: bool,
+) -> None:
+    """Refuse to write over a file, before anything is computed.
+
+    Parameters
+    ----------
+    outputs : mapping of str to path
+        What a command writes, by the argument that says so; also folders.
+    inputs : iterable of path
+        What it reads.
+    force : bool
+        Whether files that it does not read may be replaced.
+
+    Raises
+    ------
+    ConfigError
+        An output is an input or another output, by its path or by a link, is a folder
+        that holds an input, or is there without `force`.
+    """
+    read = [Path(path) for path in inputs if path]
+    asked = {name: Path(path) for name, path in outputs.items() if path}
+    for (one, path), (two, other) in combinations(asked.items(), 2):
+        if _covers(path, other):
+            raise ConfigError(f"{one} and {two} are both {path}. Choose two files.")
+    for name, path in asked.items():
+        for other in read:
+            if _covers(path, other):
+                raise ConfigError(
+                    f"{name} {path} would replace {other}, which is read. Choose "
+                    "another name."
+                )
+        if os.path.lexists(path) and not force:
+            raise ConfigError(
+                f"{path} is there already. Choose another name, or replace it by "
+                "--force."
+            )
+
+
+def _covers(path: Path, other: Path) -> bool:
+    """Whether a path is that of another file, or of a folder that it is in."""
+    place = other.resolve()
+    linked = path.exists() and other.exists() and path.samefile(other)
+    return linked or path.resolve() in (place, *place.parents)
 
 
 def positive_integer(text: str) -> int:

@@ -8,7 +8,7 @@ import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from cdspp.cli.command import add_command, need_package, positive_integer
+from cdspp.cli.command import add_command, add_force, need_package, positive_integer
 from cdspp.cli.reading import (
     add_bridge,
     add_reading,
@@ -103,6 +103,8 @@ def _next_step(arguments: argparse.Namespace, found: Comparison) -> str:
             words += [f"--{option}", name]
     for name in arguments.drop:
         words += ["--drop", name]
+    for name in arguments.keep_label:
+        words += ["--keep-label", name]
     words += ["--impute"] * arguments.impute
     if arguments.shared:
         words += ["--shared", arguments.shared]
@@ -149,6 +151,7 @@ def add_compare(commands: Any) -> None:
     add_bridge(compare)
     add_reading(compare)
     add_scale(compare, STANDARDISE)
+    add_force(compare, ("source", "target", "paired"), ("csv", "page"))
     compare.add_argument("--page", metavar="FILE", help="also write it as a web page")
     compare.add_argument(
         "--csv", metavar="FILE", help="also write the gains with their intervals"

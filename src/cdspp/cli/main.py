@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
-from cdspp.cli.command import add_command, missing_package
+from cdspp.cli.command import add_command, check_files, missing_package
 from cdspp.cli.compare import add_compare
 from cdspp.cli.export_splits import add_export_splits
 from cdspp.cli.fetch import add_fetch
@@ -20,6 +20,7 @@ from cdspp.cli.study_files import STUDY_EXTRA, read_study
 from cdspp.cli.verify import add_verify
 from cdspp.core.errors import DiskFullError, MethodFailed, NotWritableError
 from cdspp.core.faults import memory_words, out_of_memory
+from cdspp.core.labels import keep_labels
 from cdspp.core.version import VERSION
 
 __all__ = ["main", "run_command"]
@@ -117,7 +118,10 @@ def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> 
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     arguments = parser.parse_args(argv)
     try:
-        _print(arguments.run(arguments))
+        with keep_labels(*getattr(arguments, "keep_label", ())):
+            check_files(arguments)
+            text = arguments.run(arguments)
+        _print(text)
     except USER_ERRORS as error:
         return _refuse(parser.prog, str(error))
     except (MemoryError, RuntimeError) as error:

@@ -12,7 +12,12 @@ from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import DataError
 from cdspp.core.wording import counted, shortened
 from cdspp.datasets.table_files import Columns
-from cdspp.datasets.table_rows import DomainRows, complete, read_domain
+from cdspp.datasets.table_rows import (
+    DomainRows,
+    complete,
+    read_domain,
+    require_distinct_ids,
+)
 
 __all__ = ["read_pairs", "shared_columns"]
 
@@ -150,11 +155,8 @@ def read_pairs(
 
 def _by_id(rows: DomainRows) -> dict[str, int]:
     """Return the place of each identifier."""
-    places = {name: k for k, name in enumerate(rows.ids)}
-    if len(places) < len(rows.ids):
-        twice = next(n for k, n in enumerate(rows.ids) if places[n] != k)
-        raise DataError(f"{rows.path}: the identifier {twice!r} is there twice.")
-    return places
+    require_distinct_ids(rows)
+    return {name: k for k, name in enumerate(rows.ids)}
 
 
 def _like(rows: DomainRows, domain: DomainRows, impute: bool) -> DomainRows:

@@ -7,7 +7,7 @@ import difflib
 import gzip
 import importlib.util
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -152,25 +152,61 @@ def _text_cells(path: Path, separator: str) -> pd.DataFrame:
         kind = SEPARATORS[separator]
         told = "CSV" if separator == "," else f"cells between {kind}"
         unreadable = DataError(f"{path}: cannot be read as {told} ({error}).")
+        if "inside string" in str(error):
+            *_, (line, _) = _records(path, separator)
+            unreadable = _stray_quote(path, line, "has no end")
         raise _uneven_record(path, separator) or unreadable from error
     # A short record is filled up with empty cells: only they make it worth a look.
     if cells.iloc[:, -1].eq("").any() and (fault := _uneven_record(path, separator)):
         raise fault
+    with _opened(path) as stream:
+        n_lines = sum(1 for line in stream if not line.isspace())
+    if n_lines > len(cells) and (fault := _swallowed_rows(path, separator)):
+        raise fault
     return cells
+
+
+def _records(path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the records that are not blank, each with the line where it begins."""
+    with _opened(path) as stream:
+        lines = csv.reader(stream, delimiter=separator)
+        line = 1
+        for cells in lines:
+            if len(cells) > 1 or "".join(cells).strip():
+                yield line, cells
+            line = lines.line_num + 1
+
+
+def _swallowed_rows(path: Path, separator: str) -> DataError | None:
+    """Return which quote makes one cell of what lies between the cells of two rows."""
+    width = 0
+    for line, cells in _records(path, separator):
+        width = width or len(cells)
+        for cell in cells:
+            _, *rest = cell.split("\n")
+            n_rows = 1 + sum(bool(part.strip()) for part in rest[:-1])
+            if rest and cell.count(separator) == n_rows * (width - 1):
+                last = line + len(rest)
+                return _stray_quote(path, line, f"takes in line {last}, too")
+    return None
+
+
+def _stray_quote(path: Path, line: int, fault: str) -> DataError:
+    return DataError(
+        f"{path}: a quote in line {line} {fault}. Remove it, or double it where it is "
+        "part of a cell."
+    )
 
 
 def _uneven_record(path: Path, separator: str) -> DataError | None:
     """Return what is wrong with the first record that is not as long as the header."""
-    with _opened(path) as stream:
-        lines = csv.reader(stream, delimiter=separator)
-        records = (cells for cells in lines if len(cells) > 1 or "".join(cells).strip())
-        width = len(next(records, []))
-        for number, cells in enumerate(records, start=2):
-            if len(cells) != width:
-                return DataError(
-                    f"{path}: record {number} has {len(cells)} cells, the header "
-                    f"{width}."
-                )
+    width = 0
+    for number, (_, cells) in enumerate(_records(path, separator), start=1):
+        width = width or len(cells)
+        if len(cells) != width:
+            return DataError(
+                f"{path}: record {number} has {len(cells)} cells, the header {width}."
+            )
     return None
 
 

@@ -6,6 +6,7 @@ import math
 import os
 import re
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,18 +16,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
+from cdspp.core.labels import NULL_WORDS, UNLABELLED, as_text, is_missing, null_words
 from cdspp.core.wording import counted
 from cdspp.datasets.table_files import ID, LABEL, Columns, missing_name, read_file
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["DomainRows", "complete", "read_domain", "require_dropped"]
+__all__ = [
+    "DomainRows",
+    "complete",
+    "read_domain",
+    "require_distinct_ids",
+    "require_dropped",
+    "require_names",
+]
 
-# What people and programs write where they have no label.
-NO_LABEL = ("", "-1", "NA", "<NA>", "?", "NaN", "nan", "None")
-# And where they have no number, in small letters.
-NO_NUMBER = ("", "na", "<na>", "n/a", "#n/a", "?", "nan", "none", "null")
 # What labels and identifiers are called among arrays.
 LABEL_ARRAYS, ID_ARRAYS = ("y", "label", "labels"), ("ids", "id")
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0*")
@@ -60,6 +65,8 @@ class DomainRows:
         Number of features in the file, where the scaling left X another.
     notes : tuple of str
         What else is to be said of the rows.
+    null_words : str
+        Words, counted, that stand where there is no label.
     """
 
     path: str
@@ -73,6 +80,7 @@ class DomainRows:
     scaling: str = ""
     width: int = 0
     notes: tuple[str, ...] = ()
+    null_words: str = ""
 
     def told(self, role: str) -> str:
         """Describe the rows in one line."""
@@ -82,6 +90,7 @@ class DomainRows:
         parts = [
             counted(len(self.labels), "row"),
             labelled,
+            self.null_words and f"read as no label: {self.null_words}",
             counted(self.width or self.X.shape[1], "feature"),
             self.scaling,
             *self.notes,
@@ -109,10 +118,10 @@ def read_domain(
     Parameters
     ----------
     path : path
-        A table with a header (CSV, TSV, Parquet, XLSX): `label` (one of `NO_LABEL`
-        where unlabelled) and `id` are optional columns, all others are features; a
-        first column without a name holds ids. Or arrays (NPZ, MATLAB): `X`, in MATLAB
-        also a matrix of another name, if wanted, `y` and `ids`.
+        A table with a header (CSV, TSV, Parquet, XLSX): `label` (empty, -1 or one
+        of `NULL_WORDS` where unlabelled) and `id` are optional columns, all others are
+        features; a first column without a name holds ids. Or arrays (NPZ, MATLAB): `X`,
+        in MATLAB also a matrix of another name, if wanted, `y` and `ids`.
     columns : Columns, optional
         Other names of these columns or arrays, and columns to leave out.
 
@@ -149,7 +158,9 @@ def _from_table(table: pd.DataFrame, path: str, columns: Columns) -> DomainRows:
     features = [n for n in header if n not in (label, id_, *columns.drop)]
     X = _numbers(rows[features], path)
     labels = rows[label].tolist() if label in rows else [""] * len(rows)
-    ids = [str(value) for value in rows[id_]] if id_ in rows else _numbered(len(rows))
+    ids = (
+        [as_text(value) for value in rows[id_]] if id_ in rows else _numbered(len(rows))
+    )
     return DomainRows(
         path=path,
         X=X,
@@ -160,6 +171,7 @@ def _from_table(table: pd.DataFrame, path: str, columns: Columns) -> DomainRows:
         has_ids=id_ in rows,
         dropped=tuple(name for name in columns.drop if name in header),
         notes=tuple(notes),
+        null_words=null_words(labels),
     )
 
 
@@ -205,7 +217,7 @@ def _numbers(cells: pd.DataFrame, path: str) -> NDArray[np.float64]:
 
 
 def _is_missing(cell: Any) -> bool:
-    return str(cell).strip().lower() in NO_NUMBER
+    return str(cell).strip().lower() in NULL_WORDS
 
 
 def _number(cell: Any) -> float:
@@ -213,6 +225,10 @@ def _number(cell: Any) -> float:
         return math.nan if _is_missing(cell) else float(cell)
     except (TypeError, ValueError):
         return math.nan
+
+
+def _is_number(name: str) -> bool:
+    return _is_missing(name) or not math.isnan(_number(name))
 
 
 def _refuse_cell(cell: Any, path: str, column: str, record: int) -> None:
@@ -252,8 +268,9 @@ def _from_arrays(
     return DomainRows(
         path=path,
         X=X.astype(np.float64),
-        ids=[str(value) for value in ids],
+        ids=[as_text(value) for value in ids],
         labels=_texts(labels.tolist()),
+        null_words=null_words(labels.tolist()),
         has_ids=id_ is not None,
         dropped=tuple(name for name in columns.drop if name in arrays),
     )
@@ -298,13 +315,13 @@ def _matrix(
 
 
 def _texts(labels: Iterable[Any]) -> list[str]:
-    """Return labels as text: 7 and 7.0 are "7", all of `NO_LABEL` is ""."""
+    """Return labels as text: 7 and 7.0 are "7", what means that there is none is ""."""
     found = []
     for value in labels:
-        text = str(value).strip()
+        text = "" if is_missing(value) else as_text(value).strip()
         if whole := _WHOLE.fullmatch(text):
             text = whole[1]
-        found.append("" if text in NO_LABEL else text)
+        found.append("" if text == str(UNLABELLED) else text)
     return found
 
 
@@ -352,6 +369,27 @@ def complete(
     note = f"{counted(int(holes.sum()), 'number')} imputed"
     filled = np.where(holes, means, rows.X)
     return replace(rows, X=filled, notes=(*rows.notes, note))
+
+
+def require_distinct_ids(rows: DomainRows) -> None:
+    """Refuse rows of which two have one id."""
+    name, count = Counter(rows.ids).most_common(1)[0]
+    if count > 1:
+        raise DataError(
+            f"{rows.path}: the id {name!r} is there {count} times, expected once. "
+            "Name a column of other ids by --id, or leave out rows."
+        )
+
+
+def require_names(rows: DomainRows) -> None:
+    """Refuse a table whose header is numbers, other than those that count columns."""
+    names = rows.features
+    counted_up = [[str(k + first) for k in range(len(names))] for first in (0, 1)]
+    if names and list(names) not in counted_up and all(map(_is_number, names)):
+        raise DataError(
+            f"{rows.path}: the first row holds numbers ({names[0]}, ...), expected the "
+            "names of the columns. Put a row of names above it."
+        )
 
 
 def require_dropped(names: Sequence[str], read: Sequence[DomainRows]) -> None:
