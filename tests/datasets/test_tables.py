@@ -135,7 +135,7 @@ def test_classes_that_look_alike_are_refused_unless_one_is_kept(
     tables: dict[str, str],
 ) -> None:
     FIELD.assign(kind=list("bAaaB")).to_parquet(tables["field"])
-    message = r"'a' \(lab and field\), 'A' \(field\); 'b' .*keep_labels: \[a\]"
+    message = r"'a' \(lab and field\), 'A' \(field\); 'b' .*in a study by keep_labels"
     with pytest.raises(DataError, match=message):
         TablesDataset("plants", tables, **HOW).contents()
     found = TablesDataset("plants", tables, **HOW, keep_labels=["A", "B"])

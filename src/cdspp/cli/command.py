@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from cdspp.core.errors import ConfigError
 __all__ = [
     "add_command",
     "add_force",
-    "check_files",
     "check_outputs",
     "missing_package",
     "need_package",
@@ -68,75 +66,55 @@ def add_command(
     return parser
 
 
-def add_force(
-    parser: argparse.ArgumentParser,
-    reads: Sequence[str] = (),
-    writes: Sequence[str] = (),
-) -> None:
-    """Add the option that lets a command replace files.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The command's.
-    reads, writes : sequence of str
-        Options that name files, at which `check_files` looks before the command runs.
-    """
+def add_force(parser: argparse.ArgumentParser) -> None:
+    """Add the option that lets a command replace files."""
     parser.add_argument(
         "--force", action="store_true", help="replace a file that is there"
     )
-    parser.set_defaults(reads=reads, writes=writes)
-
-
-def check_files(arguments: argparse.Namespace) -> None:
-    """Refuse what `check_outputs` does, of the files that options name."""
-    given = vars(arguments)
-    outputs = {f"--{name}": given[name] for name in given.get("writes", ())}
-    files = (given[name] for name in given.get("reads", ()))
-    inputs = [p for file in files for p in (file if isinstance(file, list) else [file])]
-    check_outputs(outputs, inputs, force=given.get("force", False))
 
 
 def check_outputs(
-    outputs: Mapping[str, str | Path | None],
-    inputs: Iterable[str | Path | None],
-    *,
-    force: bool,
+    arguments: argparse.Namespace,
+    writes: Iterable[str | Path],
+    reads: Iterable[str | Path],
 ) -> None:
     """Refuse to write over a file, before anything is computed.
 
     Parameters
     ----------
-    outputs : mapping of str to path
-        What a command writes, by the argument that says so; also folders.
-    inputs : iterable of path
-        What it reads.
-    force : bool
-        Whether files that it does not read may be replaced.
+    arguments : Namespace
+        Those of a command with `add_force`.
+    writes, reads : iterable of str or Path
+        Files, or names of options that hold files; what is written may be a folder.
 
     Raises
     ------
     ConfigError
         An output is an input or another output, by its path or by a link, is a folder
-        that holds an input, or is there without `force`.
+        that holds one, or is there without ``--force``.
     """
-    read = [Path(path) for path in inputs if path]
-    asked = {name: Path(path) for name, path in outputs.items() if path}
-    for (one, path), (two, other) in combinations(asked.items(), 2):
-        if _covers(path, other):
-            raise ConfigError(f"{one} and {two} are both {path}. Choose two files.")
-    for name, path in asked.items():
-        for other in read:
+    taken = [*_files(arguments, reads)]
+    for path in _files(arguments, writes):
+        for other in taken:
             if _covers(path, other):
                 raise ConfigError(
-                    f"{name} {path} would replace {other}, which is read. Choose "
-                    "another name."
+                    f"{path} would replace {other}, which the same command reads or "
+                    "writes. Choose another name."
                 )
-        if os.path.lexists(path) and not force:
+        if os.path.lexists(path) and not arguments.force:
             raise ConfigError(
                 f"{path} is there already. Choose another name, or replace it by "
                 "--force."
             )
+        taken.append(path)
+
+
+def _files(arguments: argparse.Namespace, what: Iterable[str | Path]) -> Iterator[Path]:
+    for each in what:
+        found = vars(arguments)[each] if isinstance(each, str) else each
+        yield from map(
+            Path, found if isinstance(found, list) else filter(None, [found])
+        )
 
 
 def _covers(path: Path, other: Path) -> bool:

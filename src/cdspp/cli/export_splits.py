@@ -57,8 +57,8 @@ def _export(arguments: argparse.Namespace) -> str:
     files = [files for blocks in found.values() for _, files in blocks]
     _check_made(files, arguments.file)
     folders = {name: arguments.to / study.name / name for name in found}
-    read = {str(vars(each)[name]) for each in files for name in READ}
-    check_outputs(folders, read, force=arguments.force)
+    read = {Path(vars(each)[name]) for each in files for name in READ}
+    check_outputs(arguments, folders.values(), read)
     lines = []
     for name, blocks in found.items():
         folder = folders[name]

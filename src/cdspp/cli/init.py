@@ -97,8 +97,7 @@ def _init(arguments: argparse.Namespace) -> str:
     name, path = arguments.name, Path(f"{arguments.name}.yaml")
     if not name or as_name(name) != name:
         raise ConfigError(f"cdspp init: {NEEDED} as the study's name, got {name!r}.")
-    tables = [file for _, file in arguments.table or ()]
-    check_outputs({"NAME": path}, tables, force=arguments.force)
+    check_outputs(arguments, [path], [Path(file) for _, file in arguments.table or ()])
     found = _look(arguments)
     with atomic(path) as temporary:
         temporary.write_text(study_text(name, found), encoding="utf-8")

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
-from cdspp.cli.command import add_command, check_files, missing_package
+from cdspp.cli.command import add_command, missing_package
 from cdspp.cli.compare import add_compare
 from cdspp.cli.export_splits import add_export_splits
 from cdspp.cli.fetch import add_fetch
@@ -119,7 +119,6 @@ def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> 
     arguments = parser.parse_args(argv)
     try:
         with keep_labels(*getattr(arguments, "keep_label", ())):
-            check_files(arguments)
             text = arguments.run(arguments)
         _print(text)
     except USER_ERRORS as error:

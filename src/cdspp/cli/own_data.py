@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from cdspp.cli.command import add_command, add_force, need_package
+from cdspp.cli.command import add_command, add_force, check_outputs, need_package
 from cdspp.cli.reading import (
     add_bridge,
     add_reading,
@@ -80,6 +80,7 @@ def _fit(arguments: argparse.Namespace) -> str:
     from cdspp.cli.forecast import expected_cost, refuse_memory, told_while
     from cdspp.cli.rows import scaled_both, target_labels, write_predictions
 
+    check_outputs(arguments, ["output", "model"], ["source", "target", "paired"])
     model = _model(arguments)
     read, rows = read_both(arguments)
     bridge, shared = bridge_of(arguments, read, rows, model.bridges)
@@ -143,9 +144,10 @@ def _shortened(names: Sequence[str]) -> str:
 
 def _predict(arguments: argparse.Namespace) -> str:
     from cdspp.cli.rows import scaled, write_predictions
-    from cdspp.datasets.table_rows import complete, require_names
+    from cdspp.datasets.table_rows import complete
     from cdspp.methods.model_file import read_model
 
+    check_outputs(arguments, ["output"], ["model", "target"])
     model, kept = read_model(arguments.model)
     features = kept.get("features", ())
     target = _read_new(arguments, kept.get("columns", (None, None, ())))
@@ -156,7 +158,7 @@ def _predict(arguments: argparse.Namespace) -> str:
             f"{_shortened(target.features)}."
         )
     if not features:
-        require_names(target)
+        target.require_names()
     target = complete(target, impute=arguments.impute, means=kept.get("means"))
     if "scaling" in kept:  # not in models that the library kept
         target = scaled(target, kept["scaling"])
@@ -213,7 +215,7 @@ def add_fit(commands: Any) -> None:
     fit.add_argument(
         "--model", metavar="FILE", help="also keep the model, for `predict`"
     )
-    add_force(fit, ("source", "target", "paired"), ("output", "model"))
+    add_force(fit)
     add_bridge(fit)
     add_reading(fit)
     add_scale(fit)
@@ -233,5 +235,5 @@ def add_predict(commands: Any) -> None:
     predict.add_argument("--model", required=True, metavar="FILE", help="the model")
     predict.add_argument("--target", required=True, metavar="FILE", help="target rows")
     predict.add_argument("--output", required=True, metavar="FILE", help="CSV to write")
-    add_force(predict, ("model", "target"), ("output",))
+    add_force(predict)
     add_reading(predict)

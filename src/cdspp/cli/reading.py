@@ -123,12 +123,7 @@ def read_both(
     """Return the rows of target and source, all finite, with the columns asked for."""
     from cdspp.core.labels import require_distinct
     from cdspp.datasets.table_files import Columns
-    from cdspp.datasets.table_rows import (
-        complete,
-        read_domain,
-        require_distinct_ids,
-        require_dropped,
-    )
+    from cdspp.datasets.table_rows import complete, read_domain, require_dropped
 
     names = (arguments.label, arguments.id, tuple(arguments.drop))
     target = read_domain(arguments.target, Columns(*names, ("label", "id")))
@@ -137,7 +132,7 @@ def read_both(
         # Nothing is written of source rows: their identifiers may lack.
         read.append(read_domain(arguments.source, Columns(*names, ("label",))))
     require_dropped(names[2], read)
-    require_distinct_ids(target)  # predictions are written by these
+    target.require_distinct_ids()  # predictions are written by these
     require_distinct({rows.path: rows.labels for rows in read})
     target, *sources = (complete(rows, impute=arguments.impute) for rows in read)
     return target, sources[0] if sources else None

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -67,13 +66,7 @@ def keep_labels(*names: Any) -> Iterator[None]:
 
 
 def as_text(value: Any) -> str:
-    """Return a label or identifier as text; bytes hold UTF-8.
-
-    Raises
-    ------
-    DataError
-        They hold something else.
-    """
+    """Return a label or identifier as text; DataError for bytes that are not UTF-8."""
     try:
         return value.decode() if isinstance(value, bytes) else str(value)
     except UnicodeDecodeError as error:
@@ -120,48 +113,29 @@ def null_words(values: Iterable[Any]) -> str:
     return " and ".join(f"{n} {w!r}" for w, n in words.most_common() if w)
 
 
-def lookalikes(
-    classes: Mapping[str, Iterable[Any]], *, apart: bool = False
-) -> list[str]:
+def lookalikes(classes: Mapping[str, Iterable[Any]]) -> list[str]:
     """Name classes that are surely the same, though they are not written alike.
 
     Parameters
     ----------
     classes : mapping of str to iterable
         Labels by where they are; those of `keep_labels` are left out.
-    apart : bool, default=False
-        Whether those that are written in two ways in one place do not count.
-
-    Returns
-    -------
-    list of str
-        One text for each class, with every way in which it is written and its places.
 
     Examples
     --------
     >>> lookalikes({"lab": ["Cat", "dog"], "field": ["cat ", "dog"]})
     ["'Cat' (lab), 'cat ' (field)"]
     """
-    found = _alike(classes)
-    if apart:
-        found = [same for same in found if len({*map(str, same.values())}) > 1]
-    return [_told(same) for same in found]
-
-
-def _alike(
-    classes: Mapping[str, Iterable[Any]],
-) -> list[dict[str, dict[str, None]]]:
-    """Return the places of each name of those classes that are written in two ways."""
-    places: dict[str, dict[str, dict[str, None]]] = {}
+    places: dict[str, dict[str, list[str]]] = {}
     for where, labels in classes.items():
         for name in sorted({n for n in labels if isinstance(n, str)} - _kept.get()):
             folded = unicodedata.normalize("NFKC", name).casefold()
             same = places.setdefault(" ".join(folded.split()), {})
-            same.setdefault(name, {})[where] = None
-    return [same for same in places.values() if len(same) > 1]
+            same.setdefault(name, []).append(where)
+    return [_told(same) for same in places.values() if len(same) > 1]
 
 
-def _told(same: Mapping[str, Iterable[str]]) -> str:
+def _told(same: Mapping[str, Sequence[str]]) -> str:
     # Two forms of one letter look equal but for their codes.
     as_seen = len({unicodedata.normalize("NFC", name) for name in same}) == len(same)
     show = repr if as_seen else ascii
@@ -169,22 +143,9 @@ def _told(same: Mapping[str, Iterable[str]]) -> str:
 
 
 def require_distinct(classes: Mapping[str, Iterable[str]]) -> None:
-    """Refuse classes of files that are surely the same, though not written alike.
-
-    Parameters
-    ----------
-    classes : mapping of str to iterable of str
-        Classes by the file or domain that has them.
-
-    Raises
-    ------
-    DataError
-        Naming them, where they are, and what to do.
-    """
-    if found := _alike(classes):
-        name = next(iter(found[0]))
+    """Raise DataError where `lookalikes` finds any in files or folders."""
+    if found := lookalikes(classes):
         raise DataError(
-            f"{ALIKE}: {'; '.join(map(_told, found))}. Write them alike; where both "
-            f"are classes, say --keep-label {shlex.quote(name)}, in a study "
-            f"keep_labels: [{name}]."
+            f"{ALIKE}: {'; '.join(found)}. Write them alike; where both are classes, "
+            "name one by --keep-label, in a study by keep_labels."
         )

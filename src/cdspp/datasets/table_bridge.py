@@ -12,12 +12,7 @@ from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import DataError
 from cdspp.core.wording import counted, shortened
 from cdspp.datasets.table_files import Columns
-from cdspp.datasets.table_rows import (
-    DomainRows,
-    complete,
-    read_domain,
-    require_distinct_ids,
-)
+from cdspp.datasets.table_rows import DomainRows, complete, read_domain
 
 __all__ = ["read_pairs", "shared_columns"]
 
@@ -155,7 +150,7 @@ def read_pairs(
 
 def _by_id(rows: DomainRows) -> dict[str, int]:
     """Return the place of each identifier."""
-    require_distinct_ids(rows)
+    rows.require_distinct_ids()
     return {name: k for k, name in enumerate(rows.ids)}
 
 

@@ -6,6 +6,7 @@ import csv
 import difflib
 import gzip
 import importlib.util
+import sys
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -152,61 +153,52 @@ def _text_cells(path: Path, separator: str) -> pd.DataFrame:
         kind = SEPARATORS[separator]
         told = "CSV" if separator == "," else f"cells between {kind}"
         unreadable = DataError(f"{path}: cannot be read as {told} ({error}).")
-        if "inside string" in str(error):
-            *_, (line, _) = _records(path, separator)
-            unreadable = _stray_quote(path, line, "has no end")
-        raise _uneven_record(path, separator) or unreadable from error
-    # A short record is filled up with empty cells: only they make it worth a look.
-    if cells.iloc[:, -1].eq("").any() and (fault := _uneven_record(path, separator)):
-        raise fault
+        is_open = "inside string" in str(error)
+        raise _record_fault(path, separator, is_open) or unreadable from error
     with _opened(path) as stream:
         n_lines = sum(1 for line in stream if not line.isspace())
-    if n_lines > len(cells) and (fault := _swallowed_rows(path, separator)):
+    # A short record is filled up with empty cells: only they, and cells of several
+    # lines, make it worth a look.
+    odd = n_lines > len(cells) or cells.iloc[:, -1].eq("").any()
+    if odd and (fault := _record_fault(path, separator)):
         raise fault
     return cells
 
 
 def _records(path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the records that are not blank, each with the line where it begins."""
+    csv.field_size_limit(sys.maxsize)  # a stray quote may take in a whole file
     with _opened(path) as stream:
-        lines = csv.reader(stream, delimiter=separator)
-        line = 1
+        lines, line = csv.reader(stream, delimiter=separator), 1
         for cells in lines:
             if len(cells) > 1 or "".join(cells).strip():
                 yield line, cells
             line = lines.line_num + 1
 
 
-def _swallowed_rows(path: Path, separator: str) -> DataError | None:
-    """Return which quote makes one cell of what lies between the cells of two rows."""
+def _record_fault(
+    path: Path, separator: str, open_quote: bool = False
+) -> DataError | None:
+    """Return what is wrong with the first record that is not like the header.
+
+    A stray quote makes one cell of what lies between the cells of two rows, or of all
+    the rest where it has no end.
+    """
+    quote = "Remove it, or double it where it is part of a cell."
     width = 0
-    for line, cells in _records(path, separator):
+    for number, (line, cells) in enumerate(_records(path, separator), start=1):
         width = width or len(cells)
         for cell in cells:
             _, *rest = cell.split("\n")
             n_rows = 1 + sum(bool(part.strip()) for part in rest[:-1])
             if rest and cell.count(separator) == n_rows * (width - 1):
-                last = line + len(rest)
-                return _stray_quote(path, line, f"takes in line {last}, too")
-    return None
-
-
-def _stray_quote(path: Path, line: int, fault: str) -> DataError:
-    return DataError(
-        f"{path}: a quote in line {line} {fault}. Remove it, or double it where it is "
-        "part of a cell."
-    )
-
-
-def _uneven_record(path: Path, separator: str) -> DataError | None:
-    """Return what is wrong with the first record that is not as long as the header."""
-    width = 0
-    for number, (_, cells) in enumerate(_records(path, separator), start=1):
-        width = width or len(cells)
-        if len(cells) != width:
-            return DataError(
-                f"{path}: record {number} has {len(cells)} cells, the header {width}."
-            )
+                fault = f"a quote in line {line} takes in line {line + len(rest)}, too"
+                return DataError(f"{path}: {fault}. {quote}")
+        if len(cells) != width and not open_quote:
+            fault = f"record {number} has {len(cells)} cells, the header {width}"
+            return DataError(f"{path}: {fault}.")
+    if open_quote:
+        return DataError(f"{path}: a quote in line {line} has no end. {quote}")
     return None
 
 

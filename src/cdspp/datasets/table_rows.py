@@ -27,9 +27,7 @@ __all__ = [
     "DomainRows",
     "complete",
     "read_domain",
-    "require_distinct_ids",
     "require_dropped",
-    "require_names",
 ]
 
 # What labels and identifiers are called among arrays.
@@ -101,6 +99,26 @@ class DomainRows:
         """Return the rows with some features, in that order."""
         places = [self.features.index(name) for name in names]
         return replace(self, X=self.X[:, places], features=tuple(names))
+
+    def require_distinct_ids(self) -> None:
+        """Raise DataError where two rows have one id."""
+        name, count = Counter(self.ids).most_common(1)[0]
+        if count > 1:
+            raise DataError(
+                f"{self.path}: the id {name!r} is there {count} times, expected once. "
+                "Name a column of other ids by --id, or leave out rows."
+            )
+
+    def require_names(self) -> None:
+        """Raise DataError where names are numbers, other than a count of columns."""
+        names, n = list(self.features), len(self.features)
+        counted_up = [[str(k + first) for k in range(n)] for first in (0, 1)]
+        numbers = (_is_missing(k) or not math.isnan(_number(k)) for k in names)
+        if names and names not in counted_up and all(numbers):
+            raise DataError(
+                f"{self.path}: the first row holds numbers ({names[0]}, ...), expected "
+                "the names of the columns. Put a row of names above it."
+            )
 
     def place(self, row: int, column: int) -> str:
         """Say where a number stands in the file."""
@@ -225,10 +243,6 @@ def _number(cell: Any) -> float:
         return math.nan if _is_missing(cell) else float(cell)
     except (TypeError, ValueError):
         return math.nan
-
-
-def _is_number(name: str) -> bool:
-    return _is_missing(name) or not math.isnan(_number(name))
 
 
 def _refuse_cell(cell: Any, path: str, column: str, record: int) -> None:
@@ -369,27 +383,6 @@ def complete(
     note = f"{counted(int(holes.sum()), 'number')} imputed"
     filled = np.where(holes, means, rows.X)
     return replace(rows, X=filled, notes=(*rows.notes, note))
-
-
-def require_distinct_ids(rows: DomainRows) -> None:
-    """Refuse rows of which two have one id."""
-    name, count = Counter(rows.ids).most_common(1)[0]
-    if count > 1:
-        raise DataError(
-            f"{rows.path}: the id {name!r} is there {count} times, expected once. "
-            "Name a column of other ids by --id, or leave out rows."
-        )
-
-
-def require_names(rows: DomainRows) -> None:
-    """Refuse a table whose header is numbers, other than those that count columns."""
-    names = rows.features
-    counted_up = [[str(k + first) for k in range(len(names))] for first in (0, 1)]
-    if names and list(names) not in counted_up and all(map(_is_number, names)):
-        raise DataError(
-            f"{rows.path}: the first row holds numbers ({names[0]}, ...), expected the "
-            "names of the columns. Put a row of names above it."
-        )
 
 
 def require_dropped(names: Sequence[str], read: Sequence[DomainRows]) -> None:

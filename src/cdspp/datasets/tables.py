@@ -30,7 +30,6 @@ from cdspp.datasets.table_rows import (
     DomainRows,
     complete,
     read_domain,
-    require_distinct_ids,
     require_dropped,
 )
 
@@ -240,7 +239,7 @@ class TablesDataset(Dataset):
                 f"{path}: no row has a label. Name their column (columns: {{label: "
                 "...}}), or label some rows."
             )
-        require_distinct_ids(rows)
+        rows.require_distinct_ids()
         return rows
 
 

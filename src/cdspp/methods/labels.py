@@ -136,17 +136,7 @@ def _of_one_kind(values: NDArray[Any]) -> NDArray[Any]:
 def check_classes(y: NDArray[Any], name: str = "y") -> None:
     """Refuse labels that are no classes; one or two of each class are usual here.
 
-    Parameters
-    ----------
-    y : ndarray
-        Labels.
-    name : str, default="y"
-        What they are called, for messages.
-
-    Warns
-    -----
-    LabelWarning
-        Classes are surely the same, though they are not written alike.
+    Warns of classes that are surely the same, though they are not written alike.
     """
     if y.dtype.kind == "U":  # any text is a class, and asking takes half a millisecond
         if pairs := lookalikes({name: {*y.tolist()}}):
@@ -192,8 +182,8 @@ def compare_classes(target: NDArray[Any], source: NDArray[Any], name: str) -> No
         )
     ours, theirs = np.unique(target), np.unique(source)
     alone = np.setdiff1d(ours, theirs), np.setdiff1d(theirs, ours)
-    domains = zip(("target", "source"), alone, strict=True)
-    if pairs := lookalikes({d: names.tolist() for d, names in domains}, apart=True):
+    pairs = lookalikes({"target": alone[0].tolist(), "source": alone[1].tolist()})
+    if pairs := [pair for pair in pairs if "(target)" in pair and "(source)" in pair]:
         raise ValueError(_alike(pairs))
     told = [
         f"{_listed(names)} in the {where} only"
