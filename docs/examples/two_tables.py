@@ -56,6 +56,8 @@ def main(folder: Path) -> None:
     """Run the example in a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     cultivar = write_tables(folder)
+    for name in ("predictions.csv", "wines.npz", "more.csv"):  # of an earlier run
+        (folder / name).unlink(missing_ok=True)
     both = "--source source.csv --target target.csv"
     shell(folder, f"cdspp compare {both}")
     fit = f"cdspp fit {both} --scale standardise"

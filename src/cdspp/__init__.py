@@ -10,6 +10,7 @@ from cdspp.core.version import VERSION as __version__
 if TYPE_CHECKING:
     from cdspp.analysis.compare import compare
     from cdspp.core.file_rows import ParquetRows
+    from cdspp.core.labels import keep_labels
     from cdspp.methods import available, make
     from cdspp.methods.base import SourceDomain
     from cdspp.methods.model_file import load_model, save_model
@@ -23,6 +24,7 @@ __all__ = [
     "__version__",
     "available",
     "compare",
+    "keep_labels",
     "labelled_accuracy",
     "load_model",
     "load_results",
@@ -34,6 +36,7 @@ _PLACES = {
     "ParquetRows": "cdspp.core.file_rows",
     "SourceDomain": "cdspp.methods.base",
     "compare": "cdspp.analysis.compare",
+    "keep_labels": "cdspp.core.labels",
     "labelled_accuracy": "cdspp.methods.selection",
     "load_model": "cdspp.methods.model_file",
     "load_results": "cdspp.report.results",

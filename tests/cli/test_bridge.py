@@ -103,7 +103,7 @@ def test_compare_lets_bridged_methods_take_part(capsys: Any) -> None:
     said = capsys.readouterr().out
     for word in ("shared columns+", "paired map+", "Over shuffled columns"):
         assert word in said
-    none = ["--shared", "none"]
+    none = ["--shared", "none", "--force"]
     assert main(["compare", *FILES, *none, "--repeats", "5", *page]) == 0
     assert exchanged not in Path("page.html").read_text()
     alone = capsys.readouterr().out

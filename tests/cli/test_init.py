@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ def away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def write_files(
-    root: Path, suffix: str, sizes: dict[str, int], classes: str = "ab"
+    root: Path, suffix: str, sizes: dict[str, int], classes: Sequence[str] = "ab"
 ) -> Path:
     """Write empty files: as many a class as `sizes` has by domain."""
     for domain, size in sizes.items():
@@ -147,6 +148,42 @@ def test_wrong_arguments_are_named(
 ) -> None:
     assert main(["init", *arguments]) == 2
     assert said in capsys.readouterr().err
+
+
+TWO_FORMS = ("caf\xe9", "cafe\u0301")
+
+
+def test_classes_that_look_alike_are_named_by_init_and_by_plan(
+    away: Path, capsys: Any
+) -> None:
+    write_table(Path("lab.csv"), LAB)
+    write_table(Path("field.csv"), FIELD | {"label": ["B", "a", "B", "a", ""]})
+    arguments = ["init", "mine", "--table", "lab=lab.csv", "--table", "field=field.csv"]
+    assert main(arguments) == 2
+    assert "alone: 'b' (lab), 'B' (field). Write them" in capsys.readouterr().err
+    assert not Path("mine.yaml").exists()
+    assert main([*arguments, "--keep-label", "B"]) == 0
+    [entry] = yaml.safe_load(Path("mine.yaml").read_text())["datasets"]
+    assert entry["keep_labels"] == ["B"]
+    assert main(["plan", "mine.yaml"]) == 0
+    write_table(Path("lab.csv"), LAB | {"label": "AbAb"})
+    assert main(["plan", "mine.yaml"]) == 2
+    assert "alone: 'A' (lab), 'a' (field). Write them" in capsys.readouterr().err
+
+
+def test_class_folders_that_look_alike_are_named_by_init_and_by_plan(
+    away: Path, capsys: Any
+) -> None:
+    write_files(away / "notes", ".txt", {"en": 5, "us": 5}, ("x", TWO_FORMS[0]))
+    arguments = ["init", "notes", "--folder", "notes"]
+    assert main(arguments) == 0
+    Path("notes/us", TWO_FORMS[0]).rename(Path("notes/us", TWO_FORMS[1]))
+    said = r"'caf\xe9' (en), 'cafe\u0301' (us)"
+    for command in (["plan", "notes.yaml"], [*arguments, "--force"]):
+        assert main(command) == 2
+        assert said in capsys.readouterr().err
+    assert main([*arguments, "--force", "--keep-label", TWO_FORMS[0]]) == 0
+    assert main(["plan", "notes.yaml"]) == 0
 
 
 @pytest.mark.parametrize("table", ["lab.csv", "=lab.csv", "lab="])

@@ -49,9 +49,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(command: str, *more: str, **files: Path) -> int:
-    """Run `cdspp COMMAND` with a file for each option."""
+    """Run `cdspp COMMAND` with a file for each option, over what was written before."""
     options = [str(part) for name in files for part in (f"--{name}", files[name])]
-    return main([command, *options, *more])
+    return main([command, *options, "--force", *more])
 
 
 def fit(folder: Path, *more: str, kind: str = "csv") -> int:
@@ -202,7 +202,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("word.csv", "a,b\n1,x\ny,2\n", "record 2, column 'b': 'x' is not a number"),
     ("short.csv", "a,b,label\n1,2,c\n3\n", "record 3 has 1 cells, the header 3"),
     ("long.csv", "a,b\n \n1,2\n3,4,5\n", "record 3 has 3 cells, the header 2"),
-    ("quote.csv", 'a,label\n1,"cat\n', "quote.csv: cannot be read as CSV"),
+    ("quote.csv", 'a,label\n1,"cat\n', "quote.csv: a quote in line 2 has no end"),
     ("latin.csv", "a\n\xe9\n", "not a text file in UTF-8 ('utf-8' codec"),
     ("twice.csv", "a,a\n1,2\n", "the header has the column 'a' twice"),
     (
@@ -371,7 +371,7 @@ def test_missing_numbers_are_imputed_where_asked_for(folder: Path, capsys: Any) 
     assert (
         main(
             ["predict", *f"--model {model} --target {new}".split()]
-            + ["--output", str(output), "--impute"]
+            + ["--output", str(output), "--impute", "--force"]
         )
         == 0
     )

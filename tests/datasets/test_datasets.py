@@ -262,6 +262,18 @@ def test_a_folder_may_hold_pairs_of_files_that_are_no_class(
         own_dataset("mine", {"folder": str(folder), "paired": True})
 
 
+def test_class_folders_that_look_alike_are_refused_unless_one_is_kept(
+    tmp_path: Path,
+) -> None:
+    names = ("one/caf\xe9/x.txt", "two/cafe\u0301/y.txt", "one/A/z.txt", "one/a/z.txt")
+    folder = put(tmp_path, dict.fromkeys(names, b"text"))
+    message = r"'A' \(one\), 'a' \(one\); 'caf\\xe9' \(one\), 'cafe\\u0301' \(two\)"
+    with pytest.raises(DataError, match=message):
+        FolderDataset("mine", folder)
+    found = own_dataset("mine", {"folder": folder, "keep_labels": ["A", "caf\xe9"]})
+    assert len(found.classes) == 4
+
+
 def test_a_folder_of_images_is_known_by_its_suffixes(tmp_path: Path) -> None:
     names = ("one/a/x.JPG", "one/a/y.png", "two/a/z.jpeg")
     folder = put(tmp_path, dict.fromkeys(names, b"pixels"))

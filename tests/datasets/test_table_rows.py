@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from cdspp.core.errors import DataError
+from cdspp.core.labels import keep_labels
 from cdspp.datasets.table_files import Columns
 from cdspp.datasets.table_rows import read_domain
 
@@ -26,7 +28,65 @@ def test_cells_of_a_csv_are_read_to_the_last_bit_and_classes_as_they_stand(
     expected = np.array([float(x) for x in cells])
     assert found.X.tobytes() == expected.tobytes()
     assert (found.features, list(found.ids)) == (("x",), cells)
-    assert found.labels == ["NaCl", "n/a", "null", "7", "", ""] * 167
+    assert found.labels == ["NaCl", "", "", "7", "", ""] * 167
+    assert found.null_words == "167 'n/a' and 167 'null'"
+
+
+@pytest.mark.parametrize(
+    "word", ["NULL", "N/A", "none", "#N/A", "NaT", "-nan", "<NA>", "?", "1.#QNAN"]
+)
+def test_a_word_for_nothing_is_no_label_and_no_number_alike(
+    word: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text(f"label,x\ncat,{word}\n{word},1\n{word.swapcase()},2\n")
+    found = read_domain(path)
+    assert list(found.labels) == ["cat", "", ""]
+    np.testing.assert_array_equal(found.X, [[np.nan], [1], [2]])
+    with keep_labels(word):
+        assert read_domain(path).labels[1] == word
+
+
+def test_what_is_missing_by_its_type_is_no_class_whatever_is_kept(
+    tmp_path: Path,
+) -> None:
+    labels = pd.Series(["None", None, "cat"], dtype=object)
+    pd.DataFrame({"label": labels, "x": 1.0}).to_parquet(tmp_path / "rows.parquet")
+    with keep_labels("None", ""):
+        assert read_domain(tmp_path / "rows.parquet").labels == ["None", "", "cat"]
+
+
+def test_labels_of_type_bytes_are_text(tmp_path: Path) -> None:
+    y = np.array(["caf\xe9".encode(), b"", b"NA"])
+    np.savez(tmp_path / "rows.npz", X=np.eye(3), y=y, ids=[b"p", b"q", b"r"])
+    found = read_domain(tmp_path / "rows.npz")
+    assert (found.labels, found.ids) == (["caf\xe9", "", ""], ["p", "q", "r"])
+    np.savez(tmp_path / "rows.npz", X=np.eye(1), y=[b"caf\xe9"])
+    with pytest.raises(DataError, match=r"b'caf\\xe9' has type bytes and is not UTF-8"):
+        read_domain(tmp_path / "rows.npz")
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ('a,label\n1,"cat\n2,ant\n\n3,dog"\n4,cat\n', "line 2 takes in line 5, too"),
+        ('id,a,label\n"p,1,cat\nq",2,cat\n', "line 2 takes in line 3, too"),
+        ('a,label\n0,ant\n\n1,"cat\n2,ant\n', "line 4 has no end"),
+    ],
+)
+def test_a_quote_that_swallows_rows_is_named(
+    text: str, fault: str, tmp_path: Path
+) -> None:
+    (tmp_path / "rows.csv").write_text(text)
+    with pytest.raises(DataError, match=f"a quote in {fault}. Remove it"):
+        read_domain(tmp_path / "rows.csv", Columns(drop=("b",)))
+
+
+def test_a_cell_may_have_several_lines(tmp_path: Path) -> None:
+    text = 'a,label,b\n1,cat,"one, two\nthree"\n2,ant,\n'
+    (tmp_path / "rows.csv").write_text(text)
+    found = read_domain(tmp_path / "rows.csv", Columns(drop=("b",)))
+    assert found.labels == ["cat", "ant"]
 
 
 @pytest.mark.parametrize("name", ["ID", "Id", "Label"])

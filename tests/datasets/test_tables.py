@@ -103,7 +103,7 @@ def test_what_tables_hold_is_remembered_until_they_or_how_they_are_read_change(
             {"columns": {"label": "Kind"}},
             "no column 'Kind' for columns.label",
         ),
-        ({"sample": "s"}, {}, "the id 's' is there more than once"),
+        ({"sample": "s"}, {}, "the id 's' is there 5 times, expected once. Name a c"),
         (
             {"Label": "s"},
             {},
@@ -117,6 +117,29 @@ def test_what_cannot_be_read_is_said_in_words_of_a_study_file(
     LAB.assign(**change).to_csv(tables["lab"], index=False)
     with pytest.raises(DataError, match=message):
         TablesDataset("plants", tables, **{**HOW, **how}).contents()
+
+
+def test_words_for_no_label_are_counted_and_kept_where_they_are_classes(
+    tables: dict[str, str],
+) -> None:
+    FIELD.assign(kind=["b", "NA", "a", "a", "null"]).to_parquet(tables["field"])
+    found = TablesDataset("plants", tables, **HOW)
+    assert found.contents()["field"] == {"": 2, "a": 2, "b": 1}
+    assert "(1 'NA' and 1 'null' among them)" in found.notes()[0]
+    kept = TablesDataset("plants", tables, **HOW, keep_labels=["NA"])
+    assert kept.contents()["field"] == {"": 1, "NA": 1, "a": 2, "b": 1}
+    assert kept.fingerprint() != found.fingerprint()
+
+
+def test_classes_that_look_alike_are_refused_unless_one_is_kept(
+    tables: dict[str, str],
+) -> None:
+    FIELD.assign(kind=list("bAaaB")).to_parquet(tables["field"])
+    message = r"'a' \(lab and field\), 'A' \(field\); 'b' .*in a study by keep_labels"
+    with pytest.raises(DataError, match=message):
+        TablesDataset("plants", tables, **HOW).contents()
+    found = TablesDataset("plants", tables, **HOW, keep_labels=["A", "B"])
+    assert found.classes == ("A", "B", "a", "b", "c")
 
 
 def test_ids_in_two_tables_are_told_and_rows_without_ids_share_none(

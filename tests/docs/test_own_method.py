@@ -54,6 +54,9 @@ def project(
     project.snakemake("--cores", "2", "--", "results/toy/scores/words.parquet")
     said = command(project, "export-splits", "toy.yaml")
     assert "exported/toy/words: 4 trials" in said
+    again = run_warm(["cdspp", "export-splits", "toy.yaml"], project.folder)
+    assert again[0] == 2
+    assert "exported/toy/words is there already" in again[1]
     with chdir(project.folder / "exported/toy/words"):
         exec(compile(blocks("python")[1], str(PAGE), "exec"), {})
     text = blocks("yaml")[1].replace("mine/digits", "toy/words")

@@ -11,8 +11,9 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
-from cdspp import CDSPP, SourceDomain, make
+from cdspp import CDSPP, SourceDomain, compare, keep_labels, make
 from cdspp.core.errors import CollapseWarning, LabelWarning
+from cdspp.core.labels import lookalikes
 from cdspp.methods.labels import read_labels
 
 N_PER_CLASS, NAMES = 8, ("cat", "dog", "owl")
@@ -50,6 +51,12 @@ TEXTS: dict[str, Any] = {
     "a Series of objects": pd.Series(given(None, name_of), dtype=object),
     "a Series of strings": pd.Series(given(pd.NA, name_of), dtype="string"),
     "a Series of str": pd.Series(given(None, name_of)),
+    "an array of bytes": np.array(given("", name_of)).astype("S"),
+    "a list with bytes": given(None, lambda code: name_of(code).encode()),
+    "a masked array": np.ma.array(given("cat", name_of), mask=~LABELLED),
+    "a list of a masked array": list(
+        np.ma.array(given("cat", name_of), dtype=object, mask=~LABELLED)
+    ),
     "a Categorical": pd.Series(pd.Categorical(given(None, name_of))),
 }
 NUMBERS: dict[str, Any] = {
@@ -58,6 +65,7 @@ NUMBERS: dict[str, Any] = {
     "an array of integers": np.array(given(-1, int)),
     "an array of floats with NaN": np.array(given(np.nan, float)),
     "an array of floats with -1": np.array(given(-1.0, float)),
+    "a masked array": np.ma.array(given(1, int), mask=~LABELLED),
     "a Series of floats": pd.Series(given(np.nan, float)),
     "a Series of Int64": pd.Series(given(pd.NA, int), dtype="Int64"),
     "a Series of Float64": pd.Series(given(pd.NA, float), dtype="Float64"),
@@ -114,15 +122,48 @@ def test_the_text_of_minus_one_is_refused() -> None:
 
 def test_classes_that_differ_in_capitals_or_blanks_are_named() -> None:
     names = ["Cat", "dog ", "owl"]
-    message = "'cat' in the target, 'Cat' in the source; 'dog' in the target, 'dog '"
+    message = r"'cat' \(target\), 'Cat' \(source\); 'dog' \(target\), 'dog ' \(source\)"
     with pytest.raises(ValueError, match=message):
         predictions(TEXTS["a list with None"], [names[code] for code in CODES])
 
 
-def test_capitals_that_both_domains_tell_apart_are_classes() -> None:
+def test_two_forms_of_one_letter_are_named_by_their_codes() -> None:
+    names = ["cat", "dog", "\uff4fwl"]
+    with pytest.raises(ValueError, match=r"'owl' \(target\), '\uff4fwl' \(source\)"):
+        predictions(TEXTS["a list with None"], [names[code] for code in CODES])
+    assert lookalikes({"one": ["caf\xe9"], "two": ["cafe\u0301"]}) == [
+        r"'caf\xe9' (one), 'cafe\u0301' (two)"
+    ]
+
+
+def test_capitals_that_both_domains_tell_apart_are_classes_with_a_warning() -> None:
     letters = ["a", "A", "b"]
-    y = given(None, letters.__getitem__)
-    assert set(predictions(y, [letters[code] for code in CODES])) == set(letters)
+    y, source_y = given(None, letters.__getitem__), [letters[code] for code in CODES]
+    with pytest.warns(LabelWarning, match=r"'A' \(y\), 'a' \(y\)"):
+        assert set(predictions(y, source_y)) == set(letters)
+    X, X_source = rows()
+    with pytest.warns(LabelWarning, match=r"'A' \(source.y\), 'a' \(source.y\)"):
+        compare(X, y, source=SourceDomain(X_source, source_y), methods=["cdspp-sup"])
+    with keep_labels("A"), warnings.catch_warnings():
+        warnings.simplefilter("error", LabelWarning)
+        predictions(y, source_y)
+
+
+def test_words_for_no_label_are_told_with_counts_unless_they_are_kept() -> None:
+    y = given("NULL", name_of)
+    y[-1], source_y = " n/a", [NAMES[code] for code in CODES]
+    with pytest.warns(LabelWarning, match="no label: 17 'NULL' and 1 'n/a'. Where"):
+        assert predictions(y, source_y) == predictions(
+            TEXTS["a list with None"], source_y
+        )
+    with keep_labels("n/a"), pytest.warns(LabelWarning, match="class  n/a in the targ"):
+        model = CDSPP().fit(rows()[0], y, source=SourceDomain(rows()[1], source_y))
+    assert " n/a" in model.classes_
+
+
+def test_bytes_that_are_no_text_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"b'\\xff' has type bytes and is not UTF-8"):
+        read_labels([b"cat", b"\xff"])
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,14 @@ def test_what_was_learned_is_right_about_samples_not_seen(room: Room) -> None:
     assert room.score(room.fit())["accuracy"][-1] > 0.8
 
 
+@pytest.mark.parametrize("name", ["NA", "none", "B"])
+def test_a_class_of_any_name_is_fitted_and_scored(name: str, tmp_path: Path) -> None:
+    room = Room(tmp_path, names=(name, "b", "c"))
+    fit = room.fit()
+    assert set(read_rows(fit, FIT_COLUMNS)["predicted"]) == {name, "b", "c"}
+    assert room.score(fit)["accuracy"][-1] > 0.8
+
+
 def test_scores_agree_with_a_count_by_hand_and_small_classes_weigh_as_large_ones(
     room: Room,
 ) -> None:

@@ -42,9 +42,9 @@ OWN = ("method", "code", "options", "overlap")  # of a fit; else of all fits of 
 class Room:
     """Features, labels and splits of two domains in a folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, names: Sequence[str] = ("a", "b", "c")) -> None:
         self.folder = folder
-        self.classes = np.repeat(["a", "b", "c"], N_PER_CLASS)
+        self.classes = np.repeat(names, N_PER_CLASS)
         for seed, domain in enumerate(WIDTHS):
             ids = self.write_features(domain, seed)
             self.write_labels(domain, ids, self.classes)
@@ -55,7 +55,7 @@ class Room:
                     dataset="toy",
                     domain=domain,
                     role=role,
-                    **SPLITS,
+                    **{**SPLITS, "classes": list(names)},
                 )
 
     def features(self, domain: str) -> Path:

@@ -50,7 +50,7 @@ from cdspp.methods import (
 )
 from cdspp.methods.base import UNLABELLED, Int, SourceDomain
 from cdspp.methods.bridge import PAIRS, SHARED, column_names, read_bridge
-from cdspp.methods.labels import compare_classes, read_labels
+from cdspp.methods.labels import check_classes, compare_classes, read_labels
 from cdspp.stages.source_states import STATES, SourceState, bridge_states
 from cdspp.study.cost import Size, fit_cost
 
@@ -256,6 +256,8 @@ def _problem(X: ArrayLike, y: ArrayLike, source: SourceDomain, scale: str) -> _P
             f"of {len(rows)} target rows, got {int(known.sum())} of {len(known)} and "
             f"{len(labelled)}."
         )
+    check_classes(labels)
+    check_classes(source_labels, "source.y")
     compare_classes(labels, source_labels, "compare")
     classes, counts = np.unique(labels, return_counts=True)
     if not len(classes) or counts.min() < 2:

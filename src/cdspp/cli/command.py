@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 from cdspp.core.errors import ConfigError
 
-__all__ = ["add_command", "missing_package", "need_package", "positive_integer"]
+__all__ = [
+    "add_command",
+    "add_force",
+    "check_outputs",
+    "missing_package",
+    "need_package",
+    "positive_integer",
+]
 
 # The smallest extra that brings a package which only some commands and methods use.
 EXTRAS = {
@@ -55,6 +64,64 @@ def add_command(
     )
     parser.set_defaults(run=run, extra=extra)
     return parser
+
+
+def add_force(parser: argparse.ArgumentParser) -> None:
+    """Add the option that lets a command replace files."""
+    parser.add_argument(
+        "--force", action="store_true", help="replace a file that is there"
+    )
+
+
+def check_outputs(
+    arguments: argparse.Namespace,
+    writes: Iterable[str | Path],
+    reads: Iterable[str | Path],
+) -> None:
+    """Refuse to write over a file, before anything is computed.
+
+    Parameters
+    ----------
+    arguments : Namespace
+        Those of a command with `add_force`.
+    writes, reads : iterable of str or Path
+        Files, or names of options that hold files; what is written may be a folder.
+
+    Raises
+    ------
+    ConfigError
+        An output is an input or another output, by its path or by a link, is a folder
+        that holds one, or is there without ``--force``.
+    """
+    taken = [*_files(arguments, reads)]
+    for path in _files(arguments, writes):
+        for other in taken:
+            if _covers(path, other):
+                raise ConfigError(
+                    f"{path} would replace {other}, which the same command reads or "
+                    "writes. Choose another name."
+                )
+        if os.path.lexists(path) and not arguments.force:
+            raise ConfigError(
+                f"{path} is there already. Choose another name, or replace it by "
+                "--force."
+            )
+        taken.append(path)
+
+
+def _files(arguments: argparse.Namespace, what: Iterable[str | Path]) -> Iterator[Path]:
+    for each in what:
+        found = vars(arguments)[each] if isinstance(each, str) else each
+        yield from map(
+            Path, found if isinstance(found, list) else filter(None, [found])
+        )
+
+
+def _covers(path: Path, other: Path) -> bool:
+    """Whether a path is that of another file, or of a folder that it is in."""
+    place = other.resolve()
+    linked = path.exists() and other.exists() and path.samefile(other)
+    return linked or path.resolve() in (place, *place.parents)
 
 
 def positive_integer(text: str) -> int:

@@ -8,7 +8,13 @@ import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from cdspp.cli.command import add_command, need_package, positive_integer
+from cdspp.cli.command import (
+    add_command,
+    add_force,
+    check_outputs,
+    need_package,
+    positive_integer,
+)
 from cdspp.cli.reading import (
     add_bridge,
     add_reading,
@@ -53,6 +59,7 @@ def _compare(arguments: argparse.Namespace) -> str:
     from cdspp.core.whole_files import atomic
     from cdspp.methods.bridge import PAIRS, SHARED
 
+    check_outputs(arguments, ["csv", "page"], ["source", "target", "paired"])
     if arguments.page:  # said before the fits, not after
         need_package("jinja2", "--page")
     target, source = filter(None, read_both(arguments))
@@ -103,6 +110,8 @@ def _next_step(arguments: argparse.Namespace, found: Comparison) -> str:
             words += [f"--{option}", name]
     for name in arguments.drop:
         words += ["--drop", name]
+    for name in arguments.keep_label:
+        words += ["--keep-label", name]
     words += ["--impute"] * arguments.impute
     if arguments.shared:
         words += ["--shared", arguments.shared]
@@ -149,6 +158,7 @@ def add_compare(commands: Any) -> None:
     add_bridge(compare)
     add_reading(compare)
     add_scale(compare, STANDARDISE)
+    add_force(compare)
     compare.add_argument("--page", metavar="FILE", help="also write it as a web page")
     compare.add_argument(
         "--csv", metavar="FILE", help="also write the gains with their intervals"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cdspp.cli.command import add_command
+from cdspp.cli.command import add_command, add_force, check_outputs
 from cdspp.cli.study_files import STUDY_EXTRA, read_study
 from cdspp.core.errors import DataError
 from cdspp.core.names import MAIN, FitKey
@@ -46,6 +46,7 @@ def add_export_splits(commands: Any) -> None:
     parser.add_argument(
         "--to", type=Path, default=Path("exported"), help="folder (%(default)s)"
     )
+    add_force(parser)
 
 
 def _export(arguments: argparse.Namespace) -> str:
@@ -55,9 +56,12 @@ def _export(arguments: argparse.Namespace) -> str:
     found = {name: list(_blocks(study, name)) for name in study.benchmarks}
     files = [files for blocks in found.values() for _, files in blocks]
     _check_made(files, arguments.file)
+    folders = {name: arguments.to / study.name / name for name in found}
+    read = {Path(vars(each)[name]) for each in files for name in READ}
+    check_outputs(arguments, folders.values(), read)
     lines = []
     for name, blocks in found.items():
-        folder = arguments.to / study.name / name
+        folder = folders[name]
         n_trials = export_benchmark(folder, blocks, study.overlap(name, MAIN))
         lines.append(f"{folder}: {counted(n_trials, 'trial')}; README.txt says how")
     return "\n".join(lines)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cdspp.core.errors import DataError
+from cdspp.core.labels import require_distinct
 from cdspp.core.wording import counted
 
 if TYPE_CHECKING:
@@ -129,6 +130,7 @@ def look_at_tables(
     faults = [*_table_faults(tables, names), *unread]
     _refuse(name, faults or _drop_faults(columns, read))
     sizes = {d: _class_sizes(rows) for d, rows in zip(names, read, strict=True)}
+    require_distinct(sizes)
     _refuse(name, [*_size_faults(sizes), *_common_faults(sizes)])
     holes = sum(int((~np.isfinite(rows.X)).sum()) for rows in read)
     paths = (path for _, path in tables)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import textwrap
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cdspp.cli.command import add_command, need_package
+from cdspp.cli.command import add_command, add_force, check_outputs, need_package
 from cdspp.cli.reading import add_column_options
 from cdspp.cli.study_files import STUDY_EXTRA, read_study
 from cdspp.core.errors import ConfigError
@@ -96,10 +97,7 @@ def _init(arguments: argparse.Namespace) -> str:
     name, path = arguments.name, Path(f"{arguments.name}.yaml")
     if not name or as_name(name) != name:
         raise ConfigError(f"cdspp init: {NEEDED} as the study's name, got {name!r}.")
-    if path.exists() and not arguments.force:
-        raise ConfigError(
-            f"{path} is there already. Choose another name, or replace it by --force."
-        )
+    check_outputs(arguments, [path], [Path(file) for _, file in arguments.table or ()])
     found = _look(arguments)
     with atomic(path) as temporary:
         temporary.write_text(study_text(name, found), encoding="utf-8")
@@ -121,15 +119,18 @@ def _look(arguments: argparse.Namespace) -> FoundData:
     from cdspp.datasets.table_files import Columns
 
     names = (arguments.label, arguments.id, tuple(arguments.drop))
-    if arguments.table:
-        columns = Columns(*names, required=("label",))
-        return look_at_tables(arguments.name, arguments.table, columns)
-    if any(names):
+    if any(names) and not arguments.table:
         raise ConfigError(
             "cdspp init: --label, --id and --drop name columns of tables; leave them "
             "out with --folder."
         )
-    return look_at_folder(arguments.name, arguments.folder)
+    if arguments.table:
+        columns = Columns(*names, required=("label",))
+        found = look_at_tables(arguments.name, arguments.table, columns)
+    else:
+        found = look_at_folder(arguments.name, arguments.folder)
+    kept = {"keep_labels": arguments.keep_label} if arguments.keep_label else {}
+    return replace(found, entry={**found.entry, **kept})
 
 
 def _table(text: str) -> tuple[str, str]:
@@ -156,6 +157,4 @@ def add_init(commands: Any) -> None:
         help="rows of a domain; once for each, the source first, then the target",
     )
     add_column_options(init, "COLUMN")
-    init.add_argument(
-        "--force", action="store_true", help="replace a file that is there"
-    )
+    add_force(init)

@@ -20,6 +20,7 @@ from cdspp.cli.study_files import STUDY_EXTRA, read_study
 from cdspp.cli.verify import add_verify
 from cdspp.core.errors import DiskFullError, MethodFailed, NotWritableError
 from cdspp.core.faults import memory_words, out_of_memory
+from cdspp.core.labels import keep_labels
 from cdspp.core.version import VERSION
 
 __all__ = ["main", "run_command"]
@@ -117,7 +118,9 @@ def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> 
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     arguments = parser.parse_args(argv)
     try:
-        _print(arguments.run(arguments))
+        with keep_labels(*getattr(arguments, "keep_label", ())):
+            text = arguments.run(arguments)
+        _print(text)
     except USER_ERRORS as error:
         return _refuse(parser.prog, str(error))
     except (MemoryError, RuntimeError) as error:

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from cdspp.cli.command import add_command, need_package
+from cdspp.cli.command import add_command, add_force, check_outputs, need_package
 from cdspp.cli.reading import (
     add_bridge,
     add_reading,
@@ -29,9 +29,10 @@ FILES = """\
 input files:
   A table with a header: .csv, .tsv, .txt (also between semicolons or tabs, which the
   header shows; also with .gz), .parquet, .xlsx (its first sheet). A column `label`
-  (empty, -1, NA or ? where a row is unlabelled), optionally a column `id` (a first
-  column without a name is one); every other column is a feature. --label, --id and
-  --drop say what is called otherwise or is no feature.
+  (empty, -1, ?, NA, null and the like where a row is unlabelled), optionally a column
+  `id` (a first column without a name is one); every other column is a feature. --label,
+  --id and --drop say what is called otherwise or is no feature, --keep-label NA that NA
+  is a class.
   Or arrays: .npz with a matrix X, optionally y (-1 where unlabelled) and ids; .mat
   (saved with -v7 or older) alike, where the only matrix may have any name and labels
   may be `label` or `labels`.
@@ -79,6 +80,7 @@ def _fit(arguments: argparse.Namespace) -> str:
     from cdspp.cli.forecast import expected_cost, refuse_memory, told_while
     from cdspp.cli.rows import scaled_both, target_labels, write_predictions
 
+    check_outputs(arguments, ["output", "model"], ["source", "target", "paired"])
     model = _model(arguments)
     read, rows = read_both(arguments)
     bridge, shared = bridge_of(arguments, read, rows, model.bridges)
@@ -145,6 +147,7 @@ def _predict(arguments: argparse.Namespace) -> str:
     from cdspp.datasets.table_rows import complete
     from cdspp.methods.model_file import read_model
 
+    check_outputs(arguments, ["output"], ["model", "target"])
     model, kept = read_model(arguments.model)
     features = kept.get("features", ())
     target = _read_new(arguments, kept.get("columns", (None, None, ())))
@@ -154,6 +157,8 @@ def _predict(arguments: argparse.Namespace) -> str:
             f"fitted on. Expected {_shortened(features)}, got "
             f"{_shortened(target.features)}."
         )
+    if not features:
+        target.require_names()
     target = complete(target, impute=arguments.impute, means=kept.get("means"))
     if "scaling" in kept:  # not in models that the library kept
         target = scaled(target, kept["scaling"])
@@ -210,6 +215,7 @@ def add_fit(commands: Any) -> None:
     fit.add_argument(
         "--model", metavar="FILE", help="also keep the model, for `predict`"
     )
+    add_force(fit)
     add_bridge(fit)
     add_reading(fit)
     add_scale(fit)
@@ -229,4 +235,5 @@ def add_predict(commands: Any) -> None:
     predict.add_argument("--model", required=True, metavar="FILE", help="the model")
     predict.add_argument("--target", required=True, metavar="FILE", help="target rows")
     predict.add_argument("--output", required=True, metavar="FILE", help="CSV to write")
+    add_force(predict)
     add_reading(predict)

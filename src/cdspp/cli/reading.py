@@ -35,7 +35,7 @@ def add_reading(command: argparse.ArgumentParser) -> None:
 def add_column_options(
     command: argparse.ArgumentParser, metavar: str, hint: str = ""
 ) -> None:
-    """Add the options that say what the columns of a file are called."""
+    """Add the options that say what columns and labels of a file are."""
     for name, what in (("label", "labels"), ("id", "identifiers")):
         command.add_argument(
             f"--{name}",
@@ -48,6 +48,14 @@ def add_column_options(
         default=[],
         metavar=metavar,
         help="a column to leave out; may be repeated",
+    )
+    command.add_argument(
+        "--keep-label",
+        action="append",
+        default=[],
+        metavar="LABEL",
+        help="a class as it is written, though it looks like a missing label (NA) or "
+        "differs from another in capitals alone; may be repeated",
     )
 
 
@@ -113,6 +121,7 @@ def read_both(
     arguments: argparse.Namespace,
 ) -> tuple[DomainRows, DomainRows | None]:
     """Return the rows of target and source, all finite, with the columns asked for."""
+    from cdspp.core.labels import require_distinct
     from cdspp.datasets.table_files import Columns
     from cdspp.datasets.table_rows import complete, read_domain, require_dropped
 
@@ -123,6 +132,8 @@ def read_both(
         # Nothing is written of source rows: their identifiers may lack.
         read.append(read_domain(arguments.source, Columns(*names, ("label",))))
     require_dropped(names[2], read)
+    target.require_distinct_ids()  # predictions are written by these
+    require_distinct({rows.path: rows.labels for rows in read})
     target, *sources = (complete(rows, impute=arguments.impute) for rows in read)
     return target, sources[0] if sources else None
 

@@ -145,8 +145,8 @@ def own_dataset(
     name : str
         Identifier of the data set.
     own : mapping
-        Its `folder`, with `paired` as `FolderDataset` takes it; its `tables` by domain,
-        with `columns`, `drop`, `impute` and `paired` as `TablesDataset` takes them; or
+        Its `folder`, with what else `FolderDataset` takes; its `tables` by domain, with
+        what else `TablesDataset` takes; or
         a `class` that makes its files, ``module:Class`` or what an installed package
         offers (entry point ``cdspp.datasets``), with its `options`.
     memory : path, optional
@@ -167,7 +167,7 @@ def own_dataset(
         return _from_class(name, **how)
     if "tables" in how:
         return TablesDataset(name, **how, memory=memory)
-    if more := [key for key in how if key not in ("folder", "paired")]:
+    if more := [key for key in how if key not in FolderDataset.keys]:
         raise ConfigError(f"data set {name}: {', '.join(more)} is for tables alone.")
     if not isinstance(how.get("paired", ""), str):
         raise ConfigError(

@@ -10,6 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from cdspp.core.errors import DataError
+from cdspp.core.labels import keep_labels as kept_labels
+from cdspp.core.labels import require_distinct
 from cdspp.core.wording import counted
 from cdspp.datasets.base import (
     Dataset,
@@ -51,6 +53,8 @@ class FolderDataset(Dataset):
     paired : str, optional
         Name of the folder in each domain that holds paired files: those of one name,
         whatever their suffix, describe one object, of no known class.
+    keep_labels : sequence of str, optional
+        Classes that differ from others in capitals alone.
 
     Raises
     ------
@@ -61,12 +65,15 @@ class FolderDataset(Dataset):
         is not in every domain.
     """
 
+    keys = ("folder", "paired", "keep_labels")
+
     def __init__(
         self,
         identifier: str,
         folder: str | Path,
         memory: str | Path | None = None,
         paired: str | None = None,
+        keep_labels: Sequence[str] = (),
     ) -> None:
         check_identifier("data set name", identifier)
         self.identifier = identifier
@@ -75,6 +82,8 @@ class FolderDataset(Dataset):
         self.paired = paired
         self.domains = tuple(_subfolders(self.folder, "domain"))
         found = {d: _subfolders(self.folder / d, "class") for d in self.domains}
+        with kept_labels(*keep_labels):
+            require_distinct(found)
         self._classes_of = found
         self.classes = tuple(
             sorted({name for names in found.values() for name in names} - {paired})

@@ -150,11 +150,8 @@ def read_pairs(
 
 def _by_id(rows: DomainRows) -> dict[str, int]:
     """Return the place of each identifier."""
-    places = {name: k for k, name in enumerate(rows.ids)}
-    if len(places) < len(rows.ids):
-        twice = next(n for k, n in enumerate(rows.ids) if places[n] != k)
-        raise DataError(f"{rows.path}: the identifier {twice!r} is there twice.")
-    return places
+    rows.require_distinct_ids()
+    return {name: k for k, name in enumerate(rows.ids)}
 
 
 def _like(rows: DomainRows, domain: DomainRows, impute: bool) -> DomainRows:

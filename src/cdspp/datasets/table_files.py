@@ -6,8 +6,9 @@ import csv
 import difflib
 import gzip
 import importlib.util
+import sys
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -152,25 +153,52 @@ def _text_cells(path: Path, separator: str) -> pd.DataFrame:
         kind = SEPARATORS[separator]
         told = "CSV" if separator == "," else f"cells between {kind}"
         unreadable = DataError(f"{path}: cannot be read as {told} ({error}).")
-        raise _uneven_record(path, separator) or unreadable from error
-    # A short record is filled up with empty cells: only they make it worth a look.
-    if cells.iloc[:, -1].eq("").any() and (fault := _uneven_record(path, separator)):
+        is_open = "inside string" in str(error)
+        raise _record_fault(path, separator, is_open) or unreadable from error
+    with _opened(path) as stream:
+        n_lines = sum(1 for line in stream if not line.isspace())
+    # A short record is filled up with empty cells: only they, and cells of several
+    # lines, make it worth a look.
+    odd = n_lines > len(cells) or cells.iloc[:, -1].eq("").any()
+    if odd and (fault := _record_fault(path, separator)):
         raise fault
     return cells
 
 
-def _uneven_record(path: Path, separator: str) -> DataError | None:
-    """Return what is wrong with the first record that is not as long as the header."""
+def _records(path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the records that are not blank, each with the line where it begins."""
+    csv.field_size_limit(sys.maxsize)  # a stray quote may take in a whole file
     with _opened(path) as stream:
-        lines = csv.reader(stream, delimiter=separator)
-        records = (cells for cells in lines if len(cells) > 1 or "".join(cells).strip())
-        width = len(next(records, []))
-        for number, cells in enumerate(records, start=2):
-            if len(cells) != width:
-                return DataError(
-                    f"{path}: record {number} has {len(cells)} cells, the header "
-                    f"{width}."
-                )
+        lines, line = csv.reader(stream, delimiter=separator), 1
+        for cells in lines:
+            if len(cells) > 1 or "".join(cells).strip():
+                yield line, cells
+            line = lines.line_num + 1
+
+
+def _record_fault(
+    path: Path, separator: str, open_quote: bool = False
+) -> DataError | None:
+    """Return what is wrong with the first record that is not like the header.
+
+    A stray quote makes one cell of what lies between the cells of two rows, or of all
+    the rest where it has no end.
+    """
+    quote = "Remove it, or double it where it is part of a cell."
+    width = 0
+    for number, (line, cells) in enumerate(_records(path, separator), start=1):
+        width = width or len(cells)
+        for cell in cells:
+            _, *rest = cell.split("\n")
+            n_rows = 1 + sum(bool(part.strip()) for part in rest[:-1])
+            if rest and cell.count(separator) == n_rows * (width - 1):
+                fault = f"a quote in line {line} takes in line {line + len(rest)}, too"
+                return DataError(f"{path}: {fault}. {quote}")
+        if len(cells) != width and not open_quote:
+            fault = f"record {number} has {len(cells)} cells, the header {width}"
+            return DataError(f"{path}: {fault}.")
+    if open_quote:
+        return DataError(f"{path}: a quote in line {line} has no end. {quote}")
     return None
 
 

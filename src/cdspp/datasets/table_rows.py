@@ -6,6 +6,7 @@ import math
 import os
 import re
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,18 +16,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
+from cdspp.core.labels import NULL_WORDS, UNLABELLED, as_text, is_missing, null_words
 from cdspp.core.wording import counted
 from cdspp.datasets.table_files import ID, LABEL, Columns, missing_name, read_file
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["DomainRows", "complete", "read_domain", "require_dropped"]
+__all__ = [
+    "DomainRows",
+    "complete",
+    "read_domain",
+    "require_dropped",
+]
 
-# What people and programs write where they have no label.
-NO_LABEL = ("", "-1", "NA", "<NA>", "?", "NaN", "nan", "None")
-# And where they have no number, in small letters.
-NO_NUMBER = ("", "na", "<na>", "n/a", "#n/a", "?", "nan", "none", "null")
 # What labels and identifiers are called among arrays.
 LABEL_ARRAYS, ID_ARRAYS = ("y", "label", "labels"), ("ids", "id")
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0*")
@@ -60,6 +63,8 @@ class DomainRows:
         Number of features in the file, where the scaling left X another.
     notes : tuple of str
         What else is to be said of the rows.
+    null_words : str
+        Words, counted, that stand where there is no label.
     """
 
     path: str
@@ -73,6 +78,7 @@ class DomainRows:
     scaling: str = ""
     width: int = 0
     notes: tuple[str, ...] = ()
+    null_words: str = ""
 
     def told(self, role: str) -> str:
         """Describe the rows in one line."""
@@ -82,6 +88,7 @@ class DomainRows:
         parts = [
             counted(len(self.labels), "row"),
             labelled,
+            self.null_words and f"read as no label: {self.null_words}",
             counted(self.width or self.X.shape[1], "feature"),
             self.scaling,
             *self.notes,
@@ -92,6 +99,26 @@ class DomainRows:
         """Return the rows with some features, in that order."""
         places = [self.features.index(name) for name in names]
         return replace(self, X=self.X[:, places], features=tuple(names))
+
+    def require_distinct_ids(self) -> None:
+        """Raise DataError where two rows have one id."""
+        name, count = Counter(self.ids).most_common(1)[0]
+        if count > 1:
+            raise DataError(
+                f"{self.path}: the id {name!r} is there {count} times, expected once. "
+                "Name a column of other ids by --id, or leave out rows."
+            )
+
+    def require_names(self) -> None:
+        """Raise DataError where names are numbers, other than a count of columns."""
+        names, n = list(self.features), len(self.features)
+        counted_up = [[str(k + first) for k in range(n)] for first in (0, 1)]
+        numbers = (_is_missing(k) or not math.isnan(_number(k)) for k in names)
+        if names and names not in counted_up and all(numbers):
+            raise DataError(
+                f"{self.path}: the first row holds numbers ({names[0]}, ...), expected "
+                "the names of the columns. Put a row of names above it."
+            )
 
     def place(self, row: int, column: int) -> str:
         """Say where a number stands in the file."""
@@ -109,10 +136,10 @@ def read_domain(
     Parameters
     ----------
     path : path
-        A table with a header (CSV, TSV, Parquet, XLSX): `label` (one of `NO_LABEL`
-        where unlabelled) and `id` are optional columns, all others are features; a
-        first column without a name holds ids. Or arrays (NPZ, MATLAB): `X`, in MATLAB
-        also a matrix of another name, if wanted, `y` and `ids`.
+        A table with a header (CSV, TSV, Parquet, XLSX): `label` (empty, -1 or one
+        of `NULL_WORDS` where unlabelled) and `id` are optional columns, all others are
+        features; a first column without a name holds ids. Or arrays (NPZ, MATLAB): `X`,
+        in MATLAB also a matrix of another name, if wanted, `y` and `ids`.
     columns : Columns, optional
         Other names of these columns or arrays, and columns to leave out.
 
@@ -149,7 +176,9 @@ def _from_table(table: pd.DataFrame, path: str, columns: Columns) -> DomainRows:
     features = [n for n in header if n not in (label, id_, *columns.drop)]
     X = _numbers(rows[features], path)
     labels = rows[label].tolist() if label in rows else [""] * len(rows)
-    ids = [str(value) for value in rows[id_]] if id_ in rows else _numbered(len(rows))
+    ids = (
+        [as_text(value) for value in rows[id_]] if id_ in rows else _numbered(len(rows))
+    )
     return DomainRows(
         path=path,
         X=X,
@@ -160,6 +189,7 @@ def _from_table(table: pd.DataFrame, path: str, columns: Columns) -> DomainRows:
         has_ids=id_ in rows,
         dropped=tuple(name for name in columns.drop if name in header),
         notes=tuple(notes),
+        null_words=null_words(labels),
     )
 
 
@@ -205,7 +235,7 @@ def _numbers(cells: pd.DataFrame, path: str) -> NDArray[np.float64]:
 
 
 def _is_missing(cell: Any) -> bool:
-    return str(cell).strip().lower() in NO_NUMBER
+    return str(cell).strip().lower() in NULL_WORDS
 
 
 def _number(cell: Any) -> float:
@@ -252,8 +282,9 @@ def _from_arrays(
     return DomainRows(
         path=path,
         X=X.astype(np.float64),
-        ids=[str(value) for value in ids],
+        ids=[as_text(value) for value in ids],
         labels=_texts(labels.tolist()),
+        null_words=null_words(labels.tolist()),
         has_ids=id_ is not None,
         dropped=tuple(name for name in columns.drop if name in arrays),
     )
@@ -298,13 +329,13 @@ def _matrix(
 
 
 def _texts(labels: Iterable[Any]) -> list[str]:
-    """Return labels as text: 7 and 7.0 are "7", all of `NO_LABEL` is ""."""
+    """Return labels as text: 7 and 7.0 are "7", what means that there is none is ""."""
     found = []
     for value in labels:
-        text = str(value).strip()
+        text = "" if is_missing(value) else as_text(value).strip()
         if whole := _WHOLE.fullmatch(text):
             text = whole[1]
-        found.append("" if text in NO_LABEL else text)
+        found.append("" if text == str(UNLABELLED) else text)
     return found
 
 

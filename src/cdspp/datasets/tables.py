@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from cdspp.core.errors import DataError
+from cdspp.core.labels import keep_labels, require_distinct
 from cdspp.core.whole_files import write_json
 from cdspp.core.wording import counted
 from cdspp.datasets.base import (
@@ -56,6 +57,8 @@ class TablesDataset(Dataset):
     paired : bool, default=False
         Whether rows without a label whose id is in every table are pairs: they are the
         same object, and neither source nor target rows.
+    keep_labels : sequence of str, optional
+        Labels that are classes as they are written, as `cdspp.keep_labels` takes them.
     memory : path, optional
         JSON file where digests of the files and what they hold are kept.
 
@@ -76,6 +79,7 @@ class TablesDataset(Dataset):
         drop: Sequence[str] = (),
         impute: bool = False,
         paired: bool = False,
+        keep_labels: Sequence[str] = (),
         memory: str | Path | None = None,
     ) -> None:
         check_identifier("data set name", identifier)
@@ -86,6 +90,7 @@ class TablesDataset(Dataset):
         self.domains = tuple(tables)
         self.columns, self.drop, self.impute = dict(columns or {}), tuple(drop), impute
         self.memory, self.paired = memory, paired
+        self.kept = tuple(keep_labels)
 
     @property
     def n_paired(self) -> int:  # type: ignore[override]
@@ -112,12 +117,13 @@ class TablesDataset(Dataset):
 
     def notes(self) -> list[str]:
         """Return what the user should know of rows, ids and classes."""
-        contents = self.contents()
+        contents, words = self.contents(), self._summary["null_words"]
         labelled = {name: {*sizes} - {""} for name, sizes in contents.items()}
         return [
             *(
                 f"{self.tables[name]}: {sizes['']} of {sum(sizes.values())} rows have "
-                "no label; as a target they are predicted."
+                f"no label{words[name] and f' ({words[name]} among them)'}; as a "
+                "target they are predicted."
                 for name, sizes in contents.items()
                 if "" in sizes
             ),
@@ -141,6 +147,7 @@ class TablesDataset(Dataset):
                 raise DataError(f"{path}: no such file.")
         digests = file_digests(list(self.tables.values()), self.memory)
         how = [list(self.tables), self.columns, self.drop, self.impute, self.paired]
+        how.append(self.kept)
         text = json.dumps([list(digests.values()), how], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -203,6 +210,7 @@ class TablesDataset(Dataset):
                 name: _counted_labels(part, len(self._pairs))
                 for name, part in rows.items()
             },
+            "null_words": {name: part.null_words for name, part in rows.items()},
             "shared": sum(n > 1 for name, n in ids.items() if name not in self._pairs),
             "paired": len(self._pairs),
         }
@@ -213,7 +221,9 @@ class TablesDataset(Dataset):
     @cached_property
     def _rows(self) -> dict[str, DomainRows]:
         try:
-            found = {name: self._read(path) for name, path in self.tables.items()}
+            with keep_labels(*self.kept):
+                found = {name: self._read(path) for name, path in self.tables.items()}
+                require_distinct({name: rows.labels for name, rows in found.items()})
             require_dropped(self.drop, list(found.values()))
         except DataError as error:
             raise DataError(_in_a_study(str(error))) from error
@@ -229,9 +239,7 @@ class TablesDataset(Dataset):
                 f"{path}: no row has a label. Name their column (columns: {{label: "
                 "...}}), or label some rows."
             )
-        repeated = [name for name, count in Counter(rows.ids).items() if count > 1]
-        if repeated:
-            raise DataError(f"{path}: the id {repeated[0]!r} is there more than once.")
+        rows.require_distinct_ids()
         return rows
 
 

@@ -344,7 +344,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
                 f"source.y must label every source row, got {np.sum(~labelled)} "
                 "without a label. Leave unlabelled source rows out."
             )
-        check_classes(y_source)
+        check_classes(y_source, "source.y")
         return X_source, y_source
 
     def _validate_bridge(

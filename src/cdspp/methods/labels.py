@@ -13,6 +13,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from cdspp.core.errors import LabelWarning
+from cdspp.core.labels import (
+    ALIKE,
+    UNLABELLED,
+    as_text,
+    is_missing,
+    lookalikes,
+    null_words,
+)
 
 __all__ = [
     "UNLABELLED",
@@ -22,14 +30,13 @@ __all__ = [
     "read_labels",
 ]
 
-UNLABELLED = -1
-
 
 def read_labels(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the labels that are there, and which rows have one.
 
-    Unlabelled are ``None``, NaN, pandas' ``NA``, blank text and -1, alike in lists,
-    arrays and pandas objects of every type.
+    Unlabelled are ``None``, NaN, pandas' ``NA``, blank text, -1 and what a mask hides,
+    alike in lists, arrays and pandas objects of every type; so are words such as "NA"
+    and "null", of which a warning tells. Labels of type bytes are text in UTF-8.
 
     Parameters
     ----------
@@ -46,7 +53,12 @@ def read_labels(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     Raises
     ------
     ValueError
-        Labels mix text and numbers, or hold the text "-1".
+        Labels mix text and numbers, or hold the text "-1" or bytes that are not UTF-8.
+
+    Warns
+    -----
+    LabelWarning
+        Words stand for no label, which may be classes: see `cdspp.keep_labels`.
 
     Examples
     --------
@@ -55,24 +67,34 @@ def read_labels(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     (['cat', 'dog'], [True, False, True, False])
     """
     given: NDArray[Any] = column_or_1d(_as_array(y), warn=True)
-    if given.dtype.kind == "O":
-        labelled = ~_missing(given.tolist())
-    elif given.dtype.kind == "U":
-        labelled = np.char.strip(given) != ""
+    if is_text := given.dtype.kind in "OSU":
+        found = given.tolist()
+        labelled = ~_missing(found)
+        if not labelled.all() and (words := null_words(found)):
+            warnings.warn(
+                f"read as no label: {words}. Where such a word is a class, fit in the "
+                "block `with cdspp.keep_labels(word):`.",
+                LabelWarning,
+                stacklevel=3,
+            )
     elif given.dtype.kind == "f":
         labelled = ~np.isnan(given) & (given != UNLABELLED)
     else:
         labelled = np.asarray(given != UNLABELLED)
     values = given[labelled]
-    return (_of_one_kind(values) if given.dtype.kind in "OU" else values), labelled
+    return (_of_one_kind(values) if is_text else values), labelled
 
 
 def _as_array(y: Any) -> Any:
     """Return labels as an array that makes no text of what is missing."""
+    if isinstance(y, np.ma.MaskedArray):
+        y = y.tolist()  # None where masked
+    elif isinstance(y, (list, tuple)):
+        y = [None if value is np.ma.masked else value for value in y]
     if hasattr(y, "isna") and hasattr(y, "to_numpy") and y.ndim == 1:
         plain = getattr(y.dtype, "kind", "O") in "biuf" and not y.isna().any()
         return y.to_numpy() if plain else y.to_numpy(dtype=object)
-    if isinstance(y, (list, tuple)) and not any(map(_is_row, y)):
+    if isinstance(y, list) and not any(map(_is_row, y)):
         found = np.empty(len(y), dtype=object)
         found[:] = y
         numbers = all(isinstance(v, (int, float, np.number, np.bool_)) for v in y)
@@ -87,28 +109,15 @@ def _is_row(value: Any) -> bool:
 def _missing(values: list[Any]) -> NDArray[np.bool_]:
     """Return which values stand for no label; each that occurs is looked at once."""
     try:
-        known = {value: _is_missing(value) for value in {*values}}
+        known = {value: is_missing(value) for value in {*values}}
         return np.array([known[value] for value in values], dtype=bool)
     except (TypeError, ValueError):  # a value that cannot be hashed
-        return np.array([_is_missing(value) for value in values], dtype=bool)
-
-
-def _is_missing(value: Any) -> bool:
-    if value is None:
-        return True
-    if isinstance(value, str):
-        return not value.strip()
-    try:
-        return bool(value != value) or (
-            value == UNLABELLED and not isinstance(value, (bool, np.bool_))
-        )
-    except TypeError:  # pandas' NA is neither equal to itself nor not
-        return True
+        return np.array([is_missing(value) for value in values], dtype=bool)
 
 
 def _of_one_kind(values: NDArray[Any]) -> NDArray[Any]:
     """Return labels of an object array in their own type."""
-    found = values.tolist()
+    found = [as_text(v) if isinstance(v, bytes) else v for v in values.tolist()]
     texts = [isinstance(value, str) for value in found]
     if any(texts) and not all(texts):
         text, other = found[texts.index(True)], found[texts.index(False)]
@@ -124,9 +133,14 @@ def _of_one_kind(values: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(found)
 
 
-def check_classes(y: NDArray[Any]) -> None:
-    """Refuse labels that are no classes; one or two of each class are usual here."""
+def check_classes(y: NDArray[Any], name: str = "y") -> None:
+    """Refuse labels that are no classes; one or two of each class are usual here.
+
+    Warns of classes that are surely the same, though they are not written alike.
+    """
     if y.dtype.kind == "U":  # any text is a class, and asking takes half a millisecond
+        if pairs := lookalikes({name: {*y.tolist()}}):
+            warnings.warn(_alike(pairs), LabelWarning, stacklevel=4)
         return
     with few_rows_a_class():
         check_classification_targets(y)
@@ -168,13 +182,9 @@ def compare_classes(target: NDArray[Any], source: NDArray[Any], name: str) -> No
         )
     ours, theirs = np.unique(target), np.unique(source)
     alone = np.setdiff1d(ours, theirs), np.setdiff1d(theirs, ours)
-    if pairs := _lookalikes(*alone):
-        listed = "; ".join(
-            f"{a!r} in the target, {b!r} in the source" for a, b in pairs
-        )
-        raise ValueError(
-            f"Classes differ in capitals or blanks alone: {listed}. Write them alike."
-        )
+    pairs = lookalikes({"target": alone[0].tolist(), "source": alone[1].tolist()})
+    if pairs := [pair for pair in pairs if "(target)" in pair and "(source)" in pair]:
+        raise ValueError(_alike(pairs))
     told = [
         f"{_listed(names)} in the {where} only"
         for names, where in zip(alone, ("target", "source"), strict=True)
@@ -191,15 +201,11 @@ def compare_classes(target: NDArray[Any], source: NDArray[Any], name: str) -> No
         warnings.warn(f"{name}: {'; '.join(told)}.", LabelWarning, stacklevel=3)
 
 
-def _lookalikes(target: NDArray[Any], source: NDArray[Any]) -> list[tuple[str, str]]:
-    if target.dtype.kind != "U":
-        return []
-    known = {_folded(name): str(name) for name in source}
-    return [(str(n), known[_folded(n)]) for n in target if _folded(n) in known]
-
-
-def _folded(name: str) -> str:
-    return " ".join(name.split()).casefold()
+def _alike(pairs: Sequence[str]) -> str:
+    return (
+        f"{ALIKE}: {'; '.join(pairs)}. Write them alike, or fit in the block "
+        "`with cdspp.keep_labels(name):` where both are classes."
+    )
 
 
 def _listed(names: Sequence[Any] | NDArray[Any], most: int = 5) -> str:

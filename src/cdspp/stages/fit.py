@@ -20,6 +20,7 @@ import cdspp.core.light_sklearn  # noqa: F401
 from cdspp.core.errors import CollapseWarning, MethodFailed
 from cdspp.core.faults import crash_words, stops_job
 from cdspp.core.jobs import log_ready
+from cdspp.core.labels import keep_labels
 from cdspp.core.names import fit_key
 from cdspp.core.provenance import (
     Usage,
@@ -35,7 +36,7 @@ from cdspp.core.reuse import sharing
 from cdspp.core.seeding import integer_seed
 from cdspp.core.whole_files import read_json
 from cdspp.methods import make, method_class, seed_option
-from cdspp.methods.base import UNLABELLED, HeterogeneousClassifier, Round, SourceDomain
+from cdspp.methods.base import HeterogeneousClassifier, Round, SourceDomain
 from cdspp.methods.collapse import find_collapse
 from cdspp.stages.artifacts import (
     FIT_COLUMNS,
@@ -227,7 +228,8 @@ def _make_fit(task_block: TaskBlock, fit: Fit, content: Mapping[str, Any]) -> No
         keep_sparse=bool(fit.bridge) and method_class(fit.method).accepts_sparse,
     )
     for trial in trials:
-        outcome, rounds = run(trial)
+        with keep_labels(*trial.classes):  # what means no label is left out before
+            outcome, rounds = run(trial)
         outcome |= {"rounds": len(rounds), "tested": len(trial.test_ids)}
         outcomes.append({**outcome, "test_ids": ids_digest(trial.test_ids)})
         _append(rows, trial, rounds)
@@ -322,8 +324,7 @@ def _fit_trial(
 
 def _check_rounds(rounds: Sequence[Round], trial: Trial) -> None:
     """Check that a method gives what can be written: a known label for every row."""
-    labels = {*np.asarray(trial.source.y), *trial.y} - {UNLABELLED}
-    n = len(trial.test_ids)
+    labels, n = trial.classes, len(trial.test_ids)
     for entry in rounds:
         sizes = {len(entry.prediction)}
         sizes |= {n if entry.confidence is None else len(entry.confidence)}

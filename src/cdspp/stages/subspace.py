@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from cdspp.core.faults import stops_job
+from cdspp.core.labels import keep_labels
 from cdspp.core.linalg import column_signs, row_normalise
 from cdspp.core.provenance import limit_threads
 from cdspp.core.whole_files import atomic
@@ -122,7 +123,8 @@ def _arrays(
     """Fit a trial and return what is written of its subspace."""
     extra = {"final_fit": True} if "final_fit" in option_defaults(method) else {}
     model = make(method, **{**options, "keep_projections": True, **extra})
-    model.fit(trial.X, trial.y, source=trial.source)
+    with keep_labels(*trial.classes):
+        model.fit(trial.X, trial.y, source=trial.source)
     n_given = len(trial.source_ids) + len(trial.labelled_ids)
     views = fixed_view(_projected(model, trial), anchors=n_given)
     groups = ["source", "labelled", "unlabelled"]

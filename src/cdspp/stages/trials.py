@@ -63,6 +63,11 @@ class Trial:
         known = np.array([label != UNLABELLED for label in self.y])
         return SourceDomain(self.X[known], self.y[known])
 
+    @property
+    def classes(self) -> set[Any]:
+        """Labels of source and target rows."""
+        return {*np.asarray(self.source.y), *self.y} - {UNLABELLED}
+
 
 @dataclass(frozen=True)
 class TaskFiles:

@@ -1,0 +1,151 @@
+"""Labels in files and in arrays: what stands for none, and which look like another."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from cdspp.core.errors import DataError
+
+__all__ = [
+    "ALIKE",
+    "NULL_WORDS",
+    "UNLABELLED",
+    "as_text",
+    "is_missing",
+    "keep_labels",
+    "lookalikes",
+    "null_words",
+    "require_distinct",
+]
+
+UNLABELLED = -1
+# What pandas reads as missing, NaT and the question mark; in small letters.
+NULL_WORDS = frozenset(
+    ("", "?", "na", "<na>", "n/a", "#na", "#n/a", "#n/a n/a", "none", "null", "nat")
+    + ("nan", "-nan", "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan")
+)
+ALIKE = "Classes differ in capitals, blanks or the form of letters alone"
+
+_kept: ContextVar[frozenset[Any]] = ContextVar("kept", default=frozenset())
+
+
+@contextmanager
+def keep_labels(*names: Any) -> Iterator[None]:
+    """Take labels for classes as they are written, in the block.
+
+    Parameters
+    ----------
+    *names : str
+        Words that would mean that there is no label, such as "NA", and classes that
+        differ from others in capitals alone.
+
+    Notes
+    -----
+    It holds for the thread that runs the block, not for processes that it starts.
+
+    Examples
+    --------
+    >>> import cdspp
+    >>> from cdspp.methods.labels import read_labels
+    >>> with cdspp.keep_labels("None"):
+    ...     print(*read_labels(["None", "scratch", ""])[0])
+    None scratch
+    """
+    token = _kept.set(_kept.get() | {*names})
+    try:
+        yield
+    finally:
+        _kept.reset(token)
+
+
+def as_text(value: Any) -> str:
+    """Return a label or identifier as text; DataError for bytes that are not UTF-8."""
+    try:
+        return value.decode() if isinstance(value, bytes) else str(value)
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{value!r} has type bytes and is not UTF-8 ({error.reason}). "
+            "Decode it, or write it anew."
+        ) from error
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value means that there is no label, in a file or an array.
+
+    Examples
+    --------
+    >>> [is_missing(value) for value in (None, -1, " ", "n/a", "NULL", "cat", True)]
+    [True, True, True, True, True, False, False]
+    """
+    if value is None or value is np.ma.masked:
+        return True
+    if isinstance(value, (str, bytes)):
+        text = as_text(value).strip()
+        return text.lower() in NULL_WORDS and (not text or text not in _kept.get())
+    try:
+        return bool(value != value) or (
+            value == UNLABELLED and not isinstance(value, (bool, np.bool_))
+        )
+    except TypeError:  # pandas' NA is neither equal to itself nor not
+        return True
+
+
+def null_words(values: Iterable[Any]) -> str:
+    """Count the words, other than blanks, that mean that there is no label.
+
+    Examples
+    --------
+    >>> null_words(["cat", "NA", "", "null", "NA"])
+    "2 'NA' and 1 'null'"
+    """
+    counts = Counter(value for value in values if isinstance(value, (str, bytes)))
+    words = Counter[str]()
+    for value, count in counts.items():
+        if is_missing(value):
+            words[as_text(value).strip()] += count
+    return " and ".join(f"{n} {w!r}" for w, n in words.most_common() if w)
+
+
+def lookalikes(classes: Mapping[str, Iterable[Any]]) -> list[str]:
+    """Name classes that are surely the same, though they are not written alike.
+
+    Parameters
+    ----------
+    classes : mapping of str to iterable
+        Labels by where they are; those of `keep_labels` are left out.
+
+    Examples
+    --------
+    >>> lookalikes({"lab": ["Cat", "dog"], "field": ["cat ", "dog"]})
+    ["'Cat' (lab), 'cat ' (field)"]
+    """
+    places: dict[str, dict[str, list[str]]] = {}
+    for where, labels in classes.items():
+        for name in sorted({n for n in labels if isinstance(n, str)} - _kept.get()):
+            folded = unicodedata.normalize("NFKC", name).casefold()
+            same = places.setdefault(" ".join(folded.split()), {})
+            same.setdefault(name, []).append(where)
+    return [_told(same) for same in places.values() if len(same) > 1]
+
+
+def _told(same: Mapping[str, Sequence[str]]) -> str:
+    # Two forms of one letter look equal but for their codes.
+    as_seen = len({unicodedata.normalize("NFC", name) for name in same}) == len(same)
+    show = repr if as_seen else ascii
+    return ", ".join(f"{show(n)} ({' and '.join(where)})" for n, where in same.items())
+
+
+def require_distinct(classes: Mapping[str, Iterable[str]]) -> None:
+    """Raise DataError where `lookalikes` finds any in files or folders."""
+    if found := lookalikes(classes):
+        raise DataError(
+            f"{ALIKE}: {'; '.join(found)}. Write them alike; where both are classes, "
+            "name one by --keep-label, in a study by keep_labels."
+        )

@@ -1,0 +1,172 @@
+"""What commands write: never over what they read, over other files by force alone."""
+
+from __future__ import annotations
+
+import shlex
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from support.toy_problem import toy_problem
+
+from cdspp.__main__ import main
+from cdspp.cli.command import check_outputs
+from cdspp.core.errors import ConfigError
+
+NAMES = np.array(["ant", "bee", "cat", "dog"])
+PROBLEM = toy_problem(spread=0.3)
+FIT = "fit --method svm-t --source s.csv --target t.csv"
+COMPARE = "compare --source s.csv --target t.csv --repeats 5 --method cdspp-sup"
+PREDICT = "predict --model m.npz --target t.csv"
+
+
+@pytest.fixture(autouse=True)
+def away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in a folder with two tables, links to one, and a model."""
+    monkeypatch.chdir(tmp_path)
+    labels = np.where(PROBLEM.unlabelled, "", NAMES[PROBLEM.truth])
+    pd.DataFrame(PROBLEM.X).assign(label=labels).to_csv("t.csv", index=False)
+    source = pd.DataFrame(PROBLEM.source.X).assign(label=NAMES[PROBLEM.source.y])
+    source.to_csv("s.csv", index=False)
+    assert run(f"{FIT} --output first.csv --model m.npz") == 0
+    Path("soft.csv").symlink_to("t.csv")
+    Path("hard.csv").hardlink_to("t.csv")
+    return tmp_path
+
+
+def run(line: str) -> int:
+    """Run `cdspp` with the words of a line."""
+    return main(shlex.split(line))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"{FIT} --output t.csv",
+        f"{FIT} --output s.csv",
+        f"{FIT} --output ../{{folder}}/t.csv",
+        f"{FIT} --output soft.csv",
+        f"{FIT} --output hard.csv",
+        f"{FIT} --output new.csv --model t.csv",
+        f"{FIT} --paired p.csv q.csv --output p.csv",
+        f"{PREDICT} --output m.npz",
+        f"{PREDICT} --output t.csv",
+        f"{COMPARE} --csv t.csv",
+        f"{COMPARE} --page s.csv",
+    ],
+)
+def test_an_input_is_never_replaced(line: str, away: Path, capsys: Any) -> None:
+    Path("p.csv").touch()
+    before = {path: path.read_bytes() for path in away.iterdir()}
+    assert run(f"{line.format(folder=away.name)} --force") == 2
+    assert (
+        "which the same command reads or writes. Choose another name."
+        in capsys.readouterr().err
+    )
+    assert {path: path.read_bytes() for path in away.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"{FIT} --output new.npz --model new.npz",
+        f"{COMPARE} --csv new.csv --page ./new.csv",
+        f"{FIT} --output soft-new.csv --model first.csv",
+    ],
+)
+def test_two_outputs_are_two_files(line: str, capsys: Any) -> None:
+    Path("soft-new.csv").symlink_to("first.csv")
+    assert run(f"{line} --force") == 2
+    assert "would replace" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        (f"{FIT} --output first.csv", "first.csv"),
+        (f"{FIT} --output new.csv --model old.npz", "old.npz"),
+        (f"{PREDICT} --output first.csv", "first.csv"),
+        (f"{COMPARE} --csv first.csv", "first.csv"),
+    ],
+)
+def test_a_file_that_is_there_is_replaced_by_force_alone(
+    line: str, name: str, capsys: Any
+) -> None:
+    Path(name).write_text("kept")
+    assert run(line) == 2
+    said = f"{name} is there already. Choose another name, or replace it by --force."
+    assert said in capsys.readouterr().err
+    assert Path(name).read_text() == "kept"
+    assert not Path("new.csv").exists()
+    assert run(f"{line} --force") == 0
+    assert Path(name).read_bytes() != b"kept"
+
+
+def test_a_folder_with_an_input_is_never_an_output(away: Path) -> None:
+    with pytest.raises(ConfigError, match="which the same command reads"):
+        check_outputs(Namespace(force=True), [away], [away / "t.csv"])
+    with pytest.raises(ConfigError, match="is there already"):
+        check_outputs(Namespace(force=False), [away], [])
+
+
+@pytest.mark.parametrize("command", ["fit", "compare"])
+def test_an_identifier_that_is_there_twice_is_refused(
+    command: str, capsys: Any
+) -> None:
+    table = pd.read_csv("t.csv").assign(id="x")
+    table.to_csv("twice.csv", index=False)
+    more = " --output new.csv" if command == "fit" else ""
+    assert run(f"{command} --source s.csv --target twice.csv{more}") == 2
+    said = f"twice.csv: the id 'x' is there {len(table)} times, expected once."
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["fit", "compare"])
+def test_classes_that_look_alike_are_named_before_anything_runs(
+    command: str, capsys: Any
+) -> None:
+    table = pd.read_csv("s.csv")
+    table["label"] = table["label"].replace("ant", "Ant")
+    table.to_csv("upper.csv", index=False)
+    more = " --output new.csv" if command == "fit" else ""
+    assert run(f"{command} --source upper.csv --target t.csv{more}") == 2
+    said = "'ant' (t.csv), 'Ant' (upper.csv). Write them alike; where both are classes,"
+    assert said in capsys.readouterr().err
+
+
+def test_a_word_for_no_label_is_counted_and_kept_where_it_is_a_class(
+    capsys: Any,
+) -> None:
+    for name in "st":
+        table = pd.read_csv(f"{name}.csv", keep_default_na=False)
+        table["label"] = table["label"].replace({"ant": "NA", "": "null"})
+        table.to_csv(f"{name}-null.csv", index=False)
+    n = len(PROBLEM.source.y) // 4
+    line = "fit --method svm-t --target t-null.csv --output new.csv --force"
+    assert run(line) == 0
+    told, _ = capsys.readouterr().out.split("\n", 1)
+    assert "labelled in 3 classes, read as no label: " in told
+    assert f"{PROBLEM.unlabelled.sum()} 'null'" in told
+    assert " 'NA'" in told
+    assert run(f"{line} --source s-null.csv") == 2
+    assert f"{n} of {4 * n} have none" in capsys.readouterr().err
+    assert run(f"{line} --source s-null.csv --keep-label NA") == 0
+    predicted = pd.read_csv("new.csv", keep_default_na=False)["predicted"]
+    assert set(predicted) == {"NA", "bee", "cat", "dog"}
+
+
+def test_a_header_is_asked_for_where_a_model_knows_no_names(capsys: Any) -> None:
+    np.savez("t.npz", X=PROBLEM.X, y=np.where(PROBLEM.unlabelled, -1, PROBLEM.truth))
+    assert run("fit --method svm-t --target t.npz --output a.csv --model a.npz") == 0
+    rows = pd.DataFrame(PROBLEM.X)
+    rows.to_csv("bare.csv", index=False, header=False)
+    assert run("predict --model a.npz --target bare.csv --output b.csv") == 2
+    assert "bare.csv: the first row holds numbers" in capsys.readouterr().err
+    for name, prefix in {"counted.csv": "", "named.csv": "f"}.items():
+        rows.add_prefix(prefix).to_csv(name, index=False)
+        line = f"predict --model a.npz --target {name} --output {name}.out"
+        assert run(line) == 0
+        assert len(pd.read_csv(f"{name}.out")) == len(rows)
