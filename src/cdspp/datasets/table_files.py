@@ -6,7 +6,6 @@ import csv
 import difflib
 import gzip
 import importlib.util
-import sys
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -167,7 +166,7 @@ def _text_cells(path: Path, separator: str) -> pd.DataFrame:
 
 def _records(path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the records that are not blank, each with the line where it begins."""
-    csv.field_size_limit(sys.maxsize)  # a stray quote may take in a whole file
+    csv.field_size_limit(2**31 - 1)  # a stray quote may take in a whole file
     with _opened(path) as stream:
         lines, line = csv.reader(stream, delimiter=separator), 1
         for cells in lines:
