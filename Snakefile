@@ -4,6 +4,12 @@ from snakemake.utils import min_version
 
 min_version("9.14.8")
 
+if sys.getfilesystemencoding() != "utf-8":
+    sys.exit(
+        f"Names of files are {sys.getfilesystemencoding()} here, by LC_ALL and "
+        "PYTHONUTF8, but UTF-8 in a study. Set PYTHONUTF8=1, and run again."
+    )
+
 
 configfile: f"{workflow.basedir}/config.yaml"
 

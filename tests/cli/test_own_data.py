@@ -253,6 +253,7 @@ def test_a_source_row_without_a_label_is_refused(folder: Path, capsys: Any) -> N
         (["--method", "cdsp"], "did you mean 'cdspp'"),
         (["--option", "alhpa=1"], "did you mean 'alpha'"),
         (["--option", "alpha=-1"], "'alpha' parameter of CDSPP must be"),
+        (["--option", f"alpha={3000 * '-'}1"], "'alpha' parameter of CDSPP must be"),
         (["--method", "svm-t", "--option", "C=high"], "'C' parameter of SVMT"),
     ],
 )

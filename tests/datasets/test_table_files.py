@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import importlib.util
 import sys
+import types
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -173,6 +176,20 @@ def compressed(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-1] + b"?")
 
 
+def crashing(path: Path) -> None:
+    """Write a MATLAB file that says another type of its matrix than it has."""
+    scipy.io.savemat(path, {"X": np.eye(4, 3)})
+    content = bytearray(path.read_bytes())
+    content[176] = 0
+    path.write_bytes(content)
+
+
+def archive_of_text(path: Path) -> None:
+    """Write an archive whose member has the name of an array, and is none."""
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("X.npy", "text")
+
+
 def hdf5(path: Path) -> None:
     """Write the head of a MATLAB file of version 7.3."""
     head = b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(124) + b"\x00\x02IM"
@@ -196,7 +213,9 @@ MISTAKES: list[tuple[str, str | bytes | dict[str, Any] | Callable[..., Any], str
         lambda path: TABLE.assign(b=pd.Timestamp(0)).to_parquet(path),
         "record 1, column 'b': Timestamp('1970-01-01 00:00:00') is not a number",
     ),
+    ("a.npz", archive_of_text, "a.npz: X in it is no array of NumPy."),
     ("a.mat", "x", "not a readable MATLAB file"),
+    ("h.mat", crashing, "not a readable MATLAB file (SciPy crashed, SIG"),
     ("g.mat", compressed, "not a readable MATLAB file (Error -3 while decompressing"),
     ("b.mat", hdf5, "version 7.3, which is not read. In MATLAB, save it with -v7: s"),
     ("c.mat", {"P": X, "Q": X}, "expected a matrix X of numbers, found P (4, 2), Q ("),
@@ -256,6 +275,34 @@ def test_a_package_that_is_not_installed_is_named_with_the_remedy(
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(DataError, match=f"not installed: pip install {package}$"):
         read_domain(tmp_path / name)
+
+
+def test_a_book_whose_first_sheet_is_a_chart_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "openpyxl", types.ModuleType("openpyxl"))
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
+    (tmp_path / "a.xlsx").write_text("x")
+
+    def chart(*_: object, **__: object) -> None:
+        raise AttributeError("'Chartsheet' object has no attribute 'rows'")
+
+    monkeypatch.setattr(pd, "read_excel", chart)
+    with pytest.raises(DataError, match="the first sheet is no table .'Chartsheet"):
+        read_domain(tmp_path / "a.xlsx")
+
+
+def test_any_error_of_a_reader_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.parquet").write_text("x")
+
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("no rows\nat all")
+
+    monkeypatch.setattr(pd, "read_parquet", fail)
+    with pytest.raises(DataError, match=r"Parquet file \(no rows at all\). Save it"):
+        read_domain(tmp_path / "a.parquet")
 
 
 def test_a_book_that_is_none_is_refused(tmp_path: Path) -> None:

@@ -82,3 +82,16 @@ def test_names_in_a_broken_section_hide_no_fault_of_others(
     entry(config, "methods", "cdspp")["states"] = ["none"]
     entry(config, "benchmarks", "digits")["dataset"] = "digit"
     assert len(faults(config)) == 2
+
+
+def test_a_number_of_things_is_no_decimal(config: dict[str, Any]) -> None:
+    config["trials"] = 2.0
+    assert "trials: 2.0 is not of type 'integer'." in faults(config)
+
+
+def test_a_long_value_is_shown_in_part(config: dict[str, Any]) -> None:
+    config["trials"] = [*range(1000)]
+    [fault] = [fault for fault in faults(config) if fault.startswith("trials")]
+    assert fault.startswith("trials: [0, 1, 2")
+    assert fault.endswith("999] is not of type 'integer'.")
+    assert len(fault) < 250

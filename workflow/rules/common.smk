@@ -28,7 +28,7 @@ from cdspp.study.files import (
     prediction_files,
 )
 from cdspp.study.guest_sections import guest_classes
-from cdspp.study.layers import layered
+from cdspp.study.layers import layered, merge_files
 from cdspp.study.plan import plan_of
 from cdspp.study.renewal import force, outdated_fits, renewal_notes, unrecorded_files
 from cdspp.study.workflow_files import told_file
@@ -43,6 +43,7 @@ STUDY_FILES = [told_file(file) for file in workflow.config_settings.configfiles]
 replaced = workflow.config_settings.replace_workflow_config
 
 try:
+    merge_files(workflow.config_settings.configfiles)  # Snakemake takes a key twice
     layers = layered(
         workflow.config_settings.overwrite_config,
         base=None if replaced else Path(workflow.basedir, "config.yaml"),

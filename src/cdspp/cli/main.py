@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import logging
 import sys
 from collections.abc import Sequence
@@ -115,6 +116,9 @@ def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> 
 
     A parser gives `run`, what makes the answer, and `extra`, as `add_command` says.
     """
+    for stream in (sys.stdout, sys.stderr):  # a name may be of other bytes or letters
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     arguments = parser.parse_args(argv)
     try:

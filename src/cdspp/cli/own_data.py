@@ -72,7 +72,7 @@ def _option(text: str) -> tuple[str, Any]:
         return name, words[value.lower()]
     try:
         return name, ast.literal_eval(value)
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # no value
         return name, value
 
 

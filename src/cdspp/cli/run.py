@@ -168,6 +168,7 @@ def _follow(command: Sequence[str], log: Path, meter: Meter) -> int:
             stdin=subprocess.DEVNULL,
             stdout=stream,
             stderr=subprocess.STDOUT,
+            env={**os.environ, "PYTHONUTF8": "1"},  # whatever LC_ALL makes of names
             process_group=0,
         )
     before = {number: signal.getsignal(number) for number in FORWARDED}

@@ -7,7 +7,7 @@ import difflib
 import gzip
 import importlib.util
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
-from cdspp.core.whole_files import BROKEN
+from cdspp.datasets.mat_files import read_mat
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +26,7 @@ __all__ = ["ID", "LABEL", "Columns", "missing_name", "read_file"]
 LABEL, ID = "label", "id"
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 KNOWN = ".csv, .tsv, .txt (or these with .gz), .parquet, .xlsx, .npz or .mat"
+SHOWN = 200  # letters of what a reader says of a damaged file
 
 
 @dataclass(frozen=True)
@@ -85,9 +86,20 @@ def read_file(path: Path, columns: Columns) -> pd.DataFrame | dict[str, NDArray[
         raise DataError(f"{path}: expected a file that ends in {KNOWN}.")
     if not path.is_file():
         raise DataError(f"{path}: no such file.")
-    if suffix in TEXT:
-        return _read_text(path, "\t" if suffix == ".tsv" else None, columns)
-    return READERS[suffix](path)
+    kind, read = READERS[suffix]
+    found: pd.DataFrame | dict[str, NDArray[Any]]
+    try:
+        if suffix in TEXT:
+            found = _read_text(path, "\t" if suffix == ".tsv" else None, columns)
+        else:
+            found = read(path)
+    except (DataError, MemoryError):
+        raise
+    except Exception as error:  # readers meet damaged files with any error there is
+        said = " ".join(str(error).split())[:SHOWN] or type(error).__name__
+        fault = f"{path}: not a readable {kind} file ({said.rstrip('.')})"
+        raise DataError(f"{fault}. Save it again, or as CSV.") from error
+    return found
 
 
 def _read_text(path: Path, separator: str | None, columns: Columns) -> pd.DataFrame:
@@ -225,10 +237,7 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     import pandas as pd
 
     _require_package(path, "pyarrow")
-    try:
-        table = pd.read_parquet(path, engine="pyarrow")
-    except BROKEN as error:
-        raise DataError(f"{path}: not a readable Parquet file ({error}).") from error
+    table = pd.read_parquet(path, engine="pyarrow")
     counts = isinstance(table.index, pd.RangeIndex) and table.index.name is None
     names = [name or "" for name in table.index.names]
     table = table.reset_index(drop=True) if counts else table.reset_index(names=names)
@@ -243,8 +252,10 @@ def _read_xlsx(path: Path) -> pd.DataFrame:
         cells = pd.read_excel(
             path, header=None, dtype=object, keep_default_na=False, engine="openpyxl"
         )
-    except (*BROKEN, SyntaxError) as error:
-        raise DataError(f"{path}: not a readable XLSX file ({error}).") from error
+    except AttributeError as error:
+        raise DataError(
+            f"{path}: the first sheet is no table ({error}). Put the table first."
+        ) from error
     filled = cells.ne("").any(axis="columns") if cells.size else []
     cells = cells.loc[filled]
     if not len(cells):
@@ -253,50 +264,19 @@ def _read_xlsx(path: Path) -> pd.DataFrame:
 
 
 def _read_npz(path: Path) -> dict[str, NDArray[Any]]:
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
-    except BROKEN as error:
-        raise DataError(f"{path}: not a readable NPZ file ({error}).") from error
-
-
-def _read_mat(path: Path) -> dict[str, NDArray[Any]]:
-    import scipy.io
-
-    try:
-        content = scipy.io.loadmat(path, chars_as_strings=True)
-    except NotImplementedError as error:
-        raise DataError(
-            f"{path}: a MATLAB file of version 7.3, which is not read. In MATLAB, save "
-            f"it with -v7: save('{path.name}', 'X', 'y', '-v7')."
-        ) from error
-    except (*BROKEN, scipy.io.matlab.MatReadError) as error:
-        raise DataError(f"{path}: not a readable MATLAB file ({error}).") from error
-    named = {name: v for name, v in content.items() if not name.startswith("__")}
-    return {name: _plain(value, name) for name, value in named.items()}
-
-
-def _plain(value: Any, name: str) -> NDArray[Any]:
-    """Return a variable of MATLAB as NumPy would have it: vectors with one axis."""
-    array = np.asarray(value.toarray() if hasattr(value, "toarray") else value)
-    if name == "X" or array.ndim != 2 or min(array.shape) != 1:
-        return array
-    flat = array.ravel()
-    if array.dtype.kind == "O":  # a cell array: each cell is an array of its own
-        flat = np.array([_content(cell) for cell in flat], dtype=object)
-    return flat
-
-
-def _content(cell: Any) -> Any:
-    found: Sequence[Any] = np.asarray(cell).ravel().tolist()
-    return found[0] if len(found) == 1 else "" if not found else str(found)
+    with np.load(path, allow_pickle=False) as archive:
+        found = {name: archive[name] for name in archive.files}
+    for name, value in found.items():
+        if not isinstance(value, np.ndarray):
+            raise DataError(f"{path}: {name} in it is no array of NumPy.")
+    return found
 
 
 TEXT = (".csv", ".tsv", ".txt")
-READERS: dict[str, Any] = {
-    **dict.fromkeys(TEXT),
-    ".parquet": _read_parquet,
-    ".xlsx": _read_xlsx,
-    ".npz": _read_npz,
-    ".mat": _read_mat,
+READERS: dict[str, tuple[str, Any]] = {
+    **dict.fromkeys(TEXT, ("text", None)),
+    ".parquet": ("Parquet", _read_parquet),
+    ".xlsx": ("XLSX", _read_xlsx),
+    ".npz": ("NPZ", _read_npz),
+    ".mat": ("MATLAB", read_mat),
 }

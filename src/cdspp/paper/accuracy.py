@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 
 from cdspp.analysis.summary import Floats, Summary, mean_sd, n_present
 from cdspp.analysis.verdicts import MIN_TRIALS, TOO_FEW
 from cdspp.core.errors import DataError
 from cdspp.core.names import AVERAGE
+from cdspp.core.yaml_files import read_yaml
 from cdspp.methods import seed_option
 from cdspp.paper.readings import PaperPlan
 from cdspp.stages.artifacts import SHIPPED, read_csv
@@ -116,7 +116,7 @@ def read_printed(folder: PathLike) -> Printed:
     DataError
         A cell is of a benchmark or task that ``benchmarks.yaml`` does not know.
     """
-    entries = yaml.safe_load(Path(folder, "benchmarks.yaml").read_text("utf-8"))
+    entries = read_yaml(Path(folder, "benchmarks.yaml"))
     benchmarks = {
         name: PrintedBenchmark(
             title=entry["title"],

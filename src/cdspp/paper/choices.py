@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 
 from cdspp.analysis.paired import interval_note
 from cdspp.core.errors import DataError
 from cdspp.core.wording import DASH, counted
+from cdspp.core.yaml_files import read_yaml
 from cdspp.report.tables.table import Cell, Line, Table, effect_cell
 
 __all__ = ["Choice", "build_choices_table", "read_choices"]
@@ -61,7 +60,7 @@ def read_choices(path: str | os.PathLike[str]) -> list[Choice]:
     DataError
         An entry lacks a key or has an unknown one.
     """
-    entries = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    entries = read_yaml(path)
     known = [entry.name for entry in fields(Choice)]
     for entry in entries:
         if not set(known[:5]) <= set(entry) <= set(known):

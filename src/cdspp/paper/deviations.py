@@ -6,16 +6,15 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 
 from cdspp.analysis.answers import excludes_zero
 from cdspp.analysis.paired import PairedGain, interval_note, paired_gain
 from cdspp.core.errors import DataError
 from cdspp.core.wording import DASH, counted
+from cdspp.core.yaml_files import read_yaml
 from cdspp.methods import method_class
 from cdspp.paper.effects import reading_values
 from cdspp.paper.readings import PaperPlan
@@ -101,7 +100,7 @@ def read_deviations(path: PathLike) -> list[Deviation]:
         An entry lacks a key, has an unknown one, or its `default` is none of the three;
         or two have the same name.
     """
-    entries = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    entries = read_yaml(path)
     known = {field.name for field in fields(Deviation)}
     needed = known - {"unchecked"}
     for entry in entries:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from cdspp.core.yaml_files import read_yaml
 from cdspp.study.model import Benchmark, Setting, Study
 from cdspp.study.plan import BenchmarkPlan
 from cdspp.study.settings import chosen_tasks
@@ -113,7 +114,7 @@ def read_readings(folder: Path) -> dict[str, dict[str, Mapping[str, Any]]]:
     dict
         By key of a configuration and by name, the entries that have a switch.
     """
-    found = {name: _read_yaml(folder / f"{name}.yaml") for name in READINGS}
+    found = {name: read_yaml(folder / f"{name}.yaml") for name in READINGS}
     return {
         name: {
             entry["id"]: {"methods": [entry.get("method")], **entry}
@@ -126,13 +127,7 @@ def read_readings(folder: Path) -> dict[str, dict[str, Mapping[str, Any]]]:
 
 def printed_names(folder: Path) -> list[str]:
     """Return the names of the benchmarks whose printed numbers are at hand."""
-    return list(_read_yaml(folder / "benchmarks.yaml"))
-
-
-def _read_yaml(path: Path) -> Any:
-    import yaml
-
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
+    return list(read_yaml(folder / "benchmarks.yaml"))
 
 
 def reading_setting(

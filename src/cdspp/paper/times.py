@@ -6,8 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import yaml
-
+from cdspp.core.yaml_files import read_yaml
 from cdspp.paper.readings import PaperPlan
 from cdspp.stages.artifacts import SHIPPED, read_csv
 from cdspp.study.plan import BenchmarkPlan
@@ -32,7 +31,7 @@ def paper_times(
         The benchmarks, some of which name one of the paper's.
     """
     seconds = paper_seconds(Path(folder, "computation_time.csv"))
-    known = yaml.safe_load(Path(folder, "benchmarks.yaml").read_text(encoding="utf-8"))
+    known = read_yaml(Path(folder, "benchmarks.yaml"))
     names = {plan.benchmark: PaperPlan.of(plan).printed for plan in plans}
     return {
         benchmark: seconds[known[name]["time"]]

@@ -94,13 +94,13 @@ def merge_files(files: Sequence[str | Path]) -> dict[str, Any]:
     Raises
     ------
     ConfigError
-        A file holds no mapping of keys.
+        A file is no YAML or holds no mapping of keys.
     """
-    import yaml
+    from cdspp.core.yaml_files import read_yaml
 
     found: dict[str, Any] = {}
     for file in files:
-        keys = yaml.safe_load(Path(file).read_text(encoding="utf-8"))
+        keys = read_yaml(file)
         if not isinstance(keys, Mapping):
             raise ConfigError(f"{file}: expected keys and values, as in config.yaml.")
         found = merged(found, keys)

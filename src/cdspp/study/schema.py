@@ -13,6 +13,7 @@ __all__ = ["Sound", "check_schema", "sound_part"]
 Config = Mapping[str, Any]
 # Without these an entry would seem to run everywhere, and be blamed for it.
 SCOPE = frozenset({"benchmarks", "tasks"})
+SHOWN = 100  # letters of a value in a message, from either side
 
 
 class Sound(NamedTuple):
@@ -103,16 +104,21 @@ def _name_alone(entry: Any, rules: Mapping[str, Any]) -> Config:
 
 
 def _read(schema: str | Path) -> dict[str, Any]:
-    import yaml
+    from cdspp.core.yaml_files import read_yaml
 
-    rules: dict[str, Any] = yaml.safe_load(Path(schema).read_text(encoding="utf-8"))
+    rules: dict[str, Any] = read_yaml(schema)
     return rules
 
 
 def _validator(rules: Mapping[str, Any]) -> Any:
     from jsonschema import Draft202012Validator
+    from jsonschema.validators import extend
 
-    return Draft202012Validator(rules)
+    # JSON knows one kind of number, and 2.0 trials are two: a slip all the same.
+    kinds = Draft202012Validator.TYPE_CHECKER.redefine(
+        "integer", lambda _, value: type(value) is int
+    )
+    return extend(Draft202012Validator, type_checker=kinds)(rules)
 
 
 def _sentences(error: Any) -> Iterator[str]:
@@ -130,7 +136,10 @@ def _sentences(error: Any) -> Iterator[str]:
         expected = f"expected {whole} or a list of <source>_<target>"
         yield f"{where}{expected}, got {error.instance!r}."
     else:
-        yield f"{where}{error.message}."
+        said = error.message
+        if len(said) > 2 * SHOWN:  # it starts with the value, and ends with the rule
+            said = f"{said[:SHOWN]} ... {said[-SHOWN:]}"
+        yield f"{where}{said}."
 
 
 def _place(path: Iterable[str | int]) -> str:

@@ -1,0 +1,73 @@
+"""YAML files of users: one line for what cannot be read, no key twice."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from cdspp.core.errors import ConfigError
+
+__all__ = ["read_yaml"]
+
+# Anchors can make gigabytes of a few lines; the largest study file has 2000 values.
+MOST_VALUES = 1_000_000
+
+
+def read_yaml(path: str | os.PathLike[str]) -> Any:
+    """Return what a YAML file holds.
+
+    Raises
+    ------
+    ConfigError
+        It is no text in UTF-8 or no YAML, has two documents, a tag, a key twice or an
+        anchor that contains itself, or is nested too deep; file and line are named.
+    OSError
+        It cannot be opened.
+    """
+    try:
+        loader = yaml.SafeLoader(Path(path).read_text(encoding="utf-8"))
+        node = loader.get_single_node()
+        if _n_values(node, {}) > MOST_VALUES:
+            raise ConfigError(f"{path}: anchors make over {MOST_VALUES} values of it.")
+        return None if node is None else loader.construct_document(node)
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: not a text file in UTF-8 ({error}).") from error
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = f", line {mark.line + 1}" if mark else ""
+        said = ", ".join(filter(None, [error.context, error.problem]))
+        form = isinstance(error, yaml.scanner.ScannerError | yaml.parser.ParserError)
+        remedy = " Indent by blanks, and put text with colons in quotes." * form
+        raise ConfigError(f"{path}{where}: {said}.{remedy}") from error
+    except yaml.YAMLError as error:
+        said = str(error).partition("\n")[0].rstrip(".")
+        raise ConfigError(f"{path}: not a YAML file ({said}).") from error
+    except RecursionError as error:
+        raise ConfigError(f"{path}: nested too deep to be a study.") from error
+
+
+def _n_values(node: yaml.Node | None, known: dict[int, int]) -> int:
+    """Count the values of a node, of an anchor as often as it is named."""
+    if not isinstance(node, yaml.CollectionNode):
+        return 1
+    if id(node) not in known:
+        known[id(node)] = MOST_VALUES  # until it is counted: it may contain itself
+        parts = node.value
+        if isinstance(node, yaml.MappingNode):
+            _require_each_once([key for key, _ in node.value])
+            parts = [part for pair in node.value for part in pair]
+        known[id(node)] = 1 + sum(_n_values(part, known) for part in parts)
+    return known[id(node)]
+
+
+def _require_each_once(keys: list[yaml.Node]) -> None:
+    lines: dict[tuple[str, str], int] = {}
+    for key in keys:
+        name, mark = (key.tag, str(key.value)), key.start_mark
+        if name in lines:
+            said = f"the key {key.value!r} is there twice, first in line {lines[name]}"
+            raise yaml.MarkedYAMLError(problem=f"{said}; keep one", problem_mark=mark)
+        lines[name] = mark.line + 1

@@ -1,0 +1,58 @@
+"""YAML files that cannot be read are named in one line, with the line of the fault."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cdspp.core.errors import ConfigError
+from cdspp.core.yaml_files import read_yaml
+
+FAULTS = [
+    (b"a: b: c\n", "mine.yaml, line 1: mapping values are not allowed here. Indent by"),
+    (b"a:\n\tb: 1\n", r"mine.yaml, line 2: .*'\\t' that cannot start any token"),
+    (b"a: [1\nb: 2\n", "line 2: while parsing a flow sequence, expected ',' or ']'"),
+    (b"a: 1\n--- \nb: 2\n", "line 2: expected a single document in the stream, but f"),
+    (b"a: !!python/object/apply:os.abort []\n", "line 1: could not determine a constr"),
+    (
+        b"a: 1\nb: {c: 1, d: 2,\n  c: 3}\n",
+        "line 3: the key 'c' is there twice, first i",
+    ),
+    (b"a: *b\n", "line 1: found undefined alias 'b'"),
+    (b"a: &a [*a]\n", "anchors make over 1000000 values"),
+    (b"a: " + 3000 * b"[" + 3000 * b"]", "nested too deep"),
+    (b"a: \xff\n", "not a text file in UTF-8"),
+    (b"a: \0\n", r"not a YAML file \(unacceptable character #x0000"),
+    (b"? [a]\n: 1\n", "line 1: while constructing a mapping, found unhashable key"),
+]
+
+
+@pytest.mark.parametrize(("content", "message"), FAULTS)
+def test_a_fault_is_one_line(content: bytes, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_bytes(content)
+    with pytest.raises(ConfigError, match=message) as caught:
+        read_yaml(path)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_anchors_that_grow_are_refused_before_they_are_built(tmp_path: Path) -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]
+    (tmp_path / "mine.yaml").write_text("\n".join(lines))
+    with pytest.raises(ConfigError, match="anchors make over"):
+        read_yaml(tmp_path / "mine.yaml")
+
+
+def test_anchors_and_what_is_put_over_them_are_no_key_twice(tmp_path: Path) -> None:
+    text = "a: &a {x: 1, y: 2}\nb: &b {<<: *a, y: 3}\nc: {<<: *b, x: 4}\n"
+    (tmp_path / "mine.yaml").write_text(text)
+    found = read_yaml(tmp_path / "mine.yaml")
+    assert (found["b"], found["c"]) == ({"x": 1, "y": 3}, {"x": 4, "y": 3})
+
+
+def test_an_empty_file_holds_nothing(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text("# nothing yet\n")
+    assert read_yaml(tmp_path / "mine.yaml") is None
