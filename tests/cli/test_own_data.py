@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import pickle
 import sys
 from pathlib import Path
@@ -262,6 +263,17 @@ def test_a_wrong_method_or_option_is_named(
 ) -> None:
     assert fit(folder, *arguments) == 2
     assert message in capsys.readouterr().err
+
+
+def test_letters_that_the_terminal_lacks_are_printed_by_their_codes(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", terminal)
+    files = {name: folder / f"{name}.csv" for name in ("source", "target")}
+    assert run("fit", **files, output=folder / "\xfc.csv") == 0
+    terminal.flush()
+    assert b"\\xfc.csv" in terminal.buffer.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,14 @@ def test_a_run_shows_notes_counts_and_the_log(said) -> None:
     assert re.match(r"8 of 8 jobs, \d+ s\. Whole log: logs/run-", out)
 
 
+def test_names_of_files_are_utf_8_whatever_the_system_says(
+    said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {"LC_ALL": "C", "PYTHONUTF8": "0"}.items():
+        monkeypatch.setenv(name, value)
+    said("ü\nNothing to be done (all files).\n", 0)  # ASCII could not print it
+
+
 def test_a_run_without_jobs_says_so(said) -> None:
     out, _ = said("Building DAG of jobs...\nNothing to be done (all files).\n", 0)
     assert out.startswith("Nothing to be done. Whole log: ")
