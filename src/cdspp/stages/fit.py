@@ -48,6 +48,7 @@ from cdspp.stages.expected import fit_recipe
 from cdspp.stages.fit_files import is_sealed, write_record
 from cdspp.stages.selection import select_options
 from cdspp.stages.source_states import SourceState
+from cdspp.stages.trial_reuse import DoneTrials, trial_digest
 from cdspp.stages.trials import TaskFiles, Trial, read_trials
 
 __all__ = ["Fit", "TaskBlock", "fit_block"]
@@ -138,8 +139,8 @@ def fit_block(task_block: TaskBlock, fits: Sequence[Fit]) -> None:
 
     A fit whose files are there and whose record says that they are made of the same
     inputs, options and code, by the same versions of packages, is kept as it is, so
-    that a job with one more method or setting computes that one alone. One that crashed
-    is made again.
+    that a job with one more method or setting computes that one alone. Trials that are
+    there in other blocks are taken over. One that crashed is made again.
 
     Parameters
     ----------
@@ -227,17 +228,34 @@ def _make_fit(task_block: TaskBlock, fit: Fit, content: Mapping[str, Any]) -> No
         bridge=fit.bridge,
         keep_sparse=bool(fit.bridge) and method_class(fit.method).accepts_sparse,
     )
+    done = DoneTrials(fit.record, content, versions())
     for trial in trials:
-        with keep_labels(*trial.classes):  # what means no label is left out before
-            outcome, rounds = run(trial)
-        outcome |= {"rounds": len(rounds), "tested": len(trial.test_ids)}
-        outcomes.append({**outcome, "test_ids": ids_digest(trial.test_ids)})
-        _append(rows, trial, rounds)
+        read = _read_by(task_block, trial)
+        if found := done.get(trial.number, read):
+            outcome, known = found
+            for name, values in known.items():
+                rows[name] += values
+        else:
+            with keep_labels(*trial.classes):  # what means no label is left out before
+                outcome, rounds = run(trial)
+            outcome |= {"rounds": len(rounds), "tested": len(trial.test_ids)}
+            outcome |= {"test_ids": ids_digest(trial.test_ids), "read": read}
+            _append(rows, trial, rounds)
+        outcomes.append(outcome)
     write_rows(fit.predictions, FIT_COLUMNS, rows)
     record = {**content, "predictions": file_digest(fit.predictions)}
     record |= {"seed": task_block.seed, "numeric_threads": task_block.numeric_threads}
     record |= {"trials": outcomes, "versions": versions(), "platform": hardware()}
     write_record(fit.record, record)
+    done.remove_covered()
+
+
+def _read_by(task_block: TaskBlock, trial: Trial) -> str:
+    """Return a digest of what a trial reads of the files of its block."""
+    ids = trial.source_ids, trial.labelled_ids, trial.test_ids, trial.paired_ids
+    prior = _prior(task_block.files.prior, trial.number)
+    labels = np.asarray(trial.source.y), np.asarray(trial.labelled.y)
+    return trial_digest([*ids, *labels, [] if prior is None else prior])
 
 
 def _run(
@@ -286,11 +304,17 @@ def _given(
 ) -> dict[str, Any]:
     """Return the options that a trial decides: the seed, and what a prior file says."""
     given: dict[str, Any] = {**seed_option(method, integer_seed(method, *axes))}
-    if prior is not None:
-        rows = read_rows(prior, SHARE_COLUMNS)
-        # Classes are in sorted order there, as in a fit.
-        given["prior"] = rows["share"][rows["trial"] == axes[-1]]
-    return given
+    shares = _prior(prior, axes[-1])
+    return given if shares is None else {**given, "prior": shares}
+
+
+def _prior(path: PathLike | None, trial: int) -> Any:
+    """Return the shares of the classes in a trial, where a method is told them."""
+    if path is None:
+        return None
+    rows = read_rows(path, SHARE_COLUMNS)
+    # Classes are in sorted order there, as in a fit.
+    return rows["share"][rows["trial"] == trial]
 
 
 def _fit_trial(

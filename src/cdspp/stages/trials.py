@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -45,8 +46,8 @@ class Trial:
         Ids of the unlabelled rows, in their order.
     source : SourceDomain
         Labelled source rows, with what both domains share where the fit uses that.
-    source_ids, labelled_ids : ndarray of str
-        Ids of the source rows and the labelled target rows.
+    source_ids, labelled_ids, paired_ids : ndarray of str
+        Ids of the source rows, the labelled target rows and the paired rows.
     """
 
     number: int
@@ -56,6 +57,7 @@ class Trial:
     source: SourceDomain
     source_ids: NDArray[Any]
     labelled_ids: NDArray[Any]
+    paired_ids: NDArray[Any] = field(default_factory=partial(np.empty, 0, object))
 
     @property
     def labelled(self) -> SourceDomain:
@@ -145,6 +147,7 @@ def read_trials(
         if overlap == "exclude":
             right = _without(right, left["id"])
         labelled = right["role"] == LABELLED
+        taken = {"paired_ids": pairs.ids(number)} if pairs else {}
         yield Trial(
             number=int(number),
             X=target.X[right["row"]],
@@ -158,6 +161,7 @@ def read_trials(
             ),
             source_ids=left["id"],
             labelled_ids=right["id"][labelled],
+            **taken,
         )
 
 
@@ -223,10 +227,14 @@ class _Pairs:
             for features in (source, target)
         ]
 
+    def ids(self, trial: int) -> NDArray[Any]:
+        """Return the ids of the first so many pairs of a trial."""
+        drawn = self.drawn["trial"] == trial
+        return np.asarray(self.drawn["id"][drawn][: self.number])
+
     def of(self, trial: int, *taken: NDArray[Any]) -> tuple[Any, Any]:
-        """Return the first so many pairs of a trial, whose splits take other ids."""
-        drawn = self.drawn["id"][self.drawn["trial"] == trial]
-        ids = drawn[: self.number].tolist()
+        """Return the rows of these pairs; the splits of the trial take other ids."""
+        ids = self.ids(trial).tolist()
         known = all(name in rows for name in ids for _, rows in self.sides)
         apart = all({*ids}.isdisjoint(names) for names in taken)
         if len(ids) < self.number or not known or not apart:

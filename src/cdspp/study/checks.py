@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from cdspp.core.errors import ConfigError
@@ -129,7 +129,7 @@ class CrossCheck:
         for i, view in self.known.entries("views"):
             for options in _options_by_domain(view):
                 path = _weight_file(view["extractor"], options)
-                if path is None or path in told or Path(path).is_file():
+                if path is None or path in told or os.path.isfile(path):
                     continue
                 told.add(path)
                 yield (
@@ -198,9 +198,9 @@ class CrossCheck:
                 f"{dataset.identifier} holds {dataset.kind}."
             )
         domain = root.get("options", {}).get("codebook_domain")
-        if domain is not None and domain not in dataset.class_sizes:
+        if domain is not None and str(domain) not in dataset.class_sizes:
             name = f"{where}.{key}: codebook_domain"
-            yield unknown(name, domain, dataset.class_sizes)
+            yield unknown(name, str(domain), dataset.class_sizes)
 
     def _option_domain_faults(self, where: str, entry: Config) -> Iterator[str]:
         """Yield the domains that an option given by domain leaves out."""

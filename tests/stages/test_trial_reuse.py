@@ -1,0 +1,122 @@
+"""More trials, or blocks of another size: only the trials are fitted that are new."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.fit_room import ROLES, SPLITS, Room
+
+from cdspp.core.whole_files import read_json, write_json
+from cdspp.stages import fit as stage
+from cdspp.stages.fit import Fit, TaskBlock, fit_block
+from cdspp.stages.fit_files import read_fit, write_record
+from cdspp.stages.splits import write_split
+
+FitBlock = Callable[..., list[int]]
+
+
+@pytest.fixture
+def fit(room: Room, monkeypatch: pytest.MonkeyPatch) -> FitBlock:
+    """Return a function that makes a block and tells which trials it fitted."""
+    fitted: list[int] = []
+    run = stage._run
+
+    def counted(task_block: Any, fit: Any, trial: Any) -> Any:
+        fitted.append(trial.number)
+        return run(task_block, fit, trial)
+
+    def make(block: str, **changes: Any) -> list[int]:
+        fitted.clear()
+        for role, domain in ROLES.items():
+            write_split(
+                labels=room.labels(domain),
+                output=room.split(role, domain),
+                dataset="toy",
+                domain=domain,
+                role=role,
+                **{**SPLITS, "block": block, **changes.pop("splits", {})},
+            )
+        path = folder(room) / f"{block}.parquet"
+        options: Mapping[str, Any] = changes.pop("options", {})
+        record = path.with_suffix(".json")
+        one = Fit("svm-t", "1", path, record, options, {"name": "real"}, "exclude")
+        files = room.files("left_right")
+        fit_block(TaskBlock(files, "toy", "left_right", block, 0, 1), [one])
+        return [*fitted]
+
+    monkeypatch.setattr(stage, "_run", counted)
+    return make
+
+
+def folder(room: Room) -> Path:
+    return room.folder / "fits/toy/main/left_right/svm-t"
+
+
+def names(room: Room) -> list[str]:
+    return sorted(path.name for path in folder(room).iterdir())
+
+
+def test_more_trials_fit_those_that_are_new_and_leave_no_orphan(
+    room: Room, fit: FitBlock
+) -> None:
+    assert fit("1-4") == [1, 2, 3, 4]
+    grown = folder(room) / "1-4.parquet"
+    grown.rename(aside := room.folder / "kept.parquet")
+    whole = [*fit("1-6")]  # without the old block
+    alone = (folder(room) / "1-6.parquet").read_bytes()
+    assert whole == [1, 2, 3, 4, 5, 6]
+    (folder(room) / "1-6.parquet").unlink()
+    (folder(room) / "1-6.json").unlink()
+    assert fit("1-4") == [1, 2, 3, 4]
+    assert (folder(room) / "1-4.parquet").read_bytes() == aside.read_bytes()
+    assert fit("1-6") == [5, 6]
+    assert (folder(room) / "1-6.parquet").read_bytes() == alone
+    assert names(room) == ["1-6.json", "1-6.parquet"]
+    read_fit(folder(room) / "1-6.parquet")
+
+
+def test_blocks_of_another_size_fit_nothing(room: Room, fit: FitBlock) -> None:
+    assert fit("1-6") == [1, 2, 3, 4, 5, 6]
+    assert fit("1-4") == []
+    assert "1-6.json" in names(room)  # the trials 5 and 6 are nowhere else
+    assert fit("5-6") == []
+    assert names(room) == ["1-4.json", "1-4.parquet", "5-6.json", "5-6.parquet"]
+    assert fit("1-6") == []
+    assert names(room) == ["1-6.json", "1-6.parquet"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"options": {"C": 2.0}}, {"splits": {"seed": 1}}],
+    ids=["option", "split"],
+)
+def test_trials_made_of_anything_else_are_fitted(
+    room: Room, fit: FitBlock, change: dict[str, Any]
+) -> None:
+    fit("1-2")
+    assert fit("1-3", **change) == [1, 2, 3]
+
+
+def test_other_features_and_damaged_blocks_give_no_trial(
+    room: Room, fit: FitBlock
+) -> None:
+    fit("1-2")
+    room.write_features("right", seed=5)
+    assert fit("1-3") == [1, 2, 3]
+    content = (folder(room) / "1-3.parquet").read_bytes()
+    (folder(room) / "1-3.parquet").write_bytes(content[:-9])
+    assert fit("1-4") == [1, 2, 3, 4]
+    record = folder(room) / "1-4.json"
+    write_json(record, {**read_json(record), "made_of": "else"})  # its seal is broken
+    assert fit("1-5") == [1, 2, 3, 4, 5]
+
+
+def test_a_trial_that_crashed_is_fitted_again_alone(room: Room, fit: FitBlock) -> None:
+    fit("1-3")
+    record = read_json(path := folder(room) / "1-3.json")
+    record["trials"][1] |= {"crashed": True}
+    write_record(path, {k: v for k, v in record.items() if k != "digest"})
+    assert fit("1-3") == [2]
