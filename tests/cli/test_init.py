@@ -57,6 +57,7 @@ def test_a_folder_of_images_becomes_a_study_that_is_checked(
         "mine: images, 2 domains, 2 classes in common",
         "  phone: 8 images, 4 a class",
         "  web: 60 images, 30 a class",
+        "Source: phone, target: web. Others: --source, --target",
         "Written: mine.yaml. What it costs: cdspp plan mine.yaml",
         "Next: cdspp run mine.yaml --cores 8",
     ]
@@ -303,3 +304,23 @@ def test_label_counts_fit_the_classes(
     found = FoundData("images", sizes, {}, ())
     assert tuple(found.labels().values()) == labels
     assert np.isfinite(labels).all()
+
+
+def test_source_and_target_are_those_that_are_asked_for(
+    away: Path, capsys: Any
+) -> None:
+    write_files(away / "photos", ".png", {"web": 30, "phone": 4, "scan": 4})
+    init = ["init", "mine", "--folder", "photos", "--force"]
+    for asked, task in (
+        (["--source", "web"], "web_phone"),
+        (["--target", "phone"], "scan_phone"),
+        (["--source", "scan", "--target", "web"], "scan_web"),
+    ):
+        assert main([*init, *asked]) == 0
+        source, target = task.split("_")
+        assert f"Source: {source}, target: {target}." in capsys.readouterr().out
+        [benchmark] = yaml.safe_load(Path("mine.yaml").read_text())["benchmarks"]
+        assert benchmark["tasks"] == [task]
+    assert main([*init, "--source", "wbe"]) == 2
+    assert "one of phone, scan, web, got 'wbe': did you mean" in capsys.readouterr().err
+    assert main([*init, "--source", "web", "--target", "web"]) == 2

@@ -103,3 +103,18 @@ def test_an_unknown_preset_is_named() -> None:
         load_own({"preset": "quik"})
     with pytest.raises(ConfigError, match="preset: 3 is not one of"):
         load_own({"preset": 3})
+
+
+def test_added_methods_stand_beside_those_that_are_there() -> None:
+    own = QUICK | {"add": [{"id": "pa"}, {"id": "cdspp", "options": {"alpha": 1.0}}]}
+    config = layers(own).config
+    names = [entry["id"] for entry in config["methods"]]
+    assert names == [m["id"] for m in layers(QUICK).config["methods"]] + ["pa"]
+    assert {"id": "cdspp", "options": {"alpha": 1.0}} in config["methods"]
+    assert "add" not in config
+    assert layers({**config, **own}).config == config  # as jobs read it again
+
+
+def test_added_methods_that_are_no_list_are_named() -> None:
+    with pytest.raises(ConfigError, match="add: 'pa' is not of type 'array'"):
+        load_own(QUICK | {"add": "pa"})

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from cdspp.cli.command import add_command, add_force, check_outputs, need_package
 from cdspp.cli.reading import add_column_options
 from cdspp.cli.study_files import STUDY_EXTRA, read_study
+from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import ConfigError
 from cdspp.study.workflow_files import study_command, workflow_folder
 
@@ -98,7 +99,8 @@ def _init(arguments: argparse.Namespace) -> str:
     if not name or as_name(name) != name:
         raise ConfigError(f"cdspp init: {NEEDED} as the study's name, got {name!r}.")
     check_outputs(arguments, [path], [Path(file) for _, file in arguments.table or ()])
-    found = _look(arguments)
+    found = _directed(_look(arguments), arguments.source, arguments.target)
+    source, target, *_ = found.sizes
     with atomic(path) as temporary:
         temporary.write_text(study_text(name, found), encoding="utf-8")
         try:
@@ -108,6 +110,7 @@ def _init(arguments: argparse.Namespace) -> str:
     return "\n".join(
         [
             str(found),
+            f"Source: {source}, target: {target}. Others: --source, --target",
             f"Written: {path}. What it costs: cdspp plan {path}",
             f"Next: {study_command([path])}",
         ]
@@ -133,6 +136,23 @@ def _look(arguments: argparse.Namespace) -> FoundData:
     return replace(found, entry={**found.entry, **kept})
 
 
+def _directed(found: FoundData, source: str | None, target: str | None) -> FoundData:
+    """Put the domains in order: source, target, others."""
+    for option, name in (("source", source), ("target", target)):
+        if name is not None and name not in found.sizes:
+            message = f"cdspp init: --{option} must be one of {', '.join(found.sizes)}"
+            raise ConfigError(
+                f"{message}, got {name!r}{did_you_mean(name, found.sizes)}"
+            )
+    if source is not None and source == target:
+        raise ConfigError(f"cdspp init: source and target are both {source}.")
+    first = [name for name in found.sizes if name != target]
+    source = source or first[0]
+    target = target or next(name for name in first if name != source)
+    order = dict.fromkeys([source, target, *found.sizes])
+    return replace(found, sizes={name: found.sizes[name] for name in order})
+
+
 def _table(text: str) -> tuple[str, str]:
     domain, _, path = text.partition("=")
     if not domain or not path:
@@ -156,5 +176,7 @@ def add_init(commands: Any) -> None:
         metavar="DOMAIN=FILE",
         help="rows of a domain; once for each, the source first, then the target",
     )
+    init.add_argument("--source", metavar="DOMAIN", help="the source (the first one)")
+    init.add_argument("--target", metavar="DOMAIN", help="the target (the next one)")
     add_column_options(init, "COLUMN")
     add_force(init)

@@ -61,6 +61,9 @@ def layered(
     name = own.get("preset", below.get("preset"))
     preset = _read_preset(name, Path(presets))
     config = merged(merged(below, preset), own)
+    known, added = (config.get(key) for key in ("methods", "add"))
+    if isinstance(known, list) and isinstance(added, list):  # else the schema names it
+        config["methods"] = _with_added(known, config.pop("add"))
     # Equal sections count as inherited, for many a study file is a copy that was cut.
     inherited = {
         key
@@ -75,6 +78,22 @@ def layered(
         frozenset(inherited) if own or preset else frozenset(),
         tuple(notes),
     )
+
+
+def _with_added(methods: list[Any], added: list[Any]) -> list[Any]:
+    """Return methods with others after them; one of a known name takes its place."""
+    place = {m["id"]: k for k, m in enumerate(methods) if _has_name(m)}
+    found = [*methods]
+    for entry in added:
+        if _has_name(entry) and entry["id"] in place:
+            found[place[entry["id"]]] = entry
+        else:
+            found.append(entry)
+    return found
+
+
+def _has_name(entry: Any) -> bool:
+    return isinstance(entry, Mapping) and isinstance(entry.get("id"), str)
 
 
 def _is_another(file: Path, base: str | Path | None) -> bool:
