@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import pickle
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -169,7 +170,8 @@ def test_what_was_read_is_said_in_a_line_a_file(folder: Path, capsys: Any) -> No
         "classes: 3 in common"
     )
     assert said[2] == "note: CDSPPSup: class bee in the target only."
-    assert said[-1].endswith(f"predictions: {folder / 'out.csv'}")
+    assert said[-2].endswith(f"predictions: {folder / 'out.csv'}")
+    assert said[-1] == "For rows to come, keep the model: --model FILE"
 
 
 def test_where_all_rows_have_a_label_that_is_said(folder: Path, capsys: Any) -> None:
@@ -263,6 +265,18 @@ def test_a_wrong_method_or_option_is_named(
 ) -> None:
     assert fit(folder, *arguments) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_warning_is_a_note_without_a_place_in_the_code_and_printed_once(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    def warn(*_: object, **__: object) -> None:
+        for line in range(3):
+            warnings.warn_explicit("twice\nthe same", UserWarning, "a.py", line)
+
+    monkeypatch.setattr("cdspp.cli.own_data.tell", lambda *rows: warn() or [])
+    assert fit(folder) == 0
+    assert capsys.readouterr().err.count("note: twice the same\n") == 1
 
 
 def test_letters_that_the_terminal_lacks_are_printed_by_their_codes(

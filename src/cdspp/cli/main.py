@@ -6,8 +6,10 @@ import argparse
 import io
 import logging
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, cast
 
 from cdspp.cli.command import add_command, missing_package
 from cdspp.cli.compare import add_compare
@@ -122,7 +124,7 @@ def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> 
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     arguments = parser.parse_args(argv)
     try:
-        with keep_labels(*getattr(arguments, "keep_label", ())):
+        with _notes_once(), keep_labels(*getattr(arguments, "keep_label", ())):
             text = arguments.run(arguments)
         _print(text)
     except USER_ERRORS as error:
@@ -136,6 +138,21 @@ def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> 
             raise
         return _refuse(parser.prog, remedy)
     return 0
+
+
+@contextmanager
+def _notes_once() -> Iterator[None]:
+    """Print what warns as a line without a place in the code; the same thing once."""
+    said = set[str]()
+
+    def show(message: Warning | str, *_: object) -> None:
+        if str(message) not in said:
+            said.add(str(message))
+            sys.stderr.write(f"note: {' '.join(str(message).split())}\n")
+
+    with warnings.catch_warnings():
+        warnings.showwarning = cast("Any", show)
+        yield
 
 
 def _print(text: str) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import ast
+import shlex
 import warnings
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -95,7 +97,8 @@ def _fit(arguments: argparse.Namespace) -> str:
         warnings.simplefilter("ignore", CostWarning)  # said here
         with told_while(arguments.method, cost.seconds):
             model.fit(target.X, y, source=source)
-    told += [f"note: {warning.message}" for warning in caught]
+    counts = Counter(str(warning.message) for warning in caught)
+    told += [f"note: {said}{f' ({n} times)' * (n > 1)}" for said, n in counts.items()]
     last = model.history_[-1]
     ids = [name for name, label in zip(target.ids, y, strict=True) if label == -1]
     write_predictions(arguments.output, ids, last.prediction, last.confidence)
@@ -105,7 +108,17 @@ def _fit(arguments: argparse.Namespace) -> str:
     if not ids:
         told.append("note: every target row has a label, so there is none to predict.")
     told.append(f"{counted(len(ids), 'prediction')}: {arguments.output}")
-    return "\n".join(told)
+    return "\n".join([*told, *_next_step(arguments, model)])
+
+
+def _next_step(arguments: argparse.Namespace, model: Any) -> list[str]:
+    """Return the line that says how rows to come are predicted, if they can be."""
+    if model.transductive:
+        return []
+    if not arguments.model:
+        return ["For rows to come, keep the model: --model FILE"]
+    files = ["--model", arguments.model, "--target", "new.csv", "--output", "more.csv"]
+    return [f"For rows to come: {shlex.join(['cdspp', 'predict', *files])}"]
 
 
 def _model(arguments: argparse.Namespace) -> Any:
