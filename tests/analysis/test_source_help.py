@@ -434,6 +434,8 @@ def test_the_answer_says_what_a_bridge_gives_and_what_the_target_alone() -> None
     first, _, rest = overall_answer({"Words": found}).partition(". ")
     assert first.startswith("On Words, with labels alone, ")
     assert rest.startswith("Through 5 pairs: ")
+    through = found[found["row"] == "paired-map"]  # no method has labels alone
+    assert overall_answer({"Words": through}).startswith("On Words through 5 pairs: pa")
 
 
 def test_methods_with_a_bridge_change_no_word_of_the_others() -> None:

@@ -189,11 +189,12 @@ def overall_answer(groups: Mapping[str, pd.DataFrame]) -> str:
     """
     parts, joint = [], "; "
     for title, comparisons in groups.items():
-        bridges = _bridges(comparisons)
+        bridges, alone = _bridges(comparisons), _labels_alone(comparisons)
         where = f"on {title}, with labels alone," if bridges else f"on {title}"
-        told = f"{where} {_labels_alone(comparisons)}".rstrip()
-        told = told if comparisons["state"].any() else f"not asked on {title}"
-        parts.append(f"{told}. {sentence(bridges)}" if bridges else told)
+        told = f"{where} {alone}" if alone or not bridges else ""
+        told = told.rstrip() if comparisons["state"].any() else f"not asked on {title}"
+        through = f"{told}. {sentence(bridges)}" if told else f"on {title} {bridges}"
+        parts.append(through if bridges else told)
         joint = ".\n" if bridges else joint
     text = joint.join(map(sentence, parts) if joint == ".\n" else parts)
     return f"{sentence(text)}." if text else "Nothing was run yet."
