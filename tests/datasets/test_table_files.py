@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 import scipy.io
 import scipy.sparse
+from pyarrow import parquet as pyarrow_parquet
 
 from cdspp.core.errors import DataError
 from cdspp.datasets.table_files import Columns
@@ -213,7 +214,7 @@ MISTAKES: list[tuple[str, str | bytes | dict[str, Any] | Callable[..., Any], str
         lambda path: TABLE.assign(b=pd.Timestamp(0)).to_parquet(path),
         "record 1, column 'b': Timestamp('1970-01-01 00:00:00') is not a number",
     ),
-    ("a.npz", archive_of_text, "a.npz: X in it is no array of NumPy."),
+    ("a.npz", archive_of_text, "a.npz: X in it is no array of NumPy, or damaged"),
     ("a.mat", "x", "not a readable MATLAB file"),
     ("h.mat", crashing, "not a readable MATLAB file (SciPy crashed, SIG"),
     ("g.mat", compressed, "not a readable MATLAB file (Error -3 while decompressing"),
@@ -300,7 +301,7 @@ def test_any_error_of_a_reader_is_one_line(
     def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError("no rows\nat all")
 
-    monkeypatch.setattr(pd, "read_parquet", fail)
+    monkeypatch.setattr(pyarrow_parquet, "read_table", fail)
     with pytest.raises(DataError, match=r"Parquet file \(no rows at all\). Save it"):
         read_domain(tmp_path / "a.parquet")
 

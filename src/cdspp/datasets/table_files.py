@@ -6,6 +6,7 @@ import csv
 import difflib
 import gzip
 import importlib.util
+import sys
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -237,7 +238,11 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     import pandas as pd
 
     _require_package(path, "pyarrow")
-    table = pd.read_parquet(path, engine="pyarrow")
+    from pyarrow import parquet
+
+    content = parquet.read_table(path)
+    content.validate(full=True)  # text that is no UTF-8 would be met much later
+    table = content.to_pandas()
     counts = isinstance(table.index, pd.RangeIndex) and table.index.name is None
     names = [name or "" for name in table.index.names]
     table = table.reset_index(drop=True) if counts else table.reset_index(names=names)
@@ -267,9 +272,17 @@ def _read_npz(path: Path) -> dict[str, NDArray[Any]]:
     with np.load(path, allow_pickle=False) as archive:
         found = {name: archive[name] for name in archive.files}
     for name, value in found.items():
-        if not isinstance(value, np.ndarray):
-            raise DataError(f"{path}: {name} in it is no array of NumPy.")
+        if not isinstance(value, np.ndarray) or not _is_text(value):
+            raise DataError(f"{path}: {name} in it is no array of NumPy, or damaged.")
     return found
+
+
+def _is_text(value: NDArray[Any]) -> bool:
+    """Whether what an array says to be letters can be; other arrays can."""
+    if value.dtype.kind != "U":
+        return True
+    codes = np.ascontiguousarray(value, value.dtype.newbyteorder("="))
+    return bool((codes.reshape(-1).view(np.uint32) <= sys.maxunicode).all())
 
 
 TEXT = (".csv", ".tsv", ".txt")

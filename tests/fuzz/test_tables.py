@@ -1,0 +1,77 @@
+"""Damaged tables: rows of numbers, or one line; another way of writing changes none."""
+
+from __future__ import annotations
+
+import io
+import random
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from support.fuzz import attacks, damaged_bytes, tried
+
+from cdspp.core.errors import DataError
+from cdspp.datasets.table_files import Columns
+from cdspp.datasets.table_rows import DomainRows, read_domain
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(12, 3)).round(4)
+TABLE = pd.DataFrame(X, columns=["a", "b", "c"])
+TABLE.insert(0, "label", ["ant", "bee", "", "ant, red"] * 3)
+TABLE.insert(0, "id", [f"r{k}" for k in range(12)])
+
+
+def written(kind: str) -> bytes:
+    stream = io.BytesIO()
+    if kind == "parquet":
+        TABLE.to_parquet(stream)
+    elif kind == "npz":
+        np.savez(stream, X=X, y=TABLE["label"].to_numpy("U8"), ids=np.arange(12))
+    else:
+        TABLE.to_csv(stream, index=False, sep="\t" if kind == "tsv" else ",")
+    return stream.getvalue()
+
+
+@attacks(150, 20_000)
+@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "npz"])
+def test_a_damaged_file_is_read_whole_or_named(
+    kind: str, seeds: range, tmp_path: Path
+) -> None:
+    content, path = written(kind), tmp_path / f"a.{kind}"
+    for seed in seeds:
+        rng = random.Random(seed)
+        path.write_bytes(damaged_bytes(content, rng))
+        columns = Columns(*(rng.choice((None, None, "a", "y")) for _ in range(2)))
+        found = tried(lambda columns=columns: read_domain(path, columns), f"{seed}")
+        if isinstance(found, DomainRows):
+            assert found.X.ndim == 2
+            assert len(found.X) == len(found.labels) == len(found.ids) > 0
+            assert found.X.dtype == np.float64
+        else:
+            assert isinstance(found, DataError), f"{seed}: {found!r}"
+            assert str(path) in str(found), f"{seed}: {found}"
+            assert "\n" not in str(found), f"{seed}: {found}"
+
+
+@attacks(100, 5000)
+def test_another_way_of_writing_changes_nothing(seeds: range, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    for seed in seeds:
+        rng = random.Random(seed)
+        table = TABLE[rng.sample([*TABLE], 5)]
+        text = table.to_csv(
+            index=False,
+            sep=rng.choice(",;\t"),
+            quoting=rng.choice((0, 1, 2)),
+            lineterminator=rng.choice(("\n", "\r\n")),
+            na_rep="",
+        )
+        text = rng.choice(("", "\ufeff", "\n", " \n")) + text + rng.choice(("", "\n\n"))
+        path.write_text(text, encoding="utf-8", newline="")
+        found = read_domain(path)
+        names = [name for name in table if name not in ("id", "label")]
+        assert found.features == tuple(names), seed
+        np.testing.assert_array_equal(found.X, TABLE[names].to_numpy(), f"{seed}")
+        assert found.labels == TABLE["label"].tolist(), seed
+        assert found.ids == TABLE["id"].tolist(), seed
