@@ -18,7 +18,7 @@ from benchmarks.planted import Planted
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
 # What the optional parts bring, but for what a page is written with.
 OTHERS = (
-    *("PIL", "cv2", "jsonschema", "matplotlib", "pooch", "pyarrow"),
+    *("PIL", "cv2", "jsonschema", "matplotlib", "pyarrow", "requests"),
     *("snakemake", "torch", "torchvision", "yaml"),
 )
 

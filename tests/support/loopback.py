@@ -22,10 +22,12 @@ class Answer:
 
     body: bytes = b""
     status: int = 200
-    claimed: int | None = None
+    claimed: int | str | None = None
     silence: float = 0.0  # seconds before it
     stall: float = 0.0  # seconds after the body, before the connection is closed
     reset: bool = False  # breaks the connection instead of closing it
+    repeat: float | None = None  # sends the body for ever, so many seconds apart
+    to: str = ""  # Location of a redirect
 
 
 @dataclass
@@ -61,10 +63,16 @@ def serving() -> Iterator[Server]:
             time.sleep(answer.silence)
             self.send_response(answer.status)
             length = len(answer.body) if answer.claimed is None else answer.claimed
-            self.send_header("Content-Length", str(length))
+            if answer.repeat is None or answer.claimed is not None:
+                self.send_header("Content-Length", str(length))
+            if answer.to:
+                self.send_header("Location", answer.to)
             with suppress(ConnectionError):  # the client may have given up
                 self.end_headers()
                 self.wfile.write(answer.body)
+                while answer.repeat is not None:
+                    time.sleep(answer.repeat)
+                    self.wfile.write(answer.body)
             time.sleep(answer.stall)
             if answer.reset:
                 linger = struct.pack("ii", 1, 0)

@@ -25,7 +25,7 @@ EXTRAS = {
     **dict.fromkeys(("jinja2", "markupsafe", "matplotlib"), "report"),
     **dict.fromkeys(("pyarrow", "yaml"), "report"),
     **dict.fromkeys(("torch", "torchvision", "PIL"), "networks"),
-    **dict.fromkeys(("cv2", "jsonschema", "pooch"), "workflow"),
+    **dict.fromkeys(("cv2", "jsonschema", "requests", "urllib3"), "workflow"),
 }
 
 

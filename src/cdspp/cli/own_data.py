@@ -7,7 +7,7 @@ import ast
 import shlex
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cdspp.cli.command import add_command, add_force, check_outputs, need_package
@@ -162,8 +162,8 @@ def _predict(arguments: argparse.Namespace) -> str:
 
     check_outputs(arguments, ["output"], ["model", "target"])
     model, kept = read_model(arguments.model)
-    features = kept.get("features", ())
-    target = _read_new(arguments, kept.get("columns", (None, None, ())))
+    features, columns, means = _kept(arguments.model, kept)
+    target = _read_new(arguments, columns)
     if features and target.features and features != target.features:
         raise DataError(
             f"{target.path}: the feature columns are not those that the model was "
@@ -172,7 +172,7 @@ def _predict(arguments: argparse.Namespace) -> str:
         )
     if not features:
         target.require_names()
-    target = complete(target, impute=arguments.impute, means=kept.get("means"))
+    target = complete(target, impute=arguments.impute, means=means)
     if "scaling" in kept:  # not in models that the library kept
         target = scaled(target, kept["scaling"])
     predicted = model.predict(target.X)
@@ -182,6 +182,20 @@ def _predict(arguments: argparse.Namespace) -> str:
     write_predictions(arguments.output, target.ids, predicted, confidence)
     told = target.told("target")
     return f"{told}\n{counted(len(predicted), 'prediction')}: {arguments.output}"
+
+
+def _kept(path: str, kept: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+    """Return the features, the names of other columns and the means of a model file."""
+    features, means = kept.get("features", ()), kept.get("means")
+    columns = kept.get("columns", (None, None, ()))
+    try:
+        label, id_, drop = columns
+        "".join([*features, *drop, label or "", id_ or ""])  # each is text
+        if means is not None and (means.ndim, means.dtype.kind) != (1, "f"):
+            raise TypeError("means that are no numbers")
+    except (AttributeError, TypeError, ValueError) as error:
+        raise DataError(f"{path}: a damaged model ({error}). Fit again.") from error
+    return features, columns, means
 
 
 def _read_new(

@@ -9,12 +9,19 @@ from __future__ import annotations
 import json
 import math
 import os
+import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.lib.format import (
+    read_array,
+    read_array_header_1_0,
+    read_array_header_2_0,
+    read_magic,
+)
 
 from cdspp.core.errors import DataError
 from cdspp.core.whole_files import BROKEN, atomic
@@ -126,6 +133,8 @@ def unpack(
 
     def back(node: Any) -> Any:
         if not isinstance(node, dict):
+            if isinstance(node, list):
+                raise TypeError("a list without a kind")
             return node
         for key, content in node.items():
             if key in ("list", "tuple"):
@@ -144,7 +153,7 @@ def unpack(
 
     try:
         return back(tree)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise DataError(f"not what was kept ({error}).") from error
 
 
@@ -177,9 +186,38 @@ def read_parts(
     """
     if not Path(path).is_file():
         raise DataError(f"{path}: no such file.")
+    names: set[str] = set()
+
+    def note(node: dict[str, Any]) -> dict[str, Any]:
+        names.add(str(node.get("array")))
+        return node
+
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-            return json.loads(str(arrays.pop(_TREE))), arrays
-    except BROKEN as error:
+        with zipfile.ZipFile(path) as archive:
+            text = str(_array(archive, _TREE))
+            tree = json.loads(text, object_hook=note)
+            known = {info.filename.removesuffix(".npy") for info in archive.filelist}
+            return tree, {name: _array(archive, name) for name in names & known}
+    except (*BROKEN, RecursionError) as error:
         raise DataError(f"{path}: not {what}, or damaged ({error}).") from error
+
+
+def _array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
+    """Return an array that takes as many bytes as the file has for it.
+
+    `write_parts` compresses nothing, so no array can be larger than the file.
+    """
+    info = archive.getinfo(f"{name}.npy")
+    with archive.open(info) as stream:
+        version = read_magic(stream)
+        read_header = {(1, 0): read_array_header_1_0, (2, 0): read_array_header_2_0}
+        shape, _, dtype = read_header[version](stream)
+        stated = math.prod(shape) * dtype.itemsize + stream.tell()
+        if (
+            info.compress_type != zipfile.ZIP_STORED
+            or stated != info.file_size
+            or not dtype.itemsize
+        ):
+            raise ValueError(f"{name} of shape {shape} in {info.compress_size} bytes")
+        stream.seek(0)
+        return read_array(stream, allow_pickle=False)

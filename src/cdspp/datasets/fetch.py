@@ -1,7 +1,7 @@
 """Files from where they are published: each whole and verified, or not there at all.
 
 A mirror (a folder or a web address) comes first, then the published addresses in order.
-pooch does the transfer; what arrives is checked before it gets its name.
+What arrives is checked before it gets its name.
 """
 
 from __future__ import annotations
@@ -258,7 +258,7 @@ def _from_first(
     for place in places:
         try:
             with atomic(target) as temporary:
-                place.read_into(temporary, file.name)
+                place.read_into(temporary, file)
                 _check(temporary, file, accept)
             log.info("%s: from %s", file.name, place.origin)
             return place.origin
@@ -291,9 +291,9 @@ class _Place(NamedTuple):
     origin: str
     is_mirror: bool = False
 
-    def read_into(self, path: Path, name: str) -> None:
+    def read_into(self, path: Path, file: RemoteFile) -> None:
         if _on_the_web(self.where):
-            download(self.where, path, name)
+            download(self.where, path, file.name, file.size)
             return
         try:
             shutil.copyfile(self.where, path)

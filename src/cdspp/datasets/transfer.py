@@ -1,10 +1,12 @@
-"""One transfer over the web: attempts, pauses, progress, and faults in words."""
+"""One transfer over the web: attempts, limits, progress, and faults in words."""
 
 from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from cdspp.core.errors import DataError
 from cdspp.core.faults import tell_fault
@@ -17,15 +19,18 @@ log = logging.getLogger(__name__)
 ATTEMPTS = 3
 PAUSE = 2.0  # seconds after the first attempt; twice that after the second
 TIMEOUT = (20.0, 60.0)  # seconds to connect, and between two pieces of the content
-REPORT_EVERY = 5.0  # seconds between two lines of progress
+REPORT_EVERY = 10.0  # seconds between two lines of progress
 CHUNK = MIB = 1 << 20
+MOST_BYTES = 20 << 30  # of a file whose size is not known
+# A transfer below so many bytes a second over so many seconds is given up.
+LEAST_SPEED, SLOW_FOR = 1000, 60.0
 
 
 class NotThereError(DataError):
     """A place does not have the file; nothing else is wrong with the place."""
 
 
-def download(url: str, path: Path, name: str) -> None:
+def download(url: str, path: Path, name: str, size: int | None = None) -> None:
     """Write what an http(s) address gives to `path`; passing faults are tried again.
 
     Parameters
@@ -36,35 +41,32 @@ def download(url: str, path: Path, name: str) -> None:
         File to write; on failure it may hold a part.
     name : str
         What the file is called in the log.
+    size : int, optional
+        Number of bytes that it has; `MOST_BYTES` at most where that is not known.
 
     Raises
     ------
     NotThereError
         The server does not have it (404).
     DataError
-        It could not be had; the message says why.
+        It could not be had: the message says why. More came than it may have, or the
+        transfer was slower than `LEAST_SPEED`.
     DiskFullError
         There is no space left.
     NotWritableError
         `path` cannot be written.
     """
-    import pooch
+    from urllib3.exceptions import HTTPError
 
-    # Some servers announce .tar.gz as an encoding, which would then be undone.
-    version = versions().get("cdspp", "")
-    headers = {"User-Agent": f"cdspp/{version}", "Accept-Encoding": "identity"}
     for attempt in range(1, ATTEMPTS + 1):
-        get = pooch.HTTPDownloader(
-            progressbar=_Progress(name),
-            chunk_size=CHUNK,
-            timeout=TIMEOUT,
-            headers=headers,
-        )
         try:
-            get(url, str(path), None)
+            _transfer(url, path, name, size)
             return
-        except OSError as error:  # the base class of what requests raises, too
-            tell_fault(error, path)
+        except DataError:
+            raise
+        except (OSError, ValueError, HTTPError) as error:  # of requests, addresses
+            if isinstance(error, OSError):
+                tell_fault(error, path)
             reason, passing = _explain(error)
             if not passing or attempt == ATTEMPTS:
                 raise reason from error
@@ -72,9 +74,48 @@ def download(url: str, path: Path, name: str) -> None:
         time.sleep(PAUSE * attempt)
 
 
-def _explain(error: OSError) -> tuple[DataError, bool]:
+def _transfer(url: str, path: Path, name: str, size: int | None) -> None:
+    import requests
+
+    def drop_body(response: requests.Response, **_: Any) -> None:
+        if response.is_redirect:  # requests would read it, however long
+            response.close()
+
+    # Some servers announce .tar.gz as an encoding, which would then be undone.
+    version = versions().get("cdspp", "")
+    headers = {"User-Agent": f"cdspp/{version}", "Accept-Encoding": "identity"}
+    with (
+        requests.get(
+            url,
+            headers=headers,
+            timeout=TIMEOUT,
+            stream=True,
+            hooks={"response": drop_body},
+        ) as response,
+        path.open("wb") as stream,
+    ):
+        response.raise_for_status()
+        progress = _Progress(name, size, _stated_length(response.headers))
+        # What has arrived, at once: a block of fixed size may take a slow server hours.
+        while block := response.raw.read1(CHUNK, decode_content=False):
+            progress.add(len(block))
+            stream.write(block)
+
+
+def _stated_length(headers: Mapping[str, str]) -> int:
+    """Return the length that a server states, 0 where it states none."""
+    stated = headers.get("Content-Length", "0").strip()
+    if not (stated.isascii() and stated.isdigit()):
+        raise DataError(
+            f"the server says Content-Length: {stated!r}, expected a number of bytes."
+        )
+    return int(stated)
+
+
+def _explain(error: Exception) -> tuple[DataError, bool]:
     """Return a fault of a transfer in words, and whether it may pass."""
     import requests
+    import urllib3
 
     if isinstance(error, requests.HTTPError) and error.response is not None:
         status = error.response.status_code
@@ -83,7 +124,7 @@ def _explain(error: OSError) -> tuple[DataError, bool]:
         return kind(f"the server says {status} {error.response.reason}."), passing
     if isinstance(error, requests.Timeout):
         return DataError("no answer in time."), True
-    if isinstance(error, requests.exceptions.ChunkedEncodingError):
+    if isinstance(error, urllib3.exceptions.HTTPError):
         return DataError("the transfer broke off."), True
     if isinstance(error, requests.ConnectionError):
         cause = getattr(error.args[0], "reason", error) if error.args else error
@@ -92,23 +133,28 @@ def _explain(error: OSError) -> tuple[DataError, bool]:
 
 
 class _Progress:
-    """What pooch asks of a progress bar; writes a line to the log now and then."""
+    """Counts what arrives: says so now and then, and ends what is too much or slow."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.total = 0
-        self.done = 0
-        self.reported = time.monotonic()
+    def __init__(self, name: str, size: int | None, stated: int) -> None:
+        self.name, self.size = name, size
+        self.total = size or stated
+        self.done = self.done_before = 0
+        self.reported = self.began = time.monotonic()
 
-    def update(self, n: int) -> None:
+    def add(self, n: int) -> None:
         self.done += n
-        if time.monotonic() - self.reported >= REPORT_EVERY:
-            self.reported = time.monotonic()
+        now = time.monotonic()
+        if self.done > (self.size or MOST_BYTES):
+            limit = f"{MOST_BYTES / 2**30:.3g} GiB, the most of a file of unknown size"
+            expected = f"{self.size} bytes" if self.size else limit
+            raise DataError(f"expected {expected}, got more.")
+        if now - self.began >= SLOW_FOR:
+            if self.done - self.done_before < LEAST_SPEED * SLOW_FOR:
+                speed = f"{LEAST_SPEED} bytes a second over {SLOW_FOR:g} s"
+                raise DataError(f"the transfer is slower than {speed}.")
+            self.began, self.done_before = now, self.done
+        if now - self.reported >= REPORT_EVERY:
+            self.reported = now
             whole = f" of {self.total / MIB:.1f}" if self.total else ""
-            log.info("%s: %.1f%s MiB", self.name, self.done / MIB, whole)
-
-    def reset(self) -> None:
-        self.done = 0
-
-    def close(self) -> None:
-        """Nothing to close."""
+            share = f" ({self.done / self.total:.0%})" if self.total else ""
+            log.info("%s: %.1f%s MiB%s", self.name, self.done / MIB, whole, share)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from cdspp.core.errors import ConfigError, DataError
+from cdspp.core.errors import DataError
+from cdspp.core.faults import out_of_memory
 from cdspp.core.names import NO_SCALE
 from cdspp.core.scaling import Scaling
 from cdspp.core.storage import Packer, read_parts, unpack, write_parts
@@ -149,13 +152,34 @@ def read_model(
         made = {_ESTIMATOR: partial(_estimator, class_of)}
         found = unpack(tree["content"], arrays, made)
         model, extras = found["model"], found["extras"]
+        _try(model, extras, os.path.getsize(path))
     except OutsideModel:
         raise
-    except (ConfigError, DataError, LookupError, TypeError) as error:
-        raise DataError(f"{path}: a damaged model ({error}). Fit again.") from error
-    if not isinstance(model, HeterogeneousClassifier) or not isinstance(extras, dict):
-        raise DataError(f"{path}: a damaged model. Fit again.")
+    except Exception as error:  # of any part, where something was put in its place
+        if out_of_memory(error):
+            raise
+        said = " ".join(str(error).split())[:200].rstrip(".")
+        raise DataError(f"{path}: a damaged model ({said}). Fit again.") from error
     return model, extras
+
+
+def _try(
+    model: HeterogeneousClassifier, extras: Mapping[str, Any], n_bytes: int
+) -> None:
+    """Check the options, and that rows as wide as those of the fit can be predicted."""
+    bare = Scaling(NO_SCALE, model.n_features_in_)
+    scaling = extras.get("scaling", bare)
+    if not 0 < scaling.n_features <= n_bytes:  # the file has numbers of each feature
+        raise ValueError(f"{scaling.n_features} features")
+    model._validate_params()
+    if not is_own(type(model)):
+        return
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for n in (2, 3):  # an array that goes with any one number of rows is found
+            rows = scaling.apply(np.ones((n, scaling.n_features)))
+            if np.shape(model.predict(rows)) != (n,):
+                raise ValueError("no label for each row")
 
 
 def _parts(value: Any) -> tuple[str, dict[str, Any]] | None:
