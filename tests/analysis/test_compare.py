@@ -242,11 +242,40 @@ def test_of_very_many_rows_a_part_is_in_each_fit(
     assert compare(problem.X, problem.y, **given).note == ""
 
 
+def test_of_very_many_labelled_rows_a_part_is_fitted_and_all_are_tested(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem = Planted("shared", n_classes=3, n_labelled=10, n_unlabelled=3).draw(0)
+    sizes: list[int] = []
+    tested: list[int] = []
+    fit, predict = CDSPP.fit, CDSPP.predict
+
+    def spy(self: CDSPP, X: np.ndarray, y: np.ndarray, source: Any) -> CDSPP:
+        sizes.append(int(np.sum(y != -1)))
+        return fit(self, X, y, source=source)
+
+    def count(self: CDSPP, X: np.ndarray) -> np.ndarray:
+        tested.append(len(X))
+        return predict(self, X)
+
+    monkeypatch.setattr(CDSPP, "fit", spy)
+    monkeypatch.setattr(CDSPP, "predict", count)
+    given: dict[str, Any] = {"methods": ["cdspp"], "repeats": 5, "max_rows": 12}
+    found = compare(problem.X, problem.y, source=problem.source, **given)
+    assert (set(sizes), set(tested)) == ({12, 6}, {6})
+    n_source = len(problem.source.X)
+    assert found.note.startswith(
+        f"of 30 labelled target rows and {n_source} source rows at most about 12 are "
+    )
+    again = compare(problem.X, problem.y, source=problem.source, **given)
+    assert str(again) == str(found)
+
+
 def test_rows_of_a_class_are_held_out_in_turn() -> None:
     problem = _problem(
         np.eye(17), [0] * 5 + [1] * 12, SourceDomain(np.eye(4), [0, 0, 1, 1]), "none"
     )
-    folds = _folds(problem, 10, 0.2, 0)
+    folds = _folds(problem, 10, 0.2, 2000, 0)
     times = np.bincount(np.concatenate([fold.test for fold in folds]), minlength=17)
     assert set(times) == {2}
     for fold in folds:

@@ -24,6 +24,12 @@ def two_rows(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return both + rng.normal(0.01, 0.03, both.size), both
 
 
+def test_many_rows_of_which_few_differ_have_a_gain() -> None:
+    differences = np.zeros(5000)
+    differences[:2000] = 1.0  # each is far from the median, which is zero
+    assert gain_of(differences).gain == pytest.approx(0.4)
+
+
 def test_a_gain_worked_by_hand() -> None:
     # Differences 1, 2, 3, 4, 5: mean 3, variance 2.5, standard error sqrt(0.5). The
     # tables give t = 2.776 for 95 % and 2.132 for 90 % with four degrees of freedom.

@@ -139,8 +139,8 @@ def compare(
         once, those of the target by the rows of each fit, shared columns as in the
         source. Columns of tables have units of their own; unscaled, fits may collapse.
     max_rows : int, default=2000
-        At most so many unlabelled target rows, and about as many source rows, take part
-        in a fit; drawn anew in each repeat.
+        At most so many unlabelled target rows, and about as many labelled ones and
+        source rows, take part in a fit; drawn anew in each repeat.
     margin, wanted : float, default=1.0, 5.0
         In points: gains within the margin count as equal, and a gain of `wanted` is
         what the number of labelled rows that would be needed refers to, or less where
@@ -173,7 +173,7 @@ def compare(
     problem = _problem(X, y, source, scale)
     chosen = [name_of(method) for method in methods or usual_methods(problem)]
     _check(chosen, repeats, problem.source)
-    folds = _folds(problem, repeats, test_share, seed)
+    folds = _folds(problem, repeats, test_share, max_rows, seed)
     fits = _Fits(problem, folds, scale, max_rows, seed)
     right: dict[Fit, Floats] = {}
     collapsed: dict[Fit, float] = {}
@@ -239,7 +239,7 @@ def _size(problem: Any, max_rows: int | None = None) -> Size:
         n_classes=len(np.unique(known)),
         n_source=min(n_source, most),
         d_source=d_source,
-        n_labelled=len(known),
+        n_labelled=min(len(known), max_rows or len(known)),
         n_unlabelled=min(n_unlabelled, most),
         d_target=problem.X.shape[1],
     )
@@ -292,7 +292,8 @@ def _same_names(source: SourceDomain, X: Any) -> list[str]:
     ours, theirs = column_names(source.X), column_names(X)
     if source.shared_columns is not None or ours is None or theirs is None:
         return []
-    both = [name for name in ours if name in theirs]
+    known = set(theirs)
+    both = [name for name in ours if name in known]
     if not both:
         return []
     have = "has" if len(both) == 1 else "have"
@@ -336,9 +337,12 @@ def _check(methods: Sequence[str], repeats: int, source: SourceDomain) -> None:
             )
 
 
-def _folds(problem: _Problem, repeats: int, share: float, seed: int) -> list[_Fold]:
+def _folds(
+    problem: _Problem, repeats: int, share: float, max_rows: int, seed: int
+) -> list[_Fold]:
     """Hold some labelled rows of each class out, all of them in turn."""
     rng = generator("compare", seed)
+    n_labelled = len(problem.labelled)
     train: list[list[Int]] = [[] for _ in range(repeats)]
     test: list[list[Int]] = [[] for _ in range(repeats)]
     for code in np.unique(problem.codes[problem.labelled]):
@@ -349,11 +353,17 @@ def _folds(problem: _Problem, repeats: int, share: float, seed: int) -> list[_Fo
             parts += np.array_split(rng.permutation(rows), n_parts)
         for number, held in enumerate(parts[:repeats]):
             test[number].append(held)
-            train[number].append(rng.permutation(np.setdiff1d(rows, held)))
+            others = rng.permutation(np.setdiff1d(rows, held))
+            train[number].append(others[: _part(len(rows), n_labelled, max_rows)])
     return [
         _Fold(number, train[number], np.concatenate(test[number]))
         for number in range(repeats)
     ]
+
+
+def _part(n_class: int, n: int, max_rows: int) -> int:
+    """Return how many rows of a class are in a fit, of `n` rows of all classes."""
+    return math.ceil(n_class * max_rows / n)
 
 
 def _labels(folds: Sequence[_Fold]) -> tuple[int, int]:
@@ -395,14 +405,14 @@ class _Fits:
     def notes(self) -> Iterator[str]:
         """Say of which rows only some take part in a fit, and which state is none."""
         sizes = {
+            "labelled target rows": len(self.problem.labelled),
             "unlabelled target rows": len(self.problem.unlabelled),
             "source rows": len(np.asarray(self.problem.source.y)),
         }
         cut = [f"{n} {what}" for what, n in sizes.items() if n > self.max_rows]
         if cut:
-            yield (
-                f"of {' and '.join(cut)} at most about {self.max_rows} are in each fit"
-            )
+            rows = f"{', '.join(cut[:-1])} and {cut[-1]}" if cut[1:] else cut[0]
+            yield f"of {rows} at most about {self.max_rows} are in each fit"
         if self.problem.two_classes:
             yield f"{SWAPPED} is left out: with two classes it is no control"
         yield from self.problem.notes
@@ -467,6 +477,6 @@ class _Fits:
         kept = []
         for code in np.unique(y):
             rows = rng.permutation(np.flatnonzero(y == code))
-            kept.append(rows[: math.ceil(len(rows) * self.max_rows / len(y))])
+            kept.append(rows[: _part(len(rows), len(y), self.max_rows)])
         chosen = np.sort(np.concatenate(kept))
         return replace(self.problem.source, X=X[chosen], y=y[chosen])

@@ -162,16 +162,20 @@ def gain_of(
     (2003), doi:10.1023/A:1024068626366.
     """
     found = present(differences)
+    gain = _gain_of_all(found, overlap, resolution)
+    others = _without_outlier(found)
+    if len(others) in (found.size, 0):
+        return gain
+    rest = _gain_of_all(others, overlap, resolution)
+    return replace(gain, one_decides=_words(gain) != _words(rest))
+
+
+def _gain_of_all(found: Floats, overlap: float, resolution: float) -> PairedGain:
     mean, sd = mean_sd(found)
     losses = int(np.count_nonzero(found < -ZERO))
     error = max(sd * (1 / max(found.size, 1) + overlap) ** 0.5, resolution)
     least = float(found.min()) if found.size else math.nan
-    gain = PairedGain(mean, error, losses, found.size, least, df=found.size - 1.0)
-    others = _without_outlier(found)
-    if len(others) in (found.size, 0):
-        return gain
-    rest = gain_of(others, overlap=overlap, resolution=resolution)
-    return replace(gain, one_decides=_words(gain) != _words(rest))
+    return PairedGain(mean, error, losses, found.size, least, df=found.size - 1.0)
 
 
 def _without_outlier(differences: Floats) -> Floats:

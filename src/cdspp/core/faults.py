@@ -20,6 +20,7 @@ from cdspp.core.errors import (
 
 __all__ = [
     "USER_ERRORS",
+    "brief",
     "crash_words",
     "job_words",
     "memory_words",
@@ -142,11 +143,16 @@ def crash_words(error: Exception) -> str:
     >>> crash_words(ZeroDivisionError("division by zero"))
     'ZeroDivisionError: division by zero'
     """
-    said = " ".join(str(error).split())[:200]
+    said = brief(error)
     text = ": ".join(filter(None, [type(error).__name__, said]))
     for last in traceback.extract_tb(error.__traceback__)[-1:]:
         text += f" ({Path(last.filename).name}, line {last.lineno}: {last.line})"
     return text
+
+
+def brief(error: BaseException) -> str:
+    """Return what an error says, on one line of 200 letters at most."""
+    return " ".join(str(error).split())[:200].rstrip(".")
 
 
 def memory_words(error: BaseException) -> str:
@@ -157,7 +163,7 @@ def memory_words(error: BaseException) -> str:
     >>> memory_words(MemoryError("Unable to allocate 7 GiB"))
     'out of memory (Unable to allocate 7 GiB).'
     """
-    said = " ".join(str(error).split())[:200].rstrip(".")
+    said = brief(error)
     return f"out of memory ({said})." if said else "out of memory."
 
 

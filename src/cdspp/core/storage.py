@@ -24,7 +24,8 @@ from numpy.lib.format import (
 )
 
 from cdspp.core.errors import DataError
-from cdspp.core.whole_files import BROKEN, atomic
+from cdspp.core.faults import brief, out_of_memory
+from cdspp.core.whole_files import atomic
 
 __all__ = ["Packer", "read_parts", "storable", "unpack", "write_parts"]
 
@@ -198,8 +199,10 @@ def read_parts(
             tree = json.loads(text, object_hook=note)
             known = {info.filename.removesuffix(".npy") for info in archive.filelist}
             return tree, {name: _array(archive, name) for name in names & known}
-    except (*BROKEN, RecursionError) as error:
-        raise DataError(f"{path}: not {what}, or damaged ({error}).") from error
+    except Exception as error:  # of NumPy, zipfile, JSON
+        if out_of_memory(error):
+            raise
+        raise DataError(f"{path}: not {what}, or damaged ({brief(error)}).") from error
 
 
 def _array(archive: zipfile.ZipFile, name: str) -> np.ndarray:

@@ -56,8 +56,7 @@ def shared_columns(
         f"shared: {counted(len(both), 'column')} {have} the same name in both: "
         f"{shortened(both)} (--shared {NONE} leaves them apart)"
     )
-    places = [(source.features.index(n), target.features.index(n)) for n in both]
-    return places, note
+    return [*zip(source.places(both), target.places(both), strict=True)], note
 
 
 def _is_counted(names: Sequence[str]) -> bool:
@@ -163,7 +162,8 @@ def _like(rows: DomainRows, domain: DomainRows, impute: bool) -> DomainRows:
                 f" has {domain.X.shape[1]}."
             )
         return complete(rows, impute=impute)
-    lacking = [name for name in domain.features if name not in rows.features]
+    known = set(rows.features)
+    lacking = [name for name in domain.features if name not in known]
     if lacking:
         raise DataError(
             f"{rows.path}: lacks {counted(len(lacking), 'feature')} of {domain.path}: "

@@ -97,8 +97,12 @@ class DomainRows:
 
     def with_features(self, names: Sequence[str]) -> DomainRows:
         """Return the rows with some features, in that order."""
-        places = [self.features.index(name) for name in names]
-        return replace(self, X=self.X[:, places], features=tuple(names))
+        return replace(self, X=self.X[:, self.places(names)], features=tuple(names))
+
+    def places(self, names: Sequence[str]) -> list[int]:
+        """Return the places of features."""
+        known = {name: place for place, name in enumerate(self.features)}
+        return [known[name] for name in names]
 
     def require_distinct_ids(self) -> None:
         """Raise DataError where two rows have one id."""
@@ -173,7 +177,8 @@ def _from_table(table: pd.DataFrame, path: str, columns: Columns) -> DomainRows:
             notes = ["ids from the column without a name"]
     _check_header(header, path, columns)
     rows = table.set_axis(header, axis="columns")
-    features = [n for n in header if n not in (label, id_, *columns.drop)]
+    others = {label, id_, *columns.drop}
+    features = [n for n in header if n not in others]
     X = _numbers(rows[features], path)
     labels = rows[label].tolist() if label in rows else [""] * len(rows)
     ids = (
@@ -195,11 +200,12 @@ def _from_table(table: pd.DataFrame, path: str, columns: Columns) -> DomainRows:
 
 def _check_header(header: Sequence[str], path: str, columns: Columns) -> None:
     label, id_ = columns.label or LABEL, columns.id or ID
-    for name in header:
-        if header.count(name) > 1:
+    for name, count in Counter(header).items():
+        if count > 1:
             raise DataError(f"{path}: the header has the column {name!r} twice.")
+    others = {label, id_, *columns.drop}
     for name in header:
-        if name in (label, id_, *columns.drop):
+        if name in others:
             continue
         for option, there in ((LABEL, label), (ID, id_)):
             if name.lower() in (there.lower(), option):

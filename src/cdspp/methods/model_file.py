@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from cdspp.core.errors import DataError
-from cdspp.core.faults import out_of_memory
+from cdspp.core.faults import brief, out_of_memory
 from cdspp.core.names import NO_SCALE
 from cdspp.core.scaling import Scaling
 from cdspp.core.storage import Packer, read_parts, unpack, write_parts
@@ -158,8 +158,8 @@ def read_model(
     except Exception as error:  # of any part, where something was put in its place
         if out_of_memory(error):
             raise
-        said = " ".join(str(error).split())[:200].rstrip(".")
-        raise DataError(f"{path}: a damaged model ({said}). Fit again.") from error
+        fault = f"a damaged model ({brief(error)}). Fit again."
+        raise DataError(f"{path}: {fault}") from error
     return model, extras
 
 
