@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
+from cdspp.core.faults import brief
 from cdspp.datasets.mat_files import read_mat
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ __all__ = ["ID", "LABEL", "Columns", "missing_name", "read_file"]
 LABEL, ID = "label", "id"
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 KNOWN = ".csv, .tsv, .txt (or these with .gz), .parquet, .xlsx, .npz or .mat"
-SHOWN = 200  # letters of what a reader says of a damaged file
 
 
 @dataclass(frozen=True)
@@ -97,8 +97,8 @@ def read_file(path: Path, columns: Columns) -> pd.DataFrame | dict[str, NDArray[
     except (DataError, MemoryError):
         raise
     except Exception as error:  # readers meet damaged files with any error there is
-        said = " ".join(str(error).split())[:SHOWN] or type(error).__name__
-        fault = f"{path}: not a readable {kind} file ({said.rstrip('.')})"
+        said = brief(error) or type(error).__name__
+        fault = f"{path}: not a readable {kind} file ({said})"
         raise DataError(f"{fault}. Save it again, or as CSV.") from error
     return found
 
