@@ -6,9 +6,10 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 from support.toy_problem import toy_problem
 
-from cdspp import CDSPP, SHFA, SSAN
+from cdspp import CDSPP, SHFA, SSAN, SharedColumns, SourceDomain
 from cdspp.core.errors import CostWarning
 from cdspp.methods import forewarning
 from cdspp.methods.size import Size
@@ -44,6 +45,18 @@ def test_a_fit_warns_of_its_time_by_the_iterations_asked_for(
         with pytest.raises(Stopped):
             model.fit(problem.X, problem.y, source=problem.source)
     assert [told in str(each.message) for each in caught] == [True] * bool(told)
+
+
+@pytest.mark.filterwarnings("error::cdspp.core.errors.CostWarning")
+def test_sparse_rows_are_counted_by_the_values_that_they_store(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X = sparse.random_array((400, 50_000), density=1e-4, format="csr", rng=0)
+    codes = np.arange(400) % 100
+    monkeypatch.setattr(SharedColumns, "_finish", _stop)
+    source = SourceDomain(X, codes, shared_columns=[(k, k) for k in range(9)])
+    with pytest.raises(Stopped):  # dense rows would take a minute
+        SharedColumns().fit(X, codes, source=source)
 
 
 @pytest.mark.parametrize("free", [None, 1e9])

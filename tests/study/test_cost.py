@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
-from support.study_files import load, read_study
+from support.study_files import load, load_own, read_study
 
 from cdspp.methods import method_class
 from cdspp.study.cost import (
+    Size,
     cell_cost,
     fit_cost,
     problem_size,
@@ -55,6 +58,18 @@ def test_a_view_scaled_by_principal_components_has_at_most_50() -> None:
     assert (size.d_source, size.d_target) == (50, 50)
 
 
+def test_bags_of_words_are_counted_by_the_words_that_a_row_has() -> None:
+    study = load_own({})
+    cell = ("docs-to-code", "main", "docs_code", "shared-columns-plus")
+    size = problem_size(study, *cell)
+    assert size.density == 0.01
+    dense = fit_cost(method_class(cell[-1]), replace(size, density=1.0))
+    sparse = cell_cost(study, *cell)
+    assert sparse.seconds < dense.seconds / 50
+    assert sparse.megabytes < dense.megabytes / 2
+    assert problem_size(study, *cell[:-1], "cdspp").density == 1.0
+
+
 def test_without_a_source_the_labelled_target_rows_serve(paper: Study) -> None:
     size = problem_size(paper, "mrc", "none", "en_sp", "dama")
     assert (size.n_source, size.d_source) == (size.n_labelled, size.d_target)
@@ -85,3 +100,26 @@ def test_narrower_networks_cost_less(name: str) -> None:
     assert narrow.megabytes < usual.megabytes - 30
     entry["options"] = {"n_components": 32, "max_iter": 30}
     assert cell_cost(load(config), *cell).seconds < narrow.seconds / 9
+
+
+# Three source rows a class of 50 features, two labelled target rows and an unlabelled
+# one of 60: seconds and megabytes measured on one thread.
+MEASURED = [
+    ("cdspp", 1000, 2.6, 330),
+    ("cdspp", 2000, 18.9, 631),
+    ("dama", 4000, 12.0, 899),
+    ("svm-t", 1000, 35.7, 11_685),
+    ("ddacl", 1000, 8.6, 276),
+    ("shared-columns-plus", 1000, 41.2, 230),
+    ("cdls-sup", 1000, 30.1, 8122),
+]
+
+
+@pytest.mark.parametrize(("name", "n_classes", "seconds", "megabytes"), MEASURED)
+def test_many_classes_are_counted(
+    name: str, n_classes: int, seconds: float, megabytes: float
+) -> None:
+    n = n_classes
+    cost = fit_cost(method_class(name), Size("", n, 3 * n, 50, 2 * n, n, 60))
+    assert seconds / 2 < cost.seconds < 2 * seconds
+    assert megabytes / 2 < cost.megabytes < 2 * megabytes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ from scipy import sparse
 
 from cdspp.core.errors import DataError
 
-__all__ = ["is_sparse", "require_finite", "squared_lengths"]
+__all__ = ["is_sparse", "require_finite", "squared_lengths", "stored_share"]
 
 SHOWN = 5
 
@@ -18,6 +19,11 @@ SHOWN = 5
 def is_sparse(X: Any) -> bool:
     """Return whether `X` is a sparse matrix or array of SciPy."""
     return bool(sparse.issparse(X))
+
+
+def stored_share(X: Any) -> float:
+    """Return the share of the values of `X` that are stored, one of dense rows."""
+    return X.nnz / max(math.prod(X.shape), 1) if is_sparse(X) else 1.0
 
 
 def squared_lengths(X: Any) -> np.ndarray:

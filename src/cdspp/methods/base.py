@@ -27,6 +27,7 @@ from sklearn.utils.validation import (
 
 from cdspp.core.errors import CollapseWarning, LabelWarning
 from cdspp.core.file_rows import FileRows, in_file, in_memory, rowwise
+from cdspp.core.matrix import stored_share
 from cdspp.core.memory import require_memory
 from cdspp.core.storage import storable
 from cdspp.methods.bridge import Bridge, read_bridge
@@ -210,6 +211,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         rows = problem.X_source, problem.X_labelled, problem.X_unlabelled
         shapes = *rows[0].shape, len(problem.y_labelled), *rows[2].shape
         size = Size(type(self).__name__, problem.n_classes, *shapes)
+        size = replace(size, density=max(map(stored_share, rows)))
         seconds, needed = expected_work(type(self), size, self.get_params(deep=False))
         in_files = any(isinstance(X, FileRows) for X in rows)  # who reads these refuses
         warn_of_cost(size, seconds, 0.0 if in_files else needed)

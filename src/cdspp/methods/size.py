@@ -13,7 +13,10 @@ __all__ = ["Size", "expected_work"]
 
 @dataclass(frozen=True)
 class Size:
-    """The size of a problem: classes, rows and features of both domains."""
+    """The size of a problem: classes, rows and features of both domains.
+
+    `density` is the share of the features of a row that are stored, one of dense rows.
+    """
 
     name: str
     n_classes: int
@@ -22,6 +25,7 @@ class Size:
     n_labelled: int
     n_unlabelled: int
     d_target: int
+    density: float = 1.0
 
     @property
     def n_target(self) -> int:

@@ -34,6 +34,7 @@ START_UP_MB, TORCH_MB = 250.0, 350.0
 COPIES = 4
 # Features of a view whose number the data decide: bags of words, shares of energy.
 UNKNOWN_WIDTH, UNKNOWN_COMPONENTS = 10_000, 500
+WORDS_SHARE = 0.01  # of the words of all texts that are in one
 DEFAULTS: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -60,7 +61,9 @@ def fit_cost(
     options : mapping, default={}
         Options in place of defaults; those count that `expected_work` names.
     """
-    values = size.n_source * size.d_source + size.n_target * size.d_target
+    values: float = size.n_source * size.d_source + size.n_target * size.d_target
+    if method.accepts_sparse and method.bridges:  # of others rows are made dense
+        values *= size.density
     seconds, more = expected_work(method, size, options)
     start = START_UP_MB + (TORCH_MB if method.needs_torch else 0.0)
     return Cost(seconds, start + COPIES * 8 * values / MIB + more)
@@ -103,6 +106,10 @@ def problem_size(
         n_labelled=n_labelled,
         n_unlabelled=n_rest,
         d_target=d_target,
+        density=max(
+            _density(study, entry.dataset, domain, views[role])
+            for domain, role in ((source, "source"), (target, "target"))
+        ),
     )
 
 
@@ -154,6 +161,15 @@ def extractor_of(study: Study, domain: str, view: str) -> Extractor:
     """Return the extractor of a view, with its options for a domain."""
     chosen = study.views[view]
     return make_extractor(chosen.extractor, **chosen.domain_options(domain))
+
+
+def _density(study: Study, dataset: str, domain: str, name: str) -> float:
+    """Return the share of the features of a row that are stored."""
+    view, data = study.views[name], study.datasets[dataset]
+    if view.view or view.scale == PCA or data.storage(view, domain) is not None:
+        return 1.0
+    texts = extractor_of(study, domain, name).kind == "texts"
+    return WORDS_SHARE if texts else 1.0
 
 
 def _width(study: Study, dataset: str, domain: str, name: str) -> int:

@@ -116,8 +116,10 @@ class JointMachine(CommonSpaceMethod, ConfidentClassifier):
         rows = size.n_source + size.n_labelled
         rounds = 1 if cls.supervised else 5
         passed = rounds * (rows + (rounds > 1) * size.n_unlabelled / 2)
-        values = passed * (size.d_source + size.d_target) / 2
-        return 0.006 + 2e-8 * size.n_classes * values, 16e-6 * values / rounds
+        values = passed * size.density * (size.d_source + size.d_target) / 2
+        probabilities = size.n_classes * size.n_unlabelled
+        megabytes = 16e-6 * (values / rounds + probabilities)
+        return 0.006 + 2.5e-8 * size.n_classes * values, megabytes
 
     def _place_target(self, X: Float) -> Float:
         return X

@@ -178,7 +178,11 @@ class CDLSSup(SubspaceMethod):
         side = min(n_source + size.n_classes, d_source)
         seconds = 0.004 + 5e-8 * (n_source * d_source + size.n_target * size.d_target)
         seconds += 3.5e-11 * n_source * d_source * side + 4.4e-8 * predicted
-        return seconds, 32e-6 * n_source**2
+        n_pairs = size.n_classes**2 / 2  # a machine each
+        seconds += 1.5e-8 * (n_source + size.n_labelled) ** 2 + 5e-6 * n_pairs
+        seconds += 7e-8 * n_pairs * size.n_unlabelled
+        by_pair = 24e-6 * min(100, size.d_target) + 16e-6 * size.n_unlabelled
+        return seconds, 32e-6 * n_source**2 + n_pairs * by_pair
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
         require_every_class(problem, self.classes_)

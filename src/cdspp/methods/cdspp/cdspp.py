@@ -147,7 +147,8 @@ class CDSPPSup(SubspaceRecogniser):
         """Return about how many seconds a fit takes on one thread, and MB beside data.
 
         A Gram matrix of the smaller side and its Cholesky factor, for the source once
-        and for the target rows in use in each round.
+        and for the target rows in use in each round; in each round matrices of the
+        classes, and a confidence of each unlabelled row in each class.
         """
         n_target = size.n_labelled if cls.supervised else size.n_target
         rounds = 1 if cls.supervised else 3  # five rounds on a growing share of rows
@@ -156,7 +157,10 @@ class CDSPPSup(SubspaceRecogniser):
             k * min(n, d) ** 2 * (max(n, d) + min(n, d)) for n, d, k in sides
         )
         squares = sum(min(n, d) ** 2 for n, d, _ in sides)
-        return 0.004 + 2.5e-11 * products, 24e-6 * squares
+        C, per_row = size.n_classes, (n_target + size.n_source) * size.n_classes
+        by_class = (1 if cls.supervised else 5) * (4e-10 * C**3 + 2e-8 * per_row)
+        megabytes = 24e-6 * squares + 8e-6 * (6 * C**2 + 2 * per_row)
+        return 0.004 + 2.5e-11 * products + by_class, megabytes
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
         prepared = self._prepare(problem)

@@ -124,7 +124,10 @@ class DAMASup(SubspaceRecogniser):
 
         def domain(n: float, d: int) -> float:
             m = min(n, d)
-            return 5.1e-11 * n**2 * d + 1.1e-10 * (n * m**2 + (n < d) * d * n**2 / 2)
+            products = 5.1e-11 * n**2 * d
+            products += 1.1e-10 * (n * m**2 + (n < d) * d * n**2 / 2)
+            graph: float = 3.5e-8 * n**2 + 2e-8 * n * size.n_classes
+            return products + graph
 
         def pencil(r: float, m: float) -> float:
             if m < FEW_ROWS * r:
@@ -138,7 +141,8 @@ class DAMASup(SubspaceRecogniser):
             seconds += domain(n, size.d_target)
             seconds += pencil(rank, size.n_source + n_labelled)
             largest = max(largest, rank)
-        return seconds, 40.0 + 33e-6 * largest**2
+        members = (size.n_source + size.n_target) * size.n_classes
+        return seconds, 40.0 + 33e-6 * largest**2 + 8e-6 * members
 
     @staticmethod
     def _target_rows(size: Any) -> list[tuple[float, float]]:
