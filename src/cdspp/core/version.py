@@ -1,4 +1,4 @@
-"""The version of the library, as in pyproject.toml."""
+"""The version of the library: the one place that pyproject.toml reads."""
 
 __all__ = ["VERSION"]
 
