@@ -34,7 +34,6 @@ __all__ = [
 
 Float = NDArray[np.float64]
 Int = NDArray[np.intp]
-Positions = Int | slice
 
 # Values of a chunk: 4 MiB as float64, which stays near the processor through all steps
 # and makes products as fast as larger ones.
@@ -44,8 +43,7 @@ CHUNK_VALUES = 2**19
 class _Store(Protocol):
     """Rows of a file: how many, and how to read them in ascending order."""
 
-    @property
-    def shape(self) -> tuple[int, int]: ...
+    shape: tuple[int, int]
 
     def read(self, rows: Int | None, step: int) -> Iterator[tuple[int, Any]]:
         """Yield consecutive parts of `rows` (all by default), and where they start."""
@@ -117,8 +115,8 @@ class FileRows:
         with np.errstate(over="ignore", invalid="ignore"):
             if np.isfinite(chunk.sum()):  # one number in place of a mask of the chunk
                 return
-        rows = self._rows
-        names = range(place.start, place.stop) if rows is None else rows[place]
+        every = range(place.start, place.stop)
+        names = every if self._rows is None else self._rows[place]
         where = f"{self._store}, among rows {names[0]} to {names[-1]}"
         require_finite(chunk, names, where)
 
@@ -136,20 +134,16 @@ class _Map:
     def read(self, rows: Int | None, step: int) -> Iterator[tuple[int, Any]]:
         n = self.shape[0] if rows is None else len(rows)
         for start in range(0, n, step):
-            part = slice(start, min(start + step, n))
+            part: Any = slice(start, min(start + step, n))
+            if rows is not None:
+                part = rows[part]
             # A copy, as steps may work in place.
-            yield (
-                start,
-                np.array(self._array[part if rows is None else rows[part]], np.float64),
-            )
-            self._forget()
-
-    def _forget(self) -> None:
-        # Pages read would count as memory of the process. Those of a copy on write
-        # hold what was written and must stay.
-        pages: Any = getattr(self._array, "_mmap", None)
-        if self._array.mode != "c" and hasattr(pages, "madvise"):
-            pages.madvise(mmap.MADV_DONTNEED)
+            yield start, np.array(self._array[part], np.float64)
+            # Pages read would count as memory of the process. Those of a copy on write
+            # hold what was written and must stay.
+            pages: Any = getattr(self._array, "_mmap", None)
+            if self._array.mode != "c" and hasattr(pages, "madvise"):
+                pages.madvise(mmap.MADV_DONTNEED)
 
 
 class ParquetRows:
@@ -258,11 +252,8 @@ def _require_numbers(path: Path, schema: Any, name: str) -> None:
 def in_file(X: Any) -> FileRows | None:
     """Return rows that are to stay in their file; None where they are no such rows.
 
-    Parameters
-    ----------
-    X : object
-        What a user gave: a memory map or `ParquetRows` with more values than a chunk
-        is left in its file.
+    Of what users give, a memory map or `ParquetRows` with more values than a chunk is
+    left in its file.
     """
     if isinstance(X, ParquetRows):
         X = FileRows(X)
@@ -288,12 +279,7 @@ def _rows_of_a_chunk(width: int) -> int:
 def chunks_of(X: Any, used: Int | None = None) -> Iterator[tuple[slice, Float]]:
     """Yield rows a chunk at a time, and where they belong among those in use.
 
-    Parameters
-    ----------
-    X : ndarray or FileRows of shape (n, d)
-        The rows.
-    used : ndarray of shape (n_used,), optional
-        Which are in use, ascending; all by default, those in memory at once then.
+    Places of rows in use are ascending. By default all are, and an array is one chunk.
     """
     if isinstance(X, FileRows):
         if used is None or len(used):
@@ -310,14 +296,7 @@ def chunks_of(X: Any, used: Int | None = None) -> Iterator[tuple[slice, Float]]:
 def mapped(X: Any, function: Callable[[Any], Any], width: int | None = None) -> Any:
     """Return ``function(X)``, of rows in a file when they are read.
 
-    Parameters
-    ----------
-    X : ndarray, sparse matrix or FileRows of shape (n, d)
-        The rows.
-    function : callable
-        Given rows, returns as many.
-    width : int, optional
-        Number of columns that it returns; as many as it gets by default.
+    The function returns as many rows, of `width` columns where that is another number.
     """
     return X.map(function, width) if isinstance(X, FileRows) else function(X)
 
@@ -327,12 +306,7 @@ def rowwise(
 ) -> tuple[NDArray[Any], ...]:
     """Return ``function(X)``, of rows in a file by chunks whose results are joined.
 
-    Parameters
-    ----------
-    function : callable
-        Given rows, returns arrays with an entry a row.
-    X : ndarray, sparse matrix or FileRows of shape (n, d)
-        The rows.
+    The function returns arrays with an entry a row.
     """
     if not isinstance(X, FileRows):
         return function(X)

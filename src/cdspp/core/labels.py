@@ -70,17 +70,13 @@ def as_text(value: Any) -> str:
     try:
         return value.decode() if isinstance(value, bytes) else str(value)
     except UnicodeDecodeError as error:
-        raise DataError(
-            f"{value!r} has type bytes and is not UTF-8 ({error.reason}). "
-            "Decode it, or write it anew."
-        ) from error
+        wrong = f"{value!r} has type bytes and is not UTF-8 ({error.reason})."
+        raise DataError(f"{wrong} Decode it, or write it anew.") from error
 
 
 def is_missing(value: Any) -> bool:
     """Whether a value means that there is no label, in a file or an array.
 
-    Examples
-    --------
     >>> [is_missing(value) for value in (None, -1, " ", "n/a", "NULL", "cat", True)]
     [True, True, True, True, True, False, False]
     """
@@ -100,8 +96,6 @@ def is_missing(value: Any) -> bool:
 def null_words(values: Iterable[Any]) -> str:
     """Count the words, other than blanks, that mean that there is no label.
 
-    Examples
-    --------
     >>> null_words(["cat", "NA", "", "null", "NA"])
     "2 'NA' and 1 'null'"
     """
@@ -116,13 +110,8 @@ def null_words(values: Iterable[Any]) -> str:
 def lookalikes(classes: Mapping[str, Iterable[Any]]) -> list[str]:
     """Name classes that are surely the same, though they are not written alike.
 
-    Parameters
-    ----------
-    classes : mapping of str to iterable
-        Labels by where they are; those of `keep_labels` are left out.
+    Labels are given by where they are; those of `keep_labels` are left out.
 
-    Examples
-    --------
     >>> lookalikes({"lab": ["Cat", "dog"], "field": ["cat ", "dog"]})
     ["'Cat' (lab), 'cat ' (field)"]
     """

@@ -27,10 +27,7 @@ Int = NDArray[np.intp]
 
 
 def row_normalise(X: Float, *, overwrite: bool = False) -> Float:
-    """Return `X` with rows of unit 2-norm; a zero row stays zero.
-
-    `overwrite` allows to do so in place.
-    """
+    """Return `X`, or itself overwritten, with rows of unit 2-norm; zero rows stay."""
     with np.errstate(over="ignore", under="ignore"):
         norms = np.sqrt(np.einsum("ij,ij->i", X, X))
     # Squares of very large or small numbers are infinite or zero.
@@ -120,35 +117,19 @@ def squared_distances(A: Float, B: Float) -> Float:
 
 
 def principal_axes(X: Float, n_components: int, *, tolerance: float = 1e-10) -> Float:
-    r"""Return the leading principal axes of the rows of `X`, as columns.
+    """Return the leading principal axes of the centred rows of `X`, as columns (d, k).
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        Rows; their mean is subtracted to find the axes.
-    n_components : int
-        How many axes at most.
-    tolerance : float, default=1e-10
-        Axes with a variance below this share of the largest are left out.
-
-    Returns
-    -------
-    axes : ndarray of shape (d, k), k <= n_components
-        Orthonormal; the largest entry of each is positive.
-
-    Notes
-    -----
-    By the Gram matrix of the smaller side: O(n d s + s^3) with s = min(n, d).
+    They are orthonormal, the largest entry of each is positive, and those with a
+    variance below `tolerance` times the largest are left out, so that k may be less
+    than `n_components`. By the Gram matrix of the smaller side: O(n d s + s^3) with
+    s = min(n, d).
     """
     centred = X - X.mean(axis=0)
     wide = X.shape[0] < X.shape[1]
     gram = symmetric_product(centred, of_rows=wide)
-    first = max(0, len(gram) - n_components)
+    places = [max(0, len(gram) - n_components), len(gram) - 1]
     values, vectors = linalg.eigh(
-        gram,
-        lower=False,
-        subset_by_index=[first, len(gram) - 1],
-        check_finite=False,
+        gram, lower=False, subset_by_index=places, check_finite=False
     )
     values, vectors = values[::-1], vectors[:, ::-1]
     kept = values > tolerance * max(values[0], 0.0)
@@ -159,20 +140,10 @@ def principal_axes(X: Float, n_components: int, *, tolerance: float = 1e-10) -> 
 
 
 def psd_factor(A: Float, *, tolerance: float = 1e-13) -> Float:
-    """Return `F` with ``F @ F.T = A`` for a symmetric positive semidefinite `A`.
+    """Return `F`, (n, rank), with ``F @ F.T = A`` for a positive semidefinite `A`.
 
-    Parameters
-    ----------
-    A : ndarray of shape (n, n)
-        The matrix.
-    tolerance : float, default=1e-13
-        Eigenvalues up to this share of the largest are rounding errors of zeros. Their
-        roots would not be small: that of 1e-16 is 1e-8.
-
-    Returns
-    -------
-    F : ndarray of shape (n, rank)
-        With a column an eigenvalue that is kept.
+    Eigenvalues up to `tolerance` times the largest are rounding errors of zeros, whose
+    roots would not be small: that of 1e-16 is 1e-8.
     """
     values, vectors = linalg.eigh(A, check_finite=False)
     kept = values > tolerance * values.max(initial=0.0)

@@ -10,7 +10,7 @@ import numpy as np
 from cdspp.core.components import PrincipalComponents, principal_components
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.linalg import row_normalise
-from cdspp.core.matrix import is_sparse
+from cdspp.core.matrix import is_sparse, squared_lengths
 from cdspp.core.names import MOST_COMPONENTS, PCA, SCALES, STANDARDISE, UNIT
 from cdspp.core.storage import storable
 from cdspp.core.wording import counted
@@ -65,12 +65,7 @@ class Scaling:
     ) -> Scaling:
         """Return the scaling with some columns on the scale of another domain's.
 
-        Parameters
-        ----------
-        other : Scaling
-            Of the other domain, of the same kind.
-        own, others : ndarray of shape (n_shared,)
-            Places of the columns here and there.
+        `own` and `others` are the places of the columns here and there.
         """
         if self.means is None or self.factors is None:
             return self
@@ -89,13 +84,7 @@ class Scaling:
 
 
 def check_scale(kind: str) -> None:
-    """Refuse a scale that `fit_scaling` does not know.
-
-    Raises
-    ------
-    ConfigError
-        It is none.
-    """
+    """Raise ConfigError at a scale that `fit_scaling` does not know."""
     if kind not in SCALES:
         raise ConfigError(f"scale must be one of {', '.join(SCALES)}, got {kind!r}.")
 
@@ -138,9 +127,8 @@ def fit_scaling(kind: str, X: Any) -> Scaling:
         factors = np.divide(1.0, spread, out=np.zeros(X.shape[1]), where=spread > 0)
         return Scaling(kind, X.shape[1], means=X.mean(axis=0), factors=factors)
     if kind == PCA:
-        most = min(MOST_COMPONENTS, *X.shape)
         try:
-            found = principal_components(X, most)
+            found = principal_components(X, min(MOST_COMPONENTS, *X.shape))
         except DataError as error:
             raise DataError(f"scale: pca: {error}") from error
         return Scaling(kind, X.shape[1], components=found)
@@ -149,7 +137,7 @@ def fit_scaling(kind: str, X: Any) -> Scaling:
 
 def _unit(X: Any) -> Any:
     """Return rows of unit length; those of zeros stay."""
-    if is_sparse(X):
-        lengths = np.sqrt(np.asarray(X.multiply(X).sum(axis=1))).reshape(-1, 1)
-        return X.multiply(1.0 / np.where(lengths > 0, lengths, 1.0)).tocsr()
-    return row_normalise(X)
+    if not is_sparse(X):
+        return row_normalise(X)
+    lengths = np.sqrt(squared_lengths(X))[:, None]
+    return X.multiply(1.0 / np.where(lengths > 0, lengths, 1.0)).tocsr()
