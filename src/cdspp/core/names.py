@@ -95,7 +95,7 @@ def fit_key(path: PathLike) -> FitKey:
     >>> fit_key("fits/digits/main/print_photo/cdspp/1-5.parquet").method
     'cdspp'
     """
-    return FitKey(*Path(path).parent.parts[-4:], Path(path).stem)
+    return FitKey._make((*Path(path).parent.parts[-4:], Path(path).stem))
 
 
 def trials_of_block(block: str) -> range:
