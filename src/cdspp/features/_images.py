@@ -16,17 +16,7 @@ __all__ = ["read_image"]
 def read_image(path: Path, mode: str) -> Image:
     """Read an image as ``RGB`` or ``L``, upright, transparent parts white.
 
-    Parameters
-    ----------
-    path : Path
-        File of a grey, palette, colour, transparent or 16-bit image.
-    mode : {"RGB", "L"}
-        Colours or shades of grey.
-
-    Raises
-    ------
-    DataError
-        The file cannot be read as an image.
+    DataError names a file that is no image.
     """
     from PIL import Image, ImageOps
 
