@@ -36,12 +36,14 @@ class Found(NamedTuple):
     class_name: str
 
 
-def find_identifiers(folder: Path) -> dict[str, Found]:
-    """Map each class-level ``identifier = "..."`` in `folder` to its class, sorted.
+@cache
+def find_identifiers(package: str) -> Mapping[str, Found]:
+    """Map each class-level ``identifier = "..."`` in a package to its class, sorted.
 
-    The folder holds modules and folders of them; files named ``_...`` are skipped.
+    Nothing is imported, and files named ``_...`` are skipped.
     """
     found = {}
+    folder = Path(str(sys.modules[package].__file__)).parent
     for path in sorted(folder.rglob("[!_]*.py")):
         module = ".".join(path.relative_to(folder).with_suffix("").parts)
         tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -59,21 +61,19 @@ def find_identifiers(folder: Path) -> dict[str, Found]:
     return dict(sorted(found.items()))
 
 
-def load_named_class(
-    package: str, classes: Mapping[str, Found], name: str, what: str
-) -> type[Any]:
+def load_named_class(package: str, name: str, what: str) -> type[Any]:
     """Import the module of `package` that declares the class `name`, and return that.
 
-    `classes` is what `find_identifiers` returned. ConfigError calls an identifier that
-    is not there an unknown `what`, and names the nearest one.
+    ConfigError calls an identifier that is not there an unknown `what`, and names the
+    nearest one.
     """
+    classes = find_identifiers(package)
     if name not in classes:
         hint = did_you_mean(name, classes)
         raise ConfigError(f"unknown {what} {name!r}{hint} Known: {', '.join(classes)}.")
     module, class_name = classes[name]
-    found: type[Any] = getattr(
-        importlib.import_module(f"{package}.{module}"), class_name
-    )
+    loaded = importlib.import_module(f"{package}.{module}")
+    found: type[Any] = getattr(loaded, class_name)
     return found
 
 

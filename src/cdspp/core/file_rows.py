@@ -52,16 +52,9 @@ class _Store(Protocol):
 class FileRows:
     """Rows of a file, or some of them, with what is to be done to each chunk.
 
-    Parameters
-    ----------
-    store : memory map or Parquet file
-        Where the rows are.
-    rows : ndarray of int, optional
-        Which of them, ascending; all by default.
-    steps : tuple of callable
-        Applied to each chunk of rows, one after the other.
-    width : int, optional
-        Number of columns that they leave; that of the file by default.
+    The store is a memory map or a Parquet file, of which the rows, all by default, are
+    ascending. Steps are applied to each chunk one after the other, and leave so many
+    columns, by default those of the file.
     """
 
     def __init__(
@@ -93,10 +86,7 @@ class FileRows:
     def chunks(self) -> Iterator[tuple[slice, Float]]:
         """Yield the rows in order, a chunk at a time: where they belong, and float64.
 
-        Raises
-        ------
-        DataError
-            A value is not finite.
+        DataError: a value is not finite.
         """
         step = _rows_of_a_chunk(self._store.shape[1])
         for start, part in self._store.read(self._rows, step):
@@ -185,7 +175,7 @@ class ParquetRows:
             schema, n = file.schema_arrow, file.metadata.num_rows
         self.columns = list(schema.names if columns is None else columns)
         for name in self.columns:
-            _require_numbers(self.path, schema, name)
+            self._require_numbers(schema, name)
         self.shape: tuple[int, int] = (n, len(self.columns))
 
     def __str__(self) -> str:
@@ -234,19 +224,18 @@ class ParquetRows:
         except (OSError, pyarrow.lib.ArrowException) as error:
             raise DataError(f"{self.path}: not a Parquet file ({error}).") from error
 
+    def _require_numbers(self, schema: Any, name: str) -> None:
+        import pyarrow.types as types
 
-def _require_numbers(path: Path, schema: Any, name: str) -> None:
-    import pyarrow.types as types
-
-    if name not in schema.names:
-        known = ", ".join(map(str, schema.names[:5]))
-        raise DataError(f"{path}: no column {name!r}. The first are: {known}.")
-    kind = schema.field(name).type
-    if not (types.is_floating(kind) or types.is_integer(kind)):
-        raise DataError(
-            f"{path}: column {name!r} holds {kind}, features are numbers. Name the "
-            "features: ParquetRows(path, columns=[...])."
-        )
+        if name not in schema.names:
+            known = ", ".join(map(str, schema.names[:5]))
+            raise DataError(f"{self}: no column {name!r}. The first are: {known}.")
+        kind = schema.field(name).type
+        if not (types.is_floating(kind) or types.is_integer(kind)):
+            raise DataError(
+                f"{self}: column {name!r} holds {kind}, features are numbers. Name the "
+                "features: ParquetRows(path, columns=[...])."
+            )
 
 
 def in_file(X: Any) -> FileRows | None:

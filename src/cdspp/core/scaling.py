@@ -21,18 +21,10 @@ __all__ = ["Scaling", "check_scale", "fit_scaling"]
 @storable
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """What was learnt from rows to scale others like them.
+    """What `fit_scaling` learnt from rows to scale others like them.
 
-    Attributes
-    ----------
-    kind : {"none", "unit", "standardise", "pca"}
-        As in `fit_scaling`.
-    n_features : int
-        Number of features of the rows.
-    means, factors : ndarray of shape (n_features,), optional
-        Where columns are standardised: what is subtracted, and what then multiplies.
-    components : PrincipalComponents, optional
-        Where rows are projected.
+    Where columns are standardised, means are subtracted, and factors then multiply,
+    both (n_features,); rows are projected on components, if there are any.
     """
 
     kind: str
@@ -44,10 +36,7 @@ class Scaling:
     def apply(self, X: Any) -> Any:
         """Return rows scaled; sparse ones stay so where they can.
 
-        Raises
-        ------
-        DataError
-            The rows have another number of features than those learnt from.
+        DataError: they have another number of features than those learnt from.
         """
         if X.shape[1] != self.n_features:
             raise DataError(
@@ -90,28 +79,14 @@ def check_scale(kind: str) -> None:
 
 
 def fit_scaling(kind: str, X: Any) -> Scaling:
-    """Learn how to scale rows.
+    """Learn how to scale rows, dense or sparse, whose features are finite.
 
-    Parameters
-    ----------
-    kind : {"none", "unit", "standardise", "pca"}
-        Rows as they are or of unit length; columns of mean 0 and standard deviation 1,
-        constant ones 0; or the first principal components of centred rows, at most 50.
-    X : ndarray or sparse matrix of shape (n, n_features)
-        Rows whose features are finite.
+    The kind is ``none``, rows as they are; ``unit``, of unit length; ``standardise``,
+    columns of mean 0 and standard deviation 1, constant ones 0; or ``pca``, the first
+    principal components of centred rows, at most 50. ConfigError says that it is none
+    of these; DataError that the rows are all equal, so they have no principal
+    components, or that sparse ones would have to be standardised.
 
-    Raises
-    ------
-    ConfigError
-        The kind is none of these.
-    DataError
-        The rows are all equal, so they have no principal components, or sparse ones
-        would have to be standardised.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from cdspp.core.scaling import fit_scaling
     >>> X = np.array([[0.0, 5.0], [2.0, 5.0]])
     >>> fit_scaling("standardise", X).apply(X).tolist()
     [[-1.0, 0.0], [1.0, 0.0]]

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from cdspp.core.discovery import (
-    Found,
     check_options,
     find_identifiers,
     load_class,
@@ -40,22 +37,16 @@ OFFERED = "cdspp.extractors"
 def available_extractors() -> tuple[str, ...]:
     """List the identifiers of the extractors, those of installed packages among them.
 
-    Examples
-    --------
-    >>> from cdspp.features import available_extractors
     >>> "visual-words" in available_extractors()
     True
     """
-    return tuple(sorted({*_classes(), *offered(OFFERED)}))
+    return tuple(sorted({*find_identifiers(__name__), *offered(OFFERED)}))
 
 
 def is_extractor(name: str) -> bool:
     """Whether an extractor has this name, or it is the path of one's class.
 
-    Raises
-    ------
-    ConfigError
-        It is a class path, but there is no such class, or it is no extractor.
+    ConfigError: at a class path there is no class, or one that is no extractor.
     """
     known = name in available_extractors()
     return known or (":" in name and issubclass(extractor_class(name), Extractor))
@@ -64,14 +55,11 @@ def is_extractor(name: str) -> bool:
 def extractor_class(name: str) -> type[Extractor]:
     """Return the class of the extractor `name`, or at a class path.
 
-    Raises
-    ------
-    ConfigError
-        There is no such extractor; the message names the nearest one.
+    ConfigError: there is no such extractor; the message names the nearest one.
     """
     place = name if ":" in name else offered(OFFERED).get(name)
-    if place is None or name in _classes():
-        return load_named_class(__name__, _classes(), name, "extractor")
+    if place is None or name in find_identifiers(__name__):
+        return load_named_class(__name__, name, "extractor")
     found = load_class(place)
     whole = issubclass(found, Extractor) and not inspect.isabstract(found)
     if not whole or not all(hasattr(found, name) for name in ("identifier", "kind")):
@@ -96,22 +84,11 @@ def own_digests(name: str, options: Mapping[str, Any]) -> list[str]:
 def make_extractor(name: str, /, **options: Any) -> Extractor:
     """Build the extractor `name` with `options`.
 
-    Raises
-    ------
-    ConfigError
-        There is no such extractor or option, or a value is out of range.
+    ConfigError: there is no such extractor or option, or a value is out of range.
 
-    Examples
-    --------
-    >>> from cdspp.features import make_extractor
     >>> make_extractor("pca", energy=0.6).energy
     0.6
     """
     extractor = extractor_class(name)
     check_options(f"extractor {name}", options, extractor.defaults())
     return extractor(**options)
-
-
-@cache
-def _classes() -> dict[str, Found]:
-    return find_identifiers(Path(__file__).parent)
