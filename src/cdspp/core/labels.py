@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -121,14 +121,14 @@ def lookalikes(classes: Mapping[str, Iterable[Any]]) -> list[str]:
             folded = unicodedata.normalize("NFKC", name).casefold()
             same = places.setdefault(" ".join(folded.split()), {})
             same.setdefault(name, []).append(where)
-    return [_told(same) for same in places.values() if len(same) > 1]
-
-
-def _told(same: Mapping[str, Sequence[str]]) -> str:
-    # Two forms of one letter look equal but for their codes.
-    as_seen = len({unicodedata.normalize("NFC", name) for name in same}) == len(same)
-    show = repr if as_seen else ascii
-    return ", ".join(f"{show(n)} ({' and '.join(where)})" for n, where in same.items())
+    told = []
+    for same in (each for each in places.values() if len(each) > 1):
+        # Two forms of one letter look equal but for their codes.
+        seen = {unicodedata.normalize("NFC", name) for name in same}
+        show = repr if len(seen) == len(same) else ascii
+        named = (f"{show(name)} ({' and '.join(at)})" for name, at in same.items())
+        told.append(", ".join(named))
+    return told
 
 
 def require_distinct(classes: Mapping[str, Iterable[str]]) -> None:

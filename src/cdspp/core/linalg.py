@@ -39,8 +39,7 @@ def row_normalise(X: Float, *, overwrite: bool = False) -> Float:
         X[extreme] /= largest[extreme, None]
         norms[extreme] = np.sqrt(np.einsum("ij,ij->i", X[extreme], X[extreme]))
     norms[norms == 0] = 1.0
-    rows: Float = np.divide(X, norms[:, None], out=X if overwrite else None)
-    return rows
+    return np.asarray(np.divide(X, norms[:, None], out=X if overwrite else None))
 
 
 def counts(codes: Int, n_classes: int) -> Float:
@@ -80,8 +79,7 @@ def symmetric_product(X: Float, *, of_rows: bool) -> Float:
     One symmetric rank-k update: half the work of a general product, and no copy of `X`.
     """
     transposed = np.ascontiguousarray(X).T
-    product: Float = linalg.blas.dsyrk(1.0, transposed, trans=1 if of_rows else 0)
-    return product
+    return np.asarray(linalg.blas.dsyrk(1.0, transposed, trans=int(of_rows)))
 
 
 def diagonal(A: Float) -> Float:
@@ -112,8 +110,7 @@ def scaled_on_both_sides(S: Float, scale: Float) -> Float:
 def squared_distances(A: Float, B: Float) -> Float:
     """Return the squared distances of the rows of `A` to those of `B`."""
     norms = np.einsum("ij,ij->i", A, A)[:, None] + np.einsum("ij,ij->i", B, B)
-    distances: Float = np.maximum(norms - 2.0 * (A @ B.T), 0.0)
-    return distances
+    return np.asarray(np.maximum(norms - 2.0 * (A @ B.T), 0.0))
 
 
 def principal_axes(X: Float, n_components: int, *, tolerance: float = 1e-10) -> Float:

@@ -164,18 +164,13 @@ def script_digest(script: Path) -> str:
     return code_digest(*sorted(_parsed(script, script.stat().st_mtime_ns)[0]))
 
 
-def _root() -> Path:
-    """Return the folder of the package."""
-    return Path(__file__).parents[1]
-
-
 def data_digest(folder: PathLike) -> str:
     """Return a digest of files that are no code, wherever their folder lies.
 
     One below the package is named from there, such as ``report/page/templates``.
     """
     digest = hashlib.sha256()
-    root = _root().joinpath(folder)
+    root = Path(__file__).parents[1].joinpath(folder)
     for file in sorted(root.rglob("*")):
         if file.is_file():
             digest.update(f"{file.relative_to(root).as_posix()}\n".encode())
@@ -189,41 +184,33 @@ def _module(name: str) -> tuple[frozenset[str], str]:
     Of a module from outside: what it imports of its own folder or package, too, where
     that is no installed one; else the version of the distribution that it comes from.
     """
-    package = name.partition(".")[0]
-    if package == PACKAGE:
-        file = _source_file(name)
-        if file is None:
-            raise ModuleNotFoundError(f"{PACKAGE} has no module {name!r}")
-        return _parsed(file, file.stat().st_mtime_ns)
-    file = _own(name)
+    file, own = _source_file(name), _is_own(name)
+    if file is None and own:
+        raise ModuleNotFoundError(f"{PACKAGE} has no module {name!r}")
     if file is None:
         spec = find_spec(name)
         file = Path(spec.origin) if spec is not None and spec.origin else None
         if file is None or INSTALLED & set(file.parts):
-            return frozenset(), _distributions(package)
-    return _parsed(file, file.stat().st_mtime_ns, local=True)
+            return frozenset(), _distributions(name)
+    return _parsed(file, file.stat().st_mtime_ns, local=not own)
+
+
+def _is_own(name: str) -> bool:
+    return name.partition(".")[0] == PACKAGE
 
 
 def _source_file(name: str) -> Path | None:
-    """Return the file of a module of this package, None if it is not one."""
-    package, *parts = name.split(".")
-    return _file_below(_root(), *parts) if package == PACKAGE else None
-
-
-def _own(name: str) -> Path | None:
-    """Return the file of a module in the folder of the run, None if there is none."""
-    return _file_below(Path.cwd(), *name.split("."))
-
-
-def _file_below(root: Path, *parts: str) -> Path | None:
-    path = root.joinpath(*parts)
+    """Return the file of a module of this package, or in the folder of the run."""
+    folder = Path(__file__).parents[2] if _is_own(name) else Path.cwd()
+    path = folder.joinpath(*name.split("."))
     files = (path.with_suffix(".py"), path / "__init__.py")
     return next((file for file in files if file.is_file()), None)
 
 
 @cache
-def _distributions(package: str) -> str:
-    """Return names and versions of the distributions of an installed package."""
+def _distributions(name: str) -> str:
+    """Return names and versions of the distributions of an installed module."""
+    package = name.partition(".")[0]
     names = metadata.packages_distributions().get(package, [package])
     return " ".join(f"{name}=={_version(name)}" for name in sorted(set(names)))
 
@@ -247,5 +234,5 @@ def _parsed(
         match getattr(node, "body", None):
             case [ast.Expr(ast.Constant(str())), *_]:  # a docstring
                 del node.body[0]  # type: ignore[attr-defined]
-    known = {each for each in found if _source_file(each) or (local and _own(each))}
+    known = {each for each in found if (local or _is_own(each)) and _source_file(each)}
     return frozenset(known), ast.dump(tree)

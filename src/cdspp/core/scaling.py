@@ -44,7 +44,10 @@ class Scaling:
                 "rows of the fit."
             )
         if self.kind == UNIT:
-            return _unit(X)
+            if not is_sparse(X):
+                return row_normalise(X)
+            lengths = np.sqrt(squared_lengths(X))[:, None]  # those of zeros stay
+            return X.multiply(1.0 / np.where(lengths > 0, lengths, 1.0)).tocsr()
         if self.means is not None and self.factors is not None:
             return (X - self.means) * self.factors
         return X if self.components is None else self.components.transform(X)
@@ -108,11 +111,3 @@ def fit_scaling(kind: str, X: Any) -> Scaling:
             raise DataError(f"scale: pca: {error}") from error
         return Scaling(kind, X.shape[1], components=found)
     return Scaling(kind, X.shape[1])
-
-
-def _unit(X: Any) -> Any:
-    """Return rows of unit length; those of zeros stay."""
-    if not is_sparse(X):
-        return row_normalise(X)
-    lengths = np.sqrt(squared_lengths(X))[:, None]
-    return X.multiply(1.0 / np.where(lengths > 0, lengths, 1.0)).tocsr()

@@ -59,7 +59,12 @@ class Packer:
         if isinstance(value, float):
             return value if math.isfinite(value) else {"float": repr(value)}
         if isinstance(value, np.ndarray):
-            return self._array(value, where)
+            if value.dtype.kind == "O":  # an array of objects would be pickled
+                content = self.pack(value.ravel().tolist(), where)["list"]
+                return {"objects": content, "shape": list(value.shape)}
+            name = f"array-{len(self.arrays)}"
+            self.arrays[name] = value
+            return {"array": name}
         if isinstance(value, list | tuple):
             kind = "list" if isinstance(value, list) else "tuple"
             return {kind: [self.pack(x, f"{where}[{k}]") for k, x in enumerate(value)]}
@@ -78,14 +83,6 @@ class Packer:
 
     def _named(self, values: Mapping[str, Any], where: str) -> dict[str, Any]:
         return {name: self.pack(x, f"{where}.{name}") for name, x in values.items()}
-
-    def _array(self, value: np.ndarray, where: str) -> dict[str, Any]:
-        if value.dtype.kind == "O":  # an array of objects would be pickled
-            content = self.pack(value.ravel().tolist(), where)["list"]
-            return {"objects": content, "shape": list(value.shape)}
-        name = f"array-{len(self.arrays)}"
-        self.arrays[name] = value
-        return {"array": name}
 
 
 def unpack(

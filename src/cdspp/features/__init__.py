@@ -10,13 +10,7 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from cdspp.core.discovery import (
-    check_options,
-    find_identifiers,
-    load_class,
-    load_named_class,
-    offered,
-)
+from cdspp.core import discovery
 from cdspp.core.errors import ConfigError
 from cdspp.core.provenance import file_digest
 from cdspp.features.base import Extractor
@@ -40,7 +34,8 @@ def available_extractors() -> tuple[str, ...]:
     >>> "visual-words" in available_extractors()
     True
     """
-    return tuple(sorted({*find_identifiers(__name__), *offered(OFFERED)}))
+    own = discovery.find_identifiers(__name__)
+    return tuple(sorted({*own, *discovery.offered(OFFERED)}))
 
 
 def is_extractor(name: str) -> bool:
@@ -57,10 +52,10 @@ def extractor_class(name: str) -> type[Extractor]:
 
     ConfigError: there is no such extractor; the message names the nearest one.
     """
-    place = name if ":" in name else offered(OFFERED).get(name)
-    if place is None or name in find_identifiers(__name__):
-        return load_named_class(__name__, name, "extractor")
-    found = load_class(place)
+    place = name if ":" in name else discovery.offered(OFFERED).get(name)
+    if place is None or name in discovery.find_identifiers(__name__):
+        return discovery.load_named_class(__name__, name, "extractor")
+    found = discovery.load_class(place)
     whole = issubclass(found, Extractor) and not inspect.isabstract(found)
     if not whole or not all(hasattr(found, name) for name in ("identifier", "kind")):
         raise ConfigError(
@@ -90,5 +85,5 @@ def make_extractor(name: str, /, **options: Any) -> Extractor:
     0.6
     """
     extractor = extractor_class(name)
-    check_options(f"extractor {name}", options, extractor.defaults())
+    discovery.check_options(f"extractor {name}", options, extractor.defaults())
     return extractor(**options)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from cdspp.core.errors import DataError
 
@@ -22,7 +24,10 @@ def read_image(path: Path, mode: str) -> Image:
 
     try:
         with Image.open(path) as stored:
-            image = _eight_bits(ImageOps.exif_transpose(stored))
+            image: Any = ImageOps.exif_transpose(stored)
+            if image.mode.startswith("I"):  # 16 bits; Pillow would cut the values off
+                values = np.clip(np.asarray(image, dtype=np.int64), 0, 65535)
+                image = Image.fromarray((values // 257).astype(np.uint8))
             if image.has_transparency_data:
                 image = image.convert("RGBA")
                 white = Image.new("RGBA", image.size, "white")
@@ -31,14 +36,3 @@ def read_image(path: Path, mode: str) -> Image:
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         message = f"{path}: cannot be read as an image ({error})."
         raise DataError(f"{message} Replace or remove the file.") from error
-
-
-def _eight_bits(image: Image) -> Image:
-    """Scale images of 16 bits to 8; Pillow itself would cut the values off."""
-    import numpy as np
-    from PIL import Image
-
-    if not image.mode.startswith("I"):
-        return image
-    values = np.clip(np.asarray(image, dtype=np.int64), 0, 65535)
-    return Image.fromarray((values // 257).astype(np.uint8))

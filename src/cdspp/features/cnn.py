@@ -121,8 +121,8 @@ class Cnn(FileExtractor):
     @property
     def own_files(self) -> tuple[Path, ...]:
         """The file of weights, where it is none that is published."""
-        drawn_or_published = self.weights in (UNTRAINED, PRETRAINED)
-        return () if drawn_or_published else (Path(self.weights),)
+        own = self.weights not in (UNTRAINED, PRETRAINED)
+        return (Path(self.weights),) if own else ()
 
     @property
     def megabytes(self) -> float:
@@ -142,8 +142,7 @@ class Cnn(FileExtractor):
         """Return the options; a file of weights by its checksum, not its path."""
         options = super().recorded_options() | {"device": str(self._device())}
         if self.weights != UNTRAINED:
-            digest = file_digest(_existing(Path(self.weights)))
-            options["weights"] = f"sha256:{digest}"
+            options["weights"] = f"sha256:{file_digest(self._existing())}"
         return options
 
     def extract(self, files: Sequence[Path]) -> np.ndarray:
@@ -216,13 +215,13 @@ class Cnn(FileExtractor):
     def _stored_weights(self) -> Mapping[str, torch.Tensor]:
         import torch
 
-        path = _existing(Path(self.weights))
+        path = self._existing()
         try:
             stored = torch.load(path, map_location="cpu", weights_only=True)
         except (OSError, RuntimeError, pickle.UnpicklingError, EOFError) as error:
-            message = f"extractor cnn: cannot load weights {self.weights} ({error})."
             raise DataError(
-                f"{message} Give the path of a state dict of {self.network}, or random."
+                f"extractor cnn: cannot load weights {self.weights} ({error}). Give "
+                f"the path of a state dict of {self.network}, or random."
             ) from error
         if isinstance(stored, Mapping):
             return stored
@@ -256,14 +255,17 @@ class Cnn(FileExtractor):
         head = [] if end is None else list(classifier.children())[:end]
         return torch.nn.Sequential(*body, torch.nn.Flatten(), *head)
 
-
-def _existing(path: Path) -> Path:
-    if path.is_file():
-        return path
-    message = f"extractor cnn: there is no file of weights {path}."
-    if str(path) == PRETRAINED:
-        message += " Fetch it (cdspp fetch backbones) and give the path of the file."
-    raise DataError(f"{message} Give random, or the path of a state dict.")
+    def _existing(self) -> Path:
+        """Return the path of the file of weights."""
+        path = Path(self.weights)
+        if path.is_file():
+            return path
+        message = f"extractor cnn: there is no file of weights {path}."
+        if str(path) == PRETRAINED:
+            message += (
+                " Fetch it (cdspp fetch backbones) and give the path of the file."
+            )
+        raise DataError(f"{message} Give random, or the path of a state dict.")
 
 
 def load_torchvision() -> Any:

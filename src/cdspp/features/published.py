@@ -71,8 +71,7 @@ class Published(Extractor):
                 f"{path}: {X.shape[0]} rows for {expected} samples; {MISMATCH}"
             )
         order = np.argsort(rows)
-        told = np.array(labels, dtype=object)[order]
-        _compare(path, rows[order], found[rows[order]], told)
+        _compare(path, rows[order], found[rows[order]], np.array(labels, object)[order])
         return X[rows]
 
     def record(self, folder: str | Path, storage: Mapping[str, Any]) -> dict[str, Any]:
