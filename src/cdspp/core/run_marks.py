@@ -113,8 +113,14 @@ def mark_run(folder: PathLike = FOLDER, code: State | None = None) -> OwnMark:
             # Of two runs that start at a time, the second finds the mark of the first.
             fcntl.flock(guard, fcntl.LOCK_EX)
             note = _remove_stale(folder)
-            stream, path = _write(marks, code or {})
-            return OwnMark(stream, note, path)
+            handle, name = tempfile.mkstemp(dir=marks, suffix=".json")
+            stream = os.fdopen(handle, "w", encoding="utf-8")
+            fcntl.flock(stream, fcntl.LOCK_EX)
+            told = {"host": socket.gethostname(), "process": os.getpid()}
+            json.dump({**told, "code": code or {}}, stream)
+            stream.flush()
+            atexit.register(Path(name).unlink, missing_ok=True)
+            return OwnMark(stream, note, Path(name))
     except OSError as error:  # not every file system has such locks
         log.debug("no mark in %s: %s", marks, error)
         return OwnMark(None, UNKNOWN.format(runs=NOBODY) if _locks(folder) else "")
@@ -207,18 +213,6 @@ def _marks(folder: PathLike) -> Path:
 
 def _locks(folder: Path) -> list[Path]:
     return sorted((folder / "locks").glob("*.lock"))
-
-
-def _write(marks: Path, code: State) -> tuple[TextIO, Path]:
-    """Write the mark of this process, and remove it where the process ends."""
-    handle, name = tempfile.mkstemp(dir=marks, suffix=".json")
-    stream = os.fdopen(handle, "w", encoding="utf-8")
-    fcntl.flock(stream, fcntl.LOCK_EX)
-    told = {"host": socket.gethostname(), "process": os.getpid(), "code": code}
-    json.dump(told, stream)
-    stream.flush()
-    atexit.register(Path(name).unlink, missing_ok=True)
-    return stream, Path(name)
 
 
 def _remove_stale(folder: Path) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,7 +24,7 @@ def read_image(path: Path, mode: str) -> Image:
 
     try:
         with Image.open(path) as stored:
-            image: Any = ImageOps.exif_transpose(stored)
+            image = ImageOps.exif_transpose(stored)
             if image.mode.startswith("I"):  # 16 bits; Pillow would cut the values off
                 values = np.clip(np.asarray(image, dtype=np.int64), 0, 65535)
                 image = Image.fromarray((values // 257).astype(np.uint8))
