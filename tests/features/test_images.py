@@ -12,8 +12,7 @@ from PIL import Image
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.features import own_digests
 from cdspp.features._images import read_image
-from cdspp.features._torchvision import load_torchvision
-from cdspp.features.cnn import IMAGES_PER_PASS, Cnn
+from cdspp.features.cnn import IMAGES_PER_PASS, Cnn, load_torchvision
 from cdspp.features.visual_words import VisualWords
 
 

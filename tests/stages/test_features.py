@@ -17,12 +17,10 @@ from cdspp.datasets import FolderDataset, read_index
 from cdspp.datasets.base import KINDS
 from cdspp.features import (
     available_extractors,
-    extractor_kind,
-    extractor_module,
-    extractor_options,
+    extractor_class,
     make_extractor,
-    needs_codebook,
 )
+from cdspp.features.base import WordExtractor
 from cdspp.stages.artifacts import Features, read_features, write_features
 from cdspp.stages.features import build_codebook, extract_view
 
@@ -220,10 +218,11 @@ def test_features_that_are_not_finite_are_not_written(
 
 @pytest.mark.parametrize("name", available_extractors())
 def test_each_extractor_tells_about_itself(name: str) -> None:
-    assert extractor_kind(name) in {*KINDS, "view"}
-    assert extractor_module(name).startswith("cdspp.features.")
-    assert needs_codebook(name) == (name == "visual-words")
+    found = extractor_class(name)
+    assert found.kind in {*KINDS, "view"}
+    assert found.__module__.startswith("cdspp.features.")
+    assert issubclass(found, WordExtractor) == (name == "visual-words")
     needed = {"pca": {"energy": 0.5}, "published": {"name": "surf"}}
     made = make_extractor(name, **needed.get(name, {}))
-    assert set(made.recorded_options()) == set(extractor_options(name))
+    assert set(made.recorded_options()) == set(found.defaults())
     assert set(made.versions()) >= {"numpy"}

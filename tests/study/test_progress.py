@@ -15,8 +15,8 @@ from cdspp.cli import status
 from cdspp.cli.status import status_text
 from cdspp.core.errors import DataError
 from cdspp.core.jobs import job
-from cdspp.core.locks import mark_run
 from cdspp.core.names import FitKey, trials_of_block
+from cdspp.core.run_marks import mark_run
 from cdspp.study.files import FIT, FitJob, fit_jobs
 from cdspp.study.model import Study
 from cdspp.study.progress import study_progress

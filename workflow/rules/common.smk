@@ -7,10 +7,9 @@ from snakemake.logging import logger
 
 from cdspp.analysis.digests import changed_note
 from cdspp.core.errors import ConfigError
-from cdspp.core.locks import OUTLIVING, mark_run
 from cdspp.core.names import MAIN, fit_key
 from cdspp.core.provenance import code_digest, data_digest, script_digest
-from cdspp.core.run_guard import announce, code_state
+from cdspp.core.run_marks import OUTLIVING, announce, code_state, mark_run
 from cdspp.methods import method_module
 from cdspp.report.outline import KINDS, outline_names
 from cdspp.study.config import load_study

@@ -3,12 +3,8 @@
 
 from functools import partial
 
-from cdspp.features import (
-    extractor_module,
-    needs_codebook,
-    own_digests,
-    pretrained_network,
-)
+from cdspp.features import extractor_class, own_digests, pretrained_network
+from cdspp.features.base import WordExtractor
 from cdspp.study.requests import view_request
 
 
@@ -33,9 +29,8 @@ def extractor_name(wildcards):
 
 
 def extractor_digest(wildcards):
-    return code_digest(
-        "cdspp.stages.features", extractor_module(extractor_name(wildcards))
-    )
+    extractor = extractor_class(extractor_name(wildcards))
+    return code_digest("cdspp.stages.features", extractor.__module__)
 
 
 def codebook_domain(wildcards):
@@ -80,7 +75,7 @@ def feature_input(wildcards):
     if view.view is not None:
         return {"view": FEATURES.format(dataset=dataset, domain=domain, view=view.view)}
     files = view_files(wildcards, domain)
-    if needs_codebook(view.extractor):
+    if issubclass(extractor_class(view.extractor), WordExtractor):
         files["codebook"] = CODEBOOK.format(dataset=dataset, view=view.identifier)
     return files
 

@@ -23,18 +23,11 @@ FIRST_GUESS = 64
 @storable
 @dataclass(frozen=True, eq=False)
 class PrincipalComponents:
-    """Fitted principal components.
+    """Fitted principal components: orthonormal rows, the largest variance first.
 
-    Parameters
-    ----------
-    mean : ndarray of shape (n_features,)
-        What is subtracted from each row; zeros where features were not centred.
-    components : ndarray of shape (n_components, n_features)
-        Orthonormal rows, the largest variance first.
-    variances : ndarray of shape (n_components,)
-        Sum of squares along each component divided by the number of rows.
-    energy : float
-        Share of the total variance that the components hold.
+    The mean, (n_features,), is subtracted from each row; it is zero where features were
+    not centred. A variance is the sum of squares along a component divided by the
+    number of rows, the energy the share of the total variance that all components hold.
     """
 
     mean: np.ndarray
@@ -54,47 +47,16 @@ def principal_components(
     *,
     center: bool = True,
 ) -> PrincipalComponents:
-    r"""Fit principal components; give a number of them or a share of the variance.
+    r"""Fit as many components as asked for, or as hold a share of the variance.
 
     With :math:`\tilde X = X - 1 m^\top`, the eigenvectors of the smaller of
-    :math:`\tilde X \tilde X^\top` and :math:`\tilde X^\top \tilde X` are taken.
-
-    Parameters
-    ----------
-    X : ndarray or sparse matrix of shape (n_samples, n_features)
-        The features. A sparse matrix is never made dense: its mean is subtracted
-        from the products.
-    n_components : int, optional
-        How many; directions without variance are left out, so there may be fewer.
-    energy : float, optional
-        As many as hold at least this share of the variance, in (0, 1].
-    center : bool, default=True
-        Whether to subtract the mean of the rows.
-
-    Returns
-    -------
-    PrincipalComponents
-        The entry of the largest magnitude of each component is positive.
-
-    Raises
-    ------
-    DataError
-        A value is not finite or its square overflows, or the rows are all equal.
-    ValueError
-        Not exactly one of `n_components` and `energy` is given.
-
-    Notes
-    -----
-    Costs :math:`O(n d s + s^3)` time and :math:`O(s^2)` memory with :math:`s =
-    \min(n, d)`; above 5000 a Lanczos iteration takes only the leading vectors.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from cdspp.core.components import principal_components
-    >>> X = np.array([[0.0, 1.0], [2.0, 1.0], [4.0, 1.0]])
-    >>> principal_components(X, n_components=1).transform(X).ravel()
-    array([-2.,  0.,  2.])
+    :math:`\tilde X \tilde X^\top` and :math:`\tilde X^\top \tilde X` are taken, in
+    :math:`O(n d s + s^3)` time and :math:`O(s^2)` memory with :math:`s = \min(n, d)`;
+    above 5000 a Lanczos iteration takes only the leading vectors. A sparse `X` is never
+    made dense: its mean is subtracted from the products. Directions without variance
+    are left out, so there may be fewer components than asked for; the entry of the
+    largest magnitude of each is positive. DataError says that a value is not finite or
+    its square overflows, or that the rows are all equal.
     """
     if (n_components is None) == (energy is None):
         raise ValueError("give exactly one of n_components and energy.")
@@ -103,10 +65,9 @@ def principal_components(
     mean = np.zeros(X.shape[1])
     if center:
         mean = np.asarray(X.sum(axis=0)).ravel() / X.shape[0]
+    shift = mean
     if not is_sparse(X):
         X, shift = X - mean, np.zeros_like(mean)
-    else:
-        shift = mean
     centred = _Centred(X, shift)
     values, vectors = _leading(centred, n_components, energy)
     if centred.wide:
@@ -133,20 +94,17 @@ class _Centred:
 
     def left(self, U: np.ndarray) -> np.ndarray:
         """Return (X - 1 m^T)^T U."""
-        columns = U.sum(axis=0)
-        outer = np.multiply.outer(self.mean, columns)
-        return np.asarray(self.X.T @ U - outer)
+        return np.asarray(self.X.T @ U - np.multiply.outer(self.mean, U.sum(axis=0)))
 
     def gram(self) -> np.ndarray:
         """Return the product of the smaller side, dense."""
-        n_samples = self.X.shape[0]
-        product = self.X @ self.X.T if self.wide else self.X.T @ self.X
+        X, mean = self.X, self.mean
+        product = X @ X.T if self.wide else X.T @ X
         product = product.toarray() if is_sparse(product) else product
         if not self.wide:
-            return np.asarray(product - n_samples * np.outer(self.mean, self.mean))
-        along = np.asarray(self.X @ self.mean)
-        product = product - along[:, None] - along[None, :] + self.mean @ self.mean
-        return np.asarray(product)
+            return np.asarray(product - X.shape[0] * np.outer(mean, mean))
+        along = np.asarray(X @ mean)
+        return np.asarray(product - along[:, None] - along[None, :] + mean @ mean)
 
     def operator(self) -> LinearOperator:
         """Return the product of the smaller side as an operator."""
@@ -170,11 +128,9 @@ def _leading(
         raise DataError("principal components: the rows are all equal.")
     count = centred.side if n_components is None else min(n_components, centred.side)
     if centred.side <= LARGEST_GRAM:
-        lowest = centred.side - count
+        places = [centred.side - count, centred.side - 1]
         values, vectors = scipy.linalg.eigh(
-            centred.gram(),
-            subset_by_index=[lowest, centred.side - 1],
-            check_finite=False,
+            centred.gram(), subset_by_index=places, check_finite=False
         )
         values, vectors = values[::-1], vectors[:, ::-1]
     else:

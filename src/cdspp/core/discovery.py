@@ -8,7 +8,7 @@ import importlib
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -36,84 +36,52 @@ class Found(NamedTuple):
     class_name: str
 
 
-def find_identifiers(folder: Path) -> dict[str, Found]:
-    """Map each class-level ``identifier = "..."`` in `folder` to its class.
+@cache
+def find_identifiers(package: str) -> Mapping[str, Found]:
+    """Map each class-level ``identifier = "..."`` in a package to its class, sorted.
 
-    Parameters
-    ----------
-    folder : Path
-        Folder of Python modules, and of folders of them; files whose names start with
-        ``_`` are skipped.
-
-    Returns
-    -------
-    dict
-        Module and class by identifier, sorted by identifier.
+    Nothing is imported, and files named ``_...`` are skipped.
     """
     found = {}
+    folder = Path(str(sys.modules[package].__file__)).parent
     for path in sorted(folder.rglob("[!_]*.py")):
         module = ".".join(path.relative_to(folder).with_suffix("").parts)
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef):
-                place = Found(module, node.name)
-                found.update(dict.fromkeys(_class_identifiers(node), place))
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in (each for each in tree.body if isinstance(each, ast.ClassDef)):
+            for statement in node.body:
+                match statement:
+                    case (
+                        ast.Assign([ast.Name("identifier")], ast.Constant(str(name)))
+                        | ast.AnnAssign(
+                            target=ast.Name("identifier"),
+                            value=ast.Constant(str(name)),
+                        )
+                    ):
+                        found[name] = Found(module, node.name)
     return dict(sorted(found.items()))
 
 
-def _class_identifiers(node: ast.ClassDef) -> Iterator[str]:
-    for statement in node.body:
-        if isinstance(statement, ast.Assign):
-            targets = statement.targets
-        elif isinstance(statement, ast.AnnAssign):
-            targets = [statement.target]
-        else:
-            continue
-        named = any(isinstance(t, ast.Name) and t.id == "identifier" for t in targets)
-        value = statement.value
-        if named and isinstance(value, ast.Constant) and isinstance(value.value, str):
-            yield value.value
+def load_named_class(package: str, name: str, what: str) -> type[Any]:
+    """Import the module of `package` that declares the class `name`, and return that.
 
-
-def load_named_class(
-    package: str, classes: Mapping[str, Found], name: str, what: str
-) -> type[Any]:
-    """Import the module that declares `name` and return the class.
-
-    Parameters
-    ----------
-    package : str
-        Package the modules belong to.
-    classes : mapping
-        What `find_identifiers` returned.
-    name : str
-        The identifier wanted.
-    what : str
-        What such a class is called in messages.
-
-    Raises
-    ------
-    ConfigError
-        No class has this identifier.
+    ConfigError calls an identifier that is not there an unknown `what`, and names the
+    nearest one.
     """
+    classes = find_identifiers(package)
     if name not in classes:
-        known = ", ".join(classes)
-        message = (
-            f"unknown {what} {name!r}{did_you_mean(name, classes)} Known: {known}."
-        )
-        raise ConfigError(message)
+        hint = did_you_mean(name, classes)
+        raise ConfigError(f"unknown {what} {name!r}{hint} Known: {', '.join(classes)}.")
     module, class_name = classes[name]
-    found: type[Any]
-    found = getattr(importlib.import_module(f"{package}.{module}"), class_name)
+    loaded = importlib.import_module(f"{package}.{module}")
+    found: type[Any] = getattr(loaded, class_name)
     return found
 
 
 def load_class(place: str) -> type:
     """Import the class at ``module:Class``; the folder of the run is importable.
 
-    Raises
-    ------
-    ConfigError
-        There is no such module or class, or the module stops as it is imported.
+    ConfigError says that there is no such module or class, or that the module stops as
+    it is imported.
     """
     module, _, name = place.partition(":")
     if os.getcwd() not in sys.path:
@@ -141,12 +109,9 @@ def load_class(place: str) -> type:
 
 @cache
 def offered(group: str) -> Mapping[str, str]:
-    """Return the class paths that installed packages offer, by name.
+    """Return, by name, the class paths that installed packages offer as entry points.
 
-    Parameters
-    ----------
-    group : str
-        Of their entry points, such as ``cdspp.methods``.
+    A group of them is, for instance, ``cdspp.methods``.
     """
     return {each.name: each.value for each in metadata.entry_points(group=group)}
 
@@ -164,12 +129,7 @@ def _defaults_of(function: Callable[..., Any]) -> Mapping[str, Any]:
 
 
 def check_options(what: str, options: Iterable[str], known: Iterable[str]) -> None:
-    """Raise ConfigError when `what` has no option of a name in `options`.
-
-    Examples
-    --------
-    >>> check_options("method x", ["alpha"], ["alpha", "beta"])
-    """
+    """Raise ConfigError when `what` has no option of a name in `options`."""
     names = list(known)
     for option in options:
         if option not in names:

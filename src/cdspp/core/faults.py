@@ -8,7 +8,6 @@ import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from cdspp.core.errors import (
     ConfigError,
@@ -17,6 +16,7 @@ from cdspp.core.errors import (
     NotWritableError,
     StaleJobError,
 )
+from cdspp.core.names import PathLike
 
 __all__ = [
     "USER_ERRORS",
@@ -57,54 +57,33 @@ _NO_MEMORY = "can't allocate memory"  # what torch says without a class of its o
 
 
 @contextmanager
-def writing_told(path: str | os.PathLike[str]) -> Iterator[None]:
+def writing_told(path: PathLike) -> Iterator[None]:
     """Turn what keeps the block from writing `path` into one line that names it.
 
-    Raises
-    ------
-    DiskFullError
-        The disk that is to hold `path` is full, or a quota is used up.
-    NotWritableError
-        `path` cannot be written for another reason, such as permissions.
+    DiskFullError says that the disk is full, or a quota used up; NotWritableError gives
+    any other reason, such as permissions.
     """
     try:
         yield
     except OSError as error:
-        tell_fault(error, path)
-        if error.errno in _OTHER and _concerns(error, Path(path).parent):
-            raise _not_writable(error, path, _OTHER) from error
+        tell_fault(error, path, _REFUSED | _OTHER)
         raise
 
 
-def tell_fault(error: OSError, path: str | os.PathLike[str]) -> None:
-    """Raise the error that says in words why `path` cannot be written, if it says that.
+def tell_fault(
+    error: OSError, path: PathLike, remedies: Mapping[int, str] = _REFUSED
+) -> None:
+    """Raise the error of `writing_told` if `error` is why `path` cannot be written.
 
-    Parameters
-    ----------
-    error : OSError
-        What came. One that names a file outside the folder of `path` is of reading.
-    path : path
-        What was to be written.
-
-    Raises
-    ------
-    DiskFullError, NotWritableError
-        As of `writing_told`.
+    An error that names a file outside the folder of `path` is of reading.
     """
-    folder = Path(path).parent
-    if error.errno in _FULL:
-        message = f"{folder}: no space left on this disk ({os.strerror(error.errno)})."
+    number, folder = error.errno or 0, Path(path).parent
+    if number in _FULL:
+        message = f"{folder}: no space left on this disk ({os.strerror(number)})."
         raise DiskFullError(f"{message} Make room and run again.") from error
-    if error.errno in _REFUSED and _concerns(error, folder):
-        raise _not_writable(error, path, _REFUSED) from error
-
-
-def _not_writable(
-    error: OSError, path: str | os.PathLike[str], remedies: Mapping[Any, str]
-) -> NotWritableError:
-    number = error.errno or 0
-    message = f"{path}: cannot be written ({os.strerror(number)})."
-    return NotWritableError(f"{message} {remedies[number]}")
+    if number in remedies and _concerns(error, folder):
+        message = f"{path}: cannot be written ({os.strerror(number)})."
+        raise NotWritableError(f"{message} {remedies[number]}") from error
 
 
 def _concerns(error: OSError, folder: Path) -> bool:
@@ -138,13 +117,10 @@ def stops_job(error: Exception) -> bool:
 def crash_words(error: Exception) -> str:
     """Return on one line what a crash says, and the line of code where it happened.
 
-    Examples
-    --------
     >>> crash_words(ZeroDivisionError("division by zero"))
     'ZeroDivisionError: division by zero'
     """
-    said = brief(error)
-    text = ": ".join(filter(None, [type(error).__name__, said]))
+    text = ": ".join(filter(None, [type(error).__name__, brief(error)]))
     for last in traceback.extract_tb(error.__traceback__)[-1:]:
         text += f" ({Path(last.filename).name}, line {last.lineno}: {last.line})"
     return text
@@ -158,8 +134,6 @@ def brief(error: BaseException) -> str:
 def memory_words(error: BaseException) -> str:
     """Return what an error says of the memory that was missing, on one line.
 
-    Examples
-    --------
     >>> memory_words(MemoryError("Unable to allocate 7 GiB"))
     'out of memory (Unable to allocate 7 GiB).'
     """
@@ -167,15 +141,10 @@ def memory_words(error: BaseException) -> str:
     return f"out of memory ({said})." if said else "out of memory."
 
 
-def job_words(error: BaseException, log_file: str | os.PathLike[str]) -> str:
+def job_words(error: BaseException, log_file: PathLike) -> str:
     """Return on one line which fault of the machine ended a job; empty where none did.
 
-    Parameters
-    ----------
-    error : BaseException
-        What came, other than an error that says by itself what to do.
-    log_file : path
-        Log of the job, by which it is named: its folders are study and stage.
+    The log names the job, as its folders are study and stage.
     """
     if out_of_memory(error):
         return f"MemoryError: {log_file}: {memory_words(error)} {_MORE_MEMORY}"

@@ -34,7 +34,6 @@ __all__ = [
 
 Float = NDArray[np.float64]
 Int = NDArray[np.intp]
-Positions = Int | slice
 
 # Values of a chunk: 4 MiB as float64, which stays near the processor through all steps
 # and makes products as fast as larger ones.
@@ -44,8 +43,7 @@ CHUNK_VALUES = 2**19
 class _Store(Protocol):
     """Rows of a file: how many, and how to read them in ascending order."""
 
-    @property
-    def shape(self) -> tuple[int, int]: ...
+    shape: tuple[int, int]
 
     def read(self, rows: Int | None, step: int) -> Iterator[tuple[int, Any]]:
         """Yield consecutive parts of `rows` (all by default), and where they start."""
@@ -54,16 +52,9 @@ class _Store(Protocol):
 class FileRows:
     """Rows of a file, or some of them, with what is to be done to each chunk.
 
-    Parameters
-    ----------
-    store : memory map or Parquet file
-        Where the rows are.
-    rows : ndarray of int, optional
-        Which of them, ascending; all by default.
-    steps : tuple of callable
-        Applied to each chunk of rows, one after the other.
-    width : int, optional
-        Number of columns that they leave; that of the file by default.
+    The store is a memory map or a Parquet file, of which the rows, all by default, are
+    ascending. Steps are applied to each chunk one after the other, and leave so many
+    columns, by default those of the file.
     """
 
     def __init__(
@@ -95,10 +86,7 @@ class FileRows:
     def chunks(self) -> Iterator[tuple[slice, Float]]:
         """Yield the rows in order, a chunk at a time: where they belong, and float64.
 
-        Raises
-        ------
-        DataError
-            A value is not finite.
+        DataError: a value is not finite.
         """
         step = _rows_of_a_chunk(self._store.shape[1])
         for start, part in self._store.read(self._rows, step):
@@ -117,8 +105,8 @@ class FileRows:
         with np.errstate(over="ignore", invalid="ignore"):
             if np.isfinite(chunk.sum()):  # one number in place of a mask of the chunk
                 return
-        rows = self._rows
-        names = range(place.start, place.stop) if rows is None else rows[place]
+        every = range(place.start, place.stop)
+        names = every if self._rows is None else self._rows[place]
         where = f"{self._store}, among rows {names[0]} to {names[-1]}"
         require_finite(chunk, names, where)
 
@@ -136,20 +124,16 @@ class _Map:
     def read(self, rows: Int | None, step: int) -> Iterator[tuple[int, Any]]:
         n = self.shape[0] if rows is None else len(rows)
         for start in range(0, n, step):
-            part = slice(start, min(start + step, n))
+            part: Any = slice(start, min(start + step, n))
+            if rows is not None:
+                part = rows[part]
             # A copy, as steps may work in place.
-            yield (
-                start,
-                np.array(self._array[part if rows is None else rows[part]], np.float64),
-            )
-            self._forget()
-
-    def _forget(self) -> None:
-        # Pages read would count as memory of the process. Those of a copy on write
-        # hold what was written and must stay.
-        pages: Any = getattr(self._array, "_mmap", None)
-        if self._array.mode != "c" and hasattr(pages, "madvise"):
-            pages.madvise(mmap.MADV_DONTNEED)
+            yield start, np.array(self._array[part], np.float64)
+            # Pages read would count as memory of the process. Those of a copy on write
+            # hold what was written and must stay.
+            pages: Any = getattr(self._array, "_mmap", None)
+            if self._array.mode != "c" and hasattr(pages, "madvise"):
+                pages.madvise(mmap.MADV_DONTNEED)
 
 
 class ParquetRows:
@@ -191,7 +175,7 @@ class ParquetRows:
             schema, n = file.schema_arrow, file.metadata.num_rows
         self.columns = list(schema.names if columns is None else columns)
         for name in self.columns:
-            _require_numbers(self.path, schema, name)
+            self._require_numbers(schema, name)
         self.shape: tuple[int, int] = (n, len(self.columns))
 
     def __str__(self) -> str:
@@ -240,29 +224,25 @@ class ParquetRows:
         except (OSError, pyarrow.lib.ArrowException) as error:
             raise DataError(f"{self.path}: not a Parquet file ({error}).") from error
 
+    def _require_numbers(self, schema: Any, name: str) -> None:
+        import pyarrow.types as types
 
-def _require_numbers(path: Path, schema: Any, name: str) -> None:
-    import pyarrow.types as types
-
-    if name not in schema.names:
-        known = ", ".join(map(str, schema.names[:5]))
-        raise DataError(f"{path}: no column {name!r}. The first are: {known}.")
-    kind = schema.field(name).type
-    if not (types.is_floating(kind) or types.is_integer(kind)):
-        raise DataError(
-            f"{path}: column {name!r} holds {kind}, features are numbers. Name the "
-            "features: ParquetRows(path, columns=[...])."
-        )
+        if name not in schema.names:
+            known = ", ".join(map(str, schema.names[:5]))
+            raise DataError(f"{self}: no column {name!r}. The first are: {known}.")
+        kind = schema.field(name).type
+        if not (types.is_floating(kind) or types.is_integer(kind)):
+            raise DataError(
+                f"{self}: column {name!r} holds {kind}, features are numbers. Name the "
+                "features: ParquetRows(path, columns=[...])."
+            )
 
 
 def in_file(X: Any) -> FileRows | None:
     """Return rows that are to stay in their file; None where they are no such rows.
 
-    Parameters
-    ----------
-    X : object
-        What a user gave: a memory map or `ParquetRows` with more values than a chunk
-        is left in its file.
+    Of what users give, a memory map or `ParquetRows` with more values than a chunk is
+    left in its file.
     """
     if isinstance(X, ParquetRows):
         X = FileRows(X)
@@ -288,12 +268,7 @@ def _rows_of_a_chunk(width: int) -> int:
 def chunks_of(X: Any, used: Int | None = None) -> Iterator[tuple[slice, Float]]:
     """Yield rows a chunk at a time, and where they belong among those in use.
 
-    Parameters
-    ----------
-    X : ndarray or FileRows of shape (n, d)
-        The rows.
-    used : ndarray of shape (n_used,), optional
-        Which are in use, ascending; all by default, those in memory at once then.
+    Places of rows in use are ascending. By default all are, and an array is one chunk.
     """
     if isinstance(X, FileRows):
         if used is None or len(used):
@@ -310,14 +285,7 @@ def chunks_of(X: Any, used: Int | None = None) -> Iterator[tuple[slice, Float]]:
 def mapped(X: Any, function: Callable[[Any], Any], width: int | None = None) -> Any:
     """Return ``function(X)``, of rows in a file when they are read.
 
-    Parameters
-    ----------
-    X : ndarray, sparse matrix or FileRows of shape (n, d)
-        The rows.
-    function : callable
-        Given rows, returns as many.
-    width : int, optional
-        Number of columns that it returns; as many as it gets by default.
+    The function returns as many rows, of `width` columns where that is another number.
     """
     return X.map(function, width) if isinstance(X, FileRows) else function(X)
 
@@ -327,12 +295,7 @@ def rowwise(
 ) -> tuple[NDArray[Any], ...]:
     """Return ``function(X)``, of rows in a file by chunks whose results are joined.
 
-    Parameters
-    ----------
-    function : callable
-        Given rows, returns arrays with an entry a row.
-    X : ndarray, sparse matrix or FileRows of shape (n, d)
-        The rows.
+    The function returns arrays with an entry a row.
     """
     if not isinstance(X, FileRows):
         return function(X)

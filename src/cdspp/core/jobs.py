@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import gc
 import logging
-import os
 import re
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 from cdspp.core.faults import USER_ERRORS, job_words, writing_told
-from cdspp.core.provenance import cpu_seconds
-from cdspp.core.run_guard import guard_job
+from cdspp.core.names import PathLike
+from cdspp.core.run_marks import guard_job
 
 __all__ = ["ProcessorTime", "job", "log_ready", "processor_time"]
 
@@ -32,22 +32,18 @@ class ProcessorTime(NamedTuple):
 
 
 @contextmanager
-def job(log_file: str | os.PathLike[str], *, echo: bool = False) -> Iterator[None]:
+def job(log_file: PathLike, *, echo: bool = False) -> Iterator[None]:
     """Log to a file; turn faults of input and machine into one line for the user.
 
-    Parameters
-    ----------
-    log_file : path
-        Log of the job. It ends with the processor time until the job was ready to
-        compute (interpreter, imports) and in all.
-    echo : bool, default=False
-        Whether to show the log in the terminal too, for jobs that people wait for.
+    The log ends with the processor time until the job was ready to compute
+    (interpreter, imports) and in all. With `echo` the terminal shows it too, for jobs
+    that people wait for.
     """
     try:
         with writing_told(log_file):
             handler = _LogFile(log_file, mode="w", encoding="utf-8")
     except USER_ERRORS as error:
-        _end_with(error)
+        sys.exit(f"{type(error).__name__}: {error}")
     handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(message)s"))
     root = logging.getLogger("cdspp")
     root.setLevel(logging.INFO)
@@ -65,13 +61,13 @@ def job(log_file: str | os.PathLike[str], *, echo: bool = False) -> Iterator[Non
         yield
     except USER_ERRORS as error:
         log.error("%s", error)
-        _end_with(error)
+        sys.exit(f"{type(error).__name__}: {error}")
     except BaseException as error:
         log.exception("failed")
         if line := job_words(error, log_file):
             sys.exit(line)
         raise
-    log.info("finished after %.3f s of processor time", cpu_seconds())
+    log.info("finished after %.3f s of processor time", time.process_time())
     gc.freeze()  # else the end of the process searches all imports: a third of a second
 
 
@@ -82,16 +78,12 @@ class _LogFile(logging.FileHandler):
         """Leave a line out that cannot be written."""
 
 
-def _end_with(error: Exception) -> NoReturn:
-    sys.exit(f"{type(error).__name__}: {error}")
-
-
 def log_ready() -> None:
     """Log that imports are done and the work begins; the last such line counts."""
-    log.info("ready after %.3f s of processor time", cpu_seconds())
+    log.info("ready after %.3f s of processor time", time.process_time())
 
 
-def processor_time(logs: Iterable[str | os.PathLike[str]]) -> ProcessorTime:
+def processor_time(logs: Iterable[PathLike]) -> ProcessorTime:
     """Add up the processor time of finished jobs, from logs and folders of logs."""
     start_up = total = 0.0
     for path in map(Path, logs):

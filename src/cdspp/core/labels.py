@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -70,17 +70,13 @@ def as_text(value: Any) -> str:
     try:
         return value.decode() if isinstance(value, bytes) else str(value)
     except UnicodeDecodeError as error:
-        raise DataError(
-            f"{value!r} has type bytes and is not UTF-8 ({error.reason}). "
-            "Decode it, or write it anew."
-        ) from error
+        wrong = f"{value!r} has type bytes and is not UTF-8 ({error.reason})."
+        raise DataError(f"{wrong} Decode it, or write it anew.") from error
 
 
 def is_missing(value: Any) -> bool:
     """Whether a value means that there is no label, in a file or an array.
 
-    Examples
-    --------
     >>> [is_missing(value) for value in (None, -1, " ", "n/a", "NULL", "cat", True)]
     [True, True, True, True, True, False, False]
     """
@@ -100,8 +96,6 @@ def is_missing(value: Any) -> bool:
 def null_words(values: Iterable[Any]) -> str:
     """Count the words, other than blanks, that mean that there is no label.
 
-    Examples
-    --------
     >>> null_words(["cat", "NA", "", "null", "NA"])
     "2 'NA' and 1 'null'"
     """
@@ -116,13 +110,8 @@ def null_words(values: Iterable[Any]) -> str:
 def lookalikes(classes: Mapping[str, Iterable[Any]]) -> list[str]:
     """Name classes that are surely the same, though they are not written alike.
 
-    Parameters
-    ----------
-    classes : mapping of str to iterable
-        Labels by where they are; those of `keep_labels` are left out.
+    Labels are given by where they are; those of `keep_labels` are left out.
 
-    Examples
-    --------
     >>> lookalikes({"lab": ["Cat", "dog"], "field": ["cat ", "dog"]})
     ["'Cat' (lab), 'cat ' (field)"]
     """
@@ -132,14 +121,14 @@ def lookalikes(classes: Mapping[str, Iterable[Any]]) -> list[str]:
             folded = unicodedata.normalize("NFKC", name).casefold()
             same = places.setdefault(" ".join(folded.split()), {})
             same.setdefault(name, []).append(where)
-    return [_told(same) for same in places.values() if len(same) > 1]
-
-
-def _told(same: Mapping[str, Sequence[str]]) -> str:
-    # Two forms of one letter look equal but for their codes.
-    as_seen = len({unicodedata.normalize("NFC", name) for name in same}) == len(same)
-    show = repr if as_seen else ascii
-    return ", ".join(f"{show(n)} ({' and '.join(where)})" for n, where in same.items())
+    told = []
+    for same in (each for each in places.values() if len(each) > 1):
+        # Two forms of one letter look equal but for their codes.
+        seen = {unicodedata.normalize("NFC", name) for name in same}
+        show = repr if len(seen) == len(same) else ascii
+        named = (f"{show(name)} ({' and '.join(at)})" for name, at in same.items())
+        told.append(", ".join(named))
+    return told
 
 
 def require_distinct(classes: Mapping[str, Iterable[str]]) -> None:

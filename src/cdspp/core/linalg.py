@@ -27,10 +27,7 @@ Int = NDArray[np.intp]
 
 
 def row_normalise(X: Float, *, overwrite: bool = False) -> Float:
-    """Return `X` with rows of unit 2-norm; a zero row stays zero.
-
-    `overwrite` allows to do so in place.
-    """
+    """Return `X`, or itself overwritten, with rows of unit 2-norm; zero rows stay."""
     with np.errstate(over="ignore", under="ignore"):
         norms = np.sqrt(np.einsum("ij,ij->i", X, X))
     # Squares of very large or small numbers are infinite or zero.
@@ -42,8 +39,7 @@ def row_normalise(X: Float, *, overwrite: bool = False) -> Float:
         X[extreme] /= largest[extreme, None]
         norms[extreme] = np.sqrt(np.einsum("ij,ij->i", X[extreme], X[extreme]))
     norms[norms == 0] = 1.0
-    rows: Float = np.divide(X, norms[:, None], out=X if overwrite else None)
-    return rows
+    return np.asarray(np.divide(X, norms[:, None], out=X if overwrite else None))
 
 
 def counts(codes: Int, n_classes: int) -> Float:
@@ -83,8 +79,7 @@ def symmetric_product(X: Float, *, of_rows: bool) -> Float:
     One symmetric rank-k update: half the work of a general product, and no copy of `X`.
     """
     transposed = np.ascontiguousarray(X).T
-    product: Float = linalg.blas.dsyrk(1.0, transposed, trans=1 if of_rows else 0)
-    return product
+    return np.asarray(linalg.blas.dsyrk(1.0, transposed, trans=int(of_rows)))
 
 
 def diagonal(A: Float) -> Float:
@@ -115,40 +110,23 @@ def scaled_on_both_sides(S: Float, scale: Float) -> Float:
 def squared_distances(A: Float, B: Float) -> Float:
     """Return the squared distances of the rows of `A` to those of `B`."""
     norms = np.einsum("ij,ij->i", A, A)[:, None] + np.einsum("ij,ij->i", B, B)
-    distances: Float = np.maximum(norms - 2.0 * (A @ B.T), 0.0)
-    return distances
+    return np.asarray(np.maximum(norms - 2.0 * (A @ B.T), 0.0))
 
 
 def principal_axes(X: Float, n_components: int, *, tolerance: float = 1e-10) -> Float:
-    r"""Return the leading principal axes of the rows of `X`, as columns.
+    """Return the leading principal axes of the centred rows of `X`, as columns (d, k).
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        Rows; their mean is subtracted to find the axes.
-    n_components : int
-        How many axes at most.
-    tolerance : float, default=1e-10
-        Axes with a variance below this share of the largest are left out.
-
-    Returns
-    -------
-    axes : ndarray of shape (d, k), k <= n_components
-        Orthonormal; the largest entry of each is positive.
-
-    Notes
-    -----
-    By the Gram matrix of the smaller side: O(n d s + s^3) with s = min(n, d).
+    They are orthonormal, the largest entry of each is positive, and those with a
+    variance below `tolerance` times the largest are left out, so that k may be less
+    than `n_components`. By the Gram matrix of the smaller side: O(n d s + s^3) with
+    s = min(n, d).
     """
     centred = X - X.mean(axis=0)
     wide = X.shape[0] < X.shape[1]
     gram = symmetric_product(centred, of_rows=wide)
-    first = max(0, len(gram) - n_components)
+    places = [max(0, len(gram) - n_components), len(gram) - 1]
     values, vectors = linalg.eigh(
-        gram,
-        lower=False,
-        subset_by_index=[first, len(gram) - 1],
-        check_finite=False,
+        gram, lower=False, subset_by_index=places, check_finite=False
     )
     values, vectors = values[::-1], vectors[:, ::-1]
     kept = values > tolerance * max(values[0], 0.0)
@@ -159,20 +137,10 @@ def principal_axes(X: Float, n_components: int, *, tolerance: float = 1e-10) -> 
 
 
 def psd_factor(A: Float, *, tolerance: float = 1e-13) -> Float:
-    """Return `F` with ``F @ F.T = A`` for a symmetric positive semidefinite `A`.
+    """Return `F`, (n, rank), with ``F @ F.T = A`` for a positive semidefinite `A`.
 
-    Parameters
-    ----------
-    A : ndarray of shape (n, n)
-        The matrix.
-    tolerance : float, default=1e-13
-        Eigenvalues up to this share of the largest are rounding errors of zeros. Their
-        roots would not be small: that of 1e-16 is 1e-8.
-
-    Returns
-    -------
-    F : ndarray of shape (n, rank)
-        With a column an eigenvalue that is kept.
+    Eigenvalues up to `tolerance` times the largest are rounding errors of zeros, whose
+    roots would not be small: that of 1e-16 is 1e-8.
     """
     values, vectors = linalg.eigh(A, check_finite=False)
     kept = values > tolerance * values.max(initial=0.0)

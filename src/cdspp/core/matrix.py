@@ -39,19 +39,7 @@ def require_finite(
     what: str,
     remedy: str = "Correct or remove these samples.",
 ) -> None:
-    """Raise DataError naming the rows of `X` that hold a NaN or an infinity.
-
-    Parameters
-    ----------
-    X : ndarray or sparse matrix of shape (n_samples, n_features)
-        The features.
-    names : sequence
-        Name of each row.
-    what : str
-        What the features are called in the message.
-    remedy : str
-        How the message ends.
-    """
+    """Raise DataError that begins with `what` and names rows with NaN or infinity."""
     if is_sparse(X):
         parts = X.tocoo()
         wrong = np.unique(parts.coords[0][~np.isfinite(parts.data)])

@@ -15,16 +15,13 @@ GROUP = Path("/sys/fs/cgroup")
 
 def available_megabytes() -> float | None:
     """Return the memory that a process may still use, None where it is not known."""
-    found = [_free_memory(), _group_memory()]
-    known = [value for value in found if value is not None]
-    return min(known) if known else None
+    found = (_free_memory(), _group_memory())
+    return min((value for value in found if value is not None), default=None)
 
 
 def told_memory(megabytes: float) -> str:
     """Return megabytes in words.
 
-    Examples
-    --------
     >>> told_memory(300), told_memory(3 * 1024)
     ('300 MB', '3.0 GB')
     """
@@ -32,27 +29,13 @@ def told_memory(megabytes: float) -> str:
 
 
 def require_memory(n_values: int, what: str, remedy: str) -> None:
-    """Refuse to hold more numbers of eight bytes than there is memory for.
-
-    Parameters
-    ----------
-    n_values : int
-        How many.
-    what, remedy : str
-        How the message begins and ends.
-
-    Raises
-    ------
-    DataError
-        With both numbers.
-    """
+    """Raise DataError, from `what` to `remedy`, if so many numbers do not fit in."""
     there, needed = available_megabytes(), 8 * n_values / 2**20
-    if there is None or needed <= there:
-        return
-    raise DataError(
-        f"{what} needs about {told_memory(needed)} of memory, and {told_memory(there)} "
-        f"are free. {remedy}"
-    )
+    if there is not None and needed > there:
+        raise DataError(
+            f"{what} needs about {told_memory(needed)} of memory, and "
+            f"{told_memory(there)} are free. {remedy}"
+        )
 
 
 def _free_memory() -> float | None:

@@ -18,6 +18,7 @@ __all__ = [
     "MOST_COMPONENTS",
     "NO_SCALE",
     "PCA",
+    "PathLike",
     "PUBLISHED",
     "REAL",
     "REFERENCE",
@@ -27,6 +28,7 @@ __all__ = [
     "SHUFFLED_COLUMNS",
     "SHUFFLED_PAIRS",
     "SOURCE",
+    "SOURCE_STATES",
     "STANDARDISE",
     "SWAPPED",
     "UNIT",
@@ -39,6 +41,8 @@ __all__ = [
     "within_domain",
 ]
 
+PathLike = str | os.PathLike[str]
+
 MAIN = "main"  # the setting from which all others differ
 REAL = "real"  # the source as it is given
 ALONE = "none"  # the source state without one: the labelled target rows serve
@@ -48,6 +52,11 @@ SWAPPED = "swapped-classes"  # no control with two classes: mirrored, they say t
 CLASS_NOISE = "class-noise"  # rows around one random centre a class, for a source
 # What acts on the bridge alone, which leaves source and target as they are.
 SHUFFLED_COLUMNS, SHUFFLED_PAIRS = "shuffled-columns", "shuffled-pairs"
+# What stands in place of the source, from what it takes away to nothing left.
+SOURCE_STATES = (
+    *(ALONE, MATCHED, SWAPPED, "permuted-labels", CLASS_NOISE, "noise"),
+    *(SHUFFLED_COLUMNS, SHUFFLED_PAIRS),
+)
 SELECTED = "selected"  # the setting with options selected on the labelled rows
 AVERAGE = "average"  # over the tasks of a benchmark, in place of a task's name
 LABELS = "labels"  # of a curve: the number of labelled target samples per class
@@ -80,40 +89,22 @@ class FitKey(NamedTuple):
     block: str
 
 
-def fit_key(path: str | os.PathLike[str]) -> FitKey:
+def fit_key(path: PathLike) -> FitKey:
     """Return the key of ``.../<benchmark>/<setting>/<task>/<method>/<block>.parquet``.
 
-    Examples
-    --------
-    >>> from cdspp.core.names import fit_key
     >>> fit_key("fits/digits/main/print_photo/cdspp/1-5.parquet").method
     'cdspp'
     """
-    path = Path(path)
-    benchmark, setting, task, method = path.parent.parts[-4:]
-    return FitKey(benchmark, setting, task, method, path.stem)
+    return FitKey._make((*Path(path).parent.parts[-4:], Path(path).stem))
 
 
 def trials_of_block(block: str) -> range:
-    """Return the trials of a block, for instance 6 to 10 of ``6-10``.
-
-    Examples
-    --------
-    >>> from cdspp.core.names import trials_of_block
-    >>> list(trials_of_block("6-10"))
-    [6, 7, 8, 9, 10]
-    """
+    """Return the trials of a block, for instance 6 to 10 of ``6-10``."""
     first, last = (int(part) for part in block.split("-"))
     return range(first, last + 1)
 
 
 def within_domain(task: str) -> bool:
-    """Whether a task goes from a domain to itself.
-
-    Examples
-    --------
-    >>> within_domain("dslr_dslr"), within_domain("dslr_webcam")
-    (True, False)
-    """
+    """Whether a task, such as ``dslr_dslr``, goes from a domain to itself."""
     source, _, target = task.partition("_")
     return source == target

@@ -10,7 +10,7 @@ import platform
 import resource
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -19,10 +19,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from cdspp.core.names import PathLike
+
 __all__ = [
     "Usage",
     "code_digest",
-    "cpu_seconds",
     "data_digest",
     "file_digest",
     "hardware",
@@ -54,11 +55,6 @@ class Usage:
         return {name: round(value, 4) for name, value in asdict(self).items()}
 
 
-def cpu_seconds() -> float:
-    """Return the processor time of this process since its start, all threads."""
-    return time.process_time()
-
-
 def peak_memory_mb() -> float:
     """Return the largest resident memory of this process so far, in MB."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -69,12 +65,12 @@ def peak_memory_mb() -> float:
 def measured() -> Iterator[Usage]:
     """Measure what the block takes; the yielded `Usage` is filled at its end."""
     usage = Usage()
-    wall, cpu = time.perf_counter(), cpu_seconds()
+    wall, cpu = time.perf_counter(), time.process_time()
     try:
         yield usage
     finally:
         usage.seconds = time.perf_counter() - wall
-        usage.cpu_seconds = cpu_seconds() - cpu
+        usage.cpu_seconds = time.process_time() - cpu
         usage.peak_memory_mb = peak_memory_mb()
 
 
@@ -117,39 +113,24 @@ def _version(name: str) -> str:
 
 def hardware() -> dict[str, Any]:
     """Return what the results were computed on."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    names = [line.split(":", 1)[1].strip() for line in lines if "model name" in line]
     return {
         "system": platform.system(),
         "machine": platform.machine(),
-        "processor": _processor(),
+        "processor": names[0] if names else platform.processor(),
         "cores": os.cpu_count(),
     }
 
 
-def _processor() -> str:
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
-    names = [line.split(":", 1)[1].strip() for line in lines if "model name" in line]
-    return names[0] if names else platform.processor()
-
-
 @cache
 def code_digest(*modules: str) -> str:
-    """Return a digest of the package's code that `modules` rest on.
+    """Return a digest of the package's code that `modules`, named in full, rest on.
 
     Follows every import of the package from file to file, those inside functions too.
     Comments, docstrings and formatting do not count, so that only an edit that can
     change a result changes the digest.
-
-    Parameters
-    ----------
-    *modules : str
-        Names such as ``cdspp.methods.cdspp.cdspp``.
-
-    Examples
-    --------
-    >>> from cdspp.core.provenance import code_digest
-    >>> code_digest("cdspp.core.linalg") == code_digest("cdspp.core.linalg")
-    True
     """
     reached: set[str] = set()
     waiting = set(modules)
@@ -163,65 +144,38 @@ def code_digest(*modules: str) -> str:
     return digest.hexdigest()[:16]
 
 
-def file_digest(path: str | os.PathLike[str]) -> str:
+def file_digest(path: PathLike) -> str:
     """Return the sha256 digest of a file."""
     with Path(path).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def ids_digest(ids: Iterable[str]) -> str:
-    """Return a digest of ids, whatever their order.
+    """Return a digest of ids, whatever their order; one that is there twice counts so.
 
-    Examples
-    --------
-    >>> from cdspp.core.provenance import ids_digest
-    >>> ids_digest(["b", "a"]) == ids_digest(["a", "b"])
+    >>> ids_digest(["b", "a"]) == ids_digest(["a", "b"]) != ids_digest(["a", "b", "b"])
     True
-    >>> ids_digest(["a", "a"]) == ids_digest(["a"])
-    False
     """
     return hashlib.sha256(json.dumps(sorted(ids)).encode()).hexdigest()
 
 
 def script_digest(script: Path) -> str:
-    """Return a digest of the package's code that a script rests on.
-
-    Parameters
-    ----------
-    script : Path
-        A file that imports what it calls; its own text does not count.
-    """
+    """Return a digest of the package's code that a script imports, without its own."""
     return code_digest(*sorted(_parsed(script, script.stat().st_mtime_ns)[0]))
 
 
-def _root() -> Path:
-    """Return the folder of the package."""
-    return Path(__file__).parents[1]
-
-
-def data_digest(folder: str | os.PathLike[str]) -> str:
+def data_digest(folder: PathLike) -> str:
     """Return a digest of files that are no code, wherever their folder lies.
 
-    Parameters
-    ----------
-    folder : path
-        A folder, or one below the package, such as ``report/page/templates``.
+    One below the package is named from there, such as ``report/page/templates``.
     """
     digest = hashlib.sha256()
-    root = _root().joinpath(folder)
+    root = Path(__file__).parents[1].joinpath(folder)
     for file in sorted(root.rglob("*")):
         if file.is_file():
             digest.update(f"{file.relative_to(root).as_posix()}\n".encode())
             digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
-
-
-def _source_file(module: str) -> Path | None:
-    """Return the file of a module of this package, None if it is not one."""
-    parts = module.split(".")
-    if parts[0] != PACKAGE:
-        return None
-    return _file_below(_root(), parts[1:])
 
 
 def _module(name: str) -> tuple[frozenset[str], str]:
@@ -230,41 +184,33 @@ def _module(name: str) -> tuple[frozenset[str], str]:
     Of a module from outside: what it imports of its own folder or package, too, where
     that is no installed one; else the version of the distribution that it comes from.
     """
-    file = _source_file(name)
-    if file is None and name.partition(".")[0] == PACKAGE:
+    file, own = _source_file(name), _is_own(name)
+    if file is None and own:
         raise ModuleNotFoundError(f"{PACKAGE} has no module {name!r}")
-    file = file or _outside_file(name)
     if file is None:
-        return frozenset(), _distributions(name.partition(".")[0])
-    local = name.partition(".")[0] != PACKAGE
-    return _parsed(file, file.stat().st_mtime_ns, local=local)
+        spec = find_spec(name)
+        file = Path(spec.origin) if spec is not None and spec.origin else None
+        if file is None or INSTALLED & set(file.parts):
+            return frozenset(), _distributions(name)
+    return _parsed(file, file.stat().st_mtime_ns, local=not own)
 
 
-def _own(name: str) -> Path | None:
-    """Return the file of a module in the folder of the run, None if there is none."""
-    return _file_below(Path.cwd(), name.split("."))
+def _is_own(name: str) -> bool:
+    return name.partition(".")[0] == PACKAGE
 
 
-def _file_below(root: Path, parts: Sequence[str]) -> Path | None:
-    path = root.joinpath(*parts)
+def _source_file(name: str) -> Path | None:
+    """Return the file of a module of this package, or in the folder of the run."""
+    folder = Path(__file__).parents[2] if _is_own(name) else Path.cwd()
+    path = folder.joinpath(*name.split("."))
     files = (path.with_suffix(".py"), path / "__init__.py")
     return next((file for file in files if file.is_file()), None)
 
 
-def _outside_file(name: str) -> Path | None:
-    """Return the file of a module from outside; None where it is installed."""
-    if (file := _own(name)) is not None:
-        return file
-    spec = find_spec(name)
-    origin = Path(spec.origin) if spec is not None and spec.origin else None
-    if origin is None or INSTALLED & set(origin.parts):
-        return None
-    return origin
-
-
 @cache
-def _distributions(package: str) -> str:
-    """Return names and versions of the distributions of an installed package."""
+def _distributions(name: str) -> str:
+    """Return names and versions of the distributions of an installed module."""
+    package = name.partition(".")[0]
     names = metadata.packages_distributions().get(package, [package])
     return " ".join(f"{name}=={_version(name)}" for name in sorted(set(names)))
 
@@ -285,16 +231,8 @@ def _parsed(
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             found.add(node.module)
             found |= {f"{node.module}.{alias.name}" for alias in node.names}
-        body = getattr(node, "body", None)
-        if isinstance(body, list) and body and _is_docstring(body[0]):
-            del body[0]
-    known = {each for each in found if _source_file(each) or (local and _own(each))}
+        match getattr(node, "body", None):
+            case [ast.Expr(ast.Constant(str())), *_]:  # a docstring
+                del node.body[0]  # type: ignore[attr-defined]
+    known = {each for each in found if (local or _is_own(each)) and _source_file(each)}
     return frozenset(known), ast.dump(tree)
-
-
-def _is_docstring(node: ast.AST) -> bool:
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    )

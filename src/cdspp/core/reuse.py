@@ -25,18 +25,7 @@ _kept: ContextVar[OrderedDict[Any, Any] | None] = ContextVar("kept", default=Non
 
 @contextmanager
 def sharing() -> Iterator[None]:
-    """Let `computed_once` keep what it computes, until the end of the block.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from cdspp.core.reuse import computed_once, sharing
-    >>> X = np.ones((2, 2))
-    >>> with sharing():
-    ...     first = computed_once(np.linalg.inv, X + np.eye(2))
-    ...     computed_once(np.linalg.inv, X + np.eye(2)) is first
-    True
-    """
+    """Let `computed_once` keep what it computes, until the end of the block."""
     token = _kept.set(OrderedDict())
     try:
         yield
@@ -47,23 +36,9 @@ def sharing() -> Iterator[None]:
 def computed_once(compute: Callable[..., T], X: NDArray[Any], *options: Any) -> T:
     """Return ``compute(X, *options)``, or within `sharing` what it gave before.
 
-    Parameters
-    ----------
-    compute : callable
-        A function of its arguments alone.
-    X : ndarray
-        Known by its bytes: an array made again from the same file is the same.
-    *options : hashable
-        What else it is given.
-
-    Returns
-    -------
-    result : object
-        Shared by all who ask: nobody may change it.
-
-    Notes
-    -----
-    A digest of X is O(n d), so that `compute` should take much more than that.
+    An array is known by its bytes: one made again from the same file is the same. All
+    who ask share the result, so nobody may change it. The digest of `X` is O(n d);
+    `compute`, a function of its arguments alone, should take much more than that.
     """
     kept = _kept.get()
     if kept is None:

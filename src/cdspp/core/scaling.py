@@ -10,7 +10,7 @@ import numpy as np
 from cdspp.core.components import PrincipalComponents, principal_components
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.linalg import row_normalise
-from cdspp.core.matrix import is_sparse
+from cdspp.core.matrix import is_sparse, squared_lengths
 from cdspp.core.names import MOST_COMPONENTS, PCA, SCALES, STANDARDISE, UNIT
 from cdspp.core.storage import storable
 from cdspp.core.wording import counted
@@ -21,18 +21,10 @@ __all__ = ["Scaling", "check_scale", "fit_scaling"]
 @storable
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """What was learnt from rows to scale others like them.
+    """What `fit_scaling` learnt from rows to scale others like them.
 
-    Attributes
-    ----------
-    kind : {"none", "unit", "standardise", "pca"}
-        As in `fit_scaling`.
-    n_features : int
-        Number of features of the rows.
-    means, factors : ndarray of shape (n_features,), optional
-        Where columns are standardised: what is subtracted, and what then multiplies.
-    components : PrincipalComponents, optional
-        Where rows are projected.
+    Where columns are standardised, means are subtracted, and factors then multiply,
+    both (n_features,); rows are projected on components, if there are any.
     """
 
     kind: str
@@ -44,10 +36,7 @@ class Scaling:
     def apply(self, X: Any) -> Any:
         """Return rows scaled; sparse ones stay so where they can.
 
-        Raises
-        ------
-        DataError
-            The rows have another number of features than those learnt from.
+        DataError: they have another number of features than those learnt from.
         """
         if X.shape[1] != self.n_features:
             raise DataError(
@@ -55,7 +44,10 @@ class Scaling:
                 "rows of the fit."
             )
         if self.kind == UNIT:
-            return _unit(X)
+            if not is_sparse(X):
+                return row_normalise(X)
+            lengths = np.sqrt(squared_lengths(X))[:, None]  # those of zeros stay
+            return X.multiply(1.0 / np.where(lengths > 0, lengths, 1.0)).tocsr()
         if self.means is not None and self.factors is not None:
             return (X - self.means) * self.factors
         return X if self.components is None else self.components.transform(X)
@@ -65,12 +57,7 @@ class Scaling:
     ) -> Scaling:
         """Return the scaling with some columns on the scale of another domain's.
 
-        Parameters
-        ----------
-        other : Scaling
-            Of the other domain, of the same kind.
-        own, others : ndarray of shape (n_shared,)
-            Places of the columns here and there.
+        `own` and `others` are the places of the columns here and there.
         """
         if self.means is None or self.factors is None:
             return self
@@ -89,40 +76,20 @@ class Scaling:
 
 
 def check_scale(kind: str) -> None:
-    """Refuse a scale that `fit_scaling` does not know.
-
-    Raises
-    ------
-    ConfigError
-        It is none.
-    """
+    """Raise ConfigError at a scale that `fit_scaling` does not know."""
     if kind not in SCALES:
         raise ConfigError(f"scale must be one of {', '.join(SCALES)}, got {kind!r}.")
 
 
 def fit_scaling(kind: str, X: Any) -> Scaling:
-    """Learn how to scale rows.
+    """Learn how to scale rows, dense or sparse, whose features are finite.
 
-    Parameters
-    ----------
-    kind : {"none", "unit", "standardise", "pca"}
-        Rows as they are or of unit length; columns of mean 0 and standard deviation 1,
-        constant ones 0; or the first principal components of centred rows, at most 50.
-    X : ndarray or sparse matrix of shape (n, n_features)
-        Rows whose features are finite.
+    The kind is ``none``, rows as they are; ``unit``, of unit length; ``standardise``,
+    columns of mean 0 and standard deviation 1, constant ones 0; or ``pca``, the first
+    principal components of centred rows, at most 50. ConfigError says that it is none
+    of these; DataError that the rows are all equal, so they have no principal
+    components, or that sparse ones would have to be standardised.
 
-    Raises
-    ------
-    ConfigError
-        The kind is none of these.
-    DataError
-        The rows are all equal, so they have no principal components, or sparse ones
-        would have to be standardised.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from cdspp.core.scaling import fit_scaling
     >>> X = np.array([[0.0, 5.0], [2.0, 5.0]])
     >>> fit_scaling("standardise", X).apply(X).tolist()
     [[-1.0, 0.0], [1.0, 0.0]]
@@ -138,18 +105,9 @@ def fit_scaling(kind: str, X: Any) -> Scaling:
         factors = np.divide(1.0, spread, out=np.zeros(X.shape[1]), where=spread > 0)
         return Scaling(kind, X.shape[1], means=X.mean(axis=0), factors=factors)
     if kind == PCA:
-        most = min(MOST_COMPONENTS, *X.shape)
         try:
-            found = principal_components(X, most)
+            found = principal_components(X, min(MOST_COMPONENTS, *X.shape))
         except DataError as error:
             raise DataError(f"scale: pca: {error}") from error
         return Scaling(kind, X.shape[1], components=found)
     return Scaling(kind, X.shape[1])
-
-
-def _unit(X: Any) -> Any:
-    """Return rows of unit length; those of zeros stay."""
-    if is_sparse(X):
-        lengths = np.sqrt(np.asarray(X.multiply(X).sum(axis=1))).reshape(-1, 1)
-        return X.multiply(1.0 / np.where(lengths > 0, lengths, 1.0)).tocsr()
-    return row_normalise(X)

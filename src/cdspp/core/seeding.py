@@ -10,21 +10,12 @@ import numpy as np
 __all__ = ["generator", "integer_seed"]
 
 
-def _entropy(axes: tuple[str | int, ...]) -> int:
-    text = json.dumps(axes, separators=(",", ":"))
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "big")
-
-
 def generator(*axes: str | int) -> np.random.Generator:
-    """Return the random stream of the given names, for instance (seed, task, trial).
-
-    Examples
-    --------
-    >>> from cdspp.core.seeding import generator
-    >>> generator(0, "digits", 1).random() == generator(0, "digits", 1).random()
-    True
-    """
-    return np.random.default_rng(np.random.SeedSequence(_entropy(axes)))
+    """Return the random stream of the given names, for instance (seed, task, trial)."""
+    text = json.dumps(axes, separators=(",", ":"))
+    return np.random.default_rng(
+        int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "big")
+    )
 
 
 def integer_seed(*axes: str | int) -> int:

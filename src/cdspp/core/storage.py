@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
@@ -16,15 +15,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.lib.format import (
-    read_array,
-    read_array_header_1_0,
-    read_array_header_2_0,
-    read_magic,
-)
+from numpy.lib import format as npy
 
 from cdspp.core.errors import DataError
 from cdspp.core.faults import brief, out_of_memory
+from cdspp.core.names import PathLike
 from cdspp.core.whole_files import atomic
 
 __all__ = ["Packer", "read_parts", "storable", "unpack", "write_parts"]
@@ -45,11 +40,8 @@ def storable(cls: type[T]) -> type[T]:
 class Packer:
     """Turns objects into a tree for JSON, beside the arrays that it refers to.
 
-    Parameters
-    ----------
-    other : callable, optional
-        Given an object of another class, returns what to pack for it and the key under
-        which `unpack` finds that, or None.
+    Given an object of another class, `other` returns what to pack for it and the key
+    under which `unpack` finds that, or None.
     """
 
     def __init__(
@@ -59,20 +51,7 @@ class Packer:
         self._other = other
 
     def pack(self, value: Any, where: str) -> Any:
-        """Return the tree of an object.
-
-        Parameters
-        ----------
-        value : object
-            What to pack.
-        where : str
-            What it is, for messages.
-
-        Raises
-        ------
-        DataError
-            Something in it is of a class that is not taken.
-        """
+        """Return the tree of an object; DataError says `where` a class is not taken."""
         if isinstance(value, np.generic):
             value = value.item()
         if value is None or isinstance(value, bool | int | str):
@@ -80,7 +59,12 @@ class Packer:
         if isinstance(value, float):
             return value if math.isfinite(value) else {"float": repr(value)}
         if isinstance(value, np.ndarray):
-            return self._array(value, where)
+            if value.dtype.kind == "O":  # an array of objects would be pickled
+                content = self.pack(value.ravel().tolist(), where)["list"]
+                return {"objects": content, "shape": list(value.shape)}
+            name = f"array-{len(self.arrays)}"
+            self.arrays[name] = value
+            return {"array": name}
         if isinstance(value, list | tuple):
             kind = "list" if isinstance(value, list) else "tuple"
             return {kind: [self.pack(x, f"{where}[{k}]") for k, x in enumerate(value)]}
@@ -100,37 +84,19 @@ class Packer:
     def _named(self, values: Mapping[str, Any], where: str) -> dict[str, Any]:
         return {name: self.pack(x, f"{where}.{name}") for name, x in values.items()}
 
-    def _array(self, value: np.ndarray, where: str) -> dict[str, Any]:
-        if value.dtype.kind == "O":  # an array of objects would be pickled
-            content = self.pack(value.ravel().tolist(), where)["list"]
-            return {"objects": content, "shape": list(value.shape)}
-        name = f"array-{len(self.arrays)}"
-        self.arrays[name] = value
-        return {"array": name}
-
 
 def unpack(
     tree: Any,
     arrays: Mapping[str, np.ndarray],
-    other: Mapping[str, Callable[[dict[str, Any]], Any]] | None = None,
+    other: Mapping[str, Callable[[dict[str, Any]], Any]],
 ) -> Any:
-    """Return the object of a tree.
+    """Return the object of a tree and its arrays; DataError where the tree is none.
 
-    Parameters
-    ----------
-    tree : object
-        What `Packer.pack` returned.
-    arrays : mapping of str to ndarray
-        What the packer held.
-    other : mapping of str to callable, optional
-        What makes an object of another class of its named parts, by its key.
-
-    Raises
-    ------
-    DataError
-        The tree is none.
+    What `other` has for a key makes an object of another class of its named parts.
     """
-    makers = other or {}
+
+    def named(parts: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: back(part) for name, part in parts.items()}
 
     def back(node: Any) -> Any:
         if not isinstance(node, dict):
@@ -140,12 +106,10 @@ def unpack(
         for key, content in node.items():
             if key in ("list", "tuple"):
                 return {"list": list, "tuple": tuple}[key](map(back, content))
-            if key in ("dict", *makers):
-                named = {name: back(part) for name, part in content.items()}
-                return makers[key](named) if key in makers else named
+            if key in ("dict", *other):
+                return other.get(key, dict)(named(content))
         if "kind" in node:
-            named = {name: back(part) for name, part in node["fields"].items()}
-            return _KINDS[node["kind"]](**named)
+            return _KINDS[node["kind"]](**named(node["fields"]))
         if "objects" in node:
             found = np.empty(len(node["objects"]), dtype=object)
             found[:] = [back(part) for part in node["objects"]]
@@ -158,9 +122,7 @@ def unpack(
         raise DataError(f"not what was kept ({error}).") from error
 
 
-def write_parts(
-    path: str | os.PathLike[str], tree: Any, arrays: Mapping[str, np.ndarray]
-) -> None:
+def write_parts(path: PathLike, tree: Any, arrays: Mapping[str, np.ndarray]) -> None:
     """Write a tree and its arrays as one NPZ file, the tree as JSON in it."""
     text = json.dumps(tree, sort_keys=True, allow_nan=False)
     with atomic(path) as temporary, temporary.open("wb") as stream:
@@ -168,23 +130,8 @@ def write_parts(
         np.savez(stream, **parts)
 
 
-def read_parts(
-    path: str | os.PathLike[str], what: str
-) -> tuple[Any, dict[str, np.ndarray]]:
-    """Return the tree and the arrays of a file.
-
-    Parameters
-    ----------
-    path : path
-        The file.
-    what : str
-        What it should hold, for messages.
-
-    Raises
-    ------
-    DataError
-        The file is missing or not one that `write_parts` wrote.
-    """
+def read_parts(path: PathLike, what: str) -> tuple[Any, dict[str, np.ndarray]]:
+    """Return the tree and the arrays of a file; DataError where it is not `what`."""
     if not Path(path).is_file():
         raise DataError(f"{path}: no such file.")
     names: set[str] = set()
@@ -212,15 +159,11 @@ def _array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
     """
     info = archive.getinfo(f"{name}.npy")
     with archive.open(info) as stream:
-        version = read_magic(stream)
-        read_header = {(1, 0): read_array_header_1_0, (2, 0): read_array_header_2_0}
-        shape, _, dtype = read_header[version](stream)
+        headers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+        shape, _, dtype = headers[npy.read_magic(stream)](stream)
         stated = math.prod(shape) * dtype.itemsize + stream.tell()
-        if (
-            info.compress_type != zipfile.ZIP_STORED
-            or stated != info.file_size
-            or not dtype.itemsize
-        ):
+        stored = info.compress_type == zipfile.ZIP_STORED
+        if not stored or stated != info.file_size or not dtype.itemsize:
             raise ValueError(f"{name} of shape {shape} in {info.compress_size} bytes")
         stream.seek(0)
-        return read_array(stream, allow_pickle=False)
+        return npy.read_array(stream, allow_pickle=False)

@@ -16,7 +16,8 @@ import numpy as np
 
 from cdspp.core.errors import DataError
 from cdspp.core.faults import writing_told
-from cdspp.core.run_guard import check_run
+from cdspp.core.names import PathLike
+from cdspp.core.run_marks import check_run
 
 __all__ = [
     "BROKEN",
@@ -37,17 +38,11 @@ ZIP = b"PK\x03\x04"  # how such a file opens
 
 
 @contextmanager
-def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic(path: PathLike) -> Iterator[Path]:
     """Yield a temporary path beside `path`; rename it to `path` on success.
 
-    Raises
-    ------
-    DiskFullError
-        There is no space left; the file of before stays, and nothing of the new one.
-    NotWritableError
-        `path` cannot be written for another reason, such as permissions.
-    StaleJobError
-        This is a job whose run has ended (`cdspp.core.run_guard`).
+    Otherwise the file of before stays, and nothing of the new one. Errors are those of
+    `writing_told`, and StaleJobError in a job whose run has ended.
     """
     target = Path(path)
     with writing_told(target):
@@ -66,20 +61,14 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
-def write_json(path: str | os.PathLike[str], value: Any) -> None:
+def write_json(path: PathLike, value: Any) -> None:
     """Write a JSON file, keys sorted, for people to read."""
     with atomic(path) as temporary:
         temporary.write_text(json.dumps(value, indent=2, sort_keys=True) + "\n")
 
 
-def read_json(path: str | os.PathLike[str]) -> Any:
-    """Read a JSON file.
-
-    Raises
-    ------
-    DataError
-        The file is missing, damaged, or holds something else.
-    """
+def read_json(path: PathLike) -> Any:
+    """Read a JSON file; DataError where it is missing, damaged or something else."""
     what = "a JSON file"
     try:
         content = Path(path).read_bytes()
@@ -93,14 +82,8 @@ def read_json(path: str | os.PathLike[str]) -> Any:
         raise unreadable(path, what, wrong) from error
 
 
-def read_arrays(path: str | os.PathLike[str], what: str) -> dict[str, np.ndarray]:
-    """Read all arrays of an NPZ file; `what` it should be, for messages.
-
-    Raises
-    ------
-    DataError
-        The file is missing, damaged, or holds something else.
-    """
+def read_arrays(path: PathLike, what: str) -> dict[str, np.ndarray]:
+    """Read all arrays of an NPZ file, or raise DataError: expected `what`, but ..."""
     check_opening(path, what, ZIP)
     try:
         with np.load(path, allow_pickle=False) as archive:
@@ -109,14 +92,8 @@ def read_arrays(path: str | os.PathLike[str], what: str) -> dict[str, np.ndarray
         raise unreadable(path, what, f"it is damaged or foreign: {error}") from error
 
 
-def check_opening(path: str | os.PathLike[str], what: str, opening: bytes) -> None:
-    """Refuse a file that is missing, or of another kind by its first bytes.
-
-    Raises
-    ------
-    DataError
-        `what` it should be, and what it is.
-    """
+def check_opening(path: PathLike, what: str, opening: bytes) -> None:
+    """Refuse a file that is missing, or no `what` by its first bytes (DataError)."""
     try:
         with Path(path).open("rb") as stream:
             found = stream.read(64)
@@ -135,9 +112,7 @@ def _opening(found: bytes) -> str:
     return f"it begins with {found[:8]!r}"
 
 
-def unreadable(
-    path: str | os.PathLike[str], what: str, wrong: str, remedy: str = ""
-) -> DataError:
+def unreadable(path: PathLike, what: str, wrong: str, remedy: str = "") -> DataError:
     """Return the error of a file: what it should be, what is wrong, what to do."""
     again = "Delete it and run" if Path(path).exists() else "Run"
     remedy = remedy or f"{again} the study again, which makes it anew."

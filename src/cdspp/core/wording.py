@@ -6,7 +6,7 @@ import math
 import unicodedata
 from collections.abc import Sequence
 
-from cdspp.core.names import AVERAGE
+from cdspp.core.names import AVERAGE, MATCHED, SOURCE_STATES
 
 __all__ = [
     "aligned",
@@ -27,24 +27,13 @@ __all__ = [
 DASH = "–"
 # What no font draws, some end a line with, and no SVG file may hold.
 _UNSEEN = {"Cc", "Cn", "Cs", "Zl", "Zp"}
-# Of the source states, from what they take away to nothing left.
-STATE_TITLES = {
-    "none": "none",
-    "none-matched": "matched none",
-    "swapped-classes": "swapped classes",
-    "permuted-labels": "permuted labels",
-    "class-noise": "class noise",
-    "noise": "noise",
-    "shuffled-columns": "shuffled columns",
-    "shuffled-pairs": "shuffled pairs",
-}
+STATE_TITLES = {state: state.replace("-", " ") for state in SOURCE_STATES}
+STATE_TITLES[MATCHED] = "matched none"
 
 
 def percent(mean: float, sd: float) -> str:
     """Write a mean and deviation in percent as the paper does.
 
-    Examples
-    --------
     >>> percent(0.9234, 0.0121)
     '92.3 (1.2)'
     >>> percent(0.5, float("nan"))
@@ -59,8 +48,6 @@ def percent(mean: float, sd: float) -> str:
 def in_points(fraction: float, *, sign: bool = False) -> str:
     """Write a fraction in percentage points, with a real minus sign.
 
-    Examples
-    --------
     >>> in_points(0.0491, sign=True), in_points(-0.0004)
     ('+4.9', '0.0')
     """
@@ -72,8 +59,6 @@ def in_points(fraction: float, *, sign: bool = False) -> str:
 def counted(number: int, noun: str) -> str:
     """Write a number of things.
 
-    Examples
-    --------
     >>> counted(1, "trial"), counted(3, "task"), counted(2, "class")
     ('1 trial', '3 tasks', '2 classes')
     """
@@ -84,8 +69,6 @@ def counted(number: int, noun: str) -> str:
 def shortened(names: Sequence[str], most: int = 3) -> str:
     """Write some names, and that there are more.
 
-    Examples
-    --------
     >>> shortened(["age", "chol", "slope", "thal"])
     'age, chol, slope, ...'
     """
@@ -95,8 +78,6 @@ def shortened(names: Sequence[str], most: int = 3) -> str:
 def duration(seconds: float) -> str:
     """Write how long something takes.
 
-    Examples
-    --------
     >>> duration(31), duration(600), duration(7200), duration(1e6)
     ('31 s', '10 min', '2.0 h', '278 h')
     """
@@ -111,8 +92,6 @@ def duration(seconds: float) -> str:
 def sentence(text: str) -> str:
     """Write the first letter of a text as a capital, and leave all others.
 
-    Examples
-    --------
     >>> sentence("no rival of CDSPP")
     'No rival of CDSPP'
     """
@@ -127,8 +106,6 @@ def marks(*, supervised: bool, shortened: bool) -> str:
 def aligned(grid: Sequence[Sequence[str]]) -> list[str]:
     """Write lines of cells for a terminal: the first column left, the others right.
 
-    Examples
-    --------
     >>> aligned([["", "n"], ["all", "12"]])
     ['      n', 'all  12']
     """
@@ -145,8 +122,6 @@ def aligned(grid: Sequence[Sequence[str]]) -> list[str]:
 def visible(text: str) -> str:
     r"""Write a text on one line, what cannot be seen as Python writes it.
 
-    Examples
-    --------
     >>> visible("class\n\0 ü")
     'class\\n\\x00 ü'
     """
@@ -159,8 +134,6 @@ def visible(text: str) -> str:
 def task_title(task: str) -> str:
     """Write a task as an arrow between its domains, and the average as such.
 
-    Examples
-    --------
     >>> task_title("print_sketch"), task_title("average")
     ('print → sketch', 'Average')
     """

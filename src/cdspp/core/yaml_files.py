@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from cdspp.core.errors import ConfigError
+from cdspp.core.names import PathLike
 
 __all__ = ["read_yaml"]
 
@@ -16,16 +16,12 @@ __all__ = ["read_yaml"]
 MOST_VALUES = 1_000_000
 
 
-def read_yaml(path: str | os.PathLike[str]) -> Any:
+def read_yaml(path: PathLike) -> Any:
     """Return what a YAML file holds.
 
-    Raises
-    ------
-    ConfigError
-        It is no text in UTF-8 or no YAML, has two documents, a tag, a key twice or an
-        anchor that contains itself, or is nested too deep; file and line are named.
-    OSError
-        It cannot be opened.
+    ConfigError names file and line where it is no text in UTF-8 or no YAML, has two
+    documents, a tag, a key twice or an anchor that contains itself, or is nested too
+    deep; OSError says that it cannot be opened.
     """
     try:
         loader = yaml.SafeLoader(Path(path).read_text(encoding="utf-8"))

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, cast
 
 from cdspp.core.discovery import (
-    Found,
     check_options,
     defaults_of,
     find_identifiers,
@@ -56,7 +55,7 @@ def available_datasets() -> tuple[str, ...]:
     >>> "digits" in available_datasets()
     True
     """
-    return tuple(_classes())
+    return tuple(find_identifiers(__name__))
 
 
 def make_dataset(name: str) -> Dataset:
@@ -73,8 +72,7 @@ def make_dataset(name: str) -> Dataset:
     >>> make_dataset("digits").domains
     ('print', 'sketch', 'photo', 'tilted')
     """
-    made = load_named_class(__name__, _classes(), name, "data set")()
-    return cast(Dataset, made)
+    return cast(Dataset, load_named_class(__name__, name, "data set")())
 
 
 def dataset_recipe(
@@ -197,7 +195,3 @@ def _from_class(name: str, **how: Any) -> Dataset:
         ) from error
     made.identifier = name
     return made
-
-
-def _classes() -> dict[str, Found]:
-    return find_identifiers(Path(__file__).parent)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from cdspp.core.errors import DataError
 
 if TYPE_CHECKING:
@@ -16,23 +18,16 @@ __all__ = ["read_image"]
 def read_image(path: Path, mode: str) -> Image:
     """Read an image as ``RGB`` or ``L``, upright, transparent parts white.
 
-    Parameters
-    ----------
-    path : Path
-        File of a grey, palette, colour, transparent or 16-bit image.
-    mode : {"RGB", "L"}
-        Colours or shades of grey.
-
-    Raises
-    ------
-    DataError
-        The file cannot be read as an image.
+    DataError names a file that is no image.
     """
     from PIL import Image, ImageOps
 
     try:
         with Image.open(path) as stored:
-            image = _eight_bits(ImageOps.exif_transpose(stored))
+            image = ImageOps.exif_transpose(stored)
+            if image.mode.startswith("I"):  # 16 bits; Pillow would cut the values off
+                values = np.clip(np.asarray(image, dtype=np.int64), 0, 65535)
+                image = Image.fromarray((values // 257).astype(np.uint8))
             if image.has_transparency_data:
                 image = image.convert("RGBA")
                 white = Image.new("RGBA", image.size, "white")
@@ -41,14 +36,3 @@ def read_image(path: Path, mode: str) -> Image:
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         message = f"{path}: cannot be read as an image ({error})."
         raise DataError(f"{message} Replace or remove the file.") from error
-
-
-def _eight_bits(image: Image) -> Image:
-    """Scale images of 16 bits to 8; Pillow itself would cut the values off."""
-    import numpy as np
-    from PIL import Image
-
-    if not image.mode.startswith("I"):
-        return image
-    values = np.clip(np.asarray(image, dtype=np.int64), 0, 65535)
-    return Image.fromarray((values // 257).astype(np.uint8))

@@ -2,40 +2,49 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from cdspp.core.errors import DataError
 from cdspp.core.names import UNTRAINED
+from cdspp.core.provenance import file_digest
 from cdspp.features._images import read_image
-from cdspp.features._torchvision import load_torchvision
 from cdspp.features.base import FileExtractor
 
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["Cnn"]
+__all__ = ["Cnn", "load_torchvision"]
 
 logger = logging.getLogger(__name__)
 
-LAYERS: Mapping[str, Mapping[str, int | None]] = {
-    "alexnet": {"fc6": 3, "fc7": 6, "pool": 0},
-    "vgg16": {"fc6": 2, "fc7": 5, "pool": 0},
-    "resnet50": {"pool": None},
+
+class _Network(NamedTuple):
+    """A network: where its layers end in the classifier, and what it takes.
+
+    That is processor seconds of an image, and megabytes of the weights and a pass.
+    """
+
+    layers: Mapping[str, int | None]
+    pooled: int  # values that enter the classifier
+    seconds: float
+    megabytes: float
+
+
+NETWORKS = {
+    "alexnet": _Network({"fc6": 3, "fc7": 6, "pool": 0}, 9216, 0.02, 250.0),
+    "vgg16": _Network({"fc6": 2, "fc7": 5, "pool": 0}, 25088, 0.3, 700.0),
+    "resnet50": _Network({"pool": None}, 2048, 0.08, 300.0),
 }
 FULLY_CONNECTED = 4096
-# Processor seconds that an image takes.
-SECONDS: Mapping[str, float] = {"alexnet": 0.02, "vgg16": 0.3, "resnet50": 0.08}
-# Of the weights, and of a pass.
-MEGABYTES: Mapping[str, float] = {"alexnet": 250.0, "vgg16": 700.0, "resnet50": 300.0}
-POOLED: Mapping[str, int] = {"alexnet": 9216, "vgg16": 25088, "resnet50": 2048}
 PRETRAINED = "IMAGENET1K_V1"
 MEAN = (0.485, 0.456, 0.406)
 DEVIATION = (0.229, 0.224, 0.225)
@@ -74,12 +83,6 @@ class Cnn(FileExtractor):
     -----
     Layers after the one wanted are not run. Images pass in fixed numbers (the last
     pass is filled up with black ones): the last bits depend on how many pass at once.
-
-    Examples
-    --------
-    >>> from cdspp.features.cnn import Cnn
-    >>> Cnn(network="resnet50", layer="pool").weights
-    'random'
     """
 
     identifier: ClassVar[str] = "cnn"
@@ -95,9 +98,9 @@ class Cnn(FileExtractor):
 
     def __post_init__(self) -> None:
         """Check the options."""
-        self.check_choice("network", LAYERS)
-        if self.layer not in LAYERS[self.network]:
-            known = ", ".join(LAYERS[self.network])
+        self.check_choice("network", NETWORKS)
+        if self.layer not in NETWORKS[self.network].layers:
+            known = ", ".join(NETWORKS[self.network].layers)
             raise self.refuse("layer", f"one of {known} for {self.network}")
         self.check_choice("resize", ("square", "crop"))
         self.check_integer("seed", 0)
@@ -112,22 +115,23 @@ class Cnn(FileExtractor):
 
     def width(self) -> int:
         """Return how many features there will be."""
-        return POOLED[self.network] if self.layer == "pool" else FULLY_CONNECTED
+        pooled = NETWORKS[self.network].pooled
+        return pooled if self.layer == "pool" else FULLY_CONNECTED
 
     @property
     def own_files(self) -> tuple[Path, ...]:
         """The file of weights, where it is none that is published."""
-        published = self.weights == PRETRAINED
-        return (Path(self.weights),) if self._is_file() and not published else ()
+        own = self.weights not in (UNTRAINED, PRETRAINED)
+        return (Path(self.weights),) if own else ()
 
     @property
     def megabytes(self) -> float:
         """What the network takes."""
-        return MEGABYTES[self.network]
+        return NETWORKS[self.network].megabytes
 
     def seconds(self, n_rows: int, width: int) -> float:
         """Return the processor seconds that a domain takes; start-up is one or two."""
-        return 2 + SECONDS[self.network] * n_rows
+        return 2 + NETWORKS[self.network].seconds * n_rows
 
     def load(self) -> None:
         """Import torch and torchvision."""
@@ -137,18 +141,14 @@ class Cnn(FileExtractor):
     def recorded_options(self) -> dict[str, Any]:
         """Return the options; a file of weights by its checksum, not its path."""
         options = super().recorded_options() | {"device": str(self._device())}
-        if self._is_file():
-            content = _existing(Path(self.weights)).read_bytes()
-            options["weights"] = f"sha256:{hashlib.sha256(content).hexdigest()}"
+        if self.weights != UNTRAINED:
+            options["weights"] = f"sha256:{file_digest(self._existing())}"
         return options
 
     def extract(self, files: Sequence[Path]) -> np.ndarray:
         """Return the activations for `files`, one row an image, float32.
 
-        Raises
-        ------
-        DataError
-            An image cannot be read, or the weights are missing or do not fit.
+        DataError: an image cannot be read, or the weights are missing or do not fit.
         """
         import torch
 
@@ -178,12 +178,9 @@ class Cnn(FileExtractor):
         try:
             torch.empty(0, device=self.device)
         except (RuntimeError, AssertionError) as error:
-            message = "auto or a device that this torch has"
-            raise self.refuse("device", message) from error
+            expected = "auto or a device that this torch has"
+            raise self.refuse("device", expected) from error
         return torch.device(self.device)
-
-    def _is_file(self) -> bool:
-        return self.weights != UNTRAINED
 
     def _pixels(self, path: Path) -> np.ndarray:
         """Return a normalised image, channels first."""
@@ -218,18 +215,17 @@ class Cnn(FileExtractor):
     def _stored_weights(self) -> Mapping[str, torch.Tensor]:
         import torch
 
-        path = _existing(Path(self.weights))
+        path = self._existing()
         try:
             stored = torch.load(path, map_location="cpu", weights_only=True)
         except (OSError, RuntimeError, pickle.UnpicklingError, EOFError) as error:
-            message = f"extractor cnn: cannot load weights {self.weights} ({error})."
             raise DataError(
-                f"{message} Give the path of a state dict of {self.network}, or random."
+                f"extractor cnn: cannot load weights {self.weights} ({error}). Give "
+                f"the path of a state dict of {self.network}, or random."
             ) from error
-        if not isinstance(stored, Mapping):
-            message = f"{path}: expected a state dict, got {type(stored).__name__}."
-            raise DataError(message)
-        return stored
+        if isinstance(stored, Mapping):
+            return stored
+        raise DataError(f"{path}: expected a state dict, got {type(stored).__name__}.")
 
     def _fill(
         self, model: torch.nn.Module, stored: Mapping[str, torch.Tensor]
@@ -254,16 +250,50 @@ class Cnn(FileExtractor):
     def _truncate(self, model: torch.nn.Module) -> torch.nn.Sequential:
         import torch
 
-        end = LAYERS[self.network][self.layer]
+        end = NETWORKS[self.network].layers[self.layer]
         *body, classifier = model.children()
         head = [] if end is None else list(classifier.children())[:end]
         return torch.nn.Sequential(*body, torch.nn.Flatten(), *head)
 
+    def _existing(self) -> Path:
+        """Return the path of the file of weights."""
+        path = Path(self.weights)
+        if path.is_file():
+            return path
+        message = f"extractor cnn: there is no file of weights {path}."
+        if str(path) == PRETRAINED:
+            message += (
+                " Fetch it (cdspp fetch backbones) and give the path of the file."
+            )
+        raise DataError(f"{message} Give random, or the path of a state dict.")
 
-def _existing(path: Path) -> Path:
-    if path.is_file():
-        return path
-    message = f"extractor cnn: there is no file of weights {path}."
-    if str(path) == PRETRAINED:
-        message += " Fetch it (cdspp fetch backbones) and give the path of the file."
-    raise DataError(f"{message} Give random, or the path of a state dict.")
+
+def load_torchvision() -> Any:
+    """Return the module torchvision, also where its compiled operators do not load.
+
+    On a CPU-only torch the registry's torchvision cannot load its operators and
+    stops at two schemas it takes for given. Declaring them lets models, weights and
+    transforms work; with a matching torchvision nothing is declared.
+    """
+    try:
+        import torchvision
+    except RuntimeError as error:
+        if "torchvision::" not in str(error):
+            raise
+        _declare_missing_operators()
+        import torchvision
+    return torchvision
+
+
+@cache
+def _declare_missing_operators() -> Any:
+    # Kept alive by the cache: what a library object declares goes when it goes.
+    torch: Any = import_module("torch")
+    library = import_module("torch.library").Library("torchvision", "DEF")
+    for name in ("nms", "qnms"):
+        try:
+            torch._C._get_schema(f"torchvision::{name}", "")
+        except RuntimeError:
+            schema = "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
+            library.define(f"{name}{schema}")
+    return library

@@ -27,14 +27,6 @@ class Pca(ViewExtractor):
         Share of the variance to keep, in (0, 1]. Give one of the two.
     center : bool, default=True
         Whether to subtract the mean first.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from cdspp.features.pca import Pca
-    >>> X, record = Pca(energy=0.9).reduce(np.eye(3)[[0, 1, 1, 1]])
-    >>> X.shape, record["energy"]
-    ((4, 1), 1.0)
     """
 
     identifier: ClassVar[str] = "pca"
@@ -63,17 +55,13 @@ class Pca(ViewExtractor):
     def seconds(self, n_rows: int, width: int) -> float:
         """Return the processor seconds of the smaller Gram matrix and its vectors."""
         smaller = min(n_rows, width)
-        return super().seconds(n_rows, width) + 1e-9 * smaller * (
-            n_rows * width + 10 * smaller**2
-        )
+        products = n_rows * width + 10 * smaller**2
+        return super().seconds(n_rows, width) + 1e-9 * smaller * products
 
     def reduce(self, X: Any) -> tuple[np.ndarray, Mapping[str, Any]]:
         """Return the coordinates, float32, and how much variance they hold.
 
-        Raises
-        ------
-        DataError
-            `X` cannot have so many components, or its rows are all equal.
+        DataError: `X` cannot have so many components, or its rows are all equal.
         """
         if self.n_components is not None and self.n_components > min(X.shape):
             message = f"extractor pca: n_components {self.n_components} is more than"

@@ -32,12 +32,6 @@ class Published(Extractor):
     ----------
     name : str
         Name of the published view in the catalogue.
-
-    Examples
-    --------
-    >>> from cdspp.features.published import Published
-    >>> Published(name="surf").recorded_options()
-    {'name': 'surf'}
     """
 
     identifier: ClassVar[str] = "published"
@@ -59,47 +53,25 @@ class Published(Extractor):
         labels: Sequence[str],
         positions: Sequence[int],
     ) -> Any:
-        """Return the rows of the samples of one domain.
+        """Return the rows of the samples of one domain, (n, width) float32.
 
-        Parameters
-        ----------
-        folder : path
-            Folder of the data set, to which ``storage["file"]`` refers.
-        storage : mapping
-            How this view of the domain is stored (`cdspp.datasets.readers`).
-        classes : sequence of str
-            Names of the classes, in the order of their codes.
-        labels : sequence of str, length n
-            Classes of the samples.
-        positions : sequence of int, length n
-            Rows of the samples in the file, counted from 0. Together they are all
-            rows, unless the storage says how many rows there are.
-
-        Returns
-        -------
-        ndarray or csr_array of shape (n, width)
-            float32, the i-th row being the one at ``positions[i]``.
-
-        Raises
-        ------
-        DataError
-            The file is missing, damaged or not what its storage says, or its rows are
-            in number, order or classes not the samples of the data set.
+        The file of this view lies in the folder of the data set, stored as
+        `cdspp.datasets.readers` tells; classes are in the order of their codes. The
+        i-th sample is of the class ``labels[i]`` and in the row ``positions[i]``,
+        counted from 0. Together they are all rows, unless the storage says how many
+        there are. DataError says that the file is missing, damaged or not what its
+        storage says, or that its rows are in number, order or classes not the samples.
         """
         path = Path(folder) / storage["file"]
         X, found = read_matrix(path, storage, classes)
         rows = np.asarray(positions, dtype=np.intp)
         expected = storage.get("rows", rows.max() + 1)
         if X.shape[0] != expected:
-            message = f"{path}: {X.shape[0]} rows for {expected} samples; {MISMATCH}"
-            raise DataError(message)
-        in_order = np.argsort(rows)
-        _compare(
-            path,
-            rows[in_order],
-            found[rows[in_order]],
-            np.array(labels, dtype=object)[in_order],
-        )
+            raise DataError(
+                f"{path}: {X.shape[0]} rows for {expected} samples; {MISMATCH}"
+            )
+        order = np.argsort(rows)
+        _compare(path, rows[order], found[rows[order]], np.array(labels, object)[order])
         return X[rows]
 
     def record(self, folder: str | Path, storage: Mapping[str, Any]) -> dict[str, Any]:
@@ -113,14 +85,13 @@ def _compare(
 ) -> None:
     """Raise DataError at the first row whose class is not the expected one."""
     wrong = np.flatnonzero(found != expected)
-    if not len(wrong):
-        return
-    first = wrong[0]
-    raise DataError(
-        f"{path}: {len(wrong)} of {len(rows)} labels differ, the first in row "
-        f"{rows[first] + 1}: {found[first]}, expected {expected[first]}. "
-        f"Found {_runs(found)}; expected {_runs(expected)}: {MISMATCH}"
-    )
+    if len(wrong):
+        first = wrong[0]
+        raise DataError(
+            f"{path}: {len(wrong)} of {len(rows)} labels differ, the first in row "
+            f"{rows[first] + 1}: {found[first]}, expected {expected[first]}. "
+            f"Found {_runs(found)}; expected {_runs(expected)}: {MISMATCH}"
+        )
 
 
 def _runs(labels: np.ndarray) -> str:

@@ -32,16 +32,12 @@ class SharesZscore(ViewExtractor):
 
     identifier: ClassVar[str] = "shares-zscore"
     kind: ClassVar[str] = "view"
-    modules: ClassVar[tuple[str, ...]] = ("numpy",)
     keeps_width: ClassVar[bool] = True
 
     def reduce(self, X: Any) -> tuple[np.ndarray, Mapping[str, Any]]:
         """Return the standardised shares, float32, and how many columns vary.
 
-        Raises
-        ------
-        DataError
-            `X` has negative entries, or a single row.
+        DataError: `X` has negative entries, or a single row.
         """
         dense = np.asarray(X.toarray() if hasattr(X, "toarray") else X, np.float64)
         if len(dense) < 2 or dense.min(initial=0.0) < 0:

@@ -19,18 +19,10 @@ __all__ = ["TableColumns"]
 
 @dataclass(frozen=True)
 class TableColumns(Extractor):
-    """Numbers of a table; their scale is that of the view (`scale`).
-
-    Examples
-    --------
-    >>> from cdspp.features.table import TableColumns
-    >>> TableColumns().recorded_options()
-    {}
-    """
+    """Numbers of a table; their scale is that of the view (`scale`)."""
 
     identifier: ClassVar[str] = "table"
     kind: ClassVar[str] = "tables"
-    modules: ClassVar[tuple[str, ...]] = ("numpy",)
     names_columns: ClassVar[bool] = True
 
     def read(
@@ -38,19 +30,8 @@ class TableColumns(Extractor):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows of a domain, (n, width) float64, and the columns' names.
 
-        Parameters
-        ----------
-        folder : path
-            Folder of the data set.
-        domain : str
-            Its domain.
-        positions : sequence of int, length n
-            Rows in the order of the index, counted from 0.
-
-        Raises
-        ------
-        DataError
-            The file of the rows is missing or damaged.
+        The rows have these positions, counted from 0, in the table of the data set in
+        the folder; DataError says that its file is missing or damaged.
         """
         path = Path(folder) / domain / ROWS_NAME
         try:

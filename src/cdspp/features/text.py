@@ -53,22 +53,12 @@ class Text(FileExtractor):
     Notes
     -----
     Rows have length one, save those of documents without a term, which are zero.
-
-    Examples
-    --------
-    >>> from cdspp.features.text import Text
-    >>> Text(max_features=5000).tokens
-    'letters'
     """
 
     identifier: ClassVar[str] = "text"
     kind: ClassVar[str] = "texts"
     names_columns: ClassVar[bool] = True
-    modules: ClassVar[tuple[str, ...]] = (
-        "numpy",
-        "scipy.sparse",
-        "sklearn.feature_extraction.text",
-    )
+    modules = ("numpy", "scipy.sparse", "sklearn.feature_extraction.text")
 
     tokens: str = "letters"
     lowercase: bool = True
@@ -101,17 +91,14 @@ class Text(FileExtractor):
         return self.max_features
 
     def extract(self, files: Sequence[Path]) -> sparse.csr_array:
-        """Return the weights of the terms, one row a file, CSR float32.
-
-        Raises
-        ------
-        DataError
-            A file cannot be decoded, or no term is left.
-        """
+        """Return the weights of the terms, as of `extract_named`."""
         return self.extract_named(files)[0]
 
     def extract_named(self, files: Sequence[Path]) -> tuple[sparse.csr_array, Any]:
-        """Return the weights of the terms, and the terms; errors as of `extract`."""
+        """Return the weights of the terms, one row a file, CSR float32, and the terms.
+
+        DataError says that a file cannot be decoded, or that no term is left.
+        """
         import cdspp.core.light_sklearn  # noqa: F401
 
         # isort: split
@@ -136,11 +123,8 @@ class Text(FileExtractor):
             raise DataError(f"{message}; lower min_df or raise max_df.") from error
         X.sort_indices()
         if n_empty := int((np.diff(X.indptr) == 0).sum()):
-            logger.warning(
-                "%d of %d documents have no term: their rows are zero",
-                n_empty,
-                len(files),
-            )
+            empty = "%d of %d documents have no term: their rows are zero"
+            logger.warning(empty, n_empty, len(files))
         logger.info("weighted %d terms in %d documents", X.shape[1], len(files))
         terms = vectorizer.get_feature_names_out()
         return sparse.csr_array(X.astype(np.float32)), terms.astype(np.str_)

@@ -49,12 +49,6 @@ class VisualWords(WordExtractor):
     -----
     The words are the centres of mini-batch k-means. An image without keypoints has
     a row of zeros.
-
-    Examples
-    --------
-    >>> from cdspp.features.visual_words import VisualWords
-    >>> VisualWords(codebook_domain="print").n_words
-    200
     """
 
     identifier: ClassVar[str] = "visual-words"
@@ -93,10 +87,7 @@ class VisualWords(WordExtractor):
     def fit_codebook(self, files: Sequence[Path]) -> np.ndarray:
         """Learn the words, (n_words, 128) float32, from the images of one domain.
 
-        Raises
-        ------
-        DataError
-            The images give fewer descriptors than there are to be words.
+        DataError says that they give fewer descriptors than there are to be words.
         """
         import cdspp.core.light_sklearn  # noqa: F401
 
@@ -108,12 +99,10 @@ class VisualWords(WordExtractor):
         drawn = [_draw(found, share, rng) for found in self._all_descriptors(files)]
         descriptors = np.concatenate([np.empty((0, DESCRIPTOR_LENGTH)), *drawn])
         if len(descriptors) < self.n_words:
-            message = (
-                f"{len(files)} images give {len(descriptors)} descriptors, too few"
-            )
             raise DataError(
-                f"{message} for n_words {self.n_words}. Lower n_words or step, or take"
-                " another codebook_domain."
+                f"{len(files)} images give {len(descriptors)} descriptors, too few for "
+                f"n_words {self.n_words}. Lower n_words or step, or take another "
+                "codebook_domain."
             )
         clusters = MiniBatchKMeans(
             self.n_words, batch_size=4096, n_init=3, random_state=self.seed
@@ -123,9 +112,10 @@ class VisualWords(WordExtractor):
     def extract(self, files: Sequence[Path], codebook: np.ndarray) -> np.ndarray:
         """Return the counts of the words in `files`, one row an image, float32."""
         if codebook.shape != (self.n_words, DESCRIPTOR_LENGTH):
-            expected = f"({self.n_words}, {DESCRIPTOR_LENGTH})"
-            message = f"the codebook has shape {codebook.shape}, expected {expected}"
-            raise DataError(f"{message}. Build it with the same n_words.")
+            raise DataError(
+                f"the codebook has shape {codebook.shape}, expected ({self.n_words}, "
+                f"{DESCRIPTOR_LENGTH}). Build it with the same n_words."
+            )
         words = codebook.astype(np.float64)
         half_norms = (words**2).sum(axis=1) / 2
         counts = np.zeros((len(files), self.n_words), dtype=np.float32)
@@ -133,11 +123,8 @@ class VisualWords(WordExtractor):
             nearest = np.argmax(descriptors @ words.T - half_norms, axis=1)
             counts[row] = np.bincount(nearest, minlength=self.n_words)
         if n_empty := int((counts.sum(axis=1) == 0).sum()):
-            logger.warning(
-                "%d of %d images have no keypoints: their rows are zero",
-                n_empty,
-                len(files),
-            )
+            empty = "%d of %d images have no keypoints: their rows are zero"
+            logger.warning(empty, n_empty, len(files))
         return counts
 
     def _all_descriptors(self, files: Sequence[Path]) -> Iterator[np.ndarray]:

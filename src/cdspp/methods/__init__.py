@@ -11,12 +11,9 @@ import inspect
 import json
 import os
 from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cdspp.core.discovery import (
-    Found,
     check_options,
     defaults_of,
     find_identifiers,
@@ -45,11 +42,6 @@ VARIABLE = "CDSPP_METHODS"
 OFFERED = "cdspp.methods"
 
 _passed: dict[str, type[HeterogeneousClassifier]] = {}
-
-
-@cache
-def _found() -> Mapping[str, Found]:
-    return find_identifiers(Path(__file__).parent)
 
 
 def _guests() -> Mapping[str, Mapping[str, Any]]:
@@ -103,12 +95,13 @@ def available() -> tuple[str, ...]:
     >>> "cdspp" in available()
     True
     """
-    return tuple(sorted({*_found(), *_guests()}))
+    return tuple(sorted({*find_identifiers(__name__), *_guests()}))
 
 
 def estimators() -> Mapping[str, str]:
     """Return the identifier of each method by the name of its class."""
-    return {place.class_name: name for name, place in _found().items()}
+    found = find_identifiers(__name__)
+    return {place.class_name: name for name, place in found.items()}
 
 
 def method_class(name: str) -> type[HeterogeneousClassifier]:
@@ -121,12 +114,12 @@ def method_class(name: str) -> type[HeterogeneousClassifier]:
     """
     if name in _passed:
         return _passed[name]
-    guests = {} if name in _found() else _guests()
+    guests = {} if name in find_identifiers(__name__) else _guests()
     if name in guests or ":" in name:
         from cdspp.methods.guests import Guest, guest_class
 
         return guest_class(name, Guest(**guests.get(name, {"place": name})))
-    return load_named_class(__name__, _found(), name, "method")
+    return load_named_class(__name__, name, "method")
 
 
 def method_module(name: str) -> str:

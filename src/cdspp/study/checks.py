@@ -8,14 +8,13 @@ from contextlib import suppress
 from typing import Any
 
 from cdspp.core.errors import ConfigError
-from cdspp.core.names import BASELINE, PUBLISHED, REFERENCE, UNTRAINED
+from cdspp.core.names import BASELINE, PCA, PUBLISHED, REFERENCE, UNTRAINED
 from cdspp.datasets.catalogue import published_storage
 from cdspp.features import (
     available_extractors,
-    extractor_kind,
+    extractor_class,
     is_extractor,
     make_extractor,
-    names_columns,
     pretrained_network,
 )
 from cdspp.methods import available, method_class, option_defaults
@@ -113,7 +112,7 @@ class CrossCheck:
                 except (TypeError, ValueError) as error:
                     yield f"{where}.options: {error}"
                     break
-            needs_view = extractor_kind(extractor) == "view"
+            needs_view = extractor_class(extractor).kind == "view"
             if needs_view and "view" not in view:
                 yield f"{where}: {extractor} needs the key view, the view it reduces."
             elif not needs_view and "view" in view:
@@ -191,7 +190,7 @@ class CrossCheck:
             domains = dict.fromkeys(task.split("_")[place] for task in tasks)
             yield from _published_faults(f"{where}.{key}", root, dataset, domains)
             return
-        kind = extractor_kind(extractor)
+        kind = extractor_class(extractor).kind
         if kind not in {"view", dataset.kind}:
             yield (
                 f"{where}.{key}: {extractor} reads {kind}, but "
@@ -285,7 +284,9 @@ class CrossCheck:
         for name in names if SHARED in bridge else ():
             view = self.views.get(name, {})
             extractor = view.get("extractor", "")
-            if not _is_sound(extractor) or names_columns(extractor, view.get("scale")):
+            if not _is_sound(extractor):
+                continue
+            if extractor_class(extractor).names_columns and view.get("scale") != PCA:
                 continue
             yield (
                 f"{where}.{SHARED}: the columns of view {name} ({extractor}) have no "

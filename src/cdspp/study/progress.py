@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cdspp.core.jobs import FINISHED, READY
-from cdspp.core.locks import RunMark, read_marks
 from cdspp.core.names import MAIN, FitKey, trials_of_block
+from cdspp.core.run_marks import RunMark, read_marks
 from cdspp.core.whole_files import read_json
 from cdspp.study.files import FIT, SUBSPACE, FitJob, fit_jobs
 from cdspp.study.model import Study

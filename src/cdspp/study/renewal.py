@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from cdspp.core.errors import DataError
-from cdspp.core.locks import FOLDER
 from cdspp.core.names import fit_key
+from cdspp.core.run_marks import FOLDER
 from cdspp.core.whole_files import read_json
 from cdspp.core.wording import counted
 from cdspp.stages.expected import ExpectedFits

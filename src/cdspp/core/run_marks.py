@@ -1,0 +1,246 @@
+"""Marks of runs: whether a folder's locks are a killed run's, a job's run still lives.
+
+Snakemake's locks hold paths and no process. So each run keeps a file open beside them,
+its mark, under a lock of the operating system, which ends with the process however it
+ends. A killed run leaves its jobs at work, too, which would end after a later run and
+replace its files. A file of code that was written since the run began may have been
+another when a job loaded it, even where it is as before by now. So the mark holds the
+state of the code, and a job reads it before it writes a file.
+"""
+
+from __future__ import annotations
+
+import atexit
+import fcntl
+import json
+import logging
+import os
+import socket
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple, TextIO
+
+from cdspp.core.errors import StaleJobError
+from cdspp.core.names import PathLike
+
+__all__ = [
+    "FOLDER",
+    "OUTLIVING",
+    "OwnMark",
+    "RunMark",
+    "announce",
+    "check_run",
+    "code_state",
+    "guard_job",
+    "mark_run",
+    "read_mark",
+    "read_marks",
+]
+
+State = Mapping[str, tuple[int, int]]
+
+log = logging.getLogger(__name__)
+
+FOLDER = ".snakemake"
+RUN = "CDSPP_RUN"  # variable of the environment: the mark of the run
+INSTALLED = ("site-packages", "dist-packages")
+HOUR = 3600.0
+NOBODY = "a run that left no mark"
+REMOVED = (
+    "The run before ({runs}) was killed. Its lock on this folder is removed; files "
+    "that are there are kept."
+)
+OUTLIVING = (
+    "What it submitted to a cluster may still run, and would be computed twice: squeue "
+    "--me shows it, scancel ends it."
+)
+LIVES = "Another run holds a lock on this folder and lives: {runs}."
+UNKNOWN = (
+    "This folder is locked by {runs}; from here nobody can tell whether that still "
+    "lives. Once it is gone: cdspp run -- --unlock, then the same command again."
+)
+
+
+class RunMark(NamedTuple):
+    """What a run in a folder left to know it by: its file, and what that says.
+
+    The host is empty where the file is damaged. Whether the run lives is None where
+    that cannot be told from this machine. It started so many seconds after the epoch,
+    with its code in this state (`code_state`).
+    """
+
+    path: Path
+    host: str
+    process: int
+    lives: bool | None
+    started: float
+    code: State
+
+    def __str__(self) -> str:
+        """Name the run to the user."""
+        return f"process {self.process} on {self.host}" if self.host else NOBODY
+
+
+class OwnMark(NamedTuple):
+    """The mark of this process, which holds as long as the object is kept.
+
+    Its file, open, is None where none can be made; the note tells the user of locks,
+    and is empty where there were none.
+    """
+
+    stream: TextIO | None
+    note: str
+    path: Path | None = None
+
+
+_run: RunMark | None = None  # whose job this process is
+
+
+def mark_run(folder: PathLike = FOLDER, code: State | None = None) -> OwnMark:
+    """Mark this process as a run in Snakemake's folder; remove locks of killed runs.
+
+    Locks are removed where every marked run is gone, and was on this machine. While a
+    run lives they stay, and where nothing can be told.
+    """
+    folder = Path(folder).absolute()
+    marks = _marks(folder)
+    try:
+        marks.mkdir(parents=True, exist_ok=True)
+        with (marks / "guard").open("a") as guard:
+            # Of two runs that start at a time, the second finds the mark of the first.
+            fcntl.flock(guard, fcntl.LOCK_EX)
+            note = _remove_stale(folder)
+            handle, name = tempfile.mkstemp(dir=marks, suffix=".json")
+            stream = os.fdopen(handle, "w", encoding="utf-8")
+            fcntl.flock(stream, fcntl.LOCK_EX)
+            told = {"host": socket.gethostname(), "process": os.getpid()}
+            json.dump({**told, "code": code or {}}, stream)
+            stream.flush()
+            atexit.register(Path(name).unlink, missing_ok=True)
+            return OwnMark(stream, note, Path(name))
+    except OSError as error:  # not every file system has such locks
+        log.debug("no mark in %s: %s", marks, error)
+        return OwnMark(None, UNKNOWN.format(runs=NOBODY) if _locks(folder) else "")
+
+
+def read_marks(folder: PathLike = FOLDER) -> list[RunMark]:
+    """Return the marks of runs in a folder: of those that live, and of killed ones."""
+    found = map(read_mark, sorted(_marks(folder).glob("*.json")))
+    return [mark for mark in found if mark is not None]
+
+
+def read_mark(path: Path) -> RunMark | None:
+    """Return the mark in a file, None where its run has ended."""
+    try:
+        stream = path.open(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    with stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            free = True
+        except BlockingIOError:
+            free = False
+        try:
+            told = json.load(stream)
+        except ValueError:  # killed while it was written
+            told = {"host": "", "process": 0}
+        started = os.fstat(stream.fileno()).st_mtime
+    # A file system may keep such locks to one machine.
+    here = told["host"] == socket.gethostname()
+    lives = (False if here else None) if free else True
+    code = {file: tuple(state) for file, state in told.get("code", {}).items()}
+    return RunMark(path, told["host"], told["process"], lives, started, code)
+
+
+def code_state() -> State:
+    """Return time and size of the files of this package, and of modules beside the run.
+
+    Those of installed packages do not count.
+    """
+    here = f"{Path.cwd()}{os.sep}"
+    files = {str(path) for path in Path(__file__).parents[1].rglob("*.py")}
+    for file in _loaded():
+        if file.startswith(here) and not {*INSTALLED} & {*Path(file).parts}:
+            files.add(file)
+    return {file: state for file in sorted(files) if (state := _state(file))}
+
+
+def announce(mark: OwnMark) -> None:
+    """Tell the jobs of this process which run they belong to."""
+    if mark.path is None:
+        os.environ.pop(RUN, None)
+    else:
+        os.environ[RUN] = str(mark.path)
+
+
+def guard_job() -> None:
+    """Take this process as a job of the run that started it, if one did; check it."""
+    global _run
+    if path := os.environ.get(RUN):
+        _run = read_mark(Path(path)) or RunMark(Path(path), "", 0, False, 0.0, {})
+        check_run()
+
+
+def check_run() -> None:
+    """Raise StaleJobError where the run of this job was killed, or its code changed.
+
+    Code counts that this job has loaded. A run on another machine counts as living
+    while its mark does.
+    """
+    if _run is None:
+        return
+    now = read_mark(_run.path)
+    if now is None or now.lives is False:
+        raise StaleJobError(
+            "the run that started this job has ended, so the job ends without a result."
+        )
+    for file in sorted(_loaded() & _run.code.keys()):
+        if _state(file) != _run.code[file]:
+            raise StaleJobError(
+                f"{file} was written since the run began, so that nobody can tell by "
+                "which code this is computed. Run the study again; what is there is "
+                "kept."
+            )
+
+
+def _marks(folder: PathLike) -> Path:
+    return Path(folder, "cdspp-runs")
+
+
+def _locks(folder: Path) -> list[Path]:
+    return sorted((folder / "locks").glob("*.lock"))
+
+
+def _remove_stale(folder: Path) -> str:
+    """Remove locks that no run holds; return what to tell the user of locks."""
+    locks, marks = _locks(folder), read_marks(folder)
+    if living := [str(mark) for mark in marks if mark.lives]:
+        return LIVES.format(runs=", ".join(living)) if locks else ""
+    runs = ", ".join(map(str, marks)) or NOBODY
+    known = bool(marks) and all(mark.lives is False for mark in marks)
+    if locks and not known:
+        return UNKNOWN.format(runs=runs)
+    # A run of another machine may be about to take its locks.
+    old = [m.path for m in marks if m.lives is False or m.started < time.time() - HOUR]
+    for path in (*locks, *old):
+        path.unlink(missing_ok=True)
+    return REMOVED.format(runs=runs) if locks else ""
+
+
+def _loaded() -> set[str]:
+    """Return the files of the modules that are loaded."""
+    modules = list(sys.modules.values())
+    return {str(file) for m in modules if (file := getattr(m, "__file__", None))}
+
+
+def _state(file: str) -> tuple[int, int] | None:
+    """Return when a file was written, and its size; None where it is gone."""
+    try:
+        found = os.stat(file)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
