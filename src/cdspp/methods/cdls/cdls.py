@@ -45,7 +45,6 @@ class WeightedMachine:
         cls, Z: Float, codes: Int, weights: Float, n_classes: int, nu: float
     ) -> WeightedMachine:
         """Train; a class may weigh so little that `nu` has to be lowered."""
-        kept = weights >= NEGLIGIBLE
         sizes = np.bincount(codes, weights=weights, minlength=n_classes)
         heaviest = int(sizes.argmax())
         if n_classes == 1 or not Z.shape[1]:
@@ -59,7 +58,7 @@ class WeightedMachine:
                 stacklevel=2,
             )
             nu = 0.99 * limit
-        machine = NuSVC(nu=nu, kernel="linear", tol=1e-3)
+        kept, machine = weights >= NEGLIGIBLE, NuSVC(nu=nu, kernel="linear", tol=1e-3)
         try:
             with few_rows_a_class():
                 machine.fit(Z[kept], codes[kept], sample_weight=weights[kept])
@@ -186,20 +185,18 @@ class CDLSSup(SubspaceMethod):
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
         require_every_class(problem, self.classes_)
-        prepared = self._prepare(problem)
-        source = SourceMap(
-            prepared.X_source,
-            problem.y_source,
-            problem.n_classes,
-            float(self.ridge),
-        )
-        return self._fit_source(source, prepared)
-
-    def _fit_source(self, source: SourceMap, problem: Problem) -> list[Round]:
-        X = problem.X_labelled
+        problem = self._prepare(problem)
+        X, codes, n_classes = problem.X_labelled, problem.y_labelled, problem.n_classes
+        if not self.supervised:
+            X = np.vstack([X, problem.X_unlabelled])
         self.projection_ = principal_axes(X, self.n_components)
-        Z = X @ self.projection_
-        target = ProjectedTarget(Z, problem.y_labelled, Z[:0], problem.n_classes)
+        Z, n = X @ self.projection_, len(codes)
+        return self._fit_rounds(
+            SourceMap(problem.X_source, problem.y_source, n_classes, float(self.ridge)),
+            ProjectedTarget(Z[:n], codes, Z[n:], n_classes),
+        )
+
+    def _fit_rounds(self, source: SourceMap, target: ProjectedTarget) -> list[Round]:
         self._fit_round(source, np.ones(len(source.X)), target, target.first_goals())
         return []
 
@@ -208,15 +205,12 @@ class CDLSSup(SubspaceMethod):
     ) -> Float:
         """Fit the map and the machine; return the mapped source rows."""
         mapped, self.projection_source_ = source.fit(weights, goals)
-        by_class = self.source_weight == "classes"
-        sizes = [
-            np.bincount(codes).max() if by_class else len(codes)
-            for codes in (target.codes, source.codes)
-        ]
+        size = len if self.source_weight == "rows" else _largest_class
+        own = weights * size(target.codes) / size(source.codes)
         self._machine = WeightedMachine.fit(
             np.vstack([mapped, target.labelled]),
             np.concatenate([source.codes, target.codes]),
-            np.concatenate([weights * sizes[0] / sizes[1], np.ones(len(target.codes))]),
+            np.concatenate([own, np.ones(len(target.codes))]),
             target.n_classes,
             float(self.nu),
         )
@@ -225,6 +219,10 @@ class CDLSSup(SubspaceMethod):
 
     def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
         return self._machine.predict(self._place_target(self._prepare_target(X))), None
+
+
+def _largest_class(codes: Int) -> int:
+    return int(np.bincount(codes).max())
 
 
 class CDLS(CDLSSup):
@@ -342,17 +340,9 @@ class CDLS(CDLSSup):
         more = 8e-6 * (3 * side**2 + 3 * n**2 / n_classes + 600 * n)
         return 5 * seconds + axes + program, megabytes + more
 
-    def _fit_source(self, source: SourceMap, problem: Problem) -> list[Round]:
-        n_labelled, n_classes = len(problem.X_labelled), problem.n_classes
-        X = np.vstack([problem.X_labelled, problem.X_unlabelled])
-        self.projection_ = principal_axes(X, self.n_components)
-        Z = X @ self.projection_
-        target = ProjectedTarget(
-            Z[:n_labelled], problem.y_labelled, Z[n_labelled:], n_classes
-        )
-        alpha, beta = np.ones(len(source.X)), np.ones(len(problem.X_unlabelled))
-        goals = target.first_goals()
-        rounds: list[Round] = []
+    def _fit_rounds(self, source: SourceMap, target: ProjectedTarget) -> list[Round]:
+        alpha, beta = np.ones(len(source.X)), np.ones(len(target.unlabelled))
+        goals, rounds = target.first_goals(), list[Round]()
         for iteration in range(1, self.max_iter + 1):
             mapped = self._fit_round(source, alpha, target, goals)
             prediction = self._machine.predict(target.unlabelled)
@@ -360,22 +350,17 @@ class CDLS(CDLSSup):
             rounds.append(Round(iteration, prediction, n_selected=selected))
             self.weights_source_, self.weights_unlabelled_ = alpha, beta
             if iteration < self.max_iter and self.delta < 1:
-                alpha, beta = self._weigh(mapped, source.codes, target, prediction)
+                weights = solve_landmarks(
+                    LandmarkProgram.build(
+                        mapped,
+                        source.codes,
+                        target,
+                        prediction,
+                        float(self.delta),
+                        mixed_normaliser=self.mixed_normaliser,
+                        norms_of_all_classes=self.norms_of_all_classes,
+                    )
+                )
+                alpha, beta = np.split(weights, [len(mapped)])
             goals = target.goals(prediction, beta)
         return rounds
-
-    def _weigh(
-        self, mapped: Float, codes: Int, target: ProjectedTarget, prediction: Int
-    ) -> tuple[Float, Float]:
-        """Return the landmark weights of the source and of the unlabelled rows."""
-        program = LandmarkProgram.build(
-            mapped,
-            codes,
-            target,
-            prediction,
-            float(self.delta),
-            mixed_normaliser=self.mixed_normaliser,
-            norms_of_all_classes=self.norms_of_all_classes,
-        )
-        weights = solve_landmarks(program)
-        return weights[: len(mapped)], weights[len(mapped) :]

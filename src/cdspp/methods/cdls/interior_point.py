@@ -6,7 +6,6 @@ of low rank: one Cholesky factor a class, and one system of about m + 3C equatio
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,46 +66,46 @@ class _StepEquations:
         self.low_rank = np.zeros((len(program.rows), self.width))
         self.low_rank[of_source, :rank] = program.rows[of_source] @ basis
         self.low_rank[~of_source, rank:] = program.rows[~of_source]
-        factors = program.between_domains
-        self.mixing = np.block(
-            [
-                [factors[0, 0] * np.eye(rank), factors[0, 1] * basis.T],
-                [factors[1, 0] * basis, factors[1, 1] * np.eye(len(basis))],
-            ]
-        )
-        self.blocks = list(self._blocks())
+        (ss, st), (ts, tt) = program.between_domains
+        upper = [ss * np.eye(rank), st * basis.T]
+        self.mixing = np.block([upper, [ts * basis, tt * np.eye(len(basis))]])
+        self.blocks = [self._block(code) for code in range(program.n_classes)]
 
-    def _blocks(self) -> Iterator[_Block]:
+    def _block(self, code: int) -> _Block:
         program, n_classes = self.program, self.program.n_classes
-        for c in range(n_classes):
-            groups = self.present[self.present % n_classes == c]
-            members = np.hstack([np.flatnonzero(program.groups == g) for g in groups])
-            domain = program.groups[members] // n_classes
-            Z = program.rows[members]
-            factors = program.within_classes[c][np.ix_(domain, domain)]
-            matrix = factors * (Z @ Z.T)
-            # The pair term is indefinite along the groups' sums, which are fixed:
-            # penalising them changes no step and lets the Cholesky factor exist.
-            self.penalty[c] = np.abs(matrix).max()
-            matrix[domain[:, None] == domain] += self.penalty[c]
-            diagonal(matrix)[:] += program.curvature
-            sums = program.groups[members][:, None] == groups
-            border = np.hstack([self.low_rank[members], -1.0 * sums])
-            first = int(np.searchsorted(self.present % n_classes, c))
-            yield _Block(
-                members=members,
-                matrix=np.asfortranarray(matrix),
-                border=np.asfortranarray(border),
-                equalities=slice(first, first + len(groups)),
-            )
+        groups = self.present[self.present % n_classes == code]
+        members = np.hstack([np.flatnonzero(program.groups == g) for g in groups])
+        domain = program.groups[members] // n_classes
+        Z = program.rows[members]
+        factors = program.within_classes[code][np.ix_(domain, domain)]
+        matrix = factors * (Z @ Z.T)
+        # The pair term is indefinite along the groups' sums, which are fixed:
+        # penalising them changes no step and lets the Cholesky factor exist.
+        self.penalty[code] = np.abs(matrix).max()
+        matrix[domain[:, None] == domain] += self.penalty[code]
+        diagonal(matrix)[:] += program.curvature
+        sums = program.groups[members][:, None] == groups
+        border = np.asfortranarray(np.hstack([self.low_rank[members], -1.0 * sums]))
+        first = int(np.searchsorted(self.present % n_classes, code))
+        equalities = slice(first, first + len(groups))
+        return _Block(members, np.asfortranarray(matrix), border, equalities)
 
-    def factorise(self, diagonal: Float) -> None:
-        """Prepare `solve` for ``D = diag(diagonal)``."""
+    def residuals(self, at: _Iterate) -> tuple[Float, Float]:
+        """Return what is missing from the slopes, and from the sums of the groups."""
+        program = self.program
+        multipliers = np.zeros(2 * program.n_classes)
+        multipliers[self.present] = at.y
+        gradient = program.product(at.x) + program.linear
+        dual = at.lower - at.upper + multipliers[program.groups] - gradient
+        return dual, (program.group_sums - program.sums_of(at.x))[self.present]
+
+    def factorise(self, added: Float) -> None:
+        """Prepare `solve` for ``D = diag(added)``."""
         width, size = self.width, self.width + len(self.present)
         inner = np.zeros((size, size))
         self._factors: list[tuple[Float, Float]] = []
         for block in self.blocks:
-            factor = _cholesky(block.matrix, diagonal[block.members])
+            factor = _cholesky(block.matrix, added[block.members])
             half = blas.dtrsm(1.0, factor, block.border, lower=True)
             product = half.T @ half
             own = slice(width + block.equalities.start, width + block.equalities.stop)
@@ -150,16 +149,15 @@ def _row_space(rows: Float) -> Float:
     return np.asarray(axes[sizes > negligible].T)
 
 
-def _cholesky(matrix: Float, diagonal: Float) -> Float:
-    """Return the lower factor of ``matrix + diag(diagonal)``, shifted if need be.
+def _cholesky(matrix: Float, added: Float) -> Float:
+    """Return the lower factor of ``matrix + diag(added)``, shifted if need be.
 
     What stands above the diagonal of the factor is not part of it.
     """
     shift = 0.0
     for _ in range(12):
         shifted = matrix.copy(order="F")
-        shifted_diagonal = np.einsum("ii->i", shifted)  # a view
-        shifted_diagonal += diagonal + shift
+        diagonal(shifted)[:] += added + shift
         # LAPACK itself: for so small a block SciPy's checks cost more than the factor.
         factor, failed = lapack.dpotrf(
             shifted, lower=True, clean=False, overwrite_a=True
@@ -181,9 +179,8 @@ class _Iterate:
 
     def gap(self) -> float:
         """Return the mean complementarity."""
-        return float(
-            (self.x @ self.lower + (1 - self.x) @ self.upper) / 2 / len(self.x)
-        )
+        products = self.x @ self.lower + (1 - self.x) @ self.upper
+        return float(products / 2 / len(self.x))
 
     def longest_step(self, direction: _Iterate) -> float:
         """Return the longest step, one at most, that keeps every bound."""
@@ -212,31 +209,14 @@ class _Iterate:
 
 
 def solve_landmarks(program: LandmarkProgram) -> Float:
-    r"""Return weights that solve the program, by an interior-point method.
+    r"""Return weights in [0, 1] that solve the program; equal samples get equal ones.
 
-    Parameters
-    ----------
-    program : LandmarkProgram
-        The program.
-
-    Returns
-    -------
-    x : ndarray of shape (n,)
-        Weights in [0, 1]. Equal samples get equal weights.
-
-    Raises
-    ------
-    MethodFailed
-        No solution was reached.
-
-    Notes
-    -----
     Mehrotra's predictor and corrector from ``x = delta``. A step costs ``O(sum of n_c^3
     + sum of n_c^2 m + n m^2 + (m + C)^3)`` with n_c samples of class c; 10 to 20 are
     enough. H has a few slightly negative eigenvalues where the constraints hold. Mostly
     the linear part outweighs them and the method finds the minimum as if H were convex.
     Where it does not converge, a sequence of convex programs near the last solution
-    leads to a minimum, a local one at least.
+    leads to a minimum, a local one at least; `MethodFailed` where even that does not.
     """
     solution = _minimise(program)
     return _minimise_by_anchors(program) if solution is None else solution
@@ -254,10 +234,8 @@ def _minimise_by_anchors(program: LandmarkProgram) -> Float:
             continue
         change, x = float(np.abs(found - x).max()), found
         if change < MOVED:
-            break
-    else:
-        raise MethodFailed("the landmark weights did not converge")
-    return x
+            return x
+    raise MethodFailed("the landmark weights did not converge")
 
 
 def _minimise(program: LandmarkProgram) -> Float | None:
@@ -270,38 +248,25 @@ def _minimise(program: LandmarkProgram) -> Float | None:
     bounds = np.full_like(x, scale)
     at = _Iterate(x, bounds, bounds, np.zeros(len(equations.present)))
     for _ in range(MAX_STEPS):
-        dual, primal = _residuals(program, equations, at)
-        error = max(float(np.abs(dual).max()) / scale, float(np.abs(primal).max()))
+        missing = equations.residuals(at)
+        worst = [float(np.abs(part).max()) for part in missing]
+        error = max(worst[0] / scale, worst[1])
         if error < TOLERANCE and at.gap() < GAP_TOLERANCE * scale:
             return np.clip(at.x, 0.0, 1.0)
         equations.factorise(at.lower / at.x + at.upper / (1 - at.x))
-        predictor = _direction(equations, at, dual, primal, None)
-        predicted = at.moved(predictor, at.longest_step(predictor))
-        direction = _direction(
-            equations, at, dual, primal, (predictor, predicted.gap())
-        )
+        predictor = _direction(equations, at, missing)
+        gap = at.moved(predictor, at.longest_step(predictor)).gap()
+        direction = _direction(equations, at, missing, (predictor, gap))
         at = at.moved(direction, TO_THE_BOUNDARY * at.longest_step(direction))
     acceptable = error < ACCEPTABLE and at.gap() < ACCEPTABLE * scale
     return np.clip(at.x, 0.0, 1.0) if acceptable else None
 
 
-def _residuals(
-    program: LandmarkProgram, equations: _StepEquations, at: _Iterate
-) -> tuple[Float, Float]:
-    multipliers = np.zeros(2 * program.n_classes)
-    multipliers[equations.present] = at.y
-    gradient = program.product(at.x) + program.linear
-    dual = at.lower - at.upper + multipliers[program.groups] - gradient
-    primal = (program.group_sums - program.sums_of(at.x))[equations.present]
-    return dual, primal
-
-
 def _direction(
     equations: _StepEquations,
     at: _Iterate,
-    dual: Float,
-    primal: Float,
-    prediction: tuple[_Iterate, float] | None,
+    missing: tuple[Float, Float],
+    prediction: tuple[_Iterate, float] | None = None,
 ) -> _Iterate:
     """Return the predictor, or the corrector from the predictor and its gap."""
     x, rest = at.x, 1 - at.x
@@ -311,5 +276,6 @@ def _direction(
         centre = gap**3 / at.gap() ** 2
         lower += centre - predictor.x * predictor.lower
         upper += centre + predictor.x * predictor.upper
+    dual, primal = missing
     dx, dy = equations.solve(dual + lower / x - upper / rest, primal)
     return _Iterate(dx, (lower - at.lower * dx) / x, (upper + at.upper * dx) / rest, dy)

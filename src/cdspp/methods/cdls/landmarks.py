@@ -26,25 +26,13 @@ __all__ = ["LandmarkProgram"]
 class LandmarkProgram:
     r"""The program ``min x^T H x / 2 + f^T x`` over the weights x of all samples.
 
-    Subject to ``0 <= x <= 1`` and, for each group, ``sum of x = delta * size``. Samples
-    are the source rows followed by the unlabelled target rows.
-
-    Attributes
-    ----------
-    rows : ndarray of shape (n, m)
-        Projected samples.
-    groups : ndarray of shape (n,)
-        Group of each sample: its class in the source, `n_classes` more in the target.
-    between_domains : ndarray of shape (2, 2)
-        Factors of the inner products of two samples, whatever their classes.
-    within_classes : ndarray of shape (n_classes, 2, 2)
-        What samples of one class add to that.
-    linear : ndarray of shape (n,)
-        The vector f.
-    delta : float
-        Share of the weight of each group.
-    curvature : float, default=0.0
-        Multiple of the unit matrix in H.
+    Subject to ``0 <= x <= 1`` and, for each group, ``sum of x = delta * size``.
+    `rows` (n, m) are the projected samples, source rows first, then the unlabelled
+    target rows. `groups` holds their class, with `n_classes` added in the target. The
+    factors of the inner products of two samples are `between_domains` (2, 2), whatever
+    their classes, to which samples of one class add `within_classes` (n_classes, 2, 2).
+    `linear` is f, `delta` the share of the weight of each group, and `curvature` a
+    multiple of the unit matrix in H.
     """
 
     rows: Float
@@ -67,36 +55,19 @@ class LandmarkProgram:
         mixed_normaliser: bool = True,
         norms_of_all_classes: bool = True,
     ) -> LandmarkProgram:
-        """State the program for projected rows.
+        """State the program for the mapped source rows and a prediction of the target.
 
-        Parameters
-        ----------
-        source : ndarray of shape (n_source, m)
-            Mapped source rows.
-        source_codes : ndarray of shape (n_source,)
-            Their class codes; each class has a row.
-        target : ProjectedTarget
-            Target rows; each class has a labelled one.
-        prediction : ndarray of shape (n_unlabelled,)
-            Class codes predicted for the unlabelled rows.
-        delta : float
-            Share of the weight of each group, in (0, 1).
-        mixed_normaliser : bool, default=True
-            Weigh the inner products of target samples in the marginal term by the
-            product of both domains' normalisers, as the released code does, or by the
-            square of the target's, as the objective says.
-        norms_of_all_classes : bool, default=True
-            Sum the squared norms of the pair term over pairs of all classes, as the
-            released code does, or over pairs of one class, as the objective says.
-
-        Notes
-        -----
-        Over pairs of all classes the norms give a bilinear piece of H, which is linear
-        where the constraints hold: it stands in f, so that H keeps its structure.
+        Each class needs a source row and a labelled target row. `mixed_normaliser`
+        weighs the inner products of target samples in the marginal term by the product
+        of both domains' normalisers, as the released code does, else by the square of
+        the target's, as the objective says. `norms_of_all_classes` sums the squared
+        norms of the pair term over pairs of all classes, as the released code does,
+        else over pairs of one class. Over all classes they give a bilinear piece of H,
+        which is linear where the constraints hold: it stands in f, so that H keeps its
+        structure.
         """
-        n_classes = target.n_classes
+        n_classes, t = target.n_classes, counts(target.codes, target.n_classes)
         s, u = (delta * counts(c, n_classes) for c in (source_codes, prediction))
-        t = counts(target.codes, n_classes)
         a, b = 1.0 / s, 1.0 / (u + t)
         a_all, b_all = 1.0 / s.sum(), 1.0 / (u + t).sum()
         pairs = 1.0 / (s * u + u * t + t * s)
@@ -135,19 +106,18 @@ class LandmarkProgram:
 
     def sums_of(self, x: Float) -> Float:
         """Return the sum of `x` over each group, (2 n_classes,)."""
-        sums = np.bincount(self.groups, weights=x, minlength=2 * self.n_classes)
-        return np.asarray(sums)
+        return np.asarray(np.bincount(self.groups, x, 2 * self.n_classes))
 
     def product(self, x: Float) -> Float:
         """Return ``H @ x`` in O(n m), without H."""
-        shape = (2, self.n_classes, self.rows.shape[1])
-        sums = class_sums(x[:, None] * self.rows, self.groups, 2 * self.n_classes)
-        sums = sums.reshape(shape)
+        n_groups, m = 2 * self.n_classes, self.rows.shape[1]
+        sums = class_sums(x[:, None] * self.rows, self.groups, n_groups)
+        sums = sums.reshape(2, self.n_classes, m)
         slopes = np.einsum("de,em->dm", self.between_domains, sums.sum(axis=1))[:, None]
         slopes = slopes + np.einsum("cde,ecm->dcm", self.within_classes, sums)
-        slopes = slopes.reshape(2 * self.n_classes, shape[2])[self.groups]
-        product: Float = np.einsum("ij,ij->i", self.rows, slopes) + self.curvature * x
-        return product
+        slopes = slopes.reshape(n_groups, m)[self.groups]
+        product = np.einsum("ij,ij->i", self.rows, slopes)
+        return np.asarray(product + self.curvature * x)
 
     def objective(self, x: Float) -> float:
         """Return the value of the objective; its constant is left out."""
@@ -155,8 +125,5 @@ class LandmarkProgram:
 
     def near(self, anchor: Float, curvature: float) -> LandmarkProgram:
         """Return the program with ``curvature * |x - anchor|^2 / 2`` on top."""
-        return replace(
-            self,
-            linear=self.linear - curvature * anchor,
-            curvature=self.curvature + curvature,
-        )
+        linear = self.linear - curvature * anchor
+        return replace(self, linear=linear, curvature=self.curvature + curvature)

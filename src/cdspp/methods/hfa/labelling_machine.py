@@ -8,8 +8,12 @@ import numpy as np
 
 from cdspp.core.linalg import diagonal
 from cdspp.methods.base import Float
-from cdspp.methods.hfa.augmented_kernels import Solution, add_columns
-from cdspp.methods.hfa.simplex_problem import SimplexSolver
+from cdspp.methods.hfa.augmented_kernels import (
+    AugmentedMachine,
+    Solution,
+    add_columns,
+)
+from cdspp.methods.hfa.simplex_problem import ExactSolver, LibsvmSolver
 
 __all__ = ["LabellingKernels", "LabellingMachine", "ratio_labels"]
 
@@ -18,20 +22,10 @@ CHUNK = 256
 
 
 def ratio_labels(values: Float, expected: float) -> Float:
-    """Label rows by value so that about `expected` of them are positive.
+    """Label about `expected` rows, those of the largest values, +1 and the others -1.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Larger where a row is more likely positive.
-    expected : float
-        Expected number of positive rows, rounded down where more values than that are
-        positive and up where fewer are.
-
-    Returns
-    -------
-    labels : ndarray of shape (n,)
-        +1 for the largest values, ties to the lower index, and -1 for the others.
+    The number is rounded down where more values than that are positive and up where
+    fewer are. Ties go to the lower index.
     """
     few = np.sum(values > 0) > expected
     n_positive = int(np.floor(expected) if few else np.ceil(expected))
@@ -56,24 +50,13 @@ def _positive_sums(values: Float, expected: float) -> Float:
 
 @dataclass(frozen=True, eq=False)
 class LabellingKernels:
-    """What the machines of all classes share.
+    """What the machines of all classes share, rows being source, labelled, unlabelled.
 
-    Attributes
-    ----------
-    shifted : ndarray of shape (n, n)
-        Block diagonal kernel plus one; source, labelled, unlabelled target rows.
-    root : ndarray of shape (n, n)
-        Symmetric root of the kernel that any labelling is measured by.
-    first : tuple of two ndarrays
-        The first column, (n,), and its expansion in target rows, (n_target,).
-    ridge : ndarray of shape (n,)
-        One over the cost of each row.
-    n_source : int
-        Number of source rows.
-    n_known : int
-        Number of rows with a label.
-    scale : float
-        Square root of the trace bound.
+    `shifted` (n, n) is the block diagonal kernel plus one, `root` the symmetric root of
+    the kernel that any labelling is measured by. `first` holds the first column and its
+    expansion in target rows, `ridge` one over the cost of each row. The first
+    `n_source` rows are those of the source, the first `n_known` have a label. `scale`
+    is the square root of the trace bound.
     """
 
     shifted: Float
@@ -85,19 +68,11 @@ class LabellingKernels:
     scale: float
 
 
-class LabellingMachine:
+class LabellingMachine(AugmentedMachine):
     """One class against the others: a machine on kernels times guessed labellings.
 
-    Parameters
-    ----------
-    kernels : LabellingKernels
-        What the classes share.
-    labels : ndarray of shape (n,)
-        +1 for the class, -1 for the others; guessed for the unlabelled rows.
-    expected : float
-        Expected number of unlabelled rows of the class.
-    solver : SimplexSolver
-        Solver of the quadratic problem.
+    The first `labels` (n,) are +1 for the class and -1 for the others, guessed for the
+    unlabelled rows, of which about `expected` are of the class.
     """
 
     def __init__(
@@ -105,17 +80,12 @@ class LabellingMachine:
         kernels: LabellingKernels,
         labels: Float,
         expected: float,
-        solver: SimplexSolver,
+        solver: LibsvmSolver | ExactSolver,
     ) -> None:
+        super().__init__(kernels.first, kernels.scale)
         self._kernels, self._expected, self._solver = kernels, expected, solver
         self._labels = labels[:, None]
-        self._columns, self._expansions = (v[:, None] for v in kernels.first)
         self._buffer = np.empty_like(kernels.shifted)
-
-    @property
-    def n_columns(self) -> int:
-        """Number of labellings so far."""
-        return len(self._labels.T)
 
     def solve(self, weights: Float) -> Solution:
         """Solve the quadratic problem with the labellings weighted."""
@@ -157,16 +127,10 @@ class LabellingMachine:
         """Add the labelling that `solution` violates most, and its direction."""
         labels = self._most_violated(solution.dual)
         signed = labels * solution.dual
-        column = self._kernels.shifted @ signed - signed.sum()
-        norm = float(signed @ column)
-        if norm <= 0:
-            return False
-        factor = self._kernels.scale / np.sqrt(norm)
-        expansion = signed[-len(self._expansions) :]
-        self._labels = np.column_stack([self._labels, labels])
-        self._columns = np.column_stack([self._columns, factor * column])
-        self._expansions = np.column_stack([self._expansions, factor * expansion])
-        return True
+        added = self._add(signed, self._kernels.shifted @ signed - signed.sum())
+        if added:
+            self._labels = np.column_stack([self._labels, labels])
+        return added
 
     def _most_violated(self, dual: Float) -> Float:
         """Return the labelling with the largest coordinate of ``root (a * y)``."""
@@ -204,11 +168,8 @@ class LabellingMachine:
         mean = signed @ solution.weights
         values = self._expansions @ (solution.weights * alignments)
         values += mean[-len(values) :]
-        margin = self._margin(solution)
-        return values / margin, float(mean.sum()) / margin
-
-    def _margin(self, solution: Solution) -> float:
-        """Return what all rows with a dual variable above zero reach on average."""
+        # What all rows with a dual variable above zero reach on average.
         support = np.flatnonzero(solution.dual)
         Q = self._quadratic(solution.weights)
-        return float(np.mean(Q[support] @ solution.dual))
+        margin = float(np.mean(Q[support] @ solution.dual))
+        return values / margin, float(mean.sum()) / margin

@@ -28,22 +28,10 @@ C_SVC, ONE_CLASS = 0, 2
 
 
 class Machine(NamedTuple):
-    """What LIBSVM has learnt of a problem of n rows.
-
-    Attributes
-    ----------
-    dual : ndarray of shape (n,)
-        Dual variables, of the sign of the side of their row.
-    intercept : float
-        Constant of the decision values.
-    """
+    """Dual variables of all rows, of the sign of their side, and the intercept."""
 
     dual: Float
     intercept: float
-
-
-Solve = Callable[[Float, Float, Float, float], Machine]
-SolveOne = Callable[[Float, float, float], Machine]
 
 
 def two_sides(kernel: Float, y: Float, costs: Float, tol: float) -> Machine:
@@ -54,41 +42,17 @@ def two_sides(kernel: Float, y: Float, costs: Float, tol: float) -> Machine:
         \max_\alpha 1^T \alpha - \tfrac12 (\alpha \circ y)^T K (\alpha \circ y),
         \quad 0 \le \alpha_i \le C_i,\ y^T \alpha = 0
 
-    Parameters
-    ----------
-    kernel : ndarray of shape (n, n)
-        The kernel K, C-ordered float64.
-    y : ndarray of shape (n,)
-        Side of each row, +1.0 or -1.0; both occur. LIBSVM is given the side +1 first.
-    costs : ndarray of shape (n,)
-        The upper bounds C, positive.
-    tol : float
-        Violation of the optimality conditions to stop at.
-
-    Raises
-    ------
-    MethodFailed
-        The machine is not finite: the kernel holds numbers that are too large.
+    The `kernel` K is C-ordered. Both sides, +1.0 and -1.0, occur in `y`; LIBSVM is
+    given the side +1 first. `tol` is the violation of the optimality conditions to stop
+    at. `MethodFailed` where the kernel holds numbers that are too large.
     """
     return _finite(_routines()[0](kernel, y, costs, tol))
 
 
 def one_class(kernel: Float, nu: float, tol: float) -> Machine:
-    r"""Return the machine of one class, ``min a^T K a / 2`` with ``0 <= a <= 1``.
+    """Return the machine of one class: ``min a^T K a / 2`` with ``0 <= a <= 1``.
 
-    Parameters
-    ----------
-    kernel : ndarray of shape (n, n)
-        The kernel K, C-ordered float64.
-    nu : float
-        The sum of the dual variables is `nu` times n.
-    tol : float
-        Violation of the optimality conditions to stop at.
-
-    Raises
-    ------
-    MethodFailed
-        As in `two_sides`.
+    The sum of the dual variables a is `nu` times n; else as in `two_sides`.
     """
     return _finite(_routines()[1](kernel, nu, tol))
 
@@ -102,7 +66,7 @@ def _finite(machine: Machine) -> Machine:
 
 
 @cache
-def _routines() -> tuple[Solve, SolveOne]:
+def _routines() -> tuple[Callable[..., Machine], Callable[..., Machine]]:
     """Return the inner routines where they give what the public classes give."""
     try:
         inner = _two_sides_inside, _one_class_inside
@@ -114,17 +78,17 @@ def _routines() -> tuple[Solve, SolveOne]:
     return _two_sides_by_class, _one_class_by_class
 
 
-def _probe(solve: Solve, solve_one: SolveOne) -> list[tuple[bytes, float]]:
+def _probe(
+    solve: Callable[..., Machine], solve_one: Callable[..., Machine]
+) -> list[tuple[bytes, float]]:
     """Return machines of a small problem with bounds that bind and others."""
     rng = np.random.default_rng(0)
     rows = rng.standard_normal((12, 4))
     kernel = rows @ rows.T + np.eye(12)
     y = np.where(np.arange(12) % 3 == 0, 1.0, -1.0)
-    machines = [
-        solve(kernel, y, np.linspace(0.1, 2.0, 12), 1e-3),
-        solve_one(kernel, 0.1, 1e-3),
-    ]
-    return [(machine.dual.tobytes(), machine.intercept) for machine in machines]
+    two = solve(kernel, y, np.linspace(0.1, 2.0, 12), 1e-3)
+    one = solve_one(kernel, 0.1, 1e-3)
+    return [(machine.dual.tobytes(), machine.intercept) for machine in (two, one)]
 
 
 def _two_sides_inside(kernel: Float, y: Float, costs: Float, tol: float) -> Machine:
@@ -141,14 +105,9 @@ def _inside(
     from sklearn.svm import _libsvm
 
     _libsvm.set_verbosity_wrap(0)
+    options = {"kernel": "precomputed", "tol": tol, "cache_size": CACHE_MB, **more}
     support, _, _, duals, intercepts, *_ = _libsvm.fit(
-        kernel,
-        labels,
-        svm_type=svm_type,
-        kernel="precomputed",
-        tol=tol,
-        cache_size=CACHE_MB,
-        **more,
+        kernel, labels, svm_type=svm_type, **options
     )
     return _whole(len(kernel), support, duals, intercepts)
 
@@ -159,9 +118,8 @@ def _two_sides_by_class(kernel: Float, y: Float, costs: Float, tol: float) -> Ma
         # LIBSVM takes the side first that scikit-learn's sorting puts first.
         machine.fit(kernel, -y, sample_weight=costs)
     # With two classes scikit-learn turns the signs: positive means the second one.
-    return _whole(
-        len(kernel), machine.support_, -machine.dual_coef_, -machine.intercept_
-    )
+    duals, intercepts = -machine.dual_coef_, -machine.intercept_
+    return _whole(len(kernel), machine.support_, duals, intercepts)
 
 
 def _one_class_by_class(kernel: Float, nu: float, tol: float) -> Machine:

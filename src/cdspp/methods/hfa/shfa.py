@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import linalg
 from sklearn.utils._param_validation import StrOptions
 
 from cdspp.core.linalg import counts, row_normalise
 from cdspp.methods.base import Float, Problem, Round
-from cdspp.methods.hfa.augmented_kernels import (
-    GaussianKernel,
-    TargetExpansion,
-    block_diagonal,
-    generate_columns,
-    symmetric_root,
-)
-from cdspp.methods.hfa.feature_augmentation import FeatureAugmentation
+from cdspp.methods.hfa.augmented_kernels import GaussianKernel, symmetric_root
+from cdspp.methods.hfa.hfa import HFA
 from cdspp.methods.hfa.labelling_machine import (
     LabellingKernels,
     LabellingMachine,
     ratio_labels,
 )
-from cdspp.methods.hfa.simplex_problem import ExactSolver, LibsvmSolver, SimplexSolver
+from cdspp.methods.hfa.simplex_problem import ExactSolver, LibsvmSolver
 from cdspp.methods.shared.constraints import POSITIVE
 
 __all__ = ["SHFA"]
@@ -33,7 +29,7 @@ __all__ = ["SHFA"]
 COUNTING = 1e-9
 
 
-class SHFA(FeatureAugmentation):
+class SHFA(HFA):
     r"""Semi-supervised heterogeneous feature augmentation (SHFA).
 
     `HFA` with guessed labels for the unlabelled target rows. Both the guesses and the
@@ -114,9 +110,10 @@ class SHFA(FeatureAugmentation):
 
     identifier = "shfa"
     display_name = "SHFA"
+    supervised = False
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
-        **FeatureAugmentation._parameter_constraints,
+        **HFA._parameter_constraints,
         "prior": [StrOptions({"uniform", "labelled"}), "array-like"],
         "C_unlabelled": [POSITIVE],
         "solver": [StrOptions({"libsvm", "exact"})],
@@ -157,25 +154,15 @@ class SHFA(FeatureAugmentation):
         expected = self._expected_counts(problem)
         rows = np.vstack([problem.X_labelled, problem.X_unlabelled])
         target = GaussianKernel(row_normalise(rows))
-        coefficients = np.zeros((len(rows), problem.n_classes))
-        intercepts = np.zeros(problem.n_classes)
-        self.n_columns_ = np.zeros(problem.n_classes, dtype=np.intp)
-        if problem.n_classes > 1:
-            source = GaussianKernel(row_normalise(problem.X_source))
-            kernels = self._kernels(source, target, len(problem.y_labelled))
-            for code in range(problem.n_classes):
-                machine = self._machine(kernels, problem, code, expected[code])
-                solution = generate_columns(machine, self._schedule())
-                found = machine.expansion(solution)
-                coefficients[:, code], intercepts[code] = found
-                self._note(code, machine.n_columns)
-        self._values = TargetExpansion(target.X, target.gamma, coefficients, intercepts)
+        source = GaussianKernel(row_normalise(problem.X_source))
+        kernels = self._kernels(source, target, len(problem.y_labelled))
+        machine_of = partial(self._machine, kernels, problem, expected)
+        self._learn(target, problem.n_classes, machine_of)
         return [self._single_round(problem.X_unlabelled)]
 
-    def _solver(self, n: int) -> SimplexSolver:
-        return (
-            ExactSolver(n) if self.solver == "exact" else LibsvmSolver(n, self.svm_tol)
-        )
+    def _solver(self, n: int) -> LibsvmSolver | ExactSolver:
+        exact = self.solver == "exact"
+        return ExactSolver(n) if exact else LibsvmSolver(n, self.svm_tol)
 
     def _expected_counts(self, problem: Problem) -> Float:
         """Return how many unlabelled rows each class is expected to have."""
@@ -206,7 +193,7 @@ class SHFA(FeatureAugmentation):
         self, source: GaussianKernel, target: GaussianKernel, n_labelled: int
     ) -> LabellingKernels:
         n_source, n_target = len(source.X), len(target.X)
-        K = block_diagonal(source.gram, target.gram)
+        K = linalg.block_diag(source.gram, target.gram)
         costs = np.repeat(
             [self.C_source, self.C_target, self.C_unlabelled],
             [n_source, n_labelled, n_target - n_labelled],
@@ -222,7 +209,7 @@ class SHFA(FeatureAugmentation):
         )
 
     def _machine(
-        self, kernels: LabellingKernels, problem: Problem, code: int, expected: float
+        self, kernels: LabellingKernels, problem: Problem, expected: Float, code: int
     ) -> LabellingMachine:
         """Return the machine of a class, the first guess by the labelled rows alone."""
         codes = np.concatenate([problem.y_source, problem.y_labelled])
@@ -232,5 +219,6 @@ class SHFA(FeatureAugmentation):
         Q = kernels.shifted[rows, rows] * np.outer(y, y) + np.diag(kernels.ridge[rows])
         dual = self._solver(len(y)).minimise(Q)
         values = kernels.shifted[kernels.n_known :, rows] @ (y * dual)
-        labels = np.concatenate([known, ratio_labels(values, expected)])
-        return LabellingMachine(kernels, labels, expected, self._solver(len(labels)))
+        labels = np.concatenate([known, ratio_labels(values, expected[code])])
+        solver = self._solver(len(labels))
+        return LabellingMachine(kernels, labels, expected[code], solver)

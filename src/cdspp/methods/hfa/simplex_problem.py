@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
@@ -12,7 +10,7 @@ from cdspp.core.errors import MethodFailed
 from cdspp.methods.base import Float, Int
 from cdspp.methods.hfa.libsvm import one_class
 
-__all__ = ["ExactSolver", "LibsvmSolver", "SimplexSolver"]
+__all__ = ["ExactSolver", "LibsvmSolver"]
 
 TOLERANCE = 1e-10
 # Rounds without progress before rows are swapped one at a time.
@@ -21,25 +19,9 @@ PATIENCE = 3
 EXCHANGES = 10
 
 
-class SimplexSolver(Protocol):
-    """What solves ``min a^T Q a / 2`` subject to ``a >= 0`` and ``sum(a) = 1``."""
-
-    def minimise(self, Q: Float) -> Float:
-        """Return the minimiser, (n,), for a positive definite `Q` of shape (n, n)."""
-
-
 class LibsvmSolver:
-    """LIBSVM's one-class machine, whose upper bounds never bind.
+    """LIBSVM's one-class machine for n rows, whose upper bounds never bind.
 
-    Parameters
-    ----------
-    n : int
-        Size of the problems.
-    tol : float
-        Violation of the optimality conditions to stop at.
-
-    Notes
-    -----
     The sum of the solution is n times one over n as printed with five digits: that is
     where the authors' code starts LIBSVM, and with its tolerance the start shows.
     """
@@ -49,7 +31,7 @@ class LibsvmSolver:
         self._tol = tol
 
     def minimise(self, Q: Float) -> Float:
-        """Return the minimiser within the tolerance."""
+        """Return the minimiser for a positive definite `Q`, within the tolerance."""
         if len(Q) == 1:
             return np.ones(1)
         return one_class(Q, self._nu, self._tol).dual
@@ -58,13 +40,6 @@ class LibsvmSolver:
 class ExactSolver:
     """Block principal pivoting, started from the support of the problem before.
 
-    Parameters
-    ----------
-    n : int
-        Size of the problems.
-
-    Notes
-    -----
     ``v = a / (a^T Q a)`` solves the complementarity problem ``Q v >= 1``, ``v >= 0``,
     ``v^T (Q v - 1) = 0``: one Cholesky factor of the rows in the support for each
     exchange of rows, usually a few. Where the number of violated conditions has not
@@ -75,7 +50,7 @@ class ExactSolver:
         self._support = np.ones(n, dtype=bool)
 
     def minimise(self, Q: Float) -> Float:
-        """Return the minimiser but for rounding."""
+        """Return the minimiser for a positive definite `Q`, but for rounding."""
         support = self._support
         fewest, patience = len(Q) + 1, PATIENCE
         for _ in range(EXCHANGES * len(Q)):

@@ -167,29 +167,22 @@ class PA(TransductiveClassifier):
         width = min(size.d_source, size.d_target)
         sides = [(n, width)]
         if size.d_source != size.d_target:
-            wider_source = size.d_source > width
-            sides.append(
-                (size.n_source, size.d_source)
-                if wider_source
-                else (size.n_target, size.d_target)
-            )
+            source = size.n_source, size.d_source
+            target = size.n_target, size.d_target
+            sides.append(source if size.d_source > width else target)
         codings = n * (3.2e-3 + 2e-5 * min(100, width))
         axes = 7e-11 * sum(min(side) ** 2 * sum(side) for side in sides)
         seconds = 0.3 + codings + 3e-8 * n**2 + 0.016 * size.n_classes + axes
         return seconds, 16e-6 * sum(min(side) ** 2 for side in sides) + 0.01 * n
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
-        if not len(problem.X_unlabelled):
+        y, n_unlabelled = problem.y_labelled, len(problem.X_unlabelled)
+        if not n_unlabelled:
             return []
-        n_unlabelled = len(problem.X_unlabelled)
-        n_target = len(problem.y_labelled) + n_unlabelled
         rounds: list[Round] = []
-        for codes in self._codings(self._align(problem), n_target):
-            prediction = self._classify(
-                codes[-n_target:-n_unlabelled],
-                problem.y_labelled,
-                codes[-n_unlabelled:],
-            )
+        for codes in self._codings(self._align(problem), len(y) + n_unlabelled):
+            labelled, unlabelled = np.split(codes, [-n_unlabelled])
+            prediction = self._classify(labelled[-len(y) :], y, unlabelled)
             rounds.append(Round(len(rounds) + 1, prediction))
         return rounds
 
@@ -212,16 +205,10 @@ class PA(TransductiveClassifier):
     def _codings(self, X: Float, n_target: int) -> Iterator[Float]:
         """Yield the codes of all rows after each coding but the first."""
         n_source = len(X) - n_target
+        contrast = np.repeat([1 / n_source, -1 / n_target], [n_source, n_target])
         cap = max(1, min(X.shape[1], self.n_atoms) - CAP_MARGIN)
-        problem = CodingProblem(
-            X=X,
-            graph=heat_kernel_graph(X),
-            contrast=np.repeat([1 / n_source, -1 / n_target], [n_source, n_target]),
-            alpha=self.alpha,
-            mu=self.mu,
-            gamma=self.gamma,
-            cap=cap,
-        )
+        weights = self.alpha, self.mu, self.gamma
+        problem = CodingProblem(X, heat_kernel_graph(X), contrast, *weights, cap)
         random = self.random_state
         if not isinstance(random, np.random.RandomState):
             random = np.random.default_rng(random)
@@ -236,12 +223,9 @@ class PA(TransductiveClassifier):
     def _classify(self, labelled: Float, y: Int, unlabelled: Float) -> Int:
         if len(np.unique(y)) < 2:
             return np.repeat(y[:1], len(unlabelled))
-        machine = LogisticRegression(
-            solver="liblinear", C=self.C, fit_intercept=False, tol=0.01
-        )
-        one_vs_rest = OneVsRestClassifier(machine).fit(labelled, y)
-        prediction: Int = one_vs_rest.predict(unlabelled)
-        return prediction
+        options = {"solver": "liblinear", "fit_intercept": False, "tol": 0.01}
+        machine = OneVsRestClassifier(LogisticRegression(C=self.C, **options))
+        return np.asarray(machine.fit(labelled, y).predict(unlabelled))
 
 
 def _narrow(X: Float, width: int, n_fitted: int | None = None) -> Float:
@@ -268,6 +252,4 @@ def _filled(axes: Float, width: int) -> Float:
 
 def _unit_scale(X: Float) -> Float:
     """Return `X` times a power of two, so that no square over- or underflows."""
-    _, exponent = np.frexp(np.abs(X).max())
-    scaled: Float = np.ldexp(X, -exponent)
-    return scaled
+    return np.asarray(np.ldexp(X, -np.frexp(np.abs(X).max())[1]))

@@ -13,11 +13,7 @@ from cdspp.methods.base import Float, Int, Problem, Round
 from cdspp.methods.shared.common_subspace import SubspaceMethod
 from cdspp.methods.shared.constraints import COUNT, NON_NEGATIVE, POSITIVE
 from cdspp.methods.svm_t.svm_t import SVMT
-from cdspp.methods.tit.kernel_alignment import (
-    KernelBlock,
-    class_graph,
-    solve_alignment,
-)
+from cdspp.methods.tit.kernel_alignment import KernelBlock, class_graph, solve_alignment
 
 __all__ = ["TIT"]
 
@@ -141,25 +137,21 @@ class TIT(SubspaceMethod):
         return seconds, 48e-6 * squares
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
-        prepared = self._prepare(problem)
-        source = prepared.X_source
-        labelled, unlabelled = prepared.X_labelled, prepared.X_unlabelled
+        problem = self._prepare(problem)
+        source, labelled = problem.X_source, problem.X_labelled
+        unlabelled = problem.X_unlabelled
         target = np.vstack([labelled, unlabelled])
         codes = np.concatenate([problem.y_source, problem.y_labelled])
         blocks = (KernelBlock.of_rows(source), KernelBlock.of_rows(target))
         weights = (np.ones(len(source)), np.ones(len(target)))
+        options = {"alpha": self.alpha, "beta": self.beta, "delta": self.delta}
         self._learn(labelled, problem.y_labelled)
         prediction = self._vote(unlabelled)
         rounds = []
         for iteration in range(1, self.max_iter + 1):
+            graphs = self._graphs(source, target, problem, prediction)
             A_source, A_target = solve_alignment(
-                blocks,
-                self._graphs(source, target, problem, prediction),
-                weights,
-                n_components=self.n_components,
-                alpha=self.alpha,
-                beta=self.beta,
-                delta=self.delta,
+                blocks, graphs, weights, n_components=self.n_components, **options
             )
             weights = (_row_lengths(A_source), _row_lengths(A_target))
             self.projection_source_ = source.T @ A_source
