@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -204,23 +204,15 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
     def _fit_target(self, problem: Problem) -> None:
         """Fit the classifier and the target projection on the labelled target rows."""
         target = Reduced(problem.X_labelled, self.projection_)
-        start = Parameters(self.coef_, self.intercept_, (target.projection,))
         domains = [(target.rows, problem.y_labelled)]
-        (projection,) = self._minimise(
-            AlignmentObjective(domains, start, float(self.ridge)), start
-        )
+        (projection,) = self._minimise(domains, (target.projection,))
         self.projection_ = target.expand(projection)
 
     def _fit_domains(self, problem: Problem, codes: Int) -> None:
         """Fit on both domains, from the current values, with labels `codes`."""
         n_classes, n_labelled = problem.n_classes, len(problem.X_labelled)
-        means = stacked_means(
-            [
-                (problem.X_labelled, problem.y_labelled),
-                (problem.X_unlabelled, codes),
-            ],
-            n_classes,
-        )
+        known = problem.X_labelled, problem.y_labelled
+        means = stacked_means([known, (problem.X_unlabelled, codes)], n_classes)
         target = Reduced(np.vstack([problem.X_labelled, means]), self.projection_)
         source = (problem.X_source, problem.y_source)
         labelled = (target.rows[:n_labelled], problem.y_labelled)
@@ -231,18 +223,20 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
             attraction=self.beta / norm,
             separation=self.tau * n_classes / max(n_classes - 1, 1),
         )
-        placed = (self._placed, target.projection)
-        start = Parameters(self.coef_, self.intercept_, placed)
         self._placed, projection = self._minimise(
-            AlignmentObjective([source, labelled], start, float(self.ridge), alignment),
-            start,
+            [source, labelled], (self._placed, target.projection), alignment
         )
         self.projection_ = target.expand(projection)
 
     def _minimise(
-        self, objective: AlignmentObjective, start: Parameters
+        self,
+        domains: Sequence[tuple[Float, Int]],
+        projections: tuple[Float, ...],
+        alignment: AlignmentTerm | None = None,
     ) -> tuple[Float, ...]:
-        """Minimise from `start`; keep the classifier, return the projections."""
+        """Minimise from here; keep the classifier, return the projections."""
+        start = Parameters(self.coef_, self.intercept_, projections)
+        objective = AlignmentObjective(domains, start, float(self.ridge), alignment)
         found = minimise(objective, start.pack(), self.n_line_searches)
         self._objectives.append(found.trace[-1])
         end = start.unpack(found.x)

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from cdspp.methods.base import Float
 
 __all__ = ["Minimum", "Objective", "minimise"]
 
-Float = NDArray[np.float64]
 Objective = Callable[[Float], tuple[float, Float]]
 
 N_PAIRS = 4
@@ -31,16 +31,9 @@ MAX_GROWTH = 100.0
 
 
 class Minimum(NamedTuple):
-    """Where the optimiser stopped.
+    """Where the optimiser stopped: not necessarily near a minimum.
 
-    Attributes
-    ----------
-    x : ndarray of shape (n,)
-        The last point.
-    trace : list of float
-        Objective at the start and after each line search.
-    n_evaluations : int
-        How often the objective was evaluated.
+    `trace` holds the objective at the start and after each line search.
     """
 
     x: Float
@@ -51,33 +44,10 @@ class Minimum(NamedTuple):
 def minimise(objective: Objective, x: Float, n_line_searches: int) -> Minimum:
     """Minimise a differentiable function by at most `n_line_searches` line searches.
 
-    Parameters
-    ----------
-    objective : callable
-        ``objective(x)`` returns value and gradient. A value that is not finite marks a
-        point that the line search has to shrink back from.
-    x : ndarray of shape (n,)
-        Start, where the value is finite.
-    n_line_searches : int
-        Number of line searches; a failed one counts. Two failures in a row, or a zero
-        gradient, end the search earlier.
-
-    Returns
-    -------
-    minimum : Minimum
-        The last point, not necessarily near a minimum.
-
-    Notes
-    -----
-    Time and memory beside the evaluations are O(n).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from cdspp.methods.ddacl.lbfgs import minimise
-    >>> found = minimise(lambda x: (x @ x, 2.0 * x), np.array([3.0, 4.0]), 10)
-    >>> bool(found.trace[-1] < 1e-12)
-    True
+    ``objective(x)`` returns value and gradient. A value that is not finite marks a
+    point that the line search has to shrink back from; at the start it is finite. A
+    failed search counts. Two failures in a row, or a zero gradient, end earlier. Time
+    and memory beside the evaluations are O(n).
     """
     memory = _Memory()
     value, gradient = objective(x)
@@ -161,17 +131,13 @@ class _LineSearch:
     def __init__(
         self, objective: Objective, x: Float, direction: Float, start: _Point
     ) -> None:
-        self._objective = objective
-        self._x = x
-        self._direction = direction
-        self._start = start
-        self._cap = SLOPE_SHARE * abs(start.slope)
+        self._objective, self._x, self._direction = objective, x, direction
+        self._start, self._cap = start, SLOPE_SHARE * abs(start.slope)
         self.n_evaluations = 0
 
     def run(self, step: float) -> _Point:
         """Return the point where the search ends, `step` being the first trial."""
-        low, high, width = self._extrapolate(step)
-        return self._interpolate(low, high, width)
+        return self._interpolate(*self._extrapolate(step))
 
     def accepts(self, point: _Point) -> bool:
         """Return whether the end of the search is a success."""

@@ -39,21 +39,10 @@ class Site:
 
     @classmethod
     def open(cls, device: str, random_state: Any, *, double: bool = False) -> Site:
-        """Resolve a device's name and seed a generator.
+        """Resolve a device's name and seed a generator; an integer is the seed itself.
 
-        Parameters
-        ----------
-        device : str
-            A torch device; ``auto`` takes CUDA where there is one.
-        random_state : int, RandomState or None
-            An integer is the seed itself.
-        double : bool, default=False
-            Compute in float64 in place of float32.
-
-        Raises
-        ------
-        ValueError
-            This torch does not have the device.
+        ``auto`` takes CUDA where there is one; `ValueError` where this torch does not
+        have the device. A `double` site computes in float64 in place of float32.
         """
         import torch
 
@@ -132,17 +121,8 @@ def product(X: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Return ``X @ weight.T + bias``, in float32 by oneDNN where that is quicker.
 
     MKL, which torch takes otherwise, leaves half the speed of processors unused that
-    are not Intel's; on those it is a quarter quicker. Cost O(n n_in n_out).
-
-    Parameters
-    ----------
-    X : Tensor of shape (n, n_in)
-        Rows; those that stay as they are may come from `Site.place_rows`, which saves
-        a copy.
-    weight : Tensor of shape (n_out, n_in)
-        Rows of the other factor.
-    bias : Tensor of shape (n_out,), optional
-        Added to each row.
+    are not Intel's; on those it is a quarter quicker. Cost O(n n_in n_out). Rows that
+    stay as they are may come from `Site.place_rows`, which saves a copy.
     """
     from torch.nn import functional
 
