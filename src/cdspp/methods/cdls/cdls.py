@@ -16,8 +16,7 @@ from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import principal_axes
 from cdspp.core.storage import storable
 from cdspp.methods.base import Float, Int, Problem, Round
-from cdspp.methods.cdls.interior_point import solve_landmarks
-from cdspp.methods.cdls.landmarks import LandmarkProgram
+from cdspp.methods.cdls.landmarks import LandmarkProgram, solve_landmarks
 from cdspp.methods.cdls.source_map import Goals, ProjectedTarget, SourceMap
 from cdspp.methods.labels import few_rows_a_class
 from cdspp.methods.shared.common_subspace import SubspaceMethod
@@ -100,12 +99,12 @@ class CDLSSup(SubspaceMethod):
     ridge : float, default=0.5
         Weight :math:`\lambda` of the squared norm of the map.
     nu : float, default=0.5
-        Parameter of the nu-SVC; lowered, with a warning, where the classes' weights
-        make it infeasible.
+        Parameter of the nu-SVC; lowered, with a warning, where the weights of the
+        classes make it infeasible.
     source_weight : {"classes", "rows"}, default="classes"
         Weight of a source row in the nu-SVC: the largest class of the labelled target
-        rows over the largest of the source, which are the sizes of the protocol where a
-        class has all that it asks for; or labelled target rows over source rows.
+        rows over that of the source, the sizes of the protocol where these are met; or
+        labelled target rows over source rows.
 
     Attributes
     ----------
@@ -113,7 +112,7 @@ class CDLSSup(SubspaceMethod):
         The nu in use in the last round.
     projection_, projection_source_, n_features_source_
         As in `cdspp.methods.shared.common_subspace.SubspaceMethod`: the principal axes
-        of the target, whose projected rows are not centred, and the map A.
+        of the target and the map A.
     classes_, transduction_, history_, n_iter_, n_features_in_
         As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
 
@@ -126,10 +125,10 @@ class CDLSSup(SubspaceMethod):
     Cost O(n d min(n, d) + min(n, d)^3) for the axes and for the map, with n labelled
     rows of the domain, and C^2 / 2 small machines. The axes come from the labelled
     rows alone, hence at most one less than these. The released code has no supervised
-    program; this one is put together from its parts: the projection is not centred, and
-    the machine is a nu-SVC with weights of rows. Where the rows leave no margin between
-    two classes that machine does not exist, and `fit` raises `MethodFailed`, as it does
-    where a class lacks a source row or a labelled target row.
+    program; this one joins parts of it: an uncentred projection and a nu-SVC with
+    weights of rows. `fit` raises `MethodFailed` where the rows leave no margin between
+    two classes, so that the machine does not exist, and where a class lacks a source
+    row or a labelled target row.
 
     References
     ----------
@@ -254,19 +253,17 @@ class CDLS(CDLSSup):
         Number of rounds; each predicts all unlabelled rows afresh.
     mixed_normaliser : bool, default=True
         In the marginal term of the weights' program, weigh inner products of unlabelled
-        rows by the product of both domains' normalisers, as the released code does;
-        otherwise by the square of the target's.
+        rows by the product of both domains' normalisers, as the released code does,
+        else by the square of the target's.
     norms_of_all_classes : bool, default=True
         In its pair term, sum the squared norms over pairs of all classes, as the
-        released code does, which favours samples with a small projected norm; otherwise
-        over pairs of one class.
+        released code does, which favours samples with a small projected norm, else over
+        pairs of one class.
 
     Attributes
     ----------
-    weights_source_ : ndarray of shape (n_source,)
-        Landmark weights of the source rows in the last round.
-    weights_unlabelled_ : ndarray of shape (n_unlabelled,)
-        Landmark weights of the unlabelled rows in the last round.
+    weights_source_, weights_unlabelled_ : ndarray of shape (n_source,), (n_unlabelled,)
+        Landmark weights of both kinds of rows in the last round.
     projection_, projection_source_, nu_, classes_, transduction_, history_, n_iter_
         As in `CDLSSup`; the axes come from all target rows. `history_` has an entry
         for each round; `n_selected` counts unlabelled rows of positive weight.
@@ -281,10 +278,9 @@ class CDLS(CDLSSup):
     weights' program by an interior-point method in 10 to 20 steps of ``O(sum of n_c^3 +
     n m^2 + (m + C)^3)`` with m components and n_c samples of class c. The axes and the
     marginal mean take in the unlabelled rows from the first round on, as in the
-    released code, where a start from `CDLSSup` is described. Pairs are weighted
-    linearly in the landmark weights. From the second round on the source weighs
-    `delta` times as much in the machine, which makes ``delta=1`` the better choice on
-    some data.
+    released code, though a start from `CDLSSup` is described. Pairs are weighted
+    linearly in the landmark weights. From the second round on the source weighs `delta`
+    times as much in the machine: ``delta=1`` is better on some data.
 
     References
     ----------
@@ -292,10 +288,9 @@ class CDLS(CDLSSup):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from cdspp import CDLS, SourceDomain
     >>> source = SourceDomain([[1.0, 0.0, 0.2], [0.0, 1.0, 0.1]], [0, 1])
-    >>> X = np.array([[0.9, 0.1], [0.2, 1.0], [0.8, 0.3], [0.1, 0.7]])
+    >>> X = [[0.9, 0.1], [0.2, 1.0], [0.8, 0.3], [0.1, 0.7]]
     >>> CDLS().fit(X, [0, 1, -1, -1], source=source).transduction_
     array([0, 1, 0, 1])
     """

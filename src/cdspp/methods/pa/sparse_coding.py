@@ -100,7 +100,7 @@ class FeatureSignSearch:
         self._inverse[kept[:, None], kept] = half + half.T
 
     def _activate(self) -> bool:
-        """Let the steepest idle coefficient in; return whether one is steep enough."""
+        """Let the steepest idle coefficient in, if steep enough; border the inverse."""
         np.dot(self._gram, self._codes, out=self._gradient)
         self._gradient += self._linear
         slopes = np.abs(self._gradient)
@@ -112,22 +112,13 @@ class FeatureSignSearch:
         if self._n_active <= self._cap:
             self._signs[entering] = -np.sign(self._gradient[entering])
             self._idle[entering] = 0.0
-            self._border(entering)
+            column = self._gram[:, entering]
+            update = self._inverse @ column
+            # The Schur complement is no smaller than the shift but for rounding.
+            left = self._gram[entering, entering] - column @ update
+            update[entering] = -1.0
+            self._rank_one(1.0 / (self._shift + max(left, 0.0)), update)
         return True
-
-    def _border(self, entering: np.intp) -> None:
-        column = self._gram[:, entering]
-        update = self._inverse @ column
-        # The Schur complement is no smaller than the shift but for rounding.
-        left = self._gram[entering, entering] - column @ update
-        update[entering] = -1.0
-        self._rank_one(1.0 / (self._shift + max(left, 0.0)), update)
-
-    def _deflate(self, leaving: np.intp) -> None:
-        column = self._inverse[:, leaving].copy()
-        self._rank_one(-1.0 / column[leaving], column)
-        self._inverse[leaving] = 0.0
-        self._inverse[:, leaving] = 0.0
 
     def _rank_one(self, weight: float, vector: Float) -> None:
         linalg.blas.dger(weight, vector, vector, a=self._inverse, overwrite_a=1)
@@ -169,18 +160,23 @@ class FeatureSignSearch:
                 best, step = value, candidate
         if step == 0.0:
             return False
-        self._move(codes + step * direction, whole=step == 1.0)
+        self._codes[:] = codes + step * direction
+        if step != 1.0:
+            self._drop_zeros()
+        np.sign(self._codes, out=self._signs)
         return True
 
-    def _move(self, codes: Float, *, whole: bool) -> None:
-        self._codes[:] = codes
-        if not whole:
-            for leaving in np.flatnonzero((self._idle == 0) & (np.abs(codes) < ZERO)):
-                self._codes[leaving] = 0.0
-                self._idle[leaving] = 1.0
-                self._n_active -= 1
-                self._deflate(leaving)
-        np.sign(self._codes, out=self._signs)
+    def _drop_zeros(self) -> None:
+        """Let go, and deflate the inverse, where a coefficient has become zero."""
+        active = self._idle == 0
+        for leaving in np.flatnonzero(active & (np.abs(self._codes) < ZERO)):
+            self._codes[leaving] = 0.0
+            self._idle[leaving] = 1.0
+            self._n_active -= 1
+            column = self._inverse[:, leaving].copy()
+            self._rank_one(-1.0 / column[leaving], column)
+            self._inverse[leaving] = 0.0
+            self._inverse[:, leaving] = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -282,11 +278,11 @@ class _DictionaryDual:
             if not free.any() or np.abs(gradient[free]).max() < 1e-9:
                 break
             step = _newton_step(point, gradient, free)
-            before, following = point, self._descend(point, gradient, step, floor)
-            if following is None:
+            lower = self._descend(point, gradient, step, floor)
+            if lower is None:
                 break
-            point = following
-            if before.value - point.value <= 1e-14 * abs(point.value):
+            decrease, point = point.value - lower.value, lower
+            if decrease <= 1e-14 * abs(point.value):
                 break
         return point.atoms
 
