@@ -137,7 +137,7 @@ class LandmarkProgram:
         return float(0.5 * x @ self.product(x) + self.linear @ x)
 
     def near(self, anchor: Float, curvature: float) -> LandmarkProgram:
-        """Return the program with ``curvature * |x - anchor|^2 / 2`` on top."""
+        """Add ``curvature * |x - anchor|^2 / 2`` to the objective."""
         linear = self.linear - curvature * anchor
         return replace(self, linear=linear, curvature=self.curvature + curvature)
 
@@ -148,7 +148,7 @@ class _Block:
 
     `members` are ordered by domain; `matrix` is their part of the Hessian, the low-rank
     term left out, with the penalty of the equalities; `border` has their rows of U,
-    then the columns of their `equalities`.
+    then the columns of their `equalities` in the system.
     """
 
     members: Int
@@ -161,10 +161,10 @@ class _StepEquations:
     """``(H + diag(D)) dx - A^T dy = r`` and ``A dx = p`` for the program's H and A.
 
     With ``H = blocks + U Q U^T``, border ``E = [U, -A^T]`` and ``w = [Q U^T dx; dy]``
-    the samples follow from ``dx = B^{-1} (r - E w)``, one Cholesky factor a class, and
-    w from a system of one equation for each column of E. Q is indefinite and never
-    inverted. U has the coordinates of the source rows on a basis of the space that they
-    span, of hardly more than C dimensions, and the target rows.
+    the samples follow from ``dx = B^{-1} (r - E w)``, and w from a system of one
+    equation for each column of E. Q is indefinite and never inverted. U has the target
+    rows, and those of the source on a basis of their space, of hardly more than C
+    dimensions.
     """
 
     def __init__(self, program: LandmarkProgram) -> None:
@@ -199,12 +199,11 @@ class _StepEquations:
         diagonal(matrix)[:] += program.curvature
         sums = program.groups[members][:, None] == groups
         border = np.asfortranarray(np.hstack([self.low_rank[members], -1.0 * sums]))
-        first = int(np.searchsorted(self.present % n_classes, code))
+        first = self.width + int(np.searchsorted(self.present % n_classes, code))
         equalities = slice(first, first + len(groups))
         return _Block(members, np.asfortranarray(matrix), border, equalities)
 
     def residuals(self, at: _Iterate) -> tuple[Float, Float]:
-        """Return what is missing from the slopes, and from the sums of the groups."""
         program = self.program
         multipliers = np.zeros(2 * program.n_classes)
         multipliers[self.present] = at.y
@@ -221,7 +220,7 @@ class _StepEquations:
             factor = _cholesky(block.matrix, added[block.members])
             half = blas.dtrsm(1.0, factor, block.border, lower=True)
             product = half.T @ half
-            own = slice(width + block.equalities.start, width + block.equalities.stop)
+            own = block.equalities
             inner[:width, :width] += product[:width, :width]
             inner[own, :width] = product[width:, :width]
             inner[:width, own] = product[:width, width:]
@@ -243,14 +242,14 @@ class _StepEquations:
             halves.append(blas.dtrsv(factor, r[block.members], lower=True))
             product = halves[-1] @ half
             w[:width] += product[:width]
-            w[width:][block.equalities] += product[width:]
+            w[block.equalities] += product[width:]
         w[:width] = self.mixing @ w[:width]
         w = linalg.lu_solve(self._inner, w, check_finite=False)
         dx = np.empty_like(r)
         parts = zip(self.blocks, self._factors, halves, strict=True)
         for block, (factor, half), left in parts:
             left -= half[:, :width] @ w[:width]
-            left -= half[:, width:] @ w[width:][block.equalities]
+            left -= half[:, width:] @ w[block.equalities]
             dx[block.members] = blas.dtrsv(factor, left, lower=True, trans=True)
         return dx, w[width:]
 
@@ -297,13 +296,10 @@ class _Iterate:
 
     def longest_step(self, direction: _Iterate) -> float:
         """Return the longest step, one at most, that keeps every bound."""
+        bounds = (self.x, direction.x), (1 - self.x, -direction.x)
+        signs = (self.lower, direction.lower), (self.upper, direction.upper)
         longest = 1.0
-        for value, change in (
-            (self.x, direction.x),
-            (1 - self.x, -direction.x),
-            (self.lower, direction.lower),
-            (self.upper, direction.upper),
-        ):
+        for value, change in (*bounds, *signs):
             falling = change < 0
             if falling.any():
                 ratio = float(np.min(-value[falling] / change[falling]))
@@ -324,12 +320,12 @@ class _Iterate:
 def solve_landmarks(program: LandmarkProgram) -> Float:
     r"""Return weights in [0, 1] that solve the program; equal samples get equal ones.
 
-    Mehrotra's predictor and corrector from ``x = delta``. A step costs ``O(sum of n_c^3
-    + sum of n_c^2 m + n m^2 + (m + C)^3)`` with n_c samples of class c; 10 to 20 are
-    enough. H has a few slightly negative eigenvalues where the constraints hold. Mostly
-    the linear part outweighs them and the method finds the minimum as if H were convex.
-    Where it does not converge, a sequence of convex programs near the last solution
-    leads to a minimum, a local one at least; `MethodFailed` where even that does not.
+    Mehrotra's predictor and corrector from ``x = delta``: 10 to 20 steps of ``O(sum of
+    n_c^3 + sum of n_c^2 m + n m^2 + (m + C)^3)`` with n_c samples of class c. Where the
+    constraints hold, H has a few slightly negative eigenvalues. Mostly the linear part
+    outweighs them. Where the method does not converge, a sequence of convex programs
+    near the last solution leads to a minimum, a local one at least, or to
+    `MethodFailed`.
     """
     solution = _minimise(program)
     return _minimise_by_anchors(program) if solution is None else solution

@@ -40,23 +40,19 @@ class ProjectedTarget:
 
     def first_goals(self) -> Goals:
         """Return the goals without predictions: unlabelled rows count in the mean."""
-        return Goals(
-            sums=class_sums(self.labelled, self.codes, self.n_classes),
-            labelled=counts(self.codes, self.n_classes),
-            pseudo=np.zeros(self.n_classes),
-            mean=np.vstack([self.labelled, self.unlabelled]).mean(axis=0),
-        )
+        sums = class_sums(self.labelled, self.codes, self.n_classes)
+        sizes = counts(self.codes, self.n_classes)
+        mean = np.vstack([self.labelled, self.unlabelled]).mean(axis=0)
+        return Goals(sums, sizes, np.zeros(self.n_classes), mean)
 
     def goals(self, prediction: Int, weights: Float) -> Goals:
         """Return the goals with weighted unlabelled rows in their predicted classes."""
-        first, columns = self.first_goals(), weights[:, None]
-        sums = first.sums
-        sums += class_sums(columns * self.unlabelled, prediction, self.n_classes)
-        return first._replace(
-            sums=sums,
-            pseudo=class_sums(columns, prediction, self.n_classes).ravel(),
-            mean=sums.sum(axis=0) / (len(self.labelled) + weights.sum()),
-        )
+        sums, sizes, _, _ = self.first_goals()
+        column, n_classes = weights[:, None], self.n_classes
+        sums += class_sums(column * self.unlabelled, prediction, n_classes)
+        pseudo = class_sums(column, prediction, n_classes).ravel()
+        mean = sums.sum(axis=0) / (len(self.labelled) + weights.sum())
+        return Goals(sums, sizes, pseudo, mean)
 
 
 @dataclass(frozen=True, eq=False)

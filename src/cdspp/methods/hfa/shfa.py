@@ -16,11 +16,12 @@ from cdspp.methods.base import Float, Problem, Round
 from cdspp.methods.hfa.augmented_kernels import GaussianKernel, symmetric_root
 from cdspp.methods.hfa.hfa import HFA
 from cdspp.methods.hfa.labelling_machine import (
+    ExactSolver,
     LabellingKernels,
     LabellingMachine,
+    LibsvmSolver,
     ratio_labels,
 )
-from cdspp.methods.hfa.simplex_problem import ExactSolver, LibsvmSolver
 from cdspp.methods.shared.constraints import POSITIVE
 
 __all__ = ["SHFA"]
@@ -52,22 +53,12 @@ class SHFA(HFA):
         Share of each class among the unlabelled rows, which bounds the guesses: equal
         shares; those of the labelled target rows; or known shares in the order of
         `classes_`.
-    trace_bound : float, default=100.0
-        The bound :math:`\lambda` on the augmentation.
-    C_source : float, default=1.0
-        Cost of a margin violation of a source row.
-    C_target : float, default=1.0
-        Cost of a margin violation of a labelled target row.
+    trace_bound, C_source, C_target, max_iter, max_inner_iter, tol
+        As in `HFA`, of the augmentation and of labellings.
     C_unlabelled : float, default=1e-3
         Cost of a margin violation of an unlabelled row.
     p : float, default=1.5
         Norm of the weights of the labellings.
-    max_iter : int, default=50
-        Most labellings for each class.
-    max_inner_iter : int, default=100
-        Most updates of the weights after each new labelling.
-    tol : float, default=1e-3
-        Both loops stop when the objective changes by less than this share.
     solver : {"libsvm", "exact"}, default="libsvm"
         Solver of the quadratic problems: LIBSVM's one-class machine, as the authors
         have it, or block principal pivoting, which has no tolerance.
@@ -192,12 +183,10 @@ class SHFA(HFA):
     def _kernels(
         self, source: GaussianKernel, target: GaussianKernel, n_labelled: int
     ) -> LabellingKernels:
-        n_source, n_target = len(source.X), len(target.X)
         K = linalg.block_diag(source.gram, target.gram)
-        costs = np.repeat(
-            [self.C_source, self.C_target, self.C_unlabelled],
-            [n_source, n_labelled, n_target - n_labelled],
-        )
+        n_source, n_unlabelled = len(source.X), len(target.X) - n_labelled
+        sizes = n_source, n_labelled, n_unlabelled
+        costs = np.repeat([self.C_source, self.C_target, self.C_unlabelled], sizes)
         return LabellingKernels(
             root=symmetric_root((1.0 + self.trace_bound) * K + 1.0),
             shifted=K + 1.0,
