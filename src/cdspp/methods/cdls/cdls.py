@@ -78,8 +78,8 @@ class WeightedMachine:
 class CDLSSup(SubspaceMethod):
     r"""Supervised cross-domain landmark selection (CDLS_sup): no selection, one map.
 
-    Maps the source to the target's principal subspace, so that the domains' means, the
-    classes' means and the pairs of one class lie close together:
+    Maps the source to the target's principal subspace, where the means of domains and
+    classes and the pairs of one class shall lie close together:
 
     .. math::
 
@@ -89,8 +89,8 @@ class CDLSSup(SubspaceMethod):
         + \lambda \lVert A \rVert_F^2
 
     with mapped source rows :math:`z_s = A^T x` and projected labelled target rows
-    :math:`z_l`. A linear support vector machine on both recognises target rows. Rows
-    are scaled to unit length first. Unlabelled rows are ignored.
+    :math:`z_l`, all of unit length first. A linear support vector machine on both
+    recognises target rows. Unlabelled rows are ignored.
 
     Parameters
     ----------
@@ -126,9 +126,8 @@ class CDLSSup(SubspaceMethod):
     rows of the domain, and C^2 / 2 small machines. The axes come from the labelled
     rows alone, hence at most one less than these. The released code has no supervised
     program; this one joins parts of it: an uncentred projection and a nu-SVC with
-    weights of rows. `fit` raises `MethodFailed` where the rows leave no margin between
-    two classes, so that the machine does not exist, and where a class lacks a source
-    row or a labelled target row.
+    weights of rows. `fit` raises `MethodFailed` where no margin separates two classes,
+    and where a class lacks a source row or a labelled target row.
 
     References
     ----------
@@ -227,9 +226,8 @@ def _largest_class(codes: Int) -> int:
 class CDLS(CDLSSup):
     r"""Cross-domain landmark selection (CDLS): the map and weights of all samples.
 
-    Predicts the unlabelled rows, weighs source and unlabelled rows by how well they
-    help to bring the domains together, and fits map and machine again. With weights
-    :math:`\alpha` of the source and :math:`\beta` of the unlabelled rows,
+    Predicts the unlabelled rows, weighs them (:math:`\beta`) and those of the source
+    (:math:`\alpha`) by how well they bring the domains together, and fits again:
 
     .. math::
 

@@ -174,10 +174,13 @@ class _StepEquations:
         self.present = order[program.group_sums[order] > 0]
         self.penalty = np.zeros(program.n_classes)
         of_source = program.groups < program.n_classes
-        basis = _row_space(program.rows[of_source])
+        rows = program.rows[of_source]
+        _, sizes, axes = np.linalg.svd(rows, full_matrices=False)
+        negligible = max(rows.shape) * np.finfo(float).eps * sizes.max(initial=0.0)
+        basis = axes[sizes > negligible].T
         rank, self.width = basis.shape[1], sum(basis.shape)
         self.low_rank = np.zeros((len(program.rows), self.width))
-        self.low_rank[of_source, :rank] = program.rows[of_source] @ basis
+        self.low_rank[of_source, :rank] = rows @ basis
         self.low_rank[~of_source, rank:] = program.rows[~of_source]
         (ss, st), (ts, tt) = program.between_domains
         upper = [ss * np.eye(rank), st * basis.T]
@@ -254,13 +257,6 @@ class _StepEquations:
         return dx, w[width:]
 
 
-def _row_space(rows: Float) -> Float:
-    """Return an orthonormal basis of the space that rows span, as columns."""
-    _, sizes, axes = np.linalg.svd(rows, full_matrices=False)
-    negligible = max(rows.shape) * np.finfo(float).eps * sizes.max(initial=0.0)
-    return np.asarray(axes[sizes > negligible].T)
-
-
 def _cholesky(matrix: Float, added: Float) -> Float:
     """Return the lower factor of ``matrix + diag(added)``, shifted if need be.
 
@@ -328,11 +324,8 @@ def solve_landmarks(program: LandmarkProgram) -> Float:
     `MethodFailed`.
     """
     solution = _minimise(program)
-    return _minimise_by_anchors(program) if solution is None else solution
-
-
-def _minimise_by_anchors(program: LandmarkProgram) -> Float:
-    """Minimise with a penalty of the distance to the last solution, repeatedly."""
+    if solution is not None:
+        return solution
     x = np.full(len(program.rows), program.delta)
     largest = float(np.einsum("ij,ij->i", program.rows, program.rows).max())
     curvature = 1e-2 * float(np.abs(program.within_classes).max()) * largest

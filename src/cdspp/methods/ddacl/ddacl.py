@@ -66,35 +66,28 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_classes, n_components)
-        Weights of the classifier.
-    intercept_ : ndarray of shape (n_classes,)
-        Its intercepts.
+    coef_, intercept_ : ndarray of shape (n_classes, n_components), (n_classes,)
+        Weights and intercepts of the classifier.
     objective_ : ndarray of shape (max_iter + 1,)
         Objective at the end of the first fit, which sees the labelled target rows
         alone, and of each round. Where the last is negative the fit has diverged
-        (`collapsed_`, with a CollapseWarning): nothing but the number of line searches
-        bounds it.
+        (`collapsed_`, with a CollapseWarning).
     projection_, projection_source_, n_features_source_
         See `cdspp.methods.shared.common_subspace.SubspaceMethod`.
     classes_, transduction_, history_, n_iter_, n_features_in_
         As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
-
-    Raises
-    ------
-    MethodFailed
-        A class has no source row or no labelled target row.
 
     Notes
     -----
     An evaluation costs O(r C (n + d)) a domain with its n labelled rows, r features or
     rows, whichever are fewer, and d components; there are about 60 a round. A QR
     decomposition a domain makes r small, O(d_s n_s^2) once. Unlabelled rows are read
-    once a round. The separation of class means is concave: where class means scatter
-    widely in both domains, the objective is unbounded below and only the limited number
-    of line searches keeps the result finite, which then depends on the seed and on
-    rounding. Hence the optimiser of the authors' code, and its softmax that overflows,
-    are part of the method.
+    once a round. The separation of class means is concave: where they scatter widely in
+    both domains, the objective is unbounded below and only the limited number of line
+    searches keeps the result finite, which then depends on the seed and on rounding.
+    Hence the optimiser of the authors' code, and its softmax that overflows, are part
+    of the method. `fit` raises `MethodFailed` where a class has no source row or no
+    labelled target row.
 
     References
     ----------

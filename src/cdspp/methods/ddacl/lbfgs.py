@@ -7,8 +7,8 @@ optimiser stops need this very one: another L-BFGS ends elsewhere.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -31,10 +31,7 @@ MAX_GROWTH = 100.0
 
 
 class Minimum(NamedTuple):
-    """Where the optimiser stopped: not necessarily near a minimum.
-
-    `trace` holds the objective at the start and after each line search.
-    """
+    """Where the optimiser stopped, and the objective at first and after each search."""
 
     x: Float
     trace: list[float]
@@ -49,25 +46,27 @@ def minimise(objective: Objective, x: Float, n_line_searches: int) -> Minimum:
     failed search counts. Two failures in a row, or a zero gradient, end earlier. Time
     and memory beside the evaluations are O(n).
     """
-    memory = _Memory()
+    pairs: deque[tuple[Float, Float, float]] = deque(maxlen=N_PAIRS)
     value, gradient = objective(x)
     trace, n_evaluations = [value], 1
     trusted, last_change = False, -1.0 / MAX_GROWTH
     for _ in range(n_line_searches):
         if not gradient @ gradient > 0.0:
             break
-        direction = memory.direction(gradient)
+        direction = _direction(pairs, gradient)
         slope = float(direction @ gradient)
         if not slope < 0.0:
             direction, slope = -gradient, -float(gradient @ gradient)
-            memory.forget()
+            pairs.clear()
             trusted = False
         search = _LineSearch(objective, x, direction, _Point(0, value, slope, gradient))
         end = search.run(min(1.0, MAX_GROWTH * abs(last_change) / abs(slope)))
         n_evaluations += search.n_evaluations
         succeeded = search.accepts(end)
         if succeeded:
-            memory.remember(end.step * direction, end.gradient - gradient)
+            step, change = end.step * direction, end.gradient - gradient
+            if curvature := float(step @ change):
+                pairs.append((step, change, curvature))
             trusted, last_change = True, end.step * slope
         x, value, gradient = x + end.step * direction, end.value, end.gradient
         trace.append(value)
@@ -75,44 +74,31 @@ def minimise(objective: Objective, x: Float, n_line_searches: int) -> Minimum:
             if not trusted:
                 break
             trusted = False
-            memory.forget()
+            pairs.clear()
     return Minimum(x, trace, n_evaluations)
 
 
-class _Memory:
-    """The latest pairs of a step and the change of the gradient along it."""
+def _direction(pairs: Sequence[tuple[Float, Float, float]], gradient: Float) -> Float:
+    """Return the quasi-Newton direction, by the two-loop recursion.
 
-    def __init__(self) -> None:
-        self._pairs: list[tuple[Float, Float, float]] = []
-
-    def forget(self) -> None:
-        self._pairs = []
-
-    def remember(self, step: Float, change: Float) -> None:
-        curvature = float(step @ change)
-        if curvature:
-            self._pairs = [*self._pairs[1 - N_PAIRS :], (step, change, curvature)]
-
-    def direction(self, gradient: Float) -> Float:
-        """Return the quasi-Newton direction, by the two-loop recursion."""
-        if not self._pairs:
-            return -gradient / (gradient @ gradient)
-        rest, weights = gradient.copy(), []
-        for step, change, curvature in reversed(self._pairs):
-            weights.append((step @ rest) / curvature)
-            rest -= weights[-1] * change
-        # Scaled by the oldest pair; textbooks take the newest.
-        _, oldest, curvature = self._pairs[0]
-        direction = rest * (-curvature / (oldest @ oldest))
-        for (step, change, curvature), weight in zip(
-            self._pairs, reversed(weights), strict=True
-        ):
-            direction -= ((change @ direction) / curvature + weight) * step
-        return np.asarray(direction)
+    From the latest pairs of a step and the change of the gradient along it, each with
+    their product.
+    """
+    if not pairs:
+        return -gradient / (gradient @ gradient)
+    rest, weights = gradient.copy(), []
+    for step, change, curvature in reversed(pairs):
+        weights.append((step @ rest) / curvature)
+        rest -= weights[-1] * change
+    # Scaled by the oldest pair; textbooks take the newest.
+    _, oldest, curvature = pairs[0]
+    direction = rest * (-curvature / (oldest @ oldest))
+    for (step, change, curvature), weight in zip(pairs, reversed(weights), strict=True):
+        direction -= ((change @ direction) / curvature + weight) * step
+    return np.asarray(direction)
 
 
-@dataclass(frozen=True, eq=False)
-class _Point:
+class _Point(NamedTuple):
     """A point on the line: step from the start, value, slope, gradient."""
 
     step: float

@@ -39,8 +39,7 @@ ROUNDING = 1e-13
 class GaussianKernel:
     """Gaussian kernel ``exp(-gamma |a - b|^2)`` of rows of unit length.
 
-    Its gamma is one over the mean of all n^2 squared distances, those of a row to
-    itself included, and zero where all rows are equal.
+    Gamma is one over the mean of all n^2 squared distances; zero if all rows are equal.
     """
 
     def __init__(self, X: Float) -> None:
@@ -59,11 +58,7 @@ def gaussian(X: Float, rows: Float, gamma: float) -> Float:
 @storable
 @dataclass(frozen=True, eq=False)
 class TargetExpansion:
-    """Decision values of target rows x: ``k(x, rows) @ coefficients + intercepts``.
-
-    The `rows` (n, d) are those of the fit, `gamma` that of their kernel; each adds
-    `coefficients` (n, n_classes) to the values of the classes.
-    """
+    """Decision values of target rows x: ``k(x, rows) @ coefficients + intercepts``."""
 
     rows: Float
     gamma: float
@@ -92,11 +87,10 @@ class Schedule:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A machine solved for fixed `weights` of its columns.
+    """A machine solved for fixed weights of its columns.
 
-    The `dual` variables (n,) are signed or not as the method likes. `strengths` holds
-    their quadratic form with the kernel of each column; the weights change until the
-    `objective` settles. `offset` is the intercept of a machine that has one.
+    The `dual` variables are signed or not as the method likes; `strengths` holds their
+    quadratic form with the kernel of each column.
     """
 
     weights: Float
@@ -202,8 +196,8 @@ def add_columns(K: Float, columns: Float, weights: Float) -> None:
 def root_sums(K: Float) -> tuple[Float, Float]:
     """Return ``R 1`` and ``R^+ 1`` for the symmetric root R of `K`.
 
-    `K` is positive semidefinite but for rounding: negative eigenvalues count as zero.
-    So do, in the pseudo-inverse, singular values of R below n spacings of the largest.
+    Negative eigenvalues of `K` count as zero, and so do, in the pseudo-inverse,
+    singular values of R below n spacings of the largest.
     """
     values, vectors = linalg.eigh(K, check_finite=False)
     roots = np.sqrt(np.maximum(values, 0.0))

@@ -71,9 +71,8 @@ class _HingeMachine(AugmentedMachine):
 class HFA(HeterogeneousClassifier):
     r"""Heterogeneous feature augmentation (HFA).
 
-    Source rows become :math:`(P x; x; 0)` and target rows :math:`(Q x; 0; x)`; a
-    support vector machine for each class is learned jointly with P and Q, which enter
-    by a positive semidefinite matrix H alone:
+    Source rows become :math:`(P x; x; 0)`, target rows :math:`(Q x; 0; x)`. A support
+    vector machine for each class is learned with P and Q, which enter by H alone:
 
     .. math::
 
@@ -90,9 +89,8 @@ class HFA(HeterogeneousClassifier):
     trace_bound : float, default=100.0
         The bound :math:`\lambda` on the trace of H.
     C_source : float, default=1.0
-        Cost of a margin violation of a source row.
     C_target : float, default=1.0
-        Cost of a margin violation of a labelled target row.
+        Cost of a margin violation of a source row, of a labelled target row.
     p : float, default=1.0
         Norm of the weights of the directions.
     max_iter : int, default=50
@@ -116,12 +114,11 @@ class HFA(HeterogeneousClassifier):
     For n source and labelled target rows, a class takes up to a few hundred solves of
     a support vector machine, each O(n^2 m) for the kernel with m directions. Rows are
     scaled to unit length, and the width of each Gaussian is the mean squared distance
-    of the rows of its domain. Unlabelled rows take no part.
-
-    The authors' code starts from a constant direction and restarts the weights from
-    equal ones after each new direction, which is kept. The number of directions hangs
-    on the tolerance of the solver, the predictions hardly do. A class without a
-    labelled target row is learned from the source alone.
+    of the rows of its domain. Unlabelled rows take no part. A class without a labelled
+    target row is learned from the source alone. As in the authors' code the first
+    direction is constant, and the weights restart from equal ones after each new one.
+    The number of directions hangs on the tolerance of the solver, the predictions
+    hardly do.
 
     References
     ----------

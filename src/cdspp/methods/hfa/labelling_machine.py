@@ -15,11 +15,7 @@ from scipy import linalg
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import diagonal
 from cdspp.methods.base import Float, Int
-from cdspp.methods.hfa.augmented_kernels import (
-    AugmentedMachine,
-    Solution,
-    add_columns,
-)
+from cdspp.methods.hfa.augmented_kernels import AugmentedMachine, Solution, add_columns
 from cdspp.methods.hfa.libsvm import one_class
 
 __all__ = [
@@ -61,9 +57,9 @@ class ExactSolver:
     """Block principal pivoting, started from the support of the problem before.
 
     ``v = a / (a^T Q a)`` solves the complementarity problem ``Q v >= 1``, ``v >= 0``,
-    ``v^T (Q v - 1) = 0``: one Cholesky factor of the rows in the support for each
-    exchange of rows, usually a few. Where the number of violated conditions has not
-    fallen for three exchanges, rows are exchanged one at a time, which is finite.
+    ``v^T (Q v - 1) = 0``: one Cholesky factor for each exchange of rows, usually a few.
+    Where the number of violated conditions has not fallen for three exchanges, rows are
+    exchanged one at a time, which is finite.
     """
 
     def __init__(self, n: int) -> None:
@@ -207,22 +203,18 @@ class LabellingMachine(AugmentedMachine):
         return np.asarray(alignments**2 + norms)
 
     def extend(self, solution: Solution) -> bool:
-        """Add the labelling that `solution` violates most, and its direction."""
-        labels = self._most_violated(solution.dual)
-        signed = labels * solution.dual
+        """Add the labelling with the largest coordinate of ``root (a * y)``."""
+        dual, n_known = solution.dual, self._kernels.n_known
+        best = int(self._scores(dual).argmax())
+        sign, row = (1.0, best) if best < len(dual) else (-1.0, best - len(dual))
+        values = sign * self._kernels.root[row, n_known:] * dual[n_known:]
+        guesses = ratio_labels(values, self._expected)
+        labels = np.concatenate([self._labels[:n_known, 0], guesses])
+        signed = labels * dual
         added = self._add(signed, self._kernels.shifted @ signed - signed.sum())
         if added:
             self._labels = np.column_stack([self._labels, labels])
         return added
-
-    def _most_violated(self, dual: Float) -> Float:
-        """Return the labelling with the largest coordinate of ``root (a * y)``."""
-        n_known, known = self._kernels.n_known, self._labels[: self._kernels.n_known, 0]
-        scores = self._scores(dual)
-        best = int(scores.argmax())
-        sign, row = (1.0, best) if best < len(dual) else (-1.0, best - len(dual))
-        values = sign * self._kernels.root[row, n_known:] * dual[n_known:]
-        return np.concatenate([known, ratio_labels(values, self._expected)])
 
     def _scores(self, dual: Float) -> Float:
         """Return the scores of the 2n candidates without labelling any row.

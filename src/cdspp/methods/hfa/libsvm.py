@@ -1,10 +1,9 @@
 """LIBSVM on kernels given as matrices, without what surrounds it in public classes.
 
-A fit solves thousands of small machines on kernels of its own making. Checks of labels,
-weights and options by `sklearn.svm.SVC` take several times what LIBSVM does for one of
-them, so that LIBSVM is called as that class calls it. The class stays the measure: it
-is used where the inner routine is not there, or gives another machine on a small
-problem.
+A fit solves thousands of small machines, for each of which the checks of
+`sklearn.svm.SVC` take several times what LIBSVM does: it is called as that class calls
+it. The class stays the measure: it is used where the inner routine is not there, or
+gives another machine on a small problem.
 """
 
 from __future__ import annotations

@@ -33,9 +33,9 @@ COUNTING = 1e-9
 class SHFA(HFA):
     r"""Semi-supervised heterogeneous feature augmentation (SHFA).
 
-    `HFA` with guessed labels for the unlabelled target rows. Both the guesses and the
-    augmentation are learned as weights d of kernels :math:`B_m`, one for each pair of a
-    labelling :math:`y_m` and a direction :math:`h_m`:
+    `HFA` with guessed labels for the unlabelled target rows. Guesses and augmentation
+    are learned as weights d of kernels :math:`B_m`, one for each pair of a labelling
+    :math:`y_m` and a direction :math:`h_m`:
 
     .. math::
 
@@ -68,9 +68,7 @@ class SHFA(HFA):
     Attributes
     ----------
     n_columns_ : ndarray of shape (n_classes,)
-        Number of labellings of each class.
-    classes_, transduction_, history_, n_iter_, n_features_in_
-        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
+        Number of labellings of each class; the others are those of `HFA`.
 
     Notes
     -----
@@ -78,13 +76,11 @@ class SHFA(HFA):
     takes some three hundred quadratic problems with matrices of size n x n, each
     O(n^2 m) to form with m labellings, and O(n^2) for each new labelling: minutes a
     class for thousands of rows. Up to five matrices of size n x n are held at once.
-    Rows are scaled to unit length; the width of each Gaussian is the mean squared
-    distance of the rows of its domain.
-
-    The authors' code takes `prior` from the labels to be predicted; here it never sees
-    them. The labelling that is violated most is searched among single coordinates of a
-    root of the kernel rather than by the norm that the objective has. The tolerance of
-    LIBSVM matters: the exact solver labels a few rows in a hundred differently.
+    Rows and kernels are those of `HFA`. The authors' code takes `prior` from the labels
+    to be predicted; here it never sees them. The labelling that is violated most is
+    searched among single coordinates of a root of the kernel rather than by the norm
+    that the objective has. The tolerance of LIBSVM matters: the exact solver labels a
+    few rows in a hundred differently.
 
     References
     ----------

@@ -51,8 +51,18 @@ class Site:
         else:
             seed = int(check_random_state(random_state).randint(2**31 - 1))
         generator = torch.Generator(device="cpu").manual_seed(seed)
+        if device == "auto":
+            device = "cuda" if torch.cuda.is_available() else "cpu"
+        else:
+            try:
+                torch.ones(1, device=device).item()
+            except (RuntimeError, AssertionError) as error:
+                raise ValueError(
+                    "device must be auto or a device that this torch has, got "
+                    f'{device!r}. Use device="auto".'
+                ) from error
         dtype = torch.float64 if double else torch.float32
-        return cls(_find_device(device), dtype, generator)
+        return cls(torch.device(device), dtype, generator)
 
     @property
     def fuses(self) -> bool:
@@ -100,21 +110,6 @@ class Site:
             stack.enter_context(torch.enable_grad())
             stack.enter_context(torch.autocast(self.device.type, enabled=False))
             yield
-
-
-def _find_device(name: str) -> torch.device:
-    import torch
-
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        torch.ones(1, device=name).item()
-    except (RuntimeError, AssertionError) as error:
-        raise ValueError(
-            f"device must be auto or a device that this torch has, got {name!r}. Use "
-            'device="auto".'
-        ) from error
-    return torch.device(name)
 
 
 def product(X: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:

@@ -64,9 +64,8 @@ class PA(TransductiveClassifier):
         Inverse regularisation of logistic regression.
     target_axes : {'all', 'labelled'}, default='all'
         Target rows whose principal axes narrow a target wider than the source: all of
-        them, with zeros where the axes are too few, or the labelled ones alone. Their
-        few axes are followed by the target's first features, made orthogonal to them
-        and to each other.
+        them, with zeros where the axes are too few, or the labelled ones alone, whose
+        axes are followed by the first features, made orthogonal.
     random_state : int, RandomState or None, default=None
         Draws the first dictionary; nothing else is random.
 
@@ -81,21 +80,18 @@ class PA(TransductiveClassifier):
     With n rows in all, p components and K atoms a coding costs at most about
     O(n K^3), the graph O(n^2 p); the first coding, from zero, is the dearest.
 
-    The paper aligns features first and distributions second, while the released code
-    has both in one objective, trains on the codes of the labelled target rows alone and
-    uses neither pseudo-labels nor weights of samples. This follows the code, whose
-    search for codes gives up once min(p, K) - 10 coefficients are active, as is always
-    so with these settings. Where the principal axes of the wider domain are fewer than
-    the features of the other, zeros take their place; the axes of the target are those
-    of labelled and unlabelled rows together, by default, while commented lines of the
-    code give either axes of their own, on which the two cannot be compared; and the
-    bandwidth of the graph is the mean of all distances, not of a random part. The rows
-    must differ in two directions or more: a dictionary of centred atoms has none
-    otherwise. With barely more than ten directions the codes have next to no
-    coefficients and the labels are poor.
-
-    Without unlabelled rows there is nothing to code and nothing is. A class without a
-    labelled target row is never predicted.
+    The paper aligns features first and distributions second. The released code, which
+    this follows, has both in one objective, trains on the codes of the labelled target
+    rows alone, uses neither pseudo-labels nor weights of samples, and gives a search
+    for codes up once min(p, K) - 10 coefficients are active, as is always so with these
+    settings. Zeros stand in where the principal axes of the wider domain are fewer than
+    the features of the other. The axes of the target are those of labelled and
+    unlabelled rows together, by default; commented lines of the code give either axes
+    of their own, on which the two cannot be compared. The bandwidth of the graph is the
+    mean of all distances, not of a random part. The rows must differ in two directions
+    or more: a dictionary of centred atoms has none otherwise. With barely more than ten
+    the codes have next to no coefficients and the labels are poor. A class without a
+    labelled target row is never predicted; without unlabelled rows nothing is coded.
 
     References
     ----------

@@ -25,18 +25,17 @@ class TIT(SubspaceMethod):
     r"""Transfer independently together (TIT).
 
     Gives each sample a row of coefficients A, so that the new features ``Z = K A`` of
-    both domains agree in the mean, keep close what is of one class, and rest on few
-    samples. The columns of A solve
+    both domains agree in the mean, keep classes close, and rest on few samples:
 
     .. math::
 
         \bigl[K (M + \beta L - \delta R) K + \alpha G\bigr] a = \varphi K H K a
 
-    for the smallest :math:`|\varphi|`, with the linear kernel K of rows of unit length
-    (zero between the domains), the mean discrepancy M, the Laplacian L of a graph
-    within classes, the target's indicator R, centring H, and ``G_ii = 1 / ||A_i||`` of
-    the round before. A linear support vector machine on Z of the labelled rows of both
-    domains then labels the unlabelled ones, which changes the graph.
+    for the smallest :math:`|\varphi|`, with the columns a of A, the linear kernel K of
+    rows of unit length (zero between the domains), the mean discrepancy M, the
+    Laplacian L of a graph within classes, the target's indicator R, centring H, and
+    ``G_ii = 1 / ||A_i||`` of the round before. A linear support vector machine on Z of
+    all labelled rows then labels the unlabelled ones, which changes the graph.
 
     Parameters
     ----------
@@ -69,11 +68,11 @@ class TIT(SubspaceMethod):
     else O(n^3); O(n min(n, d)) memory. The eigenproblem is solved by Lanczos iteration
     on its inverse, which needs no factor of the singular right matrix.
 
-    As in the released code no sample is weighted in the support vector machine: the
-    paper's landmark weights are computed there and never used. Eigenvectors have unit
-    2-norm, as MATLAB returns them; vectors of unit ``a^T K H K a``, as LAPACK returns
-    them, lose tens of points. Rows of equal width in both domains are treated as
-    unrelated features; the released code would take them as shared ones.
+    As in the released code no sample is weighted in the support vector machine: it
+    computes the paper's landmark weights and never uses them. Eigenvectors have unit
+    2-norm, as in MATLAB; of unit ``a^T K H K a``, as in LAPACK, they lose tens of
+    points. Features of equal number in both domains are treated as unrelated; the
+    released code would take them as shared ones.
 
     References
     ----------
