@@ -45,7 +45,7 @@ def two_sides(kernel: Float, y: Float, costs: Float, tol: float) -> Machine:
     given the side +1 first. `tol` is the violation of the optimality conditions to stop
     at. `MethodFailed` where the kernel holds numbers that are too large.
     """
-    return _finite(_routines()[0](kernel, y, costs, tol))
+    return _routine()(kernel, tol, y=y, costs=costs)
 
 
 def one_class(kernel: Float, nu: float, tol: float) -> Machine:
@@ -53,86 +53,68 @@ def one_class(kernel: Float, nu: float, tol: float) -> Machine:
 
     The sum of the dual variables a is `nu` times n; else as in `two_sides`.
     """
-    return _finite(_routines()[1](kernel, nu, tol))
-
-
-def _finite(machine: Machine) -> Machine:
-    if not (np.isfinite(machine.dual).all() and np.isfinite(machine.intercept)):
-        raise MethodFailed(
-            "a support vector machine is not finite: lower trace_bound or the costs"
-        )
-    return machine
+    return _routine()(kernel, tol, nu=nu)
 
 
 @cache
-def _routines() -> tuple[Callable[..., Machine], Callable[..., Machine]]:
-    """Return the inner routines where they give what the public classes give."""
+def _routine() -> Callable[..., Machine]:
+    """Return the inner routine where it gives what the public classes give."""
     try:
-        inner = _two_sides_inside, _one_class_inside
-        if _probe(*inner) == _probe(_two_sides_by_class, _one_class_by_class):
-            return inner
+        if _probe(_inside) == _probe(_by_class):
+            return _inside
     # Another release: not there, other arguments, or another answer.
     except (ImportError, AttributeError, TypeError, ValueError):
         pass
-    return _two_sides_by_class, _one_class_by_class
+    return _by_class
 
 
-def _probe(
-    solve: Callable[..., Machine], solve_one: Callable[..., Machine]
-) -> list[tuple[bytes, float]]:
+def _probe(solve: Callable[..., Machine]) -> list[tuple[bytes, float]]:
     """Return machines of a small problem with bounds that bind and others."""
     rng = np.random.default_rng(0)
     rows = rng.standard_normal((12, 4))
     kernel = rows @ rows.T + np.eye(12)
     y = np.where(np.arange(12) % 3 == 0, 1.0, -1.0)
-    two = solve(kernel, y, np.linspace(0.1, 2.0, 12), 1e-3)
-    one = solve_one(kernel, 0.1, 1e-3)
+    two = solve(kernel, 1e-3, y=y, costs=np.linspace(0.1, 2.0, 12))
+    one = solve(kernel, 1e-3, nu=0.1)
     return [(machine.dual.tobytes(), machine.intercept) for machine in (two, one)]
 
 
-def _two_sides_inside(kernel: Float, y: Float, costs: Float, tol: float) -> Machine:
-    return _inside(kernel, (y < 0).astype(np.float64), C_SVC, tol, sample_weight=costs)
-
-
-def _one_class_inside(kernel: Float, nu: float, tol: float) -> Machine:
-    return _inside(kernel, np.ones(len(kernel)), ONE_CLASS, tol, nu=nu)
-
-
 def _inside(
-    kernel: Float, labels: Float, svm_type: int, tol: float, **more: Any
+    kernel: Float, tol: float, *, y: Float | None = None, **more: Any
 ) -> Machine:
     from sklearn.svm import _libsvm
 
     _libsvm.set_verbosity_wrap(0)
-    options = {"kernel": "precomputed", "tol": tol, "cache_size": CACHE_MB, **more}
-    support, _, _, duals, intercepts, *_ = _libsvm.fit(
-        kernel, labels, svm_type=svm_type, **options
-    )
+    options = {"kernel": "precomputed", "tol": tol, "cache_size": CACHE_MB}
+    if y is None:
+        labels = np.ones(len(kernel))
+        options |= {"svm_type": ONE_CLASS, "nu": more["nu"]}
+    else:
+        labels = (y < 0).astype(np.float64)
+        options |= {"svm_type": C_SVC, "sample_weight": more["costs"]}
+    support, _, _, duals, intercepts, *_ = _libsvm.fit(kernel, labels, **options)
     return _whole(len(kernel), support, duals, intercepts)
 
 
-def _two_sides_by_class(kernel: Float, y: Float, costs: Float, tol: float) -> Machine:
-    machine = SVC(kernel="precomputed", tol=tol, cache_size=CACHE_MB)
-    with _unchecked():
+def _by_class(
+    kernel: Float, tol: float, *, y: Float | None = None, **more: Any
+) -> Machine:
+    options = {"kernel": "precomputed", "tol": tol, "cache_size": CACHE_MB}
+    with sklearn.config_context(assume_finite=True, skip_parameter_validation=True):
+        if y is None:
+            one = OneClassSVM(nu=more["nu"], **options).fit(kernel)
+            return _whole(len(kernel), one.support_, one.dual_coef_, one.intercept_)
         # LIBSVM takes the side first that scikit-learn's sorting puts first.
-        machine.fit(kernel, -y, sample_weight=costs)
+        two = SVC(**options).fit(kernel, -y, sample_weight=more["costs"])
     # With two classes scikit-learn turns the signs: positive means the second one.
-    duals, intercepts = -machine.dual_coef_, -machine.intercept_
-    return _whole(len(kernel), machine.support_, duals, intercepts)
-
-
-def _one_class_by_class(kernel: Float, nu: float, tol: float) -> Machine:
-    machine = OneClassSVM(kernel="precomputed", nu=nu, tol=tol, cache_size=CACHE_MB)
-    with _unchecked():
-        machine.fit(kernel)
-    return _whole(len(kernel), machine.support_, machine.dual_coef_, machine.intercept_)
-
-
-def _unchecked() -> Any:
-    return sklearn.config_context(assume_finite=True, skip_parameter_validation=True)
+    return _whole(len(kernel), two.support_, -two.dual_coef_, -two.intercept_)
 
 
 def _whole(n: int, support: Any, duals: Any, intercepts: Any) -> Machine:
-    dual = np.zeros(n)
+    dual, intercept = np.zeros(n), float(intercepts[0])
     dual[support] = duals[0]
-    return Machine(dual, float(intercepts[0]))
+    if not (np.isfinite(dual).all() and np.isfinite(intercept)):
+        raise MethodFailed(
+            "a support vector machine is not finite: lower trace_bound or the costs"
+        )
+    return Machine(dual, intercept)
