@@ -215,7 +215,7 @@ class _StepEquations:
         return dual, (program.group_sums - program.sums_of(at.x))[self.present]
 
     def factorise(self, added: Float) -> None:
-        """Prepare `solve` for ``D = diag(added)``."""
+        """Prepare for ``D = diag(added)``."""
         width, size = self.width, self.width + len(self.present)
         inner = np.zeros((size, size))
         self._factors: list[tuple[Float, Float]] = []
@@ -233,7 +233,16 @@ class _StepEquations:
         inner[:width, :width] += np.eye(width)
         self._inner = linalg.lu_factor(inner, overwrite_a=True, check_finite=False)
 
-    def solve(self, r: Float, p: Float) -> tuple[Float, Float]:
+    def direction(
+        self, at: _Iterate, missing: tuple[Float, Float], lower: Float, upper: Float
+    ) -> _Iterate:
+        """Return the step that changes the products of bounds and multipliers so."""
+        x, rest = at.x, 1 - at.x
+        dx, dy = self._solve(missing[0] + lower / x - upper / rest, missing[1])
+        lower, upper = (lower - at.lower * dx) / x, (upper + at.upper * dx) / rest
+        return _Iterate(dx, lower, upper, dy)
+
+    def _solve(self, r: Float, p: Float) -> tuple[Float, Float]:
         """Return dx and dy; `p` and dy have one entry for each group present."""
         width = self.width
         by_group = np.zeros(2 * self.program.n_classes)
@@ -356,28 +365,13 @@ def _minimise(program: LandmarkProgram) -> Float | None:
         if error < TOLERANCE and at.gap() < GAP_TOLERANCE * scale:
             return np.clip(at.x, 0.0, 1.0)
         equations.factorise(at.lower / at.x + at.upper / (1 - at.x))
-        predictor = _direction(equations, at, missing)
+        lower, upper = -at.x * at.lower, -(1 - at.x) * at.upper
+        predictor = equations.direction(at, missing, lower, upper)
         gap = at.moved(predictor, at.longest_step(predictor)).gap()
-        direction = _direction(equations, at, missing, (predictor, gap))
-        at = at.moved(direction, TO_THE_BOUNDARY * at.longest_step(direction))
-    acceptable = error < ACCEPTABLE and at.gap() < ACCEPTABLE * scale
-    return np.clip(at.x, 0.0, 1.0) if acceptable else None
-
-
-def _direction(
-    equations: _StepEquations,
-    at: _Iterate,
-    missing: tuple[Float, Float],
-    prediction: tuple[_Iterate, float] | None = None,
-) -> _Iterate:
-    """Return the predictor, or the corrector from the predictor and its gap."""
-    x, rest = at.x, 1 - at.x
-    lower, upper = -x * at.lower, -rest * at.upper
-    if prediction is not None:
-        predictor, gap = prediction
         centre = gap**3 / at.gap() ** 2
         lower += centre - predictor.x * predictor.lower
         upper += centre + predictor.x * predictor.upper
-    dual, primal = missing
-    dx, dy = equations.solve(dual + lower / x - upper / rest, primal)
-    return _Iterate(dx, (lower - at.lower * dx) / x, (upper + at.upper * dx) / rest, dy)
+        direction = equations.direction(at, missing, lower, upper)
+        at = at.moved(direction, TO_THE_BOUNDARY * at.longest_step(direction))
+    acceptable = error < ACCEPTABLE and at.gap() < ACCEPTABLE * scale
+    return np.clip(at.x, 0.0, 1.0) if acceptable else None
