@@ -94,13 +94,13 @@ def test_the_loss_is_that_of_the_plain_formulas() -> None:
     network, batch = tiny_network()
     rest, domain, n_agreed = plain_losses(network)
     assert 0 < n_agreed < 12
-    found = network.loss(batch, 0.6, **WEIGHTS).item()
+    found = network.loss(batch, 0.6, SSAN(**WEIGHTS)).item()
     assert found == pytest.approx(rest + domain, rel=1e-12)
 
 
 def test_the_domain_gradient_reaches_the_encoders_reversed() -> None:
     network, batch = tiny_network()
-    network.loss(batch, 0.6, **WEIGHTS).backward()
+    network.loss(batch, 0.6, SSAN(**WEIGHTS)).backward()
     discriminator = {id(network.discriminator.weight), id(network.discriminator.bias)}
     for parameter in network.parameters:
         rest, domain, _ = slopes(parameter, 0, lambda: plain_losses(network))
@@ -119,7 +119,7 @@ def test_the_steps_are_those_of_nesterovs_momentum(
     velocities = [torch.zeros_like(w) for w in reference.parameters]
     for epoch, loss in enumerate(found):
         reversal = 2 / (1 + math.exp(-10 * epoch / 6)) - 1
-        value = reference.loss(batch, reversal, **WEIGHTS)
+        value = reference.loss(batch, reversal, model)
         assert loss == pytest.approx(value.item(), rel=1e-9)
         gradients = torch.autograd.grad(value, reference.parameters)
         for w, v, g in zip(reference.parameters, velocities, gradients, strict=True):

@@ -162,10 +162,8 @@ class CDLSSup(SubspaceMethod):
         nu: float = 0.5,
         source_weight: str = "classes",
     ) -> None:
-        self.n_components = n_components
-        self.ridge = ridge
-        self.nu = nu
-        self.source_weight = source_weight
+        self.n_components, self.ridge = n_components, ridge
+        self.nu, self.source_weight = nu, source_weight
 
     @classmethod
     def work(cls, size: Any) -> tuple[float, float]:
@@ -317,8 +315,7 @@ class CDLS(CDLSSup):
         norms_of_all_classes: bool = True,
     ) -> None:
         super().__init__(n_components, ridge, nu, source_weight)
-        self.delta = delta
-        self.max_iter = max_iter
+        self.delta, self.max_iter = delta, max_iter
         self.mixed_normaliser = mixed_normaliser
         self.norms_of_all_classes = norms_of_all_classes
 
@@ -336,6 +333,10 @@ class CDLS(CDLSSup):
     def _fit_rounds(self, source: SourceMap, target: ProjectedTarget) -> list[Round]:
         alpha, beta = np.ones(len(source.X)), np.ones(len(target.unlabelled))
         goals, rounds = target.first_goals(), list[Round]()
+        options: dict[str, Any] = {
+            "mixed_normaliser": self.mixed_normaliser,
+            "norms_of_all_classes": self.norms_of_all_classes,
+        }
         for iteration in range(1, self.max_iter + 1):
             mapped = self._fit_round(source, alpha, target, goals)
             prediction = self._machine.predict(target.unlabelled)
@@ -343,17 +344,8 @@ class CDLS(CDLSSup):
             rounds.append(Round(iteration, prediction, n_selected=selected))
             self.weights_source_, self.weights_unlabelled_ = alpha, beta
             if iteration < self.max_iter and self.delta < 1:
-                weights = solve_landmarks(
-                    LandmarkProgram.build(
-                        mapped,
-                        source.codes,
-                        target,
-                        prediction,
-                        float(self.delta),
-                        mixed_normaliser=self.mixed_normaliser,
-                        norms_of_all_classes=self.norms_of_all_classes,
-                    )
-                )
-                alpha, beta = np.split(weights, [len(mapped)])
+                samples = mapped, source.codes, target, prediction
+                program = LandmarkProgram.build(*samples, float(self.delta), **options)
+                alpha, beta = np.split(solve_landmarks(program), [len(mapped)])
             goals = target.goals(prediction, beta)
         return rounds

@@ -98,14 +98,10 @@ class LandmarkProgram:
         norms = (0.5 * pairs * partners).ravel()[groups]
         ab_all = a_all * b_all
         bb_all = ab_all if mixed_normaliser else b_all**2
-        return cls(
-            rows=rows,
-            groups=groups,
-            between_domains=np.array([[a_all**2, -ab_all], [-ab_all, bb_all]]),
-            within_classes=np.array([[a**2, -cross], [-cross, b**2]]).T,
-            linear=np.einsum("ij,ij->i", rows, slopes + norms[:, None] * rows),
-            delta=delta,
-        )
+        between_domains = np.array([[a_all**2, -ab_all], [-ab_all, bb_all]])
+        within_classes = np.array([[a**2, -cross], [-cross, b**2]]).T
+        linear = np.einsum("ij,ij->i", rows, slopes + norms[:, None] * rows)
+        return cls(rows, groups, between_domains, within_classes, linear, delta)
 
     @property
     def n_classes(self) -> int:

@@ -128,13 +128,9 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
         n_line_searches: int = 20,
         random_state: Any = None,
     ) -> None:
-        self.beta = beta
-        self.tau = tau
-        self.ridge = ridge
-        self.n_components = n_components
-        self.max_iter = max_iter
-        self.n_line_searches = n_line_searches
-        self.random_state = random_state
+        self.beta, self.tau, self.ridge = beta, tau, ridge
+        self.n_components, self.random_state = n_components, random_state
+        self.max_iter, self.n_line_searches = max_iter, n_line_searches
 
     @classmethod
     def work(cls, size: Any) -> tuple[float, float]:

@@ -167,21 +167,15 @@ class HFA(HeterogeneousClassifier):
         tol: float = 1e-3,
         svm_tol: float = 1e-3,
     ) -> None:
-        self.trace_bound = trace_bound
-        self.C_source = C_source
-        self.C_target = C_target
-        self.p = p
-        self.max_iter = max_iter
-        self.max_inner_iter = max_inner_iter
-        self.tol = tol
-        self.svm_tol = svm_tol
+        self.trace_bound, self.p = trace_bound, p
+        self.C_source, self.C_target = C_source, C_target
+        self.max_iter, self.max_inner_iter = max_iter, max_inner_iter
+        self.tol, self.svm_tol = tol, svm_tol
 
     @classmethod
     def work(cls, size: Any) -> tuple[float, float]:
-        """Return about how many seconds a fit takes, and MB beside the data.
-
-        A few hundred solves a class, each on a kernel of all labelled rows.
-        """
+        """Return about how many seconds a fit takes, and MB beside the data."""
+        # A few hundred solves a class, each on a kernel of all labelled rows.
         squares = float(size.n_source + size.n_labelled) ** 2
         return 0.1 + size.n_classes * (0.01 + 3e-6 * squares), 170.0 + 40e-6 * squares
 

@@ -120,19 +120,15 @@ class SHFA(HFA):
         solver: str = "libsvm",
         svm_tol: float = 1e-3,
     ) -> None:
-        self.prior = prior
         super().__init__(
             trace_bound, C_source, C_target, p, max_iter, max_inner_iter, tol, svm_tol
         )
-        self.C_unlabelled = C_unlabelled
-        self.solver = solver
+        self.prior, self.C_unlabelled, self.solver = prior, C_unlabelled, solver
 
     @classmethod
     def work(cls, size: Any) -> tuple[float, float]:
-        """Return about how many seconds a fit takes, and MB beside the data.
-
-        Roots of the kernels; then some three hundred solves a class on all rows.
-        """
+        """Return about how many seconds a fit takes, and MB beside the data."""
+        # Roots of the kernels; then some three hundred solves a class on all rows.
         n = float(size.n_source + size.n_target)
         seconds = 3e-10 * n**3 + size.n_classes * (0.5 + 7e-6 * n**2)
         return seconds, 170.0 + 40e-6 * n**2

@@ -204,12 +204,9 @@ class NetworkClassifier(CommonSpaceMethod, ConfidentClassifier):
     ----------
     loss_curve_ : list of float
         Loss before each iteration.
-    history_ : list of Round
-        One entry: the result of the last iteration.
-    n_iter_ : int
-        Number of iterations.
-    classes_, transduction_, n_features_in_, n_features_source_
-        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
+    classes_, transduction_, history_, n_iter_, n_features_in_, n_features_source_
+        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`. The one
+        entry of `history_` is the result of the last iteration.
 
     Raises
     ------
@@ -238,18 +235,13 @@ class NetworkClassifier(CommonSpaceMethod, ConfidentClassifier):
         device: str,
         random_state: Any,
     ) -> None:
-        self.n_components = n_components
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.device = device
-        self.random_state = random_state
+        self.n_components, self.learning_rate = n_components, learning_rate
+        self.max_iter, self.device, self.random_state = max_iter, device, random_state
 
     @classmethod
     def work(cls, size: Any, n_components: int | None = None) -> tuple[float, float]:
-        """Return about how many seconds a fit takes on one thread, and MB beside data.
-
-        Products of both layers, forward and backward, and the update of the weights.
-        """
+        """Return about how many seconds a fit takes, and MB beside the data."""
+        # Products of both layers, forward and backward, and the update of the weights.
         defaults = defaults_of(cls)
         k = n_components or defaults["n_components"]
         products = trained = held = 0

@@ -49,17 +49,8 @@ class AlignmentNetwork(Network):
         parts = (self.source, self.target, self.classifier, self.discriminator)
         return [values for part in parts for values in part.parameters]
 
-    def loss(
-        self,
-        batch: Batch,
-        reversal: float,
-        *,
-        temperature: float,
-        alpha: float,
-        beta: float,
-        gamma: float,
-    ) -> Tensor:
-        """Return the loss, whose weights are the parameters of `SSAN`.
+    def loss(self, batch: Batch, reversal: float, model: SSAN) -> Tensor:
+        """Return the loss, whose weights are the parameters of the model.
 
         The gradient of the domains' part reaches the encoders times minus `reversal`.
         """
@@ -67,14 +58,14 @@ class AlignmentNetwork(Network):
         O_source, O_target = self.classifier(Z_source), self.classifier(Z_target)
         O_labelled = O_target[: len(batch.Y_labelled)]
         hard = _cross_entropy(O_labelled, batch.Y_labelled)
-        soft = _soft_label_loss(O_source, O_labelled, batch, temperature)
+        soft = _soft_label_loss(O_source, O_labelled, batch, model.temperature)
         explicit = _centroid_loss(Z_source, Z_target, O_target, batch)
         return (
             _cross_entropy(O_source, batch.Y_source)
-            + (1.0 - alpha) * hard
-            + alpha * soft
-            + gamma * self._domain_loss(Z_source, Z_target, reversal)
-            + beta * explicit
+            + (1.0 - model.alpha) * hard
+            + model.alpha * soft
+            + model.gamma * self._domain_loss(Z_source, Z_target, reversal)
+            + model.beta * explicit
         )
 
     def _domain_loss(
@@ -91,9 +82,8 @@ class AlignmentNetwork(Network):
         # The second term is zero, with the gradient of -reversal * Z.
         logits = fixed + bias - reversal * (moving - moving.detach())
         is_source = torch.arange(len(logits), device=logits.device) < len(Z_source)
-        return functional.binary_cross_entropy_with_logits(
-            logits, is_source.to(logits.dtype)
-        )
+        truth = is_source.to(logits.dtype)
+        return functional.binary_cross_entropy_with_logits(logits, truth)
 
 
 def _cross_entropy(logits: Tensor, Y: Tensor) -> Tensor:
@@ -226,13 +216,11 @@ class SSAN(NetworkClassifier):
     Encoders and classifier are those of `NetworkClassifier`. Cost
     O(n min(n, d) d + n d k) an iteration and domain: with fewer rows than twice the
     features the first layer is trained on the products of rows with one another, which
-    changes nothing, in O(n^2 + n d) memory.
-
-    The step never shrinks, so single iterations can collapse and recover; where the
-    last is such a one, the log says so. The published code reports the best accuracy on
-    the test rows over all iterations, which needs their labels; this is the last
-    iteration's. Its encoders are chosen by the number of features, so that domains of
-    equal width share the source's; here each domain has its own.
+    changes nothing, in O(n^2 + n d) memory. The step never shrinks, so single
+    iterations can collapse and recover; where the last one does, the log says so. The
+    published code reports the best accuracy on the test rows over all iterations, which
+    needs their labels; this is the last iteration's. Its domains of equal width share
+    one encoder; here each has its own.
 
     References
     ----------
@@ -277,22 +265,16 @@ class SSAN(NetworkClassifier):
         random_state: Any = None,
     ) -> None:
         super().__init__(n_components, learning_rate, max_iter, device, random_state)
-        self.temperature = temperature
-        self.alpha = alpha
-        self.beta = beta
-        self.gamma = gamma
-        self.weight_decay = weight_decay
+        self.temperature, self.weight_decay = temperature, weight_decay
+        self.alpha, self.beta, self.gamma = alpha, beta, gamma
 
     def _train(self, problem: Problem, site: Site) -> Trained:
         X_target = np.vstack([problem.X_labelled, problem.X_unlabelled])
-        source, target = (
-            _draw_encoder(X, self.n_components, site)
-            for X in (problem.X_source, X_target)
-        )
-        classifier, discriminator = (
-            _layer(site, *_draw_layers(site, (self.n_components, n))[0])
-            for n in (problem.n_classes, 1)
-        )
+        k, n_classes = self.n_components, problem.n_classes
+        source = _draw_encoder(problem.X_source, k, site)
+        target = _draw_encoder(X_target, k, site)
+        classifier = _layer(site, *_draw_layers(site, (k, n_classes))[0])
+        discriminator = _layer(site, *_draw_layers(site, (k, 1))[0])
         network = AlignmentNetwork(source, target, classifier, discriminator)
         inputs = problem.map_rows(source.first.inputs, target.first.inputs)
         return network.trained(self._descend(network, Batch.of(inputs, site), site))
@@ -302,8 +284,6 @@ class SSAN(NetworkClassifier):
     ) -> list[float]:
         import torch
 
-        names = ("temperature", "alpha", "beta", "gamma")
-        weights = {name: getattr(self, name) for name in names}
         optimiser = torch.optim.SGD(
             network.parameters,
             lr=self.learning_rate,
@@ -315,6 +295,6 @@ class SSAN(NetworkClassifier):
 
         def loss(iteration: int) -> Tensor:
             reversal = math.tanh(REVERSAL_RATE * iteration / self.max_iter)
-            return network.loss(batch, reversal, **weights)
+            return network.loss(batch, reversal, self)
 
         return train(loss, optimiser, self.max_iter)

@@ -43,13 +43,9 @@ class SoftTransferNetwork(Network):
     ) -> SoftTransferNetwork:
         """Draw all weights, then all biases, in the order of the released code."""
         h_source, h_target = ((d + n_components) // 2 for d in (d_source, d_target))
-        shapes = [
-            (d_source, h_source),
-            (h_source, n_components),
-            (d_target, h_target),
-            (h_target, n_components),
-            (n_components, n_classes),
-        ]
+        of_source = (d_source, h_source), (h_source, n_components)
+        of_target = (d_target, h_target), (h_target, n_components)
+        shapes = *of_source, *of_target, (n_components, n_classes)
         weights = [site.parameter(_cut_normal(site, *shape).T) for shape in shapes]
         biases = [site.parameter(_cut_normal(site, n_out)) for _, n_out in shapes]
         layers = [Layer(w, b) for w, b in zip(weights, biases, strict=True)]
@@ -194,13 +190,12 @@ class STN(NetworkClassifier):
         self.tau = tau
 
     def _train(self, problem: Problem, site: Site) -> Trained:
-        network = SoftTransferNetwork.draw(
+        widths = (
             problem.X_source.shape[1],
             problem.X_labelled.shape[1],
             self.n_components,
-            problem.n_classes,
-            site,
         )
+        network = SoftTransferNetwork.draw(*widths, problem.n_classes, site)
         batch = Batch.of(problem, site)
         optimiser = self._optimiser(network, site)
 

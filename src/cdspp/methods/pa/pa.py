@@ -142,23 +142,16 @@ class PA(TransductiveClassifier):
         target_axes: str = "all",
         random_state: Any = None,
     ) -> None:
-        self.n_components = n_components
-        self.n_atoms = n_atoms
-        self.alpha = alpha
-        self.mu = mu
-        self.gamma = gamma
-        self.max_iter = max_iter
-        self.C = C
-        self.target_axes = target_axes
-        self.random_state = random_state
+        self.n_components, self.n_atoms = n_components, n_atoms
+        self.alpha, self.mu, self.gamma = alpha, mu, gamma
+        self.max_iter, self.C = max_iter, C
+        self.target_axes, self.random_state = target_axes, random_state
 
     @classmethod
     def work(cls, size: Any) -> tuple[float, float]:
-        """Return about how many seconds a fit takes on one thread, and MB beside data.
-
-        Codings of all rows, the first of which adds one coefficient after another; the
-        graph; principal axes of the wider domain and of all rows together.
-        """
+        """Return about how many seconds a fit takes, and MB beside the data."""
+        # Codings of all rows, the first of which adds one coefficient after another;
+        # the graph; principal axes of the wider domain and of all rows together.
         n = size.n_source + size.n_target
         width = min(size.d_source, size.d_target)
         sides = [(n, width)]

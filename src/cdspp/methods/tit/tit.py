@@ -112,13 +112,9 @@ class TIT(SubspaceMethod):
         max_iter: int = 5,
         C: float = 1.0,
     ) -> None:
-        self.n_components = n_components
-        self.alpha = alpha
-        self.beta = beta
-        self.delta = delta
-        self.n_neighbors = n_neighbors
-        self.max_iter = max_iter
-        self.C = C
+        self.n_components, self.n_neighbors = n_components, n_neighbors
+        self.alpha, self.beta, self.delta = alpha, beta, delta
+        self.max_iter, self.C = max_iter, C
 
     @classmethod
     def work(cls, size: Any) -> tuple[float, float]:
@@ -169,10 +165,9 @@ class TIT(SubspaceMethod):
         codes = np.concatenate([problem.y_labelled, prediction])
         n_source = counts(problem.y_source, problem.n_classes)
         n_target = counts(codes, problem.n_classes)
-        return (
-            class_graph(source, problem.y_source, n_target, self.n_neighbors),
-            class_graph(target, codes, n_source, self.n_neighbors),
-        )
+        k = self.n_neighbors
+        of_source = class_graph(source, problem.y_source, n_target, k)
+        return of_source, class_graph(target, codes, n_source, k)
 
     def _learn(self, Z: Float, codes: Int) -> None:
         self._machine = SVMT(strategy="ovo", l2=False, C=self.C).fit(Z, codes)
