@@ -13,8 +13,7 @@ from support.toy_problem import WIDE, ToyProblem, some_source, toy_problem
 
 from cdspp import CDLS, CDLSSup
 from cdspp.core.linalg import counts
-from cdspp.methods.cdls.interior_point import solve_landmarks
-from cdspp.methods.cdls.landmarks import LandmarkProgram
+from cdspp.methods.cdls.landmarks import LandmarkProgram, solve_landmarks
 from cdspp.methods.cdls.source_map import ProjectedTarget
 
 

@@ -11,8 +11,7 @@ import pytest
 from scipy.optimize import minimize
 
 from cdspp.core.linalg import class_sums, counts
-from cdspp.methods.cdls.interior_point import solve_landmarks
-from cdspp.methods.cdls.landmarks import LandmarkProgram
+from cdspp.methods.cdls.landmarks import LandmarkProgram, solve_landmarks
 from cdspp.methods.cdls.source_map import ProjectedTarget, SourceMap
 
 

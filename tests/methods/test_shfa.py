@@ -17,13 +17,14 @@ from support.toy_problem import ToyProblem, some_rows, toy_problem, variant
 from cdspp import SHFA
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import row_normalise
-from cdspp.methods.hfa import shfa as module
+from cdspp.methods.hfa import hfa as module
 from cdspp.methods.hfa.labelling_machine import (
+    ExactSolver,
     LabellingKernels,
     LabellingMachine,
+    LibsvmSolver,
     ratio_labels,
 )
-from cdspp.methods.hfa.simplex_problem import ExactSolver, LibsvmSolver
 
 QUICK: dict[str, Any] = {"max_iter": 4}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 from pathlib import Path
@@ -17,9 +16,9 @@ from support.toy_problem import WIDE, ToyProblem, toy_problem
 
 from cdspp import SSAN
 from cdspp.methods.networks import ssan
-from cdspp.methods.networks.alignment_network import AlignmentNetwork, LossWeights
 from cdspp.methods.networks.networks import Batch, Encoder, Layer
 from cdspp.methods.networks.site import Site
+from cdspp.methods.networks.ssan import AlignmentNetwork
 
 torch = pytest.importorskip("torch")
 
@@ -39,7 +38,7 @@ SURF_LOSSES = {
     28: 6.74534920,
     56: 6.74073621,
 }
-WEIGHTS = LossWeights(temperature=5.0, alpha=0.3, beta=0.7, gamma=0.9)
+WEIGHTS = {"temperature": 5.0, "alpha": 0.3, "beta": 0.7, "gamma": 0.9}
 TINY = tiny_problem(unlabelled_per_class=4, spread=1.0)
 
 
@@ -95,13 +94,13 @@ def test_the_loss_is_that_of_the_plain_formulas() -> None:
     network, batch = tiny_network()
     rest, domain, n_agreed = plain_losses(network)
     assert 0 < n_agreed < 12
-    found = network.loss(batch, 0.6, WEIGHTS).item()
+    found = network.loss(batch, 0.6, SSAN(**WEIGHTS)).item()
     assert found == pytest.approx(rest + domain, rel=1e-12)
 
 
 def test_the_domain_gradient_reaches_the_encoders_reversed() -> None:
     network, batch = tiny_network()
-    network.loss(batch, 0.6, WEIGHTS).backward()
+    network.loss(batch, 0.6, SSAN(**WEIGHTS)).backward()
     discriminator = {id(network.discriminator.weight), id(network.discriminator.bias)}
     for parameter in network.parameters:
         rest, domain, _ = slopes(parameter, 0, lambda: plain_losses(network))
@@ -115,12 +114,12 @@ def test_the_steps_are_those_of_nesterovs_momentum(
 ) -> None:
     network, batch = tiny_network()
     reference, _ = tiny_network()
-    model = SSAN(max_iter=6, weight_decay=0.05, **dataclasses.asdict(WEIGHTS))
+    model = SSAN(max_iter=6, weight_decay=0.05, **WEIGHTS)
     found = model._descend(network, batch, exactly(0))
     velocities = [torch.zeros_like(w) for w in reference.parameters]
     for epoch, loss in enumerate(found):
         reversal = 2 / (1 + math.exp(-10 * epoch / 6)) - 1
-        value = reference.loss(batch, reversal, WEIGHTS)
+        value = reference.loss(batch, reversal, model)
         assert loss == pytest.approx(value.item(), rel=1e-9)
         gradients = torch.autograd.grad(value, reference.parameters)
         for w, v, g in zip(reference.parameters, velocities, gradients, strict=True):

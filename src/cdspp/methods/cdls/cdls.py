@@ -16,8 +16,7 @@ from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import principal_axes
 from cdspp.core.storage import storable
 from cdspp.methods.base import Float, Int, Problem, Round
-from cdspp.methods.cdls.interior_point import solve_landmarks
-from cdspp.methods.cdls.landmarks import LandmarkProgram
+from cdspp.methods.cdls.landmarks import LandmarkProgram, solve_landmarks
 from cdspp.methods.cdls.source_map import Goals, ProjectedTarget, SourceMap
 from cdspp.methods.labels import few_rows_a_class
 from cdspp.methods.shared.common_subspace import SubspaceMethod
@@ -45,7 +44,6 @@ class WeightedMachine:
         cls, Z: Float, codes: Int, weights: Float, n_classes: int, nu: float
     ) -> WeightedMachine:
         """Train; a class may weigh so little that `nu` has to be lowered."""
-        kept = weights >= NEGLIGIBLE
         sizes = np.bincount(codes, weights=weights, minlength=n_classes)
         heaviest = int(sizes.argmax())
         if n_classes == 1 or not Z.shape[1]:
@@ -59,7 +57,7 @@ class WeightedMachine:
                 stacklevel=2,
             )
             nu = 0.99 * limit
-        machine = NuSVC(nu=nu, kernel="linear", tol=1e-3)
+        kept, machine = weights >= NEGLIGIBLE, NuSVC(nu=nu, kernel="linear", tol=1e-3)
         try:
             with few_rows_a_class():
                 machine.fit(Z[kept], codes[kept], sample_weight=weights[kept])
@@ -80,8 +78,8 @@ class WeightedMachine:
 class CDLSSup(SubspaceMethod):
     r"""Supervised cross-domain landmark selection (CDLS_sup): no selection, one map.
 
-    Maps the source to the target's principal subspace, so that the domains' means, the
-    classes' means and the pairs of one class lie close together:
+    Maps the source to the target's principal subspace, where the means of domains and
+    classes and the pairs of one class shall lie close together:
 
     .. math::
 
@@ -91,8 +89,8 @@ class CDLSSup(SubspaceMethod):
         + \lambda \lVert A \rVert_F^2
 
     with mapped source rows :math:`z_s = A^T x` and projected labelled target rows
-    :math:`z_l`. A linear support vector machine on both recognises target rows. Rows
-    are scaled to unit length first. Unlabelled rows are ignored.
+    :math:`z_l`, all of unit length first. A linear support vector machine on both
+    recognises target rows. Unlabelled rows are ignored.
 
     Parameters
     ----------
@@ -101,12 +99,12 @@ class CDLSSup(SubspaceMethod):
     ridge : float, default=0.5
         Weight :math:`\lambda` of the squared norm of the map.
     nu : float, default=0.5
-        Parameter of the nu-SVC; lowered, with a warning, where the classes' weights
-        make it infeasible.
+        Parameter of the nu-SVC; lowered, with a warning, where the weights of the
+        classes make it infeasible.
     source_weight : {"classes", "rows"}, default="classes"
         Weight of a source row in the nu-SVC: the largest class of the labelled target
-        rows over the largest of the source, which are the sizes of the protocol where a
-        class has all that it asks for; or labelled target rows over source rows.
+        rows over that of the source, the sizes of the protocol where these are met; or
+        labelled target rows over source rows.
 
     Attributes
     ----------
@@ -114,7 +112,7 @@ class CDLSSup(SubspaceMethod):
         The nu in use in the last round.
     projection_, projection_source_, n_features_source_
         As in `cdspp.methods.shared.common_subspace.SubspaceMethod`: the principal axes
-        of the target, whose projected rows are not centred, and the map A.
+        of the target and the map A.
     classes_, transduction_, history_, n_iter_, n_features_in_
         As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
 
@@ -127,10 +125,9 @@ class CDLSSup(SubspaceMethod):
     Cost O(n d min(n, d) + min(n, d)^3) for the axes and for the map, with n labelled
     rows of the domain, and C^2 / 2 small machines. The axes come from the labelled
     rows alone, hence at most one less than these. The released code has no supervised
-    program; this one is put together from its parts: the projection is not centred, and
-    the machine is a nu-SVC with weights of rows. Where the rows leave no margin between
-    two classes that machine does not exist, and `fit` raises `MethodFailed`, as it does
-    where a class lacks a source row or a labelled target row.
+    program; this one joins parts of it: an uncentred projection and a nu-SVC with
+    weights of rows. `fit` raises `MethodFailed` where no margin separates two classes,
+    and where a class lacks a source row or a labelled target row.
 
     References
     ----------
@@ -165,10 +162,8 @@ class CDLSSup(SubspaceMethod):
         nu: float = 0.5,
         source_weight: str = "classes",
     ) -> None:
-        self.n_components = n_components
-        self.ridge = ridge
-        self.nu = nu
-        self.source_weight = source_weight
+        self.n_components, self.ridge = n_components, ridge
+        self.nu, self.source_weight = nu, source_weight
 
     @classmethod
     def work(cls, size: Any) -> tuple[float, float]:
@@ -186,20 +181,18 @@ class CDLSSup(SubspaceMethod):
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
         require_every_class(problem, self.classes_)
-        prepared = self._prepare(problem)
-        source = SourceMap(
-            prepared.X_source,
-            problem.y_source,
-            problem.n_classes,
-            float(self.ridge),
-        )
-        return self._fit_source(source, prepared)
-
-    def _fit_source(self, source: SourceMap, problem: Problem) -> list[Round]:
-        X = problem.X_labelled
+        problem = self._prepare(problem)
+        X, codes, n_classes = problem.X_labelled, problem.y_labelled, problem.n_classes
+        if not self.supervised:
+            X = np.vstack([X, problem.X_unlabelled])
         self.projection_ = principal_axes(X, self.n_components)
-        Z = X @ self.projection_
-        target = ProjectedTarget(Z, problem.y_labelled, Z[:0], problem.n_classes)
+        Z, n = X @ self.projection_, len(codes)
+        return self._fit_rounds(
+            SourceMap(problem.X_source, problem.y_source, n_classes, float(self.ridge)),
+            ProjectedTarget(Z[:n], codes, Z[n:], n_classes),
+        )
+
+    def _fit_rounds(self, source: SourceMap, target: ProjectedTarget) -> list[Round]:
         self._fit_round(source, np.ones(len(source.X)), target, target.first_goals())
         return []
 
@@ -208,15 +201,12 @@ class CDLSSup(SubspaceMethod):
     ) -> Float:
         """Fit the map and the machine; return the mapped source rows."""
         mapped, self.projection_source_ = source.fit(weights, goals)
-        by_class = self.source_weight == "classes"
-        sizes = [
-            np.bincount(codes).max() if by_class else len(codes)
-            for codes in (target.codes, source.codes)
-        ]
+        size = len if self.source_weight == "rows" else _largest_class
+        own = weights * size(target.codes) / size(source.codes)
         self._machine = WeightedMachine.fit(
             np.vstack([mapped, target.labelled]),
             np.concatenate([source.codes, target.codes]),
-            np.concatenate([weights * sizes[0] / sizes[1], np.ones(len(target.codes))]),
+            np.concatenate([own, np.ones(len(target.codes))]),
             target.n_classes,
             float(self.nu),
         )
@@ -227,12 +217,15 @@ class CDLSSup(SubspaceMethod):
         return self._machine.predict(self._place_target(self._prepare_target(X))), None
 
 
+def _largest_class(codes: Int) -> int:
+    return int(np.bincount(codes).max())
+
+
 class CDLS(CDLSSup):
     r"""Cross-domain landmark selection (CDLS): the map and weights of all samples.
 
-    Predicts the unlabelled rows, weighs source and unlabelled rows by how well they
-    help to bring the domains together, and fits map and machine again. With weights
-    :math:`\alpha` of the source and :math:`\beta` of the unlabelled rows,
+    Predicts the unlabelled rows, weighs them (:math:`\beta`) and those of the source
+    (:math:`\alpha`) by how well they bring the domains together, and fits again:
 
     .. math::
 
@@ -256,19 +249,17 @@ class CDLS(CDLSSup):
         Number of rounds; each predicts all unlabelled rows afresh.
     mixed_normaliser : bool, default=True
         In the marginal term of the weights' program, weigh inner products of unlabelled
-        rows by the product of both domains' normalisers, as the released code does;
-        otherwise by the square of the target's.
+        rows by the product of both domains' normalisers, as the released code does,
+        else by the square of the target's.
     norms_of_all_classes : bool, default=True
         In its pair term, sum the squared norms over pairs of all classes, as the
-        released code does, which favours samples with a small projected norm; otherwise
-        over pairs of one class.
+        released code does, which favours samples with a small projected norm, else over
+        pairs of one class.
 
     Attributes
     ----------
-    weights_source_ : ndarray of shape (n_source,)
-        Landmark weights of the source rows in the last round.
-    weights_unlabelled_ : ndarray of shape (n_unlabelled,)
-        Landmark weights of the unlabelled rows in the last round.
+    weights_source_, weights_unlabelled_ : ndarray of shape (n_source,), (n_unlabelled,)
+        Landmark weights of both kinds of rows in the last round.
     projection_, projection_source_, nu_, classes_, transduction_, history_, n_iter_
         As in `CDLSSup`; the axes come from all target rows. `history_` has an entry
         for each round; `n_selected` counts unlabelled rows of positive weight.
@@ -283,10 +274,9 @@ class CDLS(CDLSSup):
     weights' program by an interior-point method in 10 to 20 steps of ``O(sum of n_c^3 +
     n m^2 + (m + C)^3)`` with m components and n_c samples of class c. The axes and the
     marginal mean take in the unlabelled rows from the first round on, as in the
-    released code, where a start from `CDLSSup` is described. Pairs are weighted
-    linearly in the landmark weights. From the second round on the source weighs
-    `delta` times as much in the machine, which makes ``delta=1`` the better choice on
-    some data.
+    released code, though a start from `CDLSSup` is described. Pairs are weighted
+    linearly in the landmark weights. From the second round on the source weighs `delta`
+    times as much in the machine: ``delta=1`` is better on some data.
 
     References
     ----------
@@ -294,10 +284,9 @@ class CDLS(CDLSSup):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from cdspp import CDLS, SourceDomain
     >>> source = SourceDomain([[1.0, 0.0, 0.2], [0.0, 1.0, 0.1]], [0, 1])
-    >>> X = np.array([[0.9, 0.1], [0.2, 1.0], [0.8, 0.3], [0.1, 0.7]])
+    >>> X = [[0.9, 0.1], [0.2, 1.0], [0.8, 0.3], [0.1, 0.7]]
     >>> CDLS().fit(X, [0, 1, -1, -1], source=source).transduction_
     array([0, 1, 0, 1])
     """
@@ -326,8 +315,7 @@ class CDLS(CDLSSup):
         norms_of_all_classes: bool = True,
     ) -> None:
         super().__init__(n_components, ridge, nu, source_weight)
-        self.delta = delta
-        self.max_iter = max_iter
+        self.delta, self.max_iter = delta, max_iter
         self.mixed_normaliser = mixed_normaliser
         self.norms_of_all_classes = norms_of_all_classes
 
@@ -342,17 +330,13 @@ class CDLS(CDLSSup):
         more = 8e-6 * (3 * side**2 + 3 * n**2 / n_classes + 600 * n)
         return 5 * seconds + axes + program, megabytes + more
 
-    def _fit_source(self, source: SourceMap, problem: Problem) -> list[Round]:
-        n_labelled, n_classes = len(problem.X_labelled), problem.n_classes
-        X = np.vstack([problem.X_labelled, problem.X_unlabelled])
-        self.projection_ = principal_axes(X, self.n_components)
-        Z = X @ self.projection_
-        target = ProjectedTarget(
-            Z[:n_labelled], problem.y_labelled, Z[n_labelled:], n_classes
-        )
-        alpha, beta = np.ones(len(source.X)), np.ones(len(problem.X_unlabelled))
-        goals = target.first_goals()
-        rounds: list[Round] = []
+    def _fit_rounds(self, source: SourceMap, target: ProjectedTarget) -> list[Round]:
+        alpha, beta = np.ones(len(source.X)), np.ones(len(target.unlabelled))
+        goals, rounds = target.first_goals(), list[Round]()
+        options: dict[str, Any] = {
+            "mixed_normaliser": self.mixed_normaliser,
+            "norms_of_all_classes": self.norms_of_all_classes,
+        }
         for iteration in range(1, self.max_iter + 1):
             mapped = self._fit_round(source, alpha, target, goals)
             prediction = self._machine.predict(target.unlabelled)
@@ -360,22 +344,8 @@ class CDLS(CDLSSup):
             rounds.append(Round(iteration, prediction, n_selected=selected))
             self.weights_source_, self.weights_unlabelled_ = alpha, beta
             if iteration < self.max_iter and self.delta < 1:
-                alpha, beta = self._weigh(mapped, source.codes, target, prediction)
+                samples = mapped, source.codes, target, prediction
+                program = LandmarkProgram.build(*samples, float(self.delta), **options)
+                alpha, beta = np.split(solve_landmarks(program), [len(mapped)])
             goals = target.goals(prediction, beta)
         return rounds
-
-    def _weigh(
-        self, mapped: Float, codes: Int, target: ProjectedTarget, prediction: Int
-    ) -> tuple[Float, Float]:
-        """Return the landmark weights of the source and of the unlabelled rows."""
-        program = LandmarkProgram.build(
-            mapped,
-            codes,
-            target,
-            prediction,
-            float(self.delta),
-            mixed_normaliser=self.mixed_normaliser,
-            norms_of_all_classes=self.norms_of_all_classes,
-        )
-        weights = solve_landmarks(program)
-        return weights[: len(mapped)], weights[len(mapped) :]

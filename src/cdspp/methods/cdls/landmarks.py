@@ -1,11 +1,12 @@
-r"""Landmark weights of CDLS: the quadratic program.
+r"""Landmark weights of CDLS: the quadratic program and its interior-point method.
 
 Each sample of the projected source and of the projected, pseudo-labelled target gets a
 weight in [0, 1]; the weights of a class add up to a given share of its size, in each
 domain. Samples of one class and domain form a *group*. Between samples i and j of
 groups g and h the Hessian is ``W[g, h] z_i^T z_j``, and ``W[g, h]`` depends on the
 domains alone unless g and h are of one class: a block for each class plus a matrix of
-rank 2m, where m is the number of columns of z. H itself is never formed.
+rank 2m, where m is the number of columns of z. H itself is never formed: a step takes
+one Cholesky factor a class, and one system of about m + 3C equations.
 """
 
 from __future__ import annotations
@@ -14,37 +15,37 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from scipy import linalg
+from scipy.linalg import blas, lapack
 
-from cdspp.core.linalg import class_sums, counts
+from cdspp.core.errors import MethodFailed
+from cdspp.core.linalg import class_sums, counts, diagonal
 from cdspp.methods.base import Float, Int
 from cdspp.methods.cdls.source_map import ProjectedTarget
 
-__all__ = ["LandmarkProgram"]
+__all__ = ["LandmarkProgram", "solve_landmarks"]
+
+TOLERANCE = 1e-10  # Residuals, as a share of the largest entry of the gradient.
+GAP_TOLERANCE = 1e-12  # Mean complementarity, likewise.
+ACCEPTABLE = 1e-6  # Enough where rounding lets these sink no further.
+MAX_STEPS = 50
+TO_THE_BOUNDARY = 0.995
+SMALLEST = 1e-20  # Distance to the bounds at least; below, quotients overflow.
+MAX_ANCHORS = 500
+MOVED = 1e-6  # A smaller change of all weights from one anchor to the next is none.
 
 
 @dataclass(frozen=True, eq=False)
 class LandmarkProgram:
     r"""The program ``min x^T H x / 2 + f^T x`` over the weights x of all samples.
 
-    Subject to ``0 <= x <= 1`` and, for each group, ``sum of x = delta * size``. Samples
-    are the source rows followed by the unlabelled target rows.
-
-    Attributes
-    ----------
-    rows : ndarray of shape (n, m)
-        Projected samples.
-    groups : ndarray of shape (n,)
-        Group of each sample: its class in the source, `n_classes` more in the target.
-    between_domains : ndarray of shape (2, 2)
-        Factors of the inner products of two samples, whatever their classes.
-    within_classes : ndarray of shape (n_classes, 2, 2)
-        What samples of one class add to that.
-    linear : ndarray of shape (n,)
-        The vector f.
-    delta : float
-        Share of the weight of each group.
-    curvature : float, default=0.0
-        Multiple of the unit matrix in H.
+    Subject to ``0 <= x <= 1`` and, for each group, ``sum of x = delta * size``.
+    `rows` (n, m) are the projected samples, source rows first, then the unlabelled
+    target rows. `groups` holds their class, with `n_classes` added in the target. The
+    factors of the inner products of two samples are `between_domains` (2, 2), whatever
+    their classes, to which samples of one class add `within_classes` (n_classes, 2, 2).
+    `linear` is f, `delta` the share of the weight of each group, and `curvature` a
+    multiple of the unit matrix in H.
     """
 
     rows: Float
@@ -67,36 +68,19 @@ class LandmarkProgram:
         mixed_normaliser: bool = True,
         norms_of_all_classes: bool = True,
     ) -> LandmarkProgram:
-        """State the program for projected rows.
+        """State the program for the mapped source rows and a prediction of the target.
 
-        Parameters
-        ----------
-        source : ndarray of shape (n_source, m)
-            Mapped source rows.
-        source_codes : ndarray of shape (n_source,)
-            Their class codes; each class has a row.
-        target : ProjectedTarget
-            Target rows; each class has a labelled one.
-        prediction : ndarray of shape (n_unlabelled,)
-            Class codes predicted for the unlabelled rows.
-        delta : float
-            Share of the weight of each group, in (0, 1).
-        mixed_normaliser : bool, default=True
-            Weigh the inner products of target samples in the marginal term by the
-            product of both domains' normalisers, as the released code does, or by the
-            square of the target's, as the objective says.
-        norms_of_all_classes : bool, default=True
-            Sum the squared norms of the pair term over pairs of all classes, as the
-            released code does, or over pairs of one class, as the objective says.
-
-        Notes
-        -----
-        Over pairs of all classes the norms give a bilinear piece of H, which is linear
-        where the constraints hold: it stands in f, so that H keeps its structure.
+        Each class needs a source row and a labelled target row. `mixed_normaliser`
+        weighs the inner products of target samples in the marginal term by the product
+        of both domains' normalisers, as the released code does, else by the square of
+        the target's, as the objective says. `norms_of_all_classes` sums the squared
+        norms of the pair term over pairs of all classes, as the released code does,
+        else over pairs of one class. Over all classes they give a bilinear piece of H,
+        which is linear where the constraints hold: it stands in f, so that H keeps its
+        structure.
         """
-        n_classes = target.n_classes
+        n_classes, t = target.n_classes, counts(target.codes, target.n_classes)
         s, u = (delta * counts(c, n_classes) for c in (source_codes, prediction))
-        t = counts(target.codes, n_classes)
         a, b = 1.0 / s, 1.0 / (u + t)
         a_all, b_all = 1.0 / s.sum(), 1.0 / (u + t).sum()
         pairs = 1.0 / (s * u + u * t + t * s)
@@ -114,14 +98,10 @@ class LandmarkProgram:
         norms = (0.5 * pairs * partners).ravel()[groups]
         ab_all = a_all * b_all
         bb_all = ab_all if mixed_normaliser else b_all**2
-        return cls(
-            rows=rows,
-            groups=groups,
-            between_domains=np.array([[a_all**2, -ab_all], [-ab_all, bb_all]]),
-            within_classes=np.array([[a**2, -cross], [-cross, b**2]]).T,
-            linear=np.einsum("ij,ij->i", rows, slopes + norms[:, None] * rows),
-            delta=delta,
-        )
+        between_domains = np.array([[a_all**2, -ab_all], [-ab_all, bb_all]])
+        within_classes = np.array([[a**2, -cross], [-cross, b**2]]).T
+        linear = np.einsum("ij,ij->i", rows, slopes + norms[:, None] * rows)
+        return cls(rows, groups, between_domains, within_classes, linear, delta)
 
     @property
     def n_classes(self) -> int:
@@ -135,28 +115,259 @@ class LandmarkProgram:
 
     def sums_of(self, x: Float) -> Float:
         """Return the sum of `x` over each group, (2 n_classes,)."""
-        sums = np.bincount(self.groups, weights=x, minlength=2 * self.n_classes)
-        return np.asarray(sums)
+        return np.asarray(np.bincount(self.groups, x, 2 * self.n_classes))
 
     def product(self, x: Float) -> Float:
         """Return ``H @ x`` in O(n m), without H."""
-        shape = (2, self.n_classes, self.rows.shape[1])
-        sums = class_sums(x[:, None] * self.rows, self.groups, 2 * self.n_classes)
-        sums = sums.reshape(shape)
+        n_groups, m = 2 * self.n_classes, self.rows.shape[1]
+        sums = class_sums(x[:, None] * self.rows, self.groups, n_groups)
+        sums = sums.reshape(2, self.n_classes, m)
         slopes = np.einsum("de,em->dm", self.between_domains, sums.sum(axis=1))[:, None]
         slopes = slopes + np.einsum("cde,ecm->dcm", self.within_classes, sums)
-        slopes = slopes.reshape(2 * self.n_classes, shape[2])[self.groups]
-        product: Float = np.einsum("ij,ij->i", self.rows, slopes) + self.curvature * x
-        return product
+        slopes = slopes.reshape(n_groups, m)[self.groups]
+        product = np.einsum("ij,ij->i", self.rows, slopes)
+        return np.asarray(product + self.curvature * x)
 
     def objective(self, x: Float) -> float:
         """Return the value of the objective; its constant is left out."""
         return float(0.5 * x @ self.product(x) + self.linear @ x)
 
     def near(self, anchor: Float, curvature: float) -> LandmarkProgram:
-        """Return the program with ``curvature * |x - anchor|^2 / 2`` on top."""
-        return replace(
-            self,
-            linear=self.linear - curvature * anchor,
-            curvature=self.curvature + curvature,
+        """Add ``curvature * |x - anchor|^2 / 2`` to the objective."""
+        linear = self.linear - curvature * anchor
+        return replace(self, linear=linear, curvature=self.curvature + curvature)
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """The samples of one class: their part of the equations of a step.
+
+    `members` are ordered by domain; `matrix` is their part of the Hessian, the low-rank
+    term left out, with the penalty of the equalities; `border` has their rows of U,
+    then the columns of their `equalities` in the system.
+    """
+
+    members: Int
+    matrix: Float
+    border: Float
+    equalities: slice
+
+
+class _StepEquations:
+    """``(H + diag(D)) dx - A^T dy = r`` and ``A dx = p`` for the program's H and A.
+
+    With ``H = blocks + U Q U^T``, border ``E = [U, -A^T]`` and ``w = [Q U^T dx; dy]``
+    the samples follow from ``dx = B^{-1} (r - E w)``, and w from a system of one
+    equation for each column of E. Q is indefinite and never inverted. U has the target
+    rows, and those of the source on a basis of their space, of hardly more than C
+    dimensions.
+    """
+
+    def __init__(self, program: LandmarkProgram) -> None:
+        self.program = program
+        # By class, so that the equalities of a block are neighbours.
+        order = np.arange(2 * program.n_classes).reshape(2, -1).T.ravel()
+        self.present = order[program.group_sums[order] > 0]
+        self.penalty = np.zeros(program.n_classes)
+        of_source = program.groups < program.n_classes
+        rows = program.rows[of_source]
+        _, sizes, axes = np.linalg.svd(rows, full_matrices=False)
+        negligible = max(rows.shape) * np.finfo(float).eps * sizes.max(initial=0.0)
+        basis = axes[sizes > negligible].T
+        rank, self.width = basis.shape[1], sum(basis.shape)
+        self.low_rank = np.zeros((len(program.rows), self.width))
+        self.low_rank[of_source, :rank] = rows @ basis
+        self.low_rank[~of_source, rank:] = program.rows[~of_source]
+        (ss, st), (ts, tt) = program.between_domains
+        upper = [ss * np.eye(rank), st * basis.T]
+        self.mixing = np.block([upper, [ts * basis, tt * np.eye(len(basis))]])
+        self.blocks = [self._block(code) for code in range(program.n_classes)]
+
+    def _block(self, code: int) -> _Block:
+        program, n_classes = self.program, self.program.n_classes
+        groups = self.present[self.present % n_classes == code]
+        members = np.hstack([np.flatnonzero(program.groups == g) for g in groups])
+        domain = program.groups[members] // n_classes
+        Z = program.rows[members]
+        factors = program.within_classes[code][np.ix_(domain, domain)]
+        matrix = factors * (Z @ Z.T)
+        # The pair term is indefinite along the groups' sums, which are fixed:
+        # penalising them changes no step and lets the Cholesky factor exist.
+        self.penalty[code] = np.abs(matrix).max()
+        matrix[domain[:, None] == domain] += self.penalty[code]
+        diagonal(matrix)[:] += program.curvature
+        sums = program.groups[members][:, None] == groups
+        border = np.asfortranarray(np.hstack([self.low_rank[members], -1.0 * sums]))
+        first = self.width + int(np.searchsorted(self.present % n_classes, code))
+        equalities = slice(first, first + len(groups))
+        return _Block(members, np.asfortranarray(matrix), border, equalities)
+
+    def residuals(self, at: _Iterate) -> tuple[Float, Float]:
+        program = self.program
+        multipliers = np.zeros(2 * program.n_classes)
+        multipliers[self.present] = at.y
+        gradient = program.product(at.x) + program.linear
+        dual = at.lower - at.upper + multipliers[program.groups] - gradient
+        return dual, (program.group_sums - program.sums_of(at.x))[self.present]
+
+    def factorise(self, added: Float) -> None:
+        """Prepare for ``D = diag(added)``."""
+        width, size = self.width, self.width + len(self.present)
+        inner = np.zeros((size, size))
+        self._factors: list[tuple[Float, Float]] = []
+        for block in self.blocks:
+            factor = _cholesky(block.matrix, added[block.members])
+            half = blas.dtrsm(1.0, factor, block.border, lower=True)
+            product = half.T @ half
+            own = block.equalities
+            inner[:width, :width] += product[:width, :width]
+            inner[own, :width] = product[width:, :width]
+            inner[:width, own] = product[:width, width:]
+            inner[own, own] = product[width:, width:]
+            self._factors.append((factor, half))
+        inner[:width] = self.mixing @ inner[:width]
+        inner[:width, :width] += np.eye(width)
+        self._inner = linalg.lu_factor(inner, overwrite_a=True, check_finite=False)
+
+    def direction(
+        self, at: _Iterate, missing: tuple[Float, Float], lower: Float, upper: Float
+    ) -> _Iterate:
+        """Return the step that changes the products of bounds and multipliers so."""
+        x, rest = at.x, 1 - at.x
+        dx, dy = self._solve(missing[0] + lower / x - upper / rest, missing[1])
+        lower, upper = (lower - at.lower * dx) / x, (upper + at.upper * dx) / rest
+        return _Iterate(dx, lower, upper, dy)
+
+    def _solve(self, r: Float, p: Float) -> tuple[Float, Float]:
+        """Return dx and dy; `p` and dy have one entry for each group present."""
+        width = self.width
+        by_group = np.zeros(2 * self.program.n_classes)
+        by_group[self.present] = p
+        r = r + (np.tile(self.penalty, 2) * by_group)[self.program.groups]
+        w, halves = np.zeros(width + len(p)), []
+        w[width:] = p
+        for block, (factor, half) in zip(self.blocks, self._factors, strict=True):
+            halves.append(blas.dtrsv(factor, r[block.members], lower=True))
+            product = halves[-1] @ half
+            w[:width] += product[:width]
+            w[block.equalities] += product[width:]
+        w[:width] = self.mixing @ w[:width]
+        w = linalg.lu_solve(self._inner, w, check_finite=False)
+        dx = np.empty_like(r)
+        parts = zip(self.blocks, self._factors, halves, strict=True)
+        for block, (factor, half), left in parts:
+            left -= half[:, :width] @ w[:width]
+            left -= half[:, width:] @ w[block.equalities]
+            dx[block.members] = blas.dtrsv(factor, left, lower=True, trans=True)
+        return dx, w[width:]
+
+
+def _cholesky(matrix: Float, added: Float) -> Float:
+    """Return the lower factor of ``matrix + diag(added)``, shifted if need be.
+
+    What stands above the diagonal of the factor is not part of it.
+    """
+    shift = 0.0
+    for _ in range(12):
+        shifted = matrix.copy(order="F")
+        diagonal(shifted)[:] += added + shift
+        # LAPACK itself: for so small a block SciPy's checks cost more than the factor.
+        factor, failed = lapack.dpotrf(
+            shifted, lower=True, clean=False, overwrite_a=True
         )
+        if not failed:
+            return np.asarray(factor)
+        shift = max(10.0 * shift, 1e-8 * float(np.abs(matrix).max()))
+    raise MethodFailed("the landmark weights' quadratic program is not convex enough")
+
+
+@dataclass(eq=False)
+class _Iterate:
+    """Weights `x`, multipliers of ``0 <= x``, of ``x <= 1`` and of the equalities."""
+
+    x: Float
+    lower: Float
+    upper: Float
+    y: Float
+
+    def gap(self) -> float:
+        """Return the mean complementarity."""
+        products = self.x @ self.lower + (1 - self.x) @ self.upper
+        return float(products / 2 / len(self.x))
+
+    def longest_step(self, direction: _Iterate) -> float:
+        """Return the longest step, one at most, that keeps every bound."""
+        bounds = (self.x, direction.x), (1 - self.x, -direction.x)
+        signs = (self.lower, direction.lower), (self.upper, direction.upper)
+        longest = 1.0
+        for value, change in (*bounds, *signs):
+            falling = change < 0
+            if falling.any():
+                ratio = float(np.min(-value[falling] / change[falling]))
+                longest = min(longest, ratio)
+        return longest
+
+    def moved(self, direction: _Iterate, step: float) -> _Iterate:
+        """Return the iterate after a step."""
+        x = self.x + step * direction.x
+        return _Iterate(
+            np.clip(x, SMALLEST, np.nextafter(1.0, 0.0)),
+            self.lower + step * direction.lower,
+            self.upper + step * direction.upper,
+            self.y + step * direction.y,
+        )
+
+
+def solve_landmarks(program: LandmarkProgram) -> Float:
+    r"""Return weights in [0, 1] that solve the program; equal samples get equal ones.
+
+    Mehrotra's predictor and corrector from ``x = delta``: 10 to 20 steps of ``O(sum of
+    n_c^3 + sum of n_c^2 m + n m^2 + (m + C)^3)`` with n_c samples of class c. Where the
+    constraints hold, H has a few slightly negative eigenvalues. Mostly the linear part
+    outweighs them. Where the method does not converge, a sequence of convex programs
+    near the last solution leads to a minimum, a local one at least, or to
+    `MethodFailed`.
+    """
+    solution = _minimise(program)
+    if solution is not None:
+        return solution
+    x = np.full(len(program.rows), program.delta)
+    largest = float(np.einsum("ij,ij->i", program.rows, program.rows).max())
+    curvature = 1e-2 * float(np.abs(program.within_classes).max()) * largest
+    for _ in range(MAX_ANCHORS):
+        found = _minimise(program.near(x, curvature))
+        if found is None:
+            curvature *= 4.0
+            continue
+        change, x = float(np.abs(found - x).max()), found
+        if change < MOVED:
+            return x
+    raise MethodFailed("the landmark weights did not converge")
+
+
+def _minimise(program: LandmarkProgram) -> Float | None:
+    """Run the interior-point method; None where it does not converge."""
+    x = np.full(len(program.rows), program.delta)
+    scale = float(np.abs(program.product(x) + program.linear).max())
+    if scale == 0.0:
+        return x
+    equations = _StepEquations(program)
+    bounds = np.full_like(x, scale)
+    at = _Iterate(x, bounds, bounds, np.zeros(len(equations.present)))
+    for _ in range(MAX_STEPS):
+        missing = equations.residuals(at)
+        worst = [float(np.abs(part).max()) for part in missing]
+        error = max(worst[0] / scale, worst[1])
+        if error < TOLERANCE and at.gap() < GAP_TOLERANCE * scale:
+            return np.clip(at.x, 0.0, 1.0)
+        equations.factorise(at.lower / at.x + at.upper / (1 - at.x))
+        lower, upper = -at.x * at.lower, -(1 - at.x) * at.upper
+        predictor = equations.direction(at, missing, lower, upper)
+        gap = at.moved(predictor, at.longest_step(predictor)).gap()
+        centre = gap**3 / at.gap() ** 2
+        lower += centre - predictor.x * predictor.lower
+        upper += centre + predictor.x * predictor.upper
+        direction = equations.direction(at, missing, lower, upper)
+        at = at.moved(direction, TO_THE_BOUNDARY * at.longest_step(direction))
+    acceptable = error < ACCEPTABLE and at.gap() < ACCEPTABLE * scale
+    return np.clip(at.x, 0.0, 1.0) if acceptable else None

@@ -19,9 +19,8 @@ __all__ = ["Goals", "ProjectedTarget", "SourceMap"]
 class Goals(NamedTuple):
     """Where the target's weighted rows lie.
 
-    Shapes: `sums` (n_classes, m) of the rows of each class, `labelled` and `pseudo`
-    (n_classes,) the weights of labelled and pseudo-labelled rows in these sums, `mean`
-    (m,) of all rows.
+    By class the `sums` of the rows, (n_classes, m), and the weights of `labelled` and
+    `pseudo`-labelled rows in these sums; the `mean` of all rows, (m,).
     """
 
     sums: Float
@@ -32,19 +31,7 @@ class Goals(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ProjectedTarget:
-    """Target rows in the principal subspace of dimension m.
-
-    Attributes
-    ----------
-    labelled : ndarray of shape (n_labelled, m)
-        Labelled rows.
-    codes : ndarray of shape (n_labelled,)
-        Their class codes.
-    unlabelled : ndarray of shape (n_unlabelled, m)
-        Unlabelled rows.
-    n_classes : int
-        Number of classes.
-    """
+    """Target rows in the principal subspace of dimension m, class codes of some."""
 
     labelled: Float
     codes: Int
@@ -53,24 +40,19 @@ class ProjectedTarget:
 
     def first_goals(self) -> Goals:
         """Return the goals without predictions: unlabelled rows count in the mean."""
-        return Goals(
-            sums=class_sums(self.labelled, self.codes, self.n_classes),
-            labelled=counts(self.codes, self.n_classes),
-            pseudo=np.zeros(self.n_classes),
-            mean=np.vstack([self.labelled, self.unlabelled]).mean(axis=0),
-        )
+        sums = class_sums(self.labelled, self.codes, self.n_classes)
+        sizes = counts(self.codes, self.n_classes)
+        mean = np.vstack([self.labelled, self.unlabelled]).mean(axis=0)
+        return Goals(sums, sizes, np.zeros(self.n_classes), mean)
 
     def goals(self, prediction: Int, weights: Float) -> Goals:
         """Return the goals with weighted unlabelled rows in their predicted classes."""
-        weighted = weights[:, None] * self.unlabelled
-        sums = class_sums(self.labelled, self.codes, self.n_classes)
-        sums += class_sums(weighted, prediction, self.n_classes)
-        return Goals(
-            sums=sums,
-            labelled=counts(self.codes, self.n_classes),
-            pseudo=class_sums(weights[:, None], prediction, self.n_classes).ravel(),
-            mean=sums.sum(axis=0) / (len(self.labelled) + weights.sum()),
-        )
+        sums, sizes, _, _ = self.first_goals()
+        column, n_classes = weights[:, None], self.n_classes
+        sums += class_sums(column * self.unlabelled, prediction, n_classes)
+        pseudo = class_sums(column, prediction, n_classes).ravel()
+        mean = sums.sum(axis=0) / (len(self.labelled) + weights.sum())
+        return Goals(sums, sizes, pseudo, mean)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,18 +60,8 @@ class SourceMap:
     r"""The ridge regression that maps source rows to where the target's classes lie.
 
     Minimises the squared distances of weighted means and pairs, with ``(M + ridge I) A
-    = R``, where ``M = F^T F`` and ``R = F^T W`` for few rows `F` made of the source.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        Source rows.
-    codes : ndarray of shape (n,)
-        Class codes; each class has a row.
-    n_classes : int
-        Number of classes.
-    ridge : float
-        Weight of the squared norm of A.
+    = R``, where ``M = F^T F`` and ``R = F^T W`` for few rows `F` made of the source
+    rows X, (n, d). Each class has a row.
     """
 
     X: Float
@@ -105,25 +77,15 @@ class SourceMap:
     def fit(self, weights: Float, goals: Goals) -> tuple[Float, Float]:
         """Return the mapped source rows (n, m) and the map A (d, m).
 
-        Parameters
-        ----------
-        weights : ndarray of shape (n,)
-            Landmark weights of the source rows; those of a class must not all be zero.
-        goals : Goals
-            Where the target's weighted rows lie.
+        The landmark weights of the source rows of a class must not all be zero.
         """
         sums, labelled, pseudo, mean = goals
         own = np.bincount(self.codes, weights=weights, minlength=self.n_classes)
         pairs = 1.0 / (own * pseudo + pseudo * labelled + labelled * own)
         factors = 1.0 / (labelled + pseudo) + pairs * own
         right = np.vstack([mean, factors[:, None] * sums])
-        shares = weights / own[self.codes]
-        means = np.vstack(
-            [
-                weights / own.sum(),
-                one_hot(self.codes, self.n_classes).T * shares,
-            ]
-        )
+        shares = one_hot(self.codes, self.n_classes).T * (weights / own[self.codes])
+        means = np.vstack([weights / own.sum(), shares])
         scales = np.sqrt(weights * (pairs * (pseudo + labelled))[self.codes])
         n, d = self.X.shape
         solve = self._solve_by_rows if n + len(means) < d else self._solve_by_features

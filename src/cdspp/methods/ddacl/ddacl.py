@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -66,35 +66,28 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_classes, n_components)
-        Weights of the classifier.
-    intercept_ : ndarray of shape (n_classes,)
-        Its intercepts.
+    coef_, intercept_ : ndarray of shape (n_classes, n_components), (n_classes,)
+        Weights and intercepts of the classifier.
     objective_ : ndarray of shape (max_iter + 1,)
         Objective at the end of the first fit, which sees the labelled target rows
         alone, and of each round. Where the last is negative the fit has diverged
-        (`collapsed_`, with a CollapseWarning): nothing but the number of line searches
-        bounds it.
+        (`collapsed_`, with a CollapseWarning).
     projection_, projection_source_, n_features_source_
         See `cdspp.methods.shared.common_subspace.SubspaceMethod`.
     classes_, transduction_, history_, n_iter_, n_features_in_
         As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
-
-    Raises
-    ------
-    MethodFailed
-        A class has no source row or no labelled target row.
 
     Notes
     -----
     An evaluation costs O(r C (n + d)) a domain with its n labelled rows, r features or
     rows, whichever are fewer, and d components; there are about 60 a round. A QR
     decomposition a domain makes r small, O(d_s n_s^2) once. Unlabelled rows are read
-    once a round. The separation of class means is concave: where class means scatter
-    widely in both domains, the objective is unbounded below and only the limited number
-    of line searches keeps the result finite, which then depends on the seed and on
-    rounding. Hence the optimiser of the authors' code, and its softmax that overflows,
-    are part of the method.
+    once a round. The separation of class means is concave: where they scatter widely in
+    both domains, the objective is unbounded below and only the limited number of line
+    searches keeps the result finite, which then depends on the seed and on rounding.
+    Hence the optimiser of the authors' code, and its softmax that overflows, are part
+    of the method. `fit` raises `MethodFailed` where a class has no source row or no
+    labelled target row.
 
     References
     ----------
@@ -135,13 +128,9 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
         n_line_searches: int = 20,
         random_state: Any = None,
     ) -> None:
-        self.beta = beta
-        self.tau = tau
-        self.ridge = ridge
-        self.n_components = n_components
-        self.max_iter = max_iter
-        self.n_line_searches = n_line_searches
-        self.random_state = random_state
+        self.beta, self.tau, self.ridge = beta, tau, ridge
+        self.n_components, self.random_state = n_components, random_state
+        self.max_iter, self.n_line_searches = max_iter, n_line_searches
 
     @classmethod
     def work(cls, size: Any) -> tuple[float, float]:
@@ -204,23 +193,15 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
     def _fit_target(self, problem: Problem) -> None:
         """Fit the classifier and the target projection on the labelled target rows."""
         target = Reduced(problem.X_labelled, self.projection_)
-        start = Parameters(self.coef_, self.intercept_, (target.projection,))
         domains = [(target.rows, problem.y_labelled)]
-        (projection,) = self._minimise(
-            AlignmentObjective(domains, start, float(self.ridge)), start
-        )
+        (projection,) = self._minimise(domains, (target.projection,))
         self.projection_ = target.expand(projection)
 
     def _fit_domains(self, problem: Problem, codes: Int) -> None:
         """Fit on both domains, from the current values, with labels `codes`."""
         n_classes, n_labelled = problem.n_classes, len(problem.X_labelled)
-        means = stacked_means(
-            [
-                (problem.X_labelled, problem.y_labelled),
-                (problem.X_unlabelled, codes),
-            ],
-            n_classes,
-        )
+        known = problem.X_labelled, problem.y_labelled
+        means = stacked_means([known, (problem.X_unlabelled, codes)], n_classes)
         target = Reduced(np.vstack([problem.X_labelled, means]), self.projection_)
         source = (problem.X_source, problem.y_source)
         labelled = (target.rows[:n_labelled], problem.y_labelled)
@@ -231,18 +212,20 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
             attraction=self.beta / norm,
             separation=self.tau * n_classes / max(n_classes - 1, 1),
         )
-        placed = (self._placed, target.projection)
-        start = Parameters(self.coef_, self.intercept_, placed)
         self._placed, projection = self._minimise(
-            AlignmentObjective([source, labelled], start, float(self.ridge), alignment),
-            start,
+            [source, labelled], (self._placed, target.projection), alignment
         )
         self.projection_ = target.expand(projection)
 
     def _minimise(
-        self, objective: AlignmentObjective, start: Parameters
+        self,
+        domains: Sequence[tuple[Float, Int]],
+        projections: tuple[Float, ...],
+        alignment: AlignmentTerm | None = None,
     ) -> tuple[Float, ...]:
-        """Minimise from `start`; keep the classifier, return the projections."""
+        """Minimise from here; keep the classifier, return the projections."""
+        start = Parameters(self.coef_, self.intercept_, projections)
+        objective = AlignmentObjective(domains, start, float(self.ridge), alignment)
         found = minimise(objective, start.pack(), self.n_line_searches)
         self._objectives.append(found.trace[-1])
         end = start.unpack(found.x)

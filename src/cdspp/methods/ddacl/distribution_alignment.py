@@ -29,14 +29,8 @@ __all__ = [
 class Parameters:
     """What is learnt; also the gradient with respect to it.
 
-    Attributes
-    ----------
-    weights : ndarray of shape (n_classes, n_components)
-        Weights of the classifier.
-    biases : ndarray of shape (n_classes,)
-        Its intercepts.
-    projections : tuple of ndarray of shape (d, n_components)
-        One a domain.
+    `weights` (n_classes, n_components) and `biases` of the classifier, and of each
+    domain a projection (d, n_components).
     """
 
     weights: Float
@@ -50,26 +44,21 @@ class Parameters:
 
     def unpack(self, vector: Float) -> Parameters:
         """Return views of a vector in the shapes of these parameters."""
-        views, first = [], 0
-        for array in (self.weights, self.biases, *self.projections):
-            part = vector[first : first + array.size]
-            views.append(part.reshape(array.shape))
-            first += array.size
-        return Parameters(views[0], views[1], tuple(views[2:]))
+        arrays = (self.weights, self.biases, *self.projections)
+        parts = np.split(vector, np.cumsum([array.size for array in arrays])[:-1])
+        weights, biases, *projections = (
+            part.reshape(array.shape) for part, array in zip(parts, arrays, strict=True)
+        )
+        return Parameters(weights, biases, tuple(projections))
 
 
 @dataclass(frozen=True, eq=False)
 class AlignmentTerm:
     """Pulls the projected means of two domains together, those of the classes apart.
 
-    Parameters
-    ----------
-    means : tuple of two ndarrays of shape (n_classes + 1, d)
-        Of source and target: mean of all rows, then class means.
-    attraction : float
-        Weight of the squared distances of the means of both domains.
-    separation : float
-        Weight of the squared distances of class means to their average, in a domain.
+    `means` (n_classes + 1, d) of source and target: of all rows, then of each class.
+    `attraction` weighs the squared distances of the means of both domains,
+    `separation` those of class means to their average, in a domain.
     """
 
     means: tuple[Float, Float]
@@ -92,42 +81,28 @@ class AlignmentTerm:
         return value / 2.0
 
 
+@dataclass(frozen=True, eq=False)
 class AlignmentObjective:
     r"""Cross entropy of the labelled rows, alignment and ridge, with the gradient.
 
-    Parameters
-    ----------
-    domains : sequence of (X, codes)
-        Labelled rows of each domain and their class codes.
-    like : Parameters
-        Gives the shapes.
-    ridge : float
-        Weight of the squared norm of all parameters but the intercepts.
-    alignment : AlignmentTerm, default=None
-        For two domains.
+    Over labelled rows and class codes of each domain; `like` gives the shapes. The
+    intercepts are not regularised. An alignment takes two domains.
     """
 
-    def __init__(
-        self,
-        domains: Sequence[tuple[Float, Int]],
-        like: Parameters,
-        ridge: float,
-        alignment: AlignmentTerm | None = None,
-    ) -> None:
-        self._domains = domains
-        self._like = like
-        self._ridge = ridge
-        self._alignment = alignment
+    domains: Sequence[tuple[Float, Int]]
+    like: Parameters
+    ridge: float
+    alignment: AlignmentTerm | None = None
 
     def __call__(self, vector: Float) -> tuple[float, Float]:
         """Return value and gradient; the value is NaN where the softmax overflows."""
-        at = self._like.unpack(vector)
-        gradient = self._ridge * vector
-        slopes = self._like.unpack(gradient)
+        at = self.like.unpack(vector)
+        gradient = self.ridge * vector
+        slopes = self.like.unpack(gradient)
         slopes.biases[:] = 0.0
-        value = 0.5 * self._ridge * float(vector @ vector - at.biases @ at.biases)
+        value = 0.5 * self.ridge * float(vector @ vector - at.biases @ at.biases)
         for (X, codes), P, slope in zip(
-            self._domains, at.projections, slopes.projections, strict=True
+            self.domains, at.projections, slopes.projections, strict=True
         ):
             scores = X @ (P @ at.weights.T) + at.biases
             loss, errors = _cross_entropy(scores, codes)
@@ -138,8 +113,8 @@ class AlignmentObjective:
             slope += pulled @ at.weights
             slopes.weights[:] += pulled.T @ P
             slopes.biases[:] += errors.sum(axis=0)
-        if self._alignment is not None:
-            value += self._alignment.add(at.projections, slopes.projections)
+        if self.alignment is not None:
+            value += self.alignment.add(at.projections, slopes.projections)
         return value, gradient
 
 
@@ -164,12 +139,7 @@ def _cross_entropy(scores: Float, codes: Int) -> tuple[float, Float]:
 def stacked_means(blocks: Sequence[tuple[Float, Int]], n_classes: int) -> Float:
     """Return the mean of all rows, then the class means, (n_classes + 1, d).
 
-    Parameters
-    ----------
-    blocks : sequence of (X, codes)
-        Rows and their class codes; every class has a row in one of the blocks.
-    n_classes : int
-        Number of classes.
+    Every class has a row in one of the blocks of rows and class codes.
     """
     sums = sum(class_sums(X, codes, n_classes) for X, codes in blocks)
     sizes = sum(counts(codes, n_classes) for _, codes in blocks)
@@ -180,17 +150,8 @@ def stacked_means(blocks: Sequence[tuple[Float, Int]], n_classes: int) -> Float:
 def discrepancy_norm(y_source: Int, y_target: Int, n_classes: int) -> float:
     """Return the Frobenius norm of the n x n matrix of the squared discrepancy.
 
-    Parameters
-    ----------
-    y_source, y_target : ndarray of class codes
-        Of all rows of each domain; every class occurs in both.
-    n_classes : int
-        Number of classes.
-
-    Notes
-    -----
     By the small matrix of products of its factors: the indicators of all rows and of
-    each class, divided by their number.
+    each class, divided by their number. Every class occurs in both domains.
     """
     of_all = 1.0 / len(y_source) + 1.0 / len(y_target)
     of_class = 1.0 / counts(y_source, n_classes) + 1.0 / counts(y_target, n_classes)
@@ -200,24 +161,11 @@ def discrepancy_norm(y_source: Int, y_target: Int, n_classes: int) -> float:
 class Reduced:
     """Rows and a projection in as many coordinates as there are rows, exactly.
 
-    All gradients of a projection but the ridge's lie in the span of the rows. An
-    orthonormal basis of it thus gives a smaller problem with the same values; what is
-    left of the projection is only ever scaled, and one more feature, zero in all rows,
-    carries its norm.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n, d)
-        Rows, and whatever else multiplies the projection.
-    projection : ndarray of shape (d, n_components)
-        Initial projection.
-
-    Attributes
-    ----------
-    rows : ndarray of shape (n, r)
-        ``r = n + 1`` where this is less than d, else d.
-    projection : ndarray of shape (r, n_components)
-        The initial projection in the same coordinates.
+    All gradients of a projection but the ridge's lie in the span of the `rows`, which
+    hold whatever else multiplies the projection, too. An orthonormal basis of it thus
+    gives a smaller problem with the same values; what is left of the projection is only
+    ever scaled, and one more feature, zero in all rows, carries its norm. From (n, d)
+    this leads to (n, n + 1) where it is narrower.
     """
 
     def __init__(self, rows: Float, projection: Float) -> None:
@@ -239,7 +187,7 @@ class Reduced:
         self._rest = rest / norm if norm else rest
 
     def expand(self, projection: Float) -> Float:
-        """Return a projection of shape (r, n_components) in the original features."""
+        """Return a reduced projection in the original features."""
         if self._basis is None:
             return projection
         inside = self._basis @ projection[:-1]

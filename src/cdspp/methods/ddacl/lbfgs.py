@@ -7,16 +7,16 @@ optimiser stops need this very one: another L-BFGS ends elsewhere.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from cdspp.methods.base import Float
 
 __all__ = ["Minimum", "Objective", "minimise"]
 
-Float = NDArray[np.float64]
 Objective = Callable[[Float], tuple[float, Float]]
 
 N_PAIRS = 4
@@ -31,17 +31,7 @@ MAX_GROWTH = 100.0
 
 
 class Minimum(NamedTuple):
-    """Where the optimiser stopped.
-
-    Attributes
-    ----------
-    x : ndarray of shape (n,)
-        The last point.
-    trace : list of float
-        Objective at the start and after each line search.
-    n_evaluations : int
-        How often the objective was evaluated.
-    """
+    """Where the optimiser stopped, and the objective at first and after each search."""
 
     x: Float
     trace: list[float]
@@ -51,53 +41,32 @@ class Minimum(NamedTuple):
 def minimise(objective: Objective, x: Float, n_line_searches: int) -> Minimum:
     """Minimise a differentiable function by at most `n_line_searches` line searches.
 
-    Parameters
-    ----------
-    objective : callable
-        ``objective(x)`` returns value and gradient. A value that is not finite marks a
-        point that the line search has to shrink back from.
-    x : ndarray of shape (n,)
-        Start, where the value is finite.
-    n_line_searches : int
-        Number of line searches; a failed one counts. Two failures in a row, or a zero
-        gradient, end the search earlier.
-
-    Returns
-    -------
-    minimum : Minimum
-        The last point, not necessarily near a minimum.
-
-    Notes
-    -----
-    Time and memory beside the evaluations are O(n).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from cdspp.methods.ddacl.lbfgs import minimise
-    >>> found = minimise(lambda x: (x @ x, 2.0 * x), np.array([3.0, 4.0]), 10)
-    >>> bool(found.trace[-1] < 1e-12)
-    True
+    ``objective(x)`` returns value and gradient. A value that is not finite marks a
+    point that the line search has to shrink back from; at the start it is finite. A
+    failed search counts. Two failures in a row, or a zero gradient, end earlier. Time
+    and memory beside the evaluations are O(n).
     """
-    memory = _Memory()
+    pairs: deque[tuple[Float, Float, float]] = deque(maxlen=N_PAIRS)
     value, gradient = objective(x)
     trace, n_evaluations = [value], 1
     trusted, last_change = False, -1.0 / MAX_GROWTH
     for _ in range(n_line_searches):
         if not gradient @ gradient > 0.0:
             break
-        direction = memory.direction(gradient)
+        direction = _direction(pairs, gradient)
         slope = float(direction @ gradient)
         if not slope < 0.0:
             direction, slope = -gradient, -float(gradient @ gradient)
-            memory.forget()
+            pairs.clear()
             trusted = False
         search = _LineSearch(objective, x, direction, _Point(0, value, slope, gradient))
         end = search.run(min(1.0, MAX_GROWTH * abs(last_change) / abs(slope)))
         n_evaluations += search.n_evaluations
         succeeded = search.accepts(end)
         if succeeded:
-            memory.remember(end.step * direction, end.gradient - gradient)
+            step, change = end.step * direction, end.gradient - gradient
+            if curvature := float(step @ change):
+                pairs.append((step, change, curvature))
             trusted, last_change = True, end.step * slope
         x, value, gradient = x + end.step * direction, end.value, end.gradient
         trace.append(value)
@@ -105,44 +74,31 @@ def minimise(objective: Objective, x: Float, n_line_searches: int) -> Minimum:
             if not trusted:
                 break
             trusted = False
-            memory.forget()
+            pairs.clear()
     return Minimum(x, trace, n_evaluations)
 
 
-class _Memory:
-    """The latest pairs of a step and the change of the gradient along it."""
+def _direction(pairs: Sequence[tuple[Float, Float, float]], gradient: Float) -> Float:
+    """Return the quasi-Newton direction, by the two-loop recursion.
 
-    def __init__(self) -> None:
-        self._pairs: list[tuple[Float, Float, float]] = []
-
-    def forget(self) -> None:
-        self._pairs = []
-
-    def remember(self, step: Float, change: Float) -> None:
-        curvature = float(step @ change)
-        if curvature:
-            self._pairs = [*self._pairs[1 - N_PAIRS :], (step, change, curvature)]
-
-    def direction(self, gradient: Float) -> Float:
-        """Return the quasi-Newton direction, by the two-loop recursion."""
-        if not self._pairs:
-            return -gradient / (gradient @ gradient)
-        rest, weights = gradient.copy(), []
-        for step, change, curvature in reversed(self._pairs):
-            weights.append((step @ rest) / curvature)
-            rest -= weights[-1] * change
-        # Scaled by the oldest pair; textbooks take the newest.
-        _, oldest, curvature = self._pairs[0]
-        direction = rest * (-curvature / (oldest @ oldest))
-        for (step, change, curvature), weight in zip(
-            self._pairs, reversed(weights), strict=True
-        ):
-            direction -= ((change @ direction) / curvature + weight) * step
-        return np.asarray(direction)
+    From the latest pairs of a step and the change of the gradient along it, each with
+    their product.
+    """
+    if not pairs:
+        return -gradient / (gradient @ gradient)
+    rest, weights = gradient.copy(), []
+    for step, change, curvature in reversed(pairs):
+        weights.append((step @ rest) / curvature)
+        rest -= weights[-1] * change
+    # Scaled by the oldest pair; textbooks take the newest.
+    _, oldest, curvature = pairs[0]
+    direction = rest * (-curvature / (oldest @ oldest))
+    for (step, change, curvature), weight in zip(pairs, reversed(weights), strict=True):
+        direction -= ((change @ direction) / curvature + weight) * step
+    return np.asarray(direction)
 
 
-@dataclass(frozen=True, eq=False)
-class _Point:
+class _Point(NamedTuple):
     """A point on the line: step from the start, value, slope, gradient."""
 
     step: float
@@ -161,17 +117,13 @@ class _LineSearch:
     def __init__(
         self, objective: Objective, x: Float, direction: Float, start: _Point
     ) -> None:
-        self._objective = objective
-        self._x = x
-        self._direction = direction
-        self._start = start
-        self._cap = SLOPE_SHARE * abs(start.slope)
+        self._objective, self._x, self._direction = objective, x, direction
+        self._start, self._cap = start, SLOPE_SHARE * abs(start.slope)
         self.n_evaluations = 0
 
     def run(self, step: float) -> _Point:
         """Return the point where the search ends, `step` being the first trial."""
-        low, high, width = self._extrapolate(step)
-        return self._interpolate(low, high, width)
+        return self._interpolate(*self._extrapolate(step))
 
     def accepts(self, point: _Point) -> bool:
         """Return whether the end of the search is a success."""

@@ -7,8 +7,8 @@ another, with a machine whose kernel is ``K + sum_m d_m g_m g_m^T`` for the colu
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Protocol
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg
@@ -18,17 +18,15 @@ from cdspp.core.storage import storable
 from cdspp.methods.base import Float, Int
 
 __all__ = [
-    "BinaryProblem",
+    "AugmentedMachine",
     "GaussianKernel",
     "Schedule",
     "Solution",
     "TargetExpansion",
     "add_columns",
-    "block_diagonal",
     "cold_start",
     "gaussian",
     "generate_columns",
-    "learn_weights",
     "next_weights",
     "root_sums",
     "symmetric_root",
@@ -38,29 +36,18 @@ __all__ = [
 ROUNDING = 1e-13
 
 
-@dataclass(frozen=True, eq=False)
 class GaussianKernel:
     """Gaussian kernel ``exp(-gamma |a - b|^2)`` of rows of unit length.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        Rows; gamma is one over the mean of all n^2 squared distances, those of a row
-        to itself included, and zero where all rows are equal.
+    Gamma is one over the mean of all n^2 squared distances; zero if all rows are equal.
     """
 
-    X: Float
-    gamma: float = field(init=False)
-    gram: Float = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Choose gamma and compute the Gram matrix of the rows."""
-        distances = squared_distances(self.X, self.X)
+    def __init__(self, X: Float) -> None:
+        distances = squared_distances(X, X)
         mean = distances.mean()
-        gamma = 1.0 / mean if mean > ROUNDING else 0.0
-        distances *= -gamma
-        object.__setattr__(self, "gamma", gamma)
-        object.__setattr__(self, "gram", np.exp(distances, out=distances))
+        self.X, self.gamma = X, 1.0 / mean if mean > ROUNDING else 0.0
+        distances *= -self.gamma
+        self.gram: Float = np.exp(distances, out=distances)
 
 
 def gaussian(X: Float, rows: Float, gamma: float) -> Float:
@@ -71,19 +58,7 @@ def gaussian(X: Float, rows: Float, gamma: float) -> Float:
 @storable
 @dataclass(frozen=True, eq=False)
 class TargetExpansion:
-    """Decision values of target rows x: ``k(x, rows) @ coefficients + intercepts``.
-
-    Attributes
-    ----------
-    rows : ndarray of shape (n, d)
-        Target rows of the fit.
-    gamma : float
-        Of their kernel.
-    coefficients : ndarray of shape (n, n_classes)
-        What each row adds to the value of each class.
-    intercepts : ndarray of shape (n_classes,)
-        Constants.
-    """
+    """Decision values of target rows x: ``k(x, rows) @ coefficients + intercepts``."""
 
     rows: Float
     gamma: float
@@ -114,18 +89,8 @@ class Schedule:
 class Solution:
     """A machine solved for fixed weights of its columns.
 
-    Attributes
-    ----------
-    weights : ndarray of shape (n_columns,)
-        The weights d it was solved with.
-    dual : ndarray of shape (n,)
-        Dual variables, signed or not as the method likes.
-    strengths : ndarray of shape (n_columns,)
-        Quadratic form of the dual variables with each base kernel.
-    objective : float
-        Value that the weights change until it settles.
-    offset : float
-        Intercept of the machine, where it has one.
+    The `dual` variables are signed or not as the method likes; `strengths` holds their
+    quadratic form with the kernel of each column.
     """
 
     weights: Float
@@ -135,18 +100,44 @@ class Solution:
     offset: float = 0.0
 
 
-class BinaryProblem(Protocol):
-    """A class against the others: a machine for given weights, and its next column."""
+class AugmentedMachine(ABC):
+    """A class against the others: solved for given weights of columns, one at first.
+
+    A column (n,) comes with its expansion in the target rows, the last ones of the fit;
+    `scale` is the square root of the trace bound.
+    """
+
+    def __init__(self, first: tuple[Float, Float], scale: float) -> None:
+        self._columns, self._expansions = (vector[:, None] for vector in first)
+        self._scale = scale
 
     @property
     def n_columns(self) -> int:
         """Number of columns so far."""
+        return len(self._columns.T)
 
+    @abstractmethod
     def solve(self, weights: Float) -> Solution:
         """Solve the machine with the columns weighted."""
 
+    @abstractmethod
     def extend(self, solution: Solution) -> bool:
         """Add the column that `solution` violates most; return whether there is one."""
+
+    @abstractmethod
+    def expansion(self, solution: Solution) -> tuple[Float, float]:
+        """Return the coefficients of the target rows and the constant."""
+
+    def _add(self, dual: Float, column: Float) -> bool:
+        """Add the column of signed dual variables, to be scaled, unless it is zero."""
+        norm = float(dual @ column)
+        if norm <= 0:
+            return False
+        factor = self._scale / np.sqrt(norm)
+        expansion = dual[-len(self._expansions) :]
+        self._columns = np.column_stack([self._columns, factor * column])
+        self._expansions = np.column_stack([self._expansions, factor * expansion])
+        return True
 
 
 def cold_start(n_columns: int, p: float) -> Float:
@@ -166,31 +157,29 @@ def next_weights(weights: Float, strengths: Float, p: float) -> Float:
     return powers / norm if norm > 0 else weights
 
 
-def learn_weights(problem: BinaryProblem, schedule: Schedule) -> Solution:
+def _learn_weights(machine: AugmentedMachine, schedule: Schedule) -> Solution:
     """Alternate the machine and its weights, from equal weights."""
-    solution = problem.solve(cold_start(problem.n_columns, schedule.p))
+    solution = machine.solve(cold_start(machine.n_columns, schedule.p))
     for _ in range(schedule.max_inner_iter - 1):
         previous = solution
         weights = next_weights(previous.weights, previous.strengths, schedule.p)
-        solution = problem.solve(weights)
+        solution = machine.solve(weights)
         if schedule.converged(solution.objective, previous.objective):
             break
     return solution
 
 
-def generate_columns(problem: BinaryProblem, schedule: Schedule) -> Solution:
-    """Add columns until the objective settles; return the last machine.
+def generate_columns(machine: AugmentedMachine, schedule: Schedule) -> Solution:
+    """Add columns until the objective settles; return the last solution.
 
-    Notes
-    -----
     The weights restart from equal ones after each column, hence the objective does not
     decrease monotonically.
     """
-    solution = learn_weights(problem, schedule)
+    solution = _learn_weights(machine, schedule)
     for _ in range(schedule.max_iter - 1):
-        if not problem.extend(solution):
+        if not machine.extend(solution):
             break
-        previous, solution = solution, learn_weights(problem, schedule)
+        previous, solution = solution, _learn_weights(machine, schedule)
         if schedule.converged(solution.objective, previous.objective):
             break
     return solution
@@ -204,24 +193,11 @@ def add_columns(K: Float, columns: Float, weights: Float) -> None:
     )
 
 
-def block_diagonal(A: Float, B: Float) -> Float:
-    """Return the block diagonal matrix of two square ones."""
-    return np.asarray(linalg.block_diag(A, B))
-
-
 def root_sums(K: Float) -> tuple[Float, Float]:
     """Return ``R 1`` and ``R^+ 1`` for the symmetric root R of `K`.
 
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        Positive semidefinite but for rounding: negative eigenvalues count as zero.
-
-    Returns
-    -------
-    sums, inverse_sums : ndarray of shape (n,)
-        Row sums of the root and of its pseudo-inverse. Singular values of R below n
-        spacings of the largest one count as zero.
+    Negative eigenvalues of `K` count as zero, and so do, in the pseudo-inverse,
+    singular values of R below n spacings of the largest.
     """
     values, vectors = linalg.eigh(K, check_finite=False)
     roots = np.sqrt(np.maximum(values, 0.0))

@@ -2,62 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Any
+import logging
+from collections.abc import Callable, Mapping
+from numbers import Real
+from typing import Any, ClassVar
 
 import numpy as np
+from scipy import linalg
+from sklearn.utils._param_validation import Interval
 
 from cdspp.core.linalg import row_normalise
-from cdspp.methods.base import Float, Problem, Round
+from cdspp.methods.base import Float, HeterogeneousClassifier, Int, Problem, Round
 from cdspp.methods.hfa.augmented_kernels import (
+    AugmentedMachine,
     GaussianKernel,
+    Schedule,
     Solution,
     TargetExpansion,
     add_columns,
-    block_diagonal,
     generate_columns,
+    root_sums,
 )
-from cdspp.methods.hfa.feature_augmentation import FeatureAugmentation
 from cdspp.methods.hfa.libsvm import two_sides
+from cdspp.methods.shared.constraints import COUNT, NON_NEGATIVE, POSITIVE
 
 __all__ = ["HFA"]
 
+log = logging.getLogger(__name__)
 
-class _Machine:
+
+class _HingeMachine(AugmentedMachine):
     """One class against the others: a hinge-loss machine on the augmented kernel.
 
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        Block diagonal kernel, source rows first.
-    y : ndarray of shape (n,)
-        +1 for the class, -1 for the others.
-    costs : ndarray of shape (n,)
-        Upper bound of each dual variable.
-    first : tuple of two ndarrays
-        The first column, (n,), and its expansion in target rows, (n_labelled,).
-    scale : float
-        Square root of the trace bound.
-    tol : float
-        Tolerance of the solver.
+    `K` is block diagonal, source rows first; `y` is +1 for the class, -1 for the
+    others; `costs` bound the dual variables; `tol` is LIBSVM's; the rest is that of
+    `AugmentedMachine`.
     """
 
     def __init__(
-        self,
-        K: Float,
-        y: Float,
-        costs: Float,
-        first: tuple[Float, Float],
-        scale: float,
-        tol: float,
+        self, K: Float, y: Float, costs: Float, tol: float, *augmentation: Any
     ) -> None:
-        self._K, self._y, self._costs, self._scale = K, y, costs, scale
-        self._columns, self._expansions = (vector[:, None] for vector in first)
-        self._tol = tol
+        super().__init__(*augmentation)
+        self._K, self._y, self._costs, self._tol = K, y, costs, tol
         self._kernel = np.empty_like(K)
-
-    @property
-    def n_columns(self) -> int:
-        return len(self._columns.T)
 
     def solve(self, weights: Float) -> Solution:
         np.copyto(self._kernel, self._K)
@@ -69,34 +56,23 @@ class _Machine:
         return Solution(weights, dual, strengths, float(objective), offset)
 
     def extend(self, solution: Solution) -> bool:
-        dual = solution.dual
-        column = self._times(dual)
-        norm = float(dual @ column)
-        if norm <= 0:
-            return False
-        factor = self._scale / np.sqrt(norm)
-        expansion = dual[-len(self._expansions) :]
-        self._columns = np.column_stack([self._columns, factor * column])
-        self._expansions = np.column_stack([self._expansions, factor * expansion])
-        return True
+        return self._add(solution.dual, self._times(solution.dual))
+
+    def expansion(self, solution: Solution) -> tuple[Float, float]:
+        shares = solution.weights * (self._columns.T @ solution.dual)
+        own = solution.dual[-len(self._expansions) :]
+        return np.asarray(self._expansions @ shares + own), solution.offset
 
     def _times(self, dual: Float) -> Float:
         support = np.flatnonzero(dual)
         return np.asarray(dual[support] @ self._K[support])
 
-    def expansion(self, solution: Solution) -> Float:
-        """Return the coefficients of the labelled target rows."""
-        dual = solution.dual
-        shares = solution.weights * (self._columns.T @ dual)
-        return np.asarray(self._expansions @ shares + dual[-len(self._expansions) :])
 
-
-class HFA(FeatureAugmentation):
+class HFA(HeterogeneousClassifier):
     r"""Heterogeneous feature augmentation (HFA).
 
-    Source rows become :math:`(P x; x; 0)` and target rows :math:`(Q x; 0; x)`; a
-    support vector machine for each class is learned jointly with P and Q, which enter
-    by a positive semidefinite matrix H alone:
+    Source rows become :math:`(P x; x; 0)`, target rows :math:`(Q x; 0; x)`. A support
+    vector machine for each class is learned with P and Q, which enter by H alone:
 
     .. math::
 
@@ -113,9 +89,8 @@ class HFA(FeatureAugmentation):
     trace_bound : float, default=100.0
         The bound :math:`\lambda` on the trace of H.
     C_source : float, default=1.0
-        Cost of a margin violation of a source row.
     C_target : float, default=1.0
-        Cost of a margin violation of a labelled target row.
+        Cost of a margin violation of a source row, of a labelled target row.
     p : float, default=1.0
         Norm of the weights of the directions.
     max_iter : int, default=50
@@ -139,12 +114,11 @@ class HFA(FeatureAugmentation):
     For n source and labelled target rows, a class takes up to a few hundred solves of
     a support vector machine, each O(n^2 m) for the kernel with m directions. Rows are
     scaled to unit length, and the width of each Gaussian is the mean squared distance
-    of the rows of its domain. Unlabelled rows take no part.
-
-    The authors' code starts from a constant direction and restarts the weights from
-    equal ones after each new direction, which is kept. The number of directions hangs
-    on the tolerance of the solver, the predictions hardly do. A class without a
-    labelled target row is learned from the source alone.
+    of the rows of its domain. Unlabelled rows take no part. A class without a labelled
+    target row is learned from the source alone. As in the authors' code the first
+    direction is constant, and the weights restart from equal ones after each new one.
+    The number of directions hangs on the tolerance of the solver, the predictions
+    hardly do.
 
     References
     ----------
@@ -168,6 +142,20 @@ class HFA(FeatureAugmentation):
     display_name = "HFA"
     supervised = True
 
+    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
+        "trace_bound": [POSITIVE],
+        "C_source": [POSITIVE],
+        "C_target": [POSITIVE],
+        "p": [Interval(Real, 1, None, closed="left")],
+        "max_iter": [COUNT],
+        "max_inner_iter": [COUNT],
+        "tol": [NON_NEGATIVE],
+        "svm_tol": [POSITIVE],
+    }
+
+    n_columns_: Int
+    _values: TargetExpansion
+
     def __init__(
         self,
         trace_bound: float = 100.0,
@@ -179,16 +167,15 @@ class HFA(FeatureAugmentation):
         tol: float = 1e-3,
         svm_tol: float = 1e-3,
     ) -> None:
-        super().__init__(
-            trace_bound, C_source, C_target, p, max_iter, max_inner_iter, tol, svm_tol
-        )
+        self.trace_bound, self.p = trace_bound, p
+        self.C_source, self.C_target = C_source, C_target
+        self.max_iter, self.max_inner_iter = max_iter, max_inner_iter
+        self.tol, self.svm_tol = tol, svm_tol
 
     @classmethod
     def work(cls, size: Any) -> tuple[float, float]:
-        """Return about how many seconds a fit takes, and MB beside the data.
-
-        A few hundred solves a class, each on a kernel of all labelled rows.
-        """
+        """Return about how many seconds a fit takes, and MB beside the data."""
+        # A few hundred solves a class, each on a kernel of all labelled rows.
         squares = float(size.n_source + size.n_labelled) ** 2
         return 0.1 + size.n_classes * (0.01 + 3e-6 * squares), 170.0 + 40e-6 * squares
 
@@ -196,22 +183,45 @@ class HFA(FeatureAugmentation):
         source = GaussianKernel(row_normalise(problem.X_source))
         target = GaussianKernel(row_normalise(problem.X_labelled))
         codes = np.concatenate([problem.y_source, problem.y_labelled])
-        coefficients = np.zeros((len(target.X), problem.n_classes))
-        intercepts = np.zeros(problem.n_classes)
-        self.n_columns_ = np.zeros(problem.n_classes, dtype=np.intp)
-        K = block_diagonal(source.gram, target.gram)
-        first = self._first_column(source, target)
-        costs = np.repeat(
-            [self.C_source, self.C_target], [len(source.X), len(target.X)]
-        ).astype(np.float64)
-        scale = np.sqrt(self.trace_bound)
-        one_class = problem.n_classes < 2
-        for code in range(0 if one_class else problem.n_classes):
+        K = linalg.block_diag(source.gram, target.gram)
+        augmentation = self._first_column(source, target), np.sqrt(self.trace_bound)
+        sizes = [len(source.X), len(target.X)]
+        costs = np.repeat([self.C_source, self.C_target], sizes).astype(np.float64)
+
+        def machine(code: int) -> AugmentedMachine:
             y = np.where(codes == code, 1.0, -1.0)
-            machine = _Machine(K, y, costs, first, scale, self.svm_tol)
-            solution = generate_columns(machine, self._schedule())
-            coefficients[:, code] = machine.expansion(solution)
-            intercepts[code] = solution.offset
-            self._note(code, machine.n_columns)
-        self._values = TargetExpansion(target.X, target.gamma, coefficients, intercepts)
+            return _HingeMachine(K, y, costs, self.svm_tol, *augmentation)
+
+        self._learn(target, problem.n_classes, machine)
         return []
+
+    def _first_column(
+        self, source: GaussianKernel, target: GaussianKernel
+    ) -> tuple[Float, Float]:
+        """Return the column of equal directions and its expansion in target rows."""
+        sums, inverse_sums = root_sums(target.gram)
+        sums = np.concatenate([root_sums(source.gram)[0], sums])
+        factor = np.sqrt(self.trace_bound / len(sums))
+        return factor * sums, factor * inverse_sums
+
+    def _learn(
+        self,
+        target: GaussianKernel,
+        n_classes: int,
+        machine_of: Callable[[int], AugmentedMachine],
+    ) -> None:
+        """Learn a machine for each class code; a single class needs none."""
+        schedule = Schedule(self.p, self.max_iter, self.max_inner_iter, self.tol)
+        coefficients = np.zeros((len(target.X), n_classes))
+        intercepts = np.zeros(n_classes)
+        self.n_columns_ = np.zeros(n_classes, dtype=np.intp)
+        for code in range(n_classes if n_classes > 1 else 0):
+            machine = machine_of(code)
+            solution = generate_columns(machine, schedule)
+            coefficients[:, code], intercepts[code] = machine.expansion(solution)
+            n_columns = self.n_columns_[code] = machine.n_columns
+            log.info("class %d of %d: %d columns", code + 1, n_classes, n_columns)
+        self._values = TargetExpansion(target.X, target.gamma, coefficients, intercepts)
+
+    def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
+        return self._values.predict(row_normalise(X)), None

@@ -1,37 +1,110 @@
-"""The machine of SHFA for one class: kernels of guessed labellings and directions."""
+"""The machine of SHFA for one class: kernels of guessed labellings and directions.
+
+Its quadratic problems, ``min a^T Q a / 2`` over the simplex for similar matrices Q, are
+solved by LIBSVM or exactly.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
 
+from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import diagonal
-from cdspp.methods.base import Float
-from cdspp.methods.hfa.augmented_kernels import Solution, add_columns
-from cdspp.methods.hfa.simplex_problem import SimplexSolver
+from cdspp.methods.base import Float, Int
+from cdspp.methods.hfa.augmented_kernels import AugmentedMachine, Solution, add_columns
+from cdspp.methods.hfa.libsvm import one_class
 
-__all__ = ["LabellingKernels", "LabellingMachine", "ratio_labels"]
+__all__ = [
+    "ExactSolver",
+    "LabellingKernels",
+    "LabellingMachine",
+    "LibsvmSolver",
+    "ratio_labels",
+]
 
+TOLERANCE = 1e-10
+# Rounds without progress before rows are swapped one at a time.
+PATIENCE = 3
+# Exchanges allowed for each row before rounding is to blame.
+EXCHANGES = 10
 # Candidate labellings are scored this many at a time.
 CHUNK = 256
 
 
+class LibsvmSolver:
+    """LIBSVM's one-class machine for n rows, whose upper bounds never bind.
+
+    The sum of the solution is n times one over n as printed with five digits: that is
+    where the authors' code starts LIBSVM, and with its tolerance the start shows.
+    """
+
+    def __init__(self, n: int, tol: float) -> None:
+        self._nu = float(f"{1.0 / n:.5g}")
+        self._tol = tol
+
+    def minimise(self, Q: Float) -> Float:
+        """Return the minimiser for a positive definite `Q`, within the tolerance."""
+        if len(Q) == 1:
+            return np.ones(1)
+        return one_class(Q, self._nu, self._tol).dual
+
+
+class ExactSolver:
+    """Block principal pivoting, started from the support of the problem before.
+
+    ``v = a / (a^T Q a)`` solves the complementarity problem ``Q v >= 1``, ``v >= 0``,
+    ``v^T (Q v - 1) = 0``: one Cholesky factor for each exchange of rows, usually a few.
+    Where the number of violated conditions has not fallen for three exchanges, rows are
+    exchanged one at a time, which is finite.
+    """
+
+    def __init__(self, n: int) -> None:
+        self._support = np.ones(n, dtype=bool)
+
+    def minimise(self, Q: Float) -> Float:
+        """Return the minimiser for a positive definite `Q`, but for rounding."""
+        support = self._support
+        fewest, patience = len(Q) + 1, PATIENCE
+        for _ in range(EXCHANGES * len(Q)):
+            v, wrong = _solve_on(Q, support)
+            if not len(wrong):
+                self._support = support
+                return np.asarray(v / v.sum())
+            if len(wrong) < fewest:
+                fewest, patience = len(wrong), PATIENCE
+            elif patience:
+                patience -= 1
+            swapped = wrong if patience else wrong[-1:]
+            support = support.copy()
+            support[swapped] = ~support[swapped]
+        raise MethodFailed("principal pivoting does not settle: choose lower costs")
+
+
+def _solve_on(Q: Float, support: NDArray[np.bool_]) -> tuple[Float, Int]:
+    """Return ``Q v = 1`` solved on `support`, and the rows that contradict it."""
+    rows = np.flatnonzero(support)
+    v = np.zeros(len(Q))
+    # Rows first, then columns: several times faster than both at once. The transpose
+    # of what is symmetric has the order of LAPACK, which works in place.
+    among = Q.take(rows, axis=0).take(rows, axis=1).T
+    try:
+        factor = linalg.cho_factor(among, overwrite_a=True, check_finite=False)
+    except linalg.LinAlgError as error:
+        raise MethodFailed("the kernel is singular: choose lower costs") from error
+    v[rows] = linalg.cho_solve(factor, np.ones(len(rows)), check_finite=False)
+    slack = Q @ v - 1.0
+    return v, np.flatnonzero(np.where(support, v < 0, slack < -TOLERANCE))
+
+
 def ratio_labels(values: Float, expected: float) -> Float:
-    """Label rows by value so that about `expected` of them are positive.
+    """Label about `expected` rows, those of the largest values, +1 and the others -1.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Larger where a row is more likely positive.
-    expected : float
-        Expected number of positive rows, rounded down where more values than that are
-        positive and up where fewer are.
-
-    Returns
-    -------
-    labels : ndarray of shape (n,)
-        +1 for the largest values, ties to the lower index, and -1 for the others.
+    The number is rounded down where more values than that are positive and up where
+    fewer are. Ties go to the lower index.
     """
     few = np.sum(values > 0) > expected
     n_positive = int(np.floor(expected) if few else np.ceil(expected))
@@ -56,24 +129,13 @@ def _positive_sums(values: Float, expected: float) -> Float:
 
 @dataclass(frozen=True, eq=False)
 class LabellingKernels:
-    """What the machines of all classes share.
+    """What the machines of all classes share, rows being source, labelled, unlabelled.
 
-    Attributes
-    ----------
-    shifted : ndarray of shape (n, n)
-        Block diagonal kernel plus one; source, labelled, unlabelled target rows.
-    root : ndarray of shape (n, n)
-        Symmetric root of the kernel that any labelling is measured by.
-    first : tuple of two ndarrays
-        The first column, (n,), and its expansion in target rows, (n_target,).
-    ridge : ndarray of shape (n,)
-        One over the cost of each row.
-    n_source : int
-        Number of source rows.
-    n_known : int
-        Number of rows with a label.
-    scale : float
-        Square root of the trace bound.
+    `shifted` (n, n) is the block diagonal kernel plus one, `root` the symmetric root of
+    the kernel that any labelling is measured by. `first` holds the first column and its
+    expansion in target rows, `ridge` one over the cost of each row. The first
+    `n_source` rows are those of the source, the first `n_known` have a label. `scale`
+    is the square root of the trace bound.
     """
 
     shifted: Float
@@ -85,19 +147,11 @@ class LabellingKernels:
     scale: float
 
 
-class LabellingMachine:
+class LabellingMachine(AugmentedMachine):
     """One class against the others: a machine on kernels times guessed labellings.
 
-    Parameters
-    ----------
-    kernels : LabellingKernels
-        What the classes share.
-    labels : ndarray of shape (n,)
-        +1 for the class, -1 for the others; guessed for the unlabelled rows.
-    expected : float
-        Expected number of unlabelled rows of the class.
-    solver : SimplexSolver
-        Solver of the quadratic problem.
+    The first `labels` (n,) are +1 for the class and -1 for the others, guessed for the
+    unlabelled rows, of which about `expected` are of the class.
     """
 
     def __init__(
@@ -105,17 +159,12 @@ class LabellingMachine:
         kernels: LabellingKernels,
         labels: Float,
         expected: float,
-        solver: SimplexSolver,
+        solver: LibsvmSolver | ExactSolver,
     ) -> None:
+        super().__init__(kernels.first, kernels.scale)
         self._kernels, self._expected, self._solver = kernels, expected, solver
         self._labels = labels[:, None]
-        self._columns, self._expansions = (v[:, None] for v in kernels.first)
         self._buffer = np.empty_like(kernels.shifted)
-
-    @property
-    def n_columns(self) -> int:
-        """Number of labellings so far."""
-        return len(self._labels.T)
 
     def solve(self, weights: Float) -> Solution:
         """Solve the quadratic problem with the labellings weighted."""
@@ -154,28 +203,18 @@ class LabellingMachine:
         return np.asarray(alignments**2 + norms)
 
     def extend(self, solution: Solution) -> bool:
-        """Add the labelling that `solution` violates most, and its direction."""
-        labels = self._most_violated(solution.dual)
-        signed = labels * solution.dual
-        column = self._kernels.shifted @ signed - signed.sum()
-        norm = float(signed @ column)
-        if norm <= 0:
-            return False
-        factor = self._kernels.scale / np.sqrt(norm)
-        expansion = signed[-len(self._expansions) :]
-        self._labels = np.column_stack([self._labels, labels])
-        self._columns = np.column_stack([self._columns, factor * column])
-        self._expansions = np.column_stack([self._expansions, factor * expansion])
-        return True
-
-    def _most_violated(self, dual: Float) -> Float:
-        """Return the labelling with the largest coordinate of ``root (a * y)``."""
-        n_known, known = self._kernels.n_known, self._labels[: self._kernels.n_known, 0]
-        scores = self._scores(dual)
-        best = int(scores.argmax())
+        """Add the labelling with the largest coordinate of ``root (a * y)``."""
+        dual, n_known = solution.dual, self._kernels.n_known
+        best = int(self._scores(dual).argmax())
         sign, row = (1.0, best) if best < len(dual) else (-1.0, best - len(dual))
         values = sign * self._kernels.root[row, n_known:] * dual[n_known:]
-        return np.concatenate([known, ratio_labels(values, self._expected)])
+        guesses = ratio_labels(values, self._expected)
+        labels = np.concatenate([self._labels[:n_known, 0], guesses])
+        signed = labels * dual
+        added = self._add(signed, self._kernels.shifted @ signed - signed.sum())
+        if added:
+            self._labels = np.column_stack([self._labels, labels])
+        return added
 
     def _scores(self, dual: Float) -> Float:
         """Return the scores of the 2n candidates without labelling any row.
@@ -204,11 +243,8 @@ class LabellingMachine:
         mean = signed @ solution.weights
         values = self._expansions @ (solution.weights * alignments)
         values += mean[-len(values) :]
-        margin = self._margin(solution)
-        return values / margin, float(mean.sum()) / margin
-
-    def _margin(self, solution: Solution) -> float:
-        """Return what all rows with a dual variable above zero reach on average."""
+        # What all rows with a dual variable above zero reach on average.
         support = np.flatnonzero(solution.dual)
         Q = self._quadratic(solution.weights)
-        return float(np.mean(Q[support] @ solution.dual))
+        margin = float(np.mean(Q[support] @ solution.dual))
+        return values / margin, float(mean.sum()) / margin

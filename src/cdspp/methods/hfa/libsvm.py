@@ -1,10 +1,9 @@
 """LIBSVM on kernels given as matrices, without what surrounds it in public classes.
 
-A fit solves thousands of small machines on kernels of its own making. Checks of labels,
-weights and options by `sklearn.svm.SVC` take several times what LIBSVM does for one of
-them, so that LIBSVM is called as that class calls it. The class stays the measure: it
-is used where the inner routine is not there, or gives another machine on a small
-problem.
+A fit solves thousands of small machines, for each of which the checks of
+`sklearn.svm.SVC` take several times what LIBSVM does: it is called as that class calls
+it. The class stays the measure: it is used where the inner routine is not there, or
+gives another machine on a small problem.
 """
 
 from __future__ import annotations
@@ -28,22 +27,10 @@ C_SVC, ONE_CLASS = 0, 2
 
 
 class Machine(NamedTuple):
-    """What LIBSVM has learnt of a problem of n rows.
-
-    Attributes
-    ----------
-    dual : ndarray of shape (n,)
-        Dual variables, of the sign of the side of their row.
-    intercept : float
-        Constant of the decision values.
-    """
+    """Dual variables of all rows, of the sign of their side, and the intercept."""
 
     dual: Float
     intercept: float
-
-
-Solve = Callable[[Float, Float, Float, float], Machine]
-SolveOne = Callable[[Float, float, float], Machine]
 
 
 def two_sides(kernel: Float, y: Float, costs: Float, tol: float) -> Machine:
@@ -54,128 +41,80 @@ def two_sides(kernel: Float, y: Float, costs: Float, tol: float) -> Machine:
         \max_\alpha 1^T \alpha - \tfrac12 (\alpha \circ y)^T K (\alpha \circ y),
         \quad 0 \le \alpha_i \le C_i,\ y^T \alpha = 0
 
-    Parameters
-    ----------
-    kernel : ndarray of shape (n, n)
-        The kernel K, C-ordered float64.
-    y : ndarray of shape (n,)
-        Side of each row, +1.0 or -1.0; both occur. LIBSVM is given the side +1 first.
-    costs : ndarray of shape (n,)
-        The upper bounds C, positive.
-    tol : float
-        Violation of the optimality conditions to stop at.
-
-    Raises
-    ------
-    MethodFailed
-        The machine is not finite: the kernel holds numbers that are too large.
+    The `kernel` K is C-ordered. Both sides, +1.0 and -1.0, occur in `y`; LIBSVM is
+    given the side +1 first. `tol` is the violation of the optimality conditions to stop
+    at. `MethodFailed` where the kernel holds numbers that are too large.
     """
-    return _finite(_routines()[0](kernel, y, costs, tol))
+    return _routine()(kernel, tol, y=y, costs=costs)
 
 
 def one_class(kernel: Float, nu: float, tol: float) -> Machine:
-    r"""Return the machine of one class, ``min a^T K a / 2`` with ``0 <= a <= 1``.
+    """Return the machine of one class: ``min a^T K a / 2`` with ``0 <= a <= 1``.
 
-    Parameters
-    ----------
-    kernel : ndarray of shape (n, n)
-        The kernel K, C-ordered float64.
-    nu : float
-        The sum of the dual variables is `nu` times n.
-    tol : float
-        Violation of the optimality conditions to stop at.
-
-    Raises
-    ------
-    MethodFailed
-        As in `two_sides`.
+    The sum of the dual variables a is `nu` times n; else as in `two_sides`.
     """
-    return _finite(_routines()[1](kernel, nu, tol))
-
-
-def _finite(machine: Machine) -> Machine:
-    if not (np.isfinite(machine.dual).all() and np.isfinite(machine.intercept)):
-        raise MethodFailed(
-            "a support vector machine is not finite: lower trace_bound or the costs"
-        )
-    return machine
+    return _routine()(kernel, tol, nu=nu)
 
 
 @cache
-def _routines() -> tuple[Solve, SolveOne]:
-    """Return the inner routines where they give what the public classes give."""
+def _routine() -> Callable[..., Machine]:
+    """Return the inner routine where it gives what the public classes give."""
     try:
-        inner = _two_sides_inside, _one_class_inside
-        if _probe(*inner) == _probe(_two_sides_by_class, _one_class_by_class):
-            return inner
+        if _probe(_inside) == _probe(_by_class):
+            return _inside
     # Another release: not there, other arguments, or another answer.
     except (ImportError, AttributeError, TypeError, ValueError):
         pass
-    return _two_sides_by_class, _one_class_by_class
+    return _by_class
 
 
-def _probe(solve: Solve, solve_one: SolveOne) -> list[tuple[bytes, float]]:
+def _probe(solve: Callable[..., Machine]) -> list[tuple[bytes, float]]:
     """Return machines of a small problem with bounds that bind and others."""
     rng = np.random.default_rng(0)
     rows = rng.standard_normal((12, 4))
     kernel = rows @ rows.T + np.eye(12)
     y = np.where(np.arange(12) % 3 == 0, 1.0, -1.0)
-    machines = [
-        solve(kernel, y, np.linspace(0.1, 2.0, 12), 1e-3),
-        solve_one(kernel, 0.1, 1e-3),
-    ]
-    return [(machine.dual.tobytes(), machine.intercept) for machine in machines]
-
-
-def _two_sides_inside(kernel: Float, y: Float, costs: Float, tol: float) -> Machine:
-    return _inside(kernel, (y < 0).astype(np.float64), C_SVC, tol, sample_weight=costs)
-
-
-def _one_class_inside(kernel: Float, nu: float, tol: float) -> Machine:
-    return _inside(kernel, np.ones(len(kernel)), ONE_CLASS, tol, nu=nu)
+    two = solve(kernel, 1e-3, y=y, costs=np.linspace(0.1, 2.0, 12))
+    one = solve(kernel, 1e-3, nu=0.1)
+    return [(machine.dual.tobytes(), machine.intercept) for machine in (two, one)]
 
 
 def _inside(
-    kernel: Float, labels: Float, svm_type: int, tol: float, **more: Any
+    kernel: Float, tol: float, *, y: Float | None = None, **more: Any
 ) -> Machine:
     from sklearn.svm import _libsvm
 
     _libsvm.set_verbosity_wrap(0)
-    support, _, _, duals, intercepts, *_ = _libsvm.fit(
-        kernel,
-        labels,
-        svm_type=svm_type,
-        kernel="precomputed",
-        tol=tol,
-        cache_size=CACHE_MB,
-        **more,
-    )
+    options = {"kernel": "precomputed", "tol": tol, "cache_size": CACHE_MB}
+    if y is None:
+        labels = np.ones(len(kernel))
+        options |= {"svm_type": ONE_CLASS, "nu": more["nu"]}
+    else:
+        labels = (y < 0).astype(np.float64)
+        options |= {"svm_type": C_SVC, "sample_weight": more["costs"]}
+    support, _, _, duals, intercepts, *_ = _libsvm.fit(kernel, labels, **options)
     return _whole(len(kernel), support, duals, intercepts)
 
 
-def _two_sides_by_class(kernel: Float, y: Float, costs: Float, tol: float) -> Machine:
-    machine = SVC(kernel="precomputed", tol=tol, cache_size=CACHE_MB)
-    with _unchecked():
+def _by_class(
+    kernel: Float, tol: float, *, y: Float | None = None, **more: Any
+) -> Machine:
+    options = {"kernel": "precomputed", "tol": tol, "cache_size": CACHE_MB}
+    with sklearn.config_context(assume_finite=True, skip_parameter_validation=True):
+        if y is None:
+            one = OneClassSVM(nu=more["nu"], **options).fit(kernel)
+            return _whole(len(kernel), one.support_, one.dual_coef_, one.intercept_)
         # LIBSVM takes the side first that scikit-learn's sorting puts first.
-        machine.fit(kernel, -y, sample_weight=costs)
+        two = SVC(**options).fit(kernel, -y, sample_weight=more["costs"])
     # With two classes scikit-learn turns the signs: positive means the second one.
-    return _whole(
-        len(kernel), machine.support_, -machine.dual_coef_, -machine.intercept_
-    )
-
-
-def _one_class_by_class(kernel: Float, nu: float, tol: float) -> Machine:
-    machine = OneClassSVM(kernel="precomputed", nu=nu, tol=tol, cache_size=CACHE_MB)
-    with _unchecked():
-        machine.fit(kernel)
-    return _whole(len(kernel), machine.support_, machine.dual_coef_, machine.intercept_)
-
-
-def _unchecked() -> Any:
-    return sklearn.config_context(assume_finite=True, skip_parameter_validation=True)
+    return _whole(len(kernel), two.support_, -two.dual_coef_, -two.intercept_)
 
 
 def _whole(n: int, support: Any, duals: Any, intercepts: Any) -> Machine:
-    dual = np.zeros(n)
+    dual, intercept = np.zeros(n), float(intercepts[0])
     dual[support] = duals[0]
-    return Machine(dual, float(intercepts[0]))
+    if not (np.isfinite(dual).all() and np.isfinite(intercept)):
+        raise MethodFailed(
+            "a support vector machine is not finite: lower trace_bound or the costs"
+        )
+    return Machine(dual, intercept)

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import linalg
 from sklearn.utils._param_validation import StrOptions
 
 from cdspp.core.linalg import counts, row_normalise
 from cdspp.methods.base import Float, Problem, Round
-from cdspp.methods.hfa.augmented_kernels import (
-    GaussianKernel,
-    TargetExpansion,
-    block_diagonal,
-    generate_columns,
-    symmetric_root,
-)
-from cdspp.methods.hfa.feature_augmentation import FeatureAugmentation
+from cdspp.methods.hfa.augmented_kernels import GaussianKernel, symmetric_root
+from cdspp.methods.hfa.hfa import HFA
 from cdspp.methods.hfa.labelling_machine import (
+    ExactSolver,
     LabellingKernels,
     LabellingMachine,
+    LibsvmSolver,
     ratio_labels,
 )
-from cdspp.methods.hfa.simplex_problem import ExactSolver, LibsvmSolver, SimplexSolver
 from cdspp.methods.shared.constraints import POSITIVE
 
 __all__ = ["SHFA"]
@@ -33,12 +30,12 @@ __all__ = ["SHFA"]
 COUNTING = 1e-9
 
 
-class SHFA(FeatureAugmentation):
+class SHFA(HFA):
     r"""Semi-supervised heterogeneous feature augmentation (SHFA).
 
-    `HFA` with guessed labels for the unlabelled target rows. Both the guesses and the
-    augmentation are learned as weights d of kernels :math:`B_m`, one for each pair of a
-    labelling :math:`y_m` and a direction :math:`h_m`:
+    `HFA` with guessed labels for the unlabelled target rows. Guesses and augmentation
+    are learned as weights d of kernels :math:`B_m`, one for each pair of a labelling
+    :math:`y_m` and a direction :math:`h_m`:
 
     .. math::
 
@@ -56,22 +53,12 @@ class SHFA(FeatureAugmentation):
         Share of each class among the unlabelled rows, which bounds the guesses: equal
         shares; those of the labelled target rows; or known shares in the order of
         `classes_`.
-    trace_bound : float, default=100.0
-        The bound :math:`\lambda` on the augmentation.
-    C_source : float, default=1.0
-        Cost of a margin violation of a source row.
-    C_target : float, default=1.0
-        Cost of a margin violation of a labelled target row.
+    trace_bound, C_source, C_target, max_iter, max_inner_iter, tol
+        As in `HFA`, of the augmentation and of labellings.
     C_unlabelled : float, default=1e-3
         Cost of a margin violation of an unlabelled row.
     p : float, default=1.5
         Norm of the weights of the labellings.
-    max_iter : int, default=50
-        Most labellings for each class.
-    max_inner_iter : int, default=100
-        Most updates of the weights after each new labelling.
-    tol : float, default=1e-3
-        Both loops stop when the objective changes by less than this share.
     solver : {"libsvm", "exact"}, default="libsvm"
         Solver of the quadratic problems: LIBSVM's one-class machine, as the authors
         have it, or block principal pivoting, which has no tolerance.
@@ -81,9 +68,7 @@ class SHFA(FeatureAugmentation):
     Attributes
     ----------
     n_columns_ : ndarray of shape (n_classes,)
-        Number of labellings of each class.
-    classes_, transduction_, history_, n_iter_, n_features_in_
-        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
+        Number of labellings of each class; the others are those of `HFA`.
 
     Notes
     -----
@@ -91,13 +76,11 @@ class SHFA(FeatureAugmentation):
     takes some three hundred quadratic problems with matrices of size n x n, each
     O(n^2 m) to form with m labellings, and O(n^2) for each new labelling: minutes a
     class for thousands of rows. Up to five matrices of size n x n are held at once.
-    Rows are scaled to unit length; the width of each Gaussian is the mean squared
-    distance of the rows of its domain.
-
-    The authors' code takes `prior` from the labels to be predicted; here it never sees
-    them. The labelling that is violated most is searched among single coordinates of a
-    root of the kernel rather than by the norm that the objective has. The tolerance of
-    LIBSVM matters: the exact solver labels a few rows in a hundred differently.
+    Rows and kernels are those of `HFA`. The authors' code takes `prior` from the labels
+    to be predicted; here it never sees them. The labelling that is violated most is
+    searched among single coordinates of a root of the kernel rather than by the norm
+    that the objective has. The tolerance of LIBSVM matters: the exact solver labels a
+    few rows in a hundred differently.
 
     References
     ----------
@@ -114,9 +97,10 @@ class SHFA(FeatureAugmentation):
 
     identifier = "shfa"
     display_name = "SHFA"
+    supervised = False
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
-        **FeatureAugmentation._parameter_constraints,
+        **HFA._parameter_constraints,
         "prior": [StrOptions({"uniform", "labelled"}), "array-like"],
         "C_unlabelled": [POSITIVE],
         "solver": [StrOptions({"libsvm", "exact"})],
@@ -136,19 +120,15 @@ class SHFA(FeatureAugmentation):
         solver: str = "libsvm",
         svm_tol: float = 1e-3,
     ) -> None:
-        self.prior = prior
         super().__init__(
             trace_bound, C_source, C_target, p, max_iter, max_inner_iter, tol, svm_tol
         )
-        self.C_unlabelled = C_unlabelled
-        self.solver = solver
+        self.prior, self.C_unlabelled, self.solver = prior, C_unlabelled, solver
 
     @classmethod
     def work(cls, size: Any) -> tuple[float, float]:
-        """Return about how many seconds a fit takes, and MB beside the data.
-
-        Roots of the kernels; then some three hundred solves a class on all rows.
-        """
+        """Return about how many seconds a fit takes, and MB beside the data."""
+        # Roots of the kernels; then some three hundred solves a class on all rows.
         n = float(size.n_source + size.n_target)
         seconds = 3e-10 * n**3 + size.n_classes * (0.5 + 7e-6 * n**2)
         return seconds, 170.0 + 40e-6 * n**2
@@ -157,25 +137,15 @@ class SHFA(FeatureAugmentation):
         expected = self._expected_counts(problem)
         rows = np.vstack([problem.X_labelled, problem.X_unlabelled])
         target = GaussianKernel(row_normalise(rows))
-        coefficients = np.zeros((len(rows), problem.n_classes))
-        intercepts = np.zeros(problem.n_classes)
-        self.n_columns_ = np.zeros(problem.n_classes, dtype=np.intp)
-        if problem.n_classes > 1:
-            source = GaussianKernel(row_normalise(problem.X_source))
-            kernels = self._kernels(source, target, len(problem.y_labelled))
-            for code in range(problem.n_classes):
-                machine = self._machine(kernels, problem, code, expected[code])
-                solution = generate_columns(machine, self._schedule())
-                found = machine.expansion(solution)
-                coefficients[:, code], intercepts[code] = found
-                self._note(code, machine.n_columns)
-        self._values = TargetExpansion(target.X, target.gamma, coefficients, intercepts)
+        source = GaussianKernel(row_normalise(problem.X_source))
+        kernels = self._kernels(source, target, len(problem.y_labelled))
+        machine_of = partial(self._machine, kernels, problem, expected)
+        self._learn(target, problem.n_classes, machine_of)
         return [self._single_round(problem.X_unlabelled)]
 
-    def _solver(self, n: int) -> SimplexSolver:
-        return (
-            ExactSolver(n) if self.solver == "exact" else LibsvmSolver(n, self.svm_tol)
-        )
+    def _solver(self, n: int) -> LibsvmSolver | ExactSolver:
+        exact = self.solver == "exact"
+        return ExactSolver(n) if exact else LibsvmSolver(n, self.svm_tol)
 
     def _expected_counts(self, problem: Problem) -> Float:
         """Return how many unlabelled rows each class is expected to have."""
@@ -205,12 +175,10 @@ class SHFA(FeatureAugmentation):
     def _kernels(
         self, source: GaussianKernel, target: GaussianKernel, n_labelled: int
     ) -> LabellingKernels:
-        n_source, n_target = len(source.X), len(target.X)
-        K = block_diagonal(source.gram, target.gram)
-        costs = np.repeat(
-            [self.C_source, self.C_target, self.C_unlabelled],
-            [n_source, n_labelled, n_target - n_labelled],
-        )
+        K = linalg.block_diag(source.gram, target.gram)
+        n_source, n_unlabelled = len(source.X), len(target.X) - n_labelled
+        sizes = n_source, n_labelled, n_unlabelled
+        costs = np.repeat([self.C_source, self.C_target, self.C_unlabelled], sizes)
         return LabellingKernels(
             root=symmetric_root((1.0 + self.trace_bound) * K + 1.0),
             shifted=K + 1.0,
@@ -222,7 +190,7 @@ class SHFA(FeatureAugmentation):
         )
 
     def _machine(
-        self, kernels: LabellingKernels, problem: Problem, code: int, expected: float
+        self, kernels: LabellingKernels, problem: Problem, expected: Float, code: int
     ) -> LabellingMachine:
         """Return the machine of a class, the first guess by the labelled rows alone."""
         codes = np.concatenate([problem.y_source, problem.y_labelled])
@@ -232,5 +200,6 @@ class SHFA(FeatureAugmentation):
         Q = kernels.shifted[rows, rows] * np.outer(y, y) + np.diag(kernels.ridge[rows])
         dual = self._solver(len(y)).minimise(Q)
         values = kernels.shifted[kernels.n_known :, rows] @ (y * dual)
-        labels = np.concatenate([known, ratio_labels(values, expected)])
-        return LabellingMachine(kernels, labels, expected, self._solver(len(labels)))
+        labels = np.concatenate([known, ratio_labels(values, expected[code])])
+        solver = self._solver(len(labels))
+        return LabellingMachine(kernels, labels, expected[code], solver)

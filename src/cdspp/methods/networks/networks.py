@@ -19,11 +19,7 @@ from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import one_hot
 from cdspp.methods.base import ConfidentClassifier, Float, Problem, Round
 from cdspp.methods.networks.site import Site, product, rectify
-from cdspp.methods.networks.trained_network import (
-    Trained,
-    TrainedEncoder,
-    TrainedLayer,
-)
+from cdspp.methods.networks.trained_network import Trained, TrainedEncoder, TrainedLayer
 from cdspp.methods.shared.common_subspace import CommonSpaceMethod
 from cdspp.methods.shared.constraints import COUNT, POSITIVE
 from cdspp.methods.shared.requirements import require_every_class
@@ -38,6 +34,7 @@ __all__ = [
     "Batch",
     "Encoder",
     "Layer",
+    "Network",
     "NetworkClassifier",
     "rows_cost_less",
     "train",
@@ -52,14 +49,9 @@ SPIKE, USUAL_OVER = 1.5, 100
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """All rows of a problem as tensors.
+    """All rows of a problem as tensors, of the target the labelled ones first.
 
-    Attributes
-    ----------
-    X_source, X_target : Tensor
-        Prepared rows; of the target the labelled ones first.
-    Y_source, Y_labelled : Tensor of shape (n, n_classes)
-        Class indicators: sums of classes are products.
+    By class indicators (n, n_classes) sums of classes are products.
     """
 
     X_source: Tensor
@@ -72,12 +64,9 @@ class Batch:
         """Copy a problem of prepared rows to the device."""
         n_classes = problem.n_classes
         target = np.vstack([problem.X_labelled, problem.X_unlabelled])
-        return cls(
-            site.place_rows(problem.X_source),
-            site.place_rows(target),
-            site.place(one_hot(problem.y_source, n_classes)),
-            site.place(one_hot(problem.y_labelled, n_classes)),
-        )
+        rows = (site.place_rows(X) for X in (problem.X_source, target))
+        codes = problem.y_source, problem.y_labelled
+        return cls(*rows, *(site.place(one_hot(y, n_classes)) for y in codes))
 
 
 def rows_cost_less(n: int, d: int) -> bool:
@@ -139,24 +128,27 @@ class Encoder:
         return TrainedEncoder(self.first.trained(), self.second.trained(), self.floor)
 
 
+@dataclass(frozen=True, eq=False)
+class Network:
+    """An encoder a domain and the common classifier."""
+
+    source: Encoder
+    target: Encoder
+    classifier: Layer
+
+    def trained(self, losses: list[float]) -> Trained:
+        """Return the network in arrays, with the loss before each iteration."""
+        encoders = self.source.trained(), self.target.trained()
+        return Trained(*encoders, self.classifier.trained(), losses)
+
+
 def train(
     loss: Callable[[int], Tensor], optimiser: torch.optim.Optimizer, max_iter: int
 ) -> list[float]:
     """Take one step an iteration on all rows; return the loss before each step.
 
-    Parameters
-    ----------
-    loss : callable
-        ``loss(iteration)`` with the iteration from 0.
-    optimiser : torch.optim.Optimizer
-        What steps.
-    max_iter : int
-        Number of iterations.
-
-    Raises
-    ------
-    MethodFailed
-        The loss or, after the last step, a weight is not finite.
+    ``loss(iteration)`` counts from 0. `MethodFailed` where a loss or, after the last
+    step, a weight is not finite.
     """
     import torch
 
@@ -171,8 +163,7 @@ def train(
         torch.autograd.backward(value)
         optimiser.step()
         if time.monotonic() - shown > PROGRESS_SECONDS:
-            shown = time.monotonic()
-            done = iteration + 1
+            shown, done = time.monotonic(), iteration + 1
             log.info("%d of %d iterations, loss %.4f", done, max_iter, losses[-1])
     weights = [weight for group in optimiser.param_groups for weight in group["params"]]
     if not all(bool(weight.isfinite().all()) for weight in weights):
@@ -213,12 +204,9 @@ class NetworkClassifier(CommonSpaceMethod, ConfidentClassifier):
     ----------
     loss_curve_ : list of float
         Loss before each iteration.
-    history_ : list of Round
-        One entry: the result of the last iteration.
-    n_iter_ : int
-        Number of iterations.
-    classes_, transduction_, n_features_in_, n_features_source_
-        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
+    classes_, transduction_, history_, n_iter_, n_features_in_, n_features_source_
+        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`. The one
+        entry of `history_` is the result of the last iteration.
 
     Raises
     ------
@@ -247,18 +235,13 @@ class NetworkClassifier(CommonSpaceMethod, ConfidentClassifier):
         device: str,
         random_state: Any,
     ) -> None:
-        self.n_components = n_components
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.device = device
-        self.random_state = random_state
+        self.n_components, self.learning_rate = n_components, learning_rate
+        self.max_iter, self.device, self.random_state = max_iter, device, random_state
 
     @classmethod
     def work(cls, size: Any, n_components: int | None = None) -> tuple[float, float]:
-        """Return about how many seconds a fit takes on one thread, and MB beside data.
-
-        Products of both layers, forward and backward, and the update of the weights.
-        """
+        """Return about how many seconds a fit takes, and MB beside the data."""
+        # Products of both layers, forward and backward, and the update of the weights.
         defaults = defaults_of(cls)
         k = n_components or defaults["n_components"]
         products = trained = held = 0
@@ -278,7 +261,12 @@ class NetworkClassifier(CommonSpaceMethod, ConfidentClassifier):
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
         require_every_class(problem, self.classes_)
-        _require_torch(type(self).__name__)
+        if importlib.util.find_spec("torch") is None:
+            raise ModuleNotFoundError(
+                f"{type(self).__name__} needs torch, which is not installed: "
+                "pip install 'cdspp[networks]'",
+                name="torch",
+            )
         site = Site.open(self.device, self.random_state)
         with site.arithmetic():
             self._trained = self._train(self._prepare(problem), site)
@@ -297,12 +285,3 @@ class NetworkClassifier(CommonSpaceMethod, ConfidentClassifier):
 
     def _probabilities(self, X: Float) -> Float:
         return self._trained.probabilities(self._prepare_target(X))
-
-
-def _require_torch(name: str) -> None:
-    if importlib.util.find_spec("torch") is None:
-        raise ModuleNotFoundError(
-            f"{name} needs torch, which is not installed: "
-            "pip install 'cdspp[networks]'",
-            name="torch",
-        )

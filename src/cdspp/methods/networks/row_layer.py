@@ -31,18 +31,8 @@ class RowLayer:
     one product of n^2 h multiplications a step in place of two of n d h, for n rows, d
     features and h outputs. A bias is the weight of a feature that is one everywhere.
 
-    Attributes
-    ----------
-    coefficients : Tensor of shape (n, n_out)
-        B.
-    share : Tensor of shape (1,)
-        s; it has no gradient but its own decay.
-    start : Tensor of shape (n, n_out)
-        Outputs of the first weights and biases.
-    rows : ndarray of shape (n, d)
-        X.
-    first : TrainedLayer
-        First weights and biases.
+    The fields are B as `coefficients`, s as `share` (its gradient is its own decay
+    alone), X as `rows`, the `first` weights and biases, and their outputs as `start`.
     """
 
     coefficients: Tensor

@@ -39,21 +39,10 @@ class Site:
 
     @classmethod
     def open(cls, device: str, random_state: Any, *, double: bool = False) -> Site:
-        """Resolve a device's name and seed a generator.
+        """Resolve a device's name and seed a generator; an integer is the seed itself.
 
-        Parameters
-        ----------
-        device : str
-            A torch device; ``auto`` takes CUDA where there is one.
-        random_state : int, RandomState or None
-            An integer is the seed itself.
-        double : bool, default=False
-            Compute in float64 in place of float32.
-
-        Raises
-        ------
-        ValueError
-            This torch does not have the device.
+        ``auto`` takes CUDA where there is one; `ValueError` where this torch does not
+        have the device. A `double` site computes in float64 in place of float32.
         """
         import torch
 
@@ -62,8 +51,18 @@ class Site:
         else:
             seed = int(check_random_state(random_state).randint(2**31 - 1))
         generator = torch.Generator(device="cpu").manual_seed(seed)
+        if device == "auto":
+            device = "cuda" if torch.cuda.is_available() else "cpu"
+        else:
+            try:
+                torch.ones(1, device=device).item()
+            except (RuntimeError, AssertionError) as error:
+                raise ValueError(
+                    "device must be auto or a device that this torch has, got "
+                    f'{device!r}. Use device="auto".'
+                ) from error
         dtype = torch.float64 if double else torch.float32
-        return cls(_find_device(device), dtype, generator)
+        return cls(torch.device(device), dtype, generator)
 
     @property
     def fuses(self) -> bool:
@@ -113,36 +112,12 @@ class Site:
             yield
 
 
-def _find_device(name: str) -> torch.device:
-    import torch
-
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        torch.ones(1, device=name).item()
-    except (RuntimeError, AssertionError) as error:
-        raise ValueError(
-            f"device must be auto or a device that this torch has, got {name!r}. Use "
-            'device="auto".'
-        ) from error
-    return torch.device(name)
-
-
 def product(X: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Return ``X @ weight.T + bias``, in float32 by oneDNN where that is quicker.
 
     MKL, which torch takes otherwise, leaves half the speed of processors unused that
-    are not Intel's; on those it is a quarter quicker. Cost O(n n_in n_out).
-
-    Parameters
-    ----------
-    X : Tensor of shape (n, n_in)
-        Rows; those that stay as they are may come from `Site.place_rows`, which saves
-        a copy.
-    weight : Tensor of shape (n_out, n_in)
-        Rows of the other factor.
-    bias : Tensor of shape (n_out,), optional
-        Added to each row.
+    are not Intel's; on those it is a quarter quicker. Cost O(n n_in n_out). Rows that
+    stay as they are may come from `Site.place_rows`, which saves a copy.
     """
     from torch.nn import functional
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,11 +12,11 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from cdspp.methods.base import Float, Problem
-from cdspp.methods.networks.alignment_network import AlignmentNetwork, LossWeights
 from cdspp.methods.networks.networks import (
     Batch,
     Encoder,
     Layer,
+    Network,
     NetworkClassifier,
     rows_cost_less,
     train,
@@ -27,11 +28,112 @@ from cdspp.methods.shared.constraints import NON_NEGATIVE, POSITIVE
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["SSAN"]
+__all__ = ["SSAN", "AlignmentNetwork"]
 
 LENGTH_FLOOR = 1e-12
+CENTRE_FLOOR = 1e-8
+PROBABILITY_FLOOR = 1e-5
 MOMENTUM = 0.9
 REVERSAL_RATE = 5.0
+
+
+@dataclass(frozen=True, eq=False)
+class AlignmentNetwork(Network):
+    """The network, its linear domain discriminator, and its loss."""
+
+    discriminator: Layer
+
+    @property
+    def parameters(self) -> list[Tensor]:
+        """All weights and biases."""
+        parts = (self.source, self.target, self.classifier, self.discriminator)
+        return [values for part in parts for values in part.parameters]
+
+    def loss(self, batch: Batch, reversal: float, model: SSAN) -> Tensor:
+        """Return the loss, whose weights are the parameters of the model.
+
+        The gradient of the domains' part reaches the encoders times minus `reversal`.
+        """
+        Z_source, Z_target = self.source(batch.X_source), self.target(batch.X_target)
+        O_source, O_target = self.classifier(Z_source), self.classifier(Z_target)
+        O_labelled = O_target[: len(batch.Y_labelled)]
+        hard = _cross_entropy(O_labelled, batch.Y_labelled)
+        soft = _soft_label_loss(O_source, O_labelled, batch, model.temperature)
+        explicit = _centroid_loss(Z_source, Z_target, O_target, batch)
+        return (
+            _cross_entropy(O_source, batch.Y_source)
+            + (1.0 - model.alpha) * hard
+            + model.alpha * soft
+            + model.gamma * self._domain_loss(Z_source, Z_target, reversal)
+            + model.beta * explicit
+        )
+
+    def _domain_loss(
+        self, Z_source: Tensor, Z_target: Tensor, reversal: float
+    ) -> Tensor:
+        """Return the cross entropy of the discriminator, source rows being ones."""
+        import torch
+        from torch.nn import functional
+
+        codes = Z_source, Z_target
+        weight, bias = self.discriminator.weight[0], self.discriminator.bias
+        fixed = torch.cat([Z.detach() @ weight for Z in codes])
+        moving = torch.cat([Z @ weight.detach() for Z in codes])
+        # The second term is zero, with the gradient of -reversal * Z.
+        logits = fixed + bias - reversal * (moving - moving.detach())
+        is_source = torch.arange(len(logits), device=logits.device) < len(Z_source)
+        truth = is_source.to(logits.dtype)
+        return functional.binary_cross_entropy_with_logits(logits, truth)
+
+
+def _cross_entropy(logits: Tensor, Y: Tensor) -> Tensor:
+    return -(Y * logits.log_softmax(dim=1)).sum() / len(Y)
+
+
+def _soft_label_loss(
+    O_source: Tensor, O_labelled: Tensor, batch: Batch, temperature: float
+) -> Tensor:
+    """Return the cross entropy with the source's mean prediction for each class."""
+    Y_source, Y_labelled = batch.Y_source, batch.Y_labelled
+    sums = Y_source.T @ (O_source / temperature).softmax(dim=1)
+    expected = sums / Y_source.sum(dim=0)[:, None]
+    logarithms = (O_labelled.softmax(dim=1) + PROBABILITY_FLOOR).log()
+    means = Y_labelled.T @ logarithms / Y_labelled.sum(dim=0)[:, None]
+    return -(expected * means).sum()
+
+
+def _centroid_loss(
+    Z_source: Tensor, Z_target: Tensor, O_target: Tensor, batch: Batch
+) -> Tensor:
+    """Return the squared distances among the class means of source, target and both.
+
+    With the share w of the target in the rows of a class, the mean of both lies on the
+    line between the others: the distances add up to 1 + w^2 + (1 - w)^2 times one.
+    """
+    n_labelled = len(batch.Y_labelled)
+    Z_labelled, Z_unlabelled = Z_target[:n_labelled], Z_target[n_labelled:]
+    n_source, n_target = batch.Y_source.sum(dim=0), batch.Y_labelled.sum(dim=0)
+    source_sums = batch.Y_source.T @ Z_source
+    target_sums = batch.Y_labelled.T @ Z_labelled
+    centres = (source_sums + target_sums) / (n_source + n_target)[:, None]
+    agreed = _agreed_labels(Z_unlabelled, O_target[n_labelled:], centres)
+    target_sums = target_sums + agreed.T @ Z_unlabelled
+    n_target = n_target + agreed.sum(dim=0)
+    gaps = source_sums / n_source[:, None] - target_sums / n_target[:, None]
+    share = n_target / (n_source + n_target)
+    weights = 1.0 + share.square() + (1.0 - share).square()
+    return (weights * gaps.square().sum(dim=1)).sum()
+
+
+def _agreed_labels(Z: Tensor, logits: Tensor, centres: Tensor) -> Tensor:
+    """Return class indicators, zero where network and nearest centre disagree."""
+    from torch.nn import functional
+
+    units = functional.normalize(centres.detach(), dim=1, eps=CENTRE_FLOOR)
+    nearest = (Z.detach() @ units.T).argmax(dim=1)
+    predicted = logits.argmax(dim=1)
+    indicator = functional.one_hot(predicted, len(centres))
+    return (indicator * (nearest == predicted)[:, None]).to(Z.dtype)
 
 
 def _draw_encoder(X: Float, n_components: int, site: Site) -> Encoder:
@@ -114,13 +216,11 @@ class SSAN(NetworkClassifier):
     Encoders and classifier are those of `NetworkClassifier`. Cost
     O(n min(n, d) d + n d k) an iteration and domain: with fewer rows than twice the
     features the first layer is trained on the products of rows with one another, which
-    changes nothing, in O(n^2 + n d) memory.
-
-    The step never shrinks, so single iterations can collapse and recover; where the
-    last is such a one, the log says so. The published code reports the best accuracy on
-    the test rows over all iterations, which needs their labels; this is the last
-    iteration's. Its encoders are chosen by the number of features, so that domains of
-    equal width share the source's; here each domain has its own.
+    changes nothing, in O(n^2 + n d) memory. The step never shrinks, so single
+    iterations can collapse and recover; where the last one does, the log says so. The
+    published code reports the best accuracy on the test rows over all iterations, which
+    needs their labels; this is the last iteration's. Its domains of equal width share
+    one encoder; here each has its own.
 
     References
     ----------
@@ -165,33 +265,25 @@ class SSAN(NetworkClassifier):
         random_state: Any = None,
     ) -> None:
         super().__init__(n_components, learning_rate, max_iter, device, random_state)
-        self.temperature = temperature
-        self.alpha = alpha
-        self.beta = beta
-        self.gamma = gamma
-        self.weight_decay = weight_decay
+        self.temperature, self.weight_decay = temperature, weight_decay
+        self.alpha, self.beta, self.gamma = alpha, beta, gamma
 
     def _train(self, problem: Problem, site: Site) -> Trained:
         X_target = np.vstack([problem.X_labelled, problem.X_unlabelled])
-        source, target = (
-            _draw_encoder(X, self.n_components, site)
-            for X in (problem.X_source, X_target)
-        )
-        classifier, discriminator = (
-            _layer(site, *_draw_layers(site, (self.n_components, n))[0])
-            for n in (problem.n_classes, 1)
-        )
+        k, n_classes = self.n_components, problem.n_classes
+        source = _draw_encoder(problem.X_source, k, site)
+        target = _draw_encoder(X_target, k, site)
+        classifier = _layer(site, *_draw_layers(site, (k, n_classes))[0])
+        discriminator = _layer(site, *_draw_layers(site, (k, 1))[0])
         network = AlignmentNetwork(source, target, classifier, discriminator)
         inputs = problem.map_rows(source.first.inputs, target.first.inputs)
-        losses = self._descend(network, Batch.of(inputs, site), site)
-        return Trained(source.trained(), target.trained(), classifier.trained(), losses)
+        return network.trained(self._descend(network, Batch.of(inputs, site), site))
 
     def _descend(
         self, network: AlignmentNetwork, batch: Batch, site: Site
     ) -> list[float]:
         import torch
 
-        weights = LossWeights(self.temperature, self.alpha, self.beta, self.gamma)
         optimiser = torch.optim.SGD(
             network.parameters,
             lr=self.learning_rate,
@@ -203,6 +295,6 @@ class SSAN(NetworkClassifier):
 
         def loss(iteration: int) -> Tensor:
             reversal = math.tanh(REVERSAL_RATE * iteration / self.max_iter)
-            return network.loss(batch, reversal, weights)
+            return network.loss(batch, reversal, self)
 
         return train(loss, optimiser, self.max_iter)

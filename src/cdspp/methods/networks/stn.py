@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cdspp.methods.base import Problem
-from cdspp.methods.networks.networks import Batch, NetworkClassifier, train
-from cdspp.methods.networks.site import Site
-from cdspp.methods.networks.soft_transfer_network import SoftTransferNetwork
+from cdspp.methods.networks.networks import (
+    Batch,
+    Encoder,
+    Layer,
+    Network,
+    NetworkClassifier,
+    train,
+)
+from cdspp.methods.networks.site import FIRST_SCALE, Site
 from cdspp.methods.networks.trained_network import Trained
 from cdspp.methods.shared.constraints import NON_NEGATIVE
 
@@ -21,6 +28,76 @@ __all__ = ["STN", "SoftTransferNetwork"]
 
 DECAY_RATES = (0.9, 0.999)
 EPSILON = 1e-8
+LENGTH_FLOOR = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class SoftTransferNetwork(Network):
+    """The network, its layers in the order in which they are drawn, and its loss."""
+
+    layers: Sequence[Layer]
+
+    @classmethod
+    def draw(
+        cls, d_source: int, d_target: int, n_components: int, n_classes: int, site: Site
+    ) -> SoftTransferNetwork:
+        """Draw all weights, then all biases, in the order of the released code."""
+        h_source, h_target = ((d + n_components) // 2 for d in (d_source, d_target))
+        of_source = (d_source, h_source), (h_source, n_components)
+        of_target = (d_target, h_target), (h_target, n_components)
+        shapes = *of_source, *of_target, (n_components, n_classes)
+        weights = [site.parameter(_cut_normal(site, *shape).T) for shape in shapes]
+        biases = [site.parameter(_cut_normal(site, n_out)) for _, n_out in shapes]
+        layers = [Layer(w, b) for w, b in zip(weights, biases, strict=True)]
+        source = Encoder(layers[0], layers[1], LENGTH_FLOOR)
+        target = Encoder(layers[2], layers[3], LENGTH_FLOOR)
+        return cls(source, target, layers[4], layers)
+
+    def loss(self, batch: Batch, share: float, beta: float) -> Tensor:
+        """Return the loss without the regulariser.
+
+        An unlabelled row has the weight `share` in the class means, the distances
+        between the domains the weight `beta`.
+        """
+        import torch
+
+        known = torch.cat([batch.Y_source, batch.Y_labelled])
+        Z_source, Z_target = self.source(batch.X_source), self.target(batch.X_target)
+        logits = self.classifier(torch.cat([Z_source, Z_target]))
+        log_probabilities = logits.log_softmax(dim=1)
+        fit = -(known * log_probabilities[: len(known)]).sum() / len(known)
+        marginal = (Z_source.mean(dim=0) - Z_target.mean(dim=0)).square().sum()
+        P = log_probabilities[len(known) :].exp()
+        conditional = _conditional(Z_source, Z_target, share * P, batch)
+        return fit + beta * (marginal + conditional)
+
+    def penalty(self) -> Tensor:
+        """Return half the sum of all squared weights, without a gradient."""
+        import torch
+
+        with torch.no_grad():
+            norms = [torch.linalg.vector_norm(layer.weight) for layer in self.layers]
+            return torch.stack(norms).square().sum() / 2
+
+
+def _conditional(
+    Z_source: Tensor, Z_target: Tensor, softly: Tensor, batch: Batch
+) -> Tensor:
+    """Return the squared distances of class means; `softly` labels unlabelled rows."""
+    Y_source, Y_labelled = batch.Y_source, batch.Y_labelled
+    n_labelled = len(Y_labelled)
+    sums = Y_labelled.T @ Z_target[:n_labelled] + softly.T @ Z_target[n_labelled:]
+    sizes = Y_labelled.sum(dim=0) + softly.sum(dim=0)
+    source_means = Y_source.T @ Z_source / Y_source.sum(dim=0)[:, None]
+    return (source_means - sums / sizes[:, None]).square().sum()
+
+
+def _cut_normal(site: Site, *shape: int) -> Tensor:
+    """Draw from the normal distribution, values beyond two deviations again."""
+    values = site.normal(*shape)
+    while (outside := values.abs() > 2 * FIRST_SCALE).any():
+        values = site.normal(*shape).where(outside, values)
+    return values
 
 
 class STN(NetworkClassifier):
@@ -113,13 +190,12 @@ class STN(NetworkClassifier):
         self.tau = tau
 
     def _train(self, problem: Problem, site: Site) -> Trained:
-        network = SoftTransferNetwork.draw(
+        widths = (
             problem.X_source.shape[1],
             problem.X_labelled.shape[1],
             self.n_components,
-            problem.n_classes,
-            site,
         )
+        network = SoftTransferNetwork.draw(*widths, problem.n_classes, site)
         batch = Batch.of(problem, site)
         optimiser = self._optimiser(network, site)
 
@@ -131,13 +207,7 @@ class STN(NetworkClassifier):
             differentiated = network.loss(batch, iteration / self.max_iter, self.beta)
             return differentiated + self.tau * network.penalty()
 
-        losses = train(loss, optimiser, self.max_iter)
-        return Trained(
-            network.source.trained(),
-            network.target.trained(),
-            network.classifier.trained(),
-            losses,
-        )
+        return network.trained(train(loss, optimiser, self.max_iter))
 
     def _optimiser(self, network: SoftTransferNetwork, site: Site) -> torch.optim.Adam:
         """Return the optimiser, which adds the gradient of the regulariser itself."""

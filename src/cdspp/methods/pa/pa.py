@@ -64,9 +64,8 @@ class PA(TransductiveClassifier):
         Inverse regularisation of logistic regression.
     target_axes : {'all', 'labelled'}, default='all'
         Target rows whose principal axes narrow a target wider than the source: all of
-        them, with zeros where the axes are too few, or the labelled ones alone. Their
-        few axes are followed by the target's first features, made orthogonal to them
-        and to each other.
+        them, with zeros where the axes are too few, or the labelled ones alone, whose
+        axes are followed by the first features, made orthogonal.
     random_state : int, RandomState or None, default=None
         Draws the first dictionary; nothing else is random.
 
@@ -81,21 +80,18 @@ class PA(TransductiveClassifier):
     With n rows in all, p components and K atoms a coding costs at most about
     O(n K^3), the graph O(n^2 p); the first coding, from zero, is the dearest.
 
-    The paper aligns features first and distributions second, while the released code
-    has both in one objective, trains on the codes of the labelled target rows alone and
-    uses neither pseudo-labels nor weights of samples. This follows the code, whose
-    search for codes gives up once min(p, K) - 10 coefficients are active, as is always
-    so with these settings. Where the principal axes of the wider domain are fewer than
-    the features of the other, zeros take their place; the axes of the target are those
-    of labelled and unlabelled rows together, by default, while commented lines of the
-    code give either axes of their own, on which the two cannot be compared; and the
-    bandwidth of the graph is the mean of all distances, not of a random part. The rows
-    must differ in two directions or more: a dictionary of centred atoms has none
-    otherwise. With barely more than ten directions the codes have next to no
-    coefficients and the labels are poor.
-
-    Without unlabelled rows there is nothing to code and nothing is. A class without a
-    labelled target row is never predicted.
+    The paper aligns features first and distributions second. The released code, which
+    this follows, has both in one objective, trains on the codes of the labelled target
+    rows alone, uses neither pseudo-labels nor weights of samples, and gives a search
+    for codes up once min(p, K) - 10 coefficients are active, as is always so with these
+    settings. Zeros stand in where the principal axes of the wider domain are fewer than
+    the features of the other. The axes of the target are those of labelled and
+    unlabelled rows together, by default; commented lines of the code give either axes
+    of their own, on which the two cannot be compared. The bandwidth of the graph is the
+    mean of all distances, not of a random part. The rows must differ in two directions
+    or more: a dictionary of centred atoms has none otherwise. With barely more than ten
+    the codes have next to no coefficients and the labels are poor. A class without a
+    labelled target row is never predicted; without unlabelled rows nothing is coded.
 
     References
     ----------
@@ -146,50 +142,36 @@ class PA(TransductiveClassifier):
         target_axes: str = "all",
         random_state: Any = None,
     ) -> None:
-        self.n_components = n_components
-        self.n_atoms = n_atoms
-        self.alpha = alpha
-        self.mu = mu
-        self.gamma = gamma
-        self.max_iter = max_iter
-        self.C = C
-        self.target_axes = target_axes
-        self.random_state = random_state
+        self.n_components, self.n_atoms = n_components, n_atoms
+        self.alpha, self.mu, self.gamma = alpha, mu, gamma
+        self.max_iter, self.C = max_iter, C
+        self.target_axes, self.random_state = target_axes, random_state
 
     @classmethod
     def work(cls, size: Any) -> tuple[float, float]:
-        """Return about how many seconds a fit takes on one thread, and MB beside data.
-
-        Codings of all rows, the first of which adds one coefficient after another; the
-        graph; principal axes of the wider domain and of all rows together.
-        """
+        """Return about how many seconds a fit takes, and MB beside the data."""
+        # Codings of all rows, the first of which adds one coefficient after another;
+        # the graph; principal axes of the wider domain and of all rows together.
         n = size.n_source + size.n_target
         width = min(size.d_source, size.d_target)
         sides = [(n, width)]
         if size.d_source != size.d_target:
-            wider_source = size.d_source > width
-            sides.append(
-                (size.n_source, size.d_source)
-                if wider_source
-                else (size.n_target, size.d_target)
-            )
+            source = size.n_source, size.d_source
+            target = size.n_target, size.d_target
+            sides.append(source if size.d_source > width else target)
         codings = n * (3.2e-3 + 2e-5 * min(100, width))
         axes = 7e-11 * sum(min(side) ** 2 * sum(side) for side in sides)
         seconds = 0.3 + codings + 3e-8 * n**2 + 0.016 * size.n_classes + axes
         return seconds, 16e-6 * sum(min(side) ** 2 for side in sides) + 0.01 * n
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
-        if not len(problem.X_unlabelled):
+        y, n_unlabelled = problem.y_labelled, len(problem.X_unlabelled)
+        if not n_unlabelled:
             return []
-        n_unlabelled = len(problem.X_unlabelled)
-        n_target = len(problem.y_labelled) + n_unlabelled
         rounds: list[Round] = []
-        for codes in self._codings(self._align(problem), n_target):
-            prediction = self._classify(
-                codes[-n_target:-n_unlabelled],
-                problem.y_labelled,
-                codes[-n_unlabelled:],
-            )
+        for codes in self._codings(self._align(problem), len(y) + n_unlabelled):
+            labelled, unlabelled = np.split(codes, [-n_unlabelled])
+            prediction = self._classify(labelled[-len(y) :], y, unlabelled)
             rounds.append(Round(len(rounds) + 1, prediction))
         return rounds
 
@@ -212,16 +194,10 @@ class PA(TransductiveClassifier):
     def _codings(self, X: Float, n_target: int) -> Iterator[Float]:
         """Yield the codes of all rows after each coding but the first."""
         n_source = len(X) - n_target
+        contrast = np.repeat([1 / n_source, -1 / n_target], [n_source, n_target])
         cap = max(1, min(X.shape[1], self.n_atoms) - CAP_MARGIN)
-        problem = CodingProblem(
-            X=X,
-            graph=heat_kernel_graph(X),
-            contrast=np.repeat([1 / n_source, -1 / n_target], [n_source, n_target]),
-            alpha=self.alpha,
-            mu=self.mu,
-            gamma=self.gamma,
-            cap=cap,
-        )
+        weights = self.alpha, self.mu, self.gamma
+        problem = CodingProblem(X, heat_kernel_graph(X), contrast, *weights, cap)
         random = self.random_state
         if not isinstance(random, np.random.RandomState):
             random = np.random.default_rng(random)
@@ -236,12 +212,9 @@ class PA(TransductiveClassifier):
     def _classify(self, labelled: Float, y: Int, unlabelled: Float) -> Int:
         if len(np.unique(y)) < 2:
             return np.repeat(y[:1], len(unlabelled))
-        machine = LogisticRegression(
-            solver="liblinear", C=self.C, fit_intercept=False, tol=0.01
-        )
-        one_vs_rest = OneVsRestClassifier(machine).fit(labelled, y)
-        prediction: Int = one_vs_rest.predict(unlabelled)
-        return prediction
+        options = {"solver": "liblinear", "fit_intercept": False, "tol": 0.01}
+        machine = OneVsRestClassifier(LogisticRegression(C=self.C, **options))
+        return np.asarray(machine.fit(labelled, y).predict(unlabelled))
 
 
 def _narrow(X: Float, width: int, n_fitted: int | None = None) -> Float:
@@ -268,6 +241,4 @@ def _filled(axes: Float, width: int) -> Float:
 
 def _unit_scale(X: Float) -> Float:
     """Return `X` times a power of two, so that no square over- or underflows."""
-    _, exponent = np.frexp(np.abs(X).max())
-    scaled: Float = np.ldexp(X, -exponent)
-    return scaled
+    return np.asarray(np.ldexp(X, -np.frexp(np.abs(X).max())[1]))

@@ -10,7 +10,7 @@ coefficient enters and deflated when one leaves.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,11 +31,7 @@ MAX_HALVINGS = 50
 SUFFICIENT = 1e-4
 
 
-def random_dictionary(
-    n_features: int,
-    n_atoms: int,
-    random: np.random.Generator | np.random.RandomState,
-) -> Float:
+def random_dictionary(n_features: int, n_atoms: int, random: Any) -> Float:
     """Return uniform atoms, centred and of unit length, (n_features, n_atoms)."""
     atoms = random.random((n_features, n_atoms)) - 0.5
     return row_normalise((atoms - atoms.mean(axis=0)).T).T
@@ -46,63 +42,37 @@ class FeatureSignSearch:
 
     .. math:: \min_s \tfrac12 s^T (G + c I) s + h^T s + \gamma \lVert s \rVert_1
 
-    Parameters
-    ----------
-    gram : ndarray of shape (n_atoms, n_atoms)
-        Inner products `G` of the atoms.
-    gamma : float
-        Weight of the 1-norm, positive.
-    cap : int
-        As soon as more coefficients would be active, the search returns what it has.
-
-    Notes
-    -----
-    A step costs O(n_atoms^2): the inverse of ``G + c I`` on the active set is kept as
-    a matrix of full size with zeros elsewhere, so that no step gathers a submatrix.
+    With the inner products G of the atoms and a positive gamma. As soon as more than
+    `cap` coefficients would be active, the search returns what it has. A step costs
+    O(n_atoms^2): the inverse of ``G + c I`` on the active set is kept as a matrix of
+    full size with zeros elsewhere, so that no step gathers a submatrix.
     """
 
     def __init__(self, gram: Float, gamma: float, cap: int) -> None:
         n_atoms = len(gram)
-        self._gram = np.asfortranarray(gram)
-        self._gamma = gamma
-        self._cap = cap
+        self._gram, self._gamma, self._cap = np.asfortranarray(gram), gamma, cap
         self._inverse = np.zeros((n_atoms, n_atoms), order="F")
         self._idle = np.ones(n_atoms)
         self._codes = np.zeros(n_atoms)
         self._signs = np.zeros(n_atoms)
         self._gradient = np.zeros(n_atoms)
-        self._n_active = 0
 
     def solve(self, shift: float, linear: Float, start: Float | None = None) -> Float:
-        """Return the codes for `shift` c and `linear` h; overwritten by the next call.
+        """Return the codes for a positive `shift` c and `linear` h (n_atoms,).
 
-        Parameters
-        ----------
-        shift : float
-            Positive number on the diagonal.
-        linear : ndarray of shape (n_atoms,)
-            Linear term.
-        start : ndarray of shape (n_atoms,), default=None
-            Codes to start from, of which the first `cap` nonzeros count.
-
-        Returns
-        -------
-        codes : ndarray of shape (n_atoms,)
-            Optimal, or what the search had when it gave up.
+        They are optimal, or what the search had when it gave up; the next call
+        overwrites them. Of the codes to `start` from the first `cap` nonzeros count.
         """
-        self._shift = shift
-        self._linear = linear
+        self._shift, self._linear = shift, linear
         self._begin(start)
         optimal = False
         for turn in range(MAX_STEPS):
             first_of_warm = turn == 0 and start is not None
             if (first_of_warm or not self._activate()) and optimal:
                 break
-            if self._n_active > self._cap:
-                break
-            if not self._n_active:
-                if first_of_warm:
-                    continue
+            if first_of_warm and not self._n_active:
+                continue
+            if not 0 < self._n_active <= self._cap:
                 break
             optimal = self._settle()
             if not optimal:
@@ -110,17 +80,13 @@ class FeatureSignSearch:
         return self._codes
 
     def _begin(self, start: Float | None) -> None:
-        self._codes.fill(0.0)
-        self._signs.fill(0.0)
+        for array in (self._codes, self._signs, self._inverse):
+            array.fill(0.0)
         self._idle.fill(1.0)
-        self._inverse.fill(0.0)
-        self._n_active = 0
-        if start is None:
-            return
-        kept = np.flatnonzero(start)[: self._cap]
-        if not len(kept):
-            return
+        kept = np.flatnonzero(self._codes if start is None else start)[: self._cap]
         self._n_active = len(kept)
+        if start is None or not len(kept):
+            return
         self._codes[kept] = start[kept]
         self._signs[kept] = np.sign(start[kept])
         self._idle[kept] = 0.0
@@ -134,7 +100,7 @@ class FeatureSignSearch:
         self._inverse[kept[:, None], kept] = half + half.T
 
     def _activate(self) -> bool:
-        """Let the steepest idle coefficient in; return whether one is steep enough."""
+        """Let the steepest idle coefficient in, if steep enough; border the inverse."""
         np.dot(self._gram, self._codes, out=self._gradient)
         self._gradient += self._linear
         slopes = np.abs(self._gradient)
@@ -146,22 +112,13 @@ class FeatureSignSearch:
         if self._n_active <= self._cap:
             self._signs[entering] = -np.sign(self._gradient[entering])
             self._idle[entering] = 0.0
-            self._border(entering)
+            column = self._gram[:, entering]
+            update = self._inverse @ column
+            # The Schur complement is no smaller than the shift but for rounding.
+            left = self._gram[entering, entering] - column @ update
+            update[entering] = -1.0
+            self._rank_one(1.0 / (self._shift + max(left, 0.0)), update)
         return True
-
-    def _border(self, entering: np.intp) -> None:
-        column = self._gram[:, entering]
-        update = self._inverse @ column
-        # The Schur complement is no smaller than the shift but for rounding.
-        left = self._gram[entering, entering] - column @ update
-        update[entering] = -1.0
-        self._rank_one(1.0 / (self._shift + max(left, 0.0)), update)
-
-    def _deflate(self, leaving: np.intp) -> None:
-        column = self._inverse[:, leaving].copy()
-        self._rank_one(-1.0 / column[leaving], column)
-        self._inverse[leaving] = 0.0
-        self._inverse[:, leaving] = 0.0
 
     def _rank_one(self, weight: float, vector: Float) -> None:
         linalg.blas.dger(weight, vector, vector, a=self._inverse, overwrite_a=1)
@@ -203,18 +160,23 @@ class FeatureSignSearch:
                 best, step = value, candidate
         if step == 0.0:
             return False
-        self._move(codes + step * direction, whole=step == 1.0)
+        self._codes[:] = codes + step * direction
+        if step != 1.0:
+            self._drop_zeros()
+        np.sign(self._codes, out=self._signs)
         return True
 
-    def _move(self, codes: Float, *, whole: bool) -> None:
-        self._codes[:] = codes
-        if not whole:
-            for leaving in np.flatnonzero((self._idle == 0) & (np.abs(codes) < ZERO)):
-                self._codes[leaving] = 0.0
-                self._idle[leaving] = 1.0
-                self._n_active -= 1
-                self._deflate(leaving)
-        np.sign(self._codes, out=self._signs)
+    def _drop_zeros(self) -> None:
+        """Let go, and deflate the inverse, where a coefficient has become zero."""
+        active = self._idle == 0
+        for leaving in np.flatnonzero(active & (np.abs(self._codes) < ZERO)):
+            self._codes[leaving] = 0.0
+            self._idle[leaving] = 1.0
+            self._n_active -= 1
+            column = self._inverse[:, leaving].copy()
+            self._rank_one(-1.0 / column[leaving], column)
+            self._inverse[leaving] = 0.0
+            self._inverse[:, leaving] = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,21 +188,10 @@ class CodingProblem:
         + \tfrac\alpha2 \operatorname{tr}(S^T L S) + \tfrac\mu2 \lVert S^T e \rVert^2
         + \gamma \sum_i \lVert s_i \rVert_1
 
-    with one row of `S` a sample and `L` the Laplacian of `graph`.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, n_features)
-        Samples.
-    graph : csr_array of shape (n, n)
-        Symmetric weights with zero diagonal.
-    contrast : ndarray of shape (n,)
-        The vector `e`, no entry zero: by it the mean code of one domain minus that of
-        the other is ``S.T @ e``.
-    alpha, mu, gamma : float
-        Weights of graph, means and 1-norm.
-    cap : int
-        Most coefficients of one sample.
+    with one row of `S` a sample (n, n_features) and `L` the Laplacian of `graph`, whose
+    symmetric weights have a zero diagonal. `contrast` is the vector e, no entry zero:
+    by it the mean code of one domain minus that of the other is ``S.T @ e``. A sample
+    has `cap` coefficients at most.
     """
 
     X: Float
@@ -254,21 +205,12 @@ class CodingProblem:
     def code(self, dictionary: Float, codes: Float | None = None) -> Float:
         """Return codes (n, n_atoms), each sample once in turn given the others.
 
-        Parameters
-        ----------
-        dictionary : ndarray of shape (n_features, n_atoms)
-            Atoms as columns.
-        codes : ndarray of shape (n, n_atoms), default=None
-            Codes to start from; from zero by default.
-
-        Raises
-        ------
-        MethodFailed
-            The weights are too large or too small for the arithmetic.
+        They start from `codes`, or from zero. `MethodFailed` where the weights are too
+        large or too small for the arithmetic.
         """
         warm = codes is not None
-        S = np.zeros((len(self.X), dictionary.shape[1])) if codes is None else codes
-        S = S.copy()
+        shape = len(self.X), dictionary.shape[1]
+        S = np.zeros(shape) if codes is None else codes.copy()
         search = FeatureSignSearch(dictionary.T @ dictionary, self.gamma, self.cap)
         correlations = self.X @ dictionary
         weights = self.alpha * self.graph.data
@@ -276,8 +218,7 @@ class CodingProblem:
         bounds, neighbours = self.graph.indptr.tolist(), self.graph.indices
         gap = self.contrast @ S
         for i, e in enumerate(self.contrast.tolist()):
-            near = slice(bounds[i], bounds[i + 1])
-            row = S[i]
+            row, near = S[i], slice(bounds[i], bounds[i + 1])
             gap -= e * row
             linear = self.mu * e * gap
             linear -= weights[near] @ S[neighbours[near]]
@@ -295,20 +236,8 @@ def fit_dictionary(X: Float, codes: Float) -> Float:
     .. math:: \min_B \lVert X^T - B S^T \rVert_F^2
         \quad \text{s.t.} \quad \lVert b_k \rVert \le 1
 
-    by projected Newton steps on its Lagrange dual. An atom that no sample uses becomes
-    zero.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, n_features)
-        Samples.
-    codes : ndarray of shape (n, n_atoms)
-        Their codes.
-
-    Returns
-    -------
-    dictionary : ndarray of shape (n_features, n_atoms)
-        Atoms as columns.
+    by projected Newton steps on its Lagrange dual, with a sample in each row of X and
+    S; an atom that no sample uses becomes zero. Atoms are columns.
     """
     dictionary = np.zeros((X.shape[1], codes.shape[1]))
     used = codes.any(axis=0)
@@ -348,12 +277,11 @@ class _DictionaryDual:
             free = (point.multipliers > floor) | (gradient <= 0)
             if not free.any() or np.abs(gradient[free]).max() < 1e-9:
                 break
-            step = self._newton_step(point, gradient, free)
-            following = self._descend(point, gradient, step, floor)
-            if following is None:
+            step = _newton_step(point, gradient, free)
+            lower = self._descend(point, gradient, step, floor)
+            if lower is None:
                 break
-            decrease = point.value - following.value
-            point = following
+            decrease, point = point.value - lower.value, lower
             if decrease <= 1e-14 * abs(point.value):
                 break
         return point.atoms
@@ -366,18 +294,6 @@ class _DictionaryDual:
         value = float(np.vdot(self.products, atoms) + multipliers.sum())
         return _DualPoint(multipliers, value, atoms, inverse)
 
-    @staticmethod
-    def _newton_step(
-        point: _DualPoint, gradient: Float, free: NDArray[np.bool_]
-    ) -> Float:
-        atoms = point.atoms[free]
-        hessian = 2.0 * (atoms @ atoms.T) * point.inverse[np.ix_(free, free)]
-        _, solved, failed = linalg.lapack.dposv(hessian, gradient[free])
-        step = np.zeros_like(gradient)
-        # Where rounding leaves no Cholesky factor, the scaled gradient still descends.
-        step[free] = -(gradient[free] / np.diag(hessian) if failed else solved)
-        return step
-
     def _descend(
         self, point: _DualPoint, gradient: Float, step: Float, floor: float
     ) -> _DualPoint | None:
@@ -389,3 +305,13 @@ class _DictionaryDual:
             if found.value <= point.value + SUFFICIENT * expected:
                 return found
         return None
+
+
+def _newton_step(point: _DualPoint, gradient: Float, free: NDArray[np.bool_]) -> Float:
+    atoms = point.atoms[free]
+    hessian = 2.0 * (atoms @ atoms.T) * point.inverse[np.ix_(free, free)]
+    _, solved, failed = linalg.lapack.dposv(hessian, gradient[free])
+    step = np.zeros_like(gradient)
+    # Where rounding leaves no Cholesky factor, the scaled gradient still descends.
+    step[free] = -(gradient[free] / np.diag(hessian) if failed else solved)
+    return step

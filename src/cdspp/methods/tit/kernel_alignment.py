@@ -8,6 +8,7 @@ terms that join the domains, mean discrepancy and centring, have rank one.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,28 +33,13 @@ RELATIVE_TOLERANCE = 1e-13
 def class_graph(
     X: Float, codes: Int, absent: Float, n_neighbors: int = 8
 ) -> sparse.csr_array:
-    r"""Return the supervised cosine graph of the rows of one domain.
+    """Return the supervised cosine graph of the rows of one domain.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        Rows of unit length, or zero.
-    codes : ndarray of shape (n,)
-        Classes; only rows of one class are joined.
-    absent : ndarray of shape (n_classes,)
-        How many rows of each class the other domain has. Their cosine with these rows
-        is zero, which takes the place of a negative one.
-    n_neighbors : int, default=8
-        Neighbours of a row besides itself; equal cosines go to the lower index.
-
-    Returns
-    -------
-    W : csr_array of shape (n, n)
-        Zero diagonal; the larger of the two directions, an absent one being zero.
-
-    Notes
-    -----
-    O(m^2 d) for each class of m rows.
+    Rows have unit length, or are zero. Only rows of one class are joined, each with
+    `n_neighbors` besides itself; equal cosines go to the lower index. The other domain
+    has `absent` rows of each class: their cosine with these rows is zero, which takes
+    the place of a negative one. The graph is symmetric with a zero diagonal: the larger
+    of the two directions, an absent one being zero. O(m^2 d) for each class of m rows.
     """
     rows, columns, weights = [], [], []
     for code in np.unique(codes):
@@ -77,13 +63,8 @@ def class_graph(
 class KernelBlock:
     r"""One domain's block of the Gram matrix K in orthonormal coordinates Q.
 
-    Attributes
-    ----------
-    basis : ndarray of shape (n, r) or None
-        Q, with ``K = Q Q^T K``; None stands for the identity, where the number of
-        features is not much below n.
-    image : ndarray of shape (n, r)
-        ``K Q``.
+    The `basis` (n, r) is Q, with ``K = Q Q^T K``; None stands for the identity, where
+    the number of features is not much below n. The `image` is ``K Q``.
     """
 
     basis: Float | None
@@ -105,14 +86,15 @@ class KernelBlock:
         """Return ``Q^T V``."""
         return V if self.basis is None else np.asarray(self.basis.T @ V)
 
-    def resolve(self, J: sparse.csr_array, weights: Float, alpha: float) -> Resolvent:
+    def resolve(
+        self, J: sparse.csr_array, weights: Float, alpha: float
+    ) -> tuple[Float, Callable[[Float], Float]]:
         r"""Solve ``N = K J K + \alpha G`` of this block, ``G^{-1} = diag(weights)``.
 
-        Notes
-        -----
-        With ``T = Q^T K G^{-1} K Q`` and ``J_Q = Q^T J Q`` the push-through identity
-        gives ``N^{-1} K Q = G^{-1} K Q (\alpha I + J_Q T)^{-1}``: 5 r^3 + 3 n r^2
-        operations, or 4 n^3 without a basis.
+        Returns S with ``K N^{-1} K = Q S Q^T``, symmetric and possibly indefinite, and
+        the function that gives ``N^{-1} K Q C`` for C. With ``T = Q^T K G^{-1} K Q``
+        and ``J_Q = Q^T J Q`` the push-through identity gives ``N^{-1} K Q = G^{-1} K Q
+        (\alpha I + J_Q T)^{-1}``: 5 r^3 + 3 n r^2 operations, or 4 n^3 without a basis.
         """
         T = symmetric_product(self.image * np.sqrt(weights)[:, None], of_rows=False)
         T += np.triu(T, 1).T
@@ -126,34 +108,12 @@ class KernelBlock:
         )
         if info:
             raise MethodFailed("the left matrix of the eigenproblem is singular")
-        return Resolvent(S, self.image, weights, tuple(factors))
 
+        def solve(C: Float) -> Float:
+            inner, _ = linalg.lapack.dgetrs(*factors, C, trans=1)
+            return np.asarray(weights[:, None] * (self.image @ inner))
 
-@dataclass(frozen=True, eq=False)
-class Resolvent:
-    r"""What ``N^{-1}`` of one block makes of the kernel.
-
-    Attributes
-    ----------
-    S : ndarray of shape (r, r)
-        With ``K N^{-1} K = Q S Q^T``, symmetric and possibly indefinite.
-    image : ndarray of shape (n, r)
-        ``K Q``.
-    weights : ndarray of shape (n,)
-        Diagonal of ``G^{-1}``.
-    factors : tuple of two ndarrays
-        Triangular factors of ``\alpha I + T J_Q``, and their pivots.
-    """
-
-    S: Float
-    image: Float
-    weights: Float
-    factors: tuple[Float, Int]
-
-    def solve(self, C: Float) -> Float:
-        """Return ``N^{-1} K Q C``."""
-        inner, _ = linalg.lapack.dgetrs(*self.factors, C, trans=1)
-        return np.asarray(self.weights[:, None] * (self.image @ inner))
+        return S, solve
 
 
 def solve_alignment(
@@ -172,47 +132,25 @@ def solve_alignment(
 
         \bigl[K (M + \beta L - R) K + \alpha G\bigr] a = \varphi K H K a
 
-    Parameters
-    ----------
-    blocks : tuple of KernelBlock
-        Source and target rows.
-    graphs : tuple of csr_array
-        Graph of each domain, with Laplacian L.
-    weights : tuple of ndarray
-        Diagonal of the inverse of G, a domain each.
-    n_components : int
-        How many directions at most; fewer where fewer eigenvalues are finite.
-    alpha, beta, delta : float
-        Weights of the row sparsity, of the graph and of the target's variance.
-
-    Returns
-    -------
-    A_source, A_target : ndarray of shape (n_source, k) and (n_target, k)
-        Eigenvectors, of unit 2-norm in all.
-
-    Raises
-    ------
-    MethodFailed
-        The kernel has no variance, or the left matrix is singular.
+    With blocks of source and target, the Laplacian L of their `graphs` and the inverse
+    diagonal of G as `weights`. R is `delta` in the target. Of `n_components` directions
+    fewer come where fewer eigenvalues are finite. The eigenvectors of both domains are
+    of unit 2-norm in all. `MethodFailed` where the kernel has no variance, or the left
+    matrix is singular.
     """
     J = [beta * laplacian(graph) for graph in graphs]
     J[1] = J[1] - delta * sparse.eye_array(len(blocks[1]))
-    solved = [
-        block.resolve(inner, weight, alpha)
-        for block, inner, weight in zip(blocks, J, weights, strict=True)
-    ]
-    reduced = _Reduced(blocks, [resolvent.S for resolvent in solved])
+    S_source, solve_source = blocks[0].resolve(J[0], weights[0], alpha)
+    S_target, solve_target = blocks[1].resolve(J[1], weights[1], alpha)
+    reduced = _Reduced(blocks, (S_source, S_target))
     X = reduced.leading(min(n_components, reduced.n - 1))
-    coordinates = reduced.split(reduced.eliminate(X))
-    parts = [
-        resolvent.solve(C) for resolvent, C in zip(solved, coordinates, strict=True)
-    ]
-    A = np.vstack(parts)
+    C_source, C_target = reduced.split(reduced.eliminate(X))
+    A = np.vstack([solve_source(C_source), solve_target(C_target)])
     norms = np.sqrt(np.einsum("ij,ij->j", A, A))
     if not (np.isfinite(norms).all() and norms.all()):
         raise MethodFailed("the left matrix of the eigenproblem is singular")
     A *= column_signs(A) / norms
-    return A[: len(parts[0])], A[len(parts[0]) :]
+    return A[: len(blocks[0])], A[len(blocks[0]) :]
 
 
 class _Reduced:
@@ -225,9 +163,7 @@ class _Reduced:
 
     def __init__(self, blocks: Sequence[KernelBlock], S: Sequence[Float]) -> None:
         sizes = [len(block) for block in blocks]
-        self.n = sum(sizes)
-        self._S = S
-        self._cut = len(S[0])
+        self.n, self._S = sum(sizes), S
         ones = [block.compress(np.ones(len(block))) for block in blocks]
         difference = np.concatenate([ones[0] / sizes[0], -ones[1] / sizes[1]])
         self._e = difference / np.sqrt(1.0 / sizes[0] + 1.0 / sizes[1])
@@ -240,7 +176,7 @@ class _Reduced:
 
     def split(self, V: Float) -> list[Float]:
         """Return the source and the target part."""
-        return [V[: self._cut], V[self._cut :]]
+        return np.split(V, [len(self._S[0])])
 
     def eliminate(self, X: Float) -> Float:
         """Return ``c`` with ``N^{-1} K H w = N_0^{-1} K Q c`` of eigenvectors `X`."""
@@ -249,22 +185,34 @@ class _Reduced:
 
     def leading(self, k: int) -> Float:
         """Return the eigenvectors of the `k` largest eigenvalues in magnitude."""
-        size = len(self._e)
-        start = self._apply(np.random.default_rng(0).standard_normal(size))
+        start = self._apply(np.random.default_rng(0).standard_normal(len(self._e)))
         if not np.isfinite(start).all():
             raise MethodFailed("the left matrix of the eigenproblem is singular")
         if not start.any():
             raise MethodFailed("no row differs from another within the kernel")
-        solve = _by_lanczos if size > LANCZOS_FROM * k else _densely
-        values, vectors = solve(self._apply, start, k)
+        values, vectors = self._eigenpairs(start, k)
         magnitudes = np.abs(values)
         order = np.argsort(-magnitudes, kind="stable")[:k]
         kept = magnitudes[order] > RELATIVE_TOLERANCE * magnitudes.max()
         return vectors[:, order[kept]]
 
+    def _eigenpairs(self, start: Float, k: int) -> tuple[Float, Float]:
+        """Solve by Lanczos iteration, densely where that costs more or goes on."""
+        shape = len(start), len(start)
+        if len(start) > LANCZOS_FROM * k:
+            operator = LinearOperator(shape, matvec=self._apply, dtype=np.float64)
+            with suppress(ArpackNoConvergence):
+                values, vectors = eigsh(
+                    operator, k, which="LM", v0=start, ncv=2 * k + 1
+                )
+                return values, vectors
+        matrix = self._apply(np.eye(len(start)))
+        values, vectors = linalg.eigh((matrix + matrix.T) / 2.0, check_finite=False)
+        return values, vectors
+
     def _blockwise(self, V: Float) -> Float:
-        parts = zip(self._S, self.split(V), strict=True)
-        return np.concatenate([S @ part for S, part in parts])
+        V_source, V_target = self.split(V)
+        return np.concatenate([self._S[0] @ V_source, self._S[1] @ V_target])
 
     def _centre(self, V: Float) -> Float:
         return np.asarray(V - np.multiply.outer(self._h, self._shrink * (self._h @ V)))
@@ -274,26 +222,3 @@ class _Reduced:
         product = self._blockwise(C)
         product -= np.multiply.outer(self._s, self._s @ C / self._rho)
         return self._centre(product)
-
-
-def _by_lanczos(
-    apply: Callable[[Float], Float], start: Float, k: int
-) -> tuple[Float, Float]:
-    operator = LinearOperator((len(start), len(start)), matvec=apply, dtype=np.float64)
-    try:
-        pairs: tuple[Float, Float] = eigsh(
-            operator, k, which="LM", v0=start, ncv=2 * k + 1
-        )
-    except ArpackNoConvergence:
-        return _densely(apply, start, k)
-    return pairs
-
-
-def _densely(
-    apply: Callable[[Float], Float], start: Float, k: int
-) -> tuple[Float, Float]:
-    matrix = apply(np.eye(len(start)))
-    pairs: tuple[Float, Float] = linalg.eigh(
-        (matrix + matrix.T) / 2.0, check_finite=False
-    )
-    return pairs

@@ -13,11 +13,7 @@ from cdspp.methods.base import Float, Int, Problem, Round
 from cdspp.methods.shared.common_subspace import SubspaceMethod
 from cdspp.methods.shared.constraints import COUNT, NON_NEGATIVE, POSITIVE
 from cdspp.methods.svm_t.svm_t import SVMT
-from cdspp.methods.tit.kernel_alignment import (
-    KernelBlock,
-    class_graph,
-    solve_alignment,
-)
+from cdspp.methods.tit.kernel_alignment import KernelBlock, class_graph, solve_alignment
 
 __all__ = ["TIT"]
 
@@ -29,18 +25,17 @@ class TIT(SubspaceMethod):
     r"""Transfer independently together (TIT).
 
     Gives each sample a row of coefficients A, so that the new features ``Z = K A`` of
-    both domains agree in the mean, keep close what is of one class, and rest on few
-    samples. The columns of A solve
+    both domains agree in the mean, keep classes close, and rest on few samples:
 
     .. math::
 
         \bigl[K (M + \beta L - \delta R) K + \alpha G\bigr] a = \varphi K H K a
 
-    for the smallest :math:`|\varphi|`, with the linear kernel K of rows of unit length
-    (zero between the domains), the mean discrepancy M, the Laplacian L of a graph
-    within classes, the target's indicator R, centring H, and ``G_ii = 1 / ||A_i||`` of
-    the round before. A linear support vector machine on Z of the labelled rows of both
-    domains then labels the unlabelled ones, which changes the graph.
+    for the smallest :math:`|\varphi|`, with the columns a of A, the linear kernel K of
+    rows of unit length (zero between the domains), the mean discrepancy M, the
+    Laplacian L of a graph within classes, the target's indicator R, centring H, and
+    ``G_ii = 1 / ||A_i||`` of the round before. A linear support vector machine on Z of
+    all labelled rows then labels the unlabelled ones, which changes the graph.
 
     Parameters
     ----------
@@ -73,11 +68,11 @@ class TIT(SubspaceMethod):
     else O(n^3); O(n min(n, d)) memory. The eigenproblem is solved by Lanczos iteration
     on its inverse, which needs no factor of the singular right matrix.
 
-    As in the released code no sample is weighted in the support vector machine: the
-    paper's landmark weights are computed there and never used. Eigenvectors have unit
-    2-norm, as MATLAB returns them; vectors of unit ``a^T K H K a``, as LAPACK returns
-    them, lose tens of points. Rows of equal width in both domains are treated as
-    unrelated features; the released code would take them as shared ones.
+    As in the released code no sample is weighted in the support vector machine: it
+    computes the paper's landmark weights and never uses them. Eigenvectors have unit
+    2-norm, as in MATLAB; of unit ``a^T K H K a``, as in LAPACK, they lose tens of
+    points. Features of equal number in both domains are treated as unrelated; the
+    released code would take them as shared ones.
 
     References
     ----------
@@ -117,13 +112,9 @@ class TIT(SubspaceMethod):
         max_iter: int = 5,
         C: float = 1.0,
     ) -> None:
-        self.n_components = n_components
-        self.alpha = alpha
-        self.beta = beta
-        self.delta = delta
-        self.n_neighbors = n_neighbors
-        self.max_iter = max_iter
-        self.C = C
+        self.n_components, self.n_neighbors = n_components, n_neighbors
+        self.alpha, self.beta, self.delta = alpha, beta, delta
+        self.max_iter, self.C = max_iter, C
 
     @classmethod
     def work(cls, size: Any) -> tuple[float, float]:
@@ -141,25 +132,21 @@ class TIT(SubspaceMethod):
         return seconds, 48e-6 * squares
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
-        prepared = self._prepare(problem)
-        source = prepared.X_source
-        labelled, unlabelled = prepared.X_labelled, prepared.X_unlabelled
+        problem = self._prepare(problem)
+        source, labelled = problem.X_source, problem.X_labelled
+        unlabelled = problem.X_unlabelled
         target = np.vstack([labelled, unlabelled])
         codes = np.concatenate([problem.y_source, problem.y_labelled])
         blocks = (KernelBlock.of_rows(source), KernelBlock.of_rows(target))
         weights = (np.ones(len(source)), np.ones(len(target)))
+        options = {"alpha": self.alpha, "beta": self.beta, "delta": self.delta}
         self._learn(labelled, problem.y_labelled)
         prediction = self._vote(unlabelled)
         rounds = []
         for iteration in range(1, self.max_iter + 1):
+            graphs = self._graphs(source, target, problem, prediction)
             A_source, A_target = solve_alignment(
-                blocks,
-                self._graphs(source, target, problem, prediction),
-                weights,
-                n_components=self.n_components,
-                alpha=self.alpha,
-                beta=self.beta,
-                delta=self.delta,
+                blocks, graphs, weights, n_components=self.n_components, **options
             )
             weights = (_row_lengths(A_source), _row_lengths(A_target))
             self.projection_source_ = source.T @ A_source
@@ -178,10 +165,9 @@ class TIT(SubspaceMethod):
         codes = np.concatenate([problem.y_labelled, prediction])
         n_source = counts(problem.y_source, problem.n_classes)
         n_target = counts(codes, problem.n_classes)
-        return (
-            class_graph(source, problem.y_source, n_target, self.n_neighbors),
-            class_graph(target, codes, n_source, self.n_neighbors),
-        )
+        k = self.n_neighbors
+        of_source = class_graph(source, problem.y_source, n_target, k)
+        return of_source, class_graph(target, codes, n_source, k)
 
     def _learn(self, Z: Float, codes: Int) -> None:
         self._machine = SVMT(strategy="ovo", l2=False, C=self.C).fit(Z, codes)
