@@ -19,7 +19,7 @@ from cdspp.methods.transport.sinkhorn import require_plan, sinkhorn
 
 __all__ = ["KPGRL", "KPGRLGW", "KPGRLKP"]
 
-SHARE: list[Any] = [Interval(Real, 0, 1, closed="both")]
+SHARE: list[Any] = [Interval(Real, 0, 1, closed="neither")]
 
 
 class KPGRL(ConfidentClassifier):
@@ -169,7 +169,7 @@ class KPGRLGW(KPGRL):
     tau, epsilon, max_iter, C
         As in `KPGRL`.
     alpha : float, default=0.5
-        Weight of the distances, between 0 (KPG-RL) and 1.
+        Weight of the distances, above 0 (KPG-RL) and below 1.
     n_steps : int, default=5
         Most steps of the conditional gradient.
 

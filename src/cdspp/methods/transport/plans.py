@@ -11,6 +11,7 @@ import numpy as np
 
 from cdspp.core.linalg import one_hot, softmax
 from cdspp.methods.base import ConfidentClassifier, Float, Problem, Round
+from cdspp.methods.shared.requirements import require_every_class
 from cdspp.methods.transport.sinkhorn import require_plan
 
 __all__ = ["PlanClassifier", "label_cost", "transport_library"]
@@ -58,6 +59,7 @@ class PlanClassifier(ConfidentClassifier):
         """Return ties of target rows to the source rows, (n, n_source)."""
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
+        require_every_class(problem, self.classes_)
         X = np.vstack([problem.X_labelled, problem.X_unlabelled])
         require_plan(type(self).__name__, len(problem.X_source), len(X))
         self._classes = one_hot(problem.y_source, problem.n_classes)
