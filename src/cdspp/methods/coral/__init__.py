@@ -1,0 +1,1 @@
+"""Correlation alignment after reduction to equal width."""

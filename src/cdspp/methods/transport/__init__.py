@@ -1,0 +1,1 @@
+"""Optimal transport of the source to the target: one file a method."""

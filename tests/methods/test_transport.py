@@ -1,0 +1,268 @@
+"""Transport of the source: against naive versions, and what the plans hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from support.toy_problem import ToyProblem, toy_problem
+
+from cdspp import COOT, KPGRL, KPGRLGW, KPGRLKP, PCACoral, SemiRelaxedFGW, SourceDomain
+from cdspp.core import memory
+from cdspp.core.errors import DataError, LabelWarning, MethodFailed
+from cdspp.core.linalg import row_normalise
+from cdspp.methods.transport.sinkhorn import potentials, sinkhorn
+
+
+def unit(problem: ToyProblem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    X = row_normalise(problem.X)
+    return (
+        row_normalise(problem.source.X),
+        X[problem.labelled],
+        X[~problem.labelled],
+    )
+
+
+def naive_sinkhorn(cost: np.ndarray, mask: np.ndarray, epsilon: float) -> np.ndarray:
+    """Solve in the log domain, with a mask and the masses 1 / n and 1 / m."""
+    n, m = cost.shape
+    open_ = np.where(mask, -cost / epsilon, -np.inf)
+    u, v = np.zeros(n), np.zeros(m)
+    for _ in range(20000):
+        u = -np.log(n) - np.logaddexp.reduce(open_ + v, axis=1)
+        v = -np.log(m) - np.logaddexp.reduce(open_ + u[:, None], axis=0)
+    return np.exp(open_ + u[:, None] + v)
+
+
+def naive_relation(X: np.ndarray, keypoints: np.ndarray, tau: float) -> np.ndarray:
+    every = np.vstack([keypoints, X])
+    largest = max(((a - b) ** 2).sum() for a in every for b in every)
+    found = np.array([[((x - k) ** 2).sum() for k in keypoints] for x in X])
+    scores = np.exp(-found / largest / tau)
+    return scores / scores.sum(axis=1, keepdims=True)
+
+
+def jensen_shannon(p: np.ndarray, q: np.ndarray) -> float:
+    middle = (p + q) / 2
+    left, right = (np.sum(r * np.log(r / middle)) for r in (p, q))
+    return float(left + right) / 2
+
+
+def balanced() -> ToyProblem:
+    """As many source rows as unlabelled target rows: the authors' protocol."""
+    sizes = {"source_per_class": 9, "labelled_per_class": 2, "unlabelled_per_class": 9}
+    found = toy_problem(spread=0.6, seed=3, **sizes)
+    assert len(found.source.X) == (~found.labelled).sum()
+    return found
+
+
+def keypoint_guide(problem: ToyProblem, tau: float) -> tuple[np.ndarray, ...]:
+    source, labelled, unlabelled = unit(problem)
+    classes = problem.y[problem.labelled]
+    means = np.array([source[problem.source.y == c].mean(axis=0) for c in classes])
+    all_source, all_target = (
+        np.vstack([means, source]),
+        np.vstack([labelled, unlabelled]),
+    )
+    left = naive_relation(all_source, means, tau)
+    right = naive_relation(all_target, labelled, tau)
+    guide = np.array([[jensen_shannon(p, q) for q in right] for p in left])
+    return guide, all_source, all_target
+
+
+def test_the_plan_of_kpg_rl_is_that_of_the_masked_problem() -> None:
+    problem = balanced()
+    model = problem.fit(KPGRL(epsilon=0.05))
+    guide, all_source, all_target = keypoint_guide(problem, 0.1)
+    n_keypoints = int(problem.labelled.sum())
+    mask = np.ones(guide.shape, dtype=bool)
+    mask[:n_keypoints], mask[:, :n_keypoints] = False, False
+    mask[np.arange(n_keypoints), np.arange(n_keypoints)] = True
+    inner = guide[n_keypoints:, n_keypoints:]
+    expected = naive_sinkhorn(inner / inner.max(), np.ones_like(inner, bool), 0.05)
+    np.testing.assert_allclose(model.plan_, expected, atol=1e-6)
+    # With uniform masses the mask is feasible here, and changes nothing.
+    masked = naive_sinkhorn(guide / inner.max(), mask, 0.05)[n_keypoints:, n_keypoints:]
+    np.testing.assert_allclose(masked / masked.sum(), expected, atol=1e-6)
+
+
+def test_masses_are_uniform_and_rows_move_to_means_of_target_rows() -> None:
+    problem = toy_problem(spread=0.5)
+    model = problem.fit(KPGRL(epsilon=0.05, max_iter=20000))
+    n, m = model.plan_.shape
+    np.testing.assert_allclose(model.plan_.sum(axis=0), 1 / m, rtol=1e-9)
+    assert np.abs(model.plan_.sum(axis=1) - 1 / n).sum() < 2e-6
+    _, _, unlabelled = unit(problem)
+    expected = row_normalise(model.plan_ @ unlabelled)
+    np.testing.assert_allclose(model.moved_, expected, atol=1e-4)
+
+
+def gromov_objective(model: KPGRLGW, problem: ToyProblem) -> float:
+    """Return the objective of KPG-RL-GW over all pairs, without the entropy."""
+    guide, all_source, all_target = keypoint_guide(problem, model.tau)
+    left, right = (
+        ((X[:, None] - X) ** 2).sum(axis=2) for X in (all_source, all_target)
+    )
+    left, right = left / left.max(), right / right.max()
+    n_keypoints = int(problem.labelled.sum())
+    n = len(left) - n_keypoints
+    plan = np.zeros(guide.shape)
+    plan[n_keypoints:, n_keypoints:] = model.plan_
+    plan[np.arange(n_keypoints), np.arange(n_keypoints)] = 1 / (n_keypoints + n)
+    inner = guide[n_keypoints:, n_keypoints:]
+    p, q = plan.sum(axis=1), plan.sum(axis=0)
+    squares = p @ left**2 @ p + q @ right**2 @ q
+    distances = squares - 2 * ((left @ plan @ right) * plan).sum()
+    guided = (model.plan_ * inner / inner.max()).sum()
+    return float(model.alpha * distances + (1 - model.alpha) * guided)
+
+
+def test_steps_of_the_conditional_gradient_lower_the_objective() -> None:
+    problem = balanced()
+    found = []
+    for steps in (1, 2, 5):
+        options = {"epsilon": 0.002, "max_iter": 20000, "alpha": 0.8}
+        model = problem.fit(KPGRLGW(n_steps=steps, **options))
+        found.append(gromov_objective(model, problem))
+    assert found[0] >= found[1] - 1e-6 >= found[2] - 2e-6
+    n = len(problem.source.X)
+    mass = n / (n + int(problem.labelled.sum()))
+    np.testing.assert_allclose(model.plan_.sum(), mass, rtol=1e-9)
+
+
+def test_shared_columns_decide_where_the_guide_weighs_next_to_nothing() -> None:
+    rng = np.random.default_rng(0)
+    codes = np.arange(40) % 4
+    marks = 5 * np.eye(4)[codes] + 0.1 * rng.standard_normal((40, 4))
+    X_source = np.hstack([marks, rng.standard_normal((40, 3))])
+    X = np.hstack([rng.standard_normal((40, 2)), marks])
+    y = np.where(np.arange(40) < 4, codes, -1)
+    shared = [(k, k + 2) for k in range(4)]
+    source = SourceDomain(X_source, codes, shared_columns=shared)
+    model = KPGRLKP(alpha=0.99).fit(X, y, source=source)
+    ties = np.array([model.plan_[:, codes[4:] == c].sum(axis=1) for c in range(4)])
+    np.testing.assert_array_equal(ties.argmax(axis=0), codes)
+    with pytest.raises(ValueError, match="needs shared columns"):
+        KPGRLKP().fit(X, y, source=SourceDomain(X_source, codes))
+
+
+def test_potentials_give_the_plan_of_sinkhorn() -> None:
+    cost = np.random.default_rng(1).random((6, 9))
+    plan, f = sinkhorn(cost, 0.05, 5000), potentials(cost, 0.05, 5000)
+    columns = np.exp((f[:, None] - cost) / 0.05)
+    np.testing.assert_allclose(plan, columns / columns.sum(axis=0) / 9, rtol=1e-9)
+
+
+def test_a_tiny_epsilon_overflows_nothing() -> None:
+    cost = np.random.default_rng(2).random((5, 5))
+    plan = sinkhorn(cost, 1e-4, 20000)
+    assert np.isfinite(plan).all()
+    np.testing.assert_allclose(plan.sum(axis=0), 0.2)
+
+
+def test_costs_of_coot_are_those_of_four_loops() -> None:
+    problem = toy_problem(spread=0.4, n_classes=2, unlabelled_per_class=3)
+    model = problem.fit(COOT())
+    source = row_normalise(problem.source.X) * np.sqrt(problem.source.X.shape[1])
+    target = row_normalise(problem.X) * np.sqrt(problem.X.shape[1])
+    expected = [
+        [
+            sum(
+                gamma * (a - b) ** 2
+                for a, ties in zip(x, model.feature_plan_, strict=True)
+                for b, gamma in zip(z, ties, strict=True)
+            )
+            for z in target
+        ]
+        for x in source
+    ]
+    np.testing.assert_allclose(model._costs(target), expected, rtol=1e-9)
+    np.testing.assert_allclose(model.feature_plan_.sum(axis=0).sum(), 1.0, rtol=1e-6)
+
+
+def test_two_renderings_of_one_domain_are_matched() -> None:
+    """Columns permuted, no label but one a class: COOT finds rows and columns."""
+    rng = np.random.default_rng(0)
+    codes = np.arange(60) % 3
+    centres = 4 * rng.standard_normal((3, 8))
+    X_source = centres[codes] + 0.3 * rng.standard_normal((60, 8))
+    order = rng.permutation(8)
+    X = (centres[codes] + 0.3 * rng.standard_normal((60, 8)))[:, order]
+    y = np.where(np.arange(60) < 3, codes, -1)
+    source = SourceDomain(X_source, codes)
+    for model in (COOT(), SemiRelaxedFGW()):
+        found = model.fit(X, y, source=source).transduction_
+        assert (found == codes).mean() > 0.9, model
+
+
+def accuracies(model: Any, sizes: list[int]) -> list[float]:
+    """Return the accuracy on five problems with target classes of these sizes."""
+    found = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        centres = 4 * rng.standard_normal((3, 8))
+        theirs, ours = np.repeat([0, 1, 2], 20), np.repeat([0, 1, 2], sizes)
+        X_source, X = (
+            centres[codes] + 0.3 * rng.standard_normal((60, 8))
+            for codes in (theirs, ours)
+        )
+        y = np.full(60, -1)
+        y[np.searchsorted(ours, [0, 1, 2])] = [0, 1, 2]
+        source = SourceDomain(X_source, theirs)
+        found.append(
+            float((model.fit(X, y, source=source).transduction_ == ours).mean())
+        )
+    return found
+
+
+@pytest.mark.parametrize("model", [COOT(), SemiRelaxedFGW(), KPGRL()])
+def test_where_classes_are_balanced_in_both_domains_all_are_right(model: Any) -> None:
+    assert accuracies(model, [20, 20, 20]) == [1.0] * 5
+
+
+def test_uniform_masses_take_rows_across_classes_of_unequal_size() -> None:
+    """COOT cannot follow; free masses can, but may end in a mirrored solution."""
+    assert max(accuracies(COOT(), [44, 8, 8])) < 0.85
+    assert sorted(accuracies(SemiRelaxedFGW(), [44, 8, 8]))[2] > 0.95
+
+
+def test_plans_that_do_not_fit_into_memory_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(memory, "available_megabytes", lambda: 1e-3)
+    problem = toy_problem()
+    for model in (KPGRL(), COOT(), SemiRelaxedFGW()):
+        with pytest.raises(DataError, match=r"holds plans of \d+ x \d+ rows"):
+            problem.fit(model)
+
+
+def test_a_class_without_source_rows_has_no_plan() -> None:
+    problem = toy_problem()
+    kept = problem.source.y != 1
+    source = SourceDomain(problem.source.X[kept], problem.source.y[kept])
+    for model in (COOT(), SemiRelaxedFGW()):
+        with (
+            pytest.warns(LabelWarning),
+            pytest.raises(MethodFailed, match="class 1 has no source row"),
+        ):
+            model.fit(problem.X, problem.y, source=source)
+
+
+def test_coral_on_components_is_coral_on_covariances() -> None:
+    problem = toy_problem(spread=1.0, d_target=6)
+    model = problem.fit(PCACoral(n_components=4))
+    source, target = problem.source.X, problem.X
+
+    def reduced(X: np.ndarray) -> np.ndarray:
+        centred = X - X.mean(axis=0)
+        return centred @ np.linalg.svd(centred, full_matrices=False)[2][:4].T
+
+    def root(S: np.ndarray, power: float) -> np.ndarray:
+        values, vectors = np.linalg.eigh(S)
+        return (vectors * values**power) @ vectors.T
+
+    Z, T = reduced(source), reduced(target)
+    covariances = [M.T @ M / len(M) for M in (Z, T)]
+    aligned = Z @ root(covariances[0], -0.5) @ root(covariances[1], 0.5)
+    np.testing.assert_allclose(np.abs(Z * model.scale_), np.abs(aligned), atol=1e-8)
