@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -175,6 +176,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def learn(self, X: pd.DataFrame) -> None:
         """Decide the encoding of each column, whatever `column_faults` says of it."""
+        if twice := [name for name, n in Counter(map(str, X)).items() if n > 1]:
+            raise DataError(f"the table has the column {twice[0]!r} more than once.")
         for option, known in (("categories", CATEGORIES), ("dates", DATES)):
             if (given := getattr(self, option)) not in known:
                 raise ValueError(f"{option} must be one of {known}, got {given!r}.")
@@ -290,43 +293,32 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
 
 def column_faults(
-    columns: list[EncodedColumn], table: pd.DataFrame
+    columns: Sequence[EncodedColumn], table: pd.DataFrame
 ) -> Iterator[tuple[EncodedColumn, str]]:
     """Yield each column that cannot be encoded, with the reason.
 
     The index of the table, plus one, is the number of the record in a file.
     """
     for column in columns:
-        cells = table[column.name]
+        cells, what = table[column.name], f"column {column.name!r}"
         if column.form == ERROR:
             kind = "text" if column.kind == TEXT else "dates"
-            shown = shortened(
-                [repr(text) for text in dict.fromkeys(texts(cells)) if text]
-            )
-            yield column, f"column {column.name!r} holds {kind} ({shown})"
+            found = dict.fromkeys(text for text in texts(cells) if text)
+            yield column, f"{what} holds {kind} ({shortened([*map(repr, found)])})"
         elif column.sign == AMBIGUOUS:
             first = next(text for text in texts(cells) if text)
-            yield (
-                column,
-                (
-                    f"column {column.name!r}: day and month of dates such as {first!r} may be "
-                    "either way round"
-                ),
-            )
-        elif column.kind != TEXT:
-            empty = np.isnan(column.encode(cells)[:, 0])
-            odd = [k for k in np.flatnonzero(empty) if not is_null(cells.iloc[k])]
-            if odd:
-                kind = "true or false" if column.kind == BOOLEAN else f"a {column.kind}"
-                more = f" (of {len(odd)} such)" if len(odd) > 1 else ""
-                yield (
-                    column,
-                    (
-                        f"record {int(cells.index[odd[0]]) + 1}, column {column.name!r}: "
-                        f"{_brief(cells.iloc[odd[0]])} is not {kind}{more}"
-                    ),
-                )
+            yield column, f"{what}: {first!r} may begin with the day or the month"
+        elif odd := _odd_cells(column, cells):
+            kind = "true or false" if column.kind == BOOLEAN else f"a {column.kind}"
+            more = f" (of {len(odd)} such)" if len(odd) > 1 else ""
+            shown = textwrap.shorten(repr(cells.iloc[odd[0]]), 40, placeholder="...")
+            record = int(cells.index[odd[0]]) + 1
+            yield column, f"record {record}, {what}: {shown} is not {kind}{more}"
 
 
-def _brief(cell: Any) -> str:
-    return repr(cell) if len(repr(cell)) <= 40 else f"{repr(cell)[:37]}..."
+def _odd_cells(column: EncodedColumn, cells: pd.Series) -> list[int]:
+    """Return the places of cells that are there and not of the kind of their column."""
+    if column.kind == TEXT:
+        return []
+    empty = np.flatnonzero(np.isnan(column.encode(cells)[:, 0]))
+    return [int(k) for k in empty if not is_null(cells.iloc[k])]
