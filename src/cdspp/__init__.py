@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from cdspp.analysis.compare import compare
     from cdspp.core.file_rows import ParquetRows
     from cdspp.core.labels import keep_labels
+    from cdspp.datasets.table_encoder import TableEncoder
     from cdspp.methods import available, make
     from cdspp.methods.base import SourceDomain
     from cdspp.methods.model_file import load_model, save_model
@@ -21,6 +22,7 @@ __all__ = [
     "LabelledKFold",
     "ParquetRows",
     "SourceDomain",
+    "TableEncoder",
     "__version__",
     "available",
     "compare",
@@ -35,6 +37,7 @@ _PLACES = {
     "LabelledKFold": "cdspp.methods.selection",
     "ParquetRows": "cdspp.core.file_rows",
     "SourceDomain": "cdspp.methods.base",
+    "TableEncoder": "cdspp.datasets.table_encoder",
     "compare": "cdspp.analysis.compare",
     "keep_labels": "cdspp.core.labels",
     "labelled_accuracy": "cdspp.methods.selection",
