@@ -44,12 +44,6 @@ def matches(path: str, pattern: str) -> bool:
 
     In a pattern ``*`` stands for anything, slashes too, and ``*/`` at its start also
     for nothing: archives come with and without a folder around everything.
-
-    Examples
-    --------
-    >>> from cdspp.datasets.archives import matches
-    >>> [matches(path, "*/text/EN.mat") for path in ("v1/text/EN.mat", "text/EN.mat")]
-    [True, True]
     """
     return fnmatchcase(path, pattern) or fnmatchcase(f"/{path}", pattern)
 
@@ -71,38 +65,17 @@ def extract(
     *,
     name: str | None = None,
 ) -> dict[str, str]:
-    """Take members out of an archive into a new folder.
+    """Take members out of an archive; return their paths there by path in `folder`.
 
     The content decides what the archive is: zip, or tar as it is or compressed by gzip,
     bzip2 or xz. It is read to its end, so that damage anywhere is noticed. Resource
-    forks of macOS (``._*``) are passed over.
+    forks of macOS (``._*``) are passed over. `wanted` turns a member's path into its
+    path below `folder`, which appears when all is there, in place of what it was
+    before, or None to leave it. `name` is what messages call the archive.
 
-    Parameters
-    ----------
-    archive : path
-        The archive.
-    folder : path
-        What is taken out; appears when all is there, in place of what it was before.
-    wanted : callable
-        Turns a member's path into its path below `folder`, or None to leave it.
-    most_bytes : int
-        More than this, counted while writing, is refused.
-    name : str, optional
-        What to call the archive in messages; its file name unless given.
-
-    Returns
-    -------
-    dict
-        Path in the archive by path below `folder`.
-
-    Raises
-    ------
-    DataError
-        The archive is damaged or none, holds more than `most_bytes`, or a wanted member
-        has an absolute path or one with ``..``, is a link or a device, or would
-        overwrite another. Nothing is left.
-    DiskFullError
-        There is no space left.
+    DataError says that the archive is damaged or none, holds more than `most_bytes`,
+    counted while writing, or that a wanted member has an absolute path or one with
+    ``..``, is a link or a device, or would overwrite another. Nothing is left then.
     """
     source, target = Path(archive), Path(folder)
     name = name or source.name

@@ -55,20 +55,10 @@ NO_DATA = {
 class RemoteFile:
     """A published file: where it is and how its content is known.
 
-    Parameters
-    ----------
-    name : str
-        Relative path under which it is kept.
-    urls : tuple of str
-        Addresses (http, https or file), tried in order.
-    mirror : str, optional
-        Its path relative to a mirror; `name` unless given.
-    size : int, optional
-        Number of bytes.
-    sha256, md5, git_blob : str, optional
-        Digests in hexadecimal; `git_blob` as `git_blob_id` computes it.
-    sha256_prefix : str, optional
-        The first eight digits of the SHA-256, as in the names of torchvision's weights.
+    It is kept under the relative path `name`; `mirror` is its path relative to a mirror
+    where that is another. `urls` (http, https or file) are tried in order. Digests are
+    hexadecimal: `git_blob` as `git_blob_id` computes it, `sha256_prefix` the first
+    eight digits, as in the names of torchvision's weights.
     """
 
     name: str
@@ -82,19 +72,7 @@ class RemoteFile:
 
     @classmethod
     def from_entry(cls, entry: Mapping[str, Any]) -> RemoteFile:
-        """Make one from the mapping in a catalogue.
-
-        Raises
-        ------
-        DataError
-            A key is unknown, the name is missing, or a value cannot be right.
-
-        Examples
-        --------
-        >>> from cdspp.datasets.fetch import RemoteFile
-        >>> RemoteFile.from_entry({"name": "surf/dslr.mat", "size": 18348}).size
-        18348
-        """
+        """Make one from the mapping in a catalogue; DataError says what is wrong."""
         known = [field.name for field in fields(cls)]
         if not isinstance(entry, Mapping) or not entry.get("name"):
             raise DataError(f"expected a file with a name, got {entry!r}.")
@@ -131,13 +109,10 @@ def _fault(file: RemoteFile) -> str | None:
     if file.size is not None and (type(file.size) is not int or file.size < 1):
         return f"size must be a positive number of bytes, got {file.size!r}"
     for kind, value in file.digests.items():
-        digits = DIGESTS[kind]
-        if not re.fullmatch(rf"[0-9a-f]{{{digits}}}", str(value)) or value != str(
-            value
-        ):
-            return (
-                f"{kind} must be {digits} hexadecimal digits in quotes, got {value!r}"
-            )
+        form = rf"[0-9a-f]{{{DIGESTS[kind]}}}"
+        if not isinstance(value, str) or not re.fullmatch(form, value):
+            expected = f"{DIGESTS[kind]} hexadecimal digits in quotes"
+            return f"{kind} must be {expected}, got {value!r}"
     return None
 
 
@@ -156,12 +131,9 @@ def git_blob_id(path: str | os.PathLike[str]) -> str:
 
 
 def verify_file(path: str | os.PathLike[str], file: RemoteFile) -> None:
-    """Check that the content of `path` is that of `file`, by all that is known of it.
+    """Raise ChecksumError unless all that is known of `file` holds for `path`.
 
-    Raises
-    ------
-    ChecksumError
-        It is empty, an HTML page, or differs in size or in a digest.
+    An empty file or an HTML page is refused whatever is known.
     """
     found = Path(path)
     size = found.stat().st_size
@@ -202,42 +174,24 @@ def fetch_file(
     mirror: str | None = None,
     accept: Callable[[Path], object] | None = None,
 ) -> str:
-    """Put a published file at `destination`, from the first place that has it.
+    """Put a published file at `destination`, and return where it came from.
 
     A file that is there and verifies is kept, without a request. Otherwise the mirror
-    and the addresses are tried in order; passing faults (no connection, no answer, a
-    status of 5xx, a transfer that breaks off) are tried again, others are not.
+    (a folder or web address) and the addresses are tried in order; passing faults (no
+    connection, no answer, a status of 5xx, a transfer that breaks off) are tried again,
+    others are not. `accept` checks a file further before it gets its name: a DataError
+    refuses it.
 
-    Parameters
-    ----------
-    file : RemoteFile
-        What to fetch.
-    destination : path
-        Where to put it.
-    mirror : str, optional
-        Folder or web address to try first.
-    accept : callable, optional
-        Further check of the file before it gets its name; a DataError refuses it.
-
-    Returns
-    -------
-    str
-        The address, ``mirror:<relative path>``, or `KEPT`.
-
-    Raises
-    ------
-    DiskFullError
-        There is no space left.
-    NotWritableError
-        `destination` cannot be written.
-    DataError
-        No place has the file; the message lists each with the reason. Nothing is left
-        at `destination`, except that a verified file there is never touched.
+    What is returned is the address, ``mirror:<relative path>``, or `KEPT`. Where no
+    place has the file, DataError lists each with the reason, and nothing is left at
+    `destination`, except that a verified file there is never touched. Other errors are
+    those of `cdspp.core.faults.writing_told`.
     """
     target = Path(destination)
     with writing_told(target), sole_user(target) as alone:
         if alone:
-            _remove_leftovers(target)
+            for left in target.parent.glob(f".{glob.escape(target.name)}.*"):
+                left.unlink()  # what a killed run left
         if target.is_file():
             try:
                 _check(target, file, accept)
@@ -345,12 +299,8 @@ def sole_user(path: Path) -> Iterator[bool]:
     """Wait until no other run makes what `path` names, and keep others from it.
 
     A lock file beside it says so; its holder removes it, and the system frees what a
-    killed one held.
-
-    Yields
-    ------
-    bool
-        False where there can be no lock: a disk without any, or one that is read only.
+    killed one held. False is yielded where there can be none: on a disk without locks,
+    or one that is read only.
     """
     lock = path.with_name(f".lock.{path.name}")
     handle = None
@@ -386,9 +336,3 @@ def _wait_for(handle: int, what: str) -> None:
     except BlockingIOError:
         log.info("%s: another run fetches it; waiting for that one to end.", what)
         fcntl.flock(handle, fcntl.LOCK_EX)
-
-
-def _remove_leftovers(target: Path) -> None:
-    """Remove what a killed run left beside `target`."""
-    for path in target.parent.glob(f".{glob.escape(target.name)}.*"):
-        path.unlink()

@@ -47,10 +47,7 @@ class ManifestRow(NamedTuple):
 def manifest_rows(path: str | Path) -> list[ManifestRow]:
     """Read a manifest: tab-separated columns path, size, git_blob, one header line.
 
-    Raises
-    ------
-    DataError
-        There is no such file, or a line is none of a manifest.
+    DataError names a line that is none of a manifest.
     """
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
@@ -73,14 +70,9 @@ def manifest_rows(path: str | Path) -> list[ManifestRow]:
 class ImageSet:
     """Which images a data set must have, and how its places call the domains.
 
-    Parameters
-    ----------
-    classes : sequence of str
-        Names of the classes, in order, which are the names of the folders, too.
-    class_sizes : mapping
-        Number of images of each class, by domain.
-    manifest : sequence of ManifestRow
-        All files with their content; empty where it is not known.
+    Classes, which are the names of folders, too, stand in order; their sizes go by
+    domain. The manifest names all files with their content; it is empty where that is
+    not known.
     """
 
     classes: Sequence[str]
@@ -97,10 +89,7 @@ class ImageSet:
     def domains_by(self, folders: Mapping[str, str]) -> dict[str, str]:
         """Return the domains by the names, in small letters, that a place gives them.
 
-        Raises
-        ------
-        DataError
-            `folders` names a domain that the data set does not have.
+        DataError names a domain in `folders` that the data set does not have.
         """
         if unknown := sorted(set(folders) - set(self.class_sizes)):
             message = f"folders: unknown domain {unknown[0]!r}"
@@ -112,12 +101,8 @@ class ImageSet:
     ) -> Callable[[str], str | None]:
         """Return what tells `cdspp.datasets.archives.extract` which members are images.
 
-        Parameters
-        ----------
-        tree : str
-            Pattern of the folder that holds ``<domain>/<class>/<file>``.
-        folders : mapping
-            Names of the folders of domains where they differ from the domains'.
+        `tree` is the pattern of the folder that holds ``<domain>/<class>/<file>``,
+        `folders` has the names of domains' folders where they differ from theirs.
         """
         domains = self.domains_by(folders)
         listed = {row.path for row in self.manifest}
@@ -139,17 +124,9 @@ class ImageSet:
     def check(self, root: Path) -> dict[str, list[str]]:
         """Check the images below `root`; return their paths in the published order.
 
-        Returns
-        -------
-        dict
-            By domain: paths relative to `root`, class by class, then by file name.
-
-        Raises
-        ------
-        ChecksumError
-            An image has not the content that the manifest names.
-        DataError
-            There are too few images, or too many.
+        By domain, paths go class by class, then by file name. ChecksumError says that
+        an image has not the content that the manifest names, DataError that there are
+        too few, or too many.
         """
         found = set(_visible_files(root))
         if self.manifest:
@@ -187,13 +164,7 @@ def _visible_files(root: Path) -> Iterator[str]:
 
 
 def check_parquet(path: Path, name: str) -> None:
-    """Check that `path` is a Parquet file of images.
-
-    Raises
-    ------
-    DataError
-        It is not, or lacks a column; the message calls the file `name`.
-    """
+    """Raise DataError, which says `name`, unless `path` is a Parquet file of images."""
     import pyarrow.parquet as pq
 
     with _parquet_told(name, path), pq.ParquetFile(path) as file:
@@ -208,25 +179,14 @@ def write_parquet_images(
 ) -> None:
     """Write the images of Parquet files as ``images/<domain>/<class>/<file>``.
 
-    Rows of a class keep their order: files are called as ``image.path`` says where that
-    is five digits and ``.jpg``, once in its class, and ``00001.jpg``, ... otherwise.
+    The files have columns `image` (bytes, path), `domain` and `label` (position in the
+    order of the classes, or a name). Rows of a class keep their order: files are called
+    as ``image.path`` says where that is five digits and ``.jpg``, once in its class,
+    and ``00001.jpg``, ... otherwise. `folders` says how the column `domain` calls a
+    domain, where that is not its name.
 
-    Parameters
-    ----------
-    paths : sequence of Path
-        The files in the order of their rows: columns `image` (bytes, path), `domain`
-        and `label` (position in the order of the classes, or a name).
-    root : Path
-        Folder of the data set.
-    images : ImageSet
-        Classes and domains there are.
-    folders : mapping
-        How the column `domain` calls a domain, where that is not its name.
-
-    Raises
-    ------
-    DataError
-        A file is damaged, or a row has an unknown domain or class, or no image.
+    DataError says that a file is damaged, or that a row has an unknown domain or class,
+    or no image.
     """
     import pyarrow.parquet as pq
 

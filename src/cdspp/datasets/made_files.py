@@ -38,29 +38,13 @@ REMEDY = "Delete it, so that it is fetched again, or correct its catalogue entry
 def make_files(
     how: Mapping[str, Any], entry: Mapping[str, Any], folder: Path, work: Path
 ) -> dict[str, list[str]]:
-    """Write the files of the samples from those that were fetched.
+    """Write the files of the samples from those that were fetched into `folder`.
 
-    Parameters
-    ----------
-    how : mapping
-        `make` in the catalogue.
-    entry : mapping
-        The data set's entry: `classes`, `class_sizes` and perhaps `paired`.
-    folder : Path
-        Folder of the data set, which holds the fetched files.
-    work : Path
-        Folder for what is not whole yet.
-
-    Returns
-    -------
-    dict
-        By domain, paths relative to `folder`: of the texts in the published order, or
-        of the one file of rows, which stand in that order.
-
-    Raises
-    ------
-    DataError
-        A fetched file is not what `how` says, or its classes have other sizes.
+    `how` is `make` in the catalogue, and `entry` has `classes`, `class_sizes` and
+    perhaps `paired`; `work` is a folder for what is not whole yet. By domain, paths
+    relative to `folder` are returned: of the texts in the published order, or of the
+    one file of rows, which stand in that order. DataError says that a fetched file is
+    not what `how` says, or that its classes have other sizes.
     """
     if how["format"] == "lists":
         return _make_texts(how, entry, folder, work)

@@ -48,19 +48,9 @@ class PublishedRows(NamedTuple):
 
 
 def check_storage(where: str, storage: Storage) -> None:
-    """Check that a storage has a known format and the keys of this format.
+    """Raise DataError unless a storage has a known format and the keys of this format.
 
-    Parameters
-    ----------
-    where : str
-        What the storage is called in messages.
-    storage : mapping
-        The storage; whether its values are given by domain does not matter.
-
-    Raises
-    ------
-    DataError
-        The format or a key is unknown, or a key is missing.
+    Whether its values are given by domain does not matter.
     """
     kind = str(storage.get("format"))
     if kind not in KEYS:
@@ -79,59 +69,28 @@ def check_storage(where: str, storage: Storage) -> None:
 def read_matrix(
     path: str | Path, storage: Mapping[str, Any], classes: Sequence[str]
 ) -> PublishedRows:
-    r"""Read a published view and check that it is what its storage says.
+    """Read a published view and check that it is what its storage says.
 
-    Parameters
-    ----------
-    path : path
-        The file.
-    storage : mapping
-        How it is stored. ``format`` is one of
+    Its ``format`` is one of
 
-        ``mat``
-            MATLAB 5: variable `X` (n, d), with ``orientation: columns`` (d, n), dense
-            or sparse, perhaps with further axes of length one; variable `labels`, a
-            row or a column of codes.
-        ``triplets``
-            MATLAB 5: variable `X` (k, 3), rows document, word, value, numbered from 1;
-            `rows` says how many documents; variable `labels` as above.
-        ``words``
-            Text, a document a line: ``<class> <word>:<value> <word>:<value> ...``,
-            words numbered from 1. A line without words is a row of zeros.
-        ``csv``
-            A header; then d values, a label (code or class name) and a domain a line.
-            Only lines of the domain `domain` are taken, letter case aside.
+    ``mat``
+        MATLAB 5: variable `X` (n, d), with ``orientation: columns`` (d, n), dense or
+        sparse, perhaps with further axes of length one; variable `labels`, a row or a
+        column of codes.
+    ``triplets``
+        MATLAB 5: variable `X` (k, 3), rows document, word, value, numbered from 1;
+        `rows` says how many documents; variable `labels` as above.
+    ``words``
+        Text, a document a line: ``<class> <word>:<value> <word>:<value> ...``, words
+        numbered from 1. A line without words is a row of zeros.
+    ``csv``
+        A header; then d values, a label (code or class name) and a domain a line. Only
+        lines of the domain `domain` are taken, letter case aside.
 
-        `width` is the number of columns d, `label_base` the code of the first class,
-        `rows` (optional but for ``triplets``) the number of rows n.
-    classes : sequence of str
-        Names of the classes, in the order of the codes.
-
-    Returns
-    -------
-    PublishedRows
-        In the order of the file: `X` float32, an ndarray or (``triplets``, ``words``,
-        sparse variables) a CSR array, and `labels`, an object array of class names.
-
-    Raises
-    ------
-    DataError
-        The file is missing, damaged, or not what the storage says.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from cdspp.datasets.readers import read_matrix
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "Index_EN-EN")
-    ...     _ = path.write_text("ECAT 1:0.5 3:-2.0\nC15\n")
-    ...     storage = {"format": "words", "file": path.name, "width": 3}
-    ...     found = read_matrix(path, storage, ["C15", "ECAT"])
-    >>> found.X.toarray().tolist()
-    [[0.5, 0.0, -2.0], [0.0, 0.0, 0.0]]
-    >>> found.labels.tolist()
-    ['ECAT', 'C15']
+    `width` is the number of columns d, `label_base` the code of the first of the
+    `classes`, `rows` (optional but for ``triplets``) the number of rows n. Rows stand
+    in the order of the file, sparse ones (``triplets``, ``words``, sparse variables) in
+    a CSR array. DataError says that the file is damaged, or not what the storage says.
     """
     file = Path(path)
     check_storage(f"storage of {file}", storage)
@@ -267,36 +226,35 @@ def _read_words(file: Path, storage: Storage, classes: Sequence[str]) -> Content
                 found = f"line {number}: unknown class {_shown(category)}"
                 raise _fault(file, f"{found}; classes are {', '.join(classes)}")
             labels.append(known[category])
-            _append_words(file, number, pairs, columns, weights)
+            words, values = _read_pairs(file, number, pairs, storage["width"])
+            columns.extend(words)
+            weights.extend(values)
             ends.append(len(columns))
-            _check_words(file, number, columns[ends[-2] :], storage["width"])
     parts = np.asarray(weights, dtype=np.float32), np.asarray(columns) - 1
     X = sparse.csr_array((*parts, np.asarray(ends)), (len(labels), storage["width"]))
     X.sort_indices()
     return X, np.array(labels, dtype=object)
 
 
-def _append_words(
-    file: Path, number: int, pairs: list[bytes], columns: Any, weights: Any
-) -> None:
+def _read_pairs(
+    file: Path, number: int, pairs: list[bytes], width: int
+) -> tuple[array[int], array[float]]:
+    """Return words and values of the pairs in a line."""
+    words, values = array("i"), array("d")
     for pair in pairs:
         try:
-            word, weight = pair.split(b":")
-            columns.append(int(word))
-            weights.append(float(weight))
+            word, value = pair.split(b":")
+            words.append(int(word))
+            values.append(float(value))
         except (ValueError, OverflowError) as error:
             found = f"line {number}: expected <word>:<value>, got {_shown(pair)}"
             raise _fault(file, found) from error
-
-
-def _check_words(file: Path, number: int, words: Any, width: int) -> None:
-    if not words:
-        return
-    if not 1 <= min(words) <= max(words) <= width:
-        wrong = next(word for word in words if not 1 <= word <= width)
-        raise _fault(file, f"line {number}: word {wrong}, but words are 1 to {width}")
+    if wrong := [word for word in words if not 1 <= word <= width]:
+        found = f"word {wrong[0]}, but words are 1 to {width}"
+        raise _fault(file, f"line {number}: {found}")
     if len(set(words)) < len(words):
         raise _fault(file, f"line {number}: a word stands there more than once")
+    return words, values
 
 
 def _read_csv(file: Path, storage: Storage, classes: Sequence[str]) -> Content:

@@ -104,29 +104,16 @@ def fetch_resource(
     """Put a resource of a data set in place and record where it came from.
 
     What is complete already is kept. Archives are kept in the folder ``archives``
-    beside that of the data set, because other resources may need them.
+    beside that of the data set, because other resources may need them. `mirror` is the
+    folder or address to try first; CDSPP_MIRROR unless given.
 
-    Parameters
-    ----------
-    dataset, resource : str
-        Names in the catalogue.
-    catalogue : path
-        The catalogue.
-    output : path
-        Record to write: JSON in the folder of the data set with `dataset`, `resource`,
-        `files` (paths relative to the folder), `origin` (address of each download) and,
-        for images, texts and tables, `images` (by domain: paths in the published order,
-        of a table the one of its rows).
-    mirror : str, optional
-        Folder or address to try first; CDSPP_MIRROR unless given.
+    The record `output` is JSON in the folder of the data set with `dataset`,
+    `resource`, `files` (paths relative to the folder), `origin` (address of each
+    download) and, for images, texts and tables, `images` (by domain: paths in the
+    published order, of a table the one of its rows).
 
-    Raises
-    ------
-    DataError
-        The catalogue has no such resource, or no way succeeded; the message lists the
-        reasons. There is no record then, and nothing that is not whole.
-    DiskFullError
-        There is no space left.
+    DataError says that the catalogue has no such resource, or lists why no way
+    succeeded. There is no record then, and nothing that is not whole.
     """
     record = Path(output)
     entry = _named(load_catalogue(catalogue), dataset, f"{catalogue}: no data set")
