@@ -13,7 +13,7 @@ import logging
 import os
 import re
 import shutil
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from pathlib import Path, PurePosixPath
@@ -40,7 +40,6 @@ __all__ = [
 log = logging.getLogger(__name__)
 
 KEPT = "found on disk"  # origin of a file that needed no fetching
-CHUNK = 1 << 20
 
 # Hexadecimal digits of each kind of digest that a catalogue may give.
 DIGESTS = {"sha256": 64, "md5": 32, "git_blob": 40, "sha256_prefix": 8}
@@ -127,7 +126,7 @@ def git_blob_id(path: str | os.PathLike[str]) -> str:
     It is :math:`\mathrm{sha1}(\text{"blob "} \, n \, \text{"\\0"} \, c)` for the
     content :math:`c` of :math:`n` bytes: a published tree of git verifies each file.
     """
-    return _digests(Path(path), ["git_blob"])["git_blob"]
+    return _digest(Path(path), "git_blob")
 
 
 def verify_file(path: str | os.PathLike[str], file: RemoteFile) -> None:
@@ -145,26 +144,20 @@ def verify_file(path: str | os.PathLike[str], file: RemoteFile) -> None:
     if size != (file.size or size) or not size:
         expected = f"{file.size} bytes" if file.size else "data"
         raise ChecksumError(f"{file.name}: expected {expected}, got {size} bytes.")
-    digests = _digests(found, file.digests)
     for kind, expected in file.digests.items():
-        if digests[kind] != expected:
+        if (digest := _digest(found, kind)) != expected:
             message = f"{file.name}: expected {kind} {expected}"
-            raise ChecksumError(f"{message}, got {digests[kind]}.")
+            raise ChecksumError(f"{message}, got {digest}.")
 
 
-def _digests(path: Path, kinds: Collection[str]) -> dict[str, str]:
-    if not kinds:
-        return {}
-    git = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
-    md5 = hashlib.md5(usedforsecurity=False)
-    sha256 = hashlib.sha256()
-    hashes = {"git_blob": git, "md5": md5, "sha256": sha256, "sha256_prefix": sha256}
-    needed = {id(hashes[kind]): hashes[kind] for kind in kinds}.values()
+def _digest(path: Path, kind: str) -> str:
+    if kind == "git_blob":
+        digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
+    else:
+        digest = hashlib.new(kind.removesuffix("_prefix"), usedforsecurity=False)
     with path.open("rb") as stream:
-        while block := stream.read(CHUNK):
-            for digest in needed:
-                digest.update(block)
-    return {kind: hashes[kind].hexdigest()[: DIGESTS[kind]] for kind in kinds}
+        hashlib.file_digest(stream, lambda: digest)
+    return digest.hexdigest()[: DIGESTS[kind]]
 
 
 def fetch_file(
@@ -188,32 +181,35 @@ def fetch_file(
     those of `cdspp.core.faults.writing_told`.
     """
     target = Path(destination)
+
+    def check(path: Path) -> None:
+        verify_file(path, file)
+        if accept is not None:
+            accept(path)
+
     with writing_told(target), sole_user(target) as alone:
         if alone:
             for left in target.parent.glob(f".{glob.escape(target.name)}.*"):
                 left.unlink()  # what a killed run left
         if target.is_file():
             try:
-                _check(target, file, accept)
+                check(target)
                 return KEPT
             except DataError as error:
                 log.warning("%s Fetching it again.", error)
                 target.unlink()
-        return _from_first(list(_places(file, mirror)), file, target, accept)
+        return _from_first([*_places(file, mirror)], file, target, check)
 
 
 def _from_first(
-    places: Sequence[_Place],
-    file: RemoteFile,
-    target: Path,
-    accept: Callable[[Path], object] | None,
+    places: list[_Place], file: RemoteFile, target: Path, check: Callable[[Path], None]
 ) -> str:
     reasons = []
     for place in places:
         try:
             with atomic(target) as temporary:
                 place.read_into(temporary, file)
-                _check(temporary, file, accept)
+                check(temporary)
             log.info("%s: from %s", file.name, place.origin)
             return place.origin
         except DataError as error:
@@ -228,14 +224,6 @@ def _from_first(
         f"means, put it at {file.mirror_path} in a folder, and name that folder as "
         "mirror in the configuration or in the environment variable CDSPP_MIRROR."
     )
-
-
-def _check(
-    path: Path, file: RemoteFile, accept: Callable[[Path], object] | None
-) -> None:
-    verify_file(path, file)
-    if accept is not None:
-        accept(path)
 
 
 class _Place(NamedTuple):
@@ -260,16 +248,13 @@ class _Place(NamedTuple):
 
 def _places(file: RemoteFile, mirror: str | None) -> Iterator[_Place]:
     if mirror:
-        origin = f"mirror:{file.mirror_path}"
-        if _on_the_web(mirror):
-            yield _Place(
-                f"{mirror.rstrip('/')}/{quote(file.mirror_path)}", origin, True
-            )
-        else:
+        where = f"{mirror.rstrip('/')}/{quote(file.mirror_path)}"
+        if not _on_the_web(mirror):
             folder = _local(mirror)
             if not folder.is_dir():
                 log.warning("The mirror %s is no folder.", folder)
-            yield _Place(str(folder / file.mirror_path), origin, True)
+            where = str(folder / file.mirror_path)
+        yield _Place(where, f"mirror:{file.mirror_path}", True)
     for url in file.urls:
         if urlsplit(url).scheme == "file":
             yield _Place(str(_local(url)), f"file:{PurePosixPath(url).name}")

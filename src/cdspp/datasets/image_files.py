@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any
 
 from cdspp.core.errors import DataError
 from cdspp.core.faults import tell_fault
@@ -22,7 +22,6 @@ from cdspp.datasets.folder import SUFFIXES
 
 __all__ = [
     "ImageSet",
-    "ManifestRow",
     "check_parquet",
     "manifest_rows",
     "write_parquet_images",
@@ -36,15 +35,7 @@ IMAGE_BYTES = 20_000_000  # more than any photograph of a benchmark has
 BATCH_ROWS = 64
 
 
-class ManifestRow(NamedTuple):
-    """One file: its path relative to the data set's folder, and its content."""
-
-    path: str
-    size: int
-    git_blob: str
-
-
-def manifest_rows(path: str | Path) -> list[ManifestRow]:
+def manifest_rows(path: str | Path) -> list[RemoteFile]:
     """Read a manifest: tab-separated columns path, size, git_blob, one header line.
 
     DataError names a line that is none of a manifest.
@@ -62,7 +53,7 @@ def manifest_rows(path: str | Path) -> list[ManifestRow]:
         if len(cells) != len(HEADER) or not cells[1].isdecimal():
             message = f"{path}: line {number}: expected path, size and git blob id"
             raise DataError(f"{message}, got {line!r}.")
-        rows.append(ManifestRow(cells[0], int(cells[1]), cells[2]))
+        rows.append(RemoteFile(cells[0], size=int(cells[1]), git_blob=cells[2]))
     return rows
 
 
@@ -77,13 +68,13 @@ class ImageSet:
 
     classes: Sequence[str]
     class_sizes: Mapping[str, Sequence[int]]
-    manifest: Sequence[ManifestRow] = ()
+    manifest: Sequence[RemoteFile] = ()
 
     @property
     def most_bytes(self) -> int:
         """What all images together cannot exceed."""
         if self.manifest:
-            return sum(row.size for row in self.manifest)
+            return sum(row.size or 0 for row in self.manifest)
         return IMAGE_BYTES * sum(map(sum, self.class_sizes.values()))
 
     def domains_by(self, folders: Mapping[str, str]) -> dict[str, str]:
@@ -105,7 +96,7 @@ class ImageSet:
         `folders` has the names of domains' folders where they differ from theirs.
         """
         domains = self.domains_by(folders)
-        listed = {row.path for row in self.manifest}
+        listed = {row.name for row in self.manifest}
 
         def place(member: str) -> str | None:
             path = PurePosixPath(member)
@@ -128,9 +119,15 @@ class ImageSet:
         an image has not the content that the manifest names, DataError that there are
         too few, or too many.
         """
-        found = set(_visible_files(root))
-        if self.manifest:
-            self._compare(root, found)
+        paths = (root / FOLDER).rglob("*")
+        files = (p for p in paths if p.is_file() and not p.name.startswith("."))
+        found = {path.relative_to(root).as_posix() for path in files}
+        listed = [row.name for row in self.manifest]
+        if missing := [path for path in listed if path not in found]:
+            message = f"{len(missing)} of {len(listed)} images are missing"
+            raise DataError(f"{message}, the first is {missing[0]}.")
+        for row in self.manifest:
+            verify_file(root / row.name, row)
         by_folder = defaultdict(list)
         for path in sorted(found):  # the order of code points, as that of UTF-8 bytes
             by_folder[str(PurePosixPath(path).parent)].append(path)
@@ -146,21 +143,6 @@ class ImageSet:
         for folder in by_folder:
             raise DataError(f"{folder}: no folder of a class of the data set.")
         return ordered
-
-    def _compare(self, root: Path, found: set[str]) -> None:
-        listed = [row.path for row in self.manifest]
-        if missing := [path for path in listed if path not in found]:
-            message = f"{len(missing)} of {len(listed)} images are missing"
-            raise DataError(f"{message}, the first is {missing[0]}.")
-        for row in self.manifest:
-            file = RemoteFile(row.path, size=row.size, git_blob=row.git_blob)
-            verify_file(root / row.path, file)
-
-
-def _visible_files(root: Path) -> Iterator[str]:
-    for path in (root / FOLDER).rglob("*"):
-        if path.is_file() and not path.name.startswith("."):
-            yield path.relative_to(root).as_posix()
 
 
 def check_parquet(path: Path, name: str) -> None:
