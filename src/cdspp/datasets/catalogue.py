@@ -14,11 +14,13 @@ from cdspp.core.provenance import file_digest
 from cdspp.datasets.base import KINDS, Index
 
 __all__ = [
+    "REMEDY",
     "check_catalogued",
     "checks_of",
     "holds_data",
     "load_catalogue",
     "published_storage",
+    "unfit",
 ]
 
 log = logging.getLogger(__name__)
@@ -28,6 +30,7 @@ OF_DATA = ("classes", "class_sizes")
 OF_FILES = ("resources",)
 OPTIONAL = ("versions", "cite", "order", "protocol", "published", "paired")
 OTHER_KINDS = ("weights", "splits")
+REMEDY = "Delete it, so that it is fetched again, or correct its catalogue entry."
 OF_PLACES = ("name", "urls", "mirror")  # keys of a file
 
 
@@ -55,6 +58,9 @@ def load_catalogue(path: str | Path) -> dict[str, dict[str, Any]]:
     for name, entry in entries.items():
         _check_entry(f"{path}, {name}", entry)
     return entries
+
+
+_load_once = cache(load_catalogue)
 
 
 def holds_data(entry: Mapping[str, Any]) -> bool:
@@ -88,6 +94,11 @@ def _check_entry(where: str, entry: Any) -> None:
                 raise DataError(f"{message} {', '.join(known)}, got {name!r}.")
 
 
+def unfit(path: Path, found: str) -> DataError:
+    """Return the error of a fetched file that is not what the catalogue says."""
+    return DataError(f"{path}: {found}. {REMEDY}")
+
+
 def published_storage(
     entry: Mapping[str, Any], view: str, domain: str
 ) -> dict[str, Any] | None:
@@ -104,17 +115,12 @@ def published_storage(
     return storage or None
 
 
-@cache
-def _known(path: str) -> dict[str, dict[str, Any]]:
-    return load_catalogue(path)
-
-
 def checks_of(path: str, name: str, resource: str) -> dict[str, Any]:
     """Return by what a fetched resource is recognised, for a workflow to compare.
 
     Addresses are no part of it: a new one is no reason to fetch again.
     """
-    entry = _known(path)[name]
+    entry = _load_once(path)[name]
     resource_entry = entry["resources"][resource]
     checks: dict[str, Any] = {}
     for way in resource_entry["ways"]:

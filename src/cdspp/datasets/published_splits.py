@@ -32,6 +32,7 @@ __all__ = [
     "packed_digest",
 ]
 
+TRIALS = 10  # for which the authors stored masks
 Rows = NDArray[np.intp]
 
 
@@ -64,18 +65,25 @@ def draw_published(
     >>> draw_published(labels, 2, 1, class_order=["bike", "mug"])
     (array([2, 3, 4, 5]), array([0, 1]))
     """
-    return _draw(_members(labels, class_order), per_class, trial, unlabelled)
+    # The legacy generator, because it gives the numbers of the authors' MATLAB.
+    stream = np.random.RandomState(trial)
+    drawn, left = [], []
+    for rows in _members(labels, class_order):
+        if len(rows) <= per_class:
+            drawn.append(rows)
+            continue
+        rising = rows[np.argsort(stream.random_sample(len(rows)), kind="stable")]
+        drawn.append(rising[:per_class])
+        left.append(rising[per_class:][::-1][:unlabelled])
+    return _ascending(drawn), _ascending(left)
 
 
-def masks_digest(
-    labels: ArrayLike, per_class: int, class_order: Sequence[str], trials: int = 10
-) -> str:
-    """Return the `packed_digest` of the masks of the first trials."""
-    members = _members(labels, class_order)
-    masks = np.zeros((trials, np.size(labels)), dtype=bool)
-    for place in range(trials):
-        rows, _ = _draw(members, per_class, place + 1)
-        masks[place, rows] = True
+def masks_digest(labels: ArrayLike, per_class: int, class_order: Sequence[str]) -> str:
+    """Return the `packed_digest` of the masks of the ten published trials."""
+    masks = np.zeros((TRIALS, np.size(labels)), dtype=bool)
+    for mask, trial in zip(masks, range(1, TRIALS + 1), strict=True):
+        rows, _ = draw_published(labels, per_class, trial, class_order=class_order)
+        mask[rows] = True
     return packed_digest(masks)
 
 
@@ -104,14 +112,20 @@ def check_published_splits(
     digest `sha256` of the masks. DataError says that the masks differ, or that there
     are none for this domain in this role.
     """
-    entry = _entry(expected, dataset, role, domain)
-    n = np.size(labels)
+    roles = expected.get(dataset, {})
+    if domain not in roles.get(role, {}):
+        known = [f"{name} {', '.join(roles[name])}" for name in sorted(roles)]
+        raise DataError(
+            f"data set {dataset}: no splits are published for {domain} as {role}, only "
+            f"for {'; '.join(known) or 'the data sets ' + ', '.join(expected)}. Choose "
+            "another task, or draw the splits from a seed."
+        )
+    entry, n = roles[role][domain], np.size(labels)
     if n != entry["n"]:
         fault = f"there are {n} samples, and {entry['n']} in the published splits"
     elif masks_digest(labels, entry["per_class"], class_order) != entry["sha256"]:
-        fault = (
-            f"the draws of the ten trials from {n} samples are not the published ones"
-        )
+        draws = f"the draws of the ten trials from {n} samples"
+        fault = f"{draws} are not the published ones"
     else:
         return
     raise DataError(
@@ -119,21 +133,6 @@ def check_published_splits(
         "labels of this copy differ from the authors', so its results cannot be paired "
         "with the published trials. Fetch the published files again, or draw the "
         "splits from a seed."
-    )
-
-
-def _entry(
-    expected: Mapping[str, Any], dataset: str, role: str, domain: str
-) -> Mapping[str, Any]:
-    roles = expected.get(dataset, {})
-    if domain in roles.get(role, {}):
-        entry: Mapping[str, Any] = roles[role][domain]
-        return entry
-    known = [f"{name} {', '.join(roles[name])}" for name in sorted(roles)]
-    raise DataError(
-        f"data set {dataset}: no splits are published for {domain} as {role}, only for "
-        f"{'; '.join(known) or 'the data sets ' + ', '.join(expected)}. Choose another "
-        "task, or draw the splits from a seed."
     )
 
 
@@ -146,22 +145,6 @@ def _members(labels: ArrayLike, class_order: Sequence[str]) -> list[Rows]:
             f"{', '.join(map(repr, unknown))}. Name the classes as the catalogue does."
         )
     return [np.flatnonzero(names == name) for name in class_order]
-
-
-def _draw(
-    members: Sequence[Rows], per_class: int, trial: int, unlabelled: int | None = None
-) -> tuple[Rows, Rows]:
-    # The legacy generator, because it gives the numbers of the authors' MATLAB.
-    stream = np.random.RandomState(trial)
-    drawn, left = [], []
-    for rows in members:
-        if len(rows) <= per_class:
-            drawn.append(rows)
-            continue
-        rising = rows[np.argsort(stream.random_sample(len(rows)), kind="stable")]
-        drawn.append(rising[:per_class])
-        left.append(rising[per_class:][::-1][:unlabelled])
-    return _ascending(drawn), _ascending(left)
 
 
 def _ascending(parts: Sequence[Rows]) -> Rows:

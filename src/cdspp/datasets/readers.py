@@ -20,6 +20,7 @@ from scipy import sparse
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import DataError
 from cdspp.core.matrix import is_sparse, require_finite
+from cdspp.datasets.catalogue import REMEDY, unfit
 
 __all__ = ["PublishedRows", "check_storage", "read_matrix"]
 
@@ -35,7 +36,6 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 OPTIONAL: Mapping[str, tuple[str, ...]] = {"mat": ("orientation",)}
 ALWAYS_OPTIONAL = ("resource", "rows")
 ORIENTATIONS = ("rows", "columns")
-REMEDY = "Delete it, so that it is fetched again, or correct its catalogue entry."
 SHOWN = 5
 SHOWN_CHARACTERS = 40
 
@@ -106,21 +106,17 @@ def read_matrix(
     return PublishedRows(X, labels)
 
 
-def _fault(file: Path, found: str) -> DataError:
-    return DataError(f"{file}: {found}. {REMEDY}")
-
-
 def _check_size(file: Path, storage: Storage, X: Any, labels: np.ndarray) -> None:
     n_rows, width = X.shape
     if width != storage["width"]:
         found = f"{width} columns ({n_rows} rows), but its width is {storage['width']}"
         if n_rows == storage["width"] and storage["format"] == "mat":
             found += "; it seems to be stored the other way, see orientation"
-        raise _fault(file, found)
+        raise unfit(file, found)
     if storage.get("rows", n_rows) != n_rows:
-        raise _fault(file, f"{n_rows} rows, but it should have {storage['rows']}")
+        raise unfit(file, f"{n_rows} rows, but it should have {storage['rows']}")
     if len(labels) != n_rows:
-        raise _fault(file, f"{len(labels)} labels for {n_rows} rows")
+        raise unfit(file, f"{len(labels)} labels for {n_rows} rows")
 
 
 def _read_mat(file: Path, storage: Storage, classes: Sequence[str]) -> Content:
@@ -139,7 +135,7 @@ def _read_triplets(file: Path, storage: Storage, classes: Sequence[str]) -> Cont
     value, codes = _load_variables(file, storage["X"], storage["labels"])
     if is_sparse(value) or value.dtype.kind not in "iuf" or value.shape[1:] != (3,):
         message = f"variable {storage['X']} must be a k x 3 matrix of numbers"
-        raise _fault(file, f"{message}, got {_kind(value)}")
+        raise unfit(file, f"{message}, got {_kind(value)}")
     shape = (storage["rows"], storage["width"])
     places, weights = value[:, :2].astype(np.float64), value[:, 2].astype(np.float32)
     inside = (places >= 1) & (places <= shape) & (places == np.rint(places))
@@ -147,13 +143,11 @@ def _read_triplets(file: Path, storage: Storage, classes: Sequence[str]) -> Cont
         row = int(np.argmin(inside.all(axis=1)))
         found = "document {:g}, word {:g}".format(*places[row])
         expected = f"documents are 1 to {shape[0]}, words 1 to {shape[1]}"
-        raise _fault(
-            file, f"row {row + 1} of {storage['X']} is {found}, but {expected}"
-        )
+        raise unfit(file, f"row {row + 1} of {storage['X']} is {found}, but {expected}")
     rows, columns = places.astype(np.intp).T - 1
     X = sparse.csr_array((weights, (rows, columns)), shape=shape)
     if repeated := len(value) - X.nnz:
-        raise _fault(file, f"{repeated} words stand more than once in a document")
+        raise unfit(file, f"{repeated} words stand more than once in a document")
     return X, _class_names(file, codes, storage["label_base"], classes)
 
 
@@ -171,10 +165,10 @@ def _load_variables(file: Path, *names: str) -> list[Any]:
         message = f"{file}: a MATLAB 7.3 (HDF5) file; only older versions are read. In"
         raise DataError(f"{message} MATLAB, save its variables with '-v7'.") from error
     except (OSError, ValueError, TypeError, LookupError, *damage) as error:
-        raise _fault(file, f"not a MATLAB file, or a damaged one ({error})") from error
+        raise unfit(file, f"not a MATLAB file, or a damaged one ({error})") from error
     if missing:
         found = ", ".join(present) or "none"
-        raise _fault(file, f"no variable {', '.join(missing)}; it has {found}")
+        raise unfit(file, f"no variable {', '.join(missing)}; it has {found}")
     return [content[name] for name in names]
 
 
@@ -182,7 +176,7 @@ def _as_matrix(file: Path, name: str, value: Any) -> Any:
     numeric = value.dtype.kind in "biuf"
     if not numeric or value.ndim < 2 or any(length != 1 for length in value.shape[2:]):
         message = f"variable {name} must be a matrix of numbers"
-        raise _fault(file, f"{message}, got {_kind(value)}")
+        raise unfit(file, f"{message}, got {_kind(value)}")
     value = value if is_sparse(value) else value.reshape(value.shape[:2])
     return value.astype(np.float32)
 
@@ -198,14 +192,14 @@ def _class_names(
     numeric = not is_sparse(codes) and codes.dtype.kind in "biuf"
     if not numeric or codes.size != max(codes.shape):
         message = "labels must be a row or a column of numbers"
-        raise _fault(file, f"{message}, got {_kind(codes)}")
+        raise unfit(file, f"{message}, got {_kind(codes)}")
     codes = codes.ravel()
     unknown = codes[~np.isin(codes, np.arange(len(classes)) + base)]
     if len(unknown):
         shown = ", ".join(f"{code:g}" for code in np.unique(unknown)[:SHOWN])
         message = f"{len(unknown)} labels are no class (codes {shown})"
         last = base + len(classes) - 1
-        raise _fault(file, f"{message}; codes are {base} to {last}")
+        raise unfit(file, f"{message}; codes are {base} to {last}")
     return np.array(classes, dtype=object)[codes.astype(np.intp) - base]
 
 
@@ -221,10 +215,10 @@ def _read_words(file: Path, storage: Storage, classes: Sequence[str]) -> Content
                 blank = blank or number
                 continue
             if blank:
-                raise _fault(file, f"line {blank} is empty, but documents follow")
+                raise unfit(file, f"line {blank} is empty, but documents follow")
             if category not in known:
                 found = f"line {number}: unknown class {_shown(category)}"
-                raise _fault(file, f"{found}; classes are {', '.join(classes)}")
+                raise unfit(file, f"{found}; classes are {', '.join(classes)}")
             labels.append(known[category])
             words, values = _read_pairs(file, number, pairs, storage["width"])
             columns.extend(words)
@@ -248,12 +242,12 @@ def _read_pairs(
             values.append(float(value))
         except (ValueError, OverflowError) as error:
             found = f"line {number}: expected <word>:<value>, got {_shown(pair)}"
-            raise _fault(file, found) from error
+            raise unfit(file, found) from error
     if wrong := [word for word in words if not 1 <= word <= width]:
         found = f"word {wrong[0]}, but words are 1 to {width}"
-        raise _fault(file, f"line {number}: {found}")
+        raise unfit(file, f"line {number}: {found}")
     if len(set(words)) < len(words):
-        raise _fault(file, f"line {number}: a word stands there more than once")
+        raise unfit(file, f"line {number}: a word stands there more than once")
     return words, values
 
 
@@ -265,20 +259,20 @@ def _read_csv(file: Path, storage: Storage, classes: Sequence[str]) -> Content:
             lines = csv.reader(stream)
             header = next(lines, [""])
             if header[-1].casefold() == wanted:
-                raise _fault(file, "the first line must be a header, not a sample")
+                raise unfit(file, "the first line must be a header, not a sample")
             for fields in lines:
                 if len(fields) != width + 2:
                     found = f"line {lines.line_num}: {len(fields)} fields"
-                    raise _fault(file, f"{found} instead of {width} + 2")
+                    raise unfit(file, f"{found} instead of {width} + 2")
                 domains.add(fields[-1])
                 if fields[-1].casefold() == wanted:
                     rows.append(_floats(file, lines.line_num, fields[:width]))
                     labels.append(fields[-2])
     except (OSError, UnicodeError, csv.Error) as error:
-        raise _fault(file, f"cannot be read as CSV ({error})") from error
+        raise unfit(file, f"cannot be read as CSV ({error})") from error
     if not rows:
         found = ", ".join(sorted(domains)) or "none"
-        raise _fault(file, f"no line of domain {storage['domain']}; it has {found}")
+        raise unfit(file, f"no line of domain {storage['domain']}; it has {found}")
     names = _named_or_coded(file, labels, storage["label_base"], classes)
     return np.array(rows, dtype=np.float32), names
 
@@ -287,7 +281,7 @@ def _floats(file: Path, number: int, fields: list[str]) -> np.ndarray:
     try:
         return np.array(fields, dtype=np.float32)
     except ValueError as error:
-        raise _fault(file, f"line {number}: not a number ({error})") from error
+        raise unfit(file, f"line {number}: not a number ({error})") from error
 
 
 def _named_or_coded(
@@ -300,7 +294,7 @@ def _named_or_coded(
     except ValueError as error:
         unknown = next(label for label in labels if label not in classes)
         hint = did_you_mean(unknown, classes)
-        raise _fault(file, f"unknown class {unknown!r}{hint[:-1]}") from error
+        raise unfit(file, f"unknown class {unknown!r}{hint[:-1]}") from error
     return _class_names(file, codes, base, classes)
 
 
