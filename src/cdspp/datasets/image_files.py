@@ -20,12 +20,7 @@ from cdspp.datasets.archives import matches
 from cdspp.datasets.fetch import RemoteFile, verify_file
 from cdspp.datasets.folder import SUFFIXES
 
-__all__ = [
-    "ImageSet",
-    "check_parquet",
-    "manifest_rows",
-    "write_parquet_images",
-]
+__all__ = ["ImageSet", "check_parquet", "manifest_rows", "write_parquet_images"]
 
 FOLDER = "images"
 HEADER = ["path", "size", "git_blob"]

@@ -25,12 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cdspp.core.errors import DataError
 
-__all__ = [
-    "check_published_splits",
-    "draw_published",
-    "masks_digest",
-    "packed_digest",
-]
+__all__ = ["check_published_splits", "draw_published", "masks_digest", "packed_digest"]
 
 TRIALS = 10  # for which the authors stored masks
 Rows = NDArray[np.intp]

@@ -20,24 +20,11 @@ from typing import Any
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import DataError
 from cdspp.core.whole_files import write_json
+from cdspp.datasets import fetch, image_files
 from cdspp.datasets.archives import extract, matches
 from cdspp.datasets.catalogue import load_catalogue
-from cdspp.datasets.fetch import (
-    KEPT,
-    RemoteFile,
-    chosen_mirror,
-    fetch_file,
-    in_mirror,
-    sole_user,
-    verify_file,
-)
-from cdspp.datasets.image_files import (
-    FOLDER,
-    ImageSet,
-    check_parquet,
-    manifest_rows,
-    write_parquet_images,
-)
+from cdspp.datasets.fetch import RemoteFile
+from cdspp.datasets.image_files import FOLDER, ImageSet
 from cdspp.datasets.made_files import make_files
 
 __all__ = ["fetch_resource"]
@@ -108,13 +95,12 @@ def fetch_resource(
         wanted = _read_resource(entry, resource_entry, Path(catalogue), work, mirror)
     except DataError as error:
         raise DataError(f"{where}, resource {resource}: {error}") from error
-    content: dict[str, Any] = {"dataset": dataset, "resource": resource}
-    with sole_user(record):
+    with fetch.sole_user(record):
         try:
             if (origin := wanted.kept()) is None:
                 record.unlink(missing_ok=True)
                 origin = wanted.get(what)
-            found = {}
+            found: dict[str, list[str]] = {}
             if wanted.images is not None:
                 found = wanted.images.check(wanted.folder)
             elif "make" in resource_entry:
@@ -122,11 +108,11 @@ def fetch_resource(
                 found = make_files(resource_entry["make"], entry, wanted.folder, work)
         finally:
             shutil.rmtree(work, ignore_errors=True)
-        content["origin"] = origin
-        content |= {"images": found} if found else {}
-        content["files"] = sorted({*wanted.files, *chain.from_iterable(found.values())})
-        write_json(record, content)
-    log.info("%s: all of %d files are there", what, len(content["files"]))
+        files = sorted({*wanted.files, *chain.from_iterable(found.values())})
+        content = {"dataset": dataset, "resource": resource, "origin": origin}
+        images = {"images": found} if found else {}
+        write_json(record, {**content, **images, "files": files})
+    log.info("%s: all of %d files are there", what, len(files))
 
 
 def _named(entries: Mapping[str, Any], name: str, what: str) -> Any:
@@ -156,13 +142,17 @@ def _read_resource(
     if with_images == {True}:
         rows: list[RemoteFile] = []
         if "manifest" in resource_entry:
-            rows = manifest_rows(catalogue.parent / resource_entry["manifest"])
+            rows = image_files.manifest_rows(
+                catalogue.parent / resource_entry["manifest"]
+            )
         images = ImageSet(entry["classes"], entry["class_sizes"], rows)
         for way in ways:
             images.domains_by(way.folders)
-    mirror = chosen_mirror(mirror)
+    mirror = fetch.chosen_mirror(mirror)
     # A way all of whose downloads lie in a mirror needs no network: it goes first.
-    ways.sort(key=lambda way: not all(in_mirror(f, mirror) for f in way.downloads))
+    ways.sort(
+        key=lambda way: not all(fetch.in_mirror(f, mirror) for f in way.downloads)
+    )
     return _Resource(ways, files, images, work.parent, work, mirror)
 
 
@@ -202,15 +192,15 @@ class _Resource:
         try:
             if self.images is not None:
                 self.images.check(self.folder)
-                return {FOLDER: KEPT}
+                return {FOLDER: fetch.KEPT}
             for name, file in self.files.items():
                 if not (self.folder / name).is_file():
                     raise DataError(f"{name}: not there yet.")
-                verify_file(self.folder / name, file)
+                fetch.verify_file(self.folder / name, file)
         except DataError as error:
             log.info("%s: to be fetched: %s", self.folder.name, error)
             return None
-        return dict.fromkeys(self.files, KEPT)
+        return dict.fromkeys(self.files, fetch.KEPT)
 
     def get(self, what: str) -> dict[str, str]:
         """Follow the first way that succeeds; return the origin of each download."""
@@ -235,7 +225,7 @@ class _Resource:
         accept: Callable[[Path], None] | None = None,
     ) -> str:
         path = folder / file.name
-        return fetch_file(file, path, mirror=self.mirror, accept=accept)
+        return fetch.fetch_file(file, path, mirror=self.mirror, accept=accept)
 
     def _archive(self, way: _Way) -> dict[str, str]:
         (archive,) = way.downloads
@@ -266,7 +256,7 @@ class _Resource:
             path, name = outer / "inner", f"{name}, {way.inner}"
         _extract_all(path, made, way.members, name)
         for member, file in self.files.items():
-            verify_file(made / member, file)
+            fetch.verify_file(made / member, file)
         for member in self.files:
             target = self.folder / member
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -276,11 +266,13 @@ class _Resource:
         assert self.images is not None
         folder, origin = self.folder.parent / ARCHIVES, {}
         for file in way.downloads:
-            check = partial(check_parquet, name=file.name)
+            check = partial(image_files.check_parquet, name=file.name)
             origin[file.name] = self._fetch(file, folder, check)
         try:
             paths = [folder / file.name for file in way.downloads]
-            write_parquet_images(paths, self.work / "out", self.images, way.folders)
+            image_files.write_parquet_images(
+                paths, self.work / "out", self.images, way.folders
+            )
             self._move_images(", ".join(origin))
         except DataError:
             for file in way.downloads:

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -113,21 +114,13 @@ def _separator(path: Path, label: str) -> str:
 
     Where nothing else speaks for one, it is a comma.
     """
-    headers = {}
+    headers: dict[str, list[str]] = dict.fromkeys(SEPARATORS, [])
     for separator in SEPARATORS:
-        with _opened(path) as stream:
-            headers[separator] = _first_record(stream, separator)
+        with _opened(path) as stream, suppress(csv.Error):  # a cell too long to be one
+            records = csv.reader(stream, delimiter=separator)
+            filled = (cells for cells in records if "".join(cells).strip())
+            headers[separator] = [cell.strip() for cell in next(filled, [])]
     return max(headers, key=lambda s: (label in headers[s], len(headers[s])))
-
-
-def _first_record(stream: IO[str], separator: str) -> list[str]:
-    try:
-        for cells in csv.reader(stream, delimiter=separator):
-            if "".join(cells).strip():
-                return [cell.strip() for cell in cells]
-    except csv.Error:  # a cell too long to be one
-        pass
-    return []
 
 
 def _text_cells(path: Path, separator: str) -> pd.DataFrame:
@@ -147,8 +140,7 @@ def _text_cells(path: Path, separator: str) -> pd.DataFrame:
     except pd.errors.EmptyDataError as error:
         raise DataError(f"{path}: empty. Expected a header and rows.") from error
     except pd.errors.ParserError as error:
-        kind = SEPARATORS[separator]
-        told = "CSV" if separator == "," else f"cells between {kind}"
+        told = "CSV" if separator == "," else f"cells between {SEPARATORS[separator]}"
         unreadable = DataError(f"{path}: cannot be read as {told} ({error}).")
         is_open = "inside string" in str(error)
         raise _record_fault(path, separator, is_open) or unreadable from error
@@ -229,8 +221,8 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     content.validate(full=True)  # text that is no UTF-8 would be met much later
     table = content.to_pandas()
     counts = isinstance(table.index, pd.RangeIndex) and table.index.name is None
-    names = [name or "" for name in table.index.names]
-    table = table.reset_index(drop=True) if counts else table.reset_index(names=names)
+    names = None if counts else [name or "" for name in table.index.names]
+    table = table.reset_index(drop=counts, names=names)
     return table.set_axis([str(name).strip() for name in table], axis="columns")
 
 
@@ -246,8 +238,7 @@ def _read_xlsx(path: Path) -> pd.DataFrame:
         raise DataError(
             f"{path}: the first sheet is no table ({error}). Put the table first."
         ) from error
-    filled = cells.ne("").any(axis="columns") if cells.size else []
-    cells = cells.loc[filled]
+    cells = cells.loc[cells.ne("").any(axis="columns") if cells.size else []]
     if not len(cells):
         raise DataError(f"{path}: empty. Expected a header and rows.")
     return _with_header(cells)
@@ -315,10 +306,10 @@ def _plain(value: Any, name: str) -> NDArray[Any]:
     array = np.asarray(value.toarray() if hasattr(value, "toarray") else value)
     if name == "X" or array.ndim != 2 or min(array.shape) != 1:
         return array
-    flat = array.ravel()
-    if array.dtype.kind == "O":  # a cell array: each cell is an array of its own
-        flat = np.array([_content(cell) for cell in flat], dtype=object)
-    return flat
+    if array.dtype.kind != "O":
+        return array.ravel()
+    # A cell array: each cell is an array of its own.
+    return np.array([_content(cell) for cell in array.ravel()], dtype=object)
 
 
 def _content(cell: Any) -> Any:

@@ -26,12 +26,7 @@ from cdspp.datasets.base import (
 )
 from cdspp.datasets.own_files import file_digests, read_kept
 from cdspp.datasets.table_files import Columns
-from cdspp.datasets.table_rows import (
-    DomainRows,
-    complete,
-    read_domain,
-    require_dropped,
-)
+from cdspp.datasets.table_rows import DomainRows, complete, read_domain, require_dropped
 
 __all__ = ["TablesDataset"]
 
