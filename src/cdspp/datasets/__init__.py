@@ -53,14 +53,7 @@ def available_datasets() -> tuple[str, ...]:
 
 
 def make_dataset(name: str) -> Dataset:
-    """Build the data set called `name`; ConfigError names the nearest there is.
-
-    Examples
-    --------
-    >>> from cdspp.datasets import make_dataset
-    >>> make_dataset("digits").domains
-    ('print', 'sketch', 'photo', 'tilted')
-    """
+    """Build the data set called `name`; ConfigError names the nearest there is."""
     made = load_named_class(__name__, _classes(), name, "data set")()
     return cast(Dataset, made)
 

@@ -144,6 +144,7 @@ class Dataset(ABC):
     classes: tuple[str, ...]
     packages: tuple[str, ...] = ()
     n_paired: int = 0
+    kept_in: Path | None = None  # the user's folder, where files stay there
 
     @abstractmethod
     def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:
@@ -181,11 +182,11 @@ class Dataset(ABC):
             shutil.rmtree(temporary, ignore_errors=True)
             temporary.mkdir()
             try:
-                index = self.index(temporary, self.generate(temporary))
+                index = self._index(temporary, self.generate(temporary))
                 check_index(index)
                 content = _as_json(index)
-                if index.root != temporary:  # where the user's files stay
-                    content["root"] = index.root.as_posix()
+                if self.kept_in is not None:
+                    content["root"] = self.kept_in.as_posix()
                 (target / INDEX_NAME).unlink(missing_ok=True)
                 for made in sorted(temporary.iterdir()):
                     shutil.rmtree(target / made.name, ignore_errors=True)
@@ -195,16 +196,14 @@ class Dataset(ABC):
             write_json(target / INDEX_NAME, content)
         return read_index(target)
 
-    def index(self, root: Path, samples: Mapping[str, Sequence[Sample]]) -> Index:
-        """Return the index of `samples`, whose paths refer to `root`."""
+    def _index(self, made: Path, samples: Mapping[str, Sequence[Sample]]) -> Index:
         # Ordered by id: neither an id nor a row number tells the class.
         domains = {
             name: tuple(sorted(self.placed(samples[name]), key=lambda s: (s.paired, s)))
             for name in self.domains
         }
-        return Index(
-            self.identifier, self.kind, self.classes, domains, root, self.versions()
-        )
+        root, versions = self.kept_in or made, self.versions()
+        return Index(self.identifier, self.kind, self.classes, domains, root, versions)
 
     def placed(self, samples: Sequence[Sample]) -> Iterable[Sample]:
         """Return the samples of a domain with their positions: as they come."""

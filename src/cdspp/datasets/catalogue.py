@@ -17,7 +17,6 @@ __all__ = [
     "REMEDY",
     "check_catalogued",
     "checks_of",
-    "holds_data",
     "load_catalogue",
     "published_storage",
     "unfit",
@@ -61,11 +60,6 @@ def load_catalogue(path: str | Path) -> dict[str, dict[str, Any]]:
 
 
 _load_once = cache(load_catalogue)
-
-
-def holds_data(entry: Mapping[str, Any]) -> bool:
-    """Return whether an entry is a data set, and not weights or splits of others."""
-    return entry["kind"] in KINDS
 
 
 def _check_entry(where: str, entry: Any) -> None:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from cdspp.core.discovery import did_you_mean
@@ -39,7 +39,8 @@ __all__ = [
 
 log = logging.getLogger(__name__)
 
-KEPT = "found on disk"  # origin of a file that needed no fetching
+# Origins: of a file that needed no fetching, and how that of a mirror begins.
+KEPT, MIRROR = "found on disk", "mirror:"
 
 # Hexadecimal digits of each kind of digest that a catalogue may give.
 DIGESTS = {"sha256": 64, "md5": 32, "git_blob": 40, "sha256_prefix": 8}
@@ -202,22 +203,25 @@ def fetch_file(
 
 
 def _from_first(
-    places: list[_Place], file: RemoteFile, target: Path, check: Callable[[Path], None]
+    places: list[tuple[str, str]],
+    file: RemoteFile,
+    target: Path,
+    check: Callable[[Path], None],
 ) -> str:
     reasons = []
-    for place in places:
+    for where, origin in places:
         try:
             with atomic(target) as temporary:
-                place.read_into(temporary, file)
+                _read(where, temporary, file)
                 check(temporary)
-            log.info("%s: from %s", file.name, place.origin)
-            return place.origin
+            log.info("%s: from %s", file.name, origin)
+            return origin
         except DataError as error:
             # A mirror need not have everything; a dead address should be noticed.
-            quiet = isinstance(error, NotThereError) and place.is_mirror
+            quiet = isinstance(error, NotThereError) and origin.startswith(MIRROR)
             level = logging.DEBUG if quiet else logging.WARNING
-            log.log(level, "%s: %s: %s", file.name, place.where, error)
-            reasons.append(f"  {place.where}: {error}")
+            log.log(level, "%s: %s: %s", file.name, where, error)
+            reasons.append(f"  {where}: {error}")
     tried = "\n".join(reasons) or "  nowhere: the catalogue gives no address"
     raise DataError(
         f"{file.name} could not be fetched. Tried:\n{tried}\nGet the file by other "
@@ -226,27 +230,21 @@ def _from_first(
     )
 
 
-class _Place(NamedTuple):
-    """Where a file may be: an address or a path, and how a record names it."""
-
-    where: str
-    origin: str
-    is_mirror: bool = False
-
-    def read_into(self, path: Path, file: RemoteFile) -> None:
-        if _on_the_web(self.where):
-            download(self.where, path, file.name, file.size)
-            return
-        try:
-            shutil.copyfile(self.where, path)
-        except FileNotFoundError as error:
-            raise NotThereError("no such file.") from error
-        except OSError as error:
-            tell_fault(error, path)
-            raise DataError(f"cannot be read ({error}).") from error
+def _read(where: str, path: Path, file: RemoteFile) -> None:
+    if _on_the_web(where):
+        download(where, path, file.name, file.size)
+        return
+    try:
+        shutil.copyfile(where, path)
+    except FileNotFoundError as error:
+        raise NotThereError("no such file.") from error
+    except OSError as error:
+        tell_fault(error, path)
+        raise DataError(f"cannot be read ({error}).") from error
 
 
-def _places(file: RemoteFile, mirror: str | None) -> Iterator[_Place]:
+def _places(file: RemoteFile, mirror: str | None) -> Iterator[tuple[str, str]]:
+    """Yield the addresses and paths where a file may be, each with its origin."""
     if mirror:
         where = f"{mirror.rstrip('/')}/{quote(file.mirror_path)}"
         if not _on_the_web(mirror):
@@ -254,12 +252,12 @@ def _places(file: RemoteFile, mirror: str | None) -> Iterator[_Place]:
             if not folder.is_dir():
                 log.warning("The mirror %s is no folder.", folder)
             where = str(folder / file.mirror_path)
-        yield _Place(where, f"mirror:{file.mirror_path}", True)
+        yield where, f"{MIRROR}{file.mirror_path}"
     for url in file.urls:
         if urlsplit(url).scheme == "file":
-            yield _Place(str(_local(url)), f"file:{PurePosixPath(url).name}")
+            yield str(_local(url)), f"file:{PurePosixPath(url).name}"
         else:
-            yield _Place(url, url)
+            yield url, url
 
 
 def in_mirror(file: RemoteFile, mirror: str | None) -> bool:

@@ -6,7 +6,6 @@ import hashlib
 import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -16,7 +15,6 @@ from cdspp.core.labels import require_distinct
 from cdspp.core.wording import counted
 from cdspp.datasets.base import (
     Dataset,
-    Index,
     Sample,
     check_identifier,
     lonely_classes,
@@ -64,6 +62,7 @@ class FolderDataset(Dataset):
     ) -> None:
         check_identifier("data set name", identifier)
         self.identifier, self.folder = identifier, Path(folder)
+        self.kept_in = self.folder
         self.memory, self.paired = memory, paired
         self.domains = tuple(_subfolders(self.folder, "domain"))
         found = {d: _subfolders(self.folder / d, "class") for d in self.domains}
@@ -97,10 +96,6 @@ class FolderDataset(Dataset):
         if self.kind == "images":
             check_images(self._paths())
         return self._samples
-
-    def index(self, root: Path, samples: Mapping[str, Sequence[Sample]]) -> Index:
-        """Return the index of the samples, whose files stay in the user's folder."""
-        return replace(super().index(root, samples), root=self.folder)
 
     def notes(self) -> list[str]:
         """Return what the user should know: files that are skipped, classes missing."""

@@ -64,13 +64,6 @@ def published_labels(entry: Mapping[str, Any], domain: str) -> list[str]:
     The `order` of an entry of the catalogue names the classes in the order of their
     `blocks` where that is not the order of `classes`, and per domain the `rounds` in
     which the blocks come, as numbers of samples of each class.
-
-    Examples
-    --------
-    >>> from cdspp.datasets.published import published_labels
-    >>> entry = {"classes": ["a", "b"], "class_sizes": {"x": [1, 2]}}
-    >>> published_labels({**entry, "order": {"blocks": ["b", "a"]}}, "x")
-    ['b', 'b', 'a']
     """
     order = entry.get("order", {})
     blocks = order.get("blocks", entry["classes"])

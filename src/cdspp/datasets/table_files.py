@@ -54,13 +54,7 @@ class Columns:
 
 
 def missing_name(path: object, option: str, name: str, known: Iterable[str]) -> str:
-    """Say that a file has no column of a name, and which come near.
-
-    Examples
-    --------
-    >>> missing_name("a.csv", "label", "class", ["id", "Classes", "f1"])
-    "a.csv: no column 'class' for --label. Near it: 'Classes'."
-    """
+    """Say that a file has no column of a name, and which come near."""
     by_fold = {text.casefold(): text for text in known if text}
     near = difflib.get_close_matches(name.casefold(), list(by_fold), n=3)
     shown = [repr(by_fold[fold]) for fold in near or list(by_fold)[:5]]
