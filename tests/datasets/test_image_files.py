@@ -14,7 +14,7 @@ from support.toy_download import FOLDERS, IMAGES, Toy, put
 
 from cdspp.core.errors import DataError
 from cdspp.datasets.fetch import KEPT
-from cdspp.datasets.resources import manifest_rows
+from cdspp.datasets.image_files import manifest_rows
 
 ORDER = {
     "paint": [f"images/paint/{name}.jpg" for name in ("mug/B", "mug/a", "bike/a")],

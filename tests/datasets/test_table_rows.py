@@ -12,7 +12,7 @@ import pytest
 from cdspp.core.errors import DataError
 from cdspp.core.labels import keep_labels
 from cdspp.datasets.table_files import Columns
-from cdspp.datasets.table_rows import _check_header, read_domain
+from cdspp.datasets.table_rows import _feature_names, read_domain
 
 
 def test_cells_of_a_csv_are_read_to_the_last_bit_and_classes_as_they_stand(
@@ -105,7 +105,7 @@ def test_a_column_that_is_nearly_one_of_ids_or_labels_is_asked_about(
 def test_the_time_for_a_header_is_linear() -> None:
     names = [f"x{k}" for k in range(30_000)]
     begun = time.process_time()
-    _check_header(names, "a.csv", Columns(drop=("x7", "x8")))
+    _feature_names(names, "a.csv", Columns(drop=("x7", "x8")))
     assert time.process_time() - begun < 1  # a count for each name takes many
     with pytest.raises(DataError, match="the column 'x9' twice"):
-        _check_header([*names, "x9"], "a.csv", Columns())
+        _feature_names([*names, "x9"], "a.csv", Columns())

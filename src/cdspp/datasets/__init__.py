@@ -47,31 +47,12 @@ OFFERED = "cdspp.datasets"
 
 
 def available_datasets() -> tuple[str, ...]:
-    """List the identifiers of the data sets this package can generate.
-
-    Examples
-    --------
-    >>> from cdspp.datasets import available_datasets
-    >>> "digits" in available_datasets()
-    True
-    """
+    """List the identifiers of the data sets this package can generate."""
     return tuple(find_identifiers(__name__))
 
 
 def make_dataset(name: str) -> Dataset:
-    """Build the data set called `name`.
-
-    Raises
-    ------
-    ConfigError
-        There is no such data set; the message names the nearest one.
-
-    Examples
-    --------
-    >>> from cdspp.datasets import make_dataset
-    >>> make_dataset("digits").domains
-    ('print', 'sketch', 'photo', 'tilted')
-    """
+    """Build the data set called `name`; ConfigError names the nearest there is."""
     return cast(Dataset, load_named_class(__name__, name, "data set")())
 
 
@@ -81,24 +62,10 @@ def dataset_recipe(
     entry: Mapping[str, Any] | None = None,
     memory: str | Path | None = None,
 ) -> dict[str, Any]:
-    """Return what decides the samples of a data set, for a workflow to compare.
+    """Return what decides the samples of `open_dataset`, for a workflow to compare.
 
-    Parameters
-    ----------
-    name : str
-        Identifier of the data set.
-    own : mapping, optional
-        What `own_dataset` takes, if it is the user's.
-    entry : mapping, optional
-        The entry of the catalogue, where it has one.
-    memory : path, optional
-        Where digests of the user's files are kept, so that none is read twice.
-
-    Returns
-    -------
-    dict
-        `own`, the `module` that lists or makes the samples, the `versions` of the
-        packages that decide the content, the `fingerprint` of what is not code.
+    The `module` lists or makes the samples, the `versions` are of packages that decide
+    the content, the `fingerprint` is of what is not code.
     """
     made = open_dataset(name, own, entry, memory)
     given = None if own is None else dict(own)
@@ -114,17 +81,9 @@ def open_dataset(
 ) -> Dataset:
     """Return a data set: a user's, a published one, or one that is generated.
 
-    Parameters
-    ----------
-    name, own, entry, memory
-        As for `dataset_recipe`.
-
-    Raises
-    ------
-    ConfigError
-        There is no such data set; the message names the nearest one.
-    DataError
-        The user's files are not laid out as a data set.
+    `own` is what `own_dataset` takes, `entry` that of the catalogue, and `memory` where
+    digests of the user's files are kept, so that none is read twice. ConfigError names
+    the nearest data set there is, DataError says how the user's files should lie.
     """
     if own is not None:
         return own_dataset(name, own, memory)
@@ -138,25 +97,10 @@ def own_dataset(
 ) -> Dataset:
     """Return a data set of the user's: a folder of files, tables, or a class.
 
-    Parameters
-    ----------
-    name : str
-        Identifier of the data set.
-    own : mapping
-        Its `folder`, with what else `FolderDataset` takes; its `tables` by domain, with
-        what else `TablesDataset` takes; or
-        a `class` that makes its files, ``module:Class`` or what an installed package
-        offers (entry point ``cdspp.datasets``), with its `options`.
-    memory : path, optional
-        Where digests of the files are kept.
-
-    Raises
-    ------
-    ConfigError
-        None or several are given, or something that belongs to another; or a class
-        has not what a data set has.
-    DataError
-        A folder is not laid out as a data set.
+    `own` has a `folder`, with what else `FolderDataset` takes; `tables` by domain, with
+    what else `TablesDataset` takes; or a `class` that makes its files, ``module:Class``
+    or what an installed package offers (entry point ``cdspp.datasets``), with its
+    `options`. ConfigError says what is missing, or belongs to another kind.
     """
     how = {key: value for key, value in own.items() if key != "id"}
     if sum(key in how for key in ("folder", "tables", "class")) != 1:

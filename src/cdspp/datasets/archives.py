@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import lzma
-import os
 import shutil
 import stat
 import tarfile
@@ -11,11 +10,10 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, NamedTuple
 
 from cdspp.core.errors import DataError
 from cdspp.core.faults import tell_fault
@@ -28,14 +26,8 @@ ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")
 # RuntimeError is an encrypted member or an unknown compression of a zip archive, a
 # ValueError a name that no file can have.
 DAMAGE = (
-    OSError,
-    EOFError,
-    RuntimeError,
-    ValueError,
-    lzma.LZMAError,
-    tarfile.TarError,
-    zipfile.BadZipFile,
-    zlib.error,
+    *(OSError, EOFError, RuntimeError, ValueError),
+    *(lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile, zlib.error),
 )
 
 
@@ -44,18 +36,11 @@ def matches(path: str, pattern: str) -> bool:
 
     In a pattern ``*`` stands for anything, slashes too, and ``*/`` at its start also
     for nothing: archives come with and without a folder around everything.
-
-    Examples
-    --------
-    >>> from cdspp.datasets.archives import matches
-    >>> [matches(path, "*/text/EN.mat") for path in ("v1/text/EN.mat", "text/EN.mat")]
-    [True, True]
     """
     return fnmatchcase(path, pattern) or fnmatchcase(f"/{path}", pattern)
 
 
-@dataclass(frozen=True)
-class _Member:
+class _Member(NamedTuple):
     """One entry that is no folder."""
 
     path: str
@@ -64,60 +49,38 @@ class _Member:
 
 
 def extract(
-    archive: str | os.PathLike[str],
-    folder: str | os.PathLike[str],
+    archive: Path,
+    folder: Path,
     wanted: Callable[[str], str | None],
     most_bytes: int,
     *,
     name: str | None = None,
 ) -> dict[str, str]:
-    """Take members out of an archive into a new folder.
+    """Take members out of an archive; return their paths there by path in `folder`.
 
     The content decides what the archive is: zip, or tar as it is or compressed by gzip,
     bzip2 or xz. It is read to its end, so that damage anywhere is noticed. Resource
-    forks of macOS (``._*``) are passed over.
+    forks of macOS (``._*``) are passed over. `wanted` turns a member's path into its
+    path below `folder`, which appears when all is there, in place of what it was
+    before, or None to leave it. `name` is what messages call the archive.
 
-    Parameters
-    ----------
-    archive : path
-        The archive.
-    folder : path
-        What is taken out; appears when all is there, in place of what it was before.
-    wanted : callable
-        Turns a member's path into its path below `folder`, or None to leave it.
-    most_bytes : int
-        More than this, counted while writing, is refused.
-    name : str, optional
-        What to call the archive in messages; its file name unless given.
-
-    Returns
-    -------
-    dict
-        Path in the archive by path below `folder`.
-
-    Raises
-    ------
-    DataError
-        The archive is damaged or none, holds more than `most_bytes`, or a wanted member
-        has an absolute path or one with ``..``, is a link or a device, or would
-        overwrite another. Nothing is left.
-    DiskFullError
-        There is no space left.
+    DataError says that the archive is damaged or none, holds more than `most_bytes`,
+    counted while writing, or that a wanted member has an absolute path or one with
+    ``..``, is a link or a device, or would overwrite another. Nothing is left then.
     """
-    source, target = Path(archive), Path(folder)
-    name = name or source.name
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
+    name = name or archive.name
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
     try:
-        taken = _extract_into(temporary, source, name, wanted, most_bytes)
-        shutil.rmtree(target, ignore_errors=True)
+        taken = _extract_into(temporary, archive, name, wanted, most_bytes)
+        shutil.rmtree(folder, ignore_errors=True)
         temporary.chmod(0o755)
-        temporary.rename(target)
+        temporary.rename(folder)
     except DataError:
         raise
     except DAMAGE as error:
         if isinstance(error, OSError):
-            tell_fault(error, target)
+            tell_fault(error, folder)
         reason = (str(error) or type(error).__name__).splitlines()[0]
         message = f"{name}: damaged, or no tar or zip archive ({reason})"
         raise DataError(f"{message}. Get it again.") from error
@@ -135,7 +98,9 @@ def _extract_into(
 ) -> dict[str, str]:
     taken: dict[str, str] = {}
     left = most_bytes
-    for member in _members(archive):
+    with archive.open("rb") as stream:
+        is_zip = stream.read(4) in ZIP_STARTS
+    for member in _zip_members(archive) if is_zip else _tar_members(archive):
         place = wanted(member.path)
         if place is None or PurePosixPath(member.path).name.startswith("._"):
             continue
@@ -173,12 +138,6 @@ def _write(member: _Member, path: Path, most: int) -> int:
                 break
             stream.write(block)
     return length
-
-
-def _members(archive: Path) -> Iterator[_Member]:
-    with archive.open("rb") as stream:
-        is_zip = stream.read(4) in ZIP_STARTS
-    return _zip_members(archive) if is_zip else _tar_members(archive)
 
 
 def _zip_members(path: Path) -> Iterator[_Member]:

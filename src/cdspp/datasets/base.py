@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.faults import writing_told
+from cdspp.core.provenance import file_digest
 from cdspp.core.whole_files import read_json, write_json
 
 __all__ = [
@@ -70,22 +71,10 @@ class Sample(NamedTuple):
 class Index:
     """Which files a data set holds.
 
-    Parameters
-    ----------
-    dataset : str
-        Identifier of the data set.
-    kind : {"images", "texts", "features", "tables"}
-        What the files are; features where there are published matrices alone.
-    classes : tuple of str
-        Names of the classes, in order.
-    domains : mapping
-        Samples of each domain, in the order of the rows of its features: those that are
-        paired come last.
-    root : Path
-        Folder to which relative paths refer; that of the user's files, as the study
-        names it, where they stay there.
-    versions : mapping
-        Versions of the packages that generated the files.
+    The samples of each domain stand in the order of the rows of its features: those
+    that are paired come last. Paths refer to `root`, which is the user's folder, as the
+    study names it, where files stay there. The `kind` is "features" where there are
+    published matrices alone; `versions` are of the packages that made the files.
     """
 
     dataset: str
@@ -98,11 +87,8 @@ class Index:
     def samples(self, domain: str) -> tuple[Sample, ...]:
         """Return the samples of `domain`; DataError when there is no such domain."""
         if domain not in self.domains:
-            known = ", ".join(self.domains)
-            message = (
-                f"data set {self.dataset} has no domain {domain!r}; it has {known}."
-            )
-            raise DataError(message)
+            message = f"data set {self.dataset} has no domain {domain!r}"
+            raise DataError(f"{message}; it has {', '.join(self.domains)}.")
         return self.domains[domain]
 
     def ids(self, domain: str) -> list[str]:
@@ -158,6 +144,7 @@ class Dataset(ABC):
     classes: tuple[str, ...]
     packages: tuple[str, ...] = ()
     n_paired: int = 0
+    kept_in: Path | None = None  # the user's folder, where files stay there
 
     @abstractmethod
     def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:
@@ -183,58 +170,44 @@ class Dataset(ABC):
         return ""
 
     def prepare(self, folder: str | Path) -> Index:
-        """Write all files, and last ``index.json``, into `folder`.
+        """Write all files, and last ``index.json``, into `folder`; return the index.
 
         The files are made in a temporary folder beside it and moved when all are
         there. An index, where there is one, therefore describes whole domains.
-
-        Returns
-        -------
-        Index
-            What was written.
         """
         target = Path(folder)
+        temporary = target.parent / f".{target.name}.partial"
         with writing_told(target / INDEX_NAME):
-            self._write(target)
+            target.mkdir(parents=True, exist_ok=True)
+            shutil.rmtree(temporary, ignore_errors=True)
+            temporary.mkdir()
+            try:
+                index = self._index(temporary, self.generate(temporary))
+                check_index(index)
+                content = _as_json(index)
+                if self.kept_in is not None:
+                    content["root"] = self.kept_in.as_posix()
+                (target / INDEX_NAME).unlink(missing_ok=True)
+                for made in sorted(temporary.iterdir()):
+                    shutil.rmtree(target / made.name, ignore_errors=True)
+                    made.rename(target / made.name)
+            finally:
+                shutil.rmtree(temporary, ignore_errors=True)
+            write_json(target / INDEX_NAME, content)
         return read_index(target)
 
-    def _write(self, target: Path) -> None:
-        target.mkdir(parents=True, exist_ok=True)
-        temporary = target.parent / f".{target.name}.partial"
-        shutil.rmtree(temporary, ignore_errors=True)
-        temporary.mkdir()
-        try:
-            index = self.index(temporary, self.generate(temporary))
-            check_index(index)
-            content = _as_json(index)
-            if index.root != temporary:  # where the user's files stay
-                content["root"] = index.root.as_posix()
-            (target / INDEX_NAME).unlink(missing_ok=True)
-            for made in sorted(temporary.iterdir()):
-                shutil.rmtree(target / made.name, ignore_errors=True)
-                made.rename(target / made.name)
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
-        write_json(target / INDEX_NAME, content)
-
-    def index(self, root: Path, samples: Mapping[str, Sequence[Sample]]) -> Index:
-        """Return the index of `samples`, whose paths refer to `root`."""
+    def _index(self, made: Path, samples: Mapping[str, Sequence[Sample]]) -> Index:
         # Ordered by id: neither an id nor a row number tells the class.
         domains = {
-            name: tuple(sorted(self.placed(samples[name]), key=_paired_last))
+            name: tuple(sorted(self.placed(samples[name]), key=lambda s: (s.paired, s)))
             for name in self.domains
         }
-        return Index(
-            self.identifier, self.kind, self.classes, domains, root, self.versions()
-        )
+        root, versions = self.kept_in or made, self.versions()
+        return Index(self.identifier, self.kind, self.classes, domains, root, versions)
 
     def placed(self, samples: Sequence[Sample]) -> Iterable[Sample]:
         """Return the samples of a domain with their positions: as they come."""
         return (s._replace(position=i) for i, s in enumerate(samples))
-
-
-def _paired_last(sample: Sample) -> tuple[bool, Sample]:
-    return sample.paired, sample
 
 
 def opaque_id(text: str) -> str:
@@ -250,18 +223,7 @@ def opaque_id(text: str) -> str:
 
 
 def read_index(path: str | Path) -> Index:
-    """Read and check an index.
-
-    Parameters
-    ----------
-    path : path
-        The index file or the folder that holds it.
-
-    Raises
-    ------
-    DataError
-        There is no index, it is damaged, or it contradicts itself or its files.
-    """
+    """Read an index, or that of a folder; DataError where it contradicts its files."""
     file = Path(path)
     file = file / INDEX_NAME if file.is_dir() else file
     content = read_json(file)
@@ -298,10 +260,7 @@ def digests_path(data: str | Path | None, dataset: str) -> Path | None:
 def read_fetched(path: str | Path) -> Mapping[str, Any]:
     """Read the record of a fetched resource: its `files`, and its `images` by domain.
 
-    Raises
-    ------
-    DataError
-        There is no record, it is damaged, or a file that it names is missing.
+    DataError says that it is damaged, or that a file that it names is missing.
     """
     file = Path(path)
     record: Mapping[str, Any] = read_json(file)
@@ -320,12 +279,7 @@ def read_fetched(path: str | Path) -> Mapping[str, Any]:
 def check_contents(dataset: Dataset, index: Index | None = None) -> None:
     """Check what a data set says it holds; with an index, that it is so.
 
-    Raises
-    ------
-    ConfigError
-        Its kind, or a name, is none that there can be.
-    DataError
-        There are other samples than it says.
+    ConfigError refuses a kind or a name that cannot be, DataError other samples.
     """
     sizes = dataset.contents()
     if dataset.kind not in KINDS:
@@ -350,13 +304,7 @@ def check_contents(dataset: Dataset, index: Index | None = None) -> None:
 
 
 def check_index(index: Index) -> None:
-    """Check that an index is whole and that its files exist.
-
-    Raises
-    ------
-    DataError
-        Naming the first thing that is wrong.
-    """
+    """Raise DataError where an index is not whole, or a file of it does not exist."""
     name = f"data set {index.dataset}"
     if index.kind not in KINDS:
         kinds = ", ".join(KINDS)
@@ -372,7 +320,8 @@ def _check_domain(name: str, index: Index, samples: Sequence[Sample]) -> None:
     labels = {sample.label for sample in samples if not sample.paired}
     if any(sample.label for sample in samples if sample.paired):
         raise DataError(f"{name} has paired samples with a label, expected none.")
-    if unknown := sorted(labels - {*index.classes, *_no_label(index)}):
+    blank = [""] if index.kind == "tables" else []
+    if unknown := sorted(labels - {*index.classes, *blank}):
         raise DataError(f"{name} has samples of unknown classes: {', '.join(unknown)}.")
     repeated = [i for i, n in Counter(s.id for s in samples).items() if n > 1]
     if repeated:
@@ -381,11 +330,6 @@ def _check_domain(name: str, index: Index, samples: Sequence[Sample]) -> None:
         if sample.path and not (index.root / sample.path).is_file():
             message = f"{name}: the file {index.root / sample.path} is missing."
             raise DataError(f"{message} Prepare the data set again.")
-
-
-def _no_label(index: Index) -> tuple[str, ...]:
-    """Return what stands for a missing label where rows may lack one."""
-    return ("",) if index.kind == "tables" else ()
 
 
 def _as_json(index: Index) -> dict[str, Any]:
@@ -407,11 +351,7 @@ def _as_json(index: Index) -> dict[str, Any]:
 def _content_digest(index: Index, domain: str) -> str:
     digest = hashlib.sha256()
     for sample in index.samples(domain):
-        content = ""
-        if sample.path:
-            content = hashlib.sha256(
-                (index.root / sample.path).read_bytes()
-            ).hexdigest()
+        content = file_digest(index.root / sample.path) if sample.path else ""
         line = f"{sample.id} {sample.label} {sample.position} {content}\n"
         digest.update(line.encode())
     if (rows := index.root / domain / ROWS_NAME).is_file():
@@ -420,14 +360,7 @@ def _content_digest(index: Index, domain: str) -> str:
 
 
 def lonely_classes(where: str, classes: Mapping[str, Iterable[str]]) -> list[str]:
-    """Say which classes of one's own data are in some domains only.
-
-    Examples
-    --------
-    >>> from cdspp.datasets.base import lonely_classes
-    >>> lonely_classes("goods", {"web": ["cup", "mug"], "shop": ["cup"]})
-    ['goods: not in all domains: mug (web).']
-    """
+    """Say which classes of one's own data are in some domains only."""
     places: dict[str, list[str]] = {}
     for domain, names in classes.items():
         for name in names:
@@ -441,13 +374,7 @@ def lonely_classes(where: str, classes: Mapping[str, Iterable[str]]) -> list[str
 
 
 def check_identifier(what: str, name: str) -> None:
-    """Raise ConfigError unless a name of one's own can be part of a path.
-
-    Examples
-    --------
-    >>> from cdspp.datasets.base import check_identifier
-    >>> check_identifier("domain name", "lab-2")
-    """
+    """Raise ConfigError unless a name of one's own can be part of a path."""
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
         message = f"{what} {name!r} must be small letters and digits"
         raise ConfigError(f"{message}, joined by single hyphens.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from collections.abc import Mapping
 from functools import cache
@@ -11,14 +10,16 @@ from typing import Any
 
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import DataError
+from cdspp.core.provenance import file_digest
 from cdspp.datasets.base import KINDS, Index
 
 __all__ = [
+    "REMEDY",
     "check_catalogued",
     "checks_of",
-    "holds_data",
     "load_catalogue",
     "published_storage",
+    "unfit",
 ]
 
 log = logging.getLogger(__name__)
@@ -28,31 +29,21 @@ OF_DATA = ("classes", "class_sizes")
 OF_FILES = ("resources",)
 OPTIONAL = ("versions", "cite", "order", "protocol", "published", "paired")
 OTHER_KINDS = ("weights", "splits")
+REMEDY = "Delete it, so that it is fetched again, or correct its catalogue entry."
+OF_PLACES = ("name", "urls", "mirror")  # keys of a file
 
 
 def load_catalogue(path: str | Path) -> dict[str, dict[str, Any]]:
-    """Read the catalogue and check that each entry is complete.
+    """Read the catalogue, a YAML file, and check that each entry is complete.
 
-    Parameters
-    ----------
-    path : path
-        YAML file: one entry for each data set, by identifier.
-
-    Returns
-    -------
-    dict
-        By identifier: `title`, `kind`, `licence`, `source`, `content` (on what it
-        depends) and, for data, `classes` (ordered) and `class_sizes` (by domain, in
-        the order of the classes) and, of objects that are in every domain as pairs
-        without a label, how many: `paired`. Where sizes depend on packages, their
-        `versions`. For what is downloaded: `resources` (what is where, and how it is
-        recognised), `published` (ready-made views), `order` of the samples in them,
-        `protocol` (labelled samples per class of the published splits) and `cite`.
-
-    Raises
-    ------
-    DataError
-        The file is no such catalogue; the message names entry and key.
+    By identifier it has `title`, `kind`, `licence`, `source`, `content` (on what it
+    depends) and, for data, `classes` (ordered) and `class_sizes` (by domain, in the
+    order of the classes) and, of objects that are in every domain as pairs without a
+    label, how many: `paired`. Where sizes depend on packages, their `versions`. For
+    what is downloaded: `resources` (what is where, and how it is recognised),
+    `published` (ready-made views), `order` of the samples in them, `protocol` (labelled
+    samples per class of the published splits) and `cite`. DataError names what is not
+    so by entry and key.
     """
     import yaml
 
@@ -68,9 +59,7 @@ def load_catalogue(path: str | Path) -> dict[str, dict[str, Any]]:
     return entries
 
 
-def holds_data(entry: Mapping[str, Any]) -> bool:
-    """Return whether an entry is a data set, and not weights or splits of others."""
-    return entry["kind"] in KINDS
+_load_once = cache(load_catalogue)
 
 
 def _check_entry(where: str, entry: Any) -> None:
@@ -99,19 +88,17 @@ def _check_entry(where: str, entry: Any) -> None:
                 raise DataError(f"{message} {', '.join(known)}, got {name!r}.")
 
 
+def unfit(path: Path, found: str) -> DataError:
+    """Return the error of a fetched file that is not what the catalogue says."""
+    return DataError(f"{path}: {found}. {REMEDY}")
+
+
 def published_storage(
     entry: Mapping[str, Any], view: str, domain: str
 ) -> dict[str, Any] | None:
     """Return how a published view of a domain is stored, None where there is none.
 
-    Parameters
-    ----------
-    entry : mapping
-        Entry of the catalogue.
-    view : str
-        Name of the published view.
-    domain : str
-        Name of the domain; values given by domain are replaced by its own.
+    Values that the entry gives by domain are replaced by the domain's own.
     """
     storage = {}
     for key, value in entry.get("published", {}).get(view, {}).items():
@@ -122,69 +109,48 @@ def published_storage(
     return storage or None
 
 
-@cache
-def _known(path: str) -> dict[str, dict[str, Any]]:
-    return load_catalogue(path)
-
-
 def checks_of(path: str, name: str, resource: str) -> dict[str, Any]:
     """Return by what a fetched resource is recognised, for a workflow to compare.
 
     Addresses are no part of it: a new one is no reason to fetch again.
-
-    Parameters
-    ----------
-    path, name, resource : str
-        The catalogue, the entry and the name of the resource.
     """
-    entry = _known(path)[name]
+    entry = _load_once(path)[name]
     resource_entry = entry["resources"][resource]
     checks: dict[str, Any] = {}
     for way in resource_entry["ways"]:
         for file in way.get("files", []):
-            kept = {
-                k: v for k, v in file.items() if k not in ("name", "urls", "mirror")
-            }
-            checks[file["name"]] = kept
+            content = {k: value for k, value in file.items() if k not in OF_PLACES}
+            checks[file["name"]] = content
     if "manifest" in resource_entry:
-        content = Path(path).parent.joinpath(resource_entry["manifest"]).read_bytes()
-        checks["manifest"] = hashlib.sha256(content).hexdigest()
+        checks["manifest"] = file_digest(Path(path).parent / resource_entry["manifest"])
     if "make" in resource_entry:
-        decisive = (*OF_DATA, "paired")
-        checks["make"] = [resource_entry["make"], *map(entry.get, decisive)]
+        decisive = map(entry.get, (*OF_DATA, "paired"))
+        checks["make"] = [resource_entry["make"], *decisive]
     return checks
 
 
 def check_catalogued(index: Index, catalogue: Mapping[str, Mapping[str, Any]]) -> None:
-    """Check that a data set has the classes and sizes that the catalogue names.
+    """Raise DataError where the catalogue says something else of a data set it knows.
 
     Where the files were made with other versions of the packages on which the sizes
     depend, the difference is logged and not an error.
-
-    Raises
-    ------
-    DataError
-        The catalogue knows the data set and says something else.
     """
     entry = catalogue.get(index.dataset)
     if entry is None:
         return
-    found = {domain: index.class_sizes(domain) for domain in index.domains}
-    expected = {"kind": entry["kind"], "classes": list(entry["classes"])}
-    expected |= {"class_sizes": {d: list(n) for d, n in entry["class_sizes"].items()}}
-    expected["paired"] = dict.fromkeys(found, entry.get("paired", 0))
-    actual: dict[str, Any] = {
-        "kind": index.kind,
-        "classes": list(index.classes),
-        "class_sizes": found,
+    domains = list(index.domains)
+    sizes = {domain: list(found) for domain, found in entry["class_sizes"].items()}
+    paired = {d: len(index.samples(d)) - len(index.unpaired(d)) for d in domains}
+    compared: dict[str, tuple[Any, Any]] = {
+        "kind": (index.kind, entry["kind"]),
+        "classes": (list(index.classes), list(entry["classes"])),
+        "class_sizes": ({d: index.class_sizes(d) for d in domains}, sizes),
+        "paired": (paired, dict.fromkeys(domains, entry.get("paired", 0))),
     }
-    actual["paired"] = {
-        d: len(index.samples(d)) - len(index.unpaired(d)) for d in found
-    }
-    for key, value in expected.items():
-        if value == actual[key]:
+    for key, (found, value) in compared.items():
+        if value == found:
             continue
-        message = f"data set {index.dataset}: {key} is {actual[key]}, but the catalogue"
+        message = f"data set {index.dataset}: {key} is {found}, but the catalogue"
         for package, version in entry.get("versions", {}).items():
             if index.versions.get(package) != version:
                 log.warning("%s has %s for %s %s", message, value, package, version)

@@ -66,9 +66,8 @@ class Digits(Dataset):
                 grey = LOOKS[domain](_ink(pixels), np.random.default_rng(number))
                 drawn = Image.fromarray(np.rint(255 * grey).astype(np.uint8))
                 drawn.save(folder / path)
-                samples[domain].append(
-                    Sample(f"{number:04d}", path, label, paired=paired)
-                )
+                sample = Sample(f"{number:04d}", path, label, paired=paired)
+                samples[domain].append(sample)
         return samples
 
 
@@ -76,10 +75,8 @@ def _ink(pixels: np.ndarray) -> np.ndarray:
     """Enlarge an 8 x 8 digit smoothly to the whole image; 1 is ink."""
     from scipy import ndimage
 
-    factor = SIDE // len(pixels)
-    enlarged = ndimage.zoom(
-        pixels / 16, factor, order=1, mode="nearest", grid_mode=True
-    )
+    how = {"order": 1, "mode": "nearest", "grid_mode": True}
+    enlarged = ndimage.zoom(pixels / 16, SIDE // len(pixels), **how)
     return np.asarray(np.clip(enlarged, 0, 1))
 
 

@@ -17,8 +17,8 @@ __all__ = ["DocsToCode"]
 SHORTEST_DOCSTRING = 200
 FEWEST_STATEMENTS = 3
 EVERY = 4  # function of a class is described in both ways
-FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
-NAMED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Named = Function | ast.ClassDef
 
 
 class DocsToCode(Dataset):
@@ -63,15 +63,13 @@ class DocsToCode(Dataset):
 
 def _sample(folder: Path, domain: str, label: str, function: _Function) -> Sample:
     """Write one side of a function, as one of a pair where it has no label."""
-    text, suffix = {
-        "docs": (function.docstring, ".txt"),
-        "code": (function.code, ".py"),
-    }[domain]
+    sides = {"docs": (function.docstring, ".txt"), "code": (function.code, ".py")}
+    text, suffix = sides[domain]
     path = Path(domain, label or "paired", function.name + suffix)
     (folder / path).parent.mkdir(parents=True, exist_ok=True)
     (folder / path).write_text(text + "\n", encoding="utf-8")
-    name = opaque_id(function.name)
-    return Sample(name, path.as_posix(), label, paired=not label)
+    id_ = opaque_id(function.name)
+    return Sample(id_, path.as_posix(), label, paired=not label)
 
 
 class _Function(NamedTuple):
@@ -99,35 +97,30 @@ def _functions(folder: Path, package: str) -> Iterator[_Function]:
 
 def _in_node(node: ast.AST, prefix: str, lines: Sequence[str]) -> Iterator[_Function]:
     for child in ast.iter_child_nodes(node):
-        name = f"{prefix}.{child.name}" if isinstance(child, NAMED) else prefix
-        if isinstance(child, FUNCTION) and _counts(child):
+        name = f"{prefix}.{child.name}" if isinstance(child, Named) else prefix
+        if isinstance(child, Function) and _counts(child):
             yield _Function(name, ast.get_docstring(child) or "", _body(child, lines))
         if not isinstance(child, ast.expr):  # expressions define nothing
             yield from _in_node(child, name, lines)
 
 
-def _counts(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+def _counts(function: Function) -> bool:
     docstring = ast.get_docstring(function) or ""
     n_statements = len(function.body) - 1
     return len(docstring) >= SHORTEST_DOCSTRING and n_statements >= FEWEST_STATEMENTS
 
 
-def _body(
-    function: ast.FunctionDef | ast.AsyncFunctionDef, lines: Sequence[str]
-) -> str:
+def _body(function: Function, lines: Sequence[str]) -> str:
     """Return the lines after the docstring, less what nested functions give."""
     first, *statements = function.body
     dropped: set[int] = set()
     for node in (n for statement in statements for n in ast.walk(statement)):
-        if isinstance(node, FUNCTION) and _counts(node):
+        if isinstance(node, Function) and _counts(node):
             dropped.update(_lines_of(node))
-        elif isinstance(node, NAMED) and ast.get_docstring(node) is not None:
+        elif isinstance(node, Named) and ast.get_docstring(node) is not None:
             dropped.update(_lines_of(node.body[0]))
-    kept = [
-        lines[number - 1]
-        for number in range(_lines_of(first).stop, _lines_of(function).stop)
-        if number not in dropped
-    ]
+    numbers = range(_lines_of(first).stop, _lines_of(function).stop)
+    kept = [lines[number - 1] for number in numbers if number not in dropped]
     return inspect.cleandoc("\n" + "\n".join(kept))
 
 

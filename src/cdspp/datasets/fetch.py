@@ -13,11 +13,11 @@ import logging
 import os
 import re
 import shutil
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from cdspp.core.discovery import did_you_mean
@@ -39,8 +39,8 @@ __all__ = [
 
 log = logging.getLogger(__name__)
 
-KEPT = "found on disk"  # origin of a file that needed no fetching
-CHUNK = 1 << 20
+# Origins: of a file that needed no fetching, and how that of a mirror begins.
+KEPT, MIRROR = "found on disk", "mirror:"
 
 # Hexadecimal digits of each kind of digest that a catalogue may give.
 DIGESTS = {"sha256": 64, "md5": 32, "git_blob": 40, "sha256_prefix": 8}
@@ -55,20 +55,10 @@ NO_DATA = {
 class RemoteFile:
     """A published file: where it is and how its content is known.
 
-    Parameters
-    ----------
-    name : str
-        Relative path under which it is kept.
-    urls : tuple of str
-        Addresses (http, https or file), tried in order.
-    mirror : str, optional
-        Its path relative to a mirror; `name` unless given.
-    size : int, optional
-        Number of bytes.
-    sha256, md5, git_blob : str, optional
-        Digests in hexadecimal; `git_blob` as `git_blob_id` computes it.
-    sha256_prefix : str, optional
-        The first eight digits of the SHA-256, as in the names of torchvision's weights.
+    It is kept under the relative path `name`; `mirror` is its path relative to a mirror
+    where that is another. `urls` (http, https or file) are tried in order. Digests are
+    hexadecimal: `git_blob` as `git_blob_id` computes it, `sha256_prefix` the first
+    eight digits, as in the names of torchvision's weights.
     """
 
     name: str
@@ -82,19 +72,7 @@ class RemoteFile:
 
     @classmethod
     def from_entry(cls, entry: Mapping[str, Any]) -> RemoteFile:
-        """Make one from the mapping in a catalogue.
-
-        Raises
-        ------
-        DataError
-            A key is unknown, the name is missing, or a value cannot be right.
-
-        Examples
-        --------
-        >>> from cdspp.datasets.fetch import RemoteFile
-        >>> RemoteFile.from_entry({"name": "surf/dslr.mat", "size": 18348}).size
-        18348
-        """
+        """Make one from the mapping in a catalogue; DataError says what is wrong."""
         known = [field.name for field in fields(cls)]
         if not isinstance(entry, Mapping) or not entry.get("name"):
             raise DataError(f"expected a file with a name, got {entry!r}.")
@@ -131,13 +109,10 @@ def _fault(file: RemoteFile) -> str | None:
     if file.size is not None and (type(file.size) is not int or file.size < 1):
         return f"size must be a positive number of bytes, got {file.size!r}"
     for kind, value in file.digests.items():
-        digits = DIGESTS[kind]
-        if not re.fullmatch(rf"[0-9a-f]{{{digits}}}", str(value)) or value != str(
-            value
-        ):
-            return (
-                f"{kind} must be {digits} hexadecimal digits in quotes, got {value!r}"
-            )
+        form = rf"[0-9a-f]{{{DIGESTS[kind]}}}"
+        if not isinstance(value, str) or not re.fullmatch(form, value):
+            expected = f"{DIGESTS[kind]} hexadecimal digits in quotes"
+            return f"{kind} must be {expected}, got {value!r}"
     return None
 
 
@@ -152,16 +127,13 @@ def git_blob_id(path: str | os.PathLike[str]) -> str:
     It is :math:`\mathrm{sha1}(\text{"blob "} \, n \, \text{"\\0"} \, c)` for the
     content :math:`c` of :math:`n` bytes: a published tree of git verifies each file.
     """
-    return _digests(Path(path), ["git_blob"])["git_blob"]
+    return _digest(Path(path), "git_blob")
 
 
 def verify_file(path: str | os.PathLike[str], file: RemoteFile) -> None:
-    """Check that the content of `path` is that of `file`, by all that is known of it.
+    """Raise ChecksumError unless all that is known of `file` holds for `path`.
 
-    Raises
-    ------
-    ChecksumError
-        It is empty, an HTML page, or differs in size or in a digest.
+    An empty file or an HTML page is refused whatever is known.
     """
     found = Path(path)
     size = found.stat().st_size
@@ -173,26 +145,20 @@ def verify_file(path: str | os.PathLike[str], file: RemoteFile) -> None:
     if size != (file.size or size) or not size:
         expected = f"{file.size} bytes" if file.size else "data"
         raise ChecksumError(f"{file.name}: expected {expected}, got {size} bytes.")
-    digests = _digests(found, file.digests)
     for kind, expected in file.digests.items():
-        if digests[kind] != expected:
+        if (digest := _digest(found, kind)) != expected:
             message = f"{file.name}: expected {kind} {expected}"
-            raise ChecksumError(f"{message}, got {digests[kind]}.")
+            raise ChecksumError(f"{message}, got {digest}.")
 
 
-def _digests(path: Path, kinds: Collection[str]) -> dict[str, str]:
-    if not kinds:
-        return {}
-    git = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
-    md5 = hashlib.md5(usedforsecurity=False)
-    sha256 = hashlib.sha256()
-    hashes = {"git_blob": git, "md5": md5, "sha256": sha256, "sha256_prefix": sha256}
-    needed = {id(hashes[kind]): hashes[kind] for kind in kinds}.values()
+def _digest(path: Path, kind: str) -> str:
+    if kind == "git_blob":
+        digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
+    else:
+        digest = hashlib.new(kind.removesuffix("_prefix"), usedforsecurity=False)
     with path.open("rb") as stream:
-        while block := stream.read(CHUNK):
-            for digest in needed:
-                digest.update(block)
-    return {kind: hashes[kind].hexdigest()[: DIGESTS[kind]] for kind in kinds}
+        hashlib.file_digest(stream, lambda: digest)
+    return digest.hexdigest()[: DIGESTS[kind]]
 
 
 def fetch_file(
@@ -202,72 +168,60 @@ def fetch_file(
     mirror: str | None = None,
     accept: Callable[[Path], object] | None = None,
 ) -> str:
-    """Put a published file at `destination`, from the first place that has it.
+    """Put a published file at `destination`, and return where it came from.
 
     A file that is there and verifies is kept, without a request. Otherwise the mirror
-    and the addresses are tried in order; passing faults (no connection, no answer, a
-    status of 5xx, a transfer that breaks off) are tried again, others are not.
+    (a folder or web address) and the addresses are tried in order; passing faults (no
+    connection, no answer, a status of 5xx, a transfer that breaks off) are tried again,
+    others are not. `accept` checks a file further before it gets its name: a DataError
+    refuses it.
 
-    Parameters
-    ----------
-    file : RemoteFile
-        What to fetch.
-    destination : path
-        Where to put it.
-    mirror : str, optional
-        Folder or web address to try first.
-    accept : callable, optional
-        Further check of the file before it gets its name; a DataError refuses it.
-
-    Returns
-    -------
-    str
-        The address, ``mirror:<relative path>``, or `KEPT`.
-
-    Raises
-    ------
-    DiskFullError
-        There is no space left.
-    NotWritableError
-        `destination` cannot be written.
-    DataError
-        No place has the file; the message lists each with the reason. Nothing is left
-        at `destination`, except that a verified file there is never touched.
+    What is returned is the address, ``mirror:<relative path>``, or `KEPT`. Where no
+    place has the file, DataError lists each with the reason, and nothing is left at
+    `destination`, except that a verified file there is never touched. Other errors are
+    those of `cdspp.core.faults.writing_told`.
     """
     target = Path(destination)
+
+    def check(path: Path) -> None:
+        verify_file(path, file)
+        if accept is not None:
+            accept(path)
+
     with writing_told(target), sole_user(target) as alone:
         if alone:
-            _remove_leftovers(target)
+            for left in target.parent.glob(f".{glob.escape(target.name)}.*"):
+                left.unlink()  # what a killed run left
         if target.is_file():
             try:
-                _check(target, file, accept)
+                check(target)
                 return KEPT
             except DataError as error:
                 log.warning("%s Fetching it again.", error)
                 target.unlink()
-        return _from_first(list(_places(file, mirror)), file, target, accept)
+        return _from_first([*_places(file, mirror)], file, target, check)
 
 
 def _from_first(
-    places: Sequence[_Place],
+    places: list[tuple[str, str]],
     file: RemoteFile,
     target: Path,
-    accept: Callable[[Path], object] | None,
+    check: Callable[[Path], None],
 ) -> str:
     reasons = []
-    for place in places:
+    for where, origin in places:
         try:
             with atomic(target) as temporary:
-                place.read_into(temporary, file)
-                _check(temporary, file, accept)
-            log.info("%s: from %s", file.name, place.origin)
-            return place.origin
+                _read(where, temporary, file)
+                check(temporary)
+            log.info("%s: from %s", file.name, origin)
+            return origin
         except DataError as error:
             # A mirror need not have everything; a dead address should be noticed.
-            quiet = isinstance(error, NotThereError) and place.is_mirror
+            quiet = isinstance(error, NotThereError) and origin.startswith(MIRROR)
             level = logging.DEBUG if quiet else logging.WARNING
-            log.log(level, "%s: %s: %s", file.name, place.where, error)
-            reasons.append(f"  {place.where}: {error}")
+            log.log(level, "%s: %s: %s", file.name, where, error)
+            reasons.append(f"  {where}: {error}")
     tried = "\n".join(reasons) or "  nowhere: the catalogue gives no address"
     raise DataError(
         f"{file.name} could not be fetched. Tried:\n{tried}\nGet the file by other "
@@ -276,51 +230,34 @@ def _from_first(
     )
 
 
-def _check(
-    path: Path, file: RemoteFile, accept: Callable[[Path], object] | None
-) -> None:
-    verify_file(path, file)
-    if accept is not None:
-        accept(path)
+def _read(where: str, path: Path, file: RemoteFile) -> None:
+    if _on_the_web(where):
+        download(where, path, file.name, file.size)
+        return
+    try:
+        shutil.copyfile(where, path)
+    except FileNotFoundError as error:
+        raise NotThereError("no such file.") from error
+    except OSError as error:
+        tell_fault(error, path)
+        raise DataError(f"cannot be read ({error}).") from error
 
 
-class _Place(NamedTuple):
-    """Where a file may be: an address or a path, and how a record names it."""
-
-    where: str
-    origin: str
-    is_mirror: bool = False
-
-    def read_into(self, path: Path, file: RemoteFile) -> None:
-        if _on_the_web(self.where):
-            download(self.where, path, file.name, file.size)
-            return
-        try:
-            shutil.copyfile(self.where, path)
-        except FileNotFoundError as error:
-            raise NotThereError("no such file.") from error
-        except OSError as error:
-            tell_fault(error, path)
-            raise DataError(f"cannot be read ({error}).") from error
-
-
-def _places(file: RemoteFile, mirror: str | None) -> Iterator[_Place]:
+def _places(file: RemoteFile, mirror: str | None) -> Iterator[tuple[str, str]]:
+    """Yield the addresses and paths where a file may be, each with its origin."""
     if mirror:
-        origin = f"mirror:{file.mirror_path}"
-        if _on_the_web(mirror):
-            yield _Place(
-                f"{mirror.rstrip('/')}/{quote(file.mirror_path)}", origin, True
-            )
-        else:
+        where = f"{mirror.rstrip('/')}/{quote(file.mirror_path)}"
+        if not _on_the_web(mirror):
             folder = _local(mirror)
             if not folder.is_dir():
                 log.warning("The mirror %s is no folder.", folder)
-            yield _Place(str(folder / file.mirror_path), origin, True)
+            where = str(folder / file.mirror_path)
+        yield where, f"{MIRROR}{file.mirror_path}"
     for url in file.urls:
         if urlsplit(url).scheme == "file":
-            yield _Place(str(_local(url)), f"file:{PurePosixPath(url).name}")
+            yield str(_local(url)), f"file:{PurePosixPath(url).name}"
         else:
-            yield _Place(url, url)
+            yield url, url
 
 
 def in_mirror(file: RemoteFile, mirror: str | None) -> bool:
@@ -345,12 +282,8 @@ def sole_user(path: Path) -> Iterator[bool]:
     """Wait until no other run makes what `path` names, and keep others from it.
 
     A lock file beside it says so; its holder removes it, and the system frees what a
-    killed one held.
-
-    Yields
-    ------
-    bool
-        False where there can be no lock: a disk without any, or one that is read only.
+    killed one held. False is yielded where there can be none: on a disk without locks,
+    or one that is read only.
     """
     lock = path.with_name(f".lock.{path.name}")
     handle = None
@@ -386,9 +319,3 @@ def _wait_for(handle: int, what: str) -> None:
     except BlockingIOError:
         log.info("%s: another run fetches it; waiting for that one to end.", what)
         fcntl.flock(handle, fcntl.LOCK_EX)
-
-
-def _remove_leftovers(target: Path) -> None:
-    """Remove what a killed run left beside `target`."""
-    for path in target.parent.glob(f".{glob.escape(target.name)}.*"):
-        path.unlink()

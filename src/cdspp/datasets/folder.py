@@ -6,7 +6,7 @@ import hashlib
 import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from cdspp.core.errors import DataError
@@ -15,7 +15,6 @@ from cdspp.core.labels import require_distinct
 from cdspp.core.wording import counted
 from cdspp.datasets.base import (
     Dataset,
-    Index,
     Sample,
     check_identifier,
     lonely_classes,
@@ -40,29 +39,15 @@ NAMED = 5  # of files in a sentence
 class FolderDataset(Dataset):
     """Files sorted into ``<domain>/<class>/``; hidden files are left out.
 
-    The kind of most files is that of the data set; others are skipped.
+    The kind of most files is that of the data set; others are skipped. The folder
+    `paired` in each domain holds paired files: those of one name, whatever their
+    suffix, describe one object, of no known class. `keep_labels` are classes that
+    differ from others in capitals alone, `memory` is where digests of the files are
+    kept from one `fingerprint` to the next.
 
-    Parameters
-    ----------
-    identifier : str
-        Name of the data set in configuration and paths.
-    folder : path
-        Folder that holds one folder per domain.
-    memory : path, optional
-        Where digests of the files are kept from one `fingerprint` to the next.
-    paired : str, optional
-        Name of the folder in each domain that holds paired files: those of one name,
-        whatever their suffix, describe one object, of no known class.
-    keep_labels : sequence of str, optional
-        Classes that differ from others in capitals alone.
-
-    Raises
-    ------
-    ConfigError
-        The identifier cannot be part of a path.
-    DataError
-        No such folder, an empty class, as many images as texts, or a paired file that
-        is not in every domain.
+    ConfigError refuses a name that cannot be part of a path; DataError a folder that is
+    missing, an empty class, as many images as texts, or a paired file that is not in
+    every domain.
     """
 
     keys = ("folder", "paired", "keep_labels")
@@ -76,22 +61,21 @@ class FolderDataset(Dataset):
         keep_labels: Sequence[str] = (),
     ) -> None:
         check_identifier("data set name", identifier)
-        self.identifier = identifier
-        self.folder = Path(folder)
-        self.memory = memory
-        self.paired = paired
+        self.identifier, self.folder = identifier, Path(folder)
+        self.kept_in = self.folder
+        self.memory, self.paired = memory, paired
         self.domains = tuple(_subfolders(self.folder, "domain"))
         found = {d: _subfolders(self.folder / d, "class") for d in self.domains}
         with kept_labels(*keep_labels):
             require_distinct(found)
         self._classes_of = found
-        self.classes = tuple(
-            sorted({name for names in found.values() for name in names} - {paired})
-        )
-        files = self._files()
-        self.kind = self._most_common_kind(files)
-        self.skipped = [path for path in files if _kind(path) != self.kind]
-        self._samples = {name: self._list_domain(name) for name in self.domains}
+        self.classes = tuple(sorted(set().union(*found.values()) - {paired}))
+        places = [(domain, label) for domain in found for label in found[domain]]
+        files = {place: _files(self.folder.joinpath(*place)) for place in places}
+        every = [*chain(*files.values())]
+        self.kind = self._most_common_kind(every)
+        self.skipped = [path for path in every if _kind(path) != self.kind]
+        self._samples = self._as_samples(files)
         self.n_paired = self._count_pairs()
 
     def _count_pairs(self) -> int:
@@ -106,48 +90,31 @@ class FolderDataset(Dataset):
         return len(every)
 
     def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:
-        """Return the samples; the files stay where they are.
-
-        Raises
-        ------
-        DataError
-            Images cannot be decoded; all of them are named.
-        """
+        """Return the samples; DataError names all images that cannot be decoded."""
         for note in self.notes():
             log.warning("%s", note)
         if self.kind == "images":
             check_images(self._paths())
         return self._samples
 
-    def index(self, root: Path, samples: Mapping[str, Sequence[Sample]]) -> Index:
-        """Return the index of the samples, whose files stay in the user's folder."""
-        return replace(super().index(root, samples), root=self.folder)
-
     def notes(self) -> list[str]:
         """Return what the user should know: files that are skipped, classes missing."""
-        classes = {
-            domain: [name for name in names if name != self.paired]
-            for domain, names in self._classes_of.items()
-        }
-        told = lonely_classes(str(self.folder), classes)
-        return [*self._skipped_note(), *told]
-
-    def _skipped_note(self) -> list[str]:
-        if not self.skipped:
-            return []
-        names = [p.relative_to(self.folder).as_posix() for p in self.skipped]
-        told = ", ".join(names[:NAMED]) + ", ..." * (len(names) > NAMED)
-        skipped = f"{counted(len(names), 'file')} skipped, not {self.kind} by suffix"
-        return [f"{self.folder}: {skipped}: {told}"]
+        told = []
+        if self.skipped:
+            names = [p.relative_to(self.folder).as_posix() for p in self.skipped]
+            listed = ", ".join(names[:NAMED]) + ", ..." * (len(names) > NAMED)
+            skipped = f"{counted(len(names), 'file')} skipped, not {self.kind}"
+            told.append(f"{self.folder}: {skipped} by suffix: {listed}")
+        classes = {d: {*found} - {self.paired} for d, found in self._classes_of.items()}
+        return told + lonely_classes(str(self.folder), classes)
 
     def contents(self) -> dict[str, dict[str, int]]:
         """Return the number of files of each class by domain, in order."""
-        return {
-            domain: dict(
-                sorted(Counter(s.label for s in samples if not s.paired).items())
-            )
-            for domain, samples in self._samples.items()
-        }
+        found = {}
+        for domain, samples in self._samples.items():
+            counts = Counter(sample.label for sample in samples if not sample.paired)
+            found[domain] = dict(sorted(counts.items()))
+        return found
 
     def fingerprint(self) -> str:
         """Return a digest of the files' paths and content; their times do not count."""
@@ -163,18 +130,6 @@ class FolderDataset(Dataset):
     def _paths(self) -> list[Path]:
         return [self.folder / name for name in self._names()]
 
-    def _files(self) -> list[Path]:
-        """Return the files of all classes in all domains; none may be empty."""
-        files = []
-        for domain in self.domains:
-            for label in self._classes_of[domain]:
-                folder = self.folder / domain / label
-                found = [path for path in _visible(folder) if path.is_file()]
-                if not found:
-                    raise DataError(f"{folder}: the class folder holds no files.")
-                files += found
-        return files
-
     def _most_common_kind(self, files: Sequence[Path]) -> str:
         counts = Counter(kind for path in files if (kind := _kind(path)))
         if not counts:
@@ -187,20 +142,22 @@ class FolderDataset(Dataset):
             raise DataError(f"{message}; keep one kind only.")
         return first
 
-    def _list_domain(self, domain: str) -> list[Sample]:
-        samples = []
-        for label in self._classes_of[domain]:
-            folder = self.folder / domain / label
-            files = [path for path in _visible(folder) if path.is_file()]
-            kept = [path for path in files if _kind(path) == self.kind]
+    def _as_samples(
+        self, files: Mapping[tuple[str, str], Sequence[Path]]
+    ) -> dict[str, list[Sample]]:
+        """Return the samples by domain, of files by domain and class."""
+        samples: dict[str, list[Sample]] = {domain: [] for domain in self.domains}
+        for (domain, label), found in files.items():
+            kept = [path for path in found if _kind(path) == self.kind]
             if not kept:
+                folder = self.folder / domain / label
                 raise DataError(f"{folder}: the class folder holds no {self.kind}.")
+            paired = label == self.paired
             for path in kept:
-                paired = label == self.paired
                 relative = path.relative_to(self.folder).as_posix()
-                name = f"{label}/{path.stem}" if paired else relative
+                name = opaque_id(f"{label}/{path.stem}" if paired else relative)
                 known = "" if paired else label
-                samples.append(Sample(opaque_id(name), relative, known, paired=paired))
+                samples[domain].append(Sample(name, relative, known, paired=paired))
         return samples
 
 
@@ -211,6 +168,13 @@ def _kind(path: Path) -> str | None:
 
 def _visible(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+
+
+def _files(folder: Path) -> list[Path]:
+    found = [path for path in _visible(folder) if path.is_file()]
+    if not found:
+        raise DataError(f"{folder}: the class folder holds no files.")
+    return found
 
 
 def _subfolders(folder: Path, what: str) -> list[str]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any
 
 from cdspp.core.errors import DataError
 from cdspp.core.faults import tell_fault
@@ -20,13 +20,7 @@ from cdspp.datasets.archives import matches
 from cdspp.datasets.fetch import RemoteFile, verify_file
 from cdspp.datasets.folder import SUFFIXES
 
-__all__ = [
-    "ImageSet",
-    "ManifestRow",
-    "check_parquet",
-    "manifest_rows",
-    "write_parquet_images",
-]
+__all__ = ["ImageSet", "check_parquet", "manifest_rows", "write_parquet_images"]
 
 FOLDER = "images"
 HEADER = ["path", "size", "git_blob"]
@@ -36,21 +30,10 @@ IMAGE_BYTES = 20_000_000  # more than any photograph of a benchmark has
 BATCH_ROWS = 64
 
 
-class ManifestRow(NamedTuple):
-    """One file: its path relative to the data set's folder, and its content."""
-
-    path: str
-    size: int
-    git_blob: str
-
-
-def manifest_rows(path: str | Path) -> list[ManifestRow]:
+def manifest_rows(path: str | Path) -> list[RemoteFile]:
     """Read a manifest: tab-separated columns path, size, git_blob, one header line.
 
-    Raises
-    ------
-    DataError
-        There is no such file, or a line is none of a manifest.
+    DataError names a line that is none of a manifest.
     """
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
@@ -65,7 +48,7 @@ def manifest_rows(path: str | Path) -> list[ManifestRow]:
         if len(cells) != len(HEADER) or not cells[1].isdecimal():
             message = f"{path}: line {number}: expected path, size and git blob id"
             raise DataError(f"{message}, got {line!r}.")
-        rows.append(ManifestRow(cells[0], int(cells[1]), cells[2]))
+        rows.append(RemoteFile(cells[0], size=int(cells[1]), git_blob=cells[2]))
     return rows
 
 
@@ -73,34 +56,26 @@ def manifest_rows(path: str | Path) -> list[ManifestRow]:
 class ImageSet:
     """Which images a data set must have, and how its places call the domains.
 
-    Parameters
-    ----------
-    classes : sequence of str
-        Names of the classes, in order, which are the names of the folders, too.
-    class_sizes : mapping
-        Number of images of each class, by domain.
-    manifest : sequence of ManifestRow
-        All files with their content; empty where it is not known.
+    Classes, which are the names of folders, too, stand in order; their sizes go by
+    domain. The manifest names all files with their content; it is empty where that is
+    not known.
     """
 
     classes: Sequence[str]
     class_sizes: Mapping[str, Sequence[int]]
-    manifest: Sequence[ManifestRow] = ()
+    manifest: Sequence[RemoteFile] = ()
 
     @property
     def most_bytes(self) -> int:
         """What all images together cannot exceed."""
         if self.manifest:
-            return sum(row.size for row in self.manifest)
+            return sum(row.size or 0 for row in self.manifest)
         return IMAGE_BYTES * sum(map(sum, self.class_sizes.values()))
 
     def domains_by(self, folders: Mapping[str, str]) -> dict[str, str]:
         """Return the domains by the names, in small letters, that a place gives them.
 
-        Raises
-        ------
-        DataError
-            `folders` names a domain that the data set does not have.
+        DataError names a domain in `folders` that the data set does not have.
         """
         if unknown := sorted(set(folders) - set(self.class_sizes)):
             message = f"folders: unknown domain {unknown[0]!r}"
@@ -112,15 +87,11 @@ class ImageSet:
     ) -> Callable[[str], str | None]:
         """Return what tells `cdspp.datasets.archives.extract` which members are images.
 
-        Parameters
-        ----------
-        tree : str
-            Pattern of the folder that holds ``<domain>/<class>/<file>``.
-        folders : mapping
-            Names of the folders of domains where they differ from the domains'.
+        `tree` is the pattern of the folder that holds ``<domain>/<class>/<file>``,
+        `folders` has the names of domains' folders where they differ from theirs.
         """
         domains = self.domains_by(folders)
-        listed = {row.path for row in self.manifest}
+        listed = {row.name for row in self.manifest}
 
         def place(member: str) -> str | None:
             path = PurePosixPath(member)
@@ -139,21 +110,19 @@ class ImageSet:
     def check(self, root: Path) -> dict[str, list[str]]:
         """Check the images below `root`; return their paths in the published order.
 
-        Returns
-        -------
-        dict
-            By domain: paths relative to `root`, class by class, then by file name.
-
-        Raises
-        ------
-        ChecksumError
-            An image has not the content that the manifest names.
-        DataError
-            There are too few images, or too many.
+        By domain, paths go class by class, then by file name. ChecksumError says that
+        an image has not the content that the manifest names, DataError that there are
+        too few, or too many.
         """
-        found = set(_visible_files(root))
-        if self.manifest:
-            self._compare(root, found)
+        paths = (root / FOLDER).rglob("*")
+        files = (p for p in paths if p.is_file() and not p.name.startswith("."))
+        found = {path.relative_to(root).as_posix() for path in files}
+        listed = [row.name for row in self.manifest]
+        if missing := [path for path in listed if path not in found]:
+            message = f"{len(missing)} of {len(listed)} images are missing"
+            raise DataError(f"{message}, the first is {missing[0]}.")
+        for row in self.manifest:
+            verify_file(root / row.name, row)
         by_folder = defaultdict(list)
         for path in sorted(found):  # the order of code points, as that of UTF-8 bytes
             by_folder[str(PurePosixPath(path).parent)].append(path)
@@ -170,30 +139,9 @@ class ImageSet:
             raise DataError(f"{folder}: no folder of a class of the data set.")
         return ordered
 
-    def _compare(self, root: Path, found: set[str]) -> None:
-        listed = [row.path for row in self.manifest]
-        if missing := [path for path in listed if path not in found]:
-            message = f"{len(missing)} of {len(listed)} images are missing"
-            raise DataError(f"{message}, the first is {missing[0]}.")
-        for row in self.manifest:
-            file = RemoteFile(row.path, size=row.size, git_blob=row.git_blob)
-            verify_file(root / row.path, file)
-
-
-def _visible_files(root: Path) -> Iterator[str]:
-    for path in (root / FOLDER).rglob("*"):
-        if path.is_file() and not path.name.startswith("."):
-            yield path.relative_to(root).as_posix()
-
 
 def check_parquet(path: Path, name: str) -> None:
-    """Check that `path` is a Parquet file of images.
-
-    Raises
-    ------
-    DataError
-        It is not, or lacks a column; the message calls the file `name`.
-    """
+    """Raise DataError, which says `name`, unless `path` is a Parquet file of images."""
     import pyarrow.parquet as pq
 
     with _parquet_told(name, path), pq.ParquetFile(path) as file:
@@ -208,25 +156,14 @@ def write_parquet_images(
 ) -> None:
     """Write the images of Parquet files as ``images/<domain>/<class>/<file>``.
 
-    Rows of a class keep their order: files are called as ``image.path`` says where that
-    is five digits and ``.jpg``, once in its class, and ``00001.jpg``, ... otherwise.
+    The files have columns `image` (bytes, path), `domain` and `label` (position in the
+    order of the classes, or a name). Rows of a class keep their order: files are called
+    as ``image.path`` says where that is five digits and ``.jpg``, once in its class,
+    and ``00001.jpg``, ... otherwise. `folders` says how the column `domain` calls a
+    domain, where that is not its name.
 
-    Parameters
-    ----------
-    paths : sequence of Path
-        The files in the order of their rows: columns `image` (bytes, path), `domain`
-        and `label` (position in the order of the classes, or a name).
-    root : Path
-        Folder of the data set.
-    images : ImageSet
-        Classes and domains there are.
-    folders : mapping
-        How the column `domain` calls a domain, where that is not its name.
-
-    Raises
-    ------
-    DataError
-        A file is damaged, or a row has an unknown domain or class, or no image.
+    DataError says that a file is damaged, or that a row has an unknown domain or class,
+    or no image.
     """
     import pyarrow.parquet as pq
 

@@ -22,45 +22,28 @@ from typing import Any
 
 import numpy as np
 
-from cdspp.core.errors import DataError
 from cdspp.core.faults import writing_told
 from cdspp.core.whole_files import atomic, read_json
 from cdspp.datasets.base import ROWS_NAME
+from cdspp.datasets.catalogue import unfit
 
 __all__ = ["make_files"]
 
 TEXTS, BOTH = "texts", "paired"
 MISSING = "?"
 MOST_MISSING = 0.5  # of a domain's rows; a column where more lack a number is left out
-REMEDY = "Delete it, so that it is fetched again, or correct its catalogue entry."
 
 
 def make_files(
     how: Mapping[str, Any], entry: Mapping[str, Any], folder: Path, work: Path
 ) -> dict[str, list[str]]:
-    """Write the files of the samples from those that were fetched.
+    """Write the files of the samples from those that were fetched into `folder`.
 
-    Parameters
-    ----------
-    how : mapping
-        `make` in the catalogue.
-    entry : mapping
-        The data set's entry: `classes`, `class_sizes` and perhaps `paired`.
-    folder : Path
-        Folder of the data set, which holds the fetched files.
-    work : Path
-        Folder for what is not whole yet.
-
-    Returns
-    -------
-    dict
-        By domain, paths relative to `folder`: of the texts in the published order, or
-        of the one file of rows, which stand in that order.
-
-    Raises
-    ------
-    DataError
-        A fetched file is not what `how` says, or its classes have other sizes.
+    `how` is `make` in the catalogue, and `entry` has `classes`, `class_sizes` and
+    perhaps `paired`; `work` is a folder for what is not whole yet. By domain, paths
+    relative to `folder` are returned: of the texts in the published order, or of the
+    one file of rows, which stand in that order. DataError says that a fetched file is
+    not what `how` says, or that its classes have other sizes.
     """
     if how["format"] == "lists":
         return _make_texts(how, entry, folder, work)
@@ -75,16 +58,14 @@ def _make_texts(
     dealt = _dealt(path, _by_class(path, how["lists"], entry["classes"]), entry)
     counts = Counter(chain.from_iterable(dealt.values()))
     if repeated := [text for text, n in counts.items() if n > 1]:
-        raise _fault(path, f"the text {repeated[0]!r} is there more than once")
+        raise unfit(path, f"the text {repeated[0]!r} is there more than once")
     paths = {}
     with writing_told(folder / TEXTS):
         for part, texts in dealt.items():
-            names = [f"{number:05d}.txt" for number in range(len(texts))]
             (work / TEXTS / part).mkdir(parents=True)
-            for name, text in zip(names, texts, strict=True):
-                target = work / TEXTS / part / name
-                target.write_text(text + "\n", encoding="utf-8")
-            paths[part] = [f"{TEXTS}/{part}/{name}" for name in names]
+            paths[part] = [f"{TEXTS}/{part}/{k:05d}.txt" for k in range(len(texts))]
+            for name, text in zip(paths[part], texts, strict=True):
+                (work / name).write_text(text + "\n", encoding="utf-8")
         shutil.rmtree(folder / TEXTS, ignore_errors=True)
         (work / TEXTS).rename(folder / TEXTS)
     both = paths.pop(BOTH)
@@ -102,7 +83,7 @@ def _by_class(
             texts[label].append(str(text))
     except (LookupError, TypeError, ValueError) as error:
         expected = f"lists {', '.join(lists)} of texts with known classes"
-        raise _fault(path, f"expected {expected}, got {error!r}") from error
+        raise unfit(path, f"expected {expected}, got {error!r}") from error
     return texts
 
 
@@ -123,7 +104,7 @@ def _dealt(
             own = found[n_both + side :: len(sizes)][: wanted[number]]
             if len(own) < wanted[number]:
                 expected = f"expected {wanted[number]} of class {label} for {domain}"
-                raise _fault(path, f"{expected}, got {len(own)}")
+                raise unfit(path, f"{expected}, got {len(own)}")
             dealt[domain] += own
     return dealt
 
@@ -143,7 +124,7 @@ def _make_rows(
     expected = list(entry["class_sizes"][domain])
     if found != expected or len(rows) != sum(found):
         sizes = f"class sizes {found} in {len(rows)} rows"
-        raise _fault(path, f"expected class sizes {expected}, got {sizes}")
+        raise unfit(path, f"expected class sizes {expected}, got {sizes}")
     X[(X == 0) & np.isin(names, how["no_zero"])] = np.nan
     kept = np.isnan(X).mean(axis=0) <= MOST_MISSING
     X = X[np.argsort(codes, kind="stable")][:, kept]
@@ -160,12 +141,8 @@ def _numbers(path: Path, width: int) -> Iterator[list[float]]:
         try:
             values = [np.nan if cell == MISSING else float(cell) for cell in cells]
         except ValueError as error:
-            raise _fault(path, f"line {number}: not a number ({error})") from error
+            raise unfit(path, f"line {number}: not a number ({error})") from error
         if len(values) != width:
             expected = f"line {number}: expected {width} numbers"
-            raise _fault(path, f"{expected}, got {len(values)}")
+            raise unfit(path, f"{expected}, got {len(values)}")
         yield values
-
-
-def _fault(path: Path, found: str) -> DataError:
-    return DataError(f"{path}: {found}. {REMEDY}")

@@ -19,10 +19,7 @@ SHRINK = 8  # the most by which JPEG files are decoded smaller, which is quicker
 def check_images(files: Sequence[Path]) -> None:
     """Read images once, so that no fit waits for one that cannot be decoded.
 
-    Raises
-    ------
-    DataError
-        Naming those that cannot.
+    DataError names those that cannot.
     """
     faults = [str(path) for path in files if not _is_readable(path)]
     if faults:
@@ -53,13 +50,8 @@ def file_digests(
 ) -> dict[str, str]:
     """Return a digest of the content of each file, by its path.
 
-    Parameters
-    ----------
-    files : sequence of Path
-        The files.
-    memory : path, optional
-        JSON file with the digests of the last call: a file of equal size and time of
-        change is not read again. Written where anything differs.
+    The JSON file `memory` keeps what the last call found: a file of equal size and time
+    of change is not read again.
     """
     kept = read_kept(memory).items()
     known = {path: entry for path, entry in kept if isinstance(entry, list)}

@@ -21,15 +21,7 @@ DECISIVE = ("kind", "classes", "class_sizes", "order", "paired")
 
 
 class PublishedDataset(Dataset):
-    """A data set of the catalogue that is downloaded, not generated.
-
-    Parameters
-    ----------
-    identifier : str
-        Its name in the catalogue.
-    entry : mapping
-        Its entry in the catalogue (`cdspp.datasets.catalogue.load_catalogue`).
-    """
+    """A data set of the catalogue (its `entry`) that is downloaded, not generated."""
 
     def __init__(self, identifier: str, entry: Mapping[str, Any]) -> None:
         self.identifier = identifier
@@ -69,21 +61,9 @@ class PublishedDataset(Dataset):
 def published_labels(entry: Mapping[str, Any], domain: str) -> list[str]:
     """Return the classes of a domain's samples in the published order.
 
-    Parameters
-    ----------
-    entry : mapping
-        Entry of the catalogue. Its `order` names the classes in the order of their
-        `blocks` where that is not the order of `classes`, and per domain the `rounds`
-        in which the blocks come, as numbers of samples of each class.
-    domain : str
-        Name of the domain.
-
-    Examples
-    --------
-    >>> from cdspp.datasets.published import published_labels
-    >>> entry = {"classes": ["a", "b"], "class_sizes": {"x": [1, 2]}}
-    >>> published_labels({**entry, "order": {"blocks": ["b", "a"]}}, "x")
-    ['b', 'b', 'a']
+    The `order` of an entry of the catalogue names the classes in the order of their
+    `blocks` where that is not the order of `classes`, and per domain the `rounds` in
+    which the blocks come, as numbers of samples of each class.
     """
     order = entry.get("order", {})
     blocks = order.get("blocks", entry["classes"])

@@ -16,6 +16,7 @@ project, and `check_published_splits` compares a copy with them.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -24,13 +25,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from cdspp.core.errors import DataError
 
-__all__ = [
-    "check_published_splits",
-    "draw_published",
-    "masks_digest",
-    "packed_digest",
-]
+__all__ = ["check_published_splits", "draw_published", "masks_digest", "packed_digest"]
 
+TRIALS = 10  # for which the authors stored masks
 Rows = NDArray[np.intp]
 
 
@@ -44,36 +41,17 @@ def draw_published(
 ) -> tuple[Rows, Rows]:
     """Return the labelled and the unlabelled rows of a trial, by the authors' rule.
 
-    The classes are walked in the order of their ids. A class of `per_class` samples or
-    fewer is labelled as a whole and takes nothing from the random stream. Any other
-    class of n samples takes n numbers from the stream, in the order of its samples:
-    those with the `per_class` smallest are labelled.
+    The classes are walked in the order of their ids, which is that of `class_order`. A
+    class of `per_class` samples or fewer is labelled as a whole, takes nothing from the
+    random stream, and has no unlabelled sample. Any other class of n samples takes n
+    numbers from the stream, in the order of its samples: those with the `per_class`
+    smallest are labelled, those with the `unlabelled` largest, never a labelled one, or
+    all others if that is not given, are unlabelled.
 
-    Parameters
-    ----------
-    labels : array-like of shape (n,)
-        Class names of the samples of a domain, in the published order.
-    per_class : int
-        Labelled samples per class.
-    trial : int
-        Number of the trial, the seed of the stream; the published ones are 1 to 10. A
-        domain as source and the same domain as target have equal streams.
-    class_order : sequence of str
-        Class names in the order of their ids.
-    unlabelled : int, optional
-        Unlabelled samples per class: those with the largest of the same numbers, never
-        a labelled one. All the others of the class if not given.
-
-    Returns
-    -------
-    labelled, unlabelled : ndarray
-        Places in `labels`, each ascending. A class that is labelled as a whole has no
-        unlabelled sample.
-
-    Raises
-    ------
-    DataError
-        A label is not in `class_order`.
+    The `labels` (n,) stand in the published order, of which the places are returned,
+    each ascending. The number of the trial is the seed of the stream; the published
+    ones are 1 to 10. A domain as source and the same domain as target have equal
+    streams.
 
     Examples
     --------
@@ -82,50 +60,33 @@ def draw_published(
     >>> draw_published(labels, 2, 1, class_order=["bike", "mug"])
     (array([2, 3, 4, 5]), array([0, 1]))
     """
-    return _draw(_members(labels, class_order), per_class, trial, unlabelled)
+    # The legacy generator, because it gives the numbers of the authors' MATLAB.
+    stream = np.random.RandomState(trial)
+    drawn, left = [], []
+    for rows in _members(labels, class_order):
+        if len(rows) <= per_class:
+            drawn.append(rows)
+            continue
+        rising = rows[np.argsort(stream.random_sample(len(rows)), kind="stable")]
+        drawn.append(rising[:per_class])
+        left.append(rising[per_class:][::-1][:unlabelled])
+    return _ascending(drawn), _ascending(left)
 
 
-def masks_digest(
-    labels: ArrayLike, per_class: int, class_order: Sequence[str], trials: int = 10
-) -> str:
-    """Return the digest of the masks of the first trials; see `packed_digest`.
-
-    Parameters
-    ----------
-    labels, per_class, class_order
-        As in `draw_published`.
-    trials : int
-        How many trials, from the first.
-
-    Raises
-    ------
-    DataError
-        A label is not in `class_order`.
-    """
-    members = _members(labels, class_order)
-    masks = np.zeros((trials, np.size(labels)), dtype=bool)
-    for place in range(trials):
-        rows, _ = _draw(members, per_class, place + 1)
-        masks[place, rows] = True
+def masks_digest(labels: ArrayLike, per_class: int, class_order: Sequence[str]) -> str:
+    """Return the `packed_digest` of the masks of the ten published trials."""
+    masks = np.zeros((TRIALS, np.size(labels)), dtype=bool)
+    for mask, trial in zip(masks, range(1, TRIALS + 1), strict=True):
+        rows, _ = draw_published(labels, per_class, trial, class_order=class_order)
+        mask[rows] = True
     return packed_digest(masks)
 
 
 def packed_digest(masks: ArrayLike) -> str:
-    """Return the sha256 of masks, one trial a row, each row packed to whole bytes.
+    """Return the sha256 of masks (n_trials, n), each row packed to whole bytes.
 
-    Parameters
-    ----------
-    masks : array-like of shape (n_trials, n)
-        True or non-zero where a sample is labelled.
-
-    Examples
-    --------
-    >>> from cdspp.datasets.published_splits import packed_digest
-    >>> packed_digest([[1, 0, 1], [0, 1, 1]])[:12]
-    '218213e63489'
+    A mask is not zero where a sample is labelled.
     """
-    import hashlib
-
     packed = np.packbits(np.asarray(masks, dtype=bool), axis=1)
     return hashlib.sha256(packed.tobytes()).hexdigest()
 
@@ -141,31 +102,25 @@ def check_published_splits(
 ) -> None:
     """Check that this copy of a domain gives the ten masks that the authors stored.
 
-    Parameters
-    ----------
-    dataset, domain : str
-        Names.
-    role : {"source", "target"}
-        What the domain serves as.
-    labels, class_order
-        As in `draw_published`.
-    expected : mapping
-        Content of ``published-splits.json``: by data set, role and domain the number
-        `per_class`, the number `n` of samples, and the digest `sha256` of the masks.
-
-    Raises
-    ------
-    DataError
-        The masks differ, or there are none for this domain in this role.
+    `expected` is the content of ``published-splits.json``: by data set, role ("source"
+    or "target") and domain the number `per_class`, the number `n` of samples, and the
+    digest `sha256` of the masks. DataError says that the masks differ, or that there
+    are none for this domain in this role.
     """
-    entry = _entry(expected, dataset, role, domain)
-    n = np.size(labels)
+    roles = expected.get(dataset, {})
+    if domain not in roles.get(role, {}):
+        known = [f"{name} {', '.join(roles[name])}" for name in sorted(roles)]
+        raise DataError(
+            f"data set {dataset}: no splits are published for {domain} as {role}, only "
+            f"for {'; '.join(known) or 'the data sets ' + ', '.join(expected)}. Choose "
+            "another task, or draw the splits from a seed."
+        )
+    entry, n = roles[role][domain], np.size(labels)
     if n != entry["n"]:
         fault = f"there are {n} samples, and {entry['n']} in the published splits"
     elif masks_digest(labels, entry["per_class"], class_order) != entry["sha256"]:
-        fault = (
-            f"the draws of the ten trials from {n} samples are not the published ones"
-        )
+        draws = f"the draws of the ten trials from {n} samples"
+        fault = f"{draws} are not the published ones"
     else:
         return
     raise DataError(
@@ -173,21 +128,6 @@ def check_published_splits(
         "labels of this copy differ from the authors', so its results cannot be paired "
         "with the published trials. Fetch the published files again, or draw the "
         "splits from a seed."
-    )
-
-
-def _entry(
-    expected: Mapping[str, Any], dataset: str, role: str, domain: str
-) -> Mapping[str, Any]:
-    roles = expected.get(dataset, {})
-    if domain in roles.get(role, {}):
-        entry: Mapping[str, Any] = roles[role][domain]
-        return entry
-    known = [f"{name} {', '.join(roles[name])}" for name in sorted(roles)]
-    raise DataError(
-        f"data set {dataset}: no splits are published for {domain} as {role}, only for "
-        f"{'; '.join(known) or 'the data sets ' + ', '.join(expected)}. Choose another "
-        "task, or draw the splits from a seed."
     )
 
 
@@ -200,22 +140,6 @@ def _members(labels: ArrayLike, class_order: Sequence[str]) -> list[Rows]:
             f"{', '.join(map(repr, unknown))}. Name the classes as the catalogue does."
         )
     return [np.flatnonzero(names == name) for name in class_order]
-
-
-def _draw(
-    members: Sequence[Rows], per_class: int, trial: int, unlabelled: int | None = None
-) -> tuple[Rows, Rows]:
-    # The legacy generator, because it gives the numbers of the authors' MATLAB.
-    stream = np.random.RandomState(trial)
-    drawn, left = [], []
-    for rows in members:
-        if len(rows) <= per_class:
-            drawn.append(rows)
-            continue
-        rising = rows[np.argsort(stream.random_sample(len(rows)), kind="stable")]
-        drawn.append(rising[:per_class])
-        left.append(rising[per_class:][::-1][:unlabelled])
-    return _ascending(drawn), _ascending(left)
 
 
 def _ascending(parts: Sequence[Rows]) -> Rows:

@@ -20,6 +20,7 @@ from scipy import sparse
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import DataError
 from cdspp.core.matrix import is_sparse, require_finite
+from cdspp.datasets.catalogue import REMEDY, unfit
 
 __all__ = ["PublishedRows", "check_storage", "read_matrix"]
 
@@ -35,7 +36,6 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 OPTIONAL: Mapping[str, tuple[str, ...]] = {"mat": ("orientation",)}
 ALWAYS_OPTIONAL = ("resource", "rows")
 ORIENTATIONS = ("rows", "columns")
-REMEDY = "Delete it, so that it is fetched again, or correct its catalogue entry."
 SHOWN = 5
 SHOWN_CHARACTERS = 40
 
@@ -48,19 +48,9 @@ class PublishedRows(NamedTuple):
 
 
 def check_storage(where: str, storage: Storage) -> None:
-    """Check that a storage has a known format and the keys of this format.
+    """Raise DataError unless a storage has a known format and the keys of this format.
 
-    Parameters
-    ----------
-    where : str
-        What the storage is called in messages.
-    storage : mapping
-        The storage; whether its values are given by domain does not matter.
-
-    Raises
-    ------
-    DataError
-        The format or a key is unknown, or a key is missing.
+    Whether its values are given by domain does not matter.
     """
     kind = str(storage.get("format"))
     if kind not in KEYS:
@@ -79,59 +69,28 @@ def check_storage(where: str, storage: Storage) -> None:
 def read_matrix(
     path: str | Path, storage: Mapping[str, Any], classes: Sequence[str]
 ) -> PublishedRows:
-    r"""Read a published view and check that it is what its storage says.
+    """Read a published view and check that it is what its storage says.
 
-    Parameters
-    ----------
-    path : path
-        The file.
-    storage : mapping
-        How it is stored. ``format`` is one of
+    Its ``format`` is one of
 
-        ``mat``
-            MATLAB 5: variable `X` (n, d), with ``orientation: columns`` (d, n), dense
-            or sparse, perhaps with further axes of length one; variable `labels`, a
-            row or a column of codes.
-        ``triplets``
-            MATLAB 5: variable `X` (k, 3), rows document, word, value, numbered from 1;
-            `rows` says how many documents; variable `labels` as above.
-        ``words``
-            Text, a document a line: ``<class> <word>:<value> <word>:<value> ...``,
-            words numbered from 1. A line without words is a row of zeros.
-        ``csv``
-            A header; then d values, a label (code or class name) and a domain a line.
-            Only lines of the domain `domain` are taken, letter case aside.
+    ``mat``
+        MATLAB 5: variable `X` (n, d), with ``orientation: columns`` (d, n), dense or
+        sparse, perhaps with further axes of length one; variable `labels`, a row or a
+        column of codes.
+    ``triplets``
+        MATLAB 5: variable `X` (k, 3), rows document, word, value, numbered from 1;
+        `rows` says how many documents; variable `labels` as above.
+    ``words``
+        Text, a document a line: ``<class> <word>:<value> <word>:<value> ...``, words
+        numbered from 1. A line without words is a row of zeros.
+    ``csv``
+        A header; then d values, a label (code or class name) and a domain a line. Only
+        lines of the domain `domain` are taken, letter case aside.
 
-        `width` is the number of columns d, `label_base` the code of the first class,
-        `rows` (optional but for ``triplets``) the number of rows n.
-    classes : sequence of str
-        Names of the classes, in the order of the codes.
-
-    Returns
-    -------
-    PublishedRows
-        In the order of the file: `X` float32, an ndarray or (``triplets``, ``words``,
-        sparse variables) a CSR array, and `labels`, an object array of class names.
-
-    Raises
-    ------
-    DataError
-        The file is missing, damaged, or not what the storage says.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from cdspp.datasets.readers import read_matrix
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "Index_EN-EN")
-    ...     _ = path.write_text("ECAT 1:0.5 3:-2.0\nC15\n")
-    ...     storage = {"format": "words", "file": path.name, "width": 3}
-    ...     found = read_matrix(path, storage, ["C15", "ECAT"])
-    >>> found.X.toarray().tolist()
-    [[0.5, 0.0, -2.0], [0.0, 0.0, 0.0]]
-    >>> found.labels.tolist()
-    ['ECAT', 'C15']
+    `width` is the number of columns d, `label_base` the code of the first of the
+    `classes`, `rows` (optional but for ``triplets``) the number of rows n. Rows stand
+    in the order of the file, sparse ones (``triplets``, ``words``, sparse variables) in
+    a CSR array. DataError says that the file is damaged, or not what the storage says.
     """
     file = Path(path)
     check_storage(f"storage of {file}", storage)
@@ -147,21 +106,17 @@ def read_matrix(
     return PublishedRows(X, labels)
 
 
-def _fault(file: Path, found: str) -> DataError:
-    return DataError(f"{file}: {found}. {REMEDY}")
-
-
 def _check_size(file: Path, storage: Storage, X: Any, labels: np.ndarray) -> None:
     n_rows, width = X.shape
     if width != storage["width"]:
         found = f"{width} columns ({n_rows} rows), but its width is {storage['width']}"
         if n_rows == storage["width"] and storage["format"] == "mat":
             found += "; it seems to be stored the other way, see orientation"
-        raise _fault(file, found)
+        raise unfit(file, found)
     if storage.get("rows", n_rows) != n_rows:
-        raise _fault(file, f"{n_rows} rows, but it should have {storage['rows']}")
+        raise unfit(file, f"{n_rows} rows, but it should have {storage['rows']}")
     if len(labels) != n_rows:
-        raise _fault(file, f"{len(labels)} labels for {n_rows} rows")
+        raise unfit(file, f"{len(labels)} labels for {n_rows} rows")
 
 
 def _read_mat(file: Path, storage: Storage, classes: Sequence[str]) -> Content:
@@ -180,7 +135,7 @@ def _read_triplets(file: Path, storage: Storage, classes: Sequence[str]) -> Cont
     value, codes = _load_variables(file, storage["X"], storage["labels"])
     if is_sparse(value) or value.dtype.kind not in "iuf" or value.shape[1:] != (3,):
         message = f"variable {storage['X']} must be a k x 3 matrix of numbers"
-        raise _fault(file, f"{message}, got {_kind(value)}")
+        raise unfit(file, f"{message}, got {_kind(value)}")
     shape = (storage["rows"], storage["width"])
     places, weights = value[:, :2].astype(np.float64), value[:, 2].astype(np.float32)
     inside = (places >= 1) & (places <= shape) & (places == np.rint(places))
@@ -188,13 +143,11 @@ def _read_triplets(file: Path, storage: Storage, classes: Sequence[str]) -> Cont
         row = int(np.argmin(inside.all(axis=1)))
         found = "document {:g}, word {:g}".format(*places[row])
         expected = f"documents are 1 to {shape[0]}, words 1 to {shape[1]}"
-        raise _fault(
-            file, f"row {row + 1} of {storage['X']} is {found}, but {expected}"
-        )
+        raise unfit(file, f"row {row + 1} of {storage['X']} is {found}, but {expected}")
     rows, columns = places.astype(np.intp).T - 1
     X = sparse.csr_array((weights, (rows, columns)), shape=shape)
     if repeated := len(value) - X.nnz:
-        raise _fault(file, f"{repeated} words stand more than once in a document")
+        raise unfit(file, f"{repeated} words stand more than once in a document")
     return X, _class_names(file, codes, storage["label_base"], classes)
 
 
@@ -212,10 +165,10 @@ def _load_variables(file: Path, *names: str) -> list[Any]:
         message = f"{file}: a MATLAB 7.3 (HDF5) file; only older versions are read. In"
         raise DataError(f"{message} MATLAB, save its variables with '-v7'.") from error
     except (OSError, ValueError, TypeError, LookupError, *damage) as error:
-        raise _fault(file, f"not a MATLAB file, or a damaged one ({error})") from error
+        raise unfit(file, f"not a MATLAB file, or a damaged one ({error})") from error
     if missing:
         found = ", ".join(present) or "none"
-        raise _fault(file, f"no variable {', '.join(missing)}; it has {found}")
+        raise unfit(file, f"no variable {', '.join(missing)}; it has {found}")
     return [content[name] for name in names]
 
 
@@ -223,7 +176,7 @@ def _as_matrix(file: Path, name: str, value: Any) -> Any:
     numeric = value.dtype.kind in "biuf"
     if not numeric or value.ndim < 2 or any(length != 1 for length in value.shape[2:]):
         message = f"variable {name} must be a matrix of numbers"
-        raise _fault(file, f"{message}, got {_kind(value)}")
+        raise unfit(file, f"{message}, got {_kind(value)}")
     value = value if is_sparse(value) else value.reshape(value.shape[:2])
     return value.astype(np.float32)
 
@@ -239,14 +192,14 @@ def _class_names(
     numeric = not is_sparse(codes) and codes.dtype.kind in "biuf"
     if not numeric or codes.size != max(codes.shape):
         message = "labels must be a row or a column of numbers"
-        raise _fault(file, f"{message}, got {_kind(codes)}")
+        raise unfit(file, f"{message}, got {_kind(codes)}")
     codes = codes.ravel()
     unknown = codes[~np.isin(codes, np.arange(len(classes)) + base)]
     if len(unknown):
         shown = ", ".join(f"{code:g}" for code in np.unique(unknown)[:SHOWN])
         message = f"{len(unknown)} labels are no class (codes {shown})"
         last = base + len(classes) - 1
-        raise _fault(file, f"{message}; codes are {base} to {last}")
+        raise unfit(file, f"{message}; codes are {base} to {last}")
     return np.array(classes, dtype=object)[codes.astype(np.intp) - base]
 
 
@@ -262,41 +215,40 @@ def _read_words(file: Path, storage: Storage, classes: Sequence[str]) -> Content
                 blank = blank or number
                 continue
             if blank:
-                raise _fault(file, f"line {blank} is empty, but documents follow")
+                raise unfit(file, f"line {blank} is empty, but documents follow")
             if category not in known:
                 found = f"line {number}: unknown class {_shown(category)}"
-                raise _fault(file, f"{found}; classes are {', '.join(classes)}")
+                raise unfit(file, f"{found}; classes are {', '.join(classes)}")
             labels.append(known[category])
-            _append_words(file, number, pairs, columns, weights)
+            words, values = _read_pairs(file, number, pairs, storage["width"])
+            columns.extend(words)
+            weights.extend(values)
             ends.append(len(columns))
-            _check_words(file, number, columns[ends[-2] :], storage["width"])
     parts = np.asarray(weights, dtype=np.float32), np.asarray(columns) - 1
     X = sparse.csr_array((*parts, np.asarray(ends)), (len(labels), storage["width"]))
     X.sort_indices()
     return X, np.array(labels, dtype=object)
 
 
-def _append_words(
-    file: Path, number: int, pairs: list[bytes], columns: Any, weights: Any
-) -> None:
+def _read_pairs(
+    file: Path, number: int, pairs: list[bytes], width: int
+) -> tuple[array[int], array[float]]:
+    """Return words and values of the pairs in a line."""
+    words, values = array("i"), array("d")
     for pair in pairs:
         try:
-            word, weight = pair.split(b":")
-            columns.append(int(word))
-            weights.append(float(weight))
+            word, value = pair.split(b":")
+            words.append(int(word))
+            values.append(float(value))
         except (ValueError, OverflowError) as error:
             found = f"line {number}: expected <word>:<value>, got {_shown(pair)}"
-            raise _fault(file, found) from error
-
-
-def _check_words(file: Path, number: int, words: Any, width: int) -> None:
-    if not words:
-        return
-    if not 1 <= min(words) <= max(words) <= width:
-        wrong = next(word for word in words if not 1 <= word <= width)
-        raise _fault(file, f"line {number}: word {wrong}, but words are 1 to {width}")
+            raise unfit(file, found) from error
+    if wrong := [word for word in words if not 1 <= word <= width]:
+        found = f"word {wrong[0]}, but words are 1 to {width}"
+        raise unfit(file, f"line {number}: {found}")
     if len(set(words)) < len(words):
-        raise _fault(file, f"line {number}: a word stands there more than once")
+        raise unfit(file, f"line {number}: a word stands there more than once")
+    return words, values
 
 
 def _read_csv(file: Path, storage: Storage, classes: Sequence[str]) -> Content:
@@ -307,20 +259,20 @@ def _read_csv(file: Path, storage: Storage, classes: Sequence[str]) -> Content:
             lines = csv.reader(stream)
             header = next(lines, [""])
             if header[-1].casefold() == wanted:
-                raise _fault(file, "the first line must be a header, not a sample")
+                raise unfit(file, "the first line must be a header, not a sample")
             for fields in lines:
                 if len(fields) != width + 2:
                     found = f"line {lines.line_num}: {len(fields)} fields"
-                    raise _fault(file, f"{found} instead of {width} + 2")
+                    raise unfit(file, f"{found} instead of {width} + 2")
                 domains.add(fields[-1])
                 if fields[-1].casefold() == wanted:
                     rows.append(_floats(file, lines.line_num, fields[:width]))
                     labels.append(fields[-2])
     except (OSError, UnicodeError, csv.Error) as error:
-        raise _fault(file, f"cannot be read as CSV ({error})") from error
+        raise unfit(file, f"cannot be read as CSV ({error})") from error
     if not rows:
         found = ", ".join(sorted(domains)) or "none"
-        raise _fault(file, f"no line of domain {storage['domain']}; it has {found}")
+        raise unfit(file, f"no line of domain {storage['domain']}; it has {found}")
     names = _named_or_coded(file, labels, storage["label_base"], classes)
     return np.array(rows, dtype=np.float32), names
 
@@ -329,7 +281,7 @@ def _floats(file: Path, number: int, fields: list[str]) -> np.ndarray:
     try:
         return np.array(fields, dtype=np.float32)
     except ValueError as error:
-        raise _fault(file, f"line {number}: not a number ({error})") from error
+        raise unfit(file, f"line {number}: not a number ({error})") from error
 
 
 def _named_or_coded(
@@ -342,7 +294,7 @@ def _named_or_coded(
     except ValueError as error:
         unknown = next(label for label in labels if label not in classes)
         hint = did_you_mean(unknown, classes)
-        raise _fault(file, f"unknown class {unknown!r}{hint[:-1]}") from error
+        raise unfit(file, f"unknown class {unknown!r}{hint[:-1]}") from error
     return _class_names(file, codes, base, classes)
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import logging
 import shutil
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -20,28 +20,14 @@ from typing import Any
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import DataError
 from cdspp.core.whole_files import write_json
+from cdspp.datasets import fetch, image_files
 from cdspp.datasets.archives import extract, matches
 from cdspp.datasets.catalogue import load_catalogue
-from cdspp.datasets.fetch import (
-    KEPT,
-    RemoteFile,
-    chosen_mirror,
-    fetch_file,
-    in_mirror,
-    sole_user,
-    verify_file,
-)
-from cdspp.datasets.image_files import (
-    FOLDER,
-    ImageSet,
-    ManifestRow,
-    check_parquet,
-    manifest_rows,
-    write_parquet_images,
-)
+from cdspp.datasets.fetch import RemoteFile
+from cdspp.datasets.image_files import FOLDER, ImageSet
 from cdspp.datasets.made_files import make_files
 
-__all__ = ["ManifestRow", "fetch_resource", "manifest_rows"]
+__all__ = ["fetch_resource"]
 
 log = logging.getLogger(__name__)
 
@@ -60,10 +46,10 @@ class _Way:
 
     kind: str
     downloads: tuple[RemoteFile, ...]
-    members: Mapping[str, str]
-    inner: str | None
-    tree: str | None
-    folders: Mapping[str, str]
+    members: Mapping[str, str] = field(default_factory=dict)
+    inner: str | None = None
+    tree: str | None = None
+    folders: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def gives_images(self) -> bool:
@@ -77,22 +63,6 @@ class _Way:
         return {name: RemoteFile.from_entry({"name": name}) for name in self.members}
 
 
-@dataclass(frozen=True)
-class _Resource:
-    """A resource of the catalogue, where it is to be, and where to look first."""
-
-    ways: Sequence[_Way]
-    files: Mapping[str, RemoteFile]
-    images: ImageSet | None
-    folder: Path
-    work: Path
-    mirror: str | None
-
-    @property
-    def archives(self) -> Path:
-        return self.folder.parent / ARCHIVES
-
-
 def fetch_resource(
     *,
     dataset: str,
@@ -104,29 +74,16 @@ def fetch_resource(
     """Put a resource of a data set in place and record where it came from.
 
     What is complete already is kept. Archives are kept in the folder ``archives``
-    beside that of the data set, because other resources may need them.
+    beside that of the data set, because other resources may need them. `mirror` is the
+    folder or address to try first; CDSPP_MIRROR unless given.
 
-    Parameters
-    ----------
-    dataset, resource : str
-        Names in the catalogue.
-    catalogue : path
-        The catalogue.
-    output : path
-        Record to write: JSON in the folder of the data set with `dataset`, `resource`,
-        `files` (paths relative to the folder), `origin` (address of each download) and,
-        for images, texts and tables, `images` (by domain: paths in the published order,
-        of a table the one of its rows).
-    mirror : str, optional
-        Folder or address to try first; CDSPP_MIRROR unless given.
+    The record `output` is JSON in the folder of the data set with `dataset`,
+    `resource`, `files` (paths relative to the folder), `origin` (address of each
+    download) and, for images, texts and tables, `images` (by domain: paths in the
+    published order, of a table the one of its rows).
 
-    Raises
-    ------
-    DataError
-        The catalogue has no such resource, or no way succeeded; the message lists the
-        reasons. There is no record then, and nothing that is not whole.
-    DiskFullError
-        There is no space left.
+    DataError says that the catalogue has no such resource, or lists why no way
+    succeeded. There is no record then, and nothing that is not whole.
     """
     record = Path(output)
     entry = _named(load_catalogue(catalogue), dataset, f"{catalogue}: no data set")
@@ -138,13 +95,12 @@ def fetch_resource(
         wanted = _read_resource(entry, resource_entry, Path(catalogue), work, mirror)
     except DataError as error:
         raise DataError(f"{where}, resource {resource}: {error}") from error
-    content: dict[str, Any] = {"dataset": dataset, "resource": resource}
-    with sole_user(record):
+    with fetch.sole_user(record):
         try:
-            if (origin := _kept(wanted)) is None:
+            if (origin := wanted.kept()) is None:
                 record.unlink(missing_ok=True)
-                origin = _try_ways(wanted, what)
-            found = {}
+                origin = wanted.get(what)
+            found: dict[str, list[str]] = {}
             if wanted.images is not None:
                 found = wanted.images.check(wanted.folder)
             elif "make" in resource_entry:
@@ -152,11 +108,11 @@ def fetch_resource(
                 found = make_files(resource_entry["make"], entry, wanted.folder, work)
         finally:
             shutil.rmtree(work, ignore_errors=True)
-        content["origin"] = origin
-        content |= {"images": found} if found else {}
-        content["files"] = sorted({*wanted.files, *chain.from_iterable(found.values())})
-        write_json(record, content)
-    log.info("%s: all of %d files are there", what, len(content["files"]))
+        files = sorted({*wanted.files, *chain.from_iterable(found.values())})
+        content = {"dataset": dataset, "resource": resource, "origin": origin}
+        images = {"images": found} if found else {}
+        write_json(record, {**content, **images, "files": files})
+    log.info("%s: all of %d files are there", what, len(files))
 
 
 def _named(entries: Mapping[str, Any], name: str, what: str) -> Any:
@@ -184,15 +140,19 @@ def _read_resource(
         raise DataError("its ways give different files.")
     images = None
     if with_images == {True}:
-        rows: list[ManifestRow] = []
+        rows: list[RemoteFile] = []
         if "manifest" in resource_entry:
-            rows = manifest_rows(catalogue.parent / resource_entry["manifest"])
+            rows = image_files.manifest_rows(
+                catalogue.parent / resource_entry["manifest"]
+            )
         images = ImageSet(entry["classes"], entry["class_sizes"], rows)
         for way in ways:
             images.domains_by(way.folders)
-    mirror = chosen_mirror(mirror)
+    mirror = fetch.chosen_mirror(mirror)
     # A way all of whose downloads lie in a mirror needs no network: it goes first.
-    ways.sort(key=lambda way: not all(in_mirror(f, mirror) for f in way.downloads))
+    ways.sort(
+        key=lambda way: not all(fetch.in_mirror(f, mirror) for f in way.downloads)
+    )
     return _Resource(ways, files, images, work.parent, work, mirror)
 
 
@@ -206,14 +166,8 @@ def _read_way(way: Mapping[str, Any]) -> _Way:
     if kind == "archive" and ("members" in way) == ("tree" in way):
         raise DataError("an archive needs either members or tree.")
     entries = [way[kind]] if kind == "archive" else way[kind]
-    return _Way(
-        kind,
-        tuple(RemoteFile.from_entry(entry) for entry in entries),
-        way.get("members", {}),
-        way.get("inner"),
-        way.get("tree"),
-        way.get("folders", {}),
-    )
+    downloads = tuple(RemoteFile.from_entry(entry) for entry in entries)
+    return _Way(kind, downloads, **{key: way[key] for key in way if key != kind})
 
 
 def _check_keys(given: Mapping[str, Any], known: Collection[str]) -> None:
@@ -222,93 +176,121 @@ def _check_keys(given: Mapping[str, Any], known: Collection[str]) -> None:
             raise DataError(f"unknown key {key!r}{did_you_mean(key, known)}")
 
 
-def _kept(resource: _Resource) -> dict[str, str] | None:
-    """Return the origins, if everything is there and is what it should be."""
-    try:
-        if resource.images is not None:
-            resource.images.check(resource.folder)
-            return {FOLDER: KEPT}
-        for name, file in resource.files.items():
-            if not (resource.folder / name).is_file():
-                raise DataError(f"{name}: not there yet.")
-            verify_file(resource.folder / name, file)
-    except DataError as error:
-        log.info("%s: to be fetched: %s", resource.folder.name, error)
-        return None
-    return dict.fromkeys(resource.files, KEPT)
+@dataclass(frozen=True)
+class _Resource:
+    """A resource of the catalogue, where it is to be, and where to look first."""
 
+    ways: Sequence[_Way]
+    files: Mapping[str, RemoteFile]
+    images: ImageSet | None
+    folder: Path
+    work: Path
+    mirror: str | None
 
-def _try_ways(resource: _Resource, what: str) -> dict[str, str]:
-    follow = {"files": _by_files, "archive": _by_archive, "parquet": _by_parquet}
-    reasons: list[str] = []
-    for way in resource.ways:
-        shutil.rmtree(resource.work, ignore_errors=True)
+    def kept(self) -> dict[str, str] | None:
+        """Return the origins, if everything is there and is what it should be."""
         try:
-            return follow[way.kind](way, resource)
+            if self.images is not None:
+                self.images.check(self.folder)
+                return {FOLDER: fetch.KEPT}
+            for name, file in self.files.items():
+                if not (self.folder / name).is_file():
+                    raise DataError(f"{name}: not there yet.")
+                fetch.verify_file(self.folder / name, file)
         except DataError as error:
-            reasons.append(f"Way {len(reasons) + 1}, {way.kind}: {error}")
-            if len(reasons) < len(resource.ways):
-                log.warning("%s: %s", what, reasons[-1])
-    raise DataError("\n".join([f"{what}: could not be had.", *reasons]))
+            log.info("%s: to be fetched: %s", self.folder.name, error)
+            return None
+        return dict.fromkeys(self.files, fetch.KEPT)
 
+    def get(self, what: str) -> dict[str, str]:
+        """Follow the first way that succeeds; return the origin of each download."""
+        reasons: list[str] = []
+        for way in self.ways:
+            shutil.rmtree(self.work, ignore_errors=True)
+            try:
+                if way.kind == "files":
+                    return {f.name: self._fetch(f, self.folder) for f in way.downloads}
+                follow = self._archive if way.kind == "archive" else self._parquet
+                return follow(way)
+            except DataError as error:
+                reasons.append(f"Way {len(reasons) + 1}, {way.kind}: {error}")
+                if len(reasons) < len(self.ways):
+                    log.warning("%s: %s", what, reasons[-1])
+        raise DataError("\n".join([f"{what}: could not be had.", *reasons]))
 
-def _by_files(way: _Way, resource: _Resource) -> dict[str, str]:
-    return {
-        file.name: fetch_file(file, resource.folder / file.name, mirror=resource.mirror)
-        for file in way.downloads
-    }
+    def _fetch(
+        self,
+        file: RemoteFile,
+        folder: Path,
+        accept: Callable[[Path], None] | None = None,
+    ) -> str:
+        path = folder / file.name
+        return fetch.fetch_file(file, path, mirror=self.mirror, accept=accept)
 
+    def _archive(self, way: _Way) -> dict[str, str]:
+        (archive,) = way.downloads
+        folder = self.folder.parent / ARCHIVES
+        take = partial(
+            self._take_members if way.tree is None else self._take_images, way
+        )
+        # Known by its checksum, an archive stays even if it lacks a member: no other
+        # copy would have it. Of any other the next place may have a better one.
+        origin = self._fetch(archive, folder, None if archive.digests else take)
+        if archive.digests:
+            take(folder / archive.name)
+        return {archive.name: origin}
 
-def _by_archive(way: _Way, resource: _Resource) -> dict[str, str]:
-    (archive,) = way.downloads
-    path = resource.archives / archive.name
-    take = partial(
-        _take_images if way.tree is not None else _take_members, way, resource
-    )
-    # Known by its checksum, an archive stays even if it lacks a member: no other copy
-    # would have it. Of any other the next place may have a better one.
-    accept = None if archive.digests else take
-    origin = fetch_file(archive, path, mirror=resource.mirror, accept=accept)
-    if archive.digests:
-        take(path)
-    return {archive.name: origin}
+    def _take_images(self, way: _Way, path: Path) -> None:
+        assert self.images is not None
+        assert way.tree is not None
+        name = way.downloads[0].name
+        place = self.images.wanted(way.tree, way.folders)
+        extract(path, self.work / "out", place, self.images.most_bytes, name=name)
+        self._move_images(name)
 
+    def _take_members(self, way: _Way, path: Path) -> None:
+        name, made = way.downloads[0].name, self.work / "out"
+        if way.inner is not None:
+            outer = self.work / "outer"
+            _extract_all(path, outer, {"inner": way.inner}, name)
+            path, name = outer / "inner", f"{name}, {way.inner}"
+        _extract_all(path, made, way.members, name)
+        for member, file in self.files.items():
+            fetch.verify_file(made / member, file)
+        for member in self.files:
+            target = self.folder / member
+            target.parent.mkdir(parents=True, exist_ok=True)
+            (made / member).replace(target)
 
-def _take_images(way: _Way, resource: _Resource, path: Path) -> None:
-    images = resource.images
-    assert images is not None
-    assert way.tree is not None
-    name = way.downloads[0].name
-    place = images.wanted(way.tree, way.folders)
-    extract(path, resource.work / "out", place, images.most_bytes, name=name)
-    _move_images(images, resource, name)
+    def _parquet(self, way: _Way) -> dict[str, str]:
+        assert self.images is not None
+        folder, origin = self.folder.parent / ARCHIVES, {}
+        for file in way.downloads:
+            check = partial(image_files.check_parquet, name=file.name)
+            origin[file.name] = self._fetch(file, folder, check)
+        try:
+            paths = [folder / file.name for file in way.downloads]
+            image_files.write_parquet_images(
+                paths, self.work / "out", self.images, way.folders
+            )
+            self._move_images(", ".join(origin))
+        except DataError:
+            for file in way.downloads:
+                if not file.digests:
+                    (folder / file.name).unlink()
+            raise
+        return origin
 
-
-def _move_images(images: ImageSet, resource: _Resource, name: str) -> None:
-    """Put the images in place of those that were there, once they are complete."""
-    made = resource.work / "out"
-    try:
-        images.check(made)
-    except DataError as error:
-        raise type(error)(f"{name}: {error}") from error
-    shutil.rmtree(resource.folder / FOLDER, ignore_errors=True)
-    (made / FOLDER).rename(resource.folder / FOLDER)
-
-
-def _take_members(way: _Way, resource: _Resource, path: Path) -> None:
-    name = way.downloads[0].name
-    if way.inner is not None:
-        outer = resource.work / "outer"
-        _extract_all(path, outer, {"inner": way.inner}, name)
-        path, name = outer / "inner", f"{name}, {way.inner}"
-    made = resource.work / "out"
-    _extract_all(path, made, way.members, name)
-    for member, file in resource.files.items():
-        verify_file(made / member, file)
-    for member in resource.files:
-        target = resource.folder / member
-        target.parent.mkdir(parents=True, exist_ok=True)
-        (made / member).replace(target)
+    def _move_images(self, name: str) -> None:
+        """Put the images in place of those that were there, once they are complete."""
+        assert self.images is not None
+        made = self.work / "out"
+        try:
+            self.images.check(made)
+        except DataError as error:
+            raise type(error)(f"{name}: {error}") from error
+        shutil.rmtree(self.folder / FOLDER, ignore_errors=True)
+        (made / FOLDER).rename(self.folder / FOLDER)
 
 
 def _extract_all(
@@ -328,24 +310,3 @@ def _extract_all(
             some = ", ".join((like or seen)[:3])
             message = f"{name}: no member is like {pattern!r}"
             raise DataError(f"{message}; there are {len(seen)}, for instance {some}.")
-
-
-def _by_parquet(way: _Way, resource: _Resource) -> dict[str, str]:
-    images = resource.images
-    assert images is not None
-    paths = [resource.archives / file.name for file in way.downloads]
-    origin = {}
-    for file, path in zip(way.downloads, paths, strict=True):
-        accept = partial(check_parquet, name=file.name)
-        origin[file.name] = fetch_file(
-            file, path, mirror=resource.mirror, accept=accept
-        )
-    try:
-        write_parquet_images(paths, resource.work / "out", images, way.folders)
-        _move_images(images, resource, ", ".join(origin))
-    except DataError:
-        for file, path in zip(way.downloads, paths, strict=True):
-            if not file.digests:
-                path.unlink()
-        raise
-    return origin

@@ -25,18 +25,10 @@ def shared_columns(
 ) -> tuple[list[tuple[int, int]] | None, str]:
     """Return pairs of columns that both tables share, and what is to be said of them.
 
-    Parameters
-    ----------
-    asked : {"same-names", "none"} or str, optional
-        Or pairs ``a=b,c=d`` of a source and a target column. By default those of equal
-        names, if there are any that do more than count, as f1, f2, ... do.
-    source, target : DomainRows
-        Both tables.
-
-    Raises
-    ------
-    DataError
-        A column is unknown, or no two have the same name.
+    `asked` is "same-names", "none" or pairs ``a=b,c=d`` of a source and a target
+    column. By default columns of equal names are shared, if there are any that do more
+    than count, as f1, f2, ... do. DataError says which column is unknown, or that no
+    two have the same name.
     """
     if asked == NONE:
         return None, ""
@@ -70,13 +62,13 @@ def _named_pairs(
 ) -> list[tuple[int, int]]:
     pairs = []
     for text in asked.split(","):
-        names = [name.strip() for name in text.split("=")]
-        if len(names) != 2:
+        name, equals, other = text.partition("=")
+        if not equals or "=" in other:
             raise DataError(
                 f"--shared: expected {SAME_NAMES}, {NONE} or pairs like age=years, got "
                 f"{text!r}."
             )
-        pairs.append((_place(names[0], source), _place(names[1], target)))
+        pairs.append((_place(name.strip(), source), _place(other.strip(), target)))
     return pairs
 
 
@@ -96,22 +88,10 @@ def read_pairs(
 ) -> tuple[tuple[Rows, Rows], str]:
     """Read objects described in both ways, and say how many there are.
 
-    Parameters
-    ----------
-    paths : sequence of two paths
-        A file with the columns of the source, and one with those of the target.
-    domains : tuple of two DomainRows
-        Source and target.
-    names : tuple
-        Label column, which is left out; column of identifiers; columns to leave out.
-    impute : bool, default=False
-        As for `complete`.
-
-    Raises
-    ------
-    DataError
-        A feature is missing, an identifier is there twice, no object is in both files,
-        or files without identifiers have unequal numbers of rows.
+    `paths` are a file with the columns of the source and one with those of the target,
+    `names` the first three fields of `Columns`. DataError says that a feature is
+    missing, an identifier is there twice, no object is in both files, or files without
+    identifiers have unequal numbers of rows.
     """
     read = [
         _like(read_domain(path, Columns(*names)), rows, impute)
@@ -132,25 +112,18 @@ def read_pairs(
                 "object; or name identifiers by --id."
             )
         return (left.X, right.X), f"paired: {counted(len(left.X), 'row')}"
-    places = [_by_id(rows) for rows in read]
-    both = [name for name in left.ids if name in places[1]]
+    for rows in read:
+        rows.require_distinct_ids()
+    places = {name: k for k, name in enumerate(right.ids)}
+    both = [(k, places[name]) for k, name in enumerate(left.ids) if name in places]
     if not both:
         raise DataError(
             f"--paired: no identifier of {left.path} is in {right.path}, for instance "
             f"{left.ids[0]!r}."
         )
-    joined = [
-        rows.X[[place[name] for name in both]]
-        for rows, place in zip(read, places, strict=True)
-    ]
+    ours, theirs = np.transpose(both)
     note = f"paired: {counted(len(both), 'object')} of {len(left.X)} and {len(right.X)}"
-    return (joined[0], joined[1]), note
-
-
-def _by_id(rows: DomainRows) -> dict[str, int]:
-    """Return the place of each identifier."""
-    rows.require_distinct_ids()
-    return {name: k for k, name in enumerate(rows.ids)}
+    return (left.X[ours], right.X[theirs]), note
 
 
 def _like(rows: DomainRows, domain: DomainRows, impute: bool) -> DomainRows:

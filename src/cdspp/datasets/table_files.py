@@ -6,10 +6,16 @@ import csv
 import difflib
 import gzip
 import importlib.util
+import os
+import pickle
+import signal
+import subprocess
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -18,31 +24,27 @@ from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
 from cdspp.core.faults import brief
-from cdspp.datasets.mat_files import read_mat
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ID", "LABEL", "Columns", "missing_name", "read_file"]
+__all__ = ["ID", "LABEL", "Arrays", "Columns", "missing_name", "read_file"]
+
+Arrays = dict[str, NDArray[Any]]
 
 LABEL, ID = "label", "id"
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 KNOWN = ".csv, .tsv, .txt (or these with .gz), .parquet, .xlsx, .npz or .mat"
+_CHILD = "import sys; from cdspp.datasets.table_files import _send; _send(sys.argv[1])"
 
 
 @dataclass(frozen=True)
 class Columns:
     """What the columns (or arrays) of a file are called.
 
-    Attributes
-    ----------
-    label, id : str, optional
-        Where labels and identifiers are; by default in `label` and `id`, among arrays
-        in `y`, `label` or `labels` and in `ids` or `id`.
-    drop : tuple of str
-        What is left out, where it is there.
-    required : tuple of str
-        Which of "label" and "id" a file must have.
+    Labels and identifiers are by default in `label` and `id`, among arrays in `y`,
+    `label` or `labels` and in `ids` or `id`. What `drop` names is left out, where it is
+    there; `required` says which of "label" and "id" a file must have.
     """
 
     label: str | None = None
@@ -52,13 +54,7 @@ class Columns:
 
 
 def missing_name(path: object, option: str, name: str, known: Iterable[str]) -> str:
-    """Say that a file has no column of a name, and which come near.
-
-    Examples
-    --------
-    >>> missing_name("a.csv", "label", "class", ["id", "Classes", "f1"])
-    "a.csv: no column 'class' for --label. Near it: 'Classes'."
-    """
+    """Say that a file has no column of a name, and which come near."""
     by_fold = {text.casefold(): text for text in known if text}
     near = difflib.get_close_matches(name.casefold(), list(by_fold), n=3)
     shown = [repr(by_fold[fold]) for fold in near or list(by_fold)[:5]]
@@ -67,46 +63,34 @@ def missing_name(path: object, option: str, name: str, known: Iterable[str]) -> 
     return f"{path}: no column {name!r} for --{option}.{end}"
 
 
-def read_file(path: Path, columns: Columns) -> pd.DataFrame | dict[str, NDArray[Any]]:
-    """Read a file by its ending.
+def read_file(path: Path, columns: Columns) -> pd.DataFrame | Arrays:
+    """Read cells or arrays by a file's ending; DataError says what else the file is.
 
-    Returns
-    -------
-    table : DataFrame or dict
-        A table of cells, its index the number of each record less one; or arrays.
-
-    Raises
-    ------
-    DataError
-        The ending is not known, or the file is not what its ending says.
+    The index of a table holds the number of each record less one.
     """
     suffix = path.suffix.lower()
     if suffix == ".gz" and (inner := Path(path.stem).suffix.lower()) in TEXT:
         suffix = inner
-    if suffix not in READERS:
+    if suffix not in (*TEXT, *READERS):
         raise DataError(f"{path}: expected a file that ends in {KNOWN}.")
     if not path.is_file():
         raise DataError(f"{path}: no such file.")
-    kind, read = READERS[suffix]
-    found: pd.DataFrame | dict[str, NDArray[Any]]
+    text = partial(_read_text, suffix=suffix, label=columns.label or LABEL)
+    kind, read = READERS.get(suffix, ("text", text))
     try:
-        if suffix in TEXT:
-            found = _read_text(path, "\t" if suffix == ".tsv" else None, columns)
-        else:
-            found = read(path)
+        return read(path)
     except (DataError, MemoryError):
         raise
     except Exception as error:  # readers meet damaged files with any error there is
         said = brief(error) or type(error).__name__
         fault = f"{path}: not a readable {kind} file ({said})"
         raise DataError(f"{fault}. Save it again, or as CSV.") from error
-    return found
 
 
-def _read_text(path: Path, separator: str | None, columns: Columns) -> pd.DataFrame:
+def _read_text(path: Path, suffix: str, label: str) -> pd.DataFrame:
     try:
-        found = separator or _separator(path, columns.label or LABEL)
-        return _with_header(_text_cells(path, found))
+        separator = "\t" if suffix == ".tsv" else _separator(path, label)
+        return _with_header(_text_cells(path, separator))
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: not a text file in UTF-8 ({error}).") from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -124,28 +108,17 @@ def _separator(path: Path, label: str) -> str:
 
     Where nothing else speaks for one, it is a comma.
     """
-    headers = {}
+    headers: dict[str, list[str]] = dict.fromkeys(SEPARATORS, [])
     for separator in SEPARATORS:
-        with _opened(path) as stream:
-            headers[separator] = _first_record(stream, separator)
+        with _opened(path) as stream, suppress(csv.Error):  # a cell too long to be one
+            records = csv.reader(stream, delimiter=separator)
+            filled = (cells for cells in records if "".join(cells).strip())
+            headers[separator] = [cell.strip() for cell in next(filled, [])]
     return max(headers, key=lambda s: (label in headers[s], len(headers[s])))
 
 
-def _first_record(stream: IO[str], separator: str) -> list[str]:
-    try:
-        for cells in csv.reader(stream, delimiter=separator):
-            if "".join(cells).strip():
-                return [cell.strip() for cell in cells]
-    except csv.Error:  # a cell too long to be one
-        pass
-    return []
-
-
 def _text_cells(path: Path, separator: str) -> pd.DataFrame:
-    """Return all cells of a file as they stand there, the header in the first row.
-
-    Blank lines are passed over.
-    """
+    """Return all cells as they stand there, the header first, without blank lines."""
     import pandas as pd
 
     try:
@@ -157,13 +130,11 @@ def _text_cells(path: Path, separator: str) -> pd.DataFrame:
             dtype=str,
             keep_default_na=False,
             encoding="utf-8-sig",
-            compression="gzip" if path.suffix.lower() == ".gz" else None,
         )
     except pd.errors.EmptyDataError as error:
         raise DataError(f"{path}: empty. Expected a header and rows.") from error
     except pd.errors.ParserError as error:
-        kind = SEPARATORS[separator]
-        told = "CSV" if separator == "," else f"cells between {kind}"
+        told = "CSV" if separator == "," else f"cells between {SEPARATORS[separator]}"
         unreadable = DataError(f"{path}: cannot be read as {told} ({error}).")
         is_open = "inside string" in str(error)
         raise _record_fault(path, separator, is_open) or unreadable from error
@@ -244,8 +215,8 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     content.validate(full=True)  # text that is no UTF-8 would be met much later
     table = content.to_pandas()
     counts = isinstance(table.index, pd.RangeIndex) and table.index.name is None
-    names = [name or "" for name in table.index.names]
-    table = table.reset_index(drop=True) if counts else table.reset_index(names=names)
+    names = None if counts else [name or "" for name in table.index.names]
+    table = table.reset_index(drop=counts, names=names)
     return table.set_axis([str(name).strip() for name in table], axis="columns")
 
 
@@ -261,14 +232,13 @@ def _read_xlsx(path: Path) -> pd.DataFrame:
         raise DataError(
             f"{path}: the first sheet is no table ({error}). Put the table first."
         ) from error
-    filled = cells.ne("").any(axis="columns") if cells.size else []
-    cells = cells.loc[filled]
+    cells = cells.loc[cells.ne("").any(axis="columns") if cells.size else []]
     if not len(cells):
         raise DataError(f"{path}: empty. Expected a header and rows.")
     return _with_header(cells)
 
 
-def _read_npz(path: Path) -> dict[str, NDArray[Any]]:
+def _read_npz(path: Path) -> Arrays:
     with np.load(path, allow_pickle=False) as archive:
         found = {name: archive[name] for name in archive.files}
     for name, value in found.items():
@@ -285,11 +255,66 @@ def _is_text(value: NDArray[Any]) -> bool:
     return bool((codes.reshape(-1).view(np.uint32) <= sys.maxunicode).all())
 
 
+def _read_mat(path: Path) -> Arrays:
+    """Return the variables of a MATLAB file of version 7 or older.
+
+    SciPy reads them in a process of its own, which a damaged file may crash.
+    """
+    folders = os.pathsep.join(filter(None, sys.path))
+    done = subprocess.run(
+        [sys.executable, "-c", _CHILD, os.fspath(path)],
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": folders},
+        check=False,
+    )
+    if done.returncode == 0:
+        found: Arrays = pickle.loads(done.stdout)
+        return found
+    if done.returncode == -signal.SIGKILL:
+        raise MemoryError(f"{path}: the system ended the process that read it")
+    last = done.stderr.decode(errors="replace").strip().rpartition("\n")[-1]
+    kind, _, said = last.partition(": ")
+    if done.returncode < 0:
+        said = f"SciPy crashed, {signal.Signals(-done.returncode).name}"
+    elif kind == "NotImplementedError":
+        raise DataError(
+            f"{path}: a MATLAB file of version 7.3, which is not read. In MATLAB, save "
+            f"it with -v7: save('{path.name}', 'X', 'y', '-v7')."
+        )
+    fault = f"{path}: not a readable MATLAB file ({said or kind})"
+    raise DataError(f"{fault}. Save it again.")
+
+
+def _send(path: str) -> None:
+    """Write the variables of a MATLAB file to the process that asks."""
+    import scipy.io
+
+    content = scipy.io.loadmat(path, chars_as_strings=True)
+    named = {name: v for name, v in content.items() if not name.startswith("__")}
+    arrays = {name: _plain(value, name) for name, value in named.items()}
+    pickle.dump(arrays, sys.stdout.buffer, protocol=pickle.HIGHEST_PROTOCOL)
+
+
+def _plain(value: Any, name: str) -> NDArray[Any]:
+    """Return a variable of MATLAB as NumPy would have it: vectors with one axis."""
+    array = np.asarray(value.toarray() if hasattr(value, "toarray") else value)
+    if name == "X" or array.ndim != 2 or min(array.shape) != 1:
+        return array
+    if array.dtype.kind != "O":
+        return array.ravel()
+    # A cell array: each cell is an array of its own.
+    return np.array([_content(cell) for cell in array.ravel()], dtype=object)
+
+
+def _content(cell: Any) -> Any:
+    found = np.asarray(cell).ravel().tolist()
+    return found[0] if len(found) == 1 else "" if not found else str(found)
+
+
 TEXT = (".csv", ".tsv", ".txt")
-READERS: dict[str, tuple[str, Any]] = {
-    **dict.fromkeys(TEXT, ("text", None)),
+READERS: dict[str, tuple[str, Callable[[Path], pd.DataFrame | Arrays]]] = {
     ".parquet": ("Parquet", _read_parquet),
     ".xlsx": ("XLSX", _read_xlsx),
     ".npz": ("NPZ", _read_npz),
-    ".mat": ("MATLAB", read_mat),
+    ".mat": ("MATLAB", _read_mat),
 }

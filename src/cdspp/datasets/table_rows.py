@@ -18,17 +18,19 @@ from numpy.typing import NDArray
 from cdspp.core.errors import DataError
 from cdspp.core.labels import NULL_WORDS, UNLABELLED, as_text, is_missing, null_words
 from cdspp.core.wording import counted
-from cdspp.datasets.table_files import ID, LABEL, Columns, missing_name, read_file
+from cdspp.datasets.table_files import (
+    ID,
+    LABEL,
+    Arrays,
+    Columns,
+    missing_name,
+    read_file,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "DomainRows",
-    "complete",
-    "read_domain",
-    "require_dropped",
-]
+__all__ = ["DomainRows", "complete", "read_domain", "require_dropped"]
 
 # What labels and identifiers are called among arrays.
 LABEL_ARRAYS, ID_ARRAYS = ("y", "label", "labels"), ("ids", "id")
@@ -37,34 +39,15 @@ _WHOLE = re.compile(r"([+-]?[0-9]+)\.0*")
 
 @dataclass(frozen=True, eq=False)
 class DomainRows:
-    """Rows of one domain as a file gives them; labels are text.
+    """Rows of one domain as a file gives them.
 
-    Attributes
-    ----------
-    path : str
-        The file, for messages.
-    X : ndarray of shape (n, d)
-        Features, NaN where a number is missing.
-    ids : list of str
-        Identifiers; the row numbers from 1 where the file has none.
-    labels : list of str
-        Labels, empty where a row has none.
-    features : tuple of str
-        Names of the features; empty where the file has none.
-    records : sequence of int
-        Numbers of the rows in the file; a header is a record as well.
-    has_ids : bool
-        Whether the file has identifiers.
-    dropped : tuple of str
-        Which of the columns to leave out were there.
-    scaling : str
-        How the features were scaled.
-    width : int
-        Number of features in the file, where the scaling left X another.
-    notes : tuple of str
-        What else is to be said of the rows.
-    null_words : str
-        Words, counted, that stand where there is no label.
+    `X` (n, d) has NaN where a number is missing; `labels` are text, empty where a row
+    has none; `ids` are the row numbers from 1 where the file has none. `features` are
+    the names of the columns, empty where the file has no names; `records` the numbers
+    of the rows in the file, where a header is a record as well; `dropped` the columns
+    to leave out that were there; `null_words` the words, counted, that stand where
+    there is no label. `width` is the number of features in the file, where `scaling`
+    left X another, and `notes` is what else is to be said.
     """
 
     path: str
@@ -84,10 +67,9 @@ class DomainRows:
         """Describe the rows in one line."""
         known = [label for label in self.labels if label]
         classes = counted(len(set(known)), "class")
-        labelled = f"{len(known)} labelled in {classes}" if known else "no label"
         parts = [
             counted(len(self.labels), "row"),
-            labelled,
+            f"{len(known)} labelled in {classes}" if known else "no label",
             self.null_words and f"read as no label: {self.null_words}",
             counted(self.width or self.X.shape[1], "feature"),
             self.scaling,
@@ -137,20 +119,11 @@ def read_domain(
 ) -> DomainRows:
     """Read a domain from a table or from arrays.
 
-    Parameters
-    ----------
-    path : path
-        A table with a header (CSV, TSV, Parquet, XLSX): `label` (empty, -1 or one
-        of `NULL_WORDS` where unlabelled) and `id` are optional columns, all others are
-        features; a first column without a name holds ids. Or arrays (NPZ, MATLAB): `X`,
-        in MATLAB also a matrix of another name, if wanted, `y` and `ids`.
-    columns : Columns, optional
-        Other names of these columns or arrays, and columns to leave out.
-
-    Raises
-    ------
-    DataError
-        The file is missing, malformed or empty; the message says where.
+    A table has a header (CSV, TSV, Parquet, XLSX): `label` (empty, -1 or one of
+    `NULL_WORDS` where unlabelled) and `id` are optional columns, all others are
+    features; a first column without a name holds ids. Arrays (NPZ, MATLAB) are `X`, in
+    MATLAB also a matrix of another name, if wanted, `y` and `ids`. DataError says where
+    the file is malformed.
     """
     columns = columns or Columns()
     content = read_file(Path(path), columns)
@@ -175,39 +148,34 @@ def _from_table(table: pd.DataFrame, path: str, columns: Columns) -> DomainRows:
         else:
             header[0] = id_
             notes = ["ids from the column without a name"]
-    _check_header(header, path, columns)
+    features = _feature_names(header, path, columns)
     rows = table.set_axis(header, axis="columns")
-    others = {label, id_, *columns.drop}
-    features = [n for n in header if n not in others]
-    X = _numbers(rows[features], path)
     labels = rows[label].tolist() if label in rows else [""] * len(rows)
-    ids = (
-        [as_text(value) for value in rows[id_]] if id_ in rows else _numbered(len(rows))
-    )
+    has_ids = id_ in rows
     return DomainRows(
         path=path,
-        X=X,
-        ids=ids,
+        X=_numbers(rows[features], path),
+        ids=[*map(as_text, rows[id_])] if has_ids else _numbered(len(rows)),
         labels=_texts(labels),
         features=tuple(features),
         records=[int(number) + 1 for number in rows.index],
-        has_ids=id_ in rows,
+        has_ids=has_ids,
         dropped=tuple(name for name in columns.drop if name in header),
         notes=tuple(notes),
         null_words=null_words(labels),
     )
 
 
-def _check_header(header: Sequence[str], path: str, columns: Columns) -> None:
-    label, id_ = columns.label or LABEL, columns.id or ID
+def _feature_names(header: Sequence[str], path: str, columns: Columns) -> list[str]:
+    """Return the columns that are features, none of which looks like another part."""
     for name, count in Counter(header).items():
         if count > 1:
             raise DataError(f"{path}: the header has the column {name!r} twice.")
-    others = {label, id_, *columns.drop}
-    for name in header:
-        if name in others:
-            continue
-        for option, there in ((LABEL, label), (ID, id_)):
+    named = {LABEL: columns.label or LABEL, ID: columns.id or ID}
+    others = {*named.values(), *columns.drop}
+    features = [name for name in header if name not in others]
+    for name in features:
+        for option, there in named.items():
             if name.lower() in (there.lower(), option):
                 raise DataError(
                     f"{path}: the header has a column {name!r}, but the column of "
@@ -215,29 +183,47 @@ def _check_header(header: Sequence[str], path: str, columns: Columns) -> None:
                     f"{shlex.quote(name)}, leave it out with --drop "
                     f"{shlex.quote(name)}, or give a feature another name."
                 )
+    return features
 
 
 def _numbers(cells: pd.DataFrame, path: str) -> NDArray[np.float64]:
-    """Return text as Python's own `float` reads it, to the last bit; NaN is missing."""
+    """Return the features, or refuse the first cell, row by row, that is no number."""
+    X, faults = np.empty(cells.shape), []
+    for k, (_, column) in enumerate(cells.items()):
+        X[:, k], wrong = _read_column(column)
+        faults += [(row, k) for row in wrong]
+    if not faults:
+        return X
+    row, k = min(faults)
+    cell, name, record = cells.iloc[row, k], cells.columns[k], cells.index[row] + 1
+    shown = repr(cell) if len(repr(cell)) <= 40 else f"{repr(cell)[:37]}..."
+    remedy = (
+        "Every column but those of labels and ids is a feature: name them by --label "
+        f"and --id, or leave this one out with --drop {shlex.quote(name)}."
+    )
+    if isinstance(cell, str) and re.fullmatch(r"[+-]?\d*,\d+", cell.strip()):
+        remedy = "Write a decimal point."
+    raise DataError(
+        f"{path}: record {record}, column {name!r}: {shown} is not a number. {remedy}"
+    )
+
+
+def _read_column(column: pd.Series) -> tuple[Any, list[int]]:
+    """Read a feature: its numbers, and the row of the first cell that holds none.
+
+    Text is read as Python's own `float` reads it, to the last bit; NaN is missing.
+    """
     import pandas as pd
 
-    X = np.empty(cells.shape)
-    faults = []
-    for k, (_, column) in enumerate(cells.items()):
-        if pd.api.types.is_numeric_dtype(column.dtype):
-            X[:, k] = column.to_numpy(dtype=np.float64, na_value=np.nan)
-            continue
-        values = column.to_numpy(dtype=object)
-        try:
-            X[:, k] = values
-        except (TypeError, ValueError):
-            X[:, k] = [_number(cell) for cell in values]
-            gaps = np.flatnonzero(np.isnan(X[:, k]))
-            faults += [(row, k) for row in gaps if not _is_missing(values[row])][:1]
-    if faults:
-        row, k = min(faults)
-        _refuse_cell(cells.iloc[row, k], path, cells.columns[k], cells.index[row] + 1)
-    return X
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        return column.to_numpy(dtype=np.float64, na_value=np.nan), []
+    cells = column.to_numpy(dtype=object)
+    try:
+        return cells.astype(np.float64), []
+    except (TypeError, ValueError):
+        values = np.array([_number(cell) for cell in cells])
+    gaps: list[int] = np.flatnonzero(np.isnan(values)).tolist()
+    return values, [row for row in gaps if not _is_missing(cells[row])][:1]
 
 
 def _is_missing(cell: Any) -> bool:
@@ -251,26 +237,11 @@ def _number(cell: Any) -> float:
         return math.nan
 
 
-def _refuse_cell(cell: Any, path: str, column: str, record: int) -> None:
-    shown = repr(cell) if len(repr(cell)) <= 40 else f"{repr(cell)[:37]}..."
-    remedy = (
-        "Every column but those of labels and ids is a feature: name them by --label "
-        f"and --id, or leave this one out with --drop {shlex.quote(column)}."
-    )
-    if isinstance(cell, str) and re.fullmatch(r"[+-]?\d*,\d+", cell.strip()):
-        remedy = "Write a decimal point."
-    raise DataError(
-        f"{path}: record {record}, column {column!r}: {shown} is not a number. {remedy}"
-    )
-
-
 def _numbered(n: int) -> list[str]:
     return [str(k) for k in range(1, n + 1)]
 
 
-def _from_arrays(
-    arrays: dict[str, NDArray[Any]], path: str, columns: Columns
-) -> DomainRows:
+def _from_arrays(arrays: Arrays, path: str, columns: Columns) -> DomainRows:
     label = _array_name(arrays, path, columns, "label", LABEL_ARRAYS)
     id_ = _array_name(arrays, path, columns, "id", ID_ARRAYS)
     X = _matrix(arrays, path, (label, id_, *columns.drop))
@@ -288,7 +259,7 @@ def _from_arrays(
     return DomainRows(
         path=path,
         X=X.astype(np.float64),
-        ids=[as_text(value) for value in ids],
+        ids=[*map(as_text, ids)],
         labels=_texts(labels.tolist()),
         null_words=null_words(labels.tolist()),
         has_ids=id_ is not None,
@@ -297,11 +268,7 @@ def _from_arrays(
 
 
 def _array_name(
-    arrays: dict[str, NDArray[Any]],
-    path: str,
-    columns: Columns,
-    option: str,
-    usual: Sequence[str],
+    arrays: Arrays, path: str, columns: Columns, option: str, usual: Sequence[str]
 ) -> str | None:
     asked: str | None = getattr(columns, option)
     if asked in arrays:
@@ -317,9 +284,7 @@ def _array_name(
     return found[0] if found else None
 
 
-def _matrix(
-    arrays: dict[str, NDArray[Any]], path: str, others: Sequence[str | None]
-) -> NDArray[Any]:
+def _matrix(arrays: Arrays, path: str, others: Sequence[str | None]) -> NDArray[Any]:
     """Return X, or the only other matrix of numbers in a MATLAB file."""
     matrices = {
         name: array
@@ -348,21 +313,10 @@ def _texts(labels: Iterable[Any]) -> list[str]:
 def complete(
     rows: DomainRows, *, impute: bool = False, means: NDArray[np.float64] | None = None
 ) -> DomainRows:
-    """Return rows whose features are all finite.
+    """Return rows whose features are all finite, or raise DataError.
 
-    Parameters
-    ----------
-    rows : DomainRows
-        Rows as read.
-    impute : bool, default=False
-        Whether a number that is missing or not finite becomes the mean of its column.
-    means : ndarray of shape (d,), optional
-        The means to take; by default those of the finite numbers in the file.
-
-    Raises
-    ------
-    DataError
-        A number is missing and not to be imputed, or a column has none at all.
+    With `impute`, a number that is missing or not finite becomes the mean of its
+    column: of `means` (d,), or of the finite numbers in the file.
     """
     holes = ~np.isfinite(rows.X)
     if not holes.any():
@@ -376,7 +330,6 @@ def complete(
             "leave the column out with --drop, or take the means of columns with "
             "--impute."
         )
-    known = np.where(holes, 0.0, rows.X)
     if means is None or len(means) != rows.X.shape[1]:
         counts = (~holes).sum(axis=0)
         if not counts.all():
@@ -385,7 +338,7 @@ def complete(
                 f"{rows.place(0, column)}: the column has no number to take the mean "
                 "of. Leave it out with --drop."
             )
-        means = known.sum(axis=0) / counts
+        means = np.where(holes, 0.0, rows.X).sum(axis=0) / counts
     note = f"{counted(int(holes.sum()), 'number')} imputed"
     filled = np.where(holes, means, rows.X)
     return replace(rows, X=filled, notes=(*rows.notes, note))

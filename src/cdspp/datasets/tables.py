@@ -26,12 +26,7 @@ from cdspp.datasets.base import (
 )
 from cdspp.datasets.own_files import file_digests, read_kept
 from cdspp.datasets.table_files import Columns
-from cdspp.datasets.table_rows import (
-    DomainRows,
-    complete,
-    read_domain,
-    require_dropped,
-)
+from cdspp.datasets.table_rows import DomainRows, complete, read_domain, require_dropped
 
 __all__ = ["TablesDataset"]
 
@@ -40,32 +35,14 @@ class TablesDataset(Dataset):
     """A table or arrays a domain, read by `cdspp.datasets.table_rows.read_domain`.
 
     The classes are the labels of all domains; a domain may lack some, and rows without
-    a label are predicted, not scored.
+    a label are predicted, not scored. With `paired`, those whose id is in every table
+    are the same object instead, and neither source nor target rows.
 
-    Parameters
-    ----------
-    identifier : str
-        Name of the data set in configuration and paths.
-    tables : mapping of str to path
-        The file of each domain.
-    columns : mapping, optional
-        What the columns of `label` and `id` are called.
-    drop : sequence of str, optional
-        Columns to leave out, where they are there.
-    impute : bool, default=False
-        Whether numbers that are missing become the mean of their column.
-    paired : bool, default=False
-        Whether rows without a label whose id is in every table are pairs: they are the
-        same object, and neither source nor target rows.
-    keep_labels : sequence of str, optional
-        Labels that are classes as they are written, as `cdspp.keep_labels` takes them.
-    memory : path, optional
-        JSON file where digests of the files and what they hold are kept.
-
-    Raises
-    ------
-    ConfigError
-        The identifier or a domain's name cannot be part of a path.
+    `columns` says what those of `label` and `id` are called, `drop` which to leave out
+    where they are there; with `impute`, numbers that are missing become the mean of
+    their column; `keep_labels` are classes as they are written, as `cdspp.keep_labels`
+    takes them. The JSON file `memory` keeps digests of the files; what they hold is
+    kept beside it. ConfigError refuses a name that cannot be part of a path.
     """
 
     kind = "tables"
@@ -104,14 +81,7 @@ class TablesDataset(Dataset):
         return tuple(sorted(found - {""}))
 
     def contents(self) -> dict[str, dict[str, int]]:
-        """Return the number of rows of each class by domain; "" has those without.
-
-        Raises
-        ------
-        DataError
-            A file is missing or malformed, an id is there twice, or no row of a domain
-            has a label.
-        """
+        """Return the number of rows of each class by domain; "" has those without."""
         found: dict[str, dict[str, int]] = self._summary["contents"]
         return found
 
@@ -119,26 +89,21 @@ class TablesDataset(Dataset):
         """Return what the user should know of rows, ids and classes."""
         contents, words = self.contents(), self._summary["null_words"]
         labelled = {name: {*sizes} - {""} for name, sizes in contents.items()}
-        return [
-            *(
-                f"{self.tables[name]}: {sizes['']} of {sum(sizes.values())} rows have "
-                f"no label{words[name] and f' ({words[name]} among them)'}; as a "
-                "target they are predicted."
-                for name, sizes in contents.items()
-                if "" in sizes
-            ),
-            *lonely_classes(self.identifier, labelled),
-            *self._shared_note(),
+        notes = [
+            f"{self.tables[name]}: {sizes['']} of {sum(sizes.values())} rows have no "
+            f"label{words[name] and f' ({words[name]} among them)'}; as a target they "
+            "are predicted."
+            for name, sizes in contents.items()
+            if "" in sizes
         ]
-
-    def _shared_note(self) -> list[str]:
-        if not (shared := self._summary["shared"]):
-            return []
-        return [
-            f"{self.identifier}: {counted(shared, 'id')} in more than one table: taken "
-            "for the same thing, and not tested where its label is in the source "
-            "(overlap: exclude). Give other ids if that is not so."
-        ]
+        notes += lonely_classes(self.identifier, labelled)
+        if shared := self._summary["shared"]:
+            notes.append(
+                f"{self.identifier}: {counted(shared, 'id')} in more than one table: "
+                "taken for the same thing, and not tested where its label is in the "
+                "source (overlap: exclude). Give other ids if that is not so."
+            )
+        return notes
 
     def fingerprint(self) -> str:
         """Return a digest of the files' content and of how they are read."""
@@ -147,8 +112,7 @@ class TablesDataset(Dataset):
                 raise DataError(f"{path}: no such file.")
         digests = file_digests(list(self.tables.values()), self.memory)
         how = [list(self.tables), self.columns, self.drop, self.impute, self.paired]
-        how.append(self.kept)
-        text = json.dumps([list(digests.values()), how], sort_keys=True)
+        text = json.dumps([list(digests.values()), [*how, self.kept]], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:
@@ -176,15 +140,8 @@ class TablesDataset(Dataset):
                 f"data set {self.identifier}: paired rows need ids in every table. "
                 "Name their column (columns: {id: ...}), or leave out paired."
             )
-        unlabelled = [
-            {
-                name
-                for name, label in zip(rows.ids, rows.labels, strict=True)
-                if not label
-            }
-            for rows in self._rows.values()
-        ]
-        if not (found := set.intersection(*unlabelled)):
+        found = set.intersection(*map(_unlabelled_ids, self._rows.values()))
+        if not found:
             raise DataError(
                 f"data set {self.identifier}: no row without a label has its id in "
                 "every table, so none is paired. Add such rows, or leave out paired."
@@ -194,27 +151,21 @@ class TablesDataset(Dataset):
     @cached_property
     def _summary(self) -> dict[str, Any]:
         """Numbers of rows by class, and of shared ids; kept, where there is memory."""
-        kept = None
-        if self.memory is not None:
-            kept = Path(self.memory).with_name("contents.json")
+        kept = self.memory and Path(self.memory).with_name("contents.json")
         stamp, known = self.fingerprint(), read_kept(kept)
         if known.get("fingerprint") == stamp:
             return known
         rows = self._rows
-        ids = Counter(
-            name for part in rows.values() if part.has_ids for name in part.ids
-        )
+        pairs = self._pairs
+        ids = Counter(id_ for part in rows.values() if part.has_ids for id_ in part.ids)
         found = {
             "fingerprint": stamp,
-            "contents": {
-                name: _counted_labels(part, len(self._pairs))
-                for name, part in rows.items()
-            },
+            "contents": {d: _counted_labels(r, len(pairs)) for d, r in rows.items()},
             "null_words": {name: part.null_words for name, part in rows.items()},
-            "shared": sum(n > 1 for name, n in ids.items() if name not in self._pairs),
-            "paired": len(self._pairs),
+            "shared": sum(n > 1 for name, n in ids.items() if name not in pairs),
+            "paired": len(pairs),
         }
-        if kept is not None:
+        if kept:
             write_json(kept, found)
         return found
 
@@ -231,7 +182,7 @@ class TablesDataset(Dataset):
 
     def _read(self, path: Path) -> DomainRows:
         # Labels are in every table; rows of one or another may have no name.
-        named = tuple(name for name in ("label",) if name in self.columns)
+        named = ("label",) if "label" in self.columns else ()
         columns = Columns(**self.columns, drop=self.drop, required=named)
         rows = complete(read_domain(path, columns), impute=self.impute)
         if not any(rows.labels):
@@ -243,6 +194,11 @@ class TablesDataset(Dataset):
         return rows
 
 
+def _unlabelled_ids(rows: DomainRows) -> set[str]:
+    pairs = zip(rows.ids, rows.labels, strict=True)
+    return {name for name, label in pairs if not label}
+
+
 def _counted_labels(rows: DomainRows, n_paired: int) -> dict[str, int]:
     """Count the labels of rows, and those without a label that are not paired."""
     counts = Counter(rows.labels)
@@ -251,13 +207,7 @@ def _counted_labels(rows: DomainRows, n_paired: int) -> dict[str, int]:
 
 
 def _in_a_study(message: str) -> str:
-    """Return a message on tables with keys of a study file in place of options.
-
-    Examples
-    --------
-    >>> _in_a_study("Name it by --label Kind, or leave it out with --drop Kind.")
-    'Name it by columns: {label: Kind}, or leave it out with drop: [Kind].'
-    """
+    """Return a message on tables with keys of a study file in place of options."""
     message = re.sub(r"--(label|id) ([^\s,.]+)", r"columns: {\1: \2}", message)
     message = re.sub(r"--drop ([^\s,.]+)", r"drop: [\1]", message)
     message = message.replace("--impute", "impute: true").replace("--drop", "drop")

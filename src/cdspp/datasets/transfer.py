@@ -33,28 +33,11 @@ class NotThereError(DataError):
 def download(url: str, path: Path, name: str, size: int | None = None) -> None:
     """Write what an http(s) address gives to `path`; passing faults are tried again.
 
-    Parameters
-    ----------
-    url : str
-        The address.
-    path : Path
-        File to write; on failure it may hold a part.
-    name : str
-        What the file is called in the log.
-    size : int, optional
-        Number of bytes that it has; `MOST_BYTES` at most where that is not known.
-
-    Raises
-    ------
-    NotThereError
-        The server does not have it (404).
-    DataError
-        It could not be had: the message says why. More came than it may have, or the
-        transfer was slower than `LEAST_SPEED`.
-    DiskFullError
-        There is no space left.
-    NotWritableError
-        `path` cannot be written.
+    The file is called `name` in the log, and has `size` bytes, or `MOST_BYTES` at most
+    where that is not known. On failure `path` may hold a part. NotThereError says that
+    the server does not have it (404), another DataError that more came than it may
+    have, or that the transfer was slower than `LEAST_SPEED`, or what else went wrong;
+    errors of writing are those of `cdspp.core.faults.tell_fault`.
     """
     from urllib3.exceptions import HTTPError
 

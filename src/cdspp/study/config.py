@@ -10,8 +10,8 @@ from typing import Any
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.names import BASELINE, MAIN, NO_SCALE, REFERENCE
 from cdspp.datasets import Dataset, own_dataset
-from cdspp.datasets.base import digests_path
-from cdspp.datasets.catalogue import holds_data, load_catalogue
+from cdspp.datasets.base import KINDS, digests_path
+from cdspp.datasets.catalogue import load_catalogue
 from cdspp.methods import method_class
 from cdspp.study.checks import CrossCheck
 from cdspp.study.guest_methods import welcome_guests
@@ -141,7 +141,7 @@ def _datasets(
             paired=entry.get("paired", 0),
         )
         for name, entry in load_catalogue(catalogue).items()
-        if holds_data(entry)
+        if entry["kind"] in KINDS
     }
     for i, entry in enumerate(sound.config.get("datasets", [])):
         if ("datasets", i) in sound.broken:
