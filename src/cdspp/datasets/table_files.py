@@ -33,6 +33,7 @@ __all__ = ["ID", "LABEL", "Arrays", "Columns", "missing_name", "read_file"]
 Arrays = dict[str, NDArray[Any]]
 
 LABEL, ID = "label", "id"
+UTF8, WINDOWS = "utf-8-sig", "cp1252"
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 KNOWN = ".csv, .tsv, .txt (or these with .gz), .parquet, .xlsx, .npz or .mat"
 _CHILD = "import sys; from cdspp.datasets.table_files import _send; _send(sys.argv[1])"
@@ -40,17 +41,25 @@ _CHILD = "import sys; from cdspp.datasets.table_files import _send; _send(sys.ar
 
 @dataclass(frozen=True)
 class Columns:
-    """What the columns (or arrays) of a file are called.
+    """How the columns (or arrays) of a file are read.
 
     Labels and identifiers are by default in `label` and `id`, among arrays in `y`,
-    `label` or `labels` and in `ids` or `id`. What `drop` names is left out, where it is
-    there; `required` says which of "label" and "id" a file must have.
+    `label` or `labels` and in `ids` or `id`. `drop` leaves out columns by name, by
+    pattern (``site*``) or by kind ("text", "dates", "constant"), where they are there;
+    `required` says which of "label" and "id" a file must have. The other fields are
+    those of `cdspp.TableEncoder`; without an `encoding`, text is read as UTF-8, else
+    as UTF-16 where it begins so, else as Windows-1252.
     """
 
     label: str | None = None
     id: str | None = None
     drop: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
+    encoding: str | None = None
+    decimal: str | None = None
+    categories: str = "error"
+    dates: str = "error"
+    date_format: str | None = None
 
 
 def missing_name(path: object, option: str, name: str, known: Iterable[str]) -> str:
@@ -66,7 +75,8 @@ def missing_name(path: object, option: str, name: str, known: Iterable[str]) -> 
 def read_file(path: Path, columns: Columns) -> pd.DataFrame | Arrays:
     """Read cells or arrays by a file's ending; DataError says what else the file is.
 
-    The index of a table holds the number of each record less one.
+    The index of a table holds the number of each record less one, and its `attrs` may
+    have a note on the encoding.
     """
     suffix = path.suffix.lower()
     if suffix == ".gz" and (inner := Path(path.stem).suffix.lower()) in TEXT:
@@ -75,7 +85,7 @@ def read_file(path: Path, columns: Columns) -> pd.DataFrame | Arrays:
         raise DataError(f"{path}: expected a file that ends in {KNOWN}.")
     if not path.is_file():
         raise DataError(f"{path}: no such file.")
-    text = partial(_read_text, suffix=suffix, label=columns.label or LABEL)
+    text = partial(_read_text, suffix=suffix, columns=columns)
     kind, read = READERS.get(suffix, ("text", text))
     try:
         return read(path)
@@ -87,49 +97,94 @@ def read_file(path: Path, columns: Columns) -> pd.DataFrame | Arrays:
         raise DataError(f"{fault}. Save it again, or as CSV.") from error
 
 
-def _read_text(path: Path, suffix: str, label: str) -> pd.DataFrame:
+@dataclass(frozen=True)
+class _TextFile:
+    """A file of text, perhaps compressed, and its encoding."""
+
+    path: Path
+    encoding: str
+
+    def opened(self) -> IO[str]:
+        """Return the file open for reading."""
+        if self.path.suffix.lower() == ".gz":
+            return gzip.open(self.path, "rt", encoding=self.encoding, newline="")
+        return self.path.open(encoding=self.encoding, newline="")
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+
+def _read_text(path: Path, suffix: str, columns: Columns) -> pd.DataFrame:
     try:
-        separator = "\t" if suffix == ".tsv" else _separator(path, label)
-        return _with_header(_text_cells(path, separator))
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: not a text file in UTF-8 ({error}).") from error
+        encoding = columns.encoding or _encoding(path)
+        text = _TextFile(path, encoding)
+        label = columns.label or LABEL
+        separator = "\t" if suffix == ".tsv" else _separator(text, label)
+        table = _with_header(_text_cells(text, separator))
+    except LookupError as error:
+        raise DataError(
+            f"{path}: no encoding {encoding!r}. Expected one that Python knows, such as "
+            "cp1252 or utf-16."
+        ) from error
+    except UnicodeError as error:
+        raise DataError(
+            f"{path}: not a text file in {encoding} ({error}). Name its "
+            "encoding by --encoding, or save it again in UTF-8."
+        ) from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DataError(f"{path}: not a whole gzip file ({error}).") from error
+    if not columns.encoding and encoding != UTF8:
+        table.attrs["note"] = f"read as {encoding} (not UTF-8)"
+    return table
 
 
-def _opened(path: Path) -> IO[str]:
-    if path.suffix.lower() == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-    return path.open(encoding="utf-8-sig", newline="")
+def _encoding(path: Path) -> str:
+    """Return UTF-8, or UTF-16 where the file begins so, or what else can be read."""
+    opened = gzip.open if path.suffix.lower() == ".gz" else open
+    with opened(path, "rb") as stream:
+        first = stream.read(2)
+    if first in (b"\xff\xfe", b"\xfe\xff"):
+        return "utf-16"
+    try:
+        with _TextFile(path, UTF8).opened() as stream:
+            while stream.read(2**20):
+                pass
+    except UnicodeDecodeError:
+        with _TextFile(path, WINDOWS).opened() as stream:
+            text = stream.read(2**20)
+        # Bytes that are no letters there, and those of control: no text at all.
+        odd = sum(not (c.isprintable() or c in "\t\r\n") for c in text)
+        return UTF8 if odd else WINDOWS
+    return UTF8
 
 
-def _separator(path: Path, label: str) -> str:
+def _separator(path: _TextFile, label: str) -> str:
     """Return what separates the names of the header, the label among them if it can.
 
     Where nothing else speaks for one, it is a comma.
     """
     headers: dict[str, list[str]] = dict.fromkeys(SEPARATORS, [])
     for separator in SEPARATORS:
-        with _opened(path) as stream, suppress(csv.Error):  # a cell too long to be one
+        with path.opened() as stream, suppress(csv.Error):  # a cell too long to be one
             records = csv.reader(stream, delimiter=separator)
             filled = (cells for cells in records if "".join(cells).strip())
             headers[separator] = [cell.strip() for cell in next(filled, [])]
     return max(headers, key=lambda s: (label in headers[s], len(headers[s])))
 
 
-def _text_cells(path: Path, separator: str) -> pd.DataFrame:
+def _text_cells(path: _TextFile, separator: str) -> pd.DataFrame:
     """Return all cells as they stand there, the header first, without blank lines."""
     import pandas as pd
 
     try:
         # No cell stands for a missing value: a class may be called NA.
         cells = pd.read_csv(
-            path,
+            path.path,
             sep=separator,
             header=None,
             dtype=str,
             keep_default_na=False,
-            encoding="utf-8-sig",
+            encoding=path.encoding,
         )
     except pd.errors.EmptyDataError as error:
         raise DataError(f"{path}: empty. Expected a header and rows.") from error
@@ -138,7 +193,7 @@ def _text_cells(path: Path, separator: str) -> pd.DataFrame:
         unreadable = DataError(f"{path}: cannot be read as {told} ({error}).")
         is_open = "inside string" in str(error)
         raise _record_fault(path, separator, is_open) or unreadable from error
-    with _opened(path) as stream:
+    with path.opened() as stream:
         n_lines = sum(1 for line in stream if not line.isspace())
     # A short record is filled up with empty cells: only they, and cells of several
     # lines, make it worth a look.
@@ -148,10 +203,10 @@ def _text_cells(path: Path, separator: str) -> pd.DataFrame:
     return cells
 
 
-def _records(path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
+def _records(path: _TextFile, separator: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the records that are not blank, each with the line where it begins."""
     csv.field_size_limit(2**31 - 1)  # a stray quote may take in a whole file
-    with _opened(path) as stream:
+    with path.opened() as stream:
         lines, line = csv.reader(stream, delimiter=separator), 1
         for cells in lines:
             if len(cells) > 1 or "".join(cells).strip():
@@ -160,7 +215,7 @@ def _records(path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _record_fault(
-    path: Path, separator: str, open_quote: bool = False
+    path: _TextFile, separator: str, open_quote: bool = False
 ) -> DataError | None:
     """Return what is wrong with the first record that is not like the header.
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
+import fnmatch
 import math
 import os
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +19,14 @@ from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
 from cdspp.core.labels import NULL_WORDS, UNLABELLED, as_text, is_missing, null_words
-from cdspp.core.wording import counted
+from cdspp.core.wording import counted, shortened
+from cdspp.datasets.column_kinds import AMBIGUOUS, DATE, TEXT, column_kind, texts
+from cdspp.datasets.table_encoder import (
+    ERROR,
+    EncodedColumn,
+    TableEncoder,
+    column_faults,
+)
 from cdspp.datasets.table_files import (
     ID,
     LABEL,
@@ -34,6 +43,9 @@ __all__ = ["DomainRows", "complete", "read_domain", "require_dropped"]
 
 # What labels and identifiers are called among arrays.
 LABEL_ARRAYS, ID_ARRAYS = ("y", "label", "labels"), ("ids", "id")
+# Kinds of columns that may be left out.
+CONSTANT = "constant"
+KINDS = {"text": TEXT, "dates": DATE, CONSTANT: ""}
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0*")
 
 
@@ -47,7 +59,8 @@ class DomainRows:
     of the rows in the file, where a header is a record as well; `dropped` the columns
     to leave out that were there; `null_words` the words, counted, that stand where
     there is no label. `width` is the number of features in the file, where `scaling`
-    left X another, and `notes` is what else is to be said.
+    left X another, and `notes` is what else is to be said; the `encoder` of a table
+    turned its columns into X.
     """
 
     path: str
@@ -62,6 +75,7 @@ class DomainRows:
     width: int = 0
     notes: tuple[str, ...] = ()
     null_words: str = ""
+    encoder: TableEncoder | None = None
 
     def told(self, role: str) -> str:
         """Describe the rows in one line."""
@@ -115,28 +129,35 @@ class DomainRows:
 
 
 def read_domain(
-    path: str | os.PathLike[str], columns: Columns | None = None
+    path: str | os.PathLike[str],
+    columns: Columns | None = None,
+    encoder: TableEncoder | None = None,
 ) -> DomainRows:
     """Read a domain from a table or from arrays.
 
     A table has a header (CSV, TSV, Parquet, XLSX): `label` (empty, -1 or one of
     `NULL_WORDS` where unlabelled) and `id` are optional columns, all others are
     features; a first column without a name holds ids. Arrays (NPZ, MATLAB) are `X`, in
-    MATLAB also a matrix of another name, if wanted, `y` and `ids`. DataError says where
-    the file is malformed.
+    MATLAB also a matrix of another name, if wanted, `y` and `ids`. With the `encoder`
+    of another table, the features are those of that table, matched by name. DataError
+    says where the file is malformed.
     """
     columns = columns or Columns()
     content = read_file(Path(path), columns)
-    of_kind: Any = _from_arrays if isinstance(content, dict) else _from_table
-    rows: DomainRows = of_kind(content, str(path), columns)
+    if isinstance(content, dict):
+        rows = _from_arrays(content, str(path), columns)
+    else:
+        rows = _from_table(content, str(path), columns, encoder)
     if not rows.X.size:
         raise DataError(f"{path}: expected rows of features, found none.")
     return rows
 
 
-def _from_table(table: pd.DataFrame, path: str, columns: Columns) -> DomainRows:
+def _from_table(
+    table: pd.DataFrame, path: str, columns: Columns, encoder: TableEncoder | None
+) -> DomainRows:
     label, id_ = columns.label or LABEL, columns.id or ID
-    header, notes = list(table), []
+    header, notes = list(table), [*filter(None, [table.attrs.get("note")])]
     for option in columns.required:
         asked = getattr(columns, option)
         if asked and asked not in header:
@@ -144,35 +165,76 @@ def _from_table(table: pd.DataFrame, path: str, columns: Columns) -> DomainRows:
     if header[0] == "":  # the index of a data frame, as pandas writes it
         if id_ in header:
             table, header = table.iloc[:, 1:], header[1:]
-            notes = ["the column without a name left out"]
+            notes.append("the column without a name left out")
         else:
             header[0] = id_
-            notes = ["ids from the column without a name"]
-    features = _feature_names(header, path, columns)
+            notes.append("ids from the column without a name")
     rows = table.set_axis(header, axis="columns")
+    dropped, matched = _dropped(rows, path, columns)
+    features = _feature_names(header, path, columns, dropped)
+    if encoder is None:
+        encoder = _learned(rows[features], path, columns)
+    else:
+        notes += _matched(features, path, encoder)
+    X = _encoded(rows, path, encoder)
     labels = rows[label].tolist() if label in rows else [""] * len(rows)
     has_ids = id_ in rows
     return DomainRows(
         path=path,
-        X=_numbers(rows[features], path),
+        X=X,
         ids=[*map(as_text, rows[id_])] if has_ids else _numbered(len(rows)),
         labels=_texts(labels),
-        features=tuple(features),
+        features=tuple(encoder.get_feature_names_out()),
         records=[int(number) + 1 for number in rows.index],
         has_ids=has_ids,
-        dropped=tuple(name for name in columns.drop if name in header),
-        notes=tuple(notes),
+        dropped=matched,
+        notes=(*notes, *encoder.notes(), *_unseen(rows, encoder)),
         null_words=null_words(labels),
+        encoder=encoder,
     )
 
 
-def _feature_names(header: Sequence[str], path: str, columns: Columns) -> list[str]:
+def _dropped(
+    rows: pd.DataFrame, path: str, columns: Columns
+) -> tuple[set[str], tuple[str, ...]]:
+    """Return the columns to leave out, and which of `columns.drop` found any.
+
+    A name counts before a kind of the same name, and a kind before a pattern.
+    """
+    named = {columns.label or LABEL, columns.id or ID}
+    header = [name for name in rows if name not in named]
+    found: dict[str, set[str]] = {}
+    for text in columns.drop:
+        if text in rows:
+            found[text] = {text}
+        elif text in KINDS:
+            kinds = {
+                name: column_kind(rows[name], columns.decimal)[0] for name in header
+            }
+            found[text] = {
+                name for name in header if _is_of_kind(rows[name], kinds[name], text)
+            }
+        else:
+            found[text] = set(fnmatch.filter(header, text))
+    there = tuple(text for text, names in found.items() if names or text in KINDS)
+    return set().union(*found.values()), there
+
+
+def _is_of_kind(cells: pd.Series, kind: str, asked: str) -> bool:
+    if asked == CONSTANT:
+        return len({*texts(cells)}) <= 1
+    return kind == KINDS[asked]
+
+
+def _feature_names(
+    header: Sequence[str], path: str, columns: Columns, dropped: Collection[str]
+) -> list[str]:
     """Return the columns that are features, none of which looks like another part."""
     for name, count in Counter(header).items():
         if count > 1:
             raise DataError(f"{path}: the header has the column {name!r} twice.")
     named = {LABEL: columns.label or LABEL, ID: columns.id or ID}
-    others = {*named.values(), *columns.drop}
+    others = {*named.values(), *dropped}
     features = [name for name in header if name not in others]
     for name in features:
         for option, there in named.items():
@@ -186,44 +248,77 @@ def _feature_names(header: Sequence[str], path: str, columns: Columns) -> list[s
     return features
 
 
-def _numbers(cells: pd.DataFrame, path: str) -> NDArray[np.float64]:
-    """Return the features, or refuse the first cell, row by row, that is no number."""
-    X, faults = np.empty(cells.shape), []
-    for k, (_, column) in enumerate(cells.items()):
-        X[:, k], wrong = _read_column(column)
-        faults += [(row, k) for row in wrong]
-    if not faults:
-        return X
-    row, k = min(faults)
-    cell, name, record = cells.iloc[row, k], cells.columns[k], cells.index[row] + 1
-    shown = repr(cell) if len(repr(cell)) <= 40 else f"{repr(cell)[:37]}..."
-    remedy = (
-        "Every column but those of labels and ids is a feature: name them by --label "
-        f"and --id, or leave this one out with --drop {shlex.quote(name)}."
+def _learned(cells: pd.DataFrame, path: str, columns: Columns) -> TableEncoder:
+    """Return how the features of a table become numbers, or name all that cannot."""
+    encoder = TableEncoder(
+        categories=columns.categories,
+        dates=columns.dates,
+        decimal=columns.decimal,
+        date_format=columns.date_format,
     )
-    if isinstance(cell, str) and re.fullmatch(r"[+-]?\d*,\d+", cell.strip()):
-        remedy = "Write a decimal point."
-    raise DataError(
-        f"{path}: record {record}, column {name!r}: {shown} is not a number. {remedy}"
+    encoder.learn(cells)
+    faults = list(column_faults(encoder.columns_, cells))
+    if faults:
+        raise DataError(f"{path}: {_told(faults)}")
+    return encoder
+
+
+def _told(faults: Sequence[tuple[EncodedColumn, str]]) -> str:
+    """Name the faults of columns, and what the user can do about each kind."""
+    found = [column for column, _ in faults]
+    kinds = {column.kind for column in found if column.form == ERROR}
+    remedies = []
+    if TEXT in kinds:
+        remedies.append("encode text by --categories one-hot or frequency")
+    if DATE in kinds:
+        remedies.append("encode dates by --dates number or parts")
+    if any(column.sign == AMBIGUOUS for column in found):
+        remedies.append("say how dates are written by --date-format (%d/%m/%Y)")
+    names = " ".join(f"--drop {shlex.quote(column.name)}" for column in found[:5])
+    remedies.append(f"leave columns out by {names}")
+    told = "; ".join(fault for _, fault in faults[:5])
+    more = f"; and {len(faults) - 5} columns more" if len(faults) > 5 else ""
+    either = ", ".join(remedies)
+    return (
+        f"{told}{more}. Every column but those of labels and ids is a feature: name "
+        f"them by --label and --id, or {either}."
     )
 
 
-def _read_column(column: pd.Series) -> tuple[Any, list[int]]:
-    """Read a feature: its numbers, and the row of the first cell that holds none.
+def _matched(features: Sequence[str], path: str, encoder: TableEncoder) -> list[str]:
+    """Check that a table has the columns of a fit; return a note on further ones."""
+    known = [column.name for column in encoder.columns_]
+    extra = [name for name in features if name not in known]
+    lacking = [name for name in known if name not in features]
+    if lacking:
+        near = {name: difflib.get_close_matches(name, extra, n=1) for name in lacking}
+        shown = [f"{k!r} ({near[k][0]!r}?)" if near[k] else repr(k) for k in lacking]
+        raise DataError(
+            f"{path}: the feature columns are not those that the model was fitted on. "
+            f"It lacks {counted(len(lacking), 'column')}: {shortened(shown, 5)}"
+            + (f"; it has {shortened([*map(repr, extra)], 5)} besides" if extra else "")
+            + ". Rename or add them."
+        )
+    if not extra:
+        return []
+    n_extra = counted(len(extra), "column")
+    return [f"left out: {n_extra} that the model does not know ({shortened(extra)})"]
 
-    Text is read as Python's own `float` reads it, to the last bit; NaN is missing.
-    """
-    import pandas as pd
 
-    if pd.api.types.is_numeric_dtype(column.dtype):
-        return column.to_numpy(dtype=np.float64, na_value=np.nan), []
-    cells = column.to_numpy(dtype=object)
+def _encoded(
+    rows: pd.DataFrame, path: str, encoder: TableEncoder
+) -> NDArray[np.float64]:
     try:
-        return cells.astype(np.float64), []
-    except (TypeError, ValueError):
-        values = np.array([_number(cell) for cell in cells])
-    gaps: list[int] = np.flatnonzero(np.isnan(values)).tolist()
-    return values, [row for row in gaps if not _is_missing(cells[row])][:1]
+        return encoder.transform(rows)
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error
+
+
+def _unseen(rows: pd.DataFrame, encoder: TableEncoder) -> list[str]:
+    found = encoder.unseen(rows)
+    return [
+        f"{name}: {n} of a value that the fit did not see" for name, n in found.items()
+    ]
 
 
 def _is_missing(cell: Any) -> bool:
