@@ -56,9 +56,9 @@ class CommonSpaceMethod(
             The rows in the common space.
         """
         check_is_fitted(self)
+        rows = self._checked_rows(X, reset=False)
         return rowwise(
-            lambda rows: (self._place_target(self._prepare_target(rows)),),
-            self._new_rows(X),
+            lambda part: (self._place_target(self._prepare_target(part)),), rows
         )[0]
 
     def transform_source(self, X: ArrayLike) -> Float:
