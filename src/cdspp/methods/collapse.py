@@ -52,7 +52,7 @@ REMEDY = (
 
 
 class Collapse(NamedTuple):
-    """What has collapsed, if anything, and what to say of it after the method's name."""
+    """What has collapsed, if anything; `sentence` follows the method's name."""
 
     kind: str = ""
     sentence: str = ""
