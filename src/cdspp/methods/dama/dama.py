@@ -151,20 +151,18 @@ class DAMASup(SubspaceRecogniser):
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
         prepared = self._prepare(problem)
-        source = self._domain(prepared.X_source, prepared.y_source)
+        source = Domain(prepared.X_source, prepared.y_source, int(self.n_neighbors))
         return self._fit_prepared(source, prepared)
 
     def _fit_prepared(self, source: Domain, problem: Problem) -> list[Round]:
-        target = self._domain(problem.X_labelled, problem.y_labelled)
-        self._fit_target(source, target, problem.n_classes)
+        self._fit_target(source, problem.X_labelled, problem.y_labelled)
         return []
 
-    def _domain(self, X: Float, codes: Int) -> Domain:
-        return Domain(X, codes, int(self.n_neighbors))
-
-    def _fit_target(self, source: Domain, target: Domain, n_classes: int) -> None:
+    def _fit_target(self, source: Domain, X: Float, codes: Int) -> None:
         """Fit projections and classifier on the source and the target rows in use."""
-        alignment = align(
+        target = Domain(X, codes, int(self.n_neighbors))
+        n_classes = len(self.classes_)
+        self.projection_source_, self.projection_, self.eigenvalues_ = align(
             source,
             target,
             n_classes,
@@ -173,12 +171,9 @@ class DAMASup(SubspaceRecogniser):
             n_components=self.n_components,
             scaling=self.eigenvector_scaling,
         )
-        self.projection_source_ = alignment.source
-        self.projection_ = alignment.target
-        self.eigenvalues_ = alignment.eigenvalues
-        projected_target = target.X[target.labelled] @ alignment.target
+        placed = target.X[target.labelled] @ self.projection_
         self._recogniser = SubspaceClassifier.fit(
-            np.vstack([source.X @ alignment.source, projected_target]),
+            np.vstack([source.X @ self.projection_source_, placed]),
             np.concatenate([source.codes, target.known]),
             n_classes,
             center=True,
@@ -225,12 +220,9 @@ class DAMA(DAMASup):
         return [(size.n_target, size.n_labelled)]
 
     def _fit_prepared(self, source: Domain, problem: Problem) -> list[Round]:
+        X = np.vstack([problem.X_labelled, problem.X_unlabelled])
         unknown = np.full(len(problem.X_unlabelled), UNLABELLED)
-        target = self._domain(
-            np.vstack([problem.X_labelled, problem.X_unlabelled]),
-            np.concatenate([problem.y_labelled, unknown]),
-        )
-        self._fit_target(source, target, problem.n_classes)
+        self._fit_target(source, X, np.concatenate([problem.y_labelled, unknown]))
         return []
 
 
@@ -310,11 +302,8 @@ class DAMAPlus(DAMASup):
         X_unlabelled = problem.X_unlabelled
 
         def fit_predict(selected: Int, codes: Int) -> Round:
-            target = self._domain(
-                np.vstack([problem.X_labelled, X_unlabelled[selected]]),
-                np.concatenate([problem.y_labelled, codes]),
-            )
-            self._fit_target(source, target, problem.n_classes)
+            X = np.vstack([problem.X_labelled, X_unlabelled[selected]])
+            self._fit_target(source, X, np.concatenate([problem.y_labelled, codes]))
             entry = self._single_round(X_unlabelled)
             if self.keep_projections:
                 kept = (self.projection_source_, self.projection_)
