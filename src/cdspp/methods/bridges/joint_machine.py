@@ -50,19 +50,7 @@ def stacked(parts: list[Any], *, columns: bool = False) -> Any:
 @storable
 @dataclass(frozen=True, eq=False)
 class LinearMachine:
-    """A linear machine for each class against all others.
-
-    Attributes
-    ----------
-    weights : ndarray of shape (d, n_present)
-        Of the features.
-    intercepts : ndarray of shape (n_present,)
-        Constants.
-    present : ndarray of shape (n_present,)
-        Class codes.
-    n_classes : int
-        Number of classes.
-    """
+    """A linear machine for each class present: weights (d, n_present), intercepts."""
 
     weights: Float
     intercepts: Float

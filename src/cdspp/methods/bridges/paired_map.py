@@ -37,24 +37,10 @@ def ridge_map(A: Float, B: Float) -> tuple[Float, float]:
 
         \min_W \lVert A W - B \rVert_F^2 + \lambda \lVert W \rVert_F^2
 
-    Parameters
-    ----------
-    A : ndarray of shape (m, d_s)
-        Paired rows of the source.
-    B : ndarray of shape (m, d_t)
-        Those of the target.
-
-    Returns
-    -------
-    W : ndarray of shape (d_s, d_t)
-        The map.
-    penalty : float
-        ``lambda``: of 1e-3 to 1e2 times the mean squared singular value of `A`, that
-        with the least generalised cross-validation error ``m rss / (m - df)^2``.
-
-    Notes
-    -----
-    One singular value decomposition serves all penalties: O(m d_s min(m, d_s)).
+    The penalty ``lambda`` is, of 1e-3 to 1e2 times the mean squared singular value of
+    `A`, that with the least generalised cross-validation error
+    ``m rss / (m - df)^2``. One singular value decomposition serves all of them:
+    O(m d_s min(m, d_s)).
     """
     U, values, Vt = linalg.svd(A, full_matrices=False, check_finite=False)
     squares, targets = values**2, U.T @ B

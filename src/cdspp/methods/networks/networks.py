@@ -25,8 +25,7 @@ from cdspp.methods.networks.trained_network import (
     TrainedLayer,
 )
 from cdspp.methods.shared.common_subspace import CommonSpaceMethod
-from cdspp.methods.shared.constraints import COUNT, POSITIVE
-from cdspp.methods.shared.requirements import require_every_class
+from cdspp.methods.shared.constraints import COUNT, POSITIVE, require_every_class
 
 if TYPE_CHECKING:
     import torch

@@ -41,27 +41,13 @@ SUBSPACE_CONSTRAINTS: Mapping[str, list[Any]] = {
 class NearestMean:
     """Nearest class mean; the confidence is the softmax of the negative distances.
 
-    Attributes
-    ----------
-    means : ndarray of shape (n_present, n_components)
-        Class means, of unit length or as they are.
-    present : ndarray of shape (n_present,)
-        Codes of the classes that have a mean.
-    n_classes : int
-        Number of classes.
+    `means`, of unit length or as they are, are those of the classes with codes
+    `present`.
     """
 
     means: Float
     present: Int
     n_classes: int
-
-    @classmethod
-    def fit(
-        cls, Z: Float, codes: Int, n_classes: int, *, normalize: bool
-    ) -> NearestMean:
-        """Average the rows of each class."""
-        sums = class_sums(Z, codes, n_classes)
-        return cls.of_sums(sums, counts(codes, n_classes), normalize=normalize)
 
     @classmethod
     def of_sums(cls, sums: Float, sizes: Float, *, normalize: bool) -> NearestMean:
@@ -102,12 +88,7 @@ class _Wrapped:
 class SubspaceClassifier:
     """A classifier fitted on the projected labelled rows of both domains.
 
-    Attributes
-    ----------
-    mean : ndarray of shape (n_components,)
-        Mean of the labelled projected rows, zero without centring.
-    inner : NearestMean or wrapped scikit-learn classifier
-        Classifier of centred rows of unit length.
+    They are centred by `mean`, zero without centring, and scaled to unit length.
     """
 
     mean: Float
@@ -127,10 +108,10 @@ class SubspaceClassifier:
         """Fit on projected labelled rows `Z` of shape (n, n_components)."""
         mean = Z.mean(axis=0) if center else np.zeros(Z.shape[1])
         Z = row_normalise(Z - mean)
-        if classifier is None:
-            nearest = NearestMean.fit(Z, codes, n_classes, normalize=normalize_means)
-            return cls(mean, nearest)
-        return cls(mean, _Wrapped(clone(classifier).fit(Z, codes), n_classes))
+        if classifier is not None:
+            return cls(mean, _Wrapped(clone(classifier).fit(Z, codes), n_classes))
+        sums, sizes = class_sums(Z, codes, n_classes), counts(codes, n_classes)
+        return cls(mean, NearestMean.of_sums(sums, sizes, normalize=normalize_means))
 
     @classmethod
     def fit_chunks(
@@ -148,8 +129,7 @@ class SubspaceClassifier:
         for Z, codes in chunks:
             sums += class_sums(row_normalise(Z - mean), codes, n_classes)
             sizes += counts(codes, n_classes)
-        nearest = NearestMean.of_sums(sums, sizes, normalize=normalize_means)
-        return cls(mean, nearest)
+        return cls(mean, NearestMean.of_sums(sums, sizes, normalize=normalize_means))
 
     def embed(self, Z: Float) -> Float:
         """Return projected rows centred and scaled to unit length."""

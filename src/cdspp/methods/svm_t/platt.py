@@ -26,25 +26,12 @@ def _loss(z: NDArray[np.float64], targets: NDArray[np.float64]) -> float:
 def fit_sigmoid(
     values: NDArray[np.float64], positive: NDArray[np.bool_]
 ) -> tuple[float, float]:
-    r"""Fit ``p(f) = 1 / (1 + exp(A f + B))`` by regularised maximum likelihood.
+    r"""Fit ``p(f) = 1 / (1 + exp(A f + B))`` by regularised maximum likelihood [1]_.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Decision values of rows that did not take part in the fit.
-    positive : boolean ndarray of shape (n,)
-        Rows of the positive class.
-
-    Returns
-    -------
-    A, B : float
-        Slope and offset. The slope is negative where larger values mean the positive
-        class; uninformative values may invert it, which is kept.
-
-    Notes
-    -----
-    Newton's method with backtracking on the targets ``(N_+ + 1) / (N_+ + 2)`` and
-    ``1 / (N_- + 2)``, in O(n) a step.
+    To decision values of rows that took no part in the fit of their machine. The slope
+    A is negative where larger values mean the positive class; uninformative values may
+    invert it, which is kept. Newton's method with backtracking on the targets
+    ``(N_+ + 1) / (N_+ + 2)`` and ``1 / (N_- + 2)``, in O(n) a step.
 
     References
     ----------
@@ -85,12 +72,6 @@ def gnu_random(seed: int = 1) -> Iterator[int]:
     An additive feedback generator: each number is the sum of those 3 and 31 places
     before it, modulo 2^32, without its lowest bit. The first 31 come from a linear
     congruential generator, and the next 310 sums are not given out.
-
-    Examples
-    --------
-    >>> from itertools import islice
-    >>> list(islice(gnu_random(), 3))
-    [1804289383, 846930886, 1681692777]
     """
     state = [seed]
     while len(state) < 31:

@@ -83,12 +83,7 @@ class SVMT(HeterogeneousClassifier):
         "C": [POSITIVE],
     }
 
-    def __init__(
-        self,
-        strategy: str = "ovo",
-        l2: bool = True,
-        C: float = 1.0,
-    ) -> None:
+    def __init__(self, strategy: str = "ovo", l2: bool = True, C: float = 1.0) -> None:
         self.strategy = strategy
         self.l2 = l2
         self.C = C
