@@ -101,9 +101,6 @@ class GuestClassifier(HeterogeneousClassifier):
 class TransductiveGuest(TransductiveClassifier, GuestClassifier):
     """A class from outside that labels the rows it is fitted on and no others."""
 
-    def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
-        return TransductiveClassifier._predict_codes(self, X)
-
 
 class MadeElsewhere(TransductiveClassifier):
     """Predictions that are made elsewhere; the fit stage takes them from their file."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -25,7 +24,7 @@ __all__ = ["ROUNDS", "JointMachine", "LinearMachine", "stacked", "unit_rows"]
 
 # The labelled target rows together weigh this share of the source, or their number.
 TARGET_SHARE = 0.25
-ROUNDS: Mapping[str, list[Any]] = {"max_iter": [COUNT]}
+ROUNDS: dict[str, list[Any]] = {"max_iter": [COUNT]}
 
 
 def unit_rows(X: Any) -> Any:
@@ -93,7 +92,7 @@ class JointMachine(CommonSpaceMethod, ConfidentClassifier):
     accepts_sparse = True
     needs_bridge = True
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {"C": [POSITIVE]}
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"C": [POSITIVE]}
 
     C: float
     _machine: LinearMachine

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy import linalg
@@ -122,9 +121,8 @@ class PairedMap(JointMachine):
     supervised = True
     bridges = frozenset({PAIRS})
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
-        **JointMachine._parameter_constraints,
-        "n_components": [COUNT],
+    _parameter_constraints = JointMachine._parameter_constraints | {
+        "n_components": [COUNT]
     }
 
     map_: Float
@@ -211,10 +209,8 @@ class PairedMapPlus(PairedMap):
 
     Attributes
     ----------
-    map_, penalty_, n_features_source_
+    map_, penalty_, n_features_source_, classes_, transduction_, history_
         As in `PairedMap`.
-    classes_, transduction_, history_, n_iter_, n_features_in_
-        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
 
     See Also
     --------
@@ -225,10 +221,7 @@ class PairedMapPlus(PairedMap):
     display_name = "paired map+"
     supervised = False
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
-        **PairedMap._parameter_constraints,
-        **ROUNDS,
-    }
+    _parameter_constraints = PairedMap._parameter_constraints | ROUNDS
 
     def __init__(
         self, C: float = 1.0, n_components: int = 100, max_iter: int = 5
@@ -257,10 +250,8 @@ class Procrustes(PairedMap):
 
     Attributes
     ----------
-    map_, n_features_source_
-        As in `PairedMap`; `penalty_` is zero.
-    classes_, transduction_, history_, n_iter_, n_features_in_
-        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
+    map_, penalty_, n_features_source_, classes_, transduction_, history_
+        As in `PairedMap`; the penalty is zero.
 
     See Also
     --------

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -127,10 +126,8 @@ class SharedColumnsPlus(SharedColumns):
 
     Attributes
     ----------
-    columns_source_, columns_, n_features_source_
+    columns_source_, columns_, n_features_source_, classes_, transduction_, history_
         As in `SharedColumns`.
-    classes_, transduction_, history_, n_iter_, n_features_in_
-        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
 
     See Also
     --------
@@ -147,10 +144,7 @@ class SharedColumnsPlus(SharedColumns):
     display_name = "shared columns+"
     supervised = False
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
-        **SharedColumns._parameter_constraints,
-        **ROUNDS,
-    }
+    _parameter_constraints = SharedColumns._parameter_constraints | ROUNDS
 
     def __init__(self, C: float = 1.0, max_iter: int = 5) -> None:
         super().__init__(C)
@@ -181,10 +175,8 @@ class EasyAdapt(SharedColumns):
 
     Attributes
     ----------
-    columns_source_, columns_, n_features_source_
+    columns_source_, columns_, n_features_source_, classes_, transduction_, history_
         As in `SharedColumns`.
-    classes_, transduction_, history_, n_iter_, n_features_in_
-        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
 
     References
     ----------

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy import linalg
@@ -111,8 +110,7 @@ class CDSPPBridge(CDSPP):
     display_name = "CDSPP+bridge"
     bridges = frozenset({SHARED, PAIRS})
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
-        **CDSPP._parameter_constraints,
+    _parameter_constraints = CDSPP._parameter_constraints | {
         "mu": [None, NON_NEGATIVE],
         "pair_weight": [NON_NEGATIVE],
     }

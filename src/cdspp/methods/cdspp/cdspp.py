@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.utils._param_validation import HasMethods, StrOptions
@@ -16,7 +15,6 @@ from cdspp.methods.cdspp.structure_preserving import Projection, solve_projectio
 from cdspp.methods.shared.constraints import COUNT
 from cdspp.methods.shared.pseudo_labelling import selective_pseudo_labelling
 from cdspp.methods.shared.subspace_classifier import (
-    SUBSPACE_CONSTRAINTS,
     SubspaceClassifier,
     SubspaceRecogniser,
 )
@@ -110,8 +108,7 @@ class CDSPPSup(SubspaceRecogniser):
         ),
     }
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
-        **SUBSPACE_CONSTRAINTS,
+    _parameter_constraints = SubspaceRecogniser._parameter_constraints | {
         "center": ["boolean"],
         "normalize_means": ["boolean"],
         "classifier": [
@@ -317,8 +314,7 @@ class CDSPP(CDSPPSup):
     display_name = "CDSPP"
     supervised = False
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
-        **CDSPPSup._parameter_constraints,
+    _parameter_constraints = CDSPPSup._parameter_constraints | {
         "max_iter": [COUNT],
         "selection": [StrOptions({"class", "all"})],
         "final_fit": ["boolean"],

@@ -134,35 +134,22 @@ class Side:
         """Solve ``Q = K^{-1} M`` for the classes with rows in both domains.
 
         Only these, `shared`, couple the domains; `other` are the class sizes of the
-        other one.
+        other one. Where rows are fewer than features, the matrix to factorise is
+        ``F X X^T F + alpha I`` with ``F = L^{1/2}``, diagonal plus one rank-one term a
+        class: ``Y = F Y / sqrt(extra)`` for shared classes, hence
+        ``K^{-1} M = X^T F (F X X^T F + alpha I)^{-1} Y`` scaled.
         """
-        n, d = self.X.shape
-        solve = self._solve_by_rows if n < d else self._solve_by_features
-        Z, expand = solve(other / 2.0, shared)
-        return ClosedForm(self.indicator[:, shared].T @ Z, expand, lambda U: Z @ U)
-
-    def _solve_by_features(
-        self, extra: Float, shared: NDArray[np.bool_]
-    ) -> tuple[Float, Callable[[Float], Float]]:
-        """Factorise ``X^T W X - M M^T + alpha I`` of size d x d."""
-        factor, M = self._factor_of_features(extra), self.sums[:, shared]
-        Q = linalg.cho_solve(factor, M, check_finite=False)
-        return self.X @ Q, lambda U: Q @ U
-
-    def _solve_by_rows(
-        self, extra: Float, shared: NDArray[np.bool_]
-    ) -> tuple[Float, Callable[[Float], Float]]:
-        """Factorise ``F X X^T F + alpha I`` of size n x n, with ``F = L^{1/2}``.
-
-        `F` is diagonal plus one rank-one term a class. ``Y = F Y / sqrt(extra)`` for
-        shared classes, hence ``K^{-1} M = X^T F (F X X^T F + alpha I)^{-1} Y`` scaled.
-        """
+        (n, d), extra, Y = self.X.shape, other / 2.0, self.indicator[:, shared]
+        if n >= d:
+            factor, M = self._factor_of_features(extra), self.sums[:, shared]
+            Q = linalg.cho_solve(factor, M, check_finite=False)
+            Z = self.X @ Q
+            return ClosedForm(Y.T @ Z, lambda U: Q @ U, lambda U: Z @ U)
         factor, scale, shift = self._factor_of_rows(extra)
-        Y = self.indicator[:, shared]
         B = linalg.cho_solve(factor, Y, check_finite=False) / np.sqrt(extra[shared])
         B = self._root(scale, shift, B)
         Z = linalg.blas.dsymm(1.0, self.gram, B)
-        return Z, lambda U: self.X.T @ (B @ U)
+        return ClosedForm(Y.T @ Z, lambda U: self.X.T @ (B @ U), lambda U: Z @ U)
 
     def inverse(self, other: Float) -> Inverse:
         """Return ``K^{-1}``, factorised by the smaller side."""
@@ -265,16 +252,12 @@ class ChunkedSide:
         K, sums = np.zeros((d, d), order="F"), np.zeros((self.n_classes, d))
         for part in self.parts:
             for rows, codes in part.chunks():
-                sums += _indicator(codes, self.n_classes) @ rows
+                n = len(codes)  # a class indicator matrix with a number a row
+                stored = np.ones(n), codes, np.arange(n + 1)
+                sums += sparse.csc_array(stored, (self.n_classes, n)) @ rows
                 K = add_symmetric_product(K, rows * roots[codes][:, None])
         self.sums = sums.T
         return Inverse(_regularised_factor(K, self.sums, self.alpha), self.alpha)
-
-
-def _indicator(codes: Int, n_classes: int) -> sparse.csc_array:
-    """Return the class indicator matrix (n_classes, n), with a number a row of X."""
-    n = len(codes)
-    return sparse.csc_array((np.ones(n), codes, np.arange(n + 1)), (n_classes, n))
 
 
 AnySide = Side | ChunkedSide

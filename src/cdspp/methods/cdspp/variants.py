@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -59,10 +58,7 @@ class CDSPPPCA(CDSPP):
     accepts_sparse = True  # principal components leave sparse rows so
     reads_files = False  # principal components are of rows in memory
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
-        **CDSPP._parameter_constraints,
-        "pca_components": [COUNT],
-    }
+    _parameter_constraints = CDSPP._parameter_constraints | {"pca_components": [COUNT]}
 
     def __init__(
         self,
@@ -140,6 +136,5 @@ class TargetOnly(CDSPP):
     without_source_of = "cdspp"
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
-        return super()._fit_problem(
-            problem.replace_source(problem.X_labelled, problem.y_labelled)
-        )
+        alone = problem.replace_source(problem.X_labelled, problem.y_labelled)
+        return super()._fit_problem(alone)

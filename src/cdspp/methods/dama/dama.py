@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,6 @@ from cdspp.methods.dama.manifold_alignment import FEW_ROWS, Domain, align
 from cdspp.methods.shared.constraints import COUNT, NON_NEGATIVE
 from cdspp.methods.shared.pseudo_labelling import selective_pseudo_labelling
 from cdspp.methods.shared.subspace_classifier import (
-    SUBSPACE_CONSTRAINTS,
     SubspaceClassifier,
     SubspaceRecogniser,
 )
@@ -98,8 +96,7 @@ class DAMASup(SubspaceRecogniser):
     display_name = "DAMA_sup"
     supervised = True
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
-        **SUBSPACE_CONSTRAINTS,
+    _parameter_constraints = SubspaceRecogniser._parameter_constraints | {
         "mu": [NON_NEGATIVE],
         "n_neighbors": [COUNT],
     }
@@ -273,8 +270,7 @@ class DAMAPlus(DAMASup):
     display_name = "DAMA+"
     supervised = False
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
-        **DAMASup._parameter_constraints,
+    _parameter_constraints = DAMASup._parameter_constraints | {
         "max_iter": [COUNT],
         "keep_projections": ["boolean"],
     }

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
@@ -22,18 +22,7 @@ from cdspp.methods.base import ConfidentClassifier, Float, Int
 from cdspp.methods.shared.common_subspace import SubspaceMethod
 from cdspp.methods.shared.constraints import COUNT, POSITIVE
 
-__all__ = [
-    "SUBSPACE_CONSTRAINTS",
-    "NearestMean",
-    "SubspaceClassifier",
-    "SubspaceRecogniser",
-]
-
-SUBSPACE_CONSTRAINTS: Mapping[str, list[Any]] = {
-    "alpha": [POSITIVE],
-    "n_components": [None, COUNT],
-    "eigenvector_scaling": [StrOptions({"metric", "unit"})],
-}
+__all__ = ["NearestMean", "SubspaceClassifier", "SubspaceRecogniser"]
 
 
 @storable
@@ -59,9 +48,7 @@ class NearestMean:
     def probabilities(self, Z: Float) -> Float:
         """Return class probabilities, zero for a class without a mean."""
         distances = np.sqrt(squared_distances(Z, self.means))
-        probabilities = np.zeros((len(Z), self.n_classes))
-        probabilities[:, self.present] = softmax(-distances)
-        return probabilities
+        return _of_all_classes(softmax(-distances), self.present, self.n_classes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,9 +65,14 @@ class _Wrapped:
             values = self.classifier.decision_function(Z)
             both = np.column_stack([-values, values]) if values.ndim == 1 else values
             scores = softmax(both)
-        probabilities = np.zeros((len(Z), self.n_classes))
-        probabilities[:, self.classifier.classes_] = scores
-        return probabilities
+        return _of_all_classes(scores, self.classifier.classes_, self.n_classes)
+
+
+def _of_all_classes(probabilities: Float, present: Int, n_classes: int) -> Float:
+    """Return the columns of some classes among those of all, the others zero."""
+    found = np.zeros((len(probabilities), n_classes))
+    found[:, present] = probabilities
+    return found
 
 
 @storable
@@ -152,6 +144,12 @@ class SubspaceRecogniser(SubspaceMethod, ConfidentClassifier):
     projection_, projection_source_, n_features_source_
         As in `SubspaceMethod`.
     """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "alpha": [POSITIVE],
+        "n_components": [None, COUNT],
+        "eigenvector_scaling": [StrOptions({"metric", "unit"})],
+    }
 
     eigenvalues_: Float
     _recogniser: SubspaceClassifier
