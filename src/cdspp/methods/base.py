@@ -208,7 +208,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         rows = problem.X_source, problem.X_labelled, problem.X_unlabelled
         shapes = *rows[0].shape, len(problem.y_labelled), *rows[2].shape
         density = max(map(stored_share, rows))
-        size = Size(type(self).__name__, problem.n_classes, *shapes, density)
+        size = Size(type(self).__name__, problem.n_classes, *shapes, density=density)
         seconds, needed = expected_work(type(self), size, self.get_params(deep=False))
         in_files = any(isinstance(X, FileRows) for X in rows)  # who reads these refuses
         warn_of_cost(size, seconds, 0.0 if in_files else needed)
@@ -343,12 +343,9 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             return None
         if source is None:
             return Bridge.of_one_domain(domains[1].shape[1])
-        return read_bridge(
-            source.with_bridges(self.bridges),
-            domains,
-            (source.X, named),
-            partial(check_array, **self._row_checks()),
-        )
+        given = source.with_bridges(self.bridges)
+        check = partial(check_array, **self._row_checks())
+        return read_bridge(given, domains, (source.X, named), check)
 
 
 class ConfidentClassifier(HeterogeneousClassifier):

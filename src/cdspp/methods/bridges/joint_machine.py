@@ -95,6 +95,7 @@ class JointMachine(CommonSpaceMethod, ConfidentClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"C": [POSITIVE]}
 
     C: float
+    max_iter = 1
     _machine: LinearMachine
 
     @classmethod
@@ -131,13 +132,11 @@ class JointMachine(CommonSpaceMethod, ConfidentClassifier):
         def fit_predict(selected: Int, codes: Int) -> Round:
             rows = [parts.X_labelled, X[selected]]
             self._machine = self._fit_machine(parts, rows, [codes])
-            if not X.shape[0]:
-                return Round(1, codes, np.empty(0))
-            found = self._machine.probabilities(X)
-            return Round(1, *self._most_probable(found))
+            return Round(1, *self._most_probable(self._machine.probabilities(X)))
 
-        rounds = self.get_params()["max_iter"] if X.shape[0] else 1
-        return selective_pseudo_labelling(fit_predict, rounds)
+        return selective_pseudo_labelling(
+            fit_predict, self.max_iter if X.shape[0] else 1
+        )
 
     def _fit_machine(
         self, parts: Problem, target: list[Any], codes: list[Int]

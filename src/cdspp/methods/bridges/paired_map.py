@@ -197,6 +197,8 @@ class PairedMap(JointMachine):
 class PairedMapPlus(PairedMap):
     """The paired map with selective pseudo-labels on the unlabelled target rows.
 
+    Attributes are those of `PairedMap`.
+
     Parameters
     ----------
     C : float, default=1.0
@@ -206,11 +208,6 @@ class PairedMapPlus(PairedMap):
     max_iter : int, default=5
         Number of rounds, as in
         `cdspp.methods.bridges.shared_columns.SharedColumnsPlus`.
-
-    Attributes
-    ----------
-    map_, penalty_, n_features_source_, classes_, transduction_, history_
-        As in `PairedMap`.
 
     See Also
     --------
@@ -233,25 +230,14 @@ class PairedMapPlus(PairedMap):
 class Procrustes(PairedMap):
     r"""Source rows rotated into the target's space by pairs (Procrustes).
 
-    As `PairedMap`, with an orthogonal map in place of the ridge regression, on as many
-    directions as the pairs have and both domains are wide:
+    As `PairedMap`, whose parameters and attributes it has, with an orthogonal map in
+    place of the ridge regression and a penalty of zero, on as many directions as the
+    pairs have and both domains are wide:
 
     .. math::
 
         \max_W \operatorname{tr} \bigl(W^T P_s^T P_t\bigr) = U V^T
         \quad \text{for} \quad P_s^T P_t = U \Sigma V^T
-
-    Parameters
-    ----------
-    C : float, default=1.0
-        Cost of a margin violation.
-    n_components : int, default=100
-        As in `PairedMap`.
-
-    Attributes
-    ----------
-    map_, penalty_, n_features_source_, classes_, transduction_, history_
-        As in `PairedMap`; the penalty is zero.
 
     See Also
     --------

@@ -115,7 +115,8 @@ class SharedColumnsPlus(SharedColumns):
     As `SharedColumns`, but beside the shared columns stand the other columns of the
     target, which are zero in the source, and the machine is fitted `max_iter` times: it
     predicts the unlabelled rows, takes the most confident predictions of each class as
-    labels, the share ``k / max_iter`` after round k, and is fitted again.
+    labels, the share ``k / max_iter`` after round k, and is fitted again. Attributes
+    are those of `SharedColumns`.
 
     Parameters
     ----------
@@ -123,11 +124,6 @@ class SharedColumnsPlus(SharedColumns):
         Cost of a margin violation.
     max_iter : int, default=5
         Number of rounds. Each number is another fit, since the shares depend on it.
-
-    Attributes
-    ----------
-    columns_source_, columns_, n_features_source_, classes_, transduction_, history_
-        As in `SharedColumns`.
 
     See Also
     --------
@@ -166,17 +162,8 @@ class EasyAdapt(SharedColumns):
     As `SharedColumns`, with each shared column three times: for both domains, for the
     source alone, for the target alone. A source row ``x`` becomes ``(x, x, 0, 0)``, a
     target row with own columns ``z`` becomes ``(x, 0, x, z)``, so that a column may
-    have another meaning in either domain.
-
-    Parameters
-    ----------
-    C : float, default=1.0
-        Cost of a margin violation.
-
-    Attributes
-    ----------
-    columns_source_, columns_, n_features_source_, classes_, transduction_, history_
-        As in `SharedColumns`.
+    have another meaning in either domain. Parameters and attributes are those of
+    `SharedColumns`.
 
     References
     ----------

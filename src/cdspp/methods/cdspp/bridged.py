@@ -37,7 +37,8 @@ class CDSPPBridge(CDSPP):
         \mu \sum_k \lVert P_s[i_k] - P_t[j_k] \rVert^2
 
     And both rows of a pair are of one class, in which no other row is: a column each in
-    the class sums of both domains. Rounds of selective pseudo-labelling as in `CDSPP`.
+    the class sums of both domains. Rounds of selective pseudo-labelling, and
+    attributes, as in `CDSPP`; the bridge is this project's own.
 
     Parameters
     ----------
@@ -53,11 +54,6 @@ class CDSPPBridge(CDSPP):
     eigenvector_scaling : {"metric", "unit"}, default="unit"
         As in `CDSPP`. Cross-validation on labelled rows prefers unit length here.
     keep_projections : bool, default=False
-        As in `CDSPP`.
-
-    Attributes
-    ----------
-    projection_source_, projection_, eigenvalues_, classes_, transduction_, history_
         As in `CDSPP`.
 
     See Also
@@ -89,10 +85,6 @@ class CDSPPBridge(CDSPP):
 
     Cost beyond that of `CDSPP`: O(n_shared s^2 + n_shared^3) a round, with s the
     smaller of n and d of a domain, and with m pairs O((C + m)^3) in place of O(C^3).
-
-    References
-    ----------
-    See `CDSPPSup`; the bridge is this project's own.
 
     Examples
     --------

@@ -95,7 +95,7 @@ class CDSPPSup(SubspaceRecogniser):
     display_name = "CDSPP_sup"
     supervised = True
     reads_files = True
-    # Options of `CDSPP`; supervised, there is one round, without pseudo-labels.
+    # Options of `CDSPP`: here there is one round, without pseudo-labels.
     max_iter, selection, final_fit, keep_projections = 1, "class", False, False
     option_notes = {
         "n_components": (
@@ -251,7 +251,8 @@ class CDSPP(CDSPPSup):
 
     Fits `CDSPPSup` on the labelled rows, predicts the unlabelled ones, takes the most
     confident predictions of each class as labels, and fits again; the share grows from
-    ``1 / max_iter`` to one.
+    ``1 / max_iter`` to one. Attributes and reference are those of `CDSPPSup`;
+    `history_` has one `Round` for each fit.
 
     Parameters
     ----------
@@ -281,11 +282,6 @@ class CDSPP(CDSPPSup):
     keep_projections : bool, default=False
         Keep the projections of each round in `history_`.
 
-    Attributes
-    ----------
-    projection_source_, projection_, eigenvalues_, classes_, transduction_, history_
-        As in `CDSPPSup`; `history_` has one `Round` for each fit.
-
     See Also
     --------
     CDSPPSup : Its first round alone.
@@ -295,10 +291,6 @@ class CDSPP(CDSPPSup):
     -----
     The source's Gram matrix and class sums are computed once; each round costs one
     symmetric product of the target rows in use and one Cholesky factor a domain.
-
-    References
-    ----------
-    See `CDSPPSup`.
 
     Examples
     --------

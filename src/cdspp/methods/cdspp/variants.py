@@ -23,9 +23,9 @@ class CDSPPPCA(CDSPP):
     """CDSPP on principal components of both feature sets (CDSPP+PCA).
 
     Reduces each domain to its leading principal components, fitted without labels on
-    all rows of the domain, before rows are scaled to unit length; all else as `CDSPP`.
-    Rows may be sparse (SciPy's CSR), bags of words for instance, and are never made
-    dense.
+    all rows of the domain, before rows are scaled to unit length; all else as `CDSPP`,
+    but that the projections are of principal components. Rows may be sparse (SciPy's
+    CSR), bags of words for instance, and are never made dense.
 
     Parameters
     ----------
@@ -36,20 +36,9 @@ class CDSPPPCA(CDSPP):
     eigenvector_scaling, classifier, keep_projections
         Likewise.
 
-    Attributes
-    ----------
-    projection_, projection_source_
-        Projections of the principal components of both domains.
-    eigenvalues_, classes_, transduction_, history_, n_iter_
-        As in `CDSPP`.
-
     See Also
     --------
     CDSPP : Without the reduction.
-
-    References
-    ----------
-    See `CDSPPSup`.
     """
 
     identifier = "cdspp-pca"

@@ -183,7 +183,7 @@ class DAMA(DAMASup):
 
     As `DAMASup`, but the unlabelled target rows take part in the neighbour graph of the
     target. The mean and the class means of the classifier rest on labelled rows alone.
-    Parameters and attributes are those of `DAMASup`.
+    Parameters, attributes and reference are those of `DAMASup`.
 
     See Also
     --------
@@ -194,10 +194,6 @@ class DAMA(DAMASup):
     With n target rows in all, labelled or not, O(n^2 d) for the graph and O(n d^2) for
     its quadratic form. The eigenproblem has the size of the labelled rows of both
     domains, where these are few.
-
-    References
-    ----------
-    Wang and Mahadevan, 2011: see `DAMASup`.
 
     Examples
     --------
@@ -228,7 +224,8 @@ class DAMAPlus(DAMASup):
 
     Fits `DAMASup` on the labelled rows, predicts the unlabelled ones, takes the most
     confident predictions of each class as labels, and fits again; the share grows from
-    ``1 / max_iter`` to one.
+    ``1 / max_iter`` to one. By Wang and Breckon, 2022: see `CDSPPSup`. Attributes are
+    those of `DAMASup`; `history_` has one `Round` for each fit.
 
     Parameters
     ----------
@@ -239,11 +236,6 @@ class DAMAPlus(DAMASup):
     keep_projections : bool, default=False
         Keep the projections of each round in `history_`.
 
-    Attributes
-    ----------
-    projection_source_, projection_, eigenvalues_, classes_, transduction_, history_
-        As in `DAMASup`; `history_` has one `Round` for each fit.
-
     See Also
     --------
     DAMASup : Its first round alone.
@@ -252,10 +244,6 @@ class DAMAPlus(DAMASup):
     -----
     The neighbour graph of a round covers the labelled rows and those pseudo-labelled in
     it. What rests on the source alone is computed once.
-
-    References
-    ----------
-    Wang and Breckon, 2022: see `CDSPPSup`.
 
     Examples
     --------
