@@ -30,12 +30,7 @@ from cdspp.core.memory import require_memory
 from cdspp.core.storage import storable
 from cdspp.methods.bridge import Bridge, read_bridge
 from cdspp.methods.collapse import find_collapse
-from cdspp.methods.labels import (
-    UNLABELLED,
-    check_classes,
-    compare_classes,
-    read_labels,
-)
+from cdspp.methods.labels import UNLABELLED, check_classes, compare_classes, read_labels
 from cdspp.methods.problem import Float, Int, Problem, SourceDomain
 from cdspp.methods.size import Size, expected_work, warn_of_cost
 

@@ -222,22 +222,15 @@ def of_object(method: Any) -> tuple[str, type[HeterogeneousClassifier]]:
     changed = ", ".join(f"{k}={v!r}" for k, v in kept.items())
     name = class_path(cls) + f"({changed})" * bool(changed)
     found = _as_method(name, Guest(class_path(cls)), cls)
-    return name, _with_defaults(found, options, changed)
-
-
-def _with_defaults(
-    method: type[HeterogeneousClassifier], options: Mapping[str, Any], changed: str
-) -> type[HeterogeneousClassifier]:
-    """Return a method whose defaults are the options of an instance."""
     if not changed:
-        return method
+        return name, found
     known = [
         each.replace(default=options.get(each.name, each.default))
-        for each in _named_options(method)
+        for each in _named_options(found)
     ]
-    init: Any = method.__init__
+    init: Any = found.__init__
     own = {
         "__init__": _constructor(known, lambda model, given: init(model, **given)),
-        "display_name": f"{method.display_name} ({changed})",
+        "display_name": f"{found.display_name} ({changed})",
     }
-    return type(method.__name__, (method,), own)
+    return name, type(found.__name__, (found,), own)

@@ -13,12 +13,7 @@ from cdspp.core.errors import DataError, MethodFailed
 from cdspp.core.linalg import row_normalise
 from cdspp.methods.base import Float, Problem
 from cdspp.methods.bridge import PAIRS, Bridge
-from cdspp.methods.bridges.joint_machine import (
-    ROUNDS,
-    JointMachine,
-    stacked,
-    unit_rows,
-)
+from cdspp.methods.bridges.joint_machine import ROUNDS, JointMachine, stacked, unit_rows
 from cdspp.methods.shared.constraints import COUNT
 
 __all__ = ["PairedMap", "PairedMapPlus", "Procrustes", "ridge_map"]
@@ -151,14 +146,12 @@ class PairedMap(JointMachine):
         self._axes_target = self._axes(target)
         if bridge.one_domain:
             self._axes_source = self._axes_target
-            self.map_ = np.eye(self._reduced_target(problem.X_labelled[:1]).shape[1])
-            self.penalty_ = 0.0
+            width = self._prepare_target(problem.X_labelled[:1]).shape[1]
+            self.map_, self.penalty_ = np.eye(width), 0.0
             return
         self._axes_source = self._axes(source)
-        self._learn(
-            self._reduced_source(bridge.pairs_source),
-            self._reduced_target(bridge.pairs_target),
-        )
+        pairs_source = self._reduced(self._axes_source, bridge.pairs_source)
+        self._learn(pairs_source, self._prepare_target(bridge.pairs_target))
 
     def _learn(self, A: Float, B: Float) -> None:
         """Learn the map of reduced paired rows."""
@@ -181,17 +174,11 @@ class PairedMap(JointMachine):
             return row_normalise(axes.transform(rows))
         return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows)
 
-    def _reduced_source(self, X: Any) -> Float:
-        return self._reduced(self._axes_source, X)
-
-    def _reduced_target(self, X: Any) -> Float:
-        return self._reduced(self._axes_target, X)
-
     def _prepare_source(self, X: Any) -> Any:
-        return row_normalise(self._reduced_source(X) @ self.map_)
+        return row_normalise(self._reduced(self._axes_source, X) @ self.map_)
 
-    def _prepare_target(self, X: Any) -> Any:
-        return self._reduced_target(X)
+    def _prepare_target(self, X: Any) -> Float:
+        return self._reduced(self._axes_target, X)
 
 
 class PairedMapPlus(PairedMap):

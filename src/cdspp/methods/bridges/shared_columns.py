@@ -10,12 +10,7 @@ from scipy import sparse
 from cdspp.core.matrix import is_sparse
 from cdspp.methods.base import Problem
 from cdspp.methods.bridge import SHARED, Bridge
-from cdspp.methods.bridges.joint_machine import (
-    ROUNDS,
-    JointMachine,
-    stacked,
-    unit_rows,
-)
+from cdspp.methods.bridges.joint_machine import ROUNDS, JointMachine, stacked, unit_rows
 
 __all__ = ["EasyAdapt", "SharedColumns", "SharedColumnsPlus"]
 

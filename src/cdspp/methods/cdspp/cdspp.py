@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import HasMethods, StrOptions
 
-from cdspp.core.file_rows import FileRows, rowwise
+from cdspp.core.file_rows import rowwise
 from cdspp.core.linalg import row_normalise
 from cdspp.methods.base import Float, Int, Problem, Round
 from cdspp.methods.cdspp.sides import AnySide, RowsInUse, require_room, side_of
@@ -158,8 +158,7 @@ class CDSPPSup(SubspaceRecogniser):
         prepared = self._prepare(problem)
         X_unlabelled: Any = prepared.X_unlabelled
         for rows in (X_unlabelled, prepared.X_labelled, prepared.X_source):
-            if isinstance(rows, FileRows):
-                require_room(rows)
+            require_room(rows)
         given = RowsInUse(prepared.X_source, prepared.y_source)
         labelled = RowsInUse(prepared.X_labelled, prepared.y_labelled)
         pairs_source, pairs_target = self._pairs(prepared)

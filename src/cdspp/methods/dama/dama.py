@@ -169,13 +169,9 @@ class DAMASup(SubspaceRecogniser):
             scaling=self.eigenvector_scaling,
         )
         placed = target.X[target.labelled] @ self.projection_
-        self._recogniser = SubspaceClassifier.fit(
-            np.vstack([source.X @ self.projection_source_, placed]),
-            np.concatenate([source.codes, target.known]),
-            n_classes,
-            center=True,
-            normalize_means=True,
-        )
+        Z = np.vstack([source.X @ self.projection_source_, placed])
+        known = np.concatenate([source.codes, target.known])
+        self._recogniser = SubspaceClassifier.fit(Z, known, n_classes)
 
 
 class DAMA(DAMASup):

@@ -93,8 +93,8 @@ class SubspaceClassifier:
         codes: Int,
         n_classes: int,
         *,
-        center: bool,
-        normalize_means: bool,
+        center: bool = True,
+        normalize_means: bool = True,
         classifier: Any = None,
     ) -> SubspaceClassifier:
         """Fit on projected labelled rows `Z` of shape (n, n_components)."""
