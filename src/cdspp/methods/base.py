@@ -202,8 +202,8 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         """Warn where the fit is expected to take long, or more memory than is free."""
         rows = problem.X_source, problem.X_labelled, problem.X_unlabelled
         shapes = *rows[0].shape, len(problem.y_labelled), *rows[2].shape
-        density = max(map(stored_share, rows))
-        size = Size(type(self).__name__, problem.n_classes, *shapes, density=density)
+        size = Size(type(self).__name__, problem.n_classes, *shapes)
+        size = replace(size, density=max(map(stored_share, rows)))
         seconds, needed = expected_work(type(self), size, self.get_params(deep=False))
         in_files = any(isinstance(X, FileRows) for X in rows)  # who reads these refuses
         warn_of_cost(size, seconds, 0.0 if in_files else needed)
