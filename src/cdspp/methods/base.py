@@ -25,12 +25,13 @@ from sklearn.utils.validation import (
 
 from cdspp.core.errors import CollapseWarning, LabelWarning
 from cdspp.core.file_rows import FileRows, in_file, in_memory, rowwise
+from cdspp.core.labels import UNLABELLED
 from cdspp.core.matrix import stored_share
 from cdspp.core.memory import require_memory
 from cdspp.core.storage import storable
 from cdspp.methods.bridge import Bridge, read_bridge
 from cdspp.methods.collapse import find_collapse
-from cdspp.methods.labels import UNLABELLED, check_classes, compare_classes, read_labels
+from cdspp.methods.labels import check_classes, compare_classes, read_labels
 from cdspp.methods.problem import Float, Int, Problem, SourceDomain
 from cdspp.methods.size import Size, expected_work, warn_of_cost
 
@@ -254,6 +255,13 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             return None
         return rows
 
+    def _source_rows(self, X: Any, what: str) -> Any:
+        """Return source rows validated, or left in their file, checked as read."""
+        rows = self._left_in_file(X, what)
+        if rows is None:
+            return check_array(in_memory(X), input_name=what, **self._row_checks())
+        return rows
+
     def _row_checks(self) -> dict[str, Any]:
         """Return what rows of both domains are checked for."""
         form = "csr" if self.accepts_sparse else False
@@ -316,10 +324,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
                 f"source must be a SourceDomain or None, got {type(source).__name__}. "
                 "Pass source=SourceDomain(X_source, y_source)."
             )
-        X_source: Any = self._left_in_file(source.X, "source.X")
-        if X_source is None:
-            given = in_memory(source.X)
-            X_source = check_array(given, input_name="source.X", **self._row_checks())
+        X_source = self._source_rows(source.X, "source.X")
         y_source, labelled = read_labels(source.y)
         check_consistent_length(X_source, labelled)
         if not labelled.all():
@@ -337,7 +342,8 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         if not self.bridges:
             return None
         if source is None:
-            return Bridge.of_one_domain(domains[1].shape[1])
+            every = np.arange(domains[1].shape[1])
+            return Bridge(every, every, one_domain=True)
         given = source.with_bridges(self.bridges)
         check = partial(check_array, **self._row_checks())
         return read_bridge(given, domains, (source.X, named), check)

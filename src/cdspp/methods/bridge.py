@@ -48,7 +48,7 @@ class Bridge:
     `source` and `target` are the places of the shared columns in either domain, in
     equal order; `pairs_source` and `pairs_target` the rows of objects described in both
     ways, dense or CSR, None without any. In `one_domain` the source is the target
-    itself, since `fit` was given none.
+    itself, since `fit` was given none: all columns are shared.
     """
 
     source: Places
@@ -56,12 +56,6 @@ class Bridge:
     pairs_source: Any = None
     pairs_target: Any = None
     one_domain: bool = False
-
-    @classmethod
-    def of_one_domain(cls, n_features: int) -> Bridge:
-        """Return what a domain shares with itself: all columns, and every row."""
-        every = np.arange(n_features)
-        return cls(every, every, one_domain=True)
 
     @property
     def n_pairs(self) -> int:
@@ -83,8 +77,7 @@ def check_bridge(shared_columns: Any, paired_rows: Any) -> None:
     """Check of a bridge what can be checked without the target."""
     if shared_columns is not None and not _is_same_names(shared_columns):
         for side, columns in zip(SIDES, _sides(shared_columns), strict=True):
-            twice = [column for column, n in Counter(columns).items() if n > 1]
-            if twice:
+            if twice := [column for column, n in Counter(columns).items() if n > 1]:
                 raise ValueError(
                     f"shared_columns: the {side} column {twice[0]!r} is given twice. "
                     "Pair each column with one other at most."

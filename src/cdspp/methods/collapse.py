@@ -22,18 +22,7 @@ from numpy.typing import NDArray
 from cdspp.core.file_rows import chunks_of
 from cdspp.core.matrix import squared_lengths
 
-__all__ = [
-    "DIVERGED",
-    "FEWEST_ROWS",
-    "LARGEST_COSINE",
-    "LARGEST_SHARE",
-    "ONE_CLASS",
-    "PARALLEL_ROWS",
-    "Collapse",
-    "find_collapse",
-    "largest_share",
-    "mean_cosine",
-]
+__all__ = ["Collapse", "find_collapse", "largest_share", "mean_cosine"]
 
 DIVERGED, ONE_CLASS, PARALLEL_ROWS = "diverged", "one class", "parallel rows"
 

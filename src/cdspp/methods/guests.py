@@ -23,14 +23,7 @@ from cdspp.methods.base import (
     TransductiveClassifier,
 )
 
-__all__ = [
-    "PREDICTIONS",
-    "TARGET_KIND",
-    "Guest",
-    "class_path",
-    "guest_class",
-    "of_object",
-]
+__all__ = ["PREDICTIONS", "Guest", "class_path", "guest_class", "of_object"]
 
 TARGET_KIND, PREDICTIONS = "target-only", "predictions"
 # Of scikit-learn: these take -1 for a row without a label, where others see a class.

@@ -22,13 +22,7 @@ from cdspp.core.labels import (
     null_words,
 )
 
-__all__ = [
-    "UNLABELLED",
-    "check_classes",
-    "compare_classes",
-    "few_rows_a_class",
-    "read_labels",
-]
+__all__ = ["check_classes", "compare_classes", "few_rows_a_class", "read_labels"]
 
 
 def read_labels(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:

@@ -27,15 +27,7 @@ from cdspp.core.linalg import (
 from cdspp.core.memory import require_memory
 from cdspp.methods.base import Float, Int
 
-__all__ = [
-    "AnySide",
-    "ChunkedSide",
-    "Inverse",
-    "RowsInUse",
-    "Side",
-    "require_room",
-    "side_of",
-]
+__all__ = ["AnySide", "ChunkedSide", "RowsInUse", "Side", "require_room", "side_of"]
 
 # Square matrices of the smaller of n and d that are held at once.
 SQUARES = 3

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from cdspp.core.file_rows import rowwise
 from cdspp.core.linalg import row_normalise
@@ -75,9 +74,7 @@ class CommonSpaceMethod(
             They are malformed, or have another number of features than the source had.
         """
         check_is_fitted(self)
-        rows: Any = self._left_in_file(X, "X")
-        if rows is None:
-            rows = check_array(X, input_name="X", **self._row_checks())
+        rows = self._source_rows(X, "X")
         if rows.shape[1] != self.n_features_source_:
             raise ValueError(
                 f"X has {rows.shape[1]} features, but {type(self).__name__} was fitted "
