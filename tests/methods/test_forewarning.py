@@ -11,8 +11,9 @@ from support.toy_problem import toy_problem
 
 from cdspp import CDSPP, SHFA, SSAN, SharedColumns, SourceDomain
 from cdspp.core.errors import CostWarning
-from cdspp.methods import forewarning
 from cdspp.methods.size import Size
+
+FREE = "cdspp.methods.size.available_megabytes"
 
 
 def test_a_fit_warns_of_memory_before_it_begins(
@@ -20,7 +21,7 @@ def test_a_fit_warns_of_memory_before_it_begins(
 ) -> None:
     problem = toy_problem()
     needed = SHFA.work(_size(problem))[1]
-    monkeypatch.setattr(forewarning, "available_megabytes", lambda: needed - 1)
+    monkeypatch.setattr(FREE, lambda: needed - 1)
     monkeypatch.setattr(SHFA, "_finish", _stop)
     told = (
         r"SHFA is expected to need about \d+ MB of memory, of which \d+ MB are free, "
@@ -64,7 +65,7 @@ def test_a_fit_that_fits_or_cannot_tell_says_nothing(
     free: float | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     problem = toy_problem()
-    monkeypatch.setattr(forewarning, "available_megabytes", lambda: free)
+    monkeypatch.setattr(FREE, lambda: free)
     with warnings.catch_warnings():
         warnings.simplefilter("error", CostWarning)
         CDSPP().fit(problem.X, problem.y, source=problem.source)

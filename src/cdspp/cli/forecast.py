@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from cdspp.core.errors import DataError
 from cdspp.core.memory import available_megabytes, told_memory
 from cdspp.core.wording import duration
-from cdspp.methods.forewarning import LONG_SECONDS
+from cdspp.methods.size import LONG_SECONDS
 
 if TYPE_CHECKING:
     from cdspp.datasets.table_rows import DomainRows

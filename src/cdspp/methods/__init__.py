@@ -53,10 +53,7 @@ def _guests() -> Mapping[str, Mapping[str, Any]]:
 def set_guests(guests: Mapping[str, Mapping[str, Any]]) -> None:
     """Take the methods from outside of a study, in place of those of the one before.
 
-    Parameters
-    ----------
-    guests : mapping of str to mapping
-        By identifier, the attributes of a `cdspp.methods.guests.Guest`.
+    By identifier, the attributes of a `cdspp.methods.guests.Guest`.
     """
     os.environ[VARIABLE] = json.dumps(guests)
 
@@ -64,10 +61,8 @@ def set_guests(guests: Mapping[str, Mapping[str, Any]]) -> None:
 def name_of(method: Any) -> str:
     """Return the name by which a name, a class or an instance is found from now on.
 
-    Raises
-    ------
-    ConfigError
-        It has not what a method has: ``fit(X, y, *, source=)`` and `predict`.
+    ConfigError tells what it lacks: a method has ``fit(X, y, *, source=)`` and
+    `predict`.
     """
     if isinstance(method, str):
         return method
@@ -107,10 +102,7 @@ def estimators() -> Mapping[str, str]:
 def method_class(name: str) -> type[HeterogeneousClassifier]:
     """Return the class of the method `name`, or of a class path ``module:Class``.
 
-    Raises
-    ------
-    ConfigError
-        There is no such method, or a class from outside has not what a method has.
+    ConfigError tells where there is none, or it has not what a method has.
     """
     if name in _passed:
         return _passed[name]

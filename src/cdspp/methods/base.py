@@ -1,9 +1,7 @@
 """What every method shares: the source as one object, the problem, the classifier.
 
 A method is fitted on target rows `X` with labels `y` (-1 where a row is unlabelled) and
-a `SourceDomain` of labelled rows whose width may differ. This module imports nothing
-else of the package but its exceptions, rows in files, and how labels, costs and a
-collapse are told.
+a `SourceDomain` of labelled rows whose width may differ.
 """
 
 from __future__ import annotations
@@ -27,20 +25,15 @@ from sklearn.utils.validation import (
 
 from cdspp.core.errors import CollapseWarning, LabelWarning
 from cdspp.core.file_rows import FileRows, in_file, in_memory, rowwise
+from cdspp.core.labels import UNLABELLED
 from cdspp.core.matrix import stored_share
 from cdspp.core.memory import require_memory
 from cdspp.core.storage import storable
 from cdspp.methods.bridge import Bridge, read_bridge
 from cdspp.methods.collapse import find_collapse
-from cdspp.methods.forewarning import warn_of_cost
-from cdspp.methods.labels import (
-    UNLABELLED,
-    check_classes,
-    compare_classes,
-    read_labels,
-)
+from cdspp.methods.labels import check_classes, compare_classes, read_labels
 from cdspp.methods.problem import Float, Int, Problem, SourceDomain
-from cdspp.methods.size import Size, expected_work
+from cdspp.methods.size import Size, expected_work, warn_of_cost
 
 __all__ = [
     "UNLABELLED",
@@ -234,13 +227,8 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             Predicted labels.
         """
         check_is_fitted(self)
-        labels: NDArray[Any] = self.classes_[self._predict_codes(self._new_rows(X))[0]]
-        return labels
-
-    def _new_rows(self, X: ArrayLike) -> Float:
-        """Return target rows given after `fit`, validated."""
-        rows: Float = self._checked_rows(X, reset=False)
-        return rows
+        codes, _ = self._predict_codes(self._checked_rows(X, reset=False))
+        return np.asarray(self.classes_[codes])
 
     def _checked_rows(self, X: Any, *, reset: bool) -> Any:
         """Return target rows validated, or left in their file, checked as read."""
@@ -253,10 +241,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     def _left_in_file(self, X: Any, what: str) -> FileRows | None:
         """Return rows to be read by chunks, None where they are held in memory.
 
-        Raises
-        ------
-        DataError
-            They are in a file, are to be held in memory, and do not fit.
+        DataError tells where they are in a file, are to be held, and do not fit.
         """
         rows = in_file(X)
         if rows is not None and not self.reads_files:
@@ -268,6 +253,13 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
                 "chunks.",
             )
             return None
+        return rows
+
+    def _source_rows(self, X: Any, what: str) -> Any:
+        """Return source rows validated, or left in their file, checked as read."""
+        rows = self._left_in_file(X, what)
+        if rows is None:
+            return check_array(in_memory(X), input_name=what, **self._row_checks())
         return rows
 
     def _row_checks(self) -> dict[str, Any]:
@@ -284,8 +276,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     def _finish(self, problem: Problem, labelled: NDArray[np.bool_]) -> None:
         """Fit, and turn the rounds' class codes into labels."""
         rounds = self._fit_problem(problem)
-        if not rounds:
-            rounds = [self._single_round(problem.X_unlabelled)]
+        rounds = rounds or [self._single_round(problem.X_unlabelled)]
         self.history_ = [
             replace(entry, prediction=self.classes_[entry.prediction])
             for entry in rounds
@@ -299,21 +290,19 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     def _single_round(self, X: Float) -> Round:
         if not X.shape[0]:
             return Round(1, np.empty(0, dtype=np.intp))
-        codes, confidence = self._predict_codes(X)
-        return Round(1, codes, confidence)
+        return Round(1, *self._predict_codes(X))
 
     def _validate_target(
         self, X: ArrayLike, y: ArrayLike
     ) -> tuple[Float, NDArray[Any], NDArray[np.bool_]]:
+        name = type(self).__name__
         if y is None:
             raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is "
-                "None"
+                f"{name} requires y to be passed, but the target y is None"
             )
         rows: Float = self._checked_rows(X, reset=True)
         labels, labelled = read_labels(y)
         check_consistent_length(rows, labelled)
-        name = type(self).__name__
         if not len(labels):
             raise ValueError(
                 f"{name} needs at least one labelled target row, got {len(labelled)} "
@@ -335,10 +324,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
                 f"source must be a SourceDomain or None, got {type(source).__name__}. "
                 "Pass source=SourceDomain(X_source, y_source)."
             )
-        X_source: Any = self._left_in_file(source.X, "source.X")
-        if X_source is None:
-            given = in_memory(source.X)
-            X_source = check_array(given, input_name="source.X", **self._row_checks())
+        X_source = self._source_rows(source.X, "source.X")
         y_source, labelled = read_labels(source.y)
         check_consistent_length(X_source, labelled)
         if not labelled.all():
@@ -356,13 +342,11 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         if not self.bridges:
             return None
         if source is None:
-            return Bridge.of_one_domain(domains[1].shape[1])
-        return read_bridge(
-            source.with_bridges(self.bridges),
-            domains,
-            (source.X, named),
-            partial(check_array, **self._row_checks()),
-        )
+            every = np.arange(domains[1].shape[1])
+            return Bridge(every, every, one_domain=True)
+        given = source.with_bridges(self.bridges)
+        check = partial(check_array, **self._row_checks())
+        return read_bridge(given, domains, (source.X, named), check)
 
 
 class ConfidentClassifier(HeterogeneousClassifier):
@@ -381,7 +365,7 @@ class ConfidentClassifier(HeterogeneousClassifier):
             One column a class, in the order of `classes_`; rows sum to one.
         """
         check_is_fitted(self)
-        rows = self._new_rows(X)
+        rows = self._checked_rows(X, reset=False)
         return rowwise(lambda part: (self._probabilities(part),), rows)[0]
 
     def _predict_codes(self, X: Float) -> tuple[Int, Float]:
@@ -406,23 +390,11 @@ class TransductiveClassifier(HeterogeneousClassifier):
     def _finish(self, problem: Problem, labelled: NDArray[np.bool_]) -> None:
         super()._finish(problem, labelled)
         codes = np.searchsorted(self.classes_, self.history_[-1].prediction)
-        self._codes = {
-            _key(row): int(code)
-            for rows, known in (
-                (problem.X_unlabelled, codes),
-                (problem.X_labelled, problem.y_labelled),
-            )
-            for row, code in zip(rows, known, strict=True)
-        }
+        rows = [*problem.X_unlabelled, *problem.X_labelled]
+        known = [*codes.tolist(), *problem.y_labelled.tolist()]
+        self._codes = dict(zip(map(_key, rows), known, strict=True))
 
     def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
-        """Return the codes of rows given to `fit`.
-
-        Raises
-        ------
-        ValueError
-            A row was not among them.
-        """
         found = [self._codes.get(_key(row)) for row in X]
         if unknown := sum(code is None for code in found):
             raise ValueError(

@@ -32,6 +32,7 @@ __all__ = [
 SAME_NAMES = "same-names"
 # What a method says that it uses.
 SHARED, PAIRS = "shared_columns", "paired_rows"
+SIDES = "source", "target"
 # Spreads of one quantity in one unit hardly differ by more.
 SPREADS_APART = 10.0
 FEWEST_ROWS = 10
@@ -44,14 +45,10 @@ Places = NDArray[np.intp]
 class Bridge:
     """Shared columns and paired rows of a problem, validated.
 
-    Attributes
-    ----------
-    source, target : ndarray of shape (n_shared,)
-        Places of the shared columns in either domain, in equal order.
-    pairs_source, pairs_target : arrays of shape (n_pairs, d_s) and (n_pairs, d_t)
-        Rows of objects described in both ways, dense or CSR; None without any.
-    one_domain : bool
-        Whether the source is the target itself, since `fit` was given none.
+    `source` and `target` are the places of the shared columns in either domain, in
+    equal order; `pairs_source` and `pairs_target` the rows of objects described in both
+    ways, dense or CSR, None without any. In `one_domain` the source is the target
+    itself, since `fit` was given none: all columns are shared.
     """
 
     source: Places
@@ -59,12 +56,6 @@ class Bridge:
     pairs_source: Any = None
     pairs_target: Any = None
     one_domain: bool = False
-
-    @classmethod
-    def of_one_domain(cls, n_features: int) -> Bridge:
-        """Return what a domain shares with itself: all columns, and every row."""
-        every = np.arange(n_features)
-        return cls(every, every, one_domain=True)
 
     @property
     def n_pairs(self) -> int:
@@ -83,31 +74,23 @@ class Bridge:
 
 
 def check_bridge(shared_columns: Any, paired_rows: Any) -> None:
-    """Check of a bridge what can be checked without the target.
-
-    Raises
-    ------
-    ValueError
-        Columns are not given in pairs, or one twice; rows are not paired.
-    """
+    """Check of a bridge what can be checked without the target."""
     if shared_columns is not None and not _is_same_names(shared_columns):
-        sides = zip(("source", "target"), _sides(shared_columns), strict=True)
-        for side, columns in sides:
-            twice = [column for column, n in Counter(columns).items() if n > 1]
-            if twice:
+        for side, columns in zip(SIDES, _sides(shared_columns), strict=True):
+            if twice := [column for column, n in Counter(columns).items() if n > 1]:
                 raise ValueError(
                     f"shared_columns: the {side} column {twice[0]!r} is given twice. "
                     "Pair each column with one other at most."
                 )
     if paired_rows is None:
         return
-    parts = list(paired_rows)
-    if len(parts) != 2:
+    numbers = [n_rows(part) or 0 for part in paired_rows]
+    if len(numbers) != 2:
         raise ValueError(
             "paired_rows: expected two arrays, (rows of the source's features, rows "
-            f"of the target's features), got {counted(len(parts), 'part')}."
+            f"of the target's features), got {counted(len(numbers), 'part')}."
         )
-    n_source, n_target = (n_rows(part) or 0 for part in parts)
+    n_source, n_target = numbers
     if n_source != n_target:
         raise ValueError(
             f"paired_rows: {counted(n_source, 'row')} of the source and {n_target} of "
@@ -121,40 +104,22 @@ def read_bridge(
     named: tuple[Any, Any],
     check_rows: Callable[..., Any],
 ) -> Bridge:
-    """Return the bridge of a source domain to the target.
+    """Return the bridge of a source domain, `given`, to the target.
 
-    Parameters
-    ----------
-    given : SourceDomain
-        With `shared_columns` and `paired_rows`.
-    domains : tuple of two arrays
-        The validated rows of source and target.
-    named : tuple of two objects
-        The rows as they were given: the columns of data frames have names.
-    check_rows : callable
-        Validates paired rows, as scikit-learn's `check_array` does.
-
-    Raises
-    ------
-    ValueError
-        A column is unknown, or a name is asked of rows without names; a paired row is
-        malformed.
-
-    Notes
-    -----
-    Warns of paired rows with the values of a row of their domain, and leaves them out;
-    and of shared columns whose spread differs by more than a factor of ten.
+    `domains` are the validated rows of source and target, and `named` the same rows as
+    they were given, since columns of data frames have names; `check_rows` validates
+    paired rows, as scikit-learn's `check_array` does. Warns of paired rows with the
+    values of a row of their domain, and leaves them out; and of shared columns whose
+    spread differs by more than a factor of ten.
     """
     places = _shared_places(given.shared_columns, domains, named)
-    bridge = Bridge(*places)
     _warn_of_spreads(domains, places, named)
-    if given.paired_rows is None or not n_rows(given.paired_rows[0]):
-        return bridge
+    if given.paired_rows is None or not (n_pairs := n_rows(given.paired_rows[0])):
+        return Bridge(*places)
     parts: list[Any] = []
-    apart = np.ones(n_rows(given.paired_rows[0]) or 0, dtype=bool)
-    for side, rows, X, frame in zip(
-        ("source", "target"), given.paired_rows, domains, named, strict=True
-    ):
+    apart = np.ones(n_pairs, dtype=bool)
+    sides = zip(SIDES, given.paired_rows, domains, named, strict=True)
+    for side, rows, X, frame in sides:
         names, own = column_names(frame), column_names(rows)
         if names is not None and own is not None and names != own:
             raise ValueError(
@@ -169,8 +134,7 @@ def read_bridge(
             )
         parts.append(checked)
         apart &= _apart(side, checked, X)
-    rows_source, rows_target = (part[apart] for part in parts)
-    return replace(bridge, pairs_source=rows_source, pairs_target=rows_target)
+    return Bridge(*places, *(part[apart] for part in parts))
 
 
 def _is_same_names(shared_columns: Any) -> bool:
@@ -227,12 +191,8 @@ def _shared_places(
                 "shared_columns: no column has the same name in both domains. Give "
                 "pairs (source column, target column), or None."
             )
-    source, target = (
-        _places(columns, side, known, X.shape[1])
-        for side, columns, known, X in zip(
-            ("source", "target"), sides, names, domains, strict=True
-        )
-    )
+    widths = [X.shape[1] for X in domains]
+    source, target = map(_places, sides, SIDES, names, widths)
     return source, target
 
 
@@ -320,9 +280,8 @@ def _warn_of_spreads(
     def told(side: int, k: int) -> str:
         column, names = places[side][k], column_names(named[side])
         return (
-            f"{('source', 'target')[side]} column {names[column] if names else column}:"
-            f" median {_median(domains[side], column):.3g}, spread "
-            f"{spreads[side][k]:.3g}"
+            f"{SIDES[side]} column {names[column] if names else column}: median "
+            f"{_median(domains[side], column):.3g}, spread {spreads[side][k]:.3g}"
         )
 
     shown = "; ".join(f"{told(0, k)}, {told(1, k)}" for k in apart[:SHOWN])

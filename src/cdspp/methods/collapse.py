@@ -22,18 +22,7 @@ from numpy.typing import NDArray
 from cdspp.core.file_rows import chunks_of
 from cdspp.core.matrix import squared_lengths
 
-__all__ = [
-    "DIVERGED",
-    "FEWEST_ROWS",
-    "LARGEST_COSINE",
-    "LARGEST_SHARE",
-    "ONE_CLASS",
-    "PARALLEL_ROWS",
-    "Collapse",
-    "find_collapse",
-    "largest_share",
-    "mean_cosine",
-]
+__all__ = ["Collapse", "find_collapse", "largest_share", "mean_cosine"]
 
 DIVERGED, ONE_CLASS, PARALLEL_ROWS = "diverged", "one class", "parallel rows"
 
@@ -52,15 +41,7 @@ REMEDY = (
 
 
 class Collapse(NamedTuple):
-    """What has collapsed, and the end of the sentence that tells it.
-
-    Attributes
-    ----------
-    kind : str
-        Empty where nothing has, `DIVERGED`, `ONE_CLASS` or `PARALLEL_ROWS`.
-    sentence : str
-        What was seen, by its number, and what to do; to follow the method's name.
-    """
+    """What has collapsed, if anything; `sentence` follows the method's name."""
 
     kind: str = ""
     sentence: str = ""
@@ -74,23 +55,9 @@ def find_collapse(
 ) -> Collapse:
     """Return how a fit has collapsed; what is named first counts.
 
-    Parameters
-    ----------
-    predicted : ndarray of shape (n_unlabelled,)
-        Labels predicted for the unlabelled rows.
-    n_labelled_classes : int
-        Number of classes with a labelled target row; with one there is no collapse into
-        one class.
-    rows : mapping of str to ndarray or FileRows of shape (n, d)
-        Rows that the method compares by direction, by the name of their domain.
-    diverged : str, optional
-        The method's own sign that its problem has no minimum, if it has one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> find_collapse(np.array(["a"] * 19 + ["b"]), 2, {}).kind
-    'one class'
+    `predicted` are labels of the unlabelled rows; with one labelled class there is no
+    collapse into one. `rows` are those that the method compares by direction, (n, d) by
+    domain, and `diverged` its own sign that its problem has no minimum.
     """
     if diverged:
         return Collapse(DIVERGED, diverged)
@@ -114,14 +81,7 @@ def find_collapse(
 
 
 def largest_share(predicted: NDArray[Any]) -> tuple[Any, float]:
-    """Return the label predicted most and its share; NaN with too few rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> largest_share(np.array([3, 7] + [3] * 18))[1]
-    0.95
-    """
+    """Return the label predicted most and its share; NaN with too few rows."""
     if len(predicted) < FEWEST_ROWS:
         return None, float("nan")
     labels, counts = np.unique(predicted, return_counts=True)
@@ -132,18 +92,8 @@ def largest_share(predicted: NDArray[Any]) -> tuple[Any, float]:
 def mean_cosine(X: Any) -> float:
     """Return the mean cosine of all pairs of rows; NaN with too few rows.
 
-    Takes one pass for the lengths and one for the sum, without a copy of the rows.
-
-    Parameters
-    ----------
-    X : ndarray, sparse matrix or FileRows of shape (n, d)
-        Rows; those of zeros have no direction and are left out.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> mean_cosine(np.repeat(np.eye(2), 10, axis=0))
-    0.5
+    Rows of zeros have no direction and are left out. One pass for the lengths and one
+    for the sum, without a copy of the rows.
     """
     total, n = np.zeros(X.shape[1]), 0
     for _, rows in chunks_of(X):

@@ -23,14 +23,7 @@ from cdspp.methods.base import (
     TransductiveClassifier,
 )
 
-__all__ = [
-    "PREDICTIONS",
-    "TARGET_KIND",
-    "Guest",
-    "class_path",
-    "guest_class",
-    "of_object",
-]
+__all__ = ["PREDICTIONS", "Guest", "class_path", "guest_class", "of_object"]
 
 TARGET_KIND, PREDICTIONS = "target-only", "predictions"
 # Of scikit-learn: these take -1 for a row without a label, where others see a class.
@@ -42,19 +35,11 @@ NESTED = {"class", "options"}
 class Guest:
     """What a study says of a method from outside.
 
-    Attributes
-    ----------
-    place : str
-        Module and class, such as ``mine:MyMethod``.
-    display_name : str
-        Its name in tables and figures; that of the class by default.
-    kind : str
-        ``target-only`` for a classifier that is fitted without the source;
-        ``predictions`` where they are made elsewhere, and nothing is fitted here.
-    states : bool
-        Of predictions, whether there are some in other source states.
-    seconds : float
-        What a fit is expected to take.
+    Its module and class (``mine:MyMethod``); its name in tables and figures, that of
+    the class by default; as kind ``target-only`` for a classifier that is fitted
+    without the source, ``predictions`` where they are made elsewhere and nothing is
+    fitted here; the seconds that a fit is expected to take; and of predictions, whether
+    there are some in other source states.
     """
 
     place: str
@@ -109,9 +94,6 @@ class GuestClassifier(HeterogeneousClassifier):
 class TransductiveGuest(TransductiveClassifier, GuestClassifier):
     """A class from outside that labels the rows it is fitted on and no others."""
 
-    def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
-        return TransductiveClassifier._predict_codes(self, X)
-
 
 class MadeElsewhere(TransductiveClassifier):
     """Predictions that are made elsewhere; the fit stage takes them from their file."""
@@ -121,43 +103,25 @@ class MadeElsewhere(TransductiveClassifier):
 
 
 def class_path(cls: type) -> str:
-    """Return module and name of a class, as `load_class` takes them.
-
-    Examples
-    --------
-    >>> from cdspp import CDSPP
-    >>> class_path(CDSPP)
-    'cdspp.methods.cdspp.cdspp:CDSPP'
-    """
+    """Return module and name of a class, as `load_class` takes them."""
     return f"{cls.__module__}:{cls.__qualname__}"
 
 
 @cache
 def guest_class(name: str, guest: Guest) -> type[HeterogeneousClassifier]:
-    """Return a class from outside as a method.
+    """Return a class from outside as a method with an identifier.
 
-    Parameters
-    ----------
-    name : str
-        Its identifier.
-    guest : Guest
-        What is said of it.
-
-    Raises
-    ------
-    ConfigError
-        It cannot be imported (`load_class`), or has not what a method has.
+    ConfigError tells where it cannot be imported, or has not what a method has.
     """
-    if guest.kind == PREDICTIONS:
-        return _foreign(name, guest)
-    return _as_method(name, guest, load_class(guest.place))
-
-
-def _foreign(name: str, guest: Guest) -> type[HeterogeneousClassifier]:
-    own: dict[str, Any] = {"identifier": name, "uses_source": guest.states}
-    own["display_name"] = guest.display_name or name
-    own["work"] = classmethod(lambda _, size: (0.01, 50.0))
-    own["__module__"] = __name__
+    if guest.kind != PREDICTIONS:
+        return _as_method(name, guest, load_class(guest.place))
+    own = {
+        "identifier": name,
+        "display_name": guest.display_name or name,
+        "uses_source": guest.states,
+        "work": classmethod(lambda _, size: (0.01, 50.0)),
+        "__module__": __name__,
+    }
     return type("MadeElsewhere", (MadeElsewhere,), own)
 
 
@@ -234,10 +198,7 @@ def _built(value: Any) -> Any:
 def of_object(method: Any) -> tuple[str, type[HeterogeneousClassifier]]:
     """Return name and method of a class, or of an instance with its options.
 
-    Raises
-    ------
-    ConfigError
-        It has not what a method has, or it is an instance without `get_params`.
+    ConfigError tells where it has not what a method has, or `get_params` is missing.
     """
     cls = method if inspect.isclass(method) else type(method)
     options: Mapping[str, Any] = {}
@@ -249,31 +210,20 @@ def of_object(method: Any) -> tuple[str, type[HeterogeneousClassifier]]:
                 "scikit-learn's BaseEstimator."
             )
         options = method.get_params(deep=False)
-    changed = ", ".join(f"{k}={v!r}" for k, v in _changed(cls, options).items())
+    usual = defaults_of(cls)
+    kept = {k: v for k, v in options.items() if repr(v) != repr(usual.get(k))}
+    changed = ", ".join(f"{k}={v!r}" for k, v in kept.items())
     name = class_path(cls) + f"({changed})" * bool(changed)
     found = _as_method(name, Guest(class_path(cls)), cls)
-    return name, _with_defaults(found, options, changed)
-
-
-def _changed(cls: type, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that are not the defaults of the class."""
-    usual = defaults_of(cls)
-    return {k: v for k, v in options.items() if repr(v) != repr(usual.get(k))}
-
-
-def _with_defaults(
-    method: type[HeterogeneousClassifier], options: Mapping[str, Any], changed: str
-) -> type[HeterogeneousClassifier]:
-    """Return a method whose defaults are the options of an instance."""
     if not changed:
-        return method
+        return name, found
     known = [
         each.replace(default=options.get(each.name, each.default))
-        for each in _named_options(method)
+        for each in _named_options(found)
     ]
-    init: Any = method.__init__
+    init: Any = found.__init__
     own = {
         "__init__": _constructor(known, lambda model, given: init(model, **given)),
-        "display_name": f"{method.display_name} ({changed})",
+        "display_name": f"{found.display_name} ({changed})",
     }
-    return type(method.__name__, (method,), own)
+    return name, type(found.__name__, (found,), own)

@@ -22,13 +22,7 @@ from cdspp.core.labels import (
     null_words,
 )
 
-__all__ = [
-    "UNLABELLED",
-    "check_classes",
-    "compare_classes",
-    "few_rows_a_class",
-    "read_labels",
-]
+__all__ = ["check_classes", "compare_classes", "few_rows_a_class", "read_labels"]
 
 
 def read_labels(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:
@@ -36,35 +30,9 @@ def read_labels(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:
 
     Unlabelled are ``None``, NaN, pandas' ``NA``, blank text, -1 and what a mask hides,
     alike in lists, arrays and pandas objects of every type; so are words such as "NA"
-    and "null", of which a warning tells. Labels of type bytes are text in UTF-8.
-
-    Parameters
-    ----------
-    y : array-like of shape (n,)
-        Labels as given.
-
-    Returns
-    -------
-    values : ndarray of shape (n_labelled,)
-        The labels, in a type of their own: text, numbers or booleans.
-    labelled : ndarray of bool of shape (n,)
-        Which rows they belong to.
-
-    Raises
-    ------
-    ValueError
-        Labels mix text and numbers, or hold the text "-1" or bytes that are not UTF-8.
-
-    Warns
-    -----
-    LabelWarning
-        Words stand for no label, which may be classes: see `cdspp.keep_labels`.
-
-    Examples
-    --------
-    >>> values, labelled = read_labels(["cat", None, "dog", ""])
-    >>> values.tolist(), labelled.tolist()
-    (['cat', 'dog'], [True, False, True, False])
+    and "null", of which a warning tells, for they may be classes: see
+    `cdspp.keep_labels`. Labels are text, numbers or booleans, those of type bytes text
+    in UTF-8; text mixed with numbers and the text "-1" are refused.
     """
     given: NDArray[Any] = column_or_1d(_as_array(y), warn=True)
     if is_text := given.dtype.kind in "OSU":
@@ -94,16 +62,13 @@ def _as_array(y: Any) -> Any:
     if hasattr(y, "isna") and hasattr(y, "to_numpy") and y.ndim == 1:
         plain = getattr(y.dtype, "kind", "O") in "biuf" and not y.isna().any()
         return y.to_numpy() if plain else y.to_numpy(dtype=object)
-    if isinstance(y, list) and not any(map(_is_row, y)):
+    rows = list, tuple, np.ndarray
+    if isinstance(y, list) and not any(isinstance(value, rows) for value in y):
         found = np.empty(len(y), dtype=object)
         found[:] = y
         numbers = all(isinstance(v, (int, float, np.number, np.bool_)) for v in y)
         return np.asarray(y) if numbers and len(y) else found
     return y
-
-
-def _is_row(value: Any) -> bool:
-    return isinstance(value, (list, tuple, np.ndarray))
 
 
 def _missing(values: list[Any]) -> NDArray[np.bool_]:
@@ -157,23 +122,8 @@ def few_rows_a_class() -> Iterator[None]:
 def compare_classes(target: NDArray[Any], source: NDArray[Any], name: str) -> None:
     """Refuse classes that cannot be matched, and warn of those without a partner.
 
-    Parameters
-    ----------
-    target, source : ndarray
-        Labels of the labelled target rows and of the source.
-    name : str
-        The estimator's, for messages.
-
-    Raises
-    ------
-    ValueError
-        One domain has text and the other numbers, or classes differ in nothing but
-        capitals or blanks.
-
-    Warns
-    -----
-    LabelWarning
-        Some classes, or all, are in one domain only.
+    Refused are text in one domain and numbers in the other, and classes that differ in
+    nothing but capitals or blanks. `name` is the estimator's, for messages.
     """
     if (target.dtype.kind == "U") != (source.dtype.kind == "U"):
         raise ValueError(
@@ -185,20 +135,15 @@ def compare_classes(target: NDArray[Any], source: NDArray[Any], name: str) -> No
     pairs = lookalikes({"target": alone[0].tolist(), "source": alone[1].tolist()})
     if pairs := [pair for pair in pairs if "(target)" in pair and "(source)" in pair]:
         raise ValueError(_alike(pairs))
-    told = [
-        f"{_listed(names)} in the {where} only"
-        for names, where in zip(alone, ("target", "source"), strict=True)
-        if len(names)
-    ]
+    sides = zip(alone, ("target", "source"), strict=True)
+    told = "; ".join(f"{_listed(n)} in the {side} only" for n, side in sides if len(n))
     if len(alone[0]) == len(ours):
-        warnings.warn(
-            f"{name}: source and target have no class in common; the source can say "
-            f"nothing of the target's classes ({'; '.join(told)}).",
-            LabelWarning,
-            stacklevel=3,
+        told = (
+            "source and target have no class in common; the source can say nothing of "
+            f"the target's classes ({told})"
         )
-    elif told:
-        warnings.warn(f"{name}: {'; '.join(told)}.", LabelWarning, stacklevel=3)
+    if told:
+        warnings.warn(f"{name}: {told}.", LabelWarning, stacklevel=3)
 
 
 def _alike(pairs: Sequence[str]) -> str:

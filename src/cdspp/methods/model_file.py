@@ -33,14 +33,7 @@ class OutsideModel(DataError):
 
 
 def check_keepable(model: HeterogeneousClassifier) -> None:
-    """Refuse a model that could not be kept, or would be of no use; fitted or not.
-
-    Raises
-    ------
-    DataError
-        The method is transductive or a class from outside with a model of its own, or
-        an option is an object.
-    """
+    """Refuse a model that could not be kept, or would be of no use; fitted or not."""
     name = type(model).__name__
     if model.transductive:
         raise DataError(
@@ -129,13 +122,7 @@ def load_model(
 def read_model(
     path: str | os.PathLike[str], *, class_: type | None = None
 ) -> tuple[HeterogeneousClassifier, dict[str, Any]]:
-    """Return the model of a file and what else was kept with it.
-
-    Raises
-    ------
-    DataError
-        As for `load_model`, but for the scale.
-    """
+    """Return the model of a file, of any scale, and what else was kept with it."""
     tree, arrays = read_parts(path, WHAT)
     if not isinstance(tree, dict) or tree.get("format") != FORMAT:
         raise DataError(f"{path}: not {WHAT}.")

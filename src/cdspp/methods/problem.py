@@ -117,28 +117,12 @@ class Problem:
 def scale_domains(
     kind: str, X: ArrayLike, source: SourceDomain
 ) -> tuple[Float, SourceDomain]:
-    """Scale both domains by their own rows, but shared columns as in the source.
+    """Scale target and source by their own rows, but shared columns as in the source.
 
-    Parameters
-    ----------
-    kind : {"none", "unit", "standardise", "pca"}
-        As in `cdspp.core.scaling.fit_scaling`.
-    X : array-like of shape (n_target, n_features)
-        Target rows.
-    source : SourceDomain
-        The source, whose paired rows are scaled as the rows of their domain.
-
-    Returns
-    -------
-    X, source
-        Both scaled; columns are shared by number.
-
-    Raises
-    ------
-    DataError
-        The rows cannot be scaled so.
-    ValueError
-        A bridge is malformed, or columns are shared that `kind` "pca" does not leave.
+    The kind is one of `cdspp.core.scaling.fit_scaling`, whose DataError tells where the
+    rows cannot be scaled so. Paired rows are scaled as the rows of their domain, and
+    the columns of the source returned are shared by number. ValueError tells of a
+    malformed bridge, and of shared columns, which principal components do not leave.
     """
     rows, given = (check_array(part, dtype=np.float64) for part in (X, source.X))
     bridge = read_bridge(source, (given, rows), (source.X, X), check_array)

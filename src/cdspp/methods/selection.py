@@ -54,21 +54,9 @@ class LabelledKFold(BaseCrossValidator):
     def split(
         self, X: ArrayLike, y: ArrayLike | None = None, groups: Any = None
     ) -> Iterator[tuple[Int, Int]]:
-        """Yield the rows of training and test part of each fold.
+        """Yield the rows of training and test part of each fold of target rows.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Target rows.
-        y : array-like of shape (n_samples,)
-            Their labels, as `fit` takes them.
-        groups : object
-            Ignored.
-
-        Raises
-        ------
-        ValueError
-            A class has fewer labelled rows than there are folds.
+        ValueError tells of a class with fewer labelled rows than there are folds.
         """
         if y is None:
             raise ValueError("LabelledKFold needs y, to know which rows are labelled.")

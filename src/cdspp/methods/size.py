@@ -1,14 +1,23 @@
-"""How large a problem is, and what a method takes for it."""
+"""How large a problem is, what a fit takes for it, and what is said of that before."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from cdspp.core.discovery import defaults_of
+from cdspp.core.errors import CostWarning
+from cdspp.core.memory import available_megabytes, told_memory
+from cdspp.core.wording import duration
 
-__all__ = ["Size", "expected_work"]
+__all__ = ["LONG_SECONDS", "Size", "expected_work", "warn_of_cost"]
+
+# Shorter fits need no word.
+LONG_SECONDS = 30.0
+# Megabytes that are not looked for: less than importing this package takes.
+ALWAYS_FREE = 64.0
 
 
 @dataclass(frozen=True)
@@ -46,19 +55,34 @@ def expected_work(
 ) -> tuple[float, float]:
     """Return about how many seconds a fit takes on one thread, and MB beside data.
 
-    Parameters
-    ----------
-    method : type
-        The estimator's class; its `work` says so for its default options.
-    size : Size
-        Size of the problem.
-    options : mapping
-        Options in place of defaults. Those count that `work` takes, and `max_iter`, to
-        which the seconds are proportional.
+    Of the options those count that `work` of the estimator's class takes, and
+    `max_iter`, to which the seconds are proportional.
     """
-    taken, defaults = defaults_of(method.work), defaults_of(method)
+    taken = defaults_of(method.work)
     chosen = {name: value for name, value in options.items() if name in taken}
     seconds, megabytes = method.work(size, **chosen)
-    usual = defaults.get("max_iter")
+    usual = defaults_of(method).get("max_iter")
     share = options.get("max_iter", usual) / usual if usual else 1.0
     return share * seconds, megabytes
+
+
+def warn_of_cost(size: Size, seconds: float, megabytes: float) -> None:
+    """Warn where a fit is expected to take long, or more memory than is free.
+
+    The numbers, right within a factor of about two, are of what `size` names.
+    """
+    told = []
+    there = available_megabytes() if megabytes > ALWAYS_FREE else None
+    if there is not None and megabytes > there:
+        free = f"{told_memory(there)} are free"
+        told.append(f"need about {told_memory(megabytes)} of memory, of which {free}")
+    if seconds >= LONG_SECONDS:
+        told.append(f"take about {duration(seconds)} on one core")
+    for cost in told:
+        warnings.warn(
+            f"{size.name} is expected to {cost}, for {size.n_source} source and "
+            f"{size.n_target} target rows. Leave rows or features out, or choose "
+            "another method.",
+            CostWarning,
+            stacklevel=4,
+        )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -25,7 +24,7 @@ __all__ = ["ROUNDS", "JointMachine", "LinearMachine", "stacked", "unit_rows"]
 
 # The labelled target rows together weigh this share of the source, or their number.
 TARGET_SHARE = 0.25
-ROUNDS: Mapping[str, list[Any]] = {"max_iter": [COUNT]}
+ROUNDS: dict[str, list[Any]] = {"max_iter": [COUNT]}
 
 
 def unit_rows(X: Any) -> Any:
@@ -50,19 +49,7 @@ def stacked(parts: list[Any], *, columns: bool = False) -> Any:
 @storable
 @dataclass(frozen=True, eq=False)
 class LinearMachine:
-    """A linear machine for each class against all others.
-
-    Attributes
-    ----------
-    weights : ndarray of shape (d, n_present)
-        Of the features.
-    intercepts : ndarray of shape (n_present,)
-        Constants.
-    present : ndarray of shape (n_present,)
-        Class codes.
-    n_classes : int
-        Number of classes.
-    """
+    """A linear machine for each class present: weights (d, n_present), intercepts."""
 
     weights: Float
     intercepts: Float
@@ -105,9 +92,10 @@ class JointMachine(CommonSpaceMethod, ConfidentClassifier):
     accepts_sparse = True
     needs_bridge = True
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {"C": [POSITIVE]}
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"C": [POSITIVE]}
 
     C: float
+    max_iter = 1
     _machine: LinearMachine
 
     @classmethod
@@ -144,13 +132,11 @@ class JointMachine(CommonSpaceMethod, ConfidentClassifier):
         def fit_predict(selected: Int, codes: Int) -> Round:
             rows = [parts.X_labelled, X[selected]]
             self._machine = self._fit_machine(parts, rows, [codes])
-            if not X.shape[0]:
-                return Round(1, codes, np.empty(0))
-            found = self._machine.probabilities(X)
-            return Round(1, *self._most_probable(found))
+            return Round(1, *self._most_probable(self._machine.probabilities(X)))
 
-        rounds = self.get_params()["max_iter"] if X.shape[0] else 1
-        return selective_pseudo_labelling(fit_predict, rounds)
+        return selective_pseudo_labelling(
+            fit_predict, self.max_iter if X.shape[0] else 1
+        )
 
     def _fit_machine(
         self, parts: Problem, target: list[Any], codes: list[Int]

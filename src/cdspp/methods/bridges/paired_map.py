@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy import linalg
@@ -14,12 +13,7 @@ from cdspp.core.errors import DataError, MethodFailed
 from cdspp.core.linalg import row_normalise
 from cdspp.methods.base import Float, Problem
 from cdspp.methods.bridge import PAIRS, Bridge
-from cdspp.methods.bridges.joint_machine import (
-    ROUNDS,
-    JointMachine,
-    stacked,
-    unit_rows,
-)
+from cdspp.methods.bridges.joint_machine import ROUNDS, JointMachine, stacked, unit_rows
 from cdspp.methods.shared.constraints import COUNT
 
 __all__ = ["PairedMap", "PairedMapPlus", "Procrustes", "ridge_map"]
@@ -37,24 +31,10 @@ def ridge_map(A: Float, B: Float) -> tuple[Float, float]:
 
         \min_W \lVert A W - B \rVert_F^2 + \lambda \lVert W \rVert_F^2
 
-    Parameters
-    ----------
-    A : ndarray of shape (m, d_s)
-        Paired rows of the source.
-    B : ndarray of shape (m, d_t)
-        Those of the target.
-
-    Returns
-    -------
-    W : ndarray of shape (d_s, d_t)
-        The map.
-    penalty : float
-        ``lambda``: of 1e-3 to 1e2 times the mean squared singular value of `A`, that
-        with the least generalised cross-validation error ``m rss / (m - df)^2``.
-
-    Notes
-    -----
-    One singular value decomposition serves all penalties: O(m d_s min(m, d_s)).
+    The penalty ``lambda`` is, of 1e-3 to 1e2 times the mean squared singular value of
+    `A`, that with the least generalised cross-validation error
+    ``m rss / (m - df)^2``. One singular value decomposition serves all of them:
+    O(m d_s min(m, d_s)).
     """
     U, values, Vt = linalg.svd(A, full_matrices=False, check_finite=False)
     squares, targets = values**2, U.T @ B
@@ -136,9 +116,8 @@ class PairedMap(JointMachine):
     supervised = True
     bridges = frozenset({PAIRS})
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
-        **JointMachine._parameter_constraints,
-        "n_components": [COUNT],
+    _parameter_constraints = JointMachine._parameter_constraints | {
+        "n_components": [COUNT]
     }
 
     map_: Float
@@ -167,14 +146,12 @@ class PairedMap(JointMachine):
         self._axes_target = self._axes(target)
         if bridge.one_domain:
             self._axes_source = self._axes_target
-            self.map_ = np.eye(self._reduced_target(problem.X_labelled[:1]).shape[1])
-            self.penalty_ = 0.0
+            width = self._prepare_target(problem.X_labelled[:1]).shape[1]
+            self.map_, self.penalty_ = np.eye(width), 0.0
             return
         self._axes_source = self._axes(source)
-        self._learn(
-            self._reduced_source(bridge.pairs_source),
-            self._reduced_target(bridge.pairs_target),
-        )
+        pairs_source = self._reduced(self._axes_source, bridge.pairs_source)
+        self._learn(pairs_source, self._prepare_target(bridge.pairs_target))
 
     def _learn(self, A: Float, B: Float) -> None:
         """Learn the map of reduced paired rows."""
@@ -197,21 +174,17 @@ class PairedMap(JointMachine):
             return row_normalise(axes.transform(rows))
         return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows)
 
-    def _reduced_source(self, X: Any) -> Float:
-        return self._reduced(self._axes_source, X)
-
-    def _reduced_target(self, X: Any) -> Float:
-        return self._reduced(self._axes_target, X)
-
     def _prepare_source(self, X: Any) -> Any:
-        return row_normalise(self._reduced_source(X) @ self.map_)
+        return row_normalise(self._reduced(self._axes_source, X) @ self.map_)
 
-    def _prepare_target(self, X: Any) -> Any:
-        return self._reduced_target(X)
+    def _prepare_target(self, X: Any) -> Float:
+        return self._reduced(self._axes_target, X)
 
 
 class PairedMapPlus(PairedMap):
     """The paired map with selective pseudo-labels on the unlabelled target rows.
+
+    Attributes are those of `PairedMap`.
 
     Parameters
     ----------
@@ -223,13 +196,6 @@ class PairedMapPlus(PairedMap):
         Number of rounds, as in
         `cdspp.methods.bridges.shared_columns.SharedColumnsPlus`.
 
-    Attributes
-    ----------
-    map_, penalty_, n_features_source_
-        As in `PairedMap`.
-    classes_, transduction_, history_, n_iter_, n_features_in_
-        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
-
     See Also
     --------
     PairedMap : Its first round alone.
@@ -239,10 +205,7 @@ class PairedMapPlus(PairedMap):
     display_name = "paired map+"
     supervised = False
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
-        **PairedMap._parameter_constraints,
-        **ROUNDS,
-    }
+    _parameter_constraints = PairedMap._parameter_constraints | ROUNDS
 
     def __init__(
         self, C: float = 1.0, n_components: int = 100, max_iter: int = 5
@@ -254,27 +217,14 @@ class PairedMapPlus(PairedMap):
 class Procrustes(PairedMap):
     r"""Source rows rotated into the target's space by pairs (Procrustes).
 
-    As `PairedMap`, with an orthogonal map in place of the ridge regression, on as many
-    directions as the pairs have and both domains are wide:
+    As `PairedMap`, whose parameters and attributes it has, with an orthogonal map in
+    place of the ridge regression and a penalty of zero, on as many directions as the
+    pairs have and both domains are wide:
 
     .. math::
 
         \max_W \operatorname{tr} \bigl(W^T P_s^T P_t\bigr) = U V^T
         \quad \text{for} \quad P_s^T P_t = U \Sigma V^T
-
-    Parameters
-    ----------
-    C : float, default=1.0
-        Cost of a margin violation.
-    n_components : int, default=100
-        As in `PairedMap`.
-
-    Attributes
-    ----------
-    map_, n_features_source_
-        As in `PairedMap`; `penalty_` is zero.
-    classes_, transduction_, history_, n_iter_, n_features_in_
-        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
 
     See Also
     --------

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -11,12 +10,7 @@ from scipy import sparse
 from cdspp.core.matrix import is_sparse
 from cdspp.methods.base import Problem
 from cdspp.methods.bridge import SHARED, Bridge
-from cdspp.methods.bridges.joint_machine import (
-    ROUNDS,
-    JointMachine,
-    stacked,
-    unit_rows,
-)
+from cdspp.methods.bridges.joint_machine import ROUNDS, JointMachine, stacked, unit_rows
 
 __all__ = ["EasyAdapt", "SharedColumns", "SharedColumnsPlus"]
 
@@ -116,7 +110,8 @@ class SharedColumnsPlus(SharedColumns):
     As `SharedColumns`, but beside the shared columns stand the other columns of the
     target, which are zero in the source, and the machine is fitted `max_iter` times: it
     predicts the unlabelled rows, takes the most confident predictions of each class as
-    labels, the share ``k / max_iter`` after round k, and is fitted again.
+    labels, the share ``k / max_iter`` after round k, and is fitted again. Attributes
+    are those of `SharedColumns`.
 
     Parameters
     ----------
@@ -124,13 +119,6 @@ class SharedColumnsPlus(SharedColumns):
         Cost of a margin violation.
     max_iter : int, default=5
         Number of rounds. Each number is another fit, since the shares depend on it.
-
-    Attributes
-    ----------
-    columns_source_, columns_, n_features_source_
-        As in `SharedColumns`.
-    classes_, transduction_, history_, n_iter_, n_features_in_
-        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
 
     See Also
     --------
@@ -147,10 +135,7 @@ class SharedColumnsPlus(SharedColumns):
     display_name = "shared columns+"
     supervised = False
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
-        **SharedColumns._parameter_constraints,
-        **ROUNDS,
-    }
+    _parameter_constraints = SharedColumns._parameter_constraints | ROUNDS
 
     def __init__(self, C: float = 1.0, max_iter: int = 5) -> None:
         super().__init__(C)
@@ -172,19 +157,8 @@ class EasyAdapt(SharedColumns):
     As `SharedColumns`, with each shared column three times: for both domains, for the
     source alone, for the target alone. A source row ``x`` becomes ``(x, x, 0, 0)``, a
     target row with own columns ``z`` becomes ``(x, 0, x, z)``, so that a column may
-    have another meaning in either domain.
-
-    Parameters
-    ----------
-    C : float, default=1.0
-        Cost of a margin violation.
-
-    Attributes
-    ----------
-    columns_source_, columns_, n_features_source_
-        As in `SharedColumns`.
-    classes_, transduction_, history_, n_iter_, n_features_in_
-        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
+    have another meaning in either domain. Parameters and attributes are those of
+    `SharedColumns`.
 
     References
     ----------

@@ -20,9 +20,8 @@ from cdspp.methods.cdls.landmarks import LandmarkProgram, solve_landmarks
 from cdspp.methods.cdls.source_map import Goals, ProjectedTarget, SourceMap
 from cdspp.methods.labels import few_rows_a_class
 from cdspp.methods.shared.common_subspace import SubspaceMethod
-from cdspp.methods.shared.constraints import COUNT, POSITIVE
+from cdspp.methods.shared.constraints import COUNT, POSITIVE, require_every_class
 from cdspp.methods.shared.one_versus_one import LinearPairs, OneVersusOne
-from cdspp.methods.shared.requirements import require_every_class
 
 __all__ = ["CDLS", "CDLSSup"]
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any
 
 import numpy as np
+from scipy import linalg
 
+from cdspp.core.linalg import column_signs, psd_factor
 from cdspp.methods.base import Problem
-from cdspp.methods.bridge import PAIRS, SHARED
+from cdspp.methods.bridge import PAIRS, SHARED, Bridge
 from cdspp.methods.cdspp.cdspp import CDSPP
-from cdspp.methods.cdspp.chunked_side import RowsInUse
-from cdspp.methods.cdspp.coupled import solve_coupled
-from cdspp.methods.cdspp.structure_preserving import Projection, SideLike
+from cdspp.methods.cdspp.sides import AnySide, RowsInUse
+from cdspp.methods.cdspp.structure_preserving import (
+    RELATIVE_TOLERANCE,
+    Projection,
+    in_both,
+    useful_number,
+)
 from cdspp.methods.shared.constraints import NON_NEGATIVE
 
 __all__ = ["CDSPPBridge"]
@@ -31,7 +37,8 @@ class CDSPPBridge(CDSPP):
         \mu \sum_k \lVert P_s[i_k] - P_t[j_k] \rVert^2
 
     And both rows of a pair are of one class, in which no other row is: a column each in
-    the class sums of both domains. Rounds of selective pseudo-labelling as in `CDSPP`.
+    the class sums of both domains. Rounds of selective pseudo-labelling, and
+    attributes, as in `CDSPP`; the bridge is this project's own.
 
     Parameters
     ----------
@@ -47,11 +54,6 @@ class CDSPPBridge(CDSPP):
     eigenvector_scaling : {"metric", "unit"}, default="unit"
         As in `CDSPP`. Cross-validation on labelled rows prefers unit length here.
     keep_projections : bool, default=False
-        As in `CDSPP`.
-
-    Attributes
-    ----------
-    projection_source_, projection_, eigenvalues_, classes_, transduction_, history_
         As in `CDSPP`.
 
     See Also
@@ -84,10 +86,6 @@ class CDSPPBridge(CDSPP):
     Cost beyond that of `CDSPP`: O(n_shared s^2 + n_shared^3) a round, with s the
     smaller of n and d of a domain, and with m pairs O((C + m)^3) in place of O(C^3).
 
-    References
-    ----------
-    See `CDSPPSup`; the bridge is this project's own.
-
     Examples
     --------
     >>> import numpy as np
@@ -104,8 +102,7 @@ class CDSPPBridge(CDSPP):
     display_name = "CDSPP+bridge"
     bridges = frozenset({SHARED, PAIRS})
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
-        **CDSPP._parameter_constraints,
+    _parameter_constraints = CDSPP._parameter_constraints | {
         "mu": [None, NON_NEGATIVE],
         "pair_weight": [NON_NEGATIVE],
     }
@@ -145,33 +142,62 @@ class CDSPPBridge(CDSPP):
         if bridge is None or not bridge.n_pairs or not self.pair_weight:
             return [], []
         codes = prepared.n_classes + np.arange(bridge.n_pairs)
-        sizes = (
+        n_source, n_target = (
             np.bincount(y, minlength=prepared.n_classes)
             for y in (prepared.y_source, prepared.y_labelled)
         )
-        root = np.sqrt(self.pair_weight * np.mean(np.prod(list(sizes), axis=0)))
-        source, target = (
-            [RowsInUse(root * rows, codes)]
-            for rows in (bridge.pairs_source, bridge.pairs_target)
-        )
-        return source, target
+        root = np.sqrt(self.pair_weight * np.mean(n_source * n_target))
+        source, target = root * bridge.pairs_source, root * bridge.pairs_target
+        return [RowsInUse(source, codes)], [RowsInUse(target, codes)]
 
-    def _solve(
-        self, source: SideLike, target: SideLike, prepared: Problem
-    ) -> Projection:
+    def _solve(self, source: AnySide, target: AnySide, prepared: Problem) -> Projection:
         bridge = prepared.bridge
         assert bridge is not None
         mu = np.inf if self.mu is None else float(self.mu)
         if mu and len(bridge.source) and not bridge.one_domain:
-            return solve_coupled(
-                source,
-                target,
-                bridge,
-                mu,
-                self.n_components,
-                scaling=self.eigenvector_scaling,
-            )
+            return self._solve_coupled(source, target, bridge, mu)
         found = super()._solve(source, target, prepared)
         if bridge.n_pairs:
             return replace(found, rows_source=None, rows_target=None)
         return found
+
+    def _solve_coupled(
+        self, source: AnySide, target: AnySide, bridge: Bridge, mu: float
+    ) -> Projection:
+        """Solve the problem above by Woodbury's identity.
+
+        With ``Q = K^{-1} N``, ``V = U^T Q`` and ``S = 1/mu + U^T K^{-1} U``, of which a
+        block comes from each domain, ``(K + mu U U^T)^{-1} N = Q - K^{-1} U S^{-1} V``
+        and ``G = N^T Q - V^T S^{-1} V``.
+        """
+        shared, i, j = in_both(source, target), bridge.source, bridge.target
+        inverse_source = source.inverse(target.class_counts)
+        inverse_target = target.inverse(source.class_counts)
+        sums_source, sums_target = source.sums[:, shared], target.sums[:, shared]
+        Qs, Qt = inverse_source.apply(sums_source), inverse_target.apply(sums_target)
+        V = np.hstack([Qs[i], -Qt[j]])
+        S = inverse_source.block(i) + inverse_target.block(j)
+        S[np.diag_indices_from(S)] += 1.0 / mu
+        factor = linalg.cho_factor(S, overwrite_a=True, check_finite=False)
+        R = linalg.cho_solve(factor, V, check_finite=False)
+        G = linalg.block_diag(sums_source.T @ Qs, sums_target.T @ Qt) - V.T @ R
+        F = psd_factor((G + G.T) / 2.0)
+        C = int(shared.sum())
+        swapped = np.roll(F, C, axis=0)
+        values, vectors = linalg.eigh(-(F.T @ swapped), check_finite=False)
+        values = -values  # the largest first
+        positive = int(np.sum(values > RELATIVE_TOLERANCE * values.max(initial=0.0)))
+        rank = useful_number(self.n_components, positive)
+        W = swapped @ vectors[:, :rank] / values[:rank]
+        P_source = Qs @ W[:C] - inverse_source.spread(i, R @ W)
+        P_target = Qt @ W[C:] + inverse_target.spread(j, R @ W)
+        factors = column_signs(P_target)
+        if self.eigenvector_scaling == "unit":
+            factors /= np.sqrt((P_source**2).sum(axis=0) + (P_target**2).sum(axis=0))
+        return Projection(
+            target=P_target * factors,
+            eigenvalues=values[:rank],
+            rows_source=None,
+            rows_target=None,
+            expand_source=partial(np.multiply, P_source, factors),
+        )

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.utils._param_validation import HasMethods, StrOptions
 
-from cdspp.core.file_rows import FileRows, rowwise
+from cdspp.core.file_rows import rowwise
 from cdspp.core.linalg import row_normalise
 from cdspp.methods.base import Float, Int, Problem, Round
-from cdspp.methods.cdspp.chunked_side import RowsInUse, require_room, side_of
-from cdspp.methods.cdspp.structure_preserving import (
-    Projection,
-    SideLike,
-    solve_projection,
-)
+from cdspp.methods.cdspp.sides import AnySide, RowsInUse, require_room, side_of
+from cdspp.methods.cdspp.structure_preserving import Projection, solve_projection
 from cdspp.methods.shared.constraints import COUNT
-from cdspp.methods.shared.pseudo_labelling import (
-    FitPredict,
-    selective_pseudo_labelling,
-)
+from cdspp.methods.shared.pseudo_labelling import selective_pseudo_labelling
 from cdspp.methods.shared.subspace_classifier import (
-    SUBSPACE_CONSTRAINTS,
     SubspaceClassifier,
     SubspaceRecogniser,
 )
@@ -104,6 +95,8 @@ class CDSPPSup(SubspaceRecogniser):
     display_name = "CDSPP_sup"
     supervised = True
     reads_files = True
+    # Options of `CDSPP`: here there is one round, without pseudo-labels.
+    max_iter, selection, final_fit, keep_projections = 1, "class", False, False
     option_notes = {
         "n_components": (
             "CDSPP's closed form has no direction beyond the number of classes "
@@ -115,8 +108,7 @@ class CDSPPSup(SubspaceRecogniser):
         ),
     }
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
-        **SUBSPACE_CONSTRAINTS,
+    _parameter_constraints = SubspaceRecogniser._parameter_constraints | {
         "center": ["boolean"],
         "normalize_means": ["boolean"],
         "classifier": [
@@ -166,13 +158,12 @@ class CDSPPSup(SubspaceRecogniser):
         prepared = self._prepare(problem)
         X_unlabelled: Any = prepared.X_unlabelled
         for rows in (X_unlabelled, prepared.X_labelled, prepared.X_source):
-            if isinstance(rows, FileRows):
-                require_room(rows)
+            require_room(rows)
         given = RowsInUse(prepared.X_source, prepared.y_source)
+        labelled = RowsInUse(prepared.X_labelled, prepared.y_labelled)
         pairs_source, pairs_target = self._pairs(prepared)
         n_classes = problem.n_classes + sum(len(part.codes) for part in pairs_source)
         source = side_of([given, *pairs_source], n_classes, float(self.alpha))
-        labelled = RowsInUse(prepared.X_labelled, prepared.y_labelled)
         projection: Projection
 
         def fit_predict(selected: Int, codes: Int) -> Round:
@@ -180,25 +171,27 @@ class CDSPPSup(SubspaceRecogniser):
             parts = [labelled, RowsInUse(X_unlabelled, codes, selected)]
             target = side_of([*parts, *pairs_target], n_classes, source.alpha)
             projection = self._solve(source, target, prepared)
-            (_, Z) = self._fit_in_use(source, target, given, parts, projection)
-            prediction, confidence = rowwise(self._recognise, Z)
-            return Round(1, prediction, confidence, projections=self._kept(projection))
+            self.projection_ = projection.target
+            self.eigenvalues_ = projection.eigenvalues
+            placed = [part.placed(projection.target) for part in parts]
+            self._fit_recogniser(source, target, projection, given, placed)
+            prediction, confidence = rowwise(
+                lambda Z: self._most_probable(self._recogniser.probabilities(Z)),
+                placed[1].X,
+            )
+            kept = None
+            if self.keep_projections:
+                kept = projection.source, projection.target
+            return Round(1, prediction, confidence, projections=kept)
 
-        rounds = self._fit_rounds(fit_predict, len(X_unlabelled))
+        rounds = selective_pseudo_labelling(
+            fit_predict,
+            self.max_iter if len(X_unlabelled) else 1,
+            per_class=self.selection == "class",
+            final_fit=self.final_fit and len(X_unlabelled) > 0,
+        )
         self.projection_source_ = projection.source
         return rounds
-
-    def _fit_rounds(self, fit_predict: FitPredict, n_unlabelled: int) -> list[Round]:
-        none = np.empty(0, dtype=np.intp)
-        return [fit_predict(none, none)]
-
-    def _kept(self, projection: Projection) -> tuple[Float, Float] | None:
-        """Return the projections that the history of rounds keeps."""
-        return None
-
-    def _recognise(self, Z: Float) -> tuple[Int, Float]:
-        """Return codes and confidences of projected target rows."""
-        return self._most_probable(self._recogniser.probabilities(Z))
 
     def _prepare_unlabelled(self, X: Float) -> Float:
         # They are the problem's own, and no one reads them unprepared.
@@ -208,47 +201,31 @@ class CDSPPSup(SubspaceRecogniser):
         """Return paired rows that take part in the projection, each a class."""
         return [], []
 
-    def _solve(
-        self, source: SideLike, target: SideLike, prepared: Problem
-    ) -> Projection:
+    def _solve(self, source: AnySide, target: AnySide, prepared: Problem) -> Projection:
         """Return the projection; without its rows where some are no class's."""
         return solve_projection(
             source, target, self.n_components, scaling=self.eigenvector_scaling
         )
 
-    def _fit_in_use(
-        self,
-        source: SideLike,
-        target: SideLike,
-        given: RowsInUse,
-        parts: Sequence[RowsInUse],
-        projection: Projection,
-    ) -> list[Any]:
-        """Fit the classifier on the source and the target rows in use.
-
-        Returns all rows of each part of the target in the subspace.
-        """
-        self.projection_ = projection.target
-        self.eigenvalues_ = projection.eigenvalues
-        placed = [part.placed(projection.target) for part in parts]
-        in_use = placed
-        if projection.rows_target is not None:
-            in_use = [RowsInUse(projection.rows_target, target.codes)]
-        if projection.rows_source is not None:
-            in_use = [RowsInUse(projection.rows_source, source.codes), *in_use]
-        else:
-            in_use = [given.placed(projection.source), *in_use]
-        self._recogniser = self._fit_recogniser(in_use, source, target, projection)
-        return [part.X for part in placed]
-
     def _fit_recogniser(
         self,
-        in_use: Sequence[RowsInUse],
-        source: SideLike,
-        target: SideLike,
+        source: AnySide,
+        target: AnySide,
         projection: Projection,
-    ) -> SubspaceClassifier:
-        """Fit the classifier on projected rows; means of those in files by chunks."""
+        given: RowsInUse,
+        placed: list[RowsInUse],
+    ) -> None:
+        """Fit the classifier on projected rows; means of those in files by chunks.
+
+        `given` are the rows of the source, and `placed` those of the target, projected.
+        """
+        if projection.rows_target is not None:
+            placed = [RowsInUse(projection.rows_target, target.codes)]
+        if projection.rows_source is not None:
+            given = RowsInUse(projection.rows_source, source.codes)
+        else:
+            given = given.placed(projection.source)
+        in_use = [given, *placed]
         chunks = (chunk for part in in_use for chunk in part.chunks())
         n_classes = len(self.classes_)
         how = {"center": self.center, "normalize_means": self.normalize_means}
@@ -257,15 +234,15 @@ class CDSPPSup(SubspaceRecogniser):
             for side, P in ((source, projection.source), (target, projection.target)):
                 total += side.sums[:, :n_classes].sum(axis=1) @ P
                 n += side.class_counts[:n_classes].sum()
-            return SubspaceClassifier.fit_chunks(chunks, total / n, n_classes, **how)
-        rows, codes = zip(*chunks, strict=True)
-        return SubspaceClassifier.fit(
-            np.vstack(rows),
-            np.concatenate(codes),
-            n_classes,
-            classifier=self.classifier,
-            **how,
-        )
+            mean = total / n
+            fitted = SubspaceClassifier.fit_chunks(chunks, mean, n_classes, **how)
+        else:
+            rows, known = zip(*chunks, strict=True)
+            Z, codes = np.vstack(rows), np.concatenate(known)
+            fitted = SubspaceClassifier.fit(
+                Z, codes, n_classes, classifier=self.classifier, **how
+            )
+        self._recogniser = fitted
 
 
 class CDSPP(CDSPPSup):
@@ -273,7 +250,8 @@ class CDSPP(CDSPPSup):
 
     Fits `CDSPPSup` on the labelled rows, predicts the unlabelled ones, takes the most
     confident predictions of each class as labels, and fits again; the share grows from
-    ``1 / max_iter`` to one.
+    ``1 / max_iter`` to one. Attributes and reference are those of `CDSPPSup`;
+    `history_` has one `Round` for each fit.
 
     Parameters
     ----------
@@ -303,11 +281,6 @@ class CDSPP(CDSPPSup):
     keep_projections : bool, default=False
         Keep the projections of each round in `history_`.
 
-    Attributes
-    ----------
-    projection_source_, projection_, eigenvalues_, classes_, transduction_, history_
-        As in `CDSPPSup`; `history_` has one `Round` for each fit.
-
     See Also
     --------
     CDSPPSup : Its first round alone.
@@ -317,10 +290,6 @@ class CDSPP(CDSPPSup):
     -----
     The source's Gram matrix and class sums are computed once; each round costs one
     symmetric product of the target rows in use and one Cholesky factor a domain.
-
-    References
-    ----------
-    See `CDSPPSup`.
 
     Examples
     --------
@@ -336,8 +305,7 @@ class CDSPP(CDSPPSup):
     display_name = "CDSPP"
     supervised = False
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
-        **CDSPPSup._parameter_constraints,
+    _parameter_constraints = CDSPPSup._parameter_constraints | {
         "max_iter": [COUNT],
         "selection": [StrOptions({"class", "all"})],
         "final_fit": ["boolean"],
@@ -369,16 +337,3 @@ class CDSPP(CDSPPSup):
         self.selection = selection
         self.final_fit = final_fit
         self.keep_projections = keep_projections
-
-    def _fit_rounds(self, fit_predict: FitPredict, n_unlabelled: int) -> list[Round]:
-        return selective_pseudo_labelling(
-            fit_predict,
-            self.max_iter if n_unlabelled else 1,
-            per_class=self.selection == "class",
-            final_fit=self.final_fit and n_unlabelled > 0,
-        )
-
-    def _kept(self, projection: Projection) -> tuple[Float, Float] | None:
-        if not self.keep_projections:
-            return None
-        return projection.source, projection.target

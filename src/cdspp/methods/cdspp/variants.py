@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -24,9 +23,9 @@ class CDSPPPCA(CDSPP):
     """CDSPP on principal components of both feature sets (CDSPP+PCA).
 
     Reduces each domain to its leading principal components, fitted without labels on
-    all rows of the domain, before rows are scaled to unit length; all else as `CDSPP`.
-    Rows may be sparse (SciPy's CSR), bags of words for instance, and are never made
-    dense.
+    all rows of the domain, before rows are scaled to unit length; all else as `CDSPP`,
+    but that the projections are of principal components. Rows may be sparse (SciPy's
+    CSR), bags of words for instance, and are never made dense.
 
     Parameters
     ----------
@@ -37,20 +36,9 @@ class CDSPPPCA(CDSPP):
     eigenvector_scaling, classifier, keep_projections
         Likewise.
 
-    Attributes
-    ----------
-    projection_, projection_source_
-        Projections of the principal components of both domains.
-    eigenvalues_, classes_, transduction_, history_, n_iter_
-        As in `CDSPP`.
-
     See Also
     --------
     CDSPP : Without the reduction.
-
-    References
-    ----------
-    See `CDSPPSup`.
     """
 
     identifier = "cdspp-pca"
@@ -59,10 +47,7 @@ class CDSPPPCA(CDSPP):
     accepts_sparse = True  # principal components leave sparse rows so
     reads_files = False  # principal components are of rows in memory
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
-        **CDSPP._parameter_constraints,
-        "pca_components": [COUNT],
-    }
+    _parameter_constraints = CDSPP._parameter_constraints | {"pca_components": [COUNT]}
 
     def __init__(
         self,
@@ -140,6 +125,5 @@ class TargetOnly(CDSPP):
     without_source_of = "cdspp"
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
-        return super()._fit_problem(
-            problem.replace_source(problem.X_labelled, problem.y_labelled)
-        )
+        alone = problem.replace_source(problem.X_labelled, problem.y_labelled)
+        return super()._fit_problem(alone)

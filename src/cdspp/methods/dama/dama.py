@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,6 @@ from cdspp.methods.dama.manifold_alignment import FEW_ROWS, Domain, align
 from cdspp.methods.shared.constraints import COUNT, NON_NEGATIVE
 from cdspp.methods.shared.pseudo_labelling import selective_pseudo_labelling
 from cdspp.methods.shared.subspace_classifier import (
-    SUBSPACE_CONSTRAINTS,
     SubspaceClassifier,
     SubspaceRecogniser,
 )
@@ -98,8 +96,7 @@ class DAMASup(SubspaceRecogniser):
     display_name = "DAMA_sup"
     supervised = True
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
-        **SUBSPACE_CONSTRAINTS,
+    _parameter_constraints = SubspaceRecogniser._parameter_constraints | {
         "mu": [NON_NEGATIVE],
         "n_neighbors": [COUNT],
     }
@@ -151,20 +148,18 @@ class DAMASup(SubspaceRecogniser):
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
         prepared = self._prepare(problem)
-        source = self._domain(prepared.X_source, prepared.y_source)
+        source = Domain(prepared.X_source, prepared.y_source, int(self.n_neighbors))
         return self._fit_prepared(source, prepared)
 
     def _fit_prepared(self, source: Domain, problem: Problem) -> list[Round]:
-        target = self._domain(problem.X_labelled, problem.y_labelled)
-        self._fit_target(source, target, problem.n_classes)
+        self._fit_target(source, problem.X_labelled, problem.y_labelled)
         return []
 
-    def _domain(self, X: Float, codes: Int) -> Domain:
-        return Domain(X, codes, int(self.n_neighbors))
-
-    def _fit_target(self, source: Domain, target: Domain, n_classes: int) -> None:
+    def _fit_target(self, source: Domain, X: Float, codes: Int) -> None:
         """Fit projections and classifier on the source and the target rows in use."""
-        alignment = align(
+        target = Domain(X, codes, int(self.n_neighbors))
+        n_classes = len(self.classes_)
+        self.projection_source_, self.projection_, self.eigenvalues_ = align(
             source,
             target,
             n_classes,
@@ -173,17 +168,10 @@ class DAMASup(SubspaceRecogniser):
             n_components=self.n_components,
             scaling=self.eigenvector_scaling,
         )
-        self.projection_source_ = alignment.source
-        self.projection_ = alignment.target
-        self.eigenvalues_ = alignment.eigenvalues
-        projected_target = target.X[target.labelled] @ alignment.target
-        self._recogniser = SubspaceClassifier.fit(
-            np.vstack([source.X @ alignment.source, projected_target]),
-            np.concatenate([source.codes, target.known]),
-            n_classes,
-            center=True,
-            normalize_means=True,
-        )
+        placed = target.X[target.labelled] @ self.projection_
+        Z = np.vstack([source.X @ self.projection_source_, placed])
+        known = np.concatenate([source.codes, target.known])
+        self._recogniser = SubspaceClassifier.fit(Z, known, n_classes)
 
 
 class DAMA(DAMASup):
@@ -191,7 +179,7 @@ class DAMA(DAMASup):
 
     As `DAMASup`, but the unlabelled target rows take part in the neighbour graph of the
     target. The mean and the class means of the classifier rest on labelled rows alone.
-    Parameters and attributes are those of `DAMASup`.
+    Parameters, attributes and reference are those of `DAMASup`.
 
     See Also
     --------
@@ -202,10 +190,6 @@ class DAMA(DAMASup):
     With n target rows in all, labelled or not, O(n^2 d) for the graph and O(n d^2) for
     its quadratic form. The eigenproblem has the size of the labelled rows of both
     domains, where these are few.
-
-    References
-    ----------
-    Wang and Mahadevan, 2011: see `DAMASup`.
 
     Examples
     --------
@@ -225,12 +209,9 @@ class DAMA(DAMASup):
         return [(size.n_target, size.n_labelled)]
 
     def _fit_prepared(self, source: Domain, problem: Problem) -> list[Round]:
+        X = np.vstack([problem.X_labelled, problem.X_unlabelled])
         unknown = np.full(len(problem.X_unlabelled), UNLABELLED)
-        target = self._domain(
-            np.vstack([problem.X_labelled, problem.X_unlabelled]),
-            np.concatenate([problem.y_labelled, unknown]),
-        )
-        self._fit_target(source, target, problem.n_classes)
+        self._fit_target(source, X, np.concatenate([problem.y_labelled, unknown]))
         return []
 
 
@@ -239,7 +220,8 @@ class DAMAPlus(DAMASup):
 
     Fits `DAMASup` on the labelled rows, predicts the unlabelled ones, takes the most
     confident predictions of each class as labels, and fits again; the share grows from
-    ``1 / max_iter`` to one.
+    ``1 / max_iter`` to one. By Wang and Breckon, 2022: see `CDSPPSup`. Attributes are
+    those of `DAMASup`; `history_` has one `Round` for each fit.
 
     Parameters
     ----------
@@ -250,11 +232,6 @@ class DAMAPlus(DAMASup):
     keep_projections : bool, default=False
         Keep the projections of each round in `history_`.
 
-    Attributes
-    ----------
-    projection_source_, projection_, eigenvalues_, classes_, transduction_, history_
-        As in `DAMASup`; `history_` has one `Round` for each fit.
-
     See Also
     --------
     DAMASup : Its first round alone.
@@ -263,10 +240,6 @@ class DAMAPlus(DAMASup):
     -----
     The neighbour graph of a round covers the labelled rows and those pseudo-labelled in
     it. What rests on the source alone is computed once.
-
-    References
-    ----------
-    Wang and Breckon, 2022: see `CDSPPSup`.
 
     Examples
     --------
@@ -281,8 +254,7 @@ class DAMAPlus(DAMASup):
     display_name = "DAMA+"
     supervised = False
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
-        **DAMASup._parameter_constraints,
+    _parameter_constraints = DAMASup._parameter_constraints | {
         "max_iter": [COUNT],
         "keep_projections": ["boolean"],
     }
@@ -310,11 +282,8 @@ class DAMAPlus(DAMASup):
         X_unlabelled = problem.X_unlabelled
 
         def fit_predict(selected: Int, codes: Int) -> Round:
-            target = self._domain(
-                np.vstack([problem.X_labelled, X_unlabelled[selected]]),
-                np.concatenate([problem.y_labelled, codes]),
-            )
-            self._fit_target(source, target, problem.n_classes)
+            X = np.vstack([problem.X_labelled, X_unlabelled[selected]])
+            self._fit_target(source, X, np.concatenate([problem.y_labelled, codes]))
             entry = self._single_round(X_unlabelled)
             if self.keep_projections:
                 kept = (self.projection_source_, self.projection_)

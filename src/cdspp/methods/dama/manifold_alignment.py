@@ -27,7 +27,7 @@ from cdspp.core.linalg import (
 from cdspp.methods.base import UNLABELLED, Float, Int
 from cdspp.methods.shared.graphs import heat_kernel_graph, laplacian
 
-__all__ = ["FEW_ROWS", "Alignment", "Domain", "align"]
+__all__ = ["FEW_ROWS", "Domain", "align"]
 
 # Below this ratio of labelled rows to coordinates the rows make the smaller problem.
 FEW_ROWS = 0.75
@@ -37,21 +37,14 @@ LAPACK_BLOCK = 64
 
 @dataclass(frozen=True, eq=False)
 class Domain:
-    """Rows of one domain with their class codes, and what rests on this domain alone.
+    """Rows (n, d) of one domain with class codes, and what rests on this domain alone.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        Rows.
-    codes : ndarray of shape (n,)
-        Class codes; -1 where a row only takes part in the neighbour graph.
-    n_neighbors : int, default=5
-        Neighbours of a row in the graph.
+    The code is -1 where a row only takes part in the neighbour graph.
     """
 
     X: Float
     codes: Int
-    n_neighbors: int = 5
+    n_neighbors: int
 
     @cached_property
     def labelled(self) -> NDArray[np.bool_]:
@@ -105,23 +98,6 @@ class Domain:
         return symmetric_product(weighted, of_rows=False)
 
 
-@dataclass(frozen=True, eq=False)
-class Alignment:
-    """Solution of the eigenproblem, largest eigenvalue first.
-
-    Attributes
-    ----------
-    source, target : ndarray of shape (n_features of the domain, n_components)
-        Projections of the features.
-    eigenvalues : ndarray of shape (n_components,)
-        Eigenvalues, descending.
-    """
-
-    source: Float
-    target: Float
-    eigenvalues: Float
-
-
 Domains = tuple[Domain, Domain]
 
 
@@ -132,9 +108,9 @@ def align(
     *,
     alpha: float,
     mu: float,
-    n_components: int | None = None,
-    scaling: str = "metric",
-) -> Alignment:
+    n_components: int | None,
+    scaling: str,
+) -> tuple[Float, Float, Float]:
     r"""Solve the eigenproblem of DAMA for its largest eigenvalues.
 
     .. math::
@@ -143,36 +119,12 @@ def align(
 
     where Z holds the rows of both domains in two diagonal blocks, and `L_d`, `L_s` and
     `L_g` are the Laplacians of the pairs of different class, of the pairs of equal
-    class and of the neighbour graphs of the domains.
+    class and of the neighbour graphs of the domains. Returns the projections of the
+    source's and the target's features, and the eigenvalues, descending; as many as
+    there are classes by default, and never more than the problem has. Directions are
+    scaled by the matrix on the right ("metric") or to "unit" length. MethodFailed tells
+    where that matrix is not positive definite in floating point.
 
-    Parameters
-    ----------
-    source, target : Domain
-        Rows of both domains; at least one is labelled.
-    n_classes : int
-        Number of classes.
-    alpha : float
-        Weight of the regulariser.
-    mu : float
-        Weight of the neighbour graphs.
-    n_components : int, default=None
-        Number of directions, the number of classes by default; never more than the
-        eigenproblem has.
-    scaling : {"metric", "unit"}, default="metric"
-        Scale each direction by the matrix on the right, or to unit length.
-
-    Returns
-    -------
-    alignment : Alignment
-        The leading directions.
-
-    Raises
-    ------
-    MethodFailed
-        The matrix on the right is not positive definite in floating point.
-
-    Notes
-    -----
     The regulariser is isotropic, so that a direction with a positive eigenvalue lies in
     the space of the rows: the size r of the problem is ``min(n_s, d_s) + min(n_t,
     d_t)``, and the cost O(n r^2 + r^3). Of few labelled rows m it is solved in their
@@ -183,7 +135,13 @@ def align(
     similar = _similar(domains, sizes, mu)
     size = len(similar)
     diagonal(similar)[:] += alpha
-    kept = _possible(n_components, n_classes, size)
+    if n_components is not None and n_components > size:
+        warnings.warn(
+            f"n_components={n_components}, but the eigenproblem has {size} directions "
+            f"(no more than rows or features). Using {size}.",
+            stacklevel=2,
+        )
+    kept = min(n_components or n_classes, size)
     few = kept < sizes.sum() < FEW_ROWS * size
     try:
         solve = _solve_by_rows if few else _solve_by_coordinates
@@ -198,7 +156,7 @@ def align(
     split = source.rows.shape[1]
     P_target = target.expand(P[split:])
     signs = column_signs(P_target)
-    return Alignment(source.expand(P[:split]) * signs, P_target * signs, values)
+    return source.expand(P[:split]) * signs, P_target * signs, values
 
 
 def _solve_by_coordinates(
@@ -245,12 +203,6 @@ def _solve_by_rows(
     return values, P
 
 
-def _blocks(domains: Domains) -> tuple[slice, slice]:
-    """Return the coordinates of each domain."""
-    split = domains[0].rows.shape[1]
-    return slice(0, split), slice(split, split + domains[1].rows.shape[1])
-
-
 def _class_sums(domains: Domains, n_classes: int) -> Float:
     """Return the sums of the labelled rows of each class, (size, n_classes)."""
     return np.vstack([domain.class_sums(n_classes) for domain in domains])
@@ -263,10 +215,8 @@ def _similar(domains: Domains, sizes: Float, mu: float) -> Float:
     the own class) - Y Y^T``.
     """
     sums = _class_sums(domains, len(sizes))
-    matrix = np.zeros((len(sums), len(sums)), order="F")
-    for domain, block in zip(domains, _blocks(domains), strict=True):
-        own = sizes[domain.known]
-        matrix[block, block] = mu * domain.geometry + domain.scatter(own)
+    blocks = (mu * each.geometry + each.scatter(sizes[each.known]) for each in domains)
+    matrix = np.asfortranarray(linalg.block_diag(*blocks))
     return np.asarray(linalg.blas.dsyrk(-1.0, sums, beta=1.0, c=matrix, overwrite_c=1))
 
 
@@ -277,9 +227,8 @@ def _differing(domains: Domains, sizes: Float) -> Float:
     + Y Y^T``.
     """
     sums = _class_sums(domains, len(sizes))
-    matrix = np.zeros((len(sums), len(sums)), order="F")
-    for domain, block in zip(domains, _blocks(domains), strict=True):
-        matrix[block, block] = domain.scatter(sizes.sum() - sizes[domain.known])
+    blocks = (each.scatter(sizes.sum() - sizes[each.known]) for each in domains)
+    matrix = np.asfortranarray(linalg.block_diag(*blocks))
     update = linalg.blas.dsyrk
     matrix = update(1.0, sums, beta=1.0, c=matrix, overwrite_c=1)
     total = sums.sum(axis=1, keepdims=True)
@@ -298,19 +247,6 @@ def _differing_rows(domains: Domains, sizes: Float) -> Float:
     means = sums / np.maximum(sizes, 1.0)[:, None]
     within, between = np.sqrt(n - sizes), np.sqrt(n)
     shifts = between * (means - sums.sum(axis=0) / n) - within[:, None] * means
-    parts = []
-    for domain, block in zip(domains, _blocks(domains), strict=True):
-        part = shifts[domain.known]
-        part[:, block] += within[domain.known, None] * domain.rows[domain.labelled]
-        parts.append(part)
-    return np.vstack(parts)
-
-
-def _possible(n_components: int | None, n_classes: int, size: int) -> int:
-    if n_components is not None and n_components > size:
-        warnings.warn(
-            f"n_components={n_components}, but the eigenproblem has {size} directions "
-            f"(no more than rows or features). Using {size}.",
-            stacklevel=3,
-        )
-    return min(n_components or n_classes, size)
+    rows = [within[d.known, None] * d.rows[d.labelled] for d in domains]
+    known = np.concatenate([domain.known for domain in domains])
+    return np.asarray(shifts[known] + linalg.block_diag(*rows))

@@ -19,8 +19,12 @@ from cdspp.methods.ddacl.distribution_alignment import (
 )
 from cdspp.methods.ddacl.lbfgs import minimise
 from cdspp.methods.shared.common_subspace import SubspaceMethod
-from cdspp.methods.shared.constraints import COUNT, NON_NEGATIVE, POSITIVE
-from cdspp.methods.shared.requirements import require_every_class
+from cdspp.methods.shared.constraints import (
+    COUNT,
+    NON_NEGATIVE,
+    POSITIVE,
+    require_every_class,
+)
 
 __all__ = ["DDACL"]
 

@@ -21,8 +21,7 @@ from cdspp.methods.base import ConfidentClassifier, Float, Problem, Round
 from cdspp.methods.networks.site import Site, product, rectify
 from cdspp.methods.networks.trained_network import Trained, TrainedEncoder, TrainedLayer
 from cdspp.methods.shared.common_subspace import CommonSpaceMethod
-from cdspp.methods.shared.constraints import COUNT, POSITIVE
-from cdspp.methods.shared.requirements import require_every_class
+from cdspp.methods.shared.constraints import COUNT, POSITIVE, require_every_class
 
 if TYPE_CHECKING:
     import torch

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from cdspp.core.file_rows import rowwise
 from cdspp.core.linalg import row_normalise
@@ -56,9 +55,9 @@ class CommonSpaceMethod(
             The rows in the common space.
         """
         check_is_fitted(self)
+        rows = self._checked_rows(X, reset=False)
         return rowwise(
-            lambda rows: (self._place_target(self._prepare_target(rows)),),
-            self._new_rows(X),
+            lambda part: (self._place_target(self._prepare_target(part)),), rows
         )[0]
 
     def transform_source(self, X: ArrayLike) -> Float:
@@ -75,9 +74,7 @@ class CommonSpaceMethod(
             They are malformed, or have another number of features than the source had.
         """
         check_is_fitted(self)
-        rows: Any = self._left_in_file(X, "X")
-        if rows is None:
-            rows = check_array(X, input_name="X", **self._row_checks())
+        rows = self._source_rows(X, "X")
         if rows.shape[1] != self.n_features_source_:
             raise ValueError(
                 f"X has {rows.shape[1]} features, but {type(self).__name__} was fitted "

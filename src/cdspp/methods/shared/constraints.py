@@ -1,13 +1,32 @@
-"""Ranges that parameters of several methods have, in scikit-learn's terms."""
+"""What methods require: ranges of options in scikit-learn's terms, rows of a class."""
 
 from __future__ import annotations
 
 from numbers import Integral, Real
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-__all__ = ["COUNT", "NON_NEGATIVE", "POSITIVE"]
+from cdspp.core.errors import MethodFailed
+from cdspp.core.linalg import counts
+from cdspp.methods.base import Problem
+
+__all__ = ["COUNT", "NON_NEGATIVE", "POSITIVE", "require_every_class"]
 
 COUNT = Interval(Integral, 1, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")
 NON_NEGATIVE = Interval(Real, 0, None, closed="left")
+
+
+def require_every_class(problem: Problem, classes: NDArray[Any]) -> None:
+    """Check that each class has a source row and a labelled target row.
+
+    MethodFailed names the first of `classes`, labels by code, without one.
+    """
+    sides = ((problem.y_source, "source"), (problem.y_labelled, "labelled target"))
+    for codes, side in sides:
+        missing = np.flatnonzero(counts(codes, problem.n_classes) == 0)
+        if len(missing):
+            raise MethodFailed(f"class {classes[missing[0]]} has no {side} row")

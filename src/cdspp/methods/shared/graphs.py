@@ -21,24 +21,11 @@ def heat_kernel_graph(X: Float, n_neighbors: int = 5) -> sparse.csr_array:
 
     .. math:: W_{ij} = \exp\bigl(-\lVert x_i - x_j \rVert^2 / (2 t^2)\bigr)
 
-    where j is among the nearest of i or i among those of j, and t is the mean of all
-    distances, those of a row to itself included.
+    where j is among the `n_neighbors` nearest of i besides itself or i among those of
+    j, and t is the mean of all distances, those of a row to itself included. The
+    diagonal is zero. A row counts among its nearest, and equal distances go to the
+    lower index, so that of exact duplicates it may be left out.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        Rows.
-    n_neighbors : int, default=5
-        Neighbours of a row besides itself; a row counts among its nearest, and equal
-        distances go to the lower index, so that of exact duplicates it may be left out.
-
-    Returns
-    -------
-    W : csr_array of shape (n, n)
-        Zero diagonal; at most 2 `n_neighbors` + 2 entries a row on average.
-
-    Notes
-    -----
     O(n^2 d) time and O(n d) memory: distances are computed for a block of rows. Fits of
     one job on the same rows share it (`cdspp.core.reuse`).
     """

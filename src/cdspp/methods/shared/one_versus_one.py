@@ -18,18 +18,10 @@ __all__ = ["LinearPairs", "OneVersusOne"]
 class OneVersusOne:
     """What a machine of LIBSVM has learnt: a decision for every pair of classes.
 
-    Attributes
-    ----------
-    classes : ndarray of shape (C,)
-        Class codes.
-    support : ndarray of shape (n_support,)
-        Which rows of the fit are support vectors, class by class.
-    counts : ndarray of shape (C,)
-        How many of them each class has.
-    duals : ndarray of shape (C - 1, n_support)
-        Coefficients of a row against each of the other classes in their order.
-    intercepts : ndarray of shape (C * (C - 1) / 2,)
-        Of the pairs (0, 1), (0, 2), ..., (1, 2), ...
+    `support` tells which rows of the fit are support vectors, class by class, and
+    `counts` how many each class has; `duals`, (C - 1, n_support), are coefficients of a
+    row against each of the other classes in their order, and `intercepts` those of the
+    pairs (0, 1), (0, 2), ..., (1, 2), ...
     """
 
     classes: Int
@@ -54,15 +46,7 @@ class OneVersusOne:
     def pair_values(self, kernel: Float) -> Float:
         """Return a value for each pair, above zero where its first class wins.
 
-        Parameters
-        ----------
-        kernel : ndarray of shape (n, n_fit)
-            Kernel of rows with those of the fit.
-
-        Returns
-        -------
-        values : ndarray of shape (n, C * (C - 1) / 2)
-            In O(n n_support C).
+        Of the kernel (n, n_fit) of rows with those of the fit, in O(n n_support C).
         """
         columns = np.split(self.support, np.cumsum(self.counts)[:-1])
         duals = np.split(self.duals, np.cumsum(self.counts)[:-1], axis=1)
@@ -95,17 +79,7 @@ class OneVersusOne:
 @storable
 @dataclass(frozen=True, eq=False)
 class LinearPairs:
-    """A linear machine for every pair of classes.
-
-    Attributes
-    ----------
-    classes : ndarray of shape (C,)
-        Class codes.
-    weights : ndarray of shape (d, C * (C - 1) / 2)
-        Of the features, for each pair.
-    intercepts : ndarray of shape (C * (C - 1) / 2,)
-        Constants.
-    """
+    """A linear machine for every pair of classes: weights (d, C * (C - 1) / 2)."""
 
     classes: Int
     weights: Float

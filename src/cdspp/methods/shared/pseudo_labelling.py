@@ -21,31 +21,15 @@ FitPredict = Callable[[Int, Int], Round]
 def select_confident(
     prediction: Int, confidence: Float, share: float, *, per_class: bool = True
 ) -> Int:
-    """Return the indices of the most confident samples.
+    """Return the indices of the most confident samples, ascending.
 
-    Parameters
-    ----------
-    prediction : ndarray of shape (n,)
-        Predicted class codes.
-    confidence : ndarray of shape (n,)
-        Confidence of each prediction.
-    share : float
-        Share of samples to take, in [0, 1].
-    per_class : bool, default=True
-        Take the share within each predicted class (the released code), or over all
-        samples together (the paper's text).
+    The share, in [0, 1], is taken within each predicted class (the released code), or
+    over all samples together (the paper's text). Of m samples, those at or above the
+    element ``min(m - 1, floor(m * (1 - share)))`` of their sorted confidences are
+    taken, so that one class always gives at least one; a class that nothing is
+    predicted as gives none. These are ``m * share`` rows, rounded up, and one more
+    where ``m * (1 - share)`` comes out just below a whole number; more at ties.
 
-    Returns
-    -------
-    indices : ndarray
-        Ascending. A class that nothing is predicted as gives none; of m samples, those
-        at or above the element ``min(m - 1, floor(m * (1 - share)))`` of their sorted
-        confidences are taken, so that one class always gives at least one. These are
-        ``m * share`` rows, rounded up, and one more where ``m * (1 - share)`` comes out
-        just below a whole number; more at ties.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> select_confident(np.array([0, 0, 1]), np.array([0.9, 0.6, 0.5]), 0.5)
     array([0, 2])
@@ -70,26 +54,14 @@ def selective_pseudo_labelling(
     per_class: bool = True,
     final_fit: bool = False,
 ) -> list[Round]:
-    """Run `max_iter` rounds; round k + 1 rests on the share ``k / max_iter``.
+    """Run `max_iter` rounds, the last one being the result (Wang and Breckon [1]_).
 
-    Parameters
-    ----------
-    fit_predict : callable
-        ``fit_predict(selected, codes)`` fits with the unlabelled rows `selected` taken
-        as labelled by `codes`, and returns prediction and confidence of all unlabelled
-        rows as a `Round`. The first call gets none.
-    max_iter : int
-        Number of rounds T.
-    per_class : bool, default=True
-        See `select_confident`. The choice is made afresh in each round.
-    final_fit : bool, default=False
-        One more fit on all pseudo-labels: T + 1 fits (Algorithm 2 of the paper) in
-        place of T (the released code).
-
-    Returns
-    -------
-    rounds : list of Round
-        The last one is the result.
+    Round k + 1 rests on the share ``k / max_iter`` of confident predictions, chosen
+    afresh each time: ``fit_predict(selected, codes)`` fits with the unlabelled rows
+    `selected` taken as labelled by `codes`, none in the first call, and returns
+    prediction and confidence of all unlabelled rows. With `final_fit` one more fit
+    follows on all pseudo-labels: T + 1 fits (Algorithm 2 of the paper) in place of T
+    (the released code).
 
     References
     ----------
@@ -107,11 +79,9 @@ def selective_pseudo_labelling(
                 "Selective pseudo-labelling needs confidences, but the classifier gave "
                 "none. Use one with predict_proba or decision_function."
             )
+        share = iteration / max_iter
         selected = select_confident(
-            entry.prediction,
-            entry.confidence,
-            iteration / max_iter,
-            per_class=per_class,
+            entry.prediction, entry.confidence, share, per_class=per_class
         )
         codes = entry.prediction[selected]
     return rounds

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
@@ -22,18 +22,7 @@ from cdspp.methods.base import ConfidentClassifier, Float, Int
 from cdspp.methods.shared.common_subspace import SubspaceMethod
 from cdspp.methods.shared.constraints import COUNT, POSITIVE
 
-__all__ = [
-    "SUBSPACE_CONSTRAINTS",
-    "NearestMean",
-    "SubspaceClassifier",
-    "SubspaceRecogniser",
-]
-
-SUBSPACE_CONSTRAINTS: Mapping[str, list[Any]] = {
-    "alpha": [POSITIVE],
-    "n_components": [None, COUNT],
-    "eigenvector_scaling": [StrOptions({"metric", "unit"})],
-}
+__all__ = ["NearestMean", "SubspaceClassifier", "SubspaceRecogniser"]
 
 
 @storable
@@ -41,27 +30,13 @@ SUBSPACE_CONSTRAINTS: Mapping[str, list[Any]] = {
 class NearestMean:
     """Nearest class mean; the confidence is the softmax of the negative distances.
 
-    Attributes
-    ----------
-    means : ndarray of shape (n_present, n_components)
-        Class means, of unit length or as they are.
-    present : ndarray of shape (n_present,)
-        Codes of the classes that have a mean.
-    n_classes : int
-        Number of classes.
+    `means`, of unit length or as they are, are those of the classes with codes
+    `present`.
     """
 
     means: Float
     present: Int
     n_classes: int
-
-    @classmethod
-    def fit(
-        cls, Z: Float, codes: Int, n_classes: int, *, normalize: bool
-    ) -> NearestMean:
-        """Average the rows of each class."""
-        sums = class_sums(Z, codes, n_classes)
-        return cls.of_sums(sums, counts(codes, n_classes), normalize=normalize)
 
     @classmethod
     def of_sums(cls, sums: Float, sizes: Float, *, normalize: bool) -> NearestMean:
@@ -73,9 +48,7 @@ class NearestMean:
     def probabilities(self, Z: Float) -> Float:
         """Return class probabilities, zero for a class without a mean."""
         distances = np.sqrt(squared_distances(Z, self.means))
-        probabilities = np.zeros((len(Z), self.n_classes))
-        probabilities[:, self.present] = softmax(-distances)
-        return probabilities
+        return _of_all_classes(softmax(-distances), self.present, self.n_classes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,9 +65,14 @@ class _Wrapped:
             values = self.classifier.decision_function(Z)
             both = np.column_stack([-values, values]) if values.ndim == 1 else values
             scores = softmax(both)
-        probabilities = np.zeros((len(Z), self.n_classes))
-        probabilities[:, self.classifier.classes_] = scores
-        return probabilities
+        return _of_all_classes(scores, self.classifier.classes_, self.n_classes)
+
+
+def _of_all_classes(probabilities: Float, present: Int, n_classes: int) -> Float:
+    """Return the columns of some classes among those of all, the others zero."""
+    found = np.zeros((len(probabilities), n_classes))
+    found[:, present] = probabilities
+    return found
 
 
 @storable
@@ -102,12 +80,7 @@ class _Wrapped:
 class SubspaceClassifier:
     """A classifier fitted on the projected labelled rows of both domains.
 
-    Attributes
-    ----------
-    mean : ndarray of shape (n_components,)
-        Mean of the labelled projected rows, zero without centring.
-    inner : NearestMean or wrapped scikit-learn classifier
-        Classifier of centred rows of unit length.
+    They are centred by `mean`, zero without centring, and scaled to unit length.
     """
 
     mean: Float
@@ -120,17 +93,17 @@ class SubspaceClassifier:
         codes: Int,
         n_classes: int,
         *,
-        center: bool,
-        normalize_means: bool,
+        center: bool = True,
+        normalize_means: bool = True,
         classifier: Any = None,
     ) -> SubspaceClassifier:
         """Fit on projected labelled rows `Z` of shape (n, n_components)."""
         mean = Z.mean(axis=0) if center else np.zeros(Z.shape[1])
         Z = row_normalise(Z - mean)
-        if classifier is None:
-            nearest = NearestMean.fit(Z, codes, n_classes, normalize=normalize_means)
-            return cls(mean, nearest)
-        return cls(mean, _Wrapped(clone(classifier).fit(Z, codes), n_classes))
+        if classifier is not None:
+            return cls(mean, _Wrapped(clone(classifier).fit(Z, codes), n_classes))
+        sums, sizes = class_sums(Z, codes, n_classes), counts(codes, n_classes)
+        return cls(mean, NearestMean.of_sums(sums, sizes, normalize=normalize_means))
 
     @classmethod
     def fit_chunks(
@@ -148,8 +121,7 @@ class SubspaceClassifier:
         for Z, codes in chunks:
             sums += class_sums(row_normalise(Z - mean), codes, n_classes)
             sizes += counts(codes, n_classes)
-        nearest = NearestMean.of_sums(sums, sizes, normalize=normalize_means)
-        return cls(mean, nearest)
+        return cls(mean, NearestMean.of_sums(sums, sizes, normalize=normalize_means))
 
     def embed(self, Z: Float) -> Float:
         """Return projected rows centred and scaled to unit length."""
@@ -172,6 +144,12 @@ class SubspaceRecogniser(SubspaceMethod, ConfidentClassifier):
     projection_, projection_source_, n_features_source_
         As in `SubspaceMethod`.
     """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "alpha": [POSITIVE],
+        "n_components": [None, COUNT],
+        "eigenvector_scaling": [StrOptions({"metric", "unit"})],
+    }
 
     eigenvalues_: Float
     _recogniser: SubspaceClassifier

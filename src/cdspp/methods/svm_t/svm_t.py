@@ -1,8 +1,12 @@
-"""SVM_t: a linear support vector machine on the labelled target rows alone."""
+"""SVM_t: a linear support vector machine on the labelled target rows alone.
+
+Platt scaling is LIBSVM's: a sigmoid on decision values, and its five folds.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import count, islice
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,11 +20,13 @@ from cdspp.methods.base import Float, HeterogeneousClassifier, Int, Problem, Rou
 from cdspp.methods.labels import few_rows_a_class
 from cdspp.methods.shared.constraints import POSITIVE
 from cdspp.methods.shared.one_versus_one import OneVersusOne
-from cdspp.methods.svm_t.platt import fit_sigmoid, libsvm_folds
 
-__all__ = ["SVMT"]
+__all__ = ["SVMT", "fit_sigmoid", "gnu_random", "libsvm_folds"]
 
-SMALLEST_PROBABILITY = 1e-7  # LIBSVM's own
+# Of Platt scaling, LIBSVM's own.
+SMALLEST_PROBABILITY = 1e-7
+N_FOLDS, MAX_STEPS = 5, 100
+GRADIENT_STOP, RIDGE, SMALLEST_STEP = 1e-5, 1e-12, 1e-10
 
 
 class SVMT(HeterogeneousClassifier):
@@ -83,12 +89,7 @@ class SVMT(HeterogeneousClassifier):
         "C": [POSITIVE],
     }
 
-    def __init__(
-        self,
-        strategy: str = "ovo",
-        l2: bool = True,
-        C: float = 1.0,
-    ) -> None:
+    def __init__(self, strategy: str = "ovo", l2: bool = True, C: float = 1.0) -> None:
         self.strategy = strategy
         self.l2 = l2
         self.C = C
@@ -171,3 +172,81 @@ class SVMT(HeterogeneousClassifier):
             most = np.log(1.0 / SMALLEST_PROBABILITY - 1.0)
             scores = np.clip(-(slopes * scores + offsets), -most, most)
         return self._present[(self._signs * scores).argmax(axis=1)], None
+
+
+def _loss(z: Float, targets: Float) -> float:
+    """Return the cross-entropy of ``1 / (1 + exp(z))``, safe for large `z`."""
+    return float(np.sum(targets * z + np.logaddexp(0.0, -z)))
+
+
+def fit_sigmoid(values: Float, positive: NDArray[np.bool_]) -> tuple[float, float]:
+    r"""Fit ``p(f) = 1 / (1 + exp(A f + B))`` by regularised maximum likelihood [1]_.
+
+    To decision values of rows that took no part in the fit of their machine. The slope
+    A is negative where larger values mean the positive class; uninformative values may
+    invert it, which is kept. Newton's method with backtracking on the targets
+    ``(N_+ + 1) / (N_+ + 2)`` and ``1 / (N_- + 2)``, in O(n) a step.
+
+    References
+    ----------
+    .. [1] Lin, H.-T., Lin, C.-J., Weng, R. C., "A note on Platt's probabilistic outputs
+       for support vector machines", Machine Learning 68, 2007.
+       :doi:`10.1007/s10994-007-5018-6`
+    """
+    n_positive = float(positive.sum())
+    n_negative = len(positive) - n_positive
+    high, low = (n_positive + 1.0) / (n_positive + 2.0), 1.0 / (n_negative + 2.0)
+    targets = np.where(positive, high, low)
+    theta = np.array([0.0, np.log((n_negative + 1.0) / (n_positive + 1.0))])
+    design = np.column_stack([values, np.ones_like(values)])
+    loss = _loss(design @ theta, targets)
+    for _ in range(MAX_STEPS):
+        p = 1.0 / (1.0 + np.exp(np.clip(design @ theta, -700.0, 700.0)))
+        gradient = design.T @ (targets - p)
+        if np.abs(gradient).max() < GRADIENT_STOP:
+            break
+        hessian = (design.T * (p * (1.0 - p))) @ design + RIDGE * np.eye(2)
+        direction = -np.linalg.solve(hessian, gradient)
+        slope, step = float(gradient @ direction), 1.0
+        while step >= SMALLEST_STEP:
+            trial = theta + step * direction
+            trial_loss = _loss(design @ trial, targets)
+            if trial_loss < loss + 1e-4 * step * slope:
+                theta, loss = trial, trial_loss
+                break
+            step /= 2.0
+        else:
+            break
+    return float(theta[0]), float(theta[1])
+
+
+def gnu_random(seed: int = 1) -> Iterator[int]:
+    """Yield what ``rand()`` of the GNU C library returns after ``srand(seed)``.
+
+    An additive feedback generator: each number is the sum of those 3 and 31 places
+    before it, modulo 2^32, without its lowest bit. The first 31 come from a linear
+    congruential generator, and the next 310 sums are not given out.
+    """
+    state = [seed]
+    while len(state) < 31:
+        state.append(16807 * state[-1] % (2**31 - 1))
+    state += state[:3]
+    for place in count(34):
+        state.append((state[place - 3] + state[place - 31]) % 2**32)
+        if place >= 344:
+            yield state[place] >> 1
+
+
+def libsvm_folds(n: int) -> list[NDArray[np.intp]]:
+    """Return the folds into which LIBSVM shuffles n rows for Platt scaling.
+
+    The same in each training, as its interfaces to MATLAB and Octave seed the C
+    library's generator with 1 each time. Rows within a fold stand in shuffled order;
+    with fewer than five rows some folds are empty.
+    """
+    order = np.arange(n)
+    for place, number in enumerate(islice(gnu_random(), n)):
+        other = place + number % (n - place)
+        order[[place, other]] = order[[other, place]]
+    borders = [fold * n // N_FOLDS for fold in range(1, N_FOLDS)]
+    return np.split(order, borders)
