@@ -31,15 +31,8 @@ __all__ = ["conclude", "of_twice_the_labels"]
 def conclude(found: HoldOut, margin: float, wanted: float, scale: str) -> Comparison:
     """Judge what was found, and say it.
 
-    Parameters
-    ----------
-    found : HoldOut
-        Held-out rows.
-    margin, wanted : float
-        As shares: gains within the margin count as equal; the gain to which the number
-        of labelled rows that would be needed refers.
-    scale : str
-        How features were scaled.
+    The margin and the gain that is wanted, to which the number of labelled rows that
+    would be needed refers, are shares; `scale` is how features were scaled.
     """
     judged = judge(found, margin)
     parts = [_finding(found, judged, wanted), _fallen(judged), _doubled(found, judged)]
@@ -63,18 +56,10 @@ def of_twice_the_labels(found: HoldOut, fit: Fit) -> float:
     all labels of a fit and half of them. Twice as many then add half of what the last
     doubling added; never less than nothing. It is an extrapolation: on planted problems
     right for methods with a source or unlabelled rows, and about half of what SVM_t,
-    whose curve stays steep, then gains.
-
-    Returns
-    -------
-    float
-        As a share; NaN where there are no fits with fewer labels.
+    whose curve stays steep, then gains. It is NaN without fits with fewer labels.
     """
-    fewer = [
-        other
-        for other in found.right
-        if other[:2] == fit[:2] and other.labels < fit.labels
-    ]
+    same = [other for other in found.right if other[:2] == fit[:2]]
+    fewer = [other for other in same if other.labels < fit.labels]
     if not fewer:
         return math.nan
     now, before = (found.accuracy(found.right[each]) for each in (fit, fewer[-1]))
@@ -149,11 +134,8 @@ def _finding(found: HoldOut, judged: Judged, wanted: float) -> str:
 
 def _through(found: HoldOut, method: str) -> str:
     """Say what a method uses besides labels, if anything."""
-    used = [
-        told
-        for kind, told in found.bridge.items()
-        if kind in method_class(method).bridges
-    ]
+    bridges = method_class(method).bridges
+    used = [told for kind, told in found.bridge.items() if kind in bridges]
     return f", through the {' and the '.join(used)}," if used else ""
 
 

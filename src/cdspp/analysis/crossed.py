@@ -38,14 +38,9 @@ __all__ = ["Stratum", "by_class", "crossed_gain"]
 
 
 class Stratum(NamedTuple):
-    """Rows that weigh the same in a mean.
+    """Rows that weigh the same in a mean: differences by trial and row, NaN if missing.
 
-    Attributes
-    ----------
-    weight : float
-        Of the mean over these rows in the whole.
-    values : ndarray of shape (n_trials, n_rows)
-        Differences by trial and row, NaN where missing.
+    `weight` is that of the mean over these rows in the whole.
     """
 
     weight: float
@@ -62,14 +57,9 @@ class _Parts(NamedTuple):
 
 
 def by_class(stratum: Stratum, codes: NDArray[np.integer]) -> list[Stratum]:
-    """Return the strata of balanced accuracy: the rows of each class.
+    """Return the strata of balanced accuracy: the rows of each class, by their codes.
 
-    Parameters
-    ----------
-    stratum : Stratum
-        Rows of several classes.
-    codes : ndarray of shape (n_rows,)
-        Class of each row. A class without a test row in some trial is left out.
+    A class without a test row in some trial is left out.
     """
     ran = np.isfinite(stratum.values).any(axis=1)
     parts = [stratum.values[:, codes == code] for code in np.unique(codes)]
@@ -80,17 +70,9 @@ def by_class(stratum: Stratum, codes: NDArray[np.integer]) -> list[Stratum]:
 def crossed_gain(strata: Sequence[Stratum]) -> PairedGain:
     """Return the mean difference with its standard error over trials and rows.
 
-    Parameters
-    ----------
-    strata : sequence of Stratum
-        The difference of a trial is the sum over strata of the weighted mean over rows;
-        trials that a stratum lacks are left out.
-
-    Returns
-    -------
-    PairedGain
-        Its standard error is not below what one test row changes in each trial: its
-        weight by the root of the number of trials.
+    The difference of a trial is the sum over strata of the weighted mean over rows;
+    trials that a stratum lacks are left out. The standard error is not below what one
+    test row changes in each trial: its weight by the root of the number of trials.
     """
     known = [np.isfinite(part.values).any(axis=1) for part in strata]
     shared = np.logical_and.reduce(known)

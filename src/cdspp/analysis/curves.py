@@ -39,12 +39,8 @@ _TITLES = {
 class CurveScores:
     """Scores of some methods along one value.
 
-    Attributes
-    ----------
-    plan : CurvePlan
-        The curve: parameter, rows, tasks, values.
-    accuracy : ndarray of shape (n_rows, n_tasks, n_values, n_trials)
-        At the last iteration; NaN where a cell is missing, failed or dropped.
+    The accuracy is by row, task, value and trial, at the last iteration; NaN where a
+    cell is missing, failed or dropped.
     """
 
     plan: CurvePlan
@@ -97,15 +93,7 @@ def read_curves(
 
 
 def arrange_curves(scores: pd.DataFrame, plan: BenchmarkPlan) -> list[CurveScores]:
-    """Arrange scores by the curves of a plan.
-
-    Parameters
-    ----------
-    scores : DataFrame
-        A score file.
-    plan : BenchmarkPlan
-        The benchmark.
-    """
+    """Arrange a score file by the curves of a plan."""
     return [CurveScores(curve, _arrange(scores, curve)) for curve in plan.curves]
 
 
@@ -127,13 +115,7 @@ def _arrange(scores: pd.DataFrame, curve: CurvePlan) -> Floats:
 
 
 def parameter_title(parameter: str) -> str:
-    """Say in words what varies along a curve.
-
-    Examples
-    --------
-    >>> parameter_title("alpha")
-    'weight of the regulariser, alpha'
-    """
+    """Say in words what varies along a curve."""
     return _TITLES.get(parameter, parameter.replace("_", " "))
 
 

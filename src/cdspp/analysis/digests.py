@@ -40,15 +40,7 @@ _STATED = re.compile(rf"<dt>([^<]+\.(?:{_FORMS}))</dt><dd>([0-9a-f]{{64}})</dd>"
 def stated_digests(
     files: Iterable[str | os.PathLike[str]], results: str | os.PathLike[str]
 ) -> list[tuple[str, str]]:
-    """Return name and sha256 digest of files, named as they lie in a folder.
-
-    Parameters
-    ----------
-    files : iterable of path
-        The files.
-    results : path
-        The folder ``results``.
-    """
+    """Return name and sha256 digest of files, named as they lie in ``results``."""
     return [
         (Path(os.path.relpath(file, results)).as_posix(), file_digest(file))
         for file in dict.fromkeys(files)
@@ -81,12 +73,9 @@ def read_digests(page: Path) -> dict[str, str]:
 
 
 def changed_note(root: Path) -> str:
-    """Say which files of a study its report was not made of; nothing if there are none.
+    """Say which files of ``results/<study>`` its report was not made of, if any.
 
-    Parameters
-    ----------
-    root : Path
-        ``results/<study>``. What is gone is made again, and not told.
+    What is gone is made again, and not told.
     """
     stated = read_digests(root / REPORT).items()
     own = {name: digest for name, digest in stated if name.startswith(f"{root.name}/")}
@@ -102,22 +91,10 @@ def changed_note(root: Path) -> str:
 
 
 def changed_files(root: Path, stated: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
-    """Yield the files that are not those which the report of a study was made of.
+    """Yield the files that the report of ``results/<study>`` was not made of.
 
-    Parameters
-    ----------
-    root : Path
-        ``results/<study>``.
-    stated : mapping of str to str
-        The digests to compare with, of those that the report states.
-
-    Yields
-    ------
-    path : Path
-        A file that has another content, or is gone; the page itself, cut short or
-        changed.
-    wrong : str
-        What is wrong with it, and what to do.
+    These have another content than the digests that are `stated`, or are gone; the page
+    itself may be cut short or changed. With each comes what is wrong, and what to do.
     """
     page = root / REPORT
     if page.is_file() and (told := _page_fault(page)):

@@ -7,12 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from cdspp.analysis.summary import read_scores
 from cdspp.core.errors import DataError
-from cdspp.core.names import fit_key
+from cdspp.core.names import FitKey, fit_key
 from cdspp.core.provenance import Usage, numeric
 from cdspp.core.wording import counted
 from cdspp.stages.fit_files import read_record
@@ -20,29 +22,24 @@ from cdspp.stages.fit_files import read_record
 __all__ = [
     "OUTCOME_COLUMNS",
     "FitRecords",
+    "failure_text",
+    "failures_of_scores",
     "mixed_versions",
     "read_fit_records",
     "versions_note",
 ]
+
+PathLike = str | os.PathLike[str]
 
 MIXED = "Fits were made by different versions"
 ALIKE = (
     "The study's run with -- --forceall makes those of other versions again, and what "
     "they rest on."
 )
+_MEASURED = tuple(Usage().as_dict())
 OUTCOME_COLUMNS = (
-    "benchmark",
-    "setting",
-    "task",
-    "method",
-    "block",
-    "trial",
-    "status",
-    "reason",
-    "seconds",
-    "cpu_seconds",
-    "peak_memory_mb",
-    "selected",
+    *(*FitKey._fields, "trial", "status", "reason"),
+    *(*_MEASURED, "selected"),
 )
 
 
@@ -50,15 +47,11 @@ OUTCOME_COLUMNS = (
 class FitRecords:
     """The records of a study's fits.
 
-    Attributes
-    ----------
-    outcomes : DataFrame
-        A row a trial: which fit it belongs to (benchmark, setting, task, method,
-        block), its number, `status` ("ok" or "failed") with `reason`, `seconds` of wall
-        clock and `cpu_seconds`, `peak_memory_mb` of the process, and the options that
-        were `selected`, where the fit selects. What was not measured is NaN.
-    jobs : sequence of mapping
-        What each job says of itself: seed, threads, versions, platform.
+    `outcomes` have a row a trial: which fit it belongs to, its number, `status` ("ok"
+    or "failed") with `reason`, `seconds` of wall clock and `cpu_seconds`,
+    `peak_memory_mb` of the process, and the options that were `selected`, where the fit
+    selects. What was not measured is NaN. `jobs` are what each job says of itself:
+    seed, threads, versions, platform.
     """
 
     outcomes: pd.DataFrame
@@ -83,18 +76,24 @@ class FitRecords:
         return values[0] if len(values) == 1 else values or None
 
 
+def read_fit_records(paths: Iterable[PathLike]) -> FitRecords:
+    """Read fit records; each belongs to what its path says, and says so itself.
+
+    A record that is damaged, of an older version, or of another fit is a DataError.
+    """
+    jobs, outcomes = [], []
+    for path in paths:
+        job = read_record(path)
+        outcomes += [fit_key(path)._asdict() | trial for trial in job.pop("trials")]
+        jobs.append(job)
+    frame = pd.DataFrame(outcomes, columns=list(OUTCOME_COLUMNS))
+    return FitRecords(frame.astype(dict.fromkeys(_MEASURED, "float64")), jobs)
+
+
 def mixed_versions(records: Iterable[Mapping[str, Any]]) -> str:
     """Say which versions of numeric packages made fits, and what makes them alike.
 
-    Parameters
-    ----------
-    records : iterable of mapping
-        Records of fits.
-
-    Returns
-    -------
-    str
-        Empty where every package has one version.
+    It is empty where every package has one version.
 
     Examples
     --------
@@ -113,7 +112,7 @@ def mixed_versions(records: Iterable[Mapping[str, Any]]) -> str:
     return f"{MIXED}: {'; '.join(parts)}. {ALIKE}" if parts else ""
 
 
-def versions_note(paths: Iterable[str | os.PathLike[str]]) -> str:
+def versions_note(paths: Iterable[PathLike]) -> str:
     """Say what `mixed_versions` does of the records that are there and whole."""
     found = []
     for path in paths:
@@ -122,23 +121,29 @@ def versions_note(paths: Iterable[str | os.PathLike[str]]) -> str:
     return mixed_versions(found)
 
 
-def read_fit_records(paths: Iterable[str | os.PathLike[str]]) -> FitRecords:
-    """Read fit records; each belongs to what its path says, and says so itself.
+def failure_text(outcomes: pd.DataFrame) -> str:
+    """Say how many fits failed, and of which methods; nothing where none did.
 
-    Parameters
-    ----------
-    paths : iterable of path
-        ``.../<benchmark>/<setting>/<task>/<method>/<block>.json``.
-
-    Raises
-    ------
-    DataError
-        A record is damaged, of an older version, or belongs to another fit.
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> fit = {"benchmark": "b", "setting": "main", "task": "a_b", "method": "pa"}
+    >>> states = {1: "ok", 2: "failed"}
+    >>> fits = [fit | {"trial": n, "status": s} for n, s in states.items()]
+    >>> failure_text(pd.DataFrame(fits))
+    '1 of 2 fits failed (pa 1).'
     """
-    jobs, outcomes = [], []
-    for path in paths:
-        job = read_record(path)
-        outcomes += [fit_key(path)._asdict() | trial for trial in job.pop("trials")]
-        jobs.append(job)
-    frame = pd.DataFrame(outcomes, columns=list(OUTCOME_COLUMNS))
-    return FitRecords(frame.astype(dict.fromkeys(Usage().as_dict(), "float64")), jobs)
+    fits = outcomes.drop_duplicates(["benchmark", "setting", "task", "method", "trial"])
+    failed = fits[fits["status"] != "ok"]
+    if failed.empty:
+        return ""
+    numbers = failed.groupby("method", sort=False).size().items()
+    methods = ", ".join(f"{method} {number}" for method, number in numbers)
+    return f"{len(failed)} of {counted(len(fits), 'fit')} failed ({methods})."
+
+
+def failures_of_scores(paths: Iterable[PathLike]) -> str:
+    """Say how many fits failed, by the score files of a study that are there."""
+    files = [path for path in map(Path, paths) if path.is_file()]
+    scores = [read_scores(path).assign(benchmark=path.stem) for path in files]
+    return failure_text(pd.concat(scores)) if scores else ""

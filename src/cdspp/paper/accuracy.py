@@ -30,12 +30,11 @@ __all__ = [
     "CLOSE",
     "DIFFERS",
     "EXACT",
-    "MIN_SEEDS",
     "NOT_RUN",
     "PRINTED_TRIALS",
     "RULE",
     "Printed",
-    "PrintedBenchmark",
+    "cell_verdict",
     "compare_printed",
     "printed_verdict",
     "read_printed",
@@ -53,7 +52,7 @@ RULE = (
     "counts. A method that draws random numbers differs only where three seeds do, "
     "each over five trials or more; until then there are too few trials."
 )
-MIN_SEEDS = 3
+_MIN_SEEDS = 3
 EXACT, AGREES, CLOSE = "exact", "agrees", "close"
 DIFFERS, NOT_RUN = "differs", "not run"
 _PRINTED_TO = 0.0005  # half of the last printed digit, as a fraction
@@ -61,85 +60,45 @@ _AGREES_WITHIN, _ERRORS, _CLOSE_WITHIN = 0.01, 2.0, 0.03
 # Printed percentages are no exact fractions: a border belongs to the inner verdict.
 _ROUNDING = 1e-9
 _TYPES = {
-    "method": "str",
-    "setting": "str",
-    "benchmark": "str",
-    "task": "str",
-    "mean_percent": "float64",
-    "std_percent": "float64",
+    **dict.fromkeys(("method", "setting", "benchmark", "task"), "str"),
+    **dict.fromkeys(("mean_percent", "std_percent"), "float64"),
 }
-
-
-@dataclass(frozen=True)
-class PrintedBenchmark:
-    """A benchmark as the paper prints it.
-
-    Attributes
-    ----------
-    title, table : str
-        What it is, and the name of the printed table.
-    needs : str
-        The inputs without which it cannot be run.
-    tasks : mapping of str to str
-        Our name of each printed task; ``average`` for the average over all of them.
-    """
-
-    title: str
-    table: str
-    needs: str
-    tasks: Mapping[str, str]
 
 
 @dataclass(frozen=True, eq=False)
 class Printed:
     """What the paper prints: its benchmarks by name, and all their cells in order.
 
-    `cells` has the columns table, benchmark, title, task (our name), method,
-    supervised, printed_mean and printed_sd (fractions; NaN where none is printed).
+    Of a benchmark there are `title`, name of the `table`, what it `needs` to be run,
+    and `tasks`: our name of each, ``average`` for the average over all. `cells` has the
+    columns table, benchmark, title, task (our name), method, supervised, printed_mean
+    and printed_sd (fractions; NaN where none is printed).
     """
 
-    benchmarks: Mapping[str, PrintedBenchmark]
+    benchmarks: Mapping[str, Mapping[str, Any]]
     cells: pd.DataFrame
 
 
 def read_printed(folder: PathLike) -> Printed:
-    """Read the printed accuracies.
+    """Read ``accuracy.csv`` (percent, as printed) and ``benchmarks.yaml`` of a folder.
 
-    Parameters
-    ----------
-    folder : path
-        Holds ``accuracy.csv`` (percent, as printed) and ``benchmarks.yaml``, which
-        tells what each printed benchmark is and needs and gives our names of its tasks.
-
-    Raises
-    ------
-    DataError
-        A cell is of a benchmark or task that ``benchmarks.yaml`` does not know.
+    A cell of a benchmark or task that the latter does not know is a DataError.
     """
-    entries = read_yaml(Path(folder, "benchmarks.yaml"))
-    benchmarks = {
-        name: PrintedBenchmark(
-            title=entry["title"],
-            table=entry["table"],
-            needs=entry["needs"],
-            tasks=entry["tasks"],
-        )
-        for name, entry in entries.items()
-    }
+    benchmarks = read_yaml(Path(folder, "benchmarks.yaml"))
     path = Path(folder, "accuracy.csv")
     found = read_csv(path, _TYPES, SHIPPED)
     for name, task in zip(found["benchmark"], found["task"], strict=True):
-        if name not in benchmarks or task not in benchmarks[name].tasks:
+        if name not in benchmarks or task not in benchmarks[name]["tasks"]:
             raise DataError(
                 f"{path}: expected benchmarks and tasks of benchmarks.yaml, got "
                 f"{name}, {task}. Name it there."
             )
     known = [benchmarks[name] for name in found["benchmark"]]
     cells = {
-        "table": [entry.table for entry in known],
+        "table": [entry["table"] for entry in known],
         "benchmark": found["benchmark"],
-        "title": [entry.title for entry in known],
-        "task": [e.tasks[t] for e, t in zip(known, found["task"], strict=True)],
+        "title": [entry["title"] for entry in known],
+        "task": [e["tasks"][t] for e, t in zip(known, found["task"], strict=True)],
         "method": found["method"],
         "supervised": found["setting"] == "supervised",
         "printed_mean": found["mean_percent"] / 100,
@@ -153,18 +112,8 @@ def printed_verdict(
 ) -> str:
     """Compare a printed mean with ours by `RULE`.
 
-    Parameters
-    ----------
-    mean, sd : float
-        As printed, as fractions; `sd` NaN where none is printed.
-    ours, our_sd : float
-        Ours; `ours` NaN where there is none, `our_sd` NaN for a single trial.
-    our_trials : int
-        Number of trials behind ours.
-
-    Returns
-    -------
-    {'exact', 'agrees', 'close', 'differs', 'not run'}
+    All are fractions; NaN where no deviation is printed, where we have no number, or no
+    deviation of a single trial.
 
     Examples
     --------
@@ -193,26 +142,12 @@ def printed_verdict(
 def compare_printed(printed: Printed, summaries: Sequence[Summary]) -> pd.DataFrame:
     """Put our numbers beside the printed ones.
 
-    Parameters
-    ----------
-    printed : Printed
-        What the paper prints.
-    summaries : sequence of Summary
-        Scores of a study's benchmarks; `printed` in a plan names the printed one.
-
-    Returns
-    -------
-    DataFrame
-        Every printed cell, in order: the columns of `Printed.cells`, how our row is
-        shown, whether it is `shortened`, our `mean` and `sd` over our `trials`, the
-        `difference` (ours minus the printed mean), the `verdict` by `RULE`, and the
-        `reason` why there is no number of ours. The numbers are those of the main run;
-        settings of the plan that change `random_state` alone are its other seeds.
-
-    Raises
-    ------
-    DataError
-        A plan names a benchmark that is not printed, or two name the same.
+    The frame has every printed cell, in order: the columns of `Printed.cells`, how our
+    row is shown, whether it is `shortened`, our `mean` and `sd` over our `trials`, the
+    `difference` (ours minus the printed mean), the `verdict` by `RULE`, and the
+    `reason` why there is no number of ours. The numbers are those of the main run;
+    settings of the plan that change `random_state` alone are its other seeds. A plan
+    that names a benchmark that is not printed is a DataError, as are two of the same.
     """
     reproduced: dict[str, Summary] = {}
     for summary in summaries:
@@ -237,11 +172,11 @@ def compare_printed(printed: Printed, summaries: Sequence[Summary]) -> pd.DataFr
 
 
 def _ours(
-    cell: Any, benchmark: PrintedBenchmark, summary: Summary | None
+    cell: Any, benchmark: Mapping[str, Any], summary: Summary | None
 ) -> dict[str, object]:
     """Return our numbers beside a row of `Printed.cells`."""
     if summary is None:
-        reason = f"inputs not available to this study: {benchmark.needs}"
+        reason = f"inputs not available to this study: {benchmark['needs']}"
         return _beside(cell, reason=reason)
     places = {
         row.method_name: i
@@ -256,7 +191,7 @@ def _ours(
         for i, row in enumerate(summary.rows)
         if row == main or (row.reseeded and row.method == main.method)
     ]
-    printed_tasks = set(benchmark.tasks.values()) - {AVERAGE}
+    printed_tasks = set(benchmark["tasks"].values()) - {AVERAGE}
     values = _values(summary, seeds, cell.task, printed_tasks)
     if values is None:
         tasks = "some of its tasks are" if cell.task == AVERAGE else "task is"
@@ -288,11 +223,11 @@ def _beside(
 ) -> dict[str, object]:
     """Return what stands beside a cell; the first of `seeds` is the main run."""
     mean, sd = mean_sd(seeds[0])
-    verdict = _verdict(cell, seeds[0])
+    verdict = cell_verdict(cell, seeds[0])
     if verdict == DIFFERS and row is not None and seed_option(row.method, 0):
         enough = (values for values in seeds if n_present(values) >= MIN_TRIALS)
-        differing = sum(_verdict(cell, values) == DIFFERS for values in enough)
-        verdict = DIFFERS if differing >= MIN_SEEDS else TOO_FEW
+        differing = sum(cell_verdict(cell, values) == DIFFERS for values in enough)
+        verdict = DIFFERS if differing >= _MIN_SEEDS else TOO_FEW
     return {
         "shortened": row is not None and row.shortened,
         "display_name": cell.method if row is None else row.display_name,
@@ -305,6 +240,7 @@ def _beside(
     }
 
 
-def _verdict(cell: Any, values: Sequence[float] | Floats) -> str:
+def cell_verdict(cell: Any, values: Sequence[float] | Floats) -> str:
+    """Compare a row of `Printed.cells` with our values by trial, by `RULE`."""
     ours = (*mean_sd(values), n_present(values))
     return printed_verdict(cell.printed_mean, cell.printed_sd, *ours)

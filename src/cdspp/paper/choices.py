@@ -9,14 +9,23 @@ from typing import Any
 
 import pandas as pd
 
-from cdspp.analysis.paired import interval_note
+from cdspp.analysis.paired import interval_note, paired_gain
 from cdspp.core.errors import DataError
 from cdspp.core.wording import DASH, counted
 from cdspp.core.yaml_files import read_yaml
+from cdspp.methods import method_class
+from cdspp.paper.accuracy import EXACT, Printed, cell_verdict
+from cdspp.paper.readings import PaperPlan, ReadingPlan, reading_values
 from cdspp.report.tables.table import Cell, Line, Table, effect_cell
+from cdspp.study.plan import BenchmarkPlan
 
-__all__ = ["Choice", "build_choices_table", "read_choices"]
+__all__ = ["Choice", "build_choices_table", "measure_choices", "read_choices"]
 
+_COLUMNS = (
+    *("choice", "benchmark", "title", "method", "display_name"),
+    *("effect", "low", "high", "tasks", "trials"),
+    *("cells", "exact", "exact_otherwise"),
+)
 _CAPTION = (
     "Choices that the text of the paper leaves open or does not tell, found by running "
     "the methods on its inputs, and what each is worth: accuracy with the choice minus "
@@ -29,18 +38,10 @@ _CAPTION = (
 
 @dataclass(frozen=True)
 class Choice:
-    """A choice behind printed numbers.
+    """A choice behind printed numbers: what gives them, and what one would take else.
 
-    Attributes
-    ----------
-    id, topic : str
-        Its name, and what it is about.
-    methods : sequence of str
-        Identifiers of the methods that it concerns.
-    printed, otherwise : str
-        What gives the printed numbers, and what one would take else.
-    options, without
-        What a run without it sets, or takes away; see `cdspp.study.settings`.
+    A run without it sets `options`, or takes away what `without` names; see
+    `cdspp.study.settings`.
     """
 
     id: str
@@ -53,13 +54,7 @@ class Choice:
 
 
 def read_choices(path: str | os.PathLike[str]) -> list[Choice]:
-    """Read the list of choices.
-
-    Raises
-    ------
-    DataError
-        An entry lacks a key or has an unknown one.
-    """
+    """Read the list of choices; a key that lacks or is unknown is a DataError."""
     entries = read_yaml(path)
     known = [entry.name for entry in fields(Choice)]
     for entry in entries:
@@ -71,15 +66,50 @@ def read_choices(path: str | os.PathLike[str]) -> list[Choice]:
     return [Choice(**entry) for entry in entries]
 
 
+def measure_choices(
+    scores: Sequence[pd.DataFrame], plans: Sequence[BenchmarkPlan], printed: Printed
+) -> pd.DataFrame:
+    """Measure what each choice behind the printed numbers changes.
+
+    The frame has by choice, benchmark and method: `effect`, the accuracy with the
+    choice minus the one without, averaged over tasks and trials, with its 95 % interval
+    over trials (`low`, `high`); how many of its printed `cells` are met exactly with
+    the choice (`exact`) and without it (`exact_otherwise`).
+    """
+    found = [
+        _measured(frame, plan, entry, printed)
+        for frame, plan in zip(scores, plans, strict=True)
+        for entry in PaperPlan.of(plan).choices
+    ]
+    return pd.DataFrame(found, columns=list(_COLUMNS))
+
+
+def _measured(
+    scores: pd.DataFrame, plan: BenchmarkPlan, entry: ReadingPlan, printed: Printed
+) -> tuple[object, ...]:
+    name = method_class(entry.method).display_name
+    values = reading_values(scores, entry)
+    otherwise, main = values.mean(axis=1)
+    gain = paired_gain(main, otherwise)
+    own = {"benchmark": PaperPlan.of(plan).printed, "method": name}
+    cells = printed.cells[(printed.cells[list(own)] == own).all(axis=1)]
+    asked = cells.set_index("task").reindex(entry.tasks).dropna(subset="printed_mean")
+    exact_otherwise, exact = (
+        sum(
+            cell_verdict(cell, of_setting[entry.tasks.index(cell.Index)]) == EXACT
+            for cell in asked.itertuples()
+        )
+        for of_setting in values
+    )
+    names = (entry.identifier, plan.benchmark, plan.title, entry.method, name)
+    size = (gain.gain, gain.low, gain.high, len(entry.tasks), gain.trials)
+    return (*names, *size, len(asked), exact, exact_otherwise)
+
+
 def build_choices_table(effects: pd.DataFrame, choices: Sequence[Choice]) -> Table:
     """Build the table ``printed-choices``: a line for each choice and method measured.
 
-    Parameters
-    ----------
-    effects : DataFrame
-        What `cdspp.paper.effects.measure_choices` returned.
-    choices : sequence of Choice
-        What `read_choices` returned; those that were not measured are left out.
+    The effects are those of `measure_choices`.
     """
     lines = [
         _line(choice, measured, first=not place)

@@ -16,8 +16,7 @@ from cdspp.core.errors import DataError
 from cdspp.core.wording import DASH, counted
 from cdspp.core.yaml_files import read_yaml
 from cdspp.methods import method_class
-from cdspp.paper.effects import reading_values
-from cdspp.paper.readings import PaperPlan
+from cdspp.paper.readings import PaperPlan, reading_values
 from cdspp.report.tables.table import Cell, Line, Table, effect_cell
 from cdspp.study.plan import BenchmarkPlan
 
@@ -48,18 +47,9 @@ _CAPTION = (
 class Deviation:
     """One place where a paper's text and its authors' released code part.
 
-    Attributes
-    ----------
-    id, method : str
-        Its name, and the identifier of the method.
-    topic, paper, code : str
-        What it is about; what the text says and what the code does, a sentence each.
-    default : {'code', 'paper', 'neither'}
-        Which of the two the class follows.
-    options : mapping or None
-        Options that switch to the other reading; None where there are none.
-    unchecked : bool
-        Whether the full text of the paper was not at hand.
+    `paper` and `code` tell in a sentence each what they say and do, `default` which of
+    them the class follows; `options` switch to the other reading, where there are any.
+    It is `unchecked` where the full text of the paper was not at hand.
     """
 
     id: str
@@ -94,11 +84,8 @@ _UNMEASURED = Effect("", "", 0, PairedGain(math.nan, math.nan, 0, 0))
 def read_deviations(path: PathLike) -> list[Deviation]:
     """Read the list of deviations.
 
-    Raises
-    ------
-    DataError
-        An entry lacks a key, has an unknown one, or its `default` is none of the three;
-        or two have the same name.
+    A key that lacks or is unknown is a DataError, as are another default than the three
+    and a name given twice.
     """
     entries = read_yaml(path)
     known = {field.name for field in fields(Deviation)}
@@ -117,21 +104,10 @@ def read_deviations(path: PathLike) -> list[Deviation]:
 
 
 def measure_effects(scores: pd.DataFrame, plan: BenchmarkPlan) -> dict[str, Effect]:
-    """Measure what the settings of a benchmark's deviations change.
+    """Measure what each deviation of a benchmark changes, by the deviation's name.
 
-    Parameters
-    ----------
-    scores : DataFrame
-        Its score file.
-    plan : BenchmarkPlan
-        The benchmark; `deviations` names setting, method, tasks and trials of each.
-
-    Returns
-    -------
-    dict
-        The effect by the deviation's name: the setting minus the main run of the same
-        method, trial by trial, over the tasks of the setting. Trials that lack a task
-        are left out.
+    It is the setting minus the main run of the same method, trial by trial, over the
+    tasks of the setting. Trials that lack a task are left out.
     """
     return {
         entry.identifier: Effect(
@@ -147,23 +123,12 @@ def measure_effects(scores: pd.DataFrame, plan: BenchmarkPlan) -> dict[str, Effe
 def build_deviation_table(
     effects: Sequence[Mapping[str, Effect]], deviations: Sequence[Deviation]
 ) -> Table:
-    """Build the table of deviations: a line for each and every benchmark measured.
-
-    Parameters
-    ----------
-    effects : sequence of mapping
-        What `measure_effects` returned for each benchmark.
-    deviations : sequence of Deviation
-        What `read_deviations` returned.
-    """
-    found = [
-        (deviation, place, effect)
-        for deviation in deviations
-        for place, effect in enumerate(
-            [part[deviation.id] for part in effects if deviation.id in part]
-            or [_UNMEASURED]
-        )
-    ]
+    """Build the table of deviations: a line for each and every benchmark measured."""
+    found = []
+    for deviation in deviations:
+        measured = [part[deviation.id] for part in effects if deviation.id in part]
+        for place, effect in enumerate(measured or [_UNMEASURED]):
+            found.append((deviation, place, effect))
     found.sort(key=lambda line: line[2] is _UNMEASURED)
     return Table(
         name="deviations",
@@ -188,20 +153,13 @@ def _line(deviation: Deviation, effect: Effect, *, first: bool) -> Line:
         Cell(deviation.code),
     ]
     told = text if first else [Cell("")] * len(text)
-    measured = effect is not _UNMEASURED
-    block = "Measured in this study" if measured else "Not measured in this study"
-    return Line((*told, *_numbers(effect)), block)
-
-
-def _numbers(effect: Effect) -> list[Cell]:
     if effect is _UNMEASURED:
-        return [Cell(DASH)] * 2
+        return Line((*told, Cell(DASH), Cell(DASH)), "Not measured in this study")
     gain = effect.gain
     size = f"{counted(effect.tasks, 'task')}, {counted(gain.trials, 'trial')}"
-    return [
-        Cell(effect.title, note=size),
-        effect_cell(gain.gain, gain.low, gain.high, bold=excludes_zero(gain)),
-    ]
+    where = Cell(effect.title, note=size)
+    change = effect_cell(gain.gain, gain.low, gain.high, bold=excludes_zero(gain))
+    return Line((*told, where, change), "Measured in this study")
 
 
 def _record(deviation: Deviation, effect: Effect) -> dict[str, object]:

@@ -25,25 +25,12 @@ __all__ = ["build_printed_counts", "build_printed_table"]
 
 _VERDICTS = (EXACT, AGREES, CLOSE, DIFFERS, TOO_FEW)
 
-_COLUMNS = (
-    "Benchmark",
-    "Method",
-    "Task",
-    "Verdict",
-    "Printed",
-    "Reproduced",
-    "Difference",
-)
+_COLUMNS = ("Benchmark", "Method", "Task", "Verdict")
+_NUMBERS = ("Printed", "Reproduced", "Difference")
 
 
 def build_printed_counts(cells: pd.DataFrame) -> Table:
-    """Build the table ``printed-methods``: how many of its numbers each method met.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        What `compare_printed` returned.
-    """
+    """Build the table ``printed-methods``: how many of its numbers each method met."""
     compared = cells[cells["verdict"] != NOT_RUN]
     keys = ["benchmark", "title", "method", "display_name", "supervised", "shortened"]
     counts = (
@@ -106,7 +93,7 @@ def build_printed_table(cells: pd.DataFrame) -> Table:
             f"{_counts(cells['verdict'])} The CSV has every printed cell, with "
             "ours or the reason why there is none. * supervised; † shortened run."
         ),
-        columns=_COLUMNS,
+        columns=(*_COLUMNS, *_NUMBERS),
         lines=tuple(
             line
             for _, block in cells.groupby("benchmark", sort=False)
@@ -119,17 +106,12 @@ def build_printed_table(cells: pd.DataFrame) -> Table:
 
 
 def _counts(verdicts: pd.Series) -> str:
-    found = Counter(verdicts)
-    compared = len(verdicts) - found[NOT_RUN]
+    found, every = Counter(verdicts), len(verdicts)
+    compared = every - found[NOT_RUN]
     if not compared:
-        return (
-            f"None of the {len(verdicts)} printed cells could be compared in this "
-            "study."
-        )
-    return (
-        f"Cells compared: {compared} of {len(verdicts)}; "
-        f"{', '.join(f'{verdict}: {found[verdict]}' for verdict in _VERDICTS)}."
-    )
+        return f"None of the {every} printed cells could be compared in this study."
+    told = ", ".join(f"{verdict}: {found[verdict]}" for verdict in _VERDICTS)
+    return f"Cells compared: {compared} of {every}; {told}."
 
 
 def _block_lines(block: pd.DataFrame) -> list[Line]:
@@ -148,7 +130,7 @@ def _block_lines(block: pd.DataFrame) -> list[Line]:
 
 def _absence(reason: str, number: int) -> tuple[Cell, ...]:
     told = Cell(f"{NOT_RUN}, {counted(number, 'cell')}: {reason}")
-    return (Cell(DASH), Cell(DASH), told, *[Cell(DASH)] * 3)
+    return (*[Cell(DASH)] * 2, told, *[Cell(DASH)] * 3)
 
 
 def _cells(cell: Any) -> tuple[Cell, ...]:
@@ -158,9 +140,6 @@ def _cells(cell: Any) -> tuple[Cell, ...]:
         Cell(task_title(cell.task)),
         Cell(cell.verdict),
         Cell(percent(cell.printed_mean, cell.printed_sd)),
-        Cell(
-            percent(cell.mean, cell.sd),
-            note=_fewer(cell.trials),
-        ),
+        Cell(percent(cell.mean, cell.sd), note=_fewer(cell.trials)),
         Cell(in_points(cell.difference, sign=True) if known else DASH),
     )

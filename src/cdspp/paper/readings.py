@@ -7,9 +7,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
+import pandas as pd
+
+from cdspp.analysis.summary import Floats, accuracy_of
+from cdspp.core.names import MAIN
 from cdspp.core.yaml_files import read_yaml
 from cdspp.study.model import Benchmark, Setting, Study
-from cdspp.study.plan import BenchmarkPlan
+from cdspp.study.plan import BenchmarkPlan, Row
 from cdspp.study.settings import chosen_tasks
 
 __all__ = [
@@ -20,6 +24,7 @@ __all__ = [
     "printed_names",
     "read_readings",
     "reading_setting",
+    "reading_values",
 ]
 
 NAME = "paper"
@@ -42,14 +47,8 @@ class ReadingPlan:
 class PaperPlan:
     """What a study has of the paper on one benchmark.
 
-    Attributes
-    ----------
-    claims : bool
-        Whether the report speaks of the paper's claims and readings.
-    printed : str or None
-        The paper's benchmark whose printed numbers stand beside.
-    deviations, choices : tuple of ReadingPlan
-        What is run another way.
+    With `claims` the report speaks of the paper's claims and readings. `printed` is the
+    paper's benchmark whose printed numbers stand beside.
     """
 
     claims: bool = False
@@ -101,18 +100,9 @@ def _plans(
 
 
 def read_readings(folder: Path) -> dict[str, dict[str, Mapping[str, Any]]]:
-    """Read what can be run another way, of both kinds that a study may name.
+    """Read what can be run another way, by key of a configuration and by name.
 
-    Parameters
-    ----------
-    folder : Path
-        Holds ``deviations.yaml``, where paper and released code differ, and
-        ``choices.yaml``, on what the printed numbers rest.
-
-    Returns
-    -------
-    dict
-        By key of a configuration and by name, the entries that have a switch.
+    Only entries of ``deviations.yaml`` and ``choices.yaml`` with a switch are kept.
     """
     found = {name: read_yaml(folder / f"{name}.yaml") for name in READINGS}
     return {
@@ -146,3 +136,15 @@ def reading_setting(
         without=tuple(reading.get("without", ())),
         guest=NAME,
     )
+
+
+def reading_values(scores: pd.DataFrame, entry: ReadingPlan) -> Floats:
+    """Return accuracies of a method run the other way, and then of its main run.
+
+    They are by setting, task and trial; NaN where a trial is missing.
+    """
+    rows = [
+        Row(setting, setting, setting, entry.method, entry.trials_asked)
+        for setting in (entry.setting, MAIN)
+    ]
+    return accuracy_of(scores, rows, entry.tasks, entry.trials_asked)

@@ -22,13 +22,7 @@ def paper_times(
 ) -> dict[str, Mapping[str, float]]:
     """Return the printed seconds, by benchmark of ours and display name of a method.
 
-    Parameters
-    ----------
-    folder : path
-        Holds ``computation_time.csv``, and ``benchmarks.yaml``, where `time` names the
-        rows of the former.
-    plans : sequence of BenchmarkPlan
-        The benchmarks, some of which name one of the paper's.
+    In ``benchmarks.yaml`` of the folder `time` names rows of ``computation_time.csv``.
     """
     seconds = paper_seconds(Path(folder, "computation_time.csv"))
     known = read_yaml(Path(folder, "benchmarks.yaml"))
@@ -41,13 +35,7 @@ def paper_times(
 
 
 def paper_seconds(path: PathLike) -> dict[str, dict[str, float]]:
-    """Read the computation times of the paper: seconds by benchmark and method.
-
-    Raises
-    ------
-    DataError
-        The file is missing or has other columns.
-    """
+    """Read the computation times of the paper: seconds by benchmark and method."""
     found = read_csv(path, _TYPES, SHIPPED)
     return {
         str(name): dict(zip(group["method"], group["seconds_all_tasks"], strict=True))

@@ -26,10 +26,13 @@ from cdspp.methods import available
 from cdspp.paper.claims.claims import (
     CLAIM_COLUMNS,
     CLAIMS,
+    TIME_CLAIMS,
     Claim,
     build_claims_table,
+    build_time_claims_table,
     build_verdicts_table,
     check_claims,
+    check_time_claims,
 )
 from cdspp.paper.claims.evidence import (
     BY_CONSTRUCTION,
@@ -38,11 +41,6 @@ from cdspp.paper.claims.evidence import (
     UNTESTABLE,
     judge_gain,
     read_evidence,
-)
-from cdspp.paper.claims.time_claims import (
-    TIME_CLAIMS,
-    build_time_claims_table,
-    check_time_claims,
 )
 from cdspp.report.tables.table import write_tables
 from cdspp.stages.artifacts import read_csv

@@ -24,7 +24,7 @@ from cdspp.paper.claims.evidence import (
     judge_gain,
     mean_text,
 )
-from cdspp.study.plan import Row
+from cdspp.study.plan import METHOD, Row
 
 __all__ = ["Best", "Cheapest", "Elsewhere", "Superior"]
 
@@ -123,13 +123,13 @@ class Cheapest:
 
     def __call__(self, evidence: Times) -> Judgement:
         """Compare with the cheapest rival, and name all that are cheaper."""
-        known = evidence.seconds
-        times = known[known["seconds"].notna()].set_index("row")
+        times = evidence.seconds.dropna(subset="seconds").set_index("row")
         if self.method not in times.index or times.loc[self.method, "shortened"]:
             raise NotTestable(f"{self.method} was not timed on all tasks")
         ours = times.loc[self.method]
-        methods = {row.key for row in evidence.methods} & set(times.index)
-        rivals = times.loc[[key for key in self.rivals if key in methods]]
+        methods = {r.key for r in evidence.plan.main_rows if r.kind == METHOD}
+        known = methods & set(times.index)
+        rivals = times.loc[[key for key in self.rivals if key in known]]
         short = rivals["shortened"].astype(bool)
         whole = rivals[~short].sort_values("seconds", kind="stable")
         if whole.empty:

@@ -28,6 +28,7 @@ from cdspp.study.plan import Row
 
 __all__ = ["Flat", "Trend"]
 
+_TOLERANCE = 0.01  # largest difference of means that counts as flat
 _NAMES = {LABELS: "labels per class", "n_components": "d", "max_iter": "T"}
 
 
@@ -35,54 +36,34 @@ _NAMES = {LABELS: "labels per class", "n_components": "d", "max_iter": "T"}
 class _Course:
     """An average over tasks along a curve, at the values that all tasks have.
 
-    `averages` are by value and trial, of the trials that every value has.
+    `averages` are by value and trial, of the `trials` that every value has; `size` says
+    on how many tasks and trials they rest.
     """
 
     what: str
     unit: str
     values: tuple[float, ...]
     averages: Floats
-    n_tasks: int
-
-    @property
-    def trials(self) -> int:
-        """How many have every value."""
-        return int(self.averages.shape[1])
-
-    @property
-    def size(self) -> str:
-        """On how much it rests."""
-        return f"{counted(self.n_tasks, 'task')}, {counted(self.trials, 'trial')}"
+    trials: int
+    size: str
 
 
 @dataclass(frozen=True)
 class Flat:
     """The accuracy hardly changes within a range of a parameter.
 
-    Attributes
-    ----------
-    method, parameter : str
-        Whose accuracy, along what.
-    low, high : float
-        The range; as `low`, NaN stands for the number of classes.
-    tolerance : float
-        Largest difference of means that counts as flat.
+    As the lower end of the range, NaN stands for the number of classes.
     """
 
     method: str
     parameter: str
     low: float = math.nan
     high: float = math.inf
-    tolerance: float = 0.01
-
-    @property
-    def rule(self) -> str:
-        """How the verdict is found, in a sentence."""
-        return (
-            "Supported where the means within the range, over trials and tasks, differ "
-            f"by at most {in_points(self.tolerance)} points, contrary where by more "
-            f"(at least {MIN_TRIALS} trials)."
-        )
+    rule: ClassVar[str] = (
+        "Supported where the means within the range, over trials and tasks, differ by "
+        f"at most {in_points(_TOLERANCE)} points, contrary where by more (at least "
+        f"{MIN_TRIALS} trials)."
+    )
 
     def __call__(self, evidence: Evidence) -> Judgement:
         """Take the difference between the highest and the lowest mean."""
@@ -99,7 +80,7 @@ class Flat:
             )
         means = course.averages[inside].mean(axis=1)
         spread = float(means.max() - means.min())
-        values, flat = np.array(course.values)[inside], spread <= self.tolerance + ZERO
+        values, flat = np.array(course.values)[inside], spread <= _TOLERANCE + ZERO
         return Judgement(
             judge(course.trials, holds=flat, opposite=not flat),
             f"{course.what} between {in_points(float(means.min()))} and "
@@ -159,26 +140,23 @@ def _course(curve: CurveScores, method: str, rival: str | None = None) -> _Cours
     if rival is not None:
         other, others = _averages(curve, rival)
         averages = averages - others
-        what, unit = (
-            f"Gain of {row.display_name} over {other.display_name}",
-            "points",
-        )
+        what, unit = f"Gain of {what} over {other.display_name}", "points"
     known = np.flatnonzero(np.isfinite(averages).any(axis=1))
     averages = averages[known]
     averages = averages[:, np.isfinite(averages).all(axis=0)]
-    if not averages.shape[1]:
+    if not (trials := int(averages.shape[1])):
         raise NotTestable(
             f"no trial has every value of the curve over {_name(curve.parameter)}"
         )
     values = tuple(curve.values[place] for place in known)
-    return _Course(what, unit, values, averages, len(curve.tasks))
+    size = f"{counted(len(curve.tasks), 'task')}, {counted(trials, 'trial')}"
+    return _Course(what, unit, values, averages, trials, size)
 
 
 def _averages(curve: CurveScores, method: str) -> tuple[Row, Floats]:
     """Return a row and its average over tasks, by value and trial."""
     row = find_row(curve.rows, method, "along that curve")
-    place = curve.rows.index(row)
-    return row, curve.accuracy[place].mean(axis=0)
+    return row, curve.accuracy[curve.rows.index(row)].mean(axis=0)
 
 
 def _name(parameter: str) -> str:

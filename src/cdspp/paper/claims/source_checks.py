@@ -23,14 +23,10 @@ from cdspp.analysis.verdicts import (
 )
 from cdspp.core.names import ALONE, CLASS_NOISE
 from cdspp.core.wording import counted, in_points
-from cdspp.paper.claims.evidence import (
-    Evidence,
-    Judgement,
-    NotTestable,
-    judge,
-)
+from cdspp.paper.claims.evidence import Evidence, Judgement, NotTestable, judge
 
 __all__ = ["NoiseDoes", "Transfer", "WithoutSource"]
+
 _RULE = (
     "Contrary where some method does better with the real source than {other} "
     "(one-sided t test on the average over tasks at 5 %, Holm's correction over "
@@ -105,11 +101,6 @@ def _judge(
     """Judge the claim that the real source is no better than one state.
 
     Methods with too few trials take no part, and are named where no other has run.
-
-    Raises
-    ------
-    NotTestable
-        No method has run in that state.
     """
     known = _pairs(comparisons, rival)
     if not known:

@@ -11,8 +11,7 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from cdspp.analysis.failures import failure_text
-from cdspp.analysis.fit_records import FitRecords
+from cdspp.analysis.fit_records import FitRecords, failure_text
 from cdspp.core.jobs import processor_time
 from cdspp.core.wording import DASH
 from cdspp.report.tables.table import Cell, Line, Table, html_name, to_fragment
