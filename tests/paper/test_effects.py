@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pandas as pd
 import pytest
@@ -40,7 +40,7 @@ def effect() -> pd.Series:
     )
     found = measure_choices(
         [as_frame(cells)],
-        [replace(plan, guests={"paper": told.as_dict()})],
+        [replace(plan, guests={"paper": asdict(told)})],
         Printed({}, printed),
     )
     assert len(found) == 1

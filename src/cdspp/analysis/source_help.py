@@ -40,7 +40,6 @@ from cdspp.study.plan import BRIDGED, CHOOSING, METHOD, BenchmarkPlan
 
 __all__ = [
     "COMPARISON_COLUMNS",
-    "FEWEST_DOMAINS",
     "by_default",
     "by_task",
     "compare_with_rivals",
@@ -54,7 +53,7 @@ __all__ = [
 ]
 
 # Fewer target domains say nothing of others.
-FEWEST_DOMAINS = 4
+_FEWEST_DOMAINS = 4
 COMPARISON_COLUMNS = {
     name: kind
     for kind, names in (
@@ -98,8 +97,7 @@ def compare_with_rivals(
     one trial decides the test; the word of the pair; the same of balanced accuracy; and
     the verdict on the task, which is the same in all its rows. The average over tasks
     also has the interval over the means of target domains (`domain_low`,
-    `domain_high`), where there are `FEWEST_DOMAINS` of them and `INTERVAL_TRIALS`
-    trials.
+    `domain_high`), where there are four of them and `INTERVAL_TRIALS` trials.
     """
     summary = summarise(scores, plan, plan.rows)
     asked = [
@@ -309,6 +307,6 @@ def _over_domains(
             of_task = paired_gain(ours, theirs).gain
             means.setdefault(name.partition("_")[2], []).append(of_task)
         found = gain_of([float(np.mean(each)) for each in means.values()])
-        if found.trials >= FEWEST_DOMAINS:
+        if found.trials >= _FEWEST_DOMAINS:
             low, high = found.interval()
     return {"domain_low": low, "domain_high": high}

@@ -1,4 +1,4 @@
-"""The paper's accuracies, cell by cell, and ours beside them with a verdict.
+"""What the paper prints, and our accuracies beside its own with a verdict.
 
 A benchmark of a study whose plan names a printed one (key `printed`) is compared with
 it cell by cell; every other cell says why there is nothing to compare.
@@ -23,7 +23,7 @@ from cdspp.core.yaml_files import read_yaml
 from cdspp.methods import seed_option
 from cdspp.paper.readings import PaperPlan
 from cdspp.stages.artifacts import SHIPPED, read_csv
-from cdspp.study.plan import Row
+from cdspp.study.plan import BenchmarkPlan, Row
 
 __all__ = [
     "AGREES",
@@ -36,6 +36,8 @@ __all__ = [
     "Printed",
     "cell_verdict",
     "compare_printed",
+    "paper_seconds",
+    "paper_times",
     "printed_verdict",
     "read_printed",
 ]
@@ -105,6 +107,33 @@ def read_printed(folder: PathLike) -> Printed:
         "printed_sd": found["std_percent"] / 100,
     }
     return Printed(benchmarks, pd.DataFrame(cells))
+
+
+def paper_times(
+    folder: PathLike, plans: Sequence[BenchmarkPlan]
+) -> dict[str, Mapping[str, float]]:
+    """Return the printed seconds, by benchmark of ours and display name of a method.
+
+    In ``benchmarks.yaml`` of the folder `time` names rows of ``computation_time.csv``.
+    """
+    seconds = paper_seconds(Path(folder, "computation_time.csv"))
+    known = read_yaml(Path(folder, "benchmarks.yaml"))
+    names = {plan.benchmark: PaperPlan.of(plan).printed for plan in plans}
+    return {
+        benchmark: seconds[known[name]["time"]]
+        for benchmark, name in names.items()
+        if name is not None
+    }
+
+
+def paper_seconds(path: PathLike) -> dict[str, dict[str, float]]:
+    """Read the computation times of the paper: seconds by benchmark and method."""
+    types = {"method": "str", "benchmark": "str", "seconds_all_tasks": "float64"}
+    found = read_csv(path, types, SHIPPED)
+    return {
+        str(name): dict(zip(group["method"], group["seconds_all_tasks"], strict=True))
+        for name, group in found.groupby("benchmark", sort=False)
+    }
 
 
 def printed_verdict(
@@ -178,14 +207,10 @@ def _ours(
     if summary is None:
         reason = f"inputs not available to this study: {benchmark['needs']}"
         return _beside(cell, reason=reason)
-    places = {
-        row.method_name: i
-        for i, row in enumerate(summary.rows)
-        if row.kind in ("method", "informed")
-    }
-    if cell.method not in places:
+    shown = [row for row in summary.rows if row.kind in ("method", "informed")]
+    main = {row.method_name: row for row in shown}.get(cell.method)
+    if main is None:
         return _beside(cell, reason="method is not in this study")
-    main = summary.rows[places[cell.method]]
     seeds = [
         i
         for i, row in enumerate(summary.rows)

@@ -31,6 +31,10 @@ __all__ = [
 PathLike = str | os.PathLike[str]
 
 _DEFAULTS = ("code", "paper", "neither")
+_TOLD = (
+    *("id", "method", "display_name", "topic", "paper"),
+    *("unchecked", "code", "default", "switch"),
+)
 _CAPTION = (
     "What the text of a paper says and what the code that its authors released does. "
     "The paper is the method's own; the comparison is the paper of CDSPP, which "
@@ -60,6 +64,11 @@ class Deviation:
     default: str
     options: Mapping[str, Any] | None
     unchecked: bool = False
+
+    @property
+    def display_name(self) -> str:
+        """The method's name as it is shown."""
+        return method_class(self.method).display_name
 
     @property
     def switch(self) -> str:
@@ -147,7 +156,7 @@ def _line(deviation: Deviation, effect: Effect, *, first: bool) -> Line:
     switch = f"{deviation.switch}. " if deviation.switch else ""
     unchecked = "full text not at hand" if deviation.unchecked else ""
     text = [
-        Cell(method_class(deviation.method).display_name, name=True),
+        Cell(deviation.display_name, name=True),
         Cell(deviation.topic, note=f"{switch}Followed: {deviation.default}."),
         Cell(deviation.paper, note=unchecked),
         Cell(deviation.code),
@@ -163,24 +172,15 @@ def _line(deviation: Deviation, effect: Effect, *, first: bool) -> Line:
 
 
 def _record(deviation: Deviation, effect: Effect) -> dict[str, object]:
+    gain = effect.gain
     return {
-        "id": deviation.id,
-        "method": deviation.method,
-        "display_name": method_class(deviation.method).display_name,
-        "topic": deviation.topic,
-        "paper": deviation.paper,
-        "unchecked": deviation.unchecked,
-        "code": deviation.code,
-        "default": deviation.default,
-        "switch": deviation.switch,
+        **{name: getattr(deviation, name) for name in _TOLD},
         "benchmark": effect.benchmark,
         "title": effect.title,
-        "effect": effect.gain.gain,
-        "low": effect.gain.low,
-        "high": effect.gain.high,
-        "losses": effect.gain.losses,
+        "effect": gain.gain,
+        **{name: getattr(gain, name) for name in ("low", "high", "losses")},
         "tasks": effect.tasks,
-        "trials": effect.gain.trials,
+        "trials": gain.trials,
     }
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from cdspp.core.yaml_files import read_yaml
 from cdspp.paper.readings import (
     NAME,
     READINGS,
     PaperPlan,
-    printed_names,
     read_readings,
     reading_setting,
 )
@@ -129,7 +129,7 @@ class Paper(GuestSection):
         yield from self._printed_faults(known)
 
     def _printed_faults(self, known: KnownNames) -> Iterator[str]:
-        names, seen = printed_names(self.folder), set()
+        names, seen = list(read_yaml(self.folder / "benchmarks.yaml")), set()
         for i, entry in known.entries("benchmarks"):
             if (name := entry.get("printed")) is None:
                 continue
@@ -158,7 +158,7 @@ class Paper(GuestSection):
 
     def plan(self, study: Study, config: Config, benchmark: str) -> dict[str, Any]:
         """Return the `cdspp.paper.readings.PaperPlan` of a benchmark as a mapping."""
-        return PaperPlan.of_study(study, config, benchmark).as_dict()
+        return asdict(PaperPlan.of_study(study, config, benchmark))
 
     @staticmethod
     def parts(outline: tuple[Part, ...]) -> tuple[Part, ...]:
@@ -167,8 +167,6 @@ class Paper(GuestSection):
         for part in outline:
             if part.anchor == "times":
                 part = replace(part, items=(*part.items, TIME_CLAIMS))
-            found.append(part)
-            found += {"overview": [CLAIMS, PRINTED], "times": [DEVIATIONS]}.get(
-                part.anchor, []
-            )
+            added = {"overview": [CLAIMS, PRINTED], "times": [DEVIATIONS]}
+            found += [part, *added.get(part.anchor, [])]
         return tuple(found)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -21,7 +21,6 @@ __all__ = [
     "READINGS",
     "PaperPlan",
     "ReadingPlan",
-    "printed_names",
     "read_readings",
     "reading_setting",
     "reading_values",
@@ -69,34 +68,22 @@ class PaperPlan:
     def of_study(cls, study: Study, config: Mapping[str, Any], benchmark: str) -> Self:
         """Return what a study has of the paper on a benchmark."""
         entries = {entry["id"]: entry for entry in config.get("benchmarks", ())}
-        return cls(
-            claims=config.get("paper", True),
-            printed=entries.get(benchmark, {}).get("printed"),
-            **{
-                section: tuple(
-                    reading
-                    for entry in config.get(section, ())
-                    for reading in _plans(study, benchmark, section, entry["id"])
-                )
-                for section in READINGS
-            },
-        )
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return it as the plan of a benchmark holds it."""
-        return asdict(self)
+        printed = entries.get(benchmark, {}).get("printed")
+        plans = {
+            name: tuple(_plans(study, config, benchmark, name)) for name in READINGS
+        }
+        return cls(config.get("paper", True), printed, **plans)
 
 
 def _plans(
-    study: Study, benchmark: str, section: str, name: str
-) -> Sequence[ReadingPlan]:
-    setting = f"{READINGS[section]}-{name}"
-    tasks = study.setting_tasks(benchmark, setting)
-    methods = study.setting_methods(benchmark, setting) if tasks else ()
-    return [
-        ReadingPlan(name, setting, method, tasks, study.setting_trials(setting, method))
-        for method in methods
-    ]
+    study: Study, config: Mapping[str, Any], benchmark: str, section: str
+) -> Iterator[ReadingPlan]:
+    for entry in config.get(section, ()):
+        setting = f"{READINGS[section]}-{entry['id']}"
+        tasks = study.setting_tasks(benchmark, setting)
+        for method in study.setting_methods(benchmark, setting) if tasks else ():
+            trials = study.setting_trials(setting, method)
+            yield ReadingPlan(entry["id"], setting, method, tasks, trials)
 
 
 def read_readings(folder: Path) -> dict[str, dict[str, Mapping[str, Any]]]:
@@ -104,20 +91,14 @@ def read_readings(folder: Path) -> dict[str, dict[str, Mapping[str, Any]]]:
 
     Only entries of ``deviations.yaml`` and ``choices.yaml`` with a switch are kept.
     """
-    found = {name: read_yaml(folder / f"{name}.yaml") for name in READINGS}
     return {
         name: {
             entry["id"]: {"methods": [entry.get("method")], **entry}
-            for entry in entries
+            for entry in read_yaml(folder / f"{name}.yaml")
             if entry.get("options") or entry.get("without")
         }
-        for name, entries in found.items()
+        for name in READINGS
     }
-
-
-def printed_names(folder: Path) -> list[str]:
-    """Return the names of the benchmarks whose printed numbers are at hand."""
-    return list(read_yaml(folder / "benchmarks.yaml"))
 
 
 def reading_setting(

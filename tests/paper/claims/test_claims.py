@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -48,7 +47,7 @@ from cdspp.stages.row_scores import RowScores
 
 
 def test_every_claim_is_told_once_and_names_methods_that_exist() -> None:
-    claims: list[Claim[Any]] = [*CLAIMS, *TIME_CLAIMS]
+    claims: list[Claim] = [*CLAIMS, *TIME_CLAIMS]
     names = [claim.identifier for claim in claims]
     assert len(names) == len(set(names))
     known = set(available())

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Generic
 
 import pandas as pd
 
 from cdspp.analysis.verdicts import MIN_TRIALS, TOO_FEW
 from cdspp.core.names import LABELS
 from cdspp.core.wording import DASH, sentence
-from cdspp.paper.claims.checks import Best, Cheapest, Elsewhere, Superior
-from cdspp.paper.claims.curve_checks import Flat, Trend
+from cdspp.paper.claims.checks import Best, Cheapest, Elsewhere, Flat, Superior, Trend
 from cdspp.paper.claims.evidence import (
     BY_CONSTRUCTION,
     CONTRARY,
@@ -22,11 +20,10 @@ from cdspp.paper.claims.evidence import (
     Check,
     Evidence,
     Judgement,
-    Known,
     NotTestable,
     Times,
 )
-from cdspp.paper.claims.source_checks import NoiseDoes, Transfer, WithoutSource
+from cdspp.paper.claims.source_checks import NOISE_DOES, WITHOUT_SOURCE, Transfer
 from cdspp.report.tables.table import Cell, Line, Table
 from cdspp.study.plan import BenchmarkPlan
 
@@ -55,7 +52,7 @@ _WORDS = (
 
 
 @dataclass(frozen=True)
-class Claim(Generic[Known]):
+class Claim:
     """A claim, in our words, and the check that it is put to on every benchmark.
 
     The paper claims it, another one does, or it is a question that we add (`kind`).
@@ -65,12 +62,12 @@ class Claim(Generic[Known]):
 
     identifier: str
     text: str
-    check: Check[Known]
+    check: Check
     kind: str = PAPER
     construction: str = ""
 
 
-CLAIMS: tuple[Claim[Evidence], ...] = (
+CLAIMS = (
     Claim(
         "sup-baseline",
         "From labelled samples alone, CDSPP_sup does better than SVM_t, which sees "
@@ -156,7 +153,7 @@ CLAIMS: tuple[Claim[Evidence], ...] = (
         "class-noise",
         "Noise with class structure does as well as a real source (Yao et al. 2025, "
         "arXiv 2502.13573, of other methods).",
-        NoiseDoes(),
+        NOISE_DOES,
         OTHERS,
     ),
     Claim(
@@ -169,13 +166,13 @@ CLAIMS: tuple[Claim[Evidence], ...] = (
     Claim(
         "without-source",
         "What methods gain over SVM_t is there without any source.",
-        WithoutSource(),
+        WITHOUT_SOURCE,
         OURS,
     ),
 )
 _RIVALS = ("dama", "shfa", "cdls", "pa", "tit", "stn", "ddacl", "ssan", "dama-plus")
 # They rest on seconds, and so are in no other table.
-TIME_CLAIMS: tuple[Claim[Times], ...] = (
+TIME_CLAIMS = (
     Claim(
         "cheapest",
         "CDSPP takes the least time of the semi-supervised methods.",
@@ -185,7 +182,7 @@ TIME_CLAIMS: tuple[Claim[Times], ...] = (
 
 
 def check_claims(
-    evidence: Sequence[Known], claims: Sequence[Claim[Known]]
+    evidence: Sequence[Evidence] | Sequence[Times], claims: Sequence[Claim]
 ) -> pd.DataFrame:
     """Put every claim to every benchmark.
 
@@ -223,25 +220,26 @@ def build_verdicts_table(findings: pd.DataFrame) -> Table:
             "seconds."
         ),
         columns=("Claim", *titles),
-        lines=tuple(
-            Line((_headed(group), *map(_verdict, group["verdict"])))
-            for _, group in findings.groupby("claim", sort=False)
-        ),
+        lines=tuple(map(_overview_line, _by_claim(findings))),
         data=findings[["claim", "text", "kind", "benchmark", "verdict"]],
         prose=(0,),
     )
 
 
-def _verdict(verdict: str) -> Cell:
-    shown = DASH if verdict == UNTESTABLE else verdict
-    return Cell(shown, bold=verdict == SUPPORTED)
-
-
-def _headed(findings: pd.DataFrame) -> Cell:
-    """Return the claim, and why it cannot fail where it cannot."""
+def _overview_line(findings: pd.DataFrame) -> Line:
+    """Return the claim, why it cannot fail where it cannot, and all verdicts."""
     known = findings[findings["verdict"] == BY_CONSTRUCTION]["rule"]
     first = findings.iloc[0]
-    return Cell(first["text"] + _asked(first["kind"]), note="".join(known[:1]))
+    claim = Cell(first["text"] + _asked(first["kind"]), note="".join(known[:1]))
+    shown = (
+        Cell(DASH if verdict == UNTESTABLE else verdict, bold=verdict == SUPPORTED)
+        for verdict in findings["verdict"]
+    )
+    return Line((claim, *shown))
+
+
+def _by_claim(findings: pd.DataFrame) -> list[pd.DataFrame]:
+    return [group for _, group in findings.groupby("claim", sort=False)]
 
 
 def _counts(findings: pd.DataFrame) -> str:
@@ -264,11 +262,7 @@ def build_claims_table(findings: pd.DataFrame) -> Table:
             "paper's, so a claim that they contradict is not refuted there."
         ),
         columns=("Claim", "Benchmark", "Verdict", "Numbers"),
-        lines=tuple(
-            line
-            for _, group in findings.groupby("claim", sort=False)
-            for line in _lines(group)
-        ),
+        lines=tuple(line for group in _by_claim(findings) for line in _lines(group)),
         data=findings,
         text_columns=4,
         prose=(0, 3),
@@ -288,7 +282,7 @@ def build_time_claims_table(findings: pd.DataFrame) -> Table:
     )
 
 
-def _finding(claim: Claim[Known], evidence: Known) -> dict[str, str]:
+def _finding(claim: Claim, evidence: Evidence | Times) -> dict[str, str]:
     try:
         judgement = claim.check(evidence)
     except NotTestable as missing:
@@ -310,10 +304,10 @@ def _finding(claim: Claim[Known], evidence: Known) -> dict[str, str]:
 
 def _lines(findings: pd.DataFrame) -> list[Line]:
     """Return the lines of a claim: one, where all benchmarks say the same."""
-    together = len(findings[["verdict", "numbers"]].drop_duplicates()) == 1
-    together = together and len(findings) > 1
+    told = findings.drop_duplicates(["verdict", "numbers"])
+    together = len(told) == 1 < len(findings)
     lines: list[Line] = []
-    for finding in findings.iloc[: 1 if together else None].itertuples():
+    for finding in (told if together else findings).itertuples():
         claim = Cell(finding.text + _asked(finding.kind), note=finding.rule)
         cells = (
             Cell("") if lines else claim,

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol
 
-import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
@@ -30,13 +29,11 @@ __all__ = [
     "Check",
     "Evidence",
     "Judgement",
-    "Known",
     "NotTestable",
     "Times",
     "find_row",
     "judge",
     "judge_gain",
-    "mean_text",
     "read_evidence",
     "tested_gain",
 ]
@@ -128,17 +125,14 @@ def read_evidence(
     ]
 
 
-Known = TypeVar("Known", Evidence, Times, contravariant=True)
-
-
-class Check(Protocol[Known]):
-    """A kind of check with its parameters filled in."""
+class Check(Protocol):
+    """A kind of check with its parameters filled in, on `Evidence` or on `Times`."""
 
     @property
     def rule(self) -> str:
         """How the verdict is found, in a sentence."""
 
-    def __call__(self, evidence: Known) -> Judgement:
+    def __call__(self, evidence: Any) -> Judgement:
         """Put the claim to the data of one benchmark."""
 
 
@@ -177,8 +171,3 @@ def judge_gain(gain: PairedGain) -> str:
     return judge(
         gain.trials, holds=sure and gain.gain > 0, opposite=sure and gain.gain < 0
     )
-
-
-def mean_text(values: Floats) -> str:
-    """Write the mean of accuracies in percent, missing ones left out."""
-    return f"{100 * float(np.nanmean(values)):.1f} %"
