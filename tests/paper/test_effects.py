@@ -9,8 +9,8 @@ import pytest
 from support.report_data import make_plan
 from support.score_data import as_frame
 
-from cdspp.paper.accuracy import Printed
 from cdspp.paper.choices import measure_choices
+from cdspp.paper.printed import Printed
 from cdspp.paper.readings import PaperPlan, ReadingPlan
 
 TASKS = ("print_sketch", "sketch_photo")

@@ -124,7 +124,7 @@ def answer(comparisons: pd.DataFrame) -> str:
 
 def reference_answer(comparisons: pd.DataFrame) -> str:
     """Answer the question for the reference on one benchmark, see `answer`."""
-    default, selected = (of_reference(comparisons, selected=s) for s in (False, True))
+    default, selected = _forms(comparisons)
     if not comparisons["state"].any():
         return "Not asked: no other source state was run."
     if not default["state"].any():
@@ -232,9 +232,14 @@ def said_form(comparisons: pd.DataFrame) -> pd.DataFrame:
     They are those with hyper-parameters selected on the labelled rows where that was
     run and says otherwise, else those with the defaults.
     """
-    default, selected = (of_reference(comparisons, selected=s) for s in (False, True))
+    default, selected = _forms(comparisons)
     same = selected.empty or _word(default) == _word(selected)
     return default if same else selected
+
+
+def _forms(comparisons: pd.DataFrame) -> list[pd.DataFrame]:
+    """Return the comparisons of the reference, by default and with selected options."""
+    return [of_reference(comparisons, selected=chosen) for chosen in (False, True)]
 
 
 def without_source(comparisons: pd.DataFrame) -> list[str]:

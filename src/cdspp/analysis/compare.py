@@ -69,7 +69,7 @@ class _Problem(NamedTuple):
     codes: Int
     source: SourceDomain
     scaling: Scaling
-    notes: tuple[str, ...] = ()
+    note: str
 
     @property
     def unlabelled(self) -> Int:
@@ -182,8 +182,8 @@ def compare(
         for fit in asked:
             right[fit], collapsed[fit] = fits.held_out(fit)
     classes, bridge = problem.codes[problem.labelled], _told_bridge(problem.source)
-    least = min(sizes), max(sizes)
-    told = HoldOut(classes, *least, chosen, right, collapsed, bridge)
+    labels = min(sizes), max(sizes)
+    told = HoldOut(classes, *labels, chosen, right, collapsed, bridge)
     found = conclude(told, margin / 100, wanted / 100, scale)
     return replace(found, note="; ".join(filter(None, [*fits.notes(), found.note])))
 
@@ -268,32 +268,30 @@ def _problem(X: ArrayLike, y: ArrayLike, source: SourceDomain, scale: str) -> _P
     coded = SourceDomain(scaling.apply(given), np.searchsorted(every, source_labels))
     bridge = read_bridge(source, (given, rows), (source.X, X), check_array)
     shared = list(zip(bridge.source.tolist(), bridge.target.tolist(), strict=True))
-    notes = _same_names(source, X)
+    note = _same_names(source, X)
     if shared and scale == PCA:
-        shared = []
-        notes = ["principal components leave no columns to share; scale otherwise"]
-    if shared:
+        note = "principal components leave no columns to share; scale otherwise"
+    elif shared:
         coded = replace(coded, shared_columns=shared)
     if bridge.n_pairs:
         pairs = scaling.apply(bridge.pairs_source), bridge.pairs_target
         coded = replace(coded, paired_rows=pairs)
-    return _Problem(rows, codes, coded, scaling, tuple(notes))
+    return _Problem(rows, codes, coded, scaling, note)
 
 
-def _same_names(source: SourceDomain, X: Any) -> list[str]:
+def _same_names(source: SourceDomain, X: Any) -> str:
     """Say which columns of data frames have one name, where it is not used."""
     ours, theirs = column_names(source.X), column_names(X)
     if source.shared_columns is not None or ours is None or theirs is None:
-        return []
+        return ""
     known = set(theirs)
     both = [name for name in ours if name in known]
-    if not both:
-        return []
     have = "has" if len(both) == 1 else "have"
-    return [
+    told = (
         f"{counted(len(both), 'column')} {have} the same name in both domains: "
         f"{shortened(both)}; SourceDomain(..., shared_columns='same-names') uses that"
-    ]
+    )
+    return told if both else ""
 
 
 def _told_bridge(source: SourceDomain) -> dict[str, str]:
@@ -392,7 +390,7 @@ class _Fits:
             yield f"of {rows} at most about {self.max_rows} are in each fit"
         if self.problem.two_classes:
             yield f"{SWAPPED} is left out: with two classes it is no control"
-        yield from self.problem.notes
+        yield self.problem.note
 
     def held_out(self, fit: Fit) -> tuple[Floats, float]:
         """Return which held-out rows are right, and the share of collapsed fits."""

@@ -215,8 +215,9 @@ class HoldOut:
         by_row, classes = self.by_row(right - rival)
         sizes = np.bincount(classes)
         weights = len(classes) / (np.count_nonzero(sizes) * sizes[classes])
-        measures = by_row, weights * by_row
-        return Both(*(gain_of(m, resolution=1 / self.n_labelled) for m in measures))
+        least = 1 / self.n_labelled
+        plain = gain_of(by_row, resolution=least)
+        return Both(plain, gain_of(weights * by_row, resolution=least))
 
     def accuracy(self, right: Floats) -> float:
         """Return the mean over rows; NaN where a method has failed throughout."""
@@ -250,9 +251,10 @@ def judge(found: HoldOut, margin: float) -> Judged:
     own, rivals = {}, {}
     for name in found.asked:
         states = {fit.state: found.right[fit] for fit in found.states(name)}
-        own[name] = found.over(name, {k: v for k, v in states.items() if k != REAL})
-        others = {k: right for k, right in found.alone.items() if k != name}
-        rivals[name] = found.over(name, others)
+        others = dict(found.alone)
+        del states[REAL]
+        others.pop(name, None)
+        own[name], rivals[name] = found.over(name, states), found.over(name, others)
     verdicts = _verdicts(found, own, rivals, margin)
     means = {name: found.accuracy(right) for name, right in found.alone.items()}
     best = max(means, key=means.__getitem__, default="")
@@ -281,18 +283,23 @@ def shrunk(gain: PairedGain) -> PairedGain:
 def _verdicts(found: HoldOut, own: Gains, rivals: Gains, margin: float) -> pd.DataFrame:
     """Judge the methods together: Holm's correction covers all that were tried."""
     fallen = [any(map(found.fallen, found.states(name))) for name in own]
-    words: list[list[Verdict]] = []
-    use: list[list[Verdict]] = []
-    for at in (0, 1):
-        states = [{k: g[at] for k, g in own[name].items()} for name in own]
-        every = [{k: g[at] for k, g in {**own[m], **rivals[m]}.items()} for m in own]
-        words.append(judge_tasks(states, margin=margin, collapsed=fallen))
-        use.append(judge_tasks(every, margin=margin, collapsed=fallen))
+    words = _by_measure(own, margin, fallen)
+    every = {name: {**own[name], **rivals[name]} for name in own}
+    use = _by_measure(every, margin, fallen)
     lost = holm([_p_lost(rivals[name]) for name in own])
-    return pd.DataFrame(
-        _verdict(found, name, [w[i] for w in words], [u[i] for u in use], lost[i])
-        for i, name in enumerate(own)
-    )
+    each = zip(own, words, use, lost, strict=True)
+    return pd.DataFrame(_verdict(found, *method) for method in each)
+
+
+def _by_measure(
+    gains: Gains, margin: float, fallen: Sequence[bool]
+) -> list[tuple[Verdict, ...]]:
+    """Return the verdicts on each method by both measures."""
+    judged = []
+    for at in (0, 1):
+        asked = [{key: both[at] for key, both in own.items()} for own in gains.values()]
+        judged.append(judge_tasks(asked, margin=margin, collapsed=fallen))
+    return list(zip(*judged, strict=True))
 
 
 def _p_lost(rivals: Mapping[str, Both]) -> float:

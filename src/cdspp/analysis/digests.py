@@ -26,12 +26,6 @@ __all__ = [
 
 REPORT = "report/index.html"  # in the folder of a study
 
-GONE = "the report was made of it, but it is gone. Run the study again"
-CUT = "it is no whole page. Delete it and run the study again"
-CHANGED = (
-    "it is not the page that its digest beside it (index.sha256) is of: it was changed "
-    "by hand. Delete it and run the study again"
-)
 NAMED = 3  # of changed files, in a note
 _FORMS = "npz|parquet|csv|md|tex|html|svg|png"
 _STATED = re.compile(rf"<dt>([^<]+\.(?:{_FORMS}))</dt><dd>([0-9a-f]{{64}})</dd>")
@@ -59,9 +53,13 @@ def _page_fault(page: Path) -> str:
     """Say what is wrong with a page: cut short, or not what its digest is of."""
     beside = page.with_suffix(".sha256")
     if not page.read_bytes().rstrip().endswith(b"</html>"):
-        return CUT
+        return "it is no whole page. Delete it and run the study again"
     known = beside.read_text("utf-8", errors="replace") if beside.is_file() else ""
-    return "" if known.startswith(file_digest(page)) else CHANGED
+    changed = (
+        "it is not the page that its digest beside it (index.sha256) is of: it was "
+        "changed by hand. Delete it and run the study again"
+    )
+    return "" if known.startswith(file_digest(page)) else changed
 
 
 def read_digests(page: Path) -> dict[str, str]:
@@ -104,11 +102,12 @@ def changed_files(root: Path, stated: Mapping[str, str]) -> Iterator[tuple[Path,
         # What lies elsewhere, predictions of another program, no run makes again.
         remedy = "Run" if name.startswith("..") else "Delete it and run"
         if not path.is_file():
-            yield path, GONE
+            wrong = "the report was made of it, but it is gone. Run the study again"
+            yield path, wrong
         elif (found := file_digest(path)) != digest:
-            yield (
-                path,
+            wrong = (
                 f"the report was made of another content (sha256 {digest[:12]}, now "
                 f"{found[:12]}): it was changed by hand, or by a run that did not end. "
-                f"{remedy} the study again",
+                f"{remedy} the study again"
             )
+            yield path, wrong

@@ -89,12 +89,6 @@ def mixed_versions(records: Iterable[Mapping[str, Any]]) -> str:
     """Say which versions of numeric packages made fits, and what makes them alike.
 
     It is empty where every package has one version.
-
-    Examples
-    --------
-    >>> found = [{"versions": {"numpy": version}} for version in ("2.3.1", "2.4.0")]
-    >>> print(mixed_versions(found).partition(". ")[0])
-    Fits were made by different versions: numpy 2.3.1 (1 fit), 2.4.0 (1 fit)
     """
     seen: dict[str, Counter[str]] = {}
     for record in records:
@@ -117,17 +111,7 @@ def versions_note(paths: Iterable[PathLike]) -> str:
 
 
 def failure_text(outcomes: pd.DataFrame) -> str:
-    """Say how many fits failed, and of which methods; nothing where none did.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> fit = {"benchmark": "b", "setting": "main", "task": "a_b", "method": "pa"}
-    >>> states = {1: "ok", 2: "failed"}
-    >>> fits = [fit | {"trial": n, "status": s} for n, s in states.items()]
-    >>> failure_text(pd.DataFrame(fits))
-    '1 of 2 fits failed (pa 1).'
-    """
+    """Say how many fits failed, and of which methods; nothing where none did."""
     fits = outcomes.drop_duplicates(["benchmark", "setting", "task", "method", "trial"])
     failed = fits[fits["status"] != "ok"]
     if failed.empty:

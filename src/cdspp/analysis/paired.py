@@ -104,14 +104,7 @@ class PairedGain:
 
 
 def paired_gain(values: ArrayLike, rival: ArrayLike) -> PairedGain:
-    """Return the gain of accuracies by trial over others on the same splits.
-
-    Examples
-    --------
-    >>> gain = paired_gain([0.5, 0.7, 0.9], [0.4, 0.5, 0.6])
-    >>> round(gain.gain, 3), gain.trials, round(gain.p_above, 4)
-    (0.2, 3, 0.0371)
-    """
+    """Return the gain of accuracies by trial over others on the same splits."""
     return gain_of(np.asarray(values, float) - np.asarray(rival, float))
 
 
@@ -163,14 +156,6 @@ def mean_interval(values: ArrayLike, level: float = LEVEL) -> tuple[float, float
 
 
 def interval_note(trials: Iterable[int]) -> str:
-    """Return what a caption says of means of so many trials that lack an interval.
-
-    Examples
-    --------
-    >>> interval_note([10, 2])
-    ' Fewer than 3 trials have no interval.'
-    >>> interval_note([10, 0])
-    ''
-    """
+    """Return what a caption says of means of so many trials that lack an interval."""
     lacking = any(0 < number < INTERVAL_TRIALS for number in trials)
     return f" Fewer than {INTERVAL_TRIALS} trials have no interval." if lacking else ""

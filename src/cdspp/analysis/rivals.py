@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -23,7 +24,6 @@ __all__ = [
     "MEASURES",
     "Contest",
     "Rival",
-    "contests",
     "row_strata",
 ]
 
@@ -54,11 +54,19 @@ class Contest:
     standard errors hold for other rows as well; without them those over trials stand.
     """
 
-    row: Row
     place: int
-    rivals: tuple[Rival, ...]
     summary: Summary
     by_row: RowScores | None
+
+    @cached_property
+    def row(self) -> Row:
+        """The row."""
+        return self.summary.rows[self.place]
+
+    @cached_property
+    def rivals(self) -> list[Rival]:
+        """Its rivals."""
+        return list(_rivals(self.summary, self.row))
 
     def gains(self, at: int, measure: str) -> dict[str, PairedGain]:
         """Return the gain by a measure over each rival at a position."""
@@ -120,16 +128,6 @@ def row_strata(
     if not balanced:
         return list(whole.values())
     return [s for k, part in whole.items() for s in by_class(part, classes[k])]
-
-
-def contests(
-    summary: Summary, rows: list[Row], by_row: RowScores | None
-) -> Iterator[Contest]:
-    """Yield a contest for each of some rows of a summary."""
-    for place, row in enumerate(summary.rows):
-        if row in rows:
-            rivals = tuple(_rivals(summary, row))
-            yield Contest(row, place, rivals, summary, by_row)
 
 
 def _rivals(summary: Summary, row: Row) -> Iterator[Rival]:

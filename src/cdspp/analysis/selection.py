@@ -136,8 +136,8 @@ def _counted(chosen: Sequence[Mapping[str, Any]]) -> str:
 
 def _words(comparisons: pd.DataFrame, row: Row) -> dict[str, str]:
     """Return the verdicts on the defaults and on what was selected."""
-    words = ["", ""]
-    if method_class(row.method).uses_source:
-        forms = (of_method(comparisons, key) for key in (row.method, row.key))
-        words = [verdict_of(on_average(form)) for form in forms]
-    return dict(zip(("verdict", "selected_verdict"), words, strict=True))
+    keys = {"verdict": row.method, "selected_verdict": row.key}
+    if not method_class(row.method).uses_source:
+        return dict.fromkeys(keys, "")
+    forms = {name: of_method(comparisons, key) for name, key in keys.items()}
+    return {name: verdict_of(on_average(form)) for name, form in forms.items()}

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from cdspp.analysis.paired import INTERVAL_TRIALS, PairedGain, gain_of, paired_gain
-from cdspp.analysis.rivals import ALL_COLUMNS, MEASURES, Contest, Rival, contests
+from cdspp.analysis.rivals import ALL_COLUMNS, MEASURES, Contest, Rival
 from cdspp.analysis.summary import mean_sd, summarise
 from cdspp.analysis.verdicts import (
     ALPHA,
@@ -100,14 +100,12 @@ def compare_with_rivals(
     `domain_high`), where there are four of them and `INTERVAL_TRIALS` trials.
     """
     summary = summarise(scores, plan, plan.rows)
-    asked = [
-        row
-        for row in plan.rows
-        if row.kind in (METHOD, BRIDGED, CHOOSING)
-        and method_class(row.method).uses_source
-    ]
-    found = contests(summary, asked, by_row)
-    return _typed([record for contest in found for record in _records(contest)])
+    records: list[dict[str, Any]] = []
+    for place, row in enumerate(plan.rows):
+        asked = row.kind in (METHOD, BRIDGED, CHOOSING)
+        if asked and method_class(row.method).uses_source:
+            records += _records(Contest(place, summary, by_row))
+    return _typed(records)
 
 
 def no_comparisons() -> pd.DataFrame:
@@ -162,12 +160,9 @@ def rivals_of(groups: Iterable[pd.DataFrame]) -> dict[str, str]:
     for group in groups:
         pairs = group.drop_duplicates("rival")
         found |= dict(zip(pairs["rival"], pairs["rival_name"], strict=True))
-    others = {
-        key: name
-        for key, name in found.items()
-        if key not in STATE_TITLES and key != ALL_COLUMNS
-    }
-    return others | {k: name for k, name in STATE_TITLES.items() if k in found}
+    found.pop(ALL_COLUMNS, None)
+    others = {key: name for key, name in found.items() if key not in STATE_TITLES}
+    return others | {key: name for key, name in STATE_TITLES.items() if key in found}
 
 
 def on_average(comparisons: pd.DataFrame) -> pd.DataFrame:
@@ -231,7 +226,7 @@ def _records(contest: Contest) -> Iterator[dict[str, Any]]:
         gain, balanced = both = [each[at][rival.key] for each in gains]
         verdict, other = (each[at] for each in judged)
         fallen = rival.key in collapsed[at]
-        pairs = [COLLAPSED if fallen else judge_pair(g, margin) for g in both]
+        pairs = [COLLAPSED if fallen else judge_pair(each, margin) for each in both]
         yield {
             "benchmark": plan.benchmark,
             "title": plan.title,
@@ -281,11 +276,9 @@ def _judged(
 def _means(contest: Contest, rival: Rival, at: int) -> dict[str, float]:
     """Return the means over trials of both sides, by all measures."""
     summary, found = contest.summary, {}
-    for name, values in {
-        "accuracy": summary.accuracy,
-        "balanced_accuracy": summary.class_accuracy,
-        "macro_f1": summary.macro_f1,
-    }.items():
+    measures = summary.accuracy, summary.class_accuracy, summary.macro_f1
+    names = ("accuracy", "balanced_accuracy", "macro_f1")
+    for name, values in zip(names, measures, strict=True):
         of_tasks = summary.with_average(values)[1][:, at]
         found[name] = mean_sd(of_tasks[contest.place])[0]
         found[f"rival_{name}"] = mean_sd(of_tasks[rival.place])[0]

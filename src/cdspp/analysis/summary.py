@@ -31,7 +31,6 @@ __all__ = [
     "present",
     "read_scores",
     "read_summaries",
-    "read_summary",
     "score_files",
     "summarise",
     "with_average",
@@ -48,11 +47,6 @@ def mean_sd(values: ArrayLike) -> tuple[float, float]:
 
     The deviation divides by n - 1, as MATLAB's ``std`` and so the paper's tables do.
     NaN stands for the mean of no trial, and for the deviation of fewer than two.
-
-    Examples
-    --------
-    >>> mean_sd([1.0, 2.0, 3.0, float("nan")])
-    (2.0, 1.0)
     """
     found = present(values)
     mean = float(found.mean()) if found.size else float("nan")
@@ -117,10 +111,7 @@ class Summary:
 
     def collapsed_share(self, row: int, task: str) -> float:
         """Return the share of a row's trials that collapsed, on a task or on all."""
-        chosen = slice(None)
-        if task in self.tasks:
-            place = self.tasks.index(task)
-            chosen = slice(place, place + 1)
+        chosen = [task not in self.tasks or task == other for other in self.tasks]
         ran = np.isfinite(self.accuracy[row, chosen])
         return float(self.collapsed[row, chosen][ran].mean()) if ran.any() else 0.0
 
@@ -136,7 +127,8 @@ class Summary:
         """Keep the rows at these places."""
         kept = list(places)
         rows = tuple(self.rows[i] for i in kept)
-        return replace(self, rows=rows, **{k: getattr(self, k)[kept] for k in _BY_ROW})
+        arrays = {name: getattr(self, name)[kept] for name in _BY_ROW}
+        return replace(self, rows=rows, **arrays)
 
     def iterative(self) -> list[int]:
         """Return the places of the rows with more than one iteration somewhere."""
@@ -160,16 +152,12 @@ def read_scores(path: str | os.PathLike[str]) -> pd.DataFrame:
     return read_frame(path, SCORE_COLUMNS)
 
 
-def read_summary(scores: str | os.PathLike[str], plan: BenchmarkPlan) -> Summary:
-    """Read a score file and arrange it by the rows that `plan` shows."""
-    return summarise(read_scores(scores), plan)
-
-
 def read_summaries(
     scores: Sequence[str | os.PathLike[str]], plans: Sequence[BenchmarkPlan]
 ) -> list[Summary]:
     """Read the score files of several benchmarks, in the order of their plans."""
-    return [read_summary(*pair) for pair in zip(scores, plans, strict=True)]
+    pairs = zip(map(read_scores, scores), plans, strict=True)
+    return [summarise(*pair) for pair in pairs]
 
 
 def summarise(

@@ -134,13 +134,7 @@ def judge_pair(gain: PairedGain, margin: float) -> str:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Correct p values for their number by Holm's step-down procedure.
-
-    Examples
-    --------
-    >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])]
-    [0.03, 0.06, 0.06]
-    """
+    """Correct p values for their number by Holm's step-down procedure."""
     values = np.asarray(p_values, dtype=float)
     order = np.argsort(values, kind="stable")
     steps = values[order] * np.arange(len(values), 0, -1)

@@ -33,12 +33,8 @@ Files = Mapping[str, Path]  # by digest
 # The files that every fit reads.
 READ = ("source_features", "target_features", "source_split", "target_split")
 # What a report names, as it lies in the folder of the study.
-MADE = {
-    "tables": "tables/[!.]*",
-    "figures": "figures/[!.]*",
-    "timings": "timings/[!.]*",
-    "predictions": "predictions/*/*/[!.]*",
-}
+MADE = {name: f"{name}/[!.]*" for name in ("tables", "figures", "timings")}
+MADE["predictions"] = "predictions/*/*/[!.]*"
 
 
 @dataclass(frozen=True)
@@ -74,7 +70,9 @@ def verify(
     tells by benchmark what fits have to be made of; its paths refer to the working
     folder. A folder without scores is a DataError.
     """
-    root = _named(Path(folder))
+    root = Path(folder)
+    if root.name in ("", ".."):  # such as ``.``, which is not the folder's name
+        root = root.resolve()
     files = score_files(root)
     stated = read_digests(root / REPORT)
     changed = dict(changed_files(root, stated))
@@ -108,11 +106,6 @@ def verify(
     result = counted(len(faults), "difference") if faults else "all as computed"
     told = f"Checked {', '.join(checked)}: {result}.{apart}"
     return Verified(tuple(faults), told + _unchecked(root, stated))
-
-
-def _named(folder: Path) -> Path:
-    """Return a path that ends in the folder's name, as that of ``.`` does not."""
-    return folder.resolve() if folder.name in ("", "..") else folder
 
 
 def _unchecked(root: Path, stated: Iterable[str]) -> str:
@@ -317,10 +310,6 @@ def _difference(found: Sequence[Any], expected: Sequence[Any]) -> str:
         for name, value, other in zip(SCORE_COLUMNS, row, fitted, strict=True)
         if value != other
     )
-    name, iteration, value, other = next(pairs)
-    where = f"iteration {iteration}: {name}"
-    return f"{where} {_shown(value)}, but fit and labels give {_shown(other)}"
-
-
-def _shown(value: Any) -> str:
-    return "none" if value is None else str(value)
+    name, iteration, *values = next(pairs)
+    here, given = ("none" if value is None else value for value in values)
+    return f"iteration {iteration}: {name} {here}, but fit and labels give {given}"

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -14,12 +13,17 @@ from cdspp.core.errors import DataError
 from cdspp.core.wording import DASH, counted
 from cdspp.core.yaml_files import read_yaml
 from cdspp.methods import method_class
-from cdspp.paper.accuracy import EXACT, Printed, cell_verdict
+from cdspp.paper.printed import EXACT, Printed, cell_verdict
 from cdspp.paper.readings import PaperPlan, ReadingPlan, reading_values
 from cdspp.report.tables.table import Cell, Line, Table, effect_cell
 from cdspp.study.plan import BenchmarkPlan
 
-__all__ = ["Choice", "build_choices_table", "measure_choices", "read_choices"]
+__all__ = ["build_choices_table", "measure_choices", "read_choices"]
+
+Choice = Mapping[str, Any]
+
+_KEYS = ("id", "methods", "topic", "printed", "otherwise")
+_SWITCHES = ("options", "without")
 
 _COLUMNS = (
     *("choice", "benchmark", "title", "method", "display_name"),
@@ -36,34 +40,21 @@ _CAPTION = (
 )
 
 
-@dataclass(frozen=True)
-class Choice:
-    """A choice behind printed numbers: what gives them, and what one would take else.
-
-    A run without it sets `options`, or takes away what `without` names; see
-    `cdspp.study.settings`.
-    """
-
-    id: str
-    methods: Sequence[str]
-    topic: str
-    printed: str
-    otherwise: str
-    options: dict[str, Any] = field(default_factory=dict)
-    without: Sequence[str] = ()
-
-
 def read_choices(path: str | os.PathLike[str]) -> list[Choice]:
-    """Read the list of choices; a key that lacks or is unknown is a DataError."""
-    entries = read_yaml(path)
-    known = [entry.name for entry in fields(Choice)]
+    """Read the list of choices; a key that lacks or is unknown is a DataError.
+
+    `printed` tells what gives the printed numbers, `otherwise` what one would take
+    else. A run without the choice sets `options`, or takes away what `without` names;
+    see `cdspp.study.settings`.
+    """
+    entries: list[Choice] = read_yaml(path)
     for entry in entries:
-        if not set(known[:5]) <= set(entry) <= set(known):
+        if not set(_KEYS) <= set(entry) <= {*_KEYS, *_SWITCHES}:
             raise DataError(
                 f"{path}, {entry.get('id', entry)}: expected the keys "
-                f"{', '.join(known[:5])} and one of {', '.join(known[5:])}."
+                f"{', '.join(_KEYS)} and one of {', '.join(_SWITCHES)}."
             )
-    return [Choice(**entry) for entry in entries]
+    return entries
 
 
 def measure_choices(
@@ -111,13 +102,10 @@ def build_choices_table(effects: pd.DataFrame, choices: Sequence[Choice]) -> Tab
 
     The effects are those of `measure_choices`.
     """
-    lines = [
-        _line(choice, measured, first=not place)
-        for choice in choices
-        for place, measured in enumerate(
-            effects[effects["choice"] == choice.id].itertuples()
-        )
-    ]
+    lines = []
+    for choice in choices:
+        found = effects[effects["choice"] == choice["id"]].itertuples()
+        lines += [_line(choice, each, first=not i) for i, each in enumerate(found)]
     return Table(
         name="printed-choices",
         title="What the printed numbers rest on",
@@ -131,17 +119,12 @@ def build_choices_table(effects: pd.DataFrame, choices: Sequence[Choice]) -> Tab
 
 
 def _line(choice: Choice, measured: Any, *, first: bool) -> Line:
-    told = (choice.topic, choice.printed, choice.otherwise) if first else ("",) * 3
+    told = (choice[key] if first else "" for key in ("topic", "printed", "otherwise"))
     size = f"{counted(measured.tasks, 'task')}, {counted(measured.trials, 'trial')}"
-    exact = f"{measured.exact} of {measured.cells}"
-    return Line(
-        (
-            *map(Cell, told),
-            Cell(measured.display_name, note=size, name=True),
-            effect_cell(measured.effect, measured.low, measured.high),
-            Cell(
-                exact if measured.cells else DASH,
-                note=f"without {measured.exact_otherwise}" if measured.cells else "",
-            ),
-        )
-    )
+    name = Cell(measured.display_name, note=size, name=True)
+    worth = effect_cell(measured.effect, measured.low, measured.high)
+    exact = Cell(DASH)
+    if measured.cells:
+        without = f"without {measured.exact_otherwise}"
+        exact = Cell(f"{measured.exact} of {measured.cells}", note=without)
+    return Line((*map(Cell, told), name, worth, exact))

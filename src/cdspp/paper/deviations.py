@@ -73,8 +73,11 @@ class Deviation:
     @property
     def switch(self) -> str:
         """The options as they stand in a configuration."""
-        given = (self.options or {}).items()
-        return ", ".join(f"{name}: {_plain(value)}" for name, value in given)
+        given = {
+            name: str(value).lower() if isinstance(value, bool) else value
+            for name, value in (self.options or {}).items()
+        }
+        return ", ".join(f"{name}: {value}" for name, value in given.items())
 
 
 @dataclass(frozen=True)
@@ -118,15 +121,12 @@ def measure_effects(scores: pd.DataFrame, plan: BenchmarkPlan) -> dict[str, Effe
     It is the setting minus the main run of the same method, trial by trial, over the
     tasks of the setting. Trials that lack a task are left out.
     """
-    return {
-        entry.identifier: Effect(
-            benchmark=plan.benchmark,
-            title=plan.title,
-            tasks=len(entry.tasks),
-            gain=paired_gain(*reading_values(scores, entry).mean(axis=1)),
-        )
-        for entry in PaperPlan.of(plan).deviations
-    }
+    found = {}
+    for entry in PaperPlan.of(plan).deviations:
+        gain = paired_gain(*reading_values(scores, entry).mean(axis=1))
+        size = len(entry.tasks)
+        found[entry.identifier] = Effect(plan.benchmark, plan.title, size, gain)
+    return found
 
 
 def build_deviation_table(
@@ -142,7 +142,7 @@ def build_deviation_table(
     return Table(
         name="deviations",
         title="Where paper and released code differ",
-        caption=_CAPTION + interval_note(e.gain.trials for _, _, e in found),
+        caption=_CAPTION + interval_note(effect.gain.trials for *_, effect in found),
         columns=("Method", "Topic", "Paper", "Released code", "Benchmark", "Effect"),
         lines=tuple(_line(d, effect, first=not place) for d, place, effect in found),
         data=pd.DataFrame([_record(d, effect) for d, _, effect in found]),
@@ -182,7 +182,3 @@ def _record(deviation: Deviation, effect: Effect) -> dict[str, object]:
         "tasks": effect.tasks,
         "trials": gain.trials,
     }
-
-
-def _plain(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

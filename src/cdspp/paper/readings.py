@@ -4,27 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Self
 
 import pandas as pd
 
 from cdspp.analysis.summary import Floats, accuracy_of
 from cdspp.core.names import MAIN
-from cdspp.core.yaml_files import read_yaml
-from cdspp.study.model import Benchmark, Setting, Study
+from cdspp.study.model import Study
 from cdspp.study.plan import BenchmarkPlan, Row
-from cdspp.study.settings import chosen_tasks
 
-__all__ = [
-    "NAME",
-    "READINGS",
-    "PaperPlan",
-    "ReadingPlan",
-    "read_readings",
-    "reading_setting",
-    "reading_values",
-]
+__all__ = ["NAME", "READINGS", "PaperPlan", "ReadingPlan", "reading_values"]
 
 NAME = "paper"
 # Keys of a configuration that name other readings, and what opens their settings.
@@ -84,39 +73,6 @@ def _plans(
         for method in study.setting_methods(benchmark, setting) if tasks else ():
             trials = study.setting_trials(setting, method)
             yield ReadingPlan(entry["id"], setting, method, tasks, trials)
-
-
-def read_readings(folder: Path) -> dict[str, dict[str, Mapping[str, Any]]]:
-    """Read what can be run another way, by key of a configuration and by name.
-
-    Only entries of ``deviations.yaml`` and ``choices.yaml`` with a switch are kept.
-    """
-    return {
-        name: {
-            entry["id"]: {"methods": [entry.get("method")], **entry}
-            for entry in read_yaml(folder / f"{name}.yaml")
-            if entry.get("options") or entry.get("without")
-        }
-        for name in READINGS
-    }
-
-
-def reading_setting(
-    section: str,
-    entry: Mapping[str, Any],
-    reading: Mapping[str, Any],
-    benchmarks: Mapping[str, Benchmark],
-) -> Setting:
-    """Return the setting that runs the methods of a deviation or choice another way."""
-    return Setting(
-        identifier=f"{READINGS[section]}-{entry['id']}",
-        methods=tuple(entry.get("methods", reading["methods"])),
-        tasks=chosen_tasks(entry, benchmarks),
-        options=dict(sorted(reading.get("options", {}).items())),
-        trials=entry.get("trials"),
-        without=tuple(reading.get("without", ())),
-        guest=NAME,
-    )
 
 
 def reading_values(scores: pd.DataFrame, entry: ReadingPlan) -> Floats:

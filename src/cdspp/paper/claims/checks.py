@@ -189,7 +189,8 @@ class Trend:
         claimed = tested_gain(last, first) if self.rises else tested_gain(first, last)
         sign = 1 if self.rises else -1
         steps = sign * np.diff(course.averages.mean(axis=1))
-        ends = [f"{in_points(float(e.mean()))} {course.unit}" for e in (first, last)]
+        means = (in_points(float(end.mean())) for end in (first, last))
+        ends = [f"{mean} {course.unit}" for mean in means]
         return Judgement(
             judge_gain(claimed),
             f"{course.what}: {ends[0]} at {course.name} = "
@@ -205,8 +206,9 @@ class Trend:
 class _Course:
     """An average over tasks along a curve, at the values that all tasks have.
 
-    `averages` are by value and trial, of the trials that every value has; `name` is
-    that of the parameter, and `what` and `unit` those of the averages.
+    `averages` are by value and trial, of the `trials` that every value has; `name` is
+    that of the parameter, and `what` and `unit` those of the averages; `size` says on
+    how many tasks and trials they rest.
     """
 
     name: str
@@ -214,18 +216,9 @@ class _Course:
     unit: str
     values: tuple[float, ...]
     averages: Floats
-    n_tasks: int
+    trials: int
+    size: str
     n_classes: int
-
-    @property
-    def trials(self) -> int:
-        """How many have every value."""
-        return int(self.averages.shape[1])
-
-    @property
-    def size(self) -> str:
-        """On how much it rests."""
-        return f"{counted(self.n_tasks, 'task')}, {counted(self.trials, 'trial')}"
 
 
 def _course(
@@ -245,12 +238,12 @@ def _course(
     known = np.flatnonzero(np.isfinite(averages).any(axis=1))
     averages = averages[known]
     averages = averages[:, np.isfinite(averages).all(axis=0)]
-    if not averages.shape[1]:
+    if not (trials := int(averages.shape[1])):
         raise NotTestable(f"no trial has every value of the curve over {name}")
-    values, sizes = tuple(curve.values[k] for k in known), curve.plan
-    return _Course(
-        name, what, unit, values, averages, len(curve.tasks), sizes.n_classes
-    )
+    values = tuple(curve.values[place] for place in known)
+    size = f"{counted(len(curve.tasks), 'task')}, {counted(trials, 'trial')}"
+    told = trials, size, curve.plan.n_classes
+    return _Course(name, what, unit, values, averages, *told)
 
 
 def _averages(curve: CurveScores, method: str) -> tuple[Row, Floats]:
@@ -278,8 +271,8 @@ class Cheapest:
         if self.method not in times.index or times.loc[self.method, "shortened"]:
             raise NotTestable(f"{self.method} was not timed on all tasks")
         ours = times.loc[self.method]
-        methods = {r.key for r in evidence.plan.main_rows if r.kind == METHOD}
-        known = methods & set(times.index)
+        rows = evidence.plan.main_rows
+        known = {row.key for row in rows if row.kind == METHOD} & set(times.index)
         rivals = times.loc[[key for key in self.rivals if key in known]]
         short = rivals["shortened"].astype(bool)
         whole = rivals[~short].sort_values("seconds", kind="stable")
