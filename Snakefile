@@ -53,8 +53,7 @@ rule all:
 
 onsuccess:
     # A fit that failed stops nothing, so that the end has to tell of it.
-    from cdspp.analysis.failures import failures_of_scores
-    from cdspp.analysis.fit_records import versions_note
+    from cdspp.analysis.fit_records import failures_of_scores, versions_note
 
     if mixed := versions_note(every_record(None)):
         logger.warning(mixed)

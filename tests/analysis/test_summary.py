@@ -23,7 +23,7 @@ from cdspp.analysis.summary import (
     accuracy_of,
     mean_sd,
     n_present,
-    read_summary,
+    read_scores,
     summarise,
 )
 
@@ -91,7 +91,8 @@ def test_an_average_needs_every_task_of_a_trial() -> None:
 
 def test_only_methods_with_several_iterations_iterate(tmp_path: Path) -> None:
     plan = make_plan()
-    summary = read_summary(write_scores(tmp_path / "digits.parquet", plan), plan)
+    scores = read_scores(write_scores(tmp_path / "digits.parquet", plan))
+    summary = summarise(scores, plan)
     keys = [summary.rows[row].key for row in summary.iterative()]
     assert keys == ["cdspp", "cdspp-pca", *CONTROLS]
 

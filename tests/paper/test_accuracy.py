@@ -17,7 +17,7 @@ from cdspp.analysis.summary import summarise
 from cdspp.core.errors import DataError
 from cdspp.datasets.catalogue import load_catalogue
 from cdspp.methods import available, method_class
-from cdspp.paper.accuracy import (
+from cdspp.paper.printed import (
     Printed,
     compare_printed,
     printed_verdict,
@@ -136,7 +136,7 @@ def test_the_paper_study_runs_every_printed_task(
     named = {entry["printed"]: entry["tasks"] for entry in study["benchmarks"]}
     assert set(named) == set(printed.benchmarks)
     for name, tasks in named.items():
-        known = set(printed.benchmarks[name].tasks.values()) - {"average"}
+        known = set(printed.benchmarks[name]["tasks"].values()) - {"average"}
         assert tasks == "all" or set(tasks) == known
 
 

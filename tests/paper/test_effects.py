@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pandas as pd
 import pytest
 from support.report_data import make_plan
 from support.score_data import as_frame
 
-from cdspp.paper.accuracy import Printed, PrintedBenchmark
-from cdspp.paper.effects import measure_choices
+from cdspp.paper.choices import measure_choices
+from cdspp.paper.printed import Printed
 from cdspp.paper.readings import PaperPlan, ReadingPlan
 
 TASKS = ("print_sketch", "sketch_photo")
@@ -38,11 +38,10 @@ def effect() -> pd.Series:
             "printed_sd": [0.002, 0.0, float("nan")],
         }
     )
-    benchmarks = {"paper": PrintedBenchmark("Paper", "table", "nothing", {})}
     found = measure_choices(
         [as_frame(cells)],
-        [replace(plan, guests={"paper": told.as_dict()})],
-        Printed(benchmarks, printed),
+        [replace(plan, guests={"paper": asdict(told)})],
+        Printed({}, printed),
     )
     assert len(found) == 1
     return found.iloc[0]

@@ -8,8 +8,13 @@ from pathlib import Path
 import pytest
 from support.printed_data import cell_of, summary_of
 
-from cdspp.paper.accuracy import Printed, compare_printed, read_printed
-from cdspp.paper.printed import build_printed_counts, build_printed_table
+from cdspp.paper.printed import (
+    Printed,
+    build_printed_counts,
+    build_printed_table,
+    compare_printed,
+    read_printed,
+)
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from support.domain_files import CLASSES, write_block, write_domain
 from support.fit_files import write_fit
 from support.report_data import make_plan
 
-from cdspp.analysis.summary import read_summary
+from cdspp.analysis.summary import read_scores, summarise
 from cdspp.core.provenance import file_digest
 from cdspp.report.tables.benchmark import build_benchmark_tables, build_overview
 from cdspp.report.tables.table import to_csv
@@ -111,7 +111,7 @@ class VerifiedStudy:
         return self.root / "tables" / f"{name}.csv"
 
     def write_tables(self) -> None:
-        summary = read_summary(self.scores, self.plan)
+        summary = summarise(read_scores(self.scores), self.plan)
         for table in (*build_benchmark_tables(summary), build_overview([summary])):
             self.table(table.name).parent.mkdir(exist_ok=True)
             self.table(table.name).write_text(to_csv(table))

@@ -17,7 +17,7 @@ from cdspp.datasets.published_splits import draw_published
 from cdspp.datasets.readers import read_matrix
 from cdspp.features.shares_zscore import SharesZscore
 from cdspp.methods import make, method_class
-from cdspp.paper.accuracy import EXACT, printed_verdict, read_printed
+from cdspp.paper.printed import EXACT, printed_verdict, read_printed
 
 ENTRY = load_catalogue(ROOT / "resources/datasets.yaml")["office-caltech-10"]
 STUDY = load(read_study("printed"))

@@ -4,8 +4,12 @@ from pathlib import Path
 
 from cdspp.analysis.summary import read_summaries
 from cdspp.core.jobs import job
-from cdspp.paper.accuracy import compare_printed, read_printed
-from cdspp.paper.printed import build_printed_counts, build_printed_table
+from cdspp.paper.printed import (
+    build_printed_counts,
+    build_printed_table,
+    compare_printed,
+    read_printed,
+)
 from cdspp.report.tables.table import write_tables
 from cdspp.study.plan import BenchmarkPlan
 

@@ -3,10 +3,7 @@
 from cdspp.analysis.fit_records import read_fit_records
 from cdspp.analysis.times import measure_times
 from cdspp.core.jobs import job
-from cdspp.paper.claims.time_claims import (
-    build_time_claims_table,
-    check_time_claims,
-)
+from cdspp.paper.claims.claims import build_time_claims_table, check_time_claims
 from cdspp.report.tables.table import write_tables
 from cdspp.study.plan import BenchmarkPlan
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from cdspp.analysis.fit_records import read_fit_records
 from cdspp.analysis.times import measure_times
 from cdspp.core.jobs import job
-from cdspp.paper.times import paper_times
+from cdspp.paper.printed import paper_times
 from cdspp.report.tables.table import write_tables
 from cdspp.report.tables.times import build_times_table
 from cdspp.study.plan import BenchmarkPlan

@@ -27,19 +27,14 @@ from cdspp.methods import method_class
 
 __all__ = ["conclude", "of_twice_the_labels"]
 
+_OF_GAIN = ("gain", "low", "high", "p_above", "p_below")
+
 
 def conclude(found: HoldOut, margin: float, wanted: float, scale: str) -> Comparison:
     """Judge what was found, and say it.
 
-    Parameters
-    ----------
-    found : HoldOut
-        Held-out rows.
-    margin, wanted : float
-        As shares: gains within the margin count as equal; the gain to which the number
-        of labelled rows that would be needed refers.
-    scale : str
-        How features were scaled.
+    The margin and the gain that is wanted, to which the number of labelled rows that
+    would be needed refers, are shares; `scale` is how features were scaled.
     """
     judged = judge(found, margin)
     parts = [_finding(found, judged, wanted), _fallen(judged), _doubled(found, judged)]
@@ -63,18 +58,10 @@ def of_twice_the_labels(found: HoldOut, fit: Fit) -> float:
     all labels of a fit and half of them. Twice as many then add half of what the last
     doubling added; never less than nothing. It is an extrapolation: on planted problems
     right for methods with a source or unlabelled rows, and about half of what SVM_t,
-    whose curve stays steep, then gains.
-
-    Returns
-    -------
-    float
-        As a share; NaN where there are no fits with fewer labels.
+    whose curve stays steep, then gains. It is NaN without fits with fewer labels.
     """
-    fewer = [
-        other
-        for other in found.right
-        if other[:2] == fit[:2] and other.labels < fit.labels
-    ]
+    same = [other for other in found.right if other[:2] == fit[:2]]
+    fewer = [other for other in same if other.labels < fit.labels]
     if not fewer:
         return math.nan
     now, before = (found.accuracy(found.right[each]) for each in (fit, fewer[-1]))
@@ -113,11 +100,7 @@ def _gains(judged: Judged, margin: float) -> Iterator[dict[str, object]]:
                 "display_name": method_class(method).display_name,
                 "state": state,
                 "rival": rival,
-                "gain": gain.gain,
-                "low": gain.low,
-                "high": gain.high,
-                "p_above": gain.p_above,
-                "p_below": gain.p_below,
+                **{name: getattr(gain, name) for name in _OF_GAIN},
                 "pair": judge_pair(gain, margin),
             }
 
@@ -128,11 +111,17 @@ def _finding(found: HoldOut, judged: Judged, wanted: float) -> str:
     name = method_class(judged.method).display_name
     best = method_class(judged.best_alone).display_name
     if judged.gain is not None:
+        bridges = method_class(judged.method).bridges
+        used = [told for kind, told in found.bridge.items() if kind in bridges]
+        through = f", through the {' and the '.join(used)}," if used else ""
+        least = f"{found.least} to " if found.least < found.labels else ""
+        row = "row" if found.labels == 1 else "rows"
         return (
-            f"Use the source{_through(found, judged.method)} with {name}: fitted on "
-            f"{_labels(found)} it gains {interval_text(judged.gain)} over {best}, the "
-            "best without a source, and it is better than in every other source state. "
-            "(The gain is shrunk, since the best of several is too large by chance.)"
+            f"Use the source{through} with {name}: fitted on {least}{found.labels} "
+            f"labelled {row} per class it gains {interval_text(judged.gain)} over "
+            f"{best}, the best without a source, and it is better than in every other "
+            "source state. (The gain is shrunk, since the best of several is too large "
+            "by chance.)"
         )
     if judged.decision == ALONE_BETTER:
         return (
@@ -145,22 +134,6 @@ def _finding(found: HoldOut, judged: Judged, wanted: float) -> str:
         f"{_tried(judged, 'any')}{_power(found, judged, wanted)}. Until then {name} "
         "without the source is the plain choice."
     )
-
-
-def _through(found: HoldOut, method: str) -> str:
-    """Say what a method uses besides labels, if anything."""
-    used = [
-        told
-        for kind, told in found.bridge.items()
-        if kind in method_class(method).bridges
-    ]
-    return f", through the {' and the '.join(used)}," if used else ""
-
-
-def _labels(found: HoldOut) -> str:
-    least = f"{found.least} to " if found.least < found.labels else ""
-    row = "row" if found.labels == 1 else "rows"
-    return f"{least}{found.labels} labelled {row} per class"
 
 
 def _power(found: HoldOut, judged: Judged, wanted: float) -> str:
@@ -203,10 +176,9 @@ def _fallen(judged: Judged) -> str:
 
 def _collapses(found: HoldOut) -> str:
     """Return the largest share of collapsed fits of each method that has any."""
-    most = {
-        name: max(share for fit, share in found.collapsed.items() if fit.method == name)
-        for name in found.methods
-    }
+    most = dict.fromkeys(found.methods, 0.0)
+    for fit, share in found.collapsed.items():
+        most[fit.method] = max(most[fit.method], share)
     told = [
         f"{method_class(name).display_name} {100 * share:.0f} %"
         for name, share in most.items()

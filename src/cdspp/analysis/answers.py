@@ -5,18 +5,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import pandas as pd
 
-from cdspp.analysis.paired import ZERO
+from cdspp.analysis.paired import ZERO, PairedGain
 from cdspp.analysis.rivals import ALL_COLUMNS
-from cdspp.analysis.source_help import (
-    by_default,
-    matrix,
-    of_reference,
-    on_average,
-)
+from cdspp.analysis.source_help import by_default, matrix, of_reference, on_average
 from cdspp.analysis.verdicts import (
     COLLAPSED,
     DEPENDS,
@@ -29,17 +24,10 @@ from cdspp.analysis.verdicts import (
     TOO_FEW,
     UNDECIDED,
 )
-from cdspp.core.names import (
-    ALONE,
-    AVERAGE,
-    CLASS_NOISE,
-    MATCHED,
-    REFERENCE,
-)
+from cdspp.core.names import ALONE, AVERAGE, CLASS_NOISE, MATCHED, REFERENCE
 from cdspp.core.wording import counted, in_points, sentence
 
 __all__ = [
-    "Interval",
     "answer",
     "excludes_zero",
     "gain_without_source",
@@ -52,7 +40,6 @@ __all__ = [
     "without_source",
 ]
 
-_UNSURE = "whether it is better than noise with classes is open"
 _OVER = {
     ALONE: "over no source it gains",
     MATCHED: "over no source with matched class sizes",
@@ -82,40 +69,18 @@ _OF_OTHERS = {
     TOO_FEW: ("1 has too few trials", "{} have too few trials"),
     COLLAPSED: ("fits of {} have collapsed or diverged",) * 2,
 }
-_COUNTED = {
-    HELPS: "helps on {}",
-    HURTS: "hurts on {}",
-    EQUAL: "equal on {}",
-    UNDECIDED: "undecided on {}",
-    DEPENDS: "depends on the measure on {}",
-    TOO_FEW: "too few trials on {}",
-    COLLAPSED: "collapsed or diverged fits on {}",
-}
 
 
-class Interval(Protocol):
-    """A gain with its interval: a `PairedGain`, or a row of comparisons."""
-
-    @property
-    def gain(self) -> float:
-        """Mean difference."""
-
-    @property
-    def low(self) -> float:
-        """Lower end of its interval."""
-
-    @property
-    def high(self) -> float:
-        """Upper end of its interval."""
-
-
-def excludes_zero(gain: Interval) -> bool:
+def excludes_zero(gain: PairedGain) -> bool:
     """Whether the interval lies on one side of zero; False without an interval."""
     return bool(gain.low > ZERO or gain.high < -ZERO)
 
 
-def interval_text(gain: Interval) -> str:
-    """Write a gain in points, as in a sentence, with its interval if it has one."""
+def interval_text(gain: PairedGain) -> str:
+    """Write a gain in points, as in a sentence, with its interval if it has one.
+
+    A row of comparisons, which names the same three numbers, serves as well.
+    """
     if math.isnan(gain.low):
         return f"{in_points(gain.gain)} points"
     low, high = (in_points(value) for value in (gain.low, gain.high))
@@ -127,10 +92,21 @@ def verdict_of(comparisons: pd.DataFrame) -> str:
     return NOT_ASKED if comparisons.empty else str(comparisons["verdict"].iloc[0])
 
 
+def _word(comparisons: pd.DataFrame) -> str:
+    """Return the verdict on the average over tasks."""
+    return verdict_of(on_average(comparisons))
+
+
 def tally(comparisons: pd.DataFrame) -> Counter[str]:
     """Count the verdicts of one method over tasks, the average left out."""
     tasks = comparisons[comparisons["task"] != AVERAGE].drop_duplicates("task")
     return Counter(tasks["verdict"])
+
+
+def _of_tasks(word: str, counts: Counter[str]) -> str:
+    """Say of how many tasks a word is said."""
+    told = "collapsed or diverged fits" if word == COLLAPSED else word
+    return f"{told} on {counts[word]}"
 
 
 def answer(comparisons: pd.DataFrame) -> str:
@@ -141,8 +117,7 @@ def answer(comparisons: pd.DataFrame) -> str:
     by their verdicts, which are corrected for the number of methods; last those that
     use more than labels.
     """
-    others = _others_answer(comparisons)
-    bridges = _bridges(comparisons)
+    others, bridges = _others(comparisons, in_short=False), _bridges(comparisons)
     told = (reference_answer(comparisons), others, bridges and sentence(f"{bridges}."))
     return " ".join(filter(None, told))
 
@@ -154,39 +129,30 @@ def reference_answer(comparisons: pd.DataFrame) -> str:
         return "Not asked: no other source state was run."
     if not default["state"].any():
         return ""
+    told = _answer(default, default)
     if selected.empty:
-        return sentence(_answer(default, default))
-    words = [verdict_of(on_average(form)) for form in (default, selected)]
-    if words[0] == words[1]:
-        same = f"With hyper-parameters {_HOW}, the word is the same."
-        return f"{sentence(_answer(default, default))} {same}"
+        return sentence(told)
+    if _word(default) == _word(selected):
+        return f"{sentence(told)} With hyper-parameters {_HOW}, the word is the same."
     return (
         f"With hyper-parameters {_HOW}, {_answer(selected, default)} "
-        f"With the defaults, {_answer(default, default)}"
+        f"With the defaults, {told}"
     )
 
 
 def _answer(ours: pd.DataFrame, default: pd.DataFrame) -> str:
     """Return verdict and numbers of a form of the method, named as its default is."""
-    average, n_tasks = on_average(ours), tally(ours).total()
+    average, counts = on_average(ours), tally(ours)
     said = _SAID[verdict_of(average)].format(default["display_name"].iloc[0])
-    if n_tasks < 2:
-        return f"{said}{_numbers(average)}."
-    tasks = ", ".join(_listed(tally(ours)))
-    return (
-        f"on average over {n_tasks} tasks {said}{_numbers(average)}. Task by task: "
-        f"{tasks}."
-    )
+    said = f"{said}{_numbers(average)}."
+    if counts.total() < 2:
+        return said
+    tasks = ", ".join(_of_tasks(word, counts) for word in _ORDER if counts[word])
+    return f"on average over {counts.total()} tasks {said} Task by task: {tasks}."
 
 
 def overall_answer(groups: Mapping[str, pd.DataFrame]) -> str:
-    """Answer the question for all benchmarks: in one sentence, or a line each.
-
-    Parameters
-    ----------
-    groups : mapping of str to DataFrame
-        Comparisons by benchmark title.
-    """
+    """Answer the question for all benchmarks by title: one sentence, or a line each."""
     parts, joint = [], "; "
     for title, comparisons in groups.items():
         bridges, alone = _bridges(comparisons), _labels_alone(comparisons)
@@ -203,12 +169,12 @@ def overall_answer(groups: Mapping[str, pd.DataFrame]) -> str:
 def _labels_alone(comparisons: pd.DataFrame) -> str:
     """Say in short what is said of methods that use labels alone."""
     default, ours = of_reference(comparisons), said_form(comparisons)
-    others = _others_in_short(comparisons)
+    others = _others(comparisons, in_short=True)
     if not ours["state"].any():
         return others
-    said = _SAID[verdict_of(on_average(ours))]
-    said = said.format(default["display_name"].iloc[0])
-    said = f"{said}{_apart(ours)}{_form(comparisons)}"
+    said = _SAID[_word(ours)].format(default["display_name"].iloc[0]) + _apart(ours)
+    if not ours["row"].equals(default["row"]):
+        said += f" (hyper-parameters {_HOW}; by default: {_word(default)})"
     return f"{said}, and {others}" if others else said
 
 
@@ -220,8 +186,8 @@ def _bridges(comparisons: pd.DataFrame) -> str:
         first = average.iloc[0]
         if not first["bridge"] or math.isnan(first["accuracy"]):
             continue
-        word, name = str(first["verdict"]), str(first["display_name"]).rstrip("*")
-        text = f"{name} {in_points(first['accuracy'])} % ({word})"
+        name = str(first["display_name"]).rstrip("*")
+        text = f"{name} {in_points(first['accuracy'])} % ({first['verdict']})"
         reached.setdefault(str(first["bridge"]), []).append(text)
         alone += average[~average["state"]]["rival_accuracy"].tolist()
     if not reached:
@@ -232,10 +198,10 @@ def _bridges(comparisons: pd.DataFrame) -> str:
     return f"{'; '.join(told)}{known}"
 
 
-def _others(comparisons: pd.DataFrame) -> dict[str, list[str]]:
-    """Return the methods but the reference by verdict, statements first.
+def _others(comparisons: pd.DataFrame, *, in_short: bool) -> str:
+    """Say what is said of the methods but the reference, those with a bridge left out.
 
-    Those that use a bridge are no part of them.
+    In short it is of how many methods, else of which ones, by verdict.
     """
     found: dict[str, list[str]] = {}
     labels_alone = comparisons[comparisons["bridge"] == ""]
@@ -244,51 +210,20 @@ def _others(comparisons: pd.DataFrame) -> dict[str, list[str]]:
         if first["role"] != REFERENCE and average["state"].any():
             name = str(first["display_name"]).rstrip("*")
             found.setdefault(str(first["verdict"]), []).append(name)
-    return {word: found[word] for word in _ORDER if word in found}
-
-
-def _others_in_short(comparisons: pd.DataFrame) -> str:
-    """Say for how many methods but the reference there is a word, and which."""
-    found = _others(comparisons)
-    if not found:
-        return ""
-    if alone := _alone(found):
-        return alone
-    told = {word: len(found.get(word, ())) for word in (HELPS, HURTS, DEPENDS)}
-    parts = [f"the source helps {told[HELPS] or 'none'}"]
-    parts += [f"it hurts {told[HURTS]}"] if told[HURTS] else []
-    parts += [_of_others(DEPENDS, told[DEPENDS])] if told[DEPENDS] else []
-    return f"of {_number_of(comparisons, found)} {', '.join(parts)}"
-
-
-def _others_answer(comparisons: pd.DataFrame) -> str:
-    """Name the methods but the reference by verdict."""
-    found = _others(comparisons)
-    if not found:
-        return ""
-    if alone := _alone(found):
-        return sentence(f"{alone}.")
-    parts = [
-        f"{_of_others(word, len(names))} ({', '.join(names)})"
-        for word, names in found.items()
-    ]
-    many = f"Of {_number_of(comparisons, found)}, corrected for their number,"
-    return f"{many} {'; '.join(parts)}."
-
-
-def _alone(found: Mapping[str, list[str]]) -> str:
-    """Return the statement on a single method, nothing for several."""
-    named = [(word, name) for word, names in found.items() for name in names]
-    return _SAID[named[0][0]].format(named[0][1]) if len(named) == 1 else ""
-
-
-def _of_others(word: str, n_methods: int) -> str:
-    return _OF_OTHERS[word][n_methods > 1].format(n_methods)
-
-
-def _number_of(comparisons: pd.DataFrame, found: Mapping[str, list[str]]) -> str:
+    found = {word: found[word] for word in _ORDER if word in found}
+    n_methods = sum(map(len, found.values()))
+    if n_methods < 2:
+        said = "".join(_SAID[word].format(*names) for word, names in found.items())
+        return said if in_short or not said else sentence(f"{said}.")
     other = "other " * bool(len(of_reference(comparisons)))
-    return counted(sum(map(len, found.values())), f"{other}method")
+    many = counted(n_methods, f"{other}method")
+    told = {w: _OF_OTHERS[w][len(n) > 1].format(len(n)) for w, n in found.items()}
+    if in_short:
+        parts = [told.get(HELPS, "the source helps none")]
+        parts += [told[word] for word in (HURTS, DEPENDS) if word in told]
+        return f"of {many} {', '.join(parts)}"
+    parts = [f"{text} ({', '.join(found[word])})" for word, text in told.items()]
+    return f"Of {many}, corrected for their number, {'; '.join(parts)}."
 
 
 def said_form(comparisons: pd.DataFrame) -> pd.DataFrame:
@@ -298,36 +233,21 @@ def said_form(comparisons: pd.DataFrame) -> pd.DataFrame:
     run and says otherwise, else those with the defaults.
     """
     default, selected = _forms(comparisons)
-    words = [verdict_of(on_average(form)) for form in (default, selected)]
-    return default if selected.empty or words[0] == words[1] else selected
+    same = selected.empty or _word(default) == _word(selected)
+    return default if same else selected
 
 
-def _forms(comparisons: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _forms(comparisons: pd.DataFrame) -> list[pd.DataFrame]:
     """Return the comparisons of the reference, by default and with selected options."""
-    default, selected = (
-        of_reference(comparisons, selected=chosen) for chosen in (False, True)
-    )
-    return default, selected
-
-
-def _form(comparisons: pd.DataFrame) -> str:
-    """Say where the word is that of selected hyper-parameters, and the default's."""
-    default, said = of_reference(comparisons), said_form(comparisons)
-    if said["row"].equals(default["row"]):
-        return ""
-    word = verdict_of(on_average(default))
-    return f" (hyper-parameters {_HOW}; by default: {word})"
+    return [of_reference(comparisons, selected=chosen) for chosen in (False, True)]
 
 
 def without_source(comparisons: pd.DataFrame) -> list[str]:
     """Say how much of each method's gain over the baseline needs no source.
 
-    Returns
-    -------
-    list of str
-        A part a method, such as ``CDSPP +12.7 of +12.9``: the gain over the baseline
-        without a source, of the gain with it, in points, averaged over tasks. Methods
-        with fewer than `MIN_TRIALS` trials of either are left out.
+    A part such as ``CDSPP +12.7 of +12.9`` has the gain over the baseline without a
+    source, of the gain with it, in points, averaged over tasks. Methods with fewer than
+    `MIN_TRIALS` trials of either are left out.
     """
     parts = []
     for group in by_default(comparisons):
@@ -354,12 +274,11 @@ def gain_without_source(comparisons: pd.DataFrame) -> tuple[float, float] | None
 
 def _apart(comparisons: pd.DataFrame) -> str:
     """Say how tasks differ from their average."""
-    average, counts = verdict_of(on_average(comparisons)), tally(comparisons)
+    average, counts = _word(comparisons), tally(comparisons)
     of, others = counted(counts.total(), "task"), counts.total() - counts[average]
-    told = [w for w in (HELPS, HURTS) if counts[w] and w != average]
+    told = [_of_tasks(w, counts) for w in (HELPS, HURTS) if counts[w] and w != average]
     if told:
-        listed = " and ".join(_COUNTED[word].format(counts[word]) for word in told)
-        return f", although it {listed} of {of}"
+        return f", although it {' and '.join(told)} of {of}"
     gains = comparisons[comparisons["task"] != AVERAGE]
     gains = gains[gains["rival"] == ALONE]["gain"]
     if average != EQUAL or not others or gains.empty:
@@ -367,13 +286,6 @@ def _apart(comparisons: pd.DataFrame) -> str:
     low, high = (in_points(x, sign=True) for x in (gains.min(), gains.max()))
     settled = f"{others} of which settle nothing by themselves"
     return f" on average over {of}, {settled} ({low} to {high} points over no source)"
-
-
-def _listed(counts: Mapping[str, int]) -> list[str]:
-    """Return what is said of how many tasks, statements first."""
-    return [
-        _COUNTED[word].format(counts[word]) for word in _ORDER if counts.get(word, 0)
-    ]
 
 
 def _numbers(average: pd.DataFrame) -> str:
@@ -435,6 +347,7 @@ def _as_noise(rows: Mapping[Any, Any]) -> str:
     alone, noise = rows.get(ALONE), rows.get(CLASS_NOISE)
     if alone is None or noise is None or alone.pair != HELPS or noise.pair == HELPS:
         return ""
-    level = noise.pair in (EQUAL, HURTS)
-    other = "noise with classes does as well" if level else _UNSURE
+    other = "whether it is better than noise with classes is open"
+    if noise.pair in (EQUAL, HURTS):
+        other = "noise with classes does as well"
     return f". It is better than no source, but {other}"

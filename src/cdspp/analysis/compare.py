@@ -30,13 +30,7 @@ from cdspp.core.errors import (
     LabelWarning,
     MethodFailed,
 )
-from cdspp.core.names import (
-    ALONE,
-    PCA,
-    REAL,
-    STANDARDISE,
-    SWAPPED,
-)
+from cdspp.core.names import ALONE, PCA, REAL, STANDARDISE, SWAPPED
 from cdspp.core.scaling import Scaling, check_scale, fit_scaling
 from cdspp.core.seeding import generator, integer_seed
 from cdspp.core.wording import counted, shortened
@@ -61,6 +55,8 @@ BRIDGED = {
     SHARED: ("shared-columns", "shared-columns-plus"),
     PAIRS: ("paired-map-plus",),
 }
+# What it costs is said before all fits, a collapse after them.
+TOLD_APART = BridgeWarning, CollapseWarning, CostWarning, LabelWarning
 
 
 class _Problem(NamedTuple):
@@ -73,7 +69,7 @@ class _Problem(NamedTuple):
     codes: Int
     source: SourceDomain
     scaling: Scaling
-    notes: tuple[str, ...] = ()
+    note: str
 
     @property
     def unlabelled(self) -> Int:
@@ -94,7 +90,6 @@ class _Problem(NamedTuple):
 class _Fold(NamedTuple):
     """One repeat: labelled rows to fit on, by class and in order, and rows to test."""
 
-    number: int
     train: list[Int]
     test: Int
 
@@ -175,18 +170,20 @@ def compare(
     _check(chosen, repeats, problem.source)
     folds = _folds(problem, repeats, test_share, max_rows, seed)
     fits = _Fits(problem, folds, scale, max_rows, seed)
+    sizes = [len(rows) for fold in folds for rows in fold.train]  # of each class
     right: dict[Fit, Floats] = {}
     collapsed: dict[Fit, float] = {}
     for method in chosen:
-        asked = list(_asked(method, folds, problem))
+        asked = list(_asked(method, max(sizes), problem))
         n_fits = repeats * len(asked)
-        seconds = n_fits * fits.seconds(method)
-        progress(f"{method}: {n_fits} fits, about {math.ceil(seconds)} s")
+        cost = fit_cost(method_class(method), _size(problem, max_rows))
+        seconds = math.ceil(n_fits * cost.seconds)
+        progress(f"{method}: {n_fits} fits, about {seconds} s")
         for fit in asked:
             right[fit], collapsed[fit] = fits.held_out(fit)
-    classes = problem.codes[problem.labelled]
-    bridge = _told_bridge(problem.source)
-    told = HoldOut(classes, *_labels(folds), chosen, right, collapsed, bridge)
+    classes, bridge = problem.codes[problem.labelled], _told_bridge(problem.source)
+    labels = min(sizes), max(sizes)
+    told = HoldOut(classes, *labels, chosen, right, collapsed, bridge)
     found = conclude(told, margin / 100, wanted / 100, scale)
     return replace(found, note="; ".join(filter(None, [*fits.notes(), found.note])))
 
@@ -197,12 +194,8 @@ def usual_methods(problem: Any) -> list[str]:
     They are the supervised methods without a source, the method that has a form of its
     own for the target alone, the cheapest methods of two other families, and that form:
     few, since each one more asks the others for larger gains. Of a source with a bridge
-    also the method that makes most of it, by labels and unlabelled rows.
-
-    Parameters
-    ----------
-    problem : object
-        Has `X`, `codes` (-1 where unlabelled) and `source`.
+    also the method that makes most of it, by labels and unlabelled rows. The problem
+    has `X`, `codes` (-1 where unlabelled) and `source`.
     """
     size = _size(problem)
     known = {name: method_class(name) for name in available()}
@@ -275,32 +268,30 @@ def _problem(X: ArrayLike, y: ArrayLike, source: SourceDomain, scale: str) -> _P
     coded = SourceDomain(scaling.apply(given), np.searchsorted(every, source_labels))
     bridge = read_bridge(source, (given, rows), (source.X, X), check_array)
     shared = list(zip(bridge.source.tolist(), bridge.target.tolist(), strict=True))
-    notes = _same_names(source, X)
+    note = _same_names(source, X)
     if shared and scale == PCA:
-        shared = []
-        notes = ["principal components leave no columns to share; scale otherwise"]
-    if shared:
+        note = "principal components leave no columns to share; scale otherwise"
+    elif shared:
         coded = replace(coded, shared_columns=shared)
     if bridge.n_pairs:
         pairs = scaling.apply(bridge.pairs_source), bridge.pairs_target
         coded = replace(coded, paired_rows=pairs)
-    return _Problem(rows, codes, coded, scaling, tuple(notes))
+    return _Problem(rows, codes, coded, scaling, note)
 
 
-def _same_names(source: SourceDomain, X: Any) -> list[str]:
+def _same_names(source: SourceDomain, X: Any) -> str:
     """Say which columns of data frames have one name, where it is not used."""
     ours, theirs = column_names(source.X), column_names(X)
     if source.shared_columns is not None or ours is None or theirs is None:
-        return []
+        return ""
     known = set(theirs)
     both = [name for name in ours if name in known]
-    if not both:
-        return []
     have = "has" if len(both) == 1 else "have"
-    return [
+    told = (
         f"{counted(len(both), 'column')} {have} the same name in both domains: "
         f"{shortened(both)}; SourceDomain(..., shared_columns='same-names') uses that"
-    ]
+    )
+    return told if both else ""
 
 
 def _told_bridge(source: SourceDomain) -> dict[str, str]:
@@ -355,10 +346,7 @@ def _folds(
             test[number].append(held)
             others = rng.permutation(np.setdiff1d(rows, held))
             train[number].append(others[: _part(len(rows), n_labelled, max_rows)])
-    return [
-        _Fold(number, train[number], np.concatenate(test[number]))
-        for number in range(repeats)
-    ]
+    return [_Fold(*each) for each in zip(train, map(np.concatenate, test), strict=True)]
 
 
 def _part(n_class: int, n: int, max_rows: int) -> int:
@@ -366,15 +354,8 @@ def _part(n_class: int, n: int, max_rows: int) -> int:
     return math.ceil(n_class * max_rows / n)
 
 
-def _labels(folds: Sequence[_Fold]) -> tuple[int, int]:
-    """Return the fewest and the most labelled rows per class in a fit."""
-    sizes = [len(rows) for fold in folds for rows in fold.train]
-    return min(sizes), max(sizes)
-
-
-def _asked(method: str, folds: Sequence[_Fold], problem: _Problem) -> Iterator[Fit]:
+def _asked(method: str, most: int, problem: _Problem) -> Iterator[Fit]:
     """Yield what is fitted: in every state, and with half the labels in two."""
-    _, most = _labels(folds)
     uses_source = method_class(method).uses_source
     bridged = problem.source.with_bridges(method_class(method).bridges)
     states = [*STATES, *bridge_states(bridged)]
@@ -396,12 +377,6 @@ class _Fits:
     max_rows: int
     seed: int
 
-    def seconds(self, method: str) -> float:
-        """Return how long one fit is expected to take."""
-        return fit_cost(
-            method_class(method), _size(self.problem, self.max_rows)
-        ).seconds
-
     def notes(self) -> Iterator[str]:
         """Say of which rows only some take part in a fit, and which state is none."""
         sizes = {
@@ -415,15 +390,15 @@ class _Fits:
             yield f"of {rows} at most about {self.max_rows} are in each fit"
         if self.problem.two_classes:
             yield f"{SWAPPED} is left out: with two classes it is no control"
-        yield from self.problem.notes
+        yield self.problem.note
 
     def held_out(self, fit: Fit) -> tuple[Floats, float]:
         """Return which held-out rows are right, and the share of collapsed fits."""
         labelled = self.problem.labelled
         right = np.full((len(self.folds), len(labelled)), np.nan)
         collapsed = 0
-        for row, fold in zip(right, self.folds, strict=True):
-            model, scaling = self._fitted(fold, fit)
+        for number, (row, fold) in enumerate(zip(right, self.folds, strict=True)):
+            model, scaling = self._fitted(number, fit)
             if model is None:
                 continue
             collapsed += bool(model.collapsed_)
@@ -432,10 +407,10 @@ class _Fits:
             row[places] = predicted == self.problem.codes[fold.test]
         return right, collapsed / len(self.folds)
 
-    def _fitted(self, fold: _Fold, fit: Fit) -> tuple[Any, Scaling]:
+    def _fitted(self, number: int, fit: Fit) -> tuple[Any, Scaling]:
         """Return a fitted method, none where it fails, and how rows are scaled."""
-        problem, number = self.problem, fold.number
-        used = np.concatenate([rows[: fit.labels] for rows in fold.train])
+        problem, train = self.problem, self.folds[number].train
+        used = np.concatenate([rows[: fit.labels] for rows in train])
         rows = np.concatenate([used, self._unlabelled(number)])
         whole = self._source(number).with_bridges(method_class(fit.method).bridges)
         scaling = fit_scaling(self.scale, problem.X[rows])
@@ -451,8 +426,7 @@ class _Fits:
         drawn = integer_seed(fit.method, self.seed, "compare", number)
         model = make(fit.method, **seed_option(fit.method, drawn))
         with warnings.catch_warnings():
-            # What it costs is said before all fits, a collapse after them.
-            for told in (BridgeWarning, CollapseWarning, CostWarning, LabelWarning):
+            for told in TOLD_APART:
                 warnings.simplefilter("ignore", told)
             try:
                 X = scaling.apply(problem.X[rows])

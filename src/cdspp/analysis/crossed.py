@@ -36,40 +36,23 @@ from cdspp.analysis.summary import Floats
 
 __all__ = ["Stratum", "by_class", "crossed_gain"]
 
+_Spread = tuple[float, float]  # a part of the variance, and its degrees of freedom
+
 
 class Stratum(NamedTuple):
-    """Rows that weigh the same in a mean.
+    """Rows that weigh the same in a mean: differences by trial and row, NaN if missing.
 
-    Attributes
-    ----------
-    weight : float
-        Of the mean over these rows in the whole.
-    values : ndarray of shape (n_trials, n_rows)
-        Differences by trial and row, NaN where missing.
+    `weight` is that of the mean over these rows in the whole.
     """
 
     weight: float
     values: Floats
 
 
-class _Parts(NamedTuple):
-    """What rows and residuals add to the variance, each with its degrees of freedom."""
-
-    rows: float
-    rows_df: float
-    residual: float
-    residual_df: float
-
-
 def by_class(stratum: Stratum, codes: NDArray[np.integer]) -> list[Stratum]:
-    """Return the strata of balanced accuracy: the rows of each class.
+    """Return the strata of balanced accuracy: the rows of each class, by their codes.
 
-    Parameters
-    ----------
-    stratum : Stratum
-        Rows of several classes.
-    codes : ndarray of shape (n_rows,)
-        Class of each row. A class without a test row in some trial is left out.
+    A class without a test row in some trial is left out.
     """
     ran = np.isfinite(stratum.values).any(axis=1)
     parts = [stratum.values[:, codes == code] for code in np.unique(codes)]
@@ -80,35 +63,30 @@ def by_class(stratum: Stratum, codes: NDArray[np.integer]) -> list[Stratum]:
 def crossed_gain(strata: Sequence[Stratum]) -> PairedGain:
     """Return the mean difference with its standard error over trials and rows.
 
-    Parameters
-    ----------
-    strata : sequence of Stratum
-        The difference of a trial is the sum over strata of the weighted mean over rows;
-        trials that a stratum lacks are left out.
-
-    Returns
-    -------
-    PairedGain
-        Its standard error is not below what one test row changes in each trial: its
-        weight by the root of the number of trials.
+    The difference of a trial is the sum over strata of the weighted mean over rows;
+    trials that a stratum lacks are left out. The standard error is not below what one
+    test row changes in each trial: its weight by the root of the number of trials.
     """
     known = [np.isfinite(part.values).any(axis=1) for part in strata]
     shared = np.logical_and.reduce(known)
     parts = [_tested(Stratum(w, values[shared])) for w, values in strata]
     means = [w * np.nanmean(values, axis=1) for w, values in parts]
-    by_trial, row = np.sum(means, axis=0), _one_row(parts)
+    by_trial = np.sum(means, axis=0)
+    # What a test row weighs in a trial; the heaviest counts.
+    weights = [w / np.isfinite(v).sum(axis=1).mean() for w, v in parts if v.size]
+    row = max(weights, default=math.inf)
     plain = gain_of(by_trial, resolution=row / max(len(by_trial), 1) ** 0.5)
     if not plain.known:
         return plain
     of_trials = float(by_trial.var(ddof=1)) / plain.trials
-    found = _with_single_rows([_parts(part) for part in parts])
-    of_rows = sum(part.rows for part in found)
-    residual = sum(part.residual for part in found)
+    whole, residuals = zip(*map(_spread, parts), strict=True)
+    most = max((part for part, _ in whole if not math.isnan(part)), default=0.0)
+    # A stratum of a single row gets the largest row part of the others.
+    rows = [(most, 1.0) if math.isnan(part) else (part, df) for part, df in whole]
+    of_rows, residual = (sum(part for part, _ in each) for each in (rows, residuals))
     variance = max(of_trials + of_rows - residual, of_trials, of_rows)
     least_df = plain.trials - 1.0
-    spread = [(of_trials, least_df)]
-    spread += [(part.rows, part.rows_df) for part in found]
-    spread += [(part.residual, part.residual_df) for part in found]
+    spread = [(of_trials, least_df), *rows, *residuals]
     below = sum(part**2 / df for part, df in spread if part > 0 and df > 0)
     df = max(variance**2 / below, least_df) if below else least_df
     return replace(plain, error=max(plain.error, variance**0.5), df=df, row=row)
@@ -119,16 +97,8 @@ def _tested(part: Stratum) -> Stratum:
     return part._replace(values=part.values[:, np.isfinite(part.values).any(axis=0)])
 
 
-def _one_row(parts: Sequence[Stratum]) -> float:
-    """Return what the heaviest test row weighs in a trial."""
-    return max(
-        (w / np.isfinite(v).sum(axis=1).mean() for w, v in parts if v.size),
-        default=math.inf,
-    )
-
-
-def _parts(part: Stratum) -> _Parts:
-    """Return the parts of a stratum; the row part is NaN with one row."""
+def _spread(part: Stratum) -> tuple[_Spread, _Spread]:
+    """Return what rows and residuals of a stratum add; NaN of a single row."""
     values = part.weight * part.values
     n_trials, n_rows = values.shape
     of_trial, of_row = np.nanmean(values, axis=1), np.nanmean(values, axis=0)
@@ -137,13 +107,4 @@ def _parts(part: Stratum) -> _Parts:
     df = n_cells - n_trials - n_rows + 1
     residual = float(np.nansum(left**2)) / df / n_cells if df > 0 else 0.0
     rows = float(of_row.var(ddof=1)) / n_rows if n_rows > 1 else math.nan
-    return _Parts(rows, n_rows - 1.0, residual, float(df))
-
-
-def _with_single_rows(parts: Sequence[_Parts]) -> list[_Parts]:
-    """Give strata of a single row the largest row part of the others."""
-    most = max((part.rows for part in parts if not math.isnan(part.rows)), default=0.0)
-    return [
-        part._replace(rows=most, rows_df=1.0) if math.isnan(part.rows) else part
-        for part in parts
-    ]
+    return (rows, n_rows - 1.0), (residual, float(df))

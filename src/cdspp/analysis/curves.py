@@ -6,25 +6,18 @@ benchmark; where the value is that of the main run, its scores are the main run'
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from cdspp.analysis.summary import Floats, accuracy_of, read_scores, with_average
+from cdspp.analysis.summary import Floats, accuracy_of, with_average
 from cdspp.core.names import LABELS, MAIN
 from cdspp.methods.bridge import PAIRS
 from cdspp.study.plan import STATE, BenchmarkPlan, CurvePlan, Row
 from cdspp.study.settings import in_state
 
-__all__ = [
-    "CurveScores",
-    "arrange_curves",
-    "parameter_title",
-    "read_curves",
-    "value_text",
-]
+__all__ = ["CurveScores", "arrange_curves", "parameter_title", "value_text"]
 
 _TITLES = {
     LABELS: "labelled target samples per class",
@@ -39,12 +32,8 @@ _TITLES = {
 class CurveScores:
     """Scores of some methods along one value.
 
-    Attributes
-    ----------
-    plan : CurvePlan
-        The curve: parameter, rows, tasks, values.
-    accuracy : ndarray of shape (n_rows, n_tasks, n_values, n_trials)
-        At the last iteration; NaN where a cell is missing, failed or dropped.
+    The accuracy is by row, task, value and trial, at the last iteration; NaN where a
+    cell is missing, failed or dropped.
     """
 
     plan: CurvePlan
@@ -89,23 +78,8 @@ class CurveScores:
         return with_average(self.tasks, self.accuracy)
 
 
-def read_curves(
-    scores: str | os.PathLike[str], plan: BenchmarkPlan
-) -> list[CurveScores]:
-    """Read a score file and arrange its curves; see `arrange_curves`."""
-    return arrange_curves(read_scores(scores), plan)
-
-
 def arrange_curves(scores: pd.DataFrame, plan: BenchmarkPlan) -> list[CurveScores]:
-    """Arrange scores by the curves of a plan.
-
-    Parameters
-    ----------
-    scores : DataFrame
-        A score file.
-    plan : BenchmarkPlan
-        The benchmark.
-    """
+    """Arrange a score file by the curves of a plan."""
     return [CurveScores(curve, _arrange(scores, curve)) for curve in plan.curves]
 
 
@@ -127,22 +101,10 @@ def _arrange(scores: pd.DataFrame, curve: CurvePlan) -> Floats:
 
 
 def parameter_title(parameter: str) -> str:
-    """Say in words what varies along a curve.
-
-    Examples
-    --------
-    >>> parameter_title("alpha")
-    'weight of the regulariser, alpha'
-    """
+    """Say in words what varies along a curve."""
     return _TITLES.get(parameter, parameter.replace("_", " "))
 
 
 def value_text(value: float) -> str:
-    """Write a value as short as it goes.
-
-    Examples
-    --------
-    >>> value_text(5.0), value_text(0.1)
-    ('5', '0.1')
-    """
+    """Write a value as short as it goes."""
     return f"{value:g}"

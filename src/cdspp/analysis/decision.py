@@ -141,15 +141,7 @@ Gains: TypeAlias = Mapping[str, Mapping[str, Both]]
 
 
 class Fit(NamedTuple):
-    """What is fitted in each repeat.
-
-    Attributes
-    ----------
-    method, state : str
-        Identifier of the method, and source state.
-    labels : int
-        Labelled rows per class, at most.
-    """
+    """What is fitted in each repeat, on so many labelled rows per class at most."""
 
     method: str
     state: str
@@ -160,21 +152,11 @@ class Fit(NamedTuple):
 class HoldOut:
     """What repeated hold-out found.
 
-    Attributes
-    ----------
-    classes : ndarray of shape (n_labelled,)
-        Class of each labelled row.
-    least, labels : int
-        Fewest and most labelled rows per class in a fit.
-    methods : sequence of str
-        Identifiers.
-    right : mapping of Fit to ndarray of shape (n_repeats, n_labelled)
-        1 where a held-out row is predicted rightly, else 0; NaN where a row is not held
-        out or the method failed.
-    collapsed : mapping of Fit to float
-        Share of the fits that have collapsed or diverged.
-    bridge : mapping of str to str
-        What the source has of shared columns and paired rows, in words.
+    `classes` are those of the labelled rows, `least` and `labels` the fewest and most
+    labelled rows per class in a fit. `right` is by repeat and labelled row: 1 where a
+    held-out row is predicted rightly, else 0; NaN where a row is not held out or the
+    method failed. `collapsed` is the share of fits that have collapsed or diverged,
+    `bridge` what the source has of shared columns and paired rows, in words.
     """
 
     classes: Int
@@ -213,9 +195,10 @@ class HoldOut:
             and not self.fallen(fit)
         }
 
-    def with_source(self, method: str) -> Floats:
-        """Return the held-out rows of a method with the real source and all labels."""
-        return self.right[Fit(method, REAL, self.labels)]
+    def over(self, method: str, rivals: Mapping[str, Floats]) -> dict[str, Both]:
+        """Return what a method with source and all labels gains over each of others."""
+        ours = self.right[Fit(method, REAL, self.labels)]
+        return {name: self.gains(ours, rival) for name, rival in rivals.items()}
 
     def fallen(self, fit: Fit) -> bool:
         """Whether too many fits have collapsed for a statement."""
@@ -228,21 +211,13 @@ class HoldOut:
                 yield fit
 
     def gains(self, right: Floats, rival: Floats) -> Both:
-        """Return the gain over a rival, by accuracy and by balanced accuracy.
-
-        Parameters
-        ----------
-        right, rival : ndarray of shape (n_repeats, n_labelled)
-            Held-out rows of both.
-        """
+        """Return the gain over a rival, by accuracy and by balanced accuracy."""
         by_row, classes = self.by_row(right - rival)
         sizes = np.bincount(classes)
         weights = len(classes) / (np.count_nonzero(sizes) * sizes[classes])
-        resolution = 1 / self.n_labelled
-        return Both(
-            gain_of(by_row, resolution=resolution),
-            gain_of(weights * by_row, resolution=resolution),
-        )
+        least = 1 / self.n_labelled
+        plain = gain_of(by_row, resolution=least)
+        return Both(plain, gain_of(weights * by_row, resolution=least))
 
     def accuracy(self, right: Floats) -> float:
         """Return the mean over rows; NaN where a method has failed throughout."""
@@ -256,18 +231,10 @@ class HoldOut:
 
 
 class Judged(NamedTuple):
-    """What is decided, and the numbers behind it.
+    """What is decided, as in `Comparison`, and the numbers behind it.
 
-    Attributes
-    ----------
-    over_states, over_alone : mapping of str to mapping of str to Both
-        By method: its gains over its own states, and over others without a source.
-    verdicts : DataFrame
-        As in `Comparison`, and `decision` and `method` likewise.
-    best_alone : str
-        The method without a source that is best, empty likewise.
-    gain : PairedGain or None
-        Of `method` over it, shrunk; where the decision is `USE`.
+    By method, its gains over its own states, and over others without a source.
+    `best_alone` is the best of the latter, empty where all have collapsed.
     """
 
     over_states: Gains
@@ -280,28 +247,24 @@ class Judged(NamedTuple):
 
 
 def judge(found: HoldOut, margin: float) -> Judged:
-    """Judge held-out rows.
-
-    Parameters
-    ----------
-    found : HoldOut
-        The rows.
-    margin : float
-        As a share: gains within the margin count as equal.
-    """
-    own, rivals = _gains_over_states(found), _gains_over_alone(found)
+    """Judge held-out rows; gains within the margin, a share, count as equal."""
+    own, rivals = {}, {}
+    for name in found.asked:
+        states = {fit.state: found.right[fit] for fit in found.states(name)}
+        others = dict(found.alone)
+        del states[REAL]
+        others.pop(name, None)
+        own[name], rivals[name] = found.over(name, states), found.over(name, others)
     verdicts = _verdicts(found, own, rivals, margin)
     means = {name: found.accuracy(right) for name, right in found.alone.items()}
-    best = max(means, key=lambda name: means[name], default="")
+    best = max(means, key=means.__getitem__, default="")
     winners = verdicts[verdicts["wins"]]
-    if len(winners):
-        decision = USE
-        method = str(winners.loc[winners["accuracy"].idxmax(), "method"])
-        gain = shrunk(found.gains(found.with_source(method), found.alone[best]).plain)
-    else:
+    if winners.empty:
         decision = ALONE_BETTER if verdicts["out"].all() else CANNOT_TELL
-        method, gain = best, None
-    return Judged(own, rivals, verdicts, decision, method, best, gain)
+        return Judged(own, rivals, verdicts, decision, best, best, None)
+    method = str(winners.loc[winners["accuracy"].idxmax(), "method"])
+    gain = shrunk(found.over(method, {best: found.alone[best]})[best].plain)
+    return Judged(own, rivals, verdicts, USE, method, best, gain)
 
 
 def shrunk(gain: PairedGain) -> PairedGain:
@@ -317,50 +280,26 @@ def shrunk(gain: PairedGain) -> PairedGain:
     return replace(gain, gain=share * gain.gain, error=share**0.5 * gain.error)
 
 
-def _gains_over_states(found: HoldOut) -> Gains:
-    """Return the gains, plain and balanced, by method and state."""
-    return {
-        name: {
-            fit.state: found.gains(found.with_source(name), found.right[fit])
-            for fit in found.states(name)
-            if fit.state != REAL
-        }
-        for name in found.asked
-    }
-
-
-def _gains_over_alone(found: HoldOut) -> Gains:
-    """Return the gains, plain and balanced, by method and other one without source."""
-    return {
-        name: {
-            rival: found.gains(found.with_source(name), right)
-            for rival, right in found.alone.items()
-            if rival != name
-        }
-        for name in found.asked
-    }
-
-
-def _verdicts(
-    found: HoldOut,
-    own: Gains,
-    rivals: Gains,
-    margin: float,
-) -> pd.DataFrame:
+def _verdicts(found: HoldOut, own: Gains, rivals: Gains, margin: float) -> pd.DataFrame:
     """Judge the methods together: Holm's correction covers all that were tried."""
     fallen = [any(map(found.fallen, found.states(name))) for name in own]
-    words: list[list[Verdict]] = []
-    use: list[list[Verdict]] = []
-    for at in (0, 1):
-        states = [{k: g[at] for k, g in own[name].items()} for name in own]
-        every = [{k: g[at] for k, g in {**own[m], **rivals[m]}.items()} for m in own]
-        words.append(judge_tasks(states, margin=margin, collapsed=fallen))
-        use.append(judge_tasks(every, margin=margin, collapsed=fallen))
+    words = _by_measure(own, margin, fallen)
+    every = {name: {**own[name], **rivals[name]} for name in own}
+    use = _by_measure(every, margin, fallen)
     lost = holm([_p_lost(rivals[name]) for name in own])
-    return pd.DataFrame(
-        _verdict(found, name, [w[i] for w in words], [u[i] for u in use], lost[i])
-        for i, name in enumerate(own)
-    )
+    each = zip(own, words, use, lost, strict=True)
+    return pd.DataFrame(_verdict(found, *method) for method in each)
+
+
+def _by_measure(
+    gains: Gains, margin: float, fallen: Sequence[bool]
+) -> list[tuple[Verdict, ...]]:
+    """Return the verdicts on each method by both measures."""
+    judged = []
+    for at in (0, 1):
+        asked = [{key: both[at] for key, both in own.items()} for own in gains.values()]
+        judged.append(judge_tasks(asked, margin=margin, collapsed=fallen))
+    return list(zip(*judged, strict=True))
 
 
 def _p_lost(rivals: Mapping[str, Both]) -> float:
@@ -377,14 +316,16 @@ def _verdict(
     lost: float,
 ) -> dict[str, object]:
     word = agreed(words[0].word, words[1].word)
-    with_source = found.with_source(name)
-    alone = found.right[Fit(name, ALONE, found.labels)]
+    with_source, alone = (
+        found.accuracy(found.right[Fit(name, state, found.labels)])
+        for state in (REAL, ALONE)
+    )
     lost_to_one = word != COLLAPSED and lost < ALPHA
     return {
         "method": name,
         "display_name": method_class(name).display_name,
-        "accuracy": found.accuracy(with_source),
-        "alone": found.accuracy(alone),
+        "accuracy": with_source,
+        "alone": alone,
         "verdict": word,
         "p_helps": max(v.p_helps for v in words),
         "p_hurts": max(v.p_hurts for v in words),

@@ -26,12 +26,6 @@ __all__ = [
 
 REPORT = "report/index.html"  # in the folder of a study
 
-GONE = "the report was made of it, but it is gone. Run the study again"
-CUT = "it is no whole page. Delete it and run the study again"
-CHANGED = (
-    "it is not the page that its digest beside it (index.sha256) is of: it was changed "
-    "by hand. Delete it and run the study again"
-)
 NAMED = 3  # of changed files, in a note
 _FORMS = "npz|parquet|csv|md|tex|html|svg|png"
 _STATED = re.compile(rf"<dt>([^<]+\.(?:{_FORMS}))</dt><dd>([0-9a-f]{{64}})</dd>")
@@ -40,15 +34,7 @@ _STATED = re.compile(rf"<dt>([^<]+\.(?:{_FORMS}))</dt><dd>([0-9a-f]{{64}})</dd>"
 def stated_digests(
     files: Iterable[str | os.PathLike[str]], results: str | os.PathLike[str]
 ) -> list[tuple[str, str]]:
-    """Return name and sha256 digest of files, named as they lie in a folder.
-
-    Parameters
-    ----------
-    files : iterable of path
-        The files.
-    results : path
-        The folder ``results``.
-    """
+    """Return name and sha256 digest of files, named as they lie in ``results``."""
     return [
         (Path(os.path.relpath(file, results)).as_posix(), file_digest(file))
         for file in dict.fromkeys(files)
@@ -67,9 +53,13 @@ def _page_fault(page: Path) -> str:
     """Say what is wrong with a page: cut short, or not what its digest is of."""
     beside = page.with_suffix(".sha256")
     if not page.read_bytes().rstrip().endswith(b"</html>"):
-        return CUT
+        return "it is no whole page. Delete it and run the study again"
     known = beside.read_text("utf-8", errors="replace") if beside.is_file() else ""
-    return "" if known.startswith(file_digest(page)) else CHANGED
+    changed = (
+        "it is not the page that its digest beside it (index.sha256) is of: it was "
+        "changed by hand. Delete it and run the study again"
+    )
+    return "" if known.startswith(file_digest(page)) else changed
 
 
 def read_digests(page: Path) -> dict[str, str]:
@@ -81,12 +71,9 @@ def read_digests(page: Path) -> dict[str, str]:
 
 
 def changed_note(root: Path) -> str:
-    """Say which files of a study its report was not made of; nothing if there are none.
+    """Say which files of ``results/<study>`` its report was not made of, if any.
 
-    Parameters
-    ----------
-    root : Path
-        ``results/<study>``. What is gone is made again, and not told.
+    What is gone is made again, and not told.
     """
     stated = read_digests(root / REPORT).items()
     own = {name: digest for name, digest in stated if name.startswith(f"{root.name}/")}
@@ -102,22 +89,10 @@ def changed_note(root: Path) -> str:
 
 
 def changed_files(root: Path, stated: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
-    """Yield the files that are not those which the report of a study was made of.
+    """Yield the files that the report of ``results/<study>`` was not made of.
 
-    Parameters
-    ----------
-    root : Path
-        ``results/<study>``.
-    stated : mapping of str to str
-        The digests to compare with, of those that the report states.
-
-    Yields
-    ------
-    path : Path
-        A file that has another content, or is gone; the page itself, cut short or
-        changed.
-    wrong : str
-        What is wrong with it, and what to do.
+    These have another content than the digests that are `stated`, or are gone; the page
+    itself may be cut short or changed. With each comes what is wrong, and what to do.
     """
     page = root / REPORT
     if page.is_file() and (told := _page_fault(page)):
@@ -127,11 +102,12 @@ def changed_files(root: Path, stated: Mapping[str, str]) -> Iterator[tuple[Path,
         # What lies elsewhere, predictions of another program, no run makes again.
         remedy = "Run" if name.startswith("..") else "Delete it and run"
         if not path.is_file():
-            yield path, GONE
+            wrong = "the report was made of it, but it is gone. Run the study again"
+            yield path, wrong
         elif (found := file_digest(path)) != digest:
-            yield (
-                path,
+            wrong = (
                 f"the report was made of another content (sha256 {digest[:12]}, now "
                 f"{found[:12]}): it was changed by hand, or by a run that did not end. "
-                f"{remedy} the study again",
+                f"{remedy} the study again"
             )
+            yield path, wrong

@@ -7,12 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from cdspp.analysis.summary import read_scores
 from cdspp.core.errors import DataError
-from cdspp.core.names import fit_key
+from cdspp.core.names import FitKey, fit_key
 from cdspp.core.provenance import Usage, numeric
 from cdspp.core.wording import counted
 from cdspp.stages.fit_files import read_record
@@ -20,29 +22,24 @@ from cdspp.stages.fit_files import read_record
 __all__ = [
     "OUTCOME_COLUMNS",
     "FitRecords",
+    "failure_text",
+    "failures_of_scores",
     "mixed_versions",
     "read_fit_records",
     "versions_note",
 ]
+
+PathLike = str | os.PathLike[str]
 
 MIXED = "Fits were made by different versions"
 ALIKE = (
     "The study's run with -- --forceall makes those of other versions again, and what "
     "they rest on."
 )
+_MEASURED = tuple(Usage().as_dict())
 OUTCOME_COLUMNS = (
-    "benchmark",
-    "setting",
-    "task",
-    "method",
-    "block",
-    "trial",
-    "status",
-    "reason",
-    "seconds",
-    "cpu_seconds",
-    "peak_memory_mb",
-    "selected",
+    *(*FitKey._fields, "trial", "status", "reason"),
+    *(*_MEASURED, "selected"),
 )
 
 
@@ -50,15 +47,11 @@ OUTCOME_COLUMNS = (
 class FitRecords:
     """The records of a study's fits.
 
-    Attributes
-    ----------
-    outcomes : DataFrame
-        A row a trial: which fit it belongs to (benchmark, setting, task, method,
-        block), its number, `status` ("ok" or "failed") with `reason`, `seconds` of wall
-        clock and `cpu_seconds`, `peak_memory_mb` of the process, and the options that
-        were `selected`, where the fit selects. What was not measured is NaN.
-    jobs : sequence of mapping
-        What each job says of itself: seed, threads, versions, platform.
+    `outcomes` have a row a trial: which fit it belongs to, its number, `status` ("ok"
+    or "failed") with `reason`, `seconds` of wall clock and `cpu_seconds`,
+    `peak_memory_mb` of the process, and the options that were `selected`, where the fit
+    selects. What was not measured is NaN. `jobs` are what each job says of itself:
+    seed, threads, versions, platform.
     """
 
     outcomes: pd.DataFrame
@@ -69,11 +62,6 @@ class FitRecords:
         """The outcomes of trials that failed."""
         return self.outcomes[self.outcomes["status"] != "ok"]
 
-    @property
-    def mixed(self) -> str:
-        """A sentence where they were made by different versions of packages."""
-        return mixed_versions(self.jobs)
-
     def common(self, name: str) -> Any:
         """Return what all jobs say of `name`, all values where they differ."""
         values: list[Any] = []
@@ -83,24 +71,24 @@ class FitRecords:
         return values[0] if len(values) == 1 else values or None
 
 
+def read_fit_records(paths: Iterable[PathLike]) -> FitRecords:
+    """Read fit records; each belongs to what its path says, and says so itself.
+
+    A record that is damaged, of an older version, or of another fit is a DataError.
+    """
+    jobs, outcomes = [], []
+    for path in paths:
+        job = read_record(path)
+        outcomes += [fit_key(path)._asdict() | trial for trial in job.pop("trials")]
+        jobs.append(job)
+    frame = pd.DataFrame(outcomes, columns=list(OUTCOME_COLUMNS))
+    return FitRecords(frame.astype(dict.fromkeys(_MEASURED, "float64")), jobs)
+
+
 def mixed_versions(records: Iterable[Mapping[str, Any]]) -> str:
     """Say which versions of numeric packages made fits, and what makes them alike.
 
-    Parameters
-    ----------
-    records : iterable of mapping
-        Records of fits.
-
-    Returns
-    -------
-    str
-        Empty where every package has one version.
-
-    Examples
-    --------
-    >>> found = [{"versions": {"numpy": version}} for version in ("2.3.1", "2.4.0")]
-    >>> print(mixed_versions(found).partition(". ")[0])
-    Fits were made by different versions: numpy 2.3.1 (1 fit), 2.4.0 (1 fit)
+    It is empty where every package has one version.
     """
     seen: dict[str, Counter[str]] = {}
     for record in records:
@@ -113,7 +101,7 @@ def mixed_versions(records: Iterable[Mapping[str, Any]]) -> str:
     return f"{MIXED}: {'; '.join(parts)}. {ALIKE}" if parts else ""
 
 
-def versions_note(paths: Iterable[str | os.PathLike[str]]) -> str:
+def versions_note(paths: Iterable[PathLike]) -> str:
     """Say what `mixed_versions` does of the records that are there and whole."""
     found = []
     for path in paths:
@@ -122,23 +110,19 @@ def versions_note(paths: Iterable[str | os.PathLike[str]]) -> str:
     return mixed_versions(found)
 
 
-def read_fit_records(paths: Iterable[str | os.PathLike[str]]) -> FitRecords:
-    """Read fit records; each belongs to what its path says, and says so itself.
+def failure_text(outcomes: pd.DataFrame) -> str:
+    """Say how many fits failed, and of which methods; nothing where none did."""
+    fits = outcomes.drop_duplicates(["benchmark", "setting", "task", "method", "trial"])
+    failed = fits[fits["status"] != "ok"]
+    if failed.empty:
+        return ""
+    numbers = failed.groupby("method", sort=False).size().items()
+    methods = ", ".join(f"{method} {number}" for method, number in numbers)
+    return f"{len(failed)} of {counted(len(fits), 'fit')} failed ({methods})."
 
-    Parameters
-    ----------
-    paths : iterable of path
-        ``.../<benchmark>/<setting>/<task>/<method>/<block>.json``.
 
-    Raises
-    ------
-    DataError
-        A record is damaged, of an older version, or belongs to another fit.
-    """
-    jobs, outcomes = [], []
-    for path in paths:
-        job = read_record(path)
-        outcomes += [fit_key(path)._asdict() | trial for trial in job.pop("trials")]
-        jobs.append(job)
-    frame = pd.DataFrame(outcomes, columns=list(OUTCOME_COLUMNS))
-    return FitRecords(frame.astype(dict.fromkeys(Usage().as_dict(), "float64")), jobs)
+def failures_of_scores(paths: Iterable[PathLike]) -> str:
+    """Say how many fits failed, by the score files of a study that are there."""
+    files = [path for path in map(Path, paths) if path.is_file()]
+    scores = [read_scores(path).assign(benchmark=path.stem) for path in files]
+    return failure_text(pd.concat(scores)) if scores else ""

@@ -40,26 +40,14 @@ ZERO = 1e-12
 
 @dataclass(frozen=True)
 class PairedGain:
-    """How much one row is better than another, trial by trial.
+    """How much one row is better than another, trial by trial, as a fraction.
 
-    Attributes
-    ----------
-    gain : float
-        Mean difference, as a fraction; NaN without a shared trial.
-    error : float
-        Its standard error; NaN with fewer than two shared trials.
-    losses, trials : int
-        In how many of the trials that both have the difference is negative.
-    least : float
-        The least difference of a trial; NaN without one.
-    one_decides : bool
-        Whether a one-sided test at 5 % says otherwise without the trial that lies
-        farthest from the median, where that is an outlier (`OUTLIER`) among
-        `OUTLIER_TRIALS` or more.
-    df : float
-        Degrees of freedom of the standard error.
-    row : float
-        What one test row changes in a trial; 0 where rows are not known.
+    `gain` is the mean difference over the `trials` that both have, `error` its standard
+    error with `df` degrees of freedom (NaN with fewer than two trials). In `losses` of
+    the trials the difference is negative, `least` is the least one. `one_decides` where
+    a one-sided test at 5 % says otherwise without the trial that lies farthest from
+    the median, if that is an outlier (`OUTLIER`) among `OUTLIER_TRIALS` or more. `row`
+    is what one test row changes in a trial, 0 where rows are not known.
     """
 
     gain: float
@@ -72,7 +60,7 @@ class PairedGain:
     row: float = 0.0
 
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
-        """Return the t interval of the mean difference; NaN from too few trials."""
+        """Return the t interval of the gain; NaN from too few trials."""
         if self.trials < INTERVAL_TRIALS:
             return math.nan, math.nan
         half = self.quantile((1 + level) / 2) * self.error
@@ -116,64 +104,30 @@ class PairedGain:
 
 
 def paired_gain(values: ArrayLike, rival: ArrayLike) -> PairedGain:
-    """Difference of two rows on the same splits, over the trials that both have.
-
-    Parameters
-    ----------
-    values, rival : array-like of shape (n_trials,)
-        Accuracies by trial; position k of both is the same split.
-
-    Returns
-    -------
-    PairedGain
-        Of `values` over `rival`; NaN and zero counts where no trial is shared.
-
-    Examples
-    --------
-    >>> gain = paired_gain([0.5, 0.7, 0.9], [0.4, 0.5, 0.6])
-    >>> round(gain.gain, 3), gain.trials, round(gain.p_above, 4)
-    (0.2, 3, 0.0371)
-    """
+    """Return the gain of accuracies by trial over others on the same splits."""
     return gain_of(np.asarray(values, float) - np.asarray(rival, float))
 
 
-def gain_of(
-    differences: ArrayLike, *, overlap: float = 0.0, resolution: float = 0.0
-) -> PairedGain:
+def gain_of(differences: ArrayLike, *, resolution: float = 0.0) -> PairedGain:
     """Return what the differences of a trial each say; missing ones are left out.
 
-    Parameters
-    ----------
-    differences : array-like of shape (n_trials,)
-        One number a trial.
-    overlap : float, default=0.0
-        Where trials are repeated hold-outs of the same labelled rows, the number of
-        test rows over that of training rows. The variance of the mean is then
-        ``(1 / n_trials + overlap)`` times that of a difference, for further repeats of
-        the same rows are no new data.
-    resolution : float, default=0.0
-        Least standard error of the mean. Of n rows that are tested, 1 / n is what one
-        of them more or less would change: that no repeat tells two rivals apart does
-        not say that they are equal to the last row.
-
-    References
-    ----------
-    Nadeau and Bengio, Inference for the generalization error, Machine Learning 52
-    (2003), doi:10.1023/A:1024068626366.
+    The standard error is `resolution` at least. Of n rows that are tested, 1 / n is
+    what one of them more or less would change: that no trial tells two rivals apart
+    does not say that they are equal to the last row.
     """
     found = present(differences)
-    gain = _gain_of_all(found, overlap, resolution)
+    gain = _gain_of_all(found, resolution)
     others = _without_outlier(found)
     if len(others) in (found.size, 0):
         return gain
-    rest = _gain_of_all(others, overlap, resolution)
+    rest = _gain_of_all(others, resolution)
     return replace(gain, one_decides=_words(gain) != _words(rest))
 
 
-def _gain_of_all(found: Floats, overlap: float, resolution: float) -> PairedGain:
+def _gain_of_all(found: Floats, resolution: float) -> PairedGain:
     mean, sd = mean_sd(found)
     losses = int(np.count_nonzero(found < -ZERO))
-    error = max(sd * (1 / max(found.size, 1) + overlap) ** 0.5, resolution)
+    error = max(sd * (1 / max(found.size, 1)) ** 0.5, resolution)
     least = float(found.min()) if found.size else math.nan
     return PairedGain(mean, error, losses, found.size, least, df=found.size - 1.0)
 
@@ -202,19 +156,6 @@ def mean_interval(values: ArrayLike, level: float = LEVEL) -> tuple[float, float
 
 
 def interval_note(trials: Iterable[int]) -> str:
-    """Return what a caption has to say of means whose intervals are missing.
-
-    Parameters
-    ----------
-    trials : iterable of int
-        How many each mean is of.
-
-    Examples
-    --------
-    >>> interval_note([10, 2])
-    ' Fewer than 3 trials have no interval.'
-    >>> interval_note([10, 0])
-    ''
-    """
+    """Return what a caption says of means of so many trials that lack an interval."""
     lacking = any(0 < number < INTERVAL_TRIALS for number in trials)
     return f" Fewer than {INTERVAL_TRIALS} trials have no interval." if lacking else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -23,7 +24,6 @@ __all__ = [
     "MEASURES",
     "Contest",
     "Rival",
-    "contests",
     "row_strata",
 ]
 
@@ -36,15 +36,8 @@ MEASURES = ACCURACY, BALANCED = ("accuracy", "balanced")
 class Rival:
     """What a method is compared with: the baseline, or itself in another state.
 
-    Attributes
-    ----------
-    key, name : str
-        Identifier of the baseline or of the state, and what it is called; `ALL_COLUMNS`
-        of the method without source that a bridged one is held against.
-    state : bool
-        Whether it is a state.
-    place : int
-        Position of its row in the summary.
+    `key` is that of the baseline or the state, or `ALL_COLUMNS` of the method without
+    source that a bridged one is held against; `place` is that of its row in a summary.
     """
 
     key: str
@@ -55,77 +48,58 @@ class Rival:
 
 @dataclass(frozen=True, eq=False)
 class Contest:
-    """A method against its rivals.
+    """A row of a summary against its rivals, the baseline first, then states in order.
 
-    Attributes
-    ----------
-    row : Row
-        The method.
-    place : int
-        Position of its row in the summary.
-    rivals : tuple of Rival
-        The baseline first, then source states in order.
-    summary : Summary
-        Scores of all rows, by trial.
-    by_row : RowScores or None
-        Scores by test row, for standard errors that hold for other rows as well; with
-        None those over trials stand.
+    A position beyond the tasks is the average over them. With scores by test row
+    standard errors hold for other rows as well; without them those over trials stand.
     """
 
-    row: Row
     place: int
-    rivals: tuple[Rival, ...]
     summary: Summary
     by_row: RowScores | None
 
-    def gains(self, at: int) -> dict[str, dict[str, PairedGain]]:
-        """Return the gains by measure and rival on a task, or on the average.
+    @cached_property
+    def row(self) -> Row:
+        """The row."""
+        return self.summary.rows[self.place]
 
-        Parameters
-        ----------
-        at : int
-            Position of the task; beyond them, the average over tasks.
-        """
-        return {
-            measure: {
-                rival.key: self._gain(rival, at, measure) for rival in self.rivals
-            }
-            for measure in MEASURES
-        }
+    @cached_property
+    def rivals(self) -> list[Rival]:
+        """Its rivals."""
+        return list(_rivals(self.summary, self.row))
+
+    def gains(self, at: int, measure: str) -> dict[str, PairedGain]:
+        """Return the gain by a measure over each rival at a position."""
+        return {rival.key: self._gain(rival, at, measure) for rival in self.rivals}
 
     def _gain(self, rival: Rival, at: int, measure: str) -> PairedGain:
-        summary = self.summary
-        name = "accuracy" if measure == ACCURACY else "class_accuracy"
-        _, values = summary.with_average(getattr(summary, name))
+        summary, balanced = self.summary, measure == BALANCED
+        scores = summary.class_accuracy if balanced else summary.accuracy
+        _, values = summary.with_average(scores)
         plain = paired_gain(values[self.place, at], values[rival.place, at])
         if self.by_row is None or not plain.trials:
             return plain
-        pair, balanced = (self.row, summary.rows[rival.place]), measure == BALANCED
-        return crossed_gain(row_strata(self.by_row, pair, self.tasks(at), balanced))
+        pair = self.row, summary.rows[rival.place]
+        tasks = summary.tasks[self._chosen(at)]
+        return crossed_gain(row_strata(self.by_row, pair, tasks, balanced))
 
-    def tasks(self, at: int) -> tuple[str, ...]:
+    def _chosen(self, at: int) -> slice:
         """Return the task at a position, beyond them all that are averaged."""
-        tasks = self.summary.tasks
-        return tasks if at >= len(tasks) else tasks[at : at + 1]
+        beyond = at >= len(self.summary.tasks)
+        return slice(None) if beyond else slice(at, at + 1)
 
     def collapsed(self, at: int) -> set[str]:
         """Return the rivals that no word compares with: too many fits collapsed.
 
-        These are the trials that both have, counted on the worse side.
+        Of the trials that both have, those of the worse side count.
         """
-        return {
-            rival.key
-            for rival in self.rivals
-            if self._collapsed_share(rival, at) > MOST_COLLAPSED
-        }
+        shares = {rival.key: self._collapsed_share(rival, at) for rival in self.rivals}
+        return {key for key, share in shares.items() if share > MOST_COLLAPSED}
 
     def _collapsed_share(self, rival: Rival, at: int) -> float:
-        summary, places = self.summary, (self.place, rival.place)
-        n_tasks = len(summary.tasks)
-        chosen = slice(None) if at >= n_tasks else slice(at, at + 1)
-        ours, theirs = (summary.accuracy[place][chosen] for place in places)
-        both = np.isfinite(ours - theirs)
-        sides = (summary.collapsed[place][chosen] for place in places)
+        places, chosen = [self.place, rival.place], self._chosen(at)
+        both = np.isfinite(self.summary.accuracy[places][:, chosen]).all(axis=0)
+        sides = self.summary.collapsed[places][:, chosen]
         most = max(float((side & both).sum()) for side in sides)
         return most / max(int(both.sum()), 1)
 
@@ -133,23 +107,10 @@ class Contest:
 def row_strata(
     by_row: RowScores, pair: tuple[Row, Row], tasks: Sequence[str], balanced: bool
 ) -> list[Stratum]:
-    """Return the differences of two rows of a table by target row, averaged over tasks.
+    """Return the gain of a row over another by target row, averaged over tasks.
 
-    Parameters
-    ----------
-    by_row : RowScores
-        Which target rows are predicted rightly.
-    pair : tuple of two Row
-        The rows of the table: the first one's gain over the second.
-    tasks : sequence of str
-        What is averaged.
-    balanced : bool
-        Whether classes weigh the same.
-
-    Returns
-    -------
-    list of Stratum
-        One for each target domain, or for each of its classes.
+    There is a stratum for each target domain, or for each of its classes where all
+    classes are to weigh the same (`balanced`).
     """
     found: dict[str, Floats] = {}
     classes = {}
@@ -167,16 +128,6 @@ def row_strata(
     if not balanced:
         return list(whole.values())
     return [s for k, part in whole.items() for s in by_class(part, classes[k])]
-
-
-def contests(
-    summary: Summary, rows: list[Row], by_row: RowScores | None
-) -> Iterator[Contest]:
-    """Yield a contest for each of some rows of a summary."""
-    for place, row in enumerate(summary.rows):
-        if row in rows:
-            rivals = tuple(_rivals(summary, row))
-            yield Contest(row, place, rivals, summary, by_row)
 
 
 def _rivals(summary: Summary, row: Row) -> Iterator[Rival]:

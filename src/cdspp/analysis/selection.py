@@ -15,25 +15,14 @@ from cdspp.analysis.answers import verdict_of
 from cdspp.analysis.curves import CurveScores, arrange_curves, value_text
 from cdspp.analysis.source_help import of_method, on_average, read_comparisons
 from cdspp.analysis.summary import Floats, accuracy_of, mean_sd, read_scores
-from cdspp.core.names import (
-    ALONE,
-    MAIN,
-    MATCHED,
-    REAL,
-    SELECTED,
-)
+from cdspp.core.names import ALONE, MAIN, MATCHED, REAL, SELECTED
 from cdspp.methods import method_class
 from cdspp.study.plan import CHOOSING, METHOD, BenchmarkPlan, Row
 from cdspp.study.settings import in_state
 
-__all__ = [
-    "SELECTION_COLUMNS",
-    "compare_selections",
-    "read_selections",
-    "without_grid",
-]
+__all__ = ["compare_selections", "read_selections", "without_grid"]
 
-SELECTION_COLUMNS = (
+_COLUMNS = (
     *("benchmark", "title", "method", "display_name", "state"),
     *("default", "selected", "hindsight", "hindsight_value", "chosen"),
     *("trials", "verdict", "selected_verdict"),
@@ -48,34 +37,23 @@ def compare_selections(
 ) -> pd.DataFrame:
     """Compare defaults with what was selected, and with the best in hindsight.
 
-    Parameters
-    ----------
-    scores : DataFrame
-        The score file of a benchmark.
-    plan : BenchmarkPlan
-        The benchmark.
-    comparisons : DataFrame
-        What `cdspp.analysis.source_help.compare_with_rivals` says of it.
-    outcomes : DataFrame
-        Of its fits (`cdspp.analysis.fit_records`).
-
-    Returns
-    -------
-    DataFrame
-        A row a method that selects, and source state (the real one and those without a
-        source): accuracies averaged over tasks and over the trials that all three
-        forms have. *Hindsight* is the value, of the curve over what is selected, whose
-        test accuracy is highest, which nobody can know; no verdict reads it.
+    Comparisons are those of `cdspp.analysis.source_help`, outcomes those of
+    `cdspp.analysis.fit_records`. The frame has a row a method that selects, and source
+    state (the real one and those without a source): accuracies averaged over tasks and
+    over the trials that all three forms have. *Hindsight* is the value, of the curve
+    over what is selected, whose test accuracy is highest, which nobody can know; no
+    verdict reads it.
     """
     curves = arrange_curves(scores, plan)
+    ran = {(row.setting, row.method) for row in plan.rows}
     records = [
         _record(scores, plan, row, state, curves, outcomes) | _words(comparisons, row)
         for row in plan.rows
         if row.kind == CHOOSING
         for state in (REAL, ALONE, MATCHED)
-        if _runs(plan, row, state)
+        if (in_state(SELECTED, state), row.method) in ran
     ]
-    return pd.DataFrame(records, columns=list(SELECTION_COLUMNS))
+    return pd.DataFrame(records, columns=list(_COLUMNS))
 
 
 def read_selections(
@@ -99,14 +77,6 @@ def without_grid(plan: BenchmarkPlan) -> list[str]:
     return [row.display_name for row in rows if row.method not in choosing]
 
 
-def _runs(plan: BenchmarkPlan, row: Row, state: str) -> bool:
-    """Whether a method selects in a state; without a source the twin does for it."""
-    return any(
-        other.setting == in_state(SELECTED, state) and other.method == row.method
-        for other in plan.rows
-    )
-
-
 def _record(
     scores: pd.DataFrame,
     plan: BenchmarkPlan,
@@ -119,8 +89,9 @@ def _record(
     rows = [replace(row, setting=name) for name in (in_state(MAIN, state), selected)]
     accuracy = accuracy_of(scores, rows, plan.tasks, plan.trials_asked)
     own = {"benchmark": plan.benchmark, "setting": selected, "method": row.method}
-    found = outcomes[(outcomes[list(own)] == own).all(axis=1)]
-    tried = {name for options in _options(found) for name in options}
+    told = outcomes[(outcomes[list(own)] == own).all(axis=1)]["selected"]
+    options = [each for each in told if isinstance(each, Mapping) and each]
+    tried = {name for each in options for name in each}
     along = dict(_along([c for c in curves if c.parameter in tried], row, state))
     default, chosen, *others = _shared([*accuracy.mean(axis=1), *along.values()])
     means = {v: float(x.mean()) for v, x in zip(along, others, strict=True) if len(x)}
@@ -135,7 +106,7 @@ def _record(
         "selected": mean_sd(chosen)[0],
         "hindsight": np.nan if best is None else means[best],
         "hindsight_value": "" if best is None else value_text(best),
-        "chosen": _counted(_options(found)),
+        "chosen": _counted(options),
         "trials": len(default),
     }
 
@@ -157,11 +128,6 @@ def _along(
                 yield from zip(curve.values, accuracy.mean(axis=0), strict=True)
 
 
-def _options(outcomes: pd.DataFrame) -> list[Mapping[str, Any]]:
-    """Return the options that trials selected, of those that did."""
-    return [o for o in outcomes["selected"] if isinstance(o, Mapping) and o]
-
-
 def _counted(chosen: Sequence[Mapping[str, Any]]) -> str:
     """Say how often each value was selected, in the order of the values."""
     found = Counter(", ".join(map(value_text, options.values())) for options in chosen)
@@ -170,8 +136,8 @@ def _counted(chosen: Sequence[Mapping[str, Any]]) -> str:
 
 def _words(comparisons: pd.DataFrame, row: Row) -> dict[str, str]:
     """Return the verdicts on the defaults and on what was selected."""
+    keys = {"verdict": row.method, "selected_verdict": row.key}
     if not method_class(row.method).uses_source:
-        return {"verdict": "", "selected_verdict": ""}
-    forms = (row.method, row.key)
-    words = [verdict_of(on_average(of_method(comparisons, key))) for key in forms]
-    return dict(zip(("verdict", "selected_verdict"), words, strict=True))
+        return dict.fromkeys(keys, "")
+    forms = {name: of_method(comparisons, key) for name, key in keys.items()}
+    return {name: verdict_of(on_average(form)) for name, form in forms.items()}

@@ -15,21 +15,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cdspp.analysis.paired import (
-    INTERVAL_TRIALS,
-    PairedGain,
-    gain_of,
-    paired_gain,
-)
-from cdspp.analysis.rivals import (
-    ACCURACY,
-    ALL_COLUMNS,
-    BALANCED,
-    MEASURES,
-    Contest,
-    Rival,
-    contests,
-)
+from cdspp.analysis.paired import INTERVAL_TRIALS, PairedGain, gain_of, paired_gain
+from cdspp.analysis.rivals import ALL_COLUMNS, MEASURES, Contest, Rival
 from cdspp.analysis.summary import mean_sd, summarise
 from cdspp.analysis.verdicts import (
     ALPHA,
@@ -49,11 +36,10 @@ from cdspp.core.wording import STATE_TITLES
 from cdspp.methods import method_class
 from cdspp.stages.artifacts import read_csv
 from cdspp.stages.row_scores import RowScores
-from cdspp.study.plan import BRIDGED, CHOOSING, METHOD, BenchmarkPlan, Row
+from cdspp.study.plan import BRIDGED, CHOOSING, METHOD, BenchmarkPlan
 
 __all__ = [
     "COMPARISON_COLUMNS",
-    "FEWEST_DOMAINS",
     "by_default",
     "by_task",
     "compare_with_rivals",
@@ -67,60 +53,34 @@ __all__ = [
 ]
 
 # Fewer target domains say nothing of others.
-FEWEST_DOMAINS = 4
+_FEWEST_DOMAINS = 4
 COMPARISON_COLUMNS = {
-    "benchmark": "str",
-    "title": "str",
-    "row": "str",
-    "display_name": "str",
-    "role": "str",
-    "bridge": "str",
-    "task": "str",
-    "rival": "str",
-    "rival_name": "str",
-    "state": "bool",
-    "accuracy": "float64",
-    "rival_accuracy": "float64",
-    "gain": "float64",
-    "low": "float64",
-    "high": "float64",
-    "p_above": "float64",
-    "p_below": "float64",
-    "losses": "int64",
-    "trials": "int64",
-    "least": "float64",
-    "one_decides": "bool",
-    "domain_low": "float64",
-    "domain_high": "float64",
-    "pair": "str",
-    "balanced_accuracy": "float64",
-    "rival_balanced_accuracy": "float64",
-    "balanced_gain": "float64",
-    "balanced_low": "float64",
-    "balanced_high": "float64",
-    "balanced_p_above": "float64",
-    "balanced_p_below": "float64",
-    "balanced_pair": "str",
-    "macro_f1": "float64",
-    "rival_macro_f1": "float64",
-    "verdict": "str",
-    "accuracy_verdict": "str",
-    "balanced_verdict": "str",
-    "p_helps": "float64",
-    "p_hurts": "float64",
-    "hardest": "str",
-    "detectable": "float64",
-    "balanced_p_helps": "float64",
-    "balanced_p_hurts": "float64",
+    name: kind
+    for kind, names in (
+        ("str", "benchmark title row display_name role bridge task rival rival_name"),
+        ("bool", "state"),
+        ("float64", "accuracy rival_accuracy gain low high p_above p_below"),
+        ("int64", "losses trials"),
+        ("float64", "least"),
+        ("bool", "one_decides"),
+        ("float64", "domain_low domain_high"),
+        ("str", "pair"),
+        ("float64", "balanced_accuracy rival_balanced_accuracy balanced_gain"),
+        ("float64", "balanced_low balanced_high balanced_p_above balanced_p_below"),
+        ("str", "balanced_pair"),
+        ("float64", "macro_f1 rival_macro_f1"),
+        ("str", "verdict accuracy_verdict balanced_verdict"),
+        ("float64", "p_helps p_hurts"),
+        ("str", "hardest"),
+        ("float64", "detectable balanced_p_helps balanced_p_hurts"),
+    )
+    for name in names.split()
 }
-
-
-_OF_GAIN = (
-    *("gain", "low", "high", "p_above", "p_below"),
-    *("losses", "trials", "least", "one_decides"),
-)
-_OF_BALANCED = ("gain", "low", "high", "p_above", "p_below")
-_OF_VERDICT = ("p_helps", "p_hurts", "hardest", "detectable")
+# What is said of a gain and of a verdict; of balanced accuracy as well, then of
+# accuracy alone.
+_OF_GAIN = ("gain", "low", "high", "p_above", "p_below")
+_OF_ACCURACY = ("losses", "trials", "least", "one_decides")
+_OF_VERDICT = ("p_helps", "p_hurts")
 
 
 def compare_with_rivals(
@@ -128,38 +88,24 @@ def compare_with_rivals(
 ) -> pd.DataFrame:
     """Compare every method with the baseline and with itself in other source states.
 
-    Parameters
-    ----------
-    scores : DataFrame
-        The score file of a benchmark.
-    plan : BenchmarkPlan
-        What ran; informed methods and the baseline are left out.
-    by_row : RowScores, optional
-        Which test rows each fit predicts rightly. Without it standard errors are over
-        trials alone, and hold for other labelled samples of the same rows.
+    Informed methods and controls are left out. Without scores by test row standard
+    errors are over trials alone, and hold for other labelled samples of the same rows.
 
-    Returns
-    -------
-    DataFrame
-        A row a method, task and rival, the average over tasks last (where there are
-        several): mean accuracies, the paired gain with its 95 % interval, one-sided p
-        values, trials lost and shared, the least gain of a trial and whether one trial
-        decides the test; the word of the pair; the same of balanced accuracy; and the
-        verdict on the task, which is the same in all its rows. The average over tasks
-        also has the interval over the means of target domains (`domain_low`,
-        `domain_high`), where there are `FEWEST_DOMAINS` of them and `INTERVAL_TRIALS`
-        trials.
+    The frame has a row a method, task and rival, the average over tasks last (where
+    there are several): mean accuracies, the paired gain with its 95 % interval,
+    one-sided p values, trials lost and shared, the least gain of a trial and whether
+    one trial decides the test; the word of the pair; the same of balanced accuracy; and
+    the verdict on the task, which is the same in all its rows. The average over tasks
+    also has the interval over the means of target domains (`domain_low`,
+    `domain_high`), where there are four of them and `INTERVAL_TRIALS` trials.
     """
     summary = summarise(scores, plan, plan.rows)
-    shown = [row for row in plan.rows if _is_asked(row)]
-    found = contests(summary, shown, by_row)
-    return _typed([record for contest in found for record in _records(contest)])
-
-
-def _is_asked(row: Row) -> bool:
-    """Whether a row is compared: it has a source, and is not informed or a control."""
-    asked = row.kind in (METHOD, BRIDGED, CHOOSING)
-    return asked and method_class(row.method).uses_source
+    records: list[dict[str, Any]] = []
+    for place, row in enumerate(plan.rows):
+        asked = row.kind in (METHOD, BRIDGED, CHOOSING)
+        if asked and method_class(row.method).uses_source:
+            records += _records(Contest(place, summary, by_row))
+    return _typed(records)
 
 
 def no_comparisons() -> pd.DataFrame:
@@ -214,12 +160,9 @@ def rivals_of(groups: Iterable[pd.DataFrame]) -> dict[str, str]:
     for group in groups:
         pairs = group.drop_duplicates("rival")
         found |= dict(zip(pairs["rival"], pairs["rival_name"], strict=True))
-    others = {
-        key: name
-        for key, name in found.items()
-        if key not in STATE_TITLES and key != ALL_COLUMNS
-    }
-    return others | {k: name for k, name in STATE_TITLES.items() if k in found}
+    found.pop(ALL_COLUMNS, None)
+    others = {key: name for key, name in found.items() if key not in STATE_TITLES}
+    return others | {key: name for key, name in STATE_TITLES.items() if key in found}
 
 
 def on_average(comparisons: pd.DataFrame) -> pd.DataFrame:
@@ -231,14 +174,9 @@ def on_average(comparisons: pd.DataFrame) -> pd.DataFrame:
 def matrix(comparisons: pd.DataFrame, *, corrected: bool) -> pd.DataFrame:
     """Return the averages over tasks of all methods of a benchmark.
 
-    Parameters
-    ----------
-    comparisons : DataFrame
-        What `compare_with_rivals` returned.
-    corrected : bool
-        Whether words are corrected for the number of methods: *undecided* where one
-        does not outlast Holm's correction. Those with a bridge are counted apart, so
-        that they change no word on the others.
+    Words may be corrected for the number of methods: *undecided* where one does not
+    outlast Holm's correction. Methods with a bridge are counted apart, so that they
+    change no word on the others.
     """
     parts = [on_average(part) for _, part in comparisons.groupby("row", sort=False)]
     found = pd.concat(parts, ignore_index=True) if parts else no_comparisons()
@@ -277,56 +215,58 @@ def _correct(
 
 def _records(contest: Contest) -> Iterator[dict[str, Any]]:
     """Yield what is said of a method and each rival, task by task."""
-    summary, plan = contest.summary, contest.summary.plan
+    summary, row = contest.summary, contest.row
+    plan, margin = summary.plan, summary.plan.margin / 100
     tasks, _ = summary.with_average(summary.accuracy)
-    gains = [contest.gains(at) for at in range(len(tasks))]
-    collapsed = [contest.collapsed(at) for at in range(len(tasks))]
-    judged = {measure: _judged(contest, gains, measure) for measure in MEASURES}
-    for at, rival in product(range(len(tasks)), contest.rivals):
-        pairs = {
-            measure: COLLAPSED
-            if rival.key in collapsed[at]
-            else judge_pair(gains[at][measure][rival.key], _margin(plan))
-            for measure in MEASURES
-        }
-        gain, balanced = (gains[at][measure][rival.key] for measure in MEASURES)
-        verdict, other = (judged[measure][at] for measure in MEASURES)
+    places = range(len(tasks))
+    collapsed = [contest.collapsed(at) for at in places]
+    gains = [[contest.gains(at, measure) for at in places] for measure in MEASURES]
+    judged = [_judged(contest, each, collapsed) for each in gains]
+    for at, rival in product(places, contest.rivals):
+        gain, balanced = both = [each[at][rival.key] for each in gains]
+        verdict, other = (each[at] for each in judged)
+        fallen = rival.key in collapsed[at]
+        pairs = [COLLAPSED if fallen else judge_pair(each, margin) for each in both]
         yield {
             "benchmark": plan.benchmark,
             "title": plan.title,
-            "row": contest.row.key,
-            "display_name": contest.row.display_name + contest.row.marks,
-            "role": contest.row.role,
-            "bridge": contest.row.bridge,
+            "row": row.key,
+            "display_name": row.display_name + row.marks,
+            "role": row.role,
+            "bridge": row.bridge,
             "task": tasks[at],
             "rival": rival.key,
             "rival_name": rival.name,
             "state": rival.state,
             **_means(contest, rival, at),
-            **{name: getattr(gain, name) for name in _OF_GAIN},
+            **_told(gain, (*_OF_GAIN, *_OF_ACCURACY)),
             **_over_domains(contest, rival, gain, tasks[at]),
-            "pair": pairs[ACCURACY],
-            **{f"balanced_{name}": getattr(balanced, name) for name in _OF_BALANCED},
-            "balanced_pair": pairs[BALANCED],
+            "pair": pairs[0],
+            **_told(balanced, _OF_GAIN, "balanced_"),
+            "balanced_pair": pairs[1],
             "verdict": agreed(verdict.word, other.word),
             "accuracy_verdict": verdict.word,
             "balanced_verdict": other.word,
-            **{name: getattr(verdict, name) for name in _OF_VERDICT},
-            **{f"balanced_{name}": getattr(other, name) for name in _OF_VERDICT[:2]},
+            **_told(verdict, (*_OF_VERDICT, "hardest", "detectable")),
+            **_told(other, _OF_VERDICT, "balanced_"),
         }
+
+
+def _told(of: object, names: Sequence[str], prefix: str = "") -> dict[str, Any]:
+    return {prefix + name: getattr(of, name) for name in names}
 
 
 def _judged(
     contest: Contest,
-    gains: Sequence[Mapping[str, Mapping[str, PairedGain]]],
-    measure: str,
+    gains: Sequence[Mapping[str, PairedGain]],
+    collapsed: Sequence[set[str]],
 ) -> list[Verdict]:
     """Judge the tasks together, and the average over them alone."""
     plan, bridged = contest.summary.plan, bool(contest.row.bridge)
     states = [rival.key for rival in contest.rivals if rival.state or bridged]
-    asked = [{state: gain[measure][state] for state in states} for gain in gains]
-    silent = [bool(set(states) & contest.collapsed(at)) for at in range(len(asked))]
-    n_tasks, margin = len(plan.tasks), _margin(plan)
+    asked = [{state: gain[state] for state in states} for gain in gains]
+    silent = [not fallen.isdisjoint(states) for fallen in collapsed]
+    n_tasks, margin = len(plan.tasks), plan.margin / 100
     return [
         *judge_tasks(asked[:n_tasks], margin=margin, collapsed=silent[:n_tasks]),
         *judge_tasks(asked[n_tasks:], margin=margin, collapsed=silent[n_tasks:]),
@@ -336,11 +276,9 @@ def _judged(
 def _means(contest: Contest, rival: Rival, at: int) -> dict[str, float]:
     """Return the means over trials of both sides, by all measures."""
     summary, found = contest.summary, {}
-    for name, values in {
-        "accuracy": summary.accuracy,
-        "balanced_accuracy": summary.class_accuracy,
-        "macro_f1": summary.macro_f1,
-    }.items():
+    measures = summary.accuracy, summary.class_accuracy, summary.macro_f1
+    names = ("accuracy", "balanced_accuracy", "macro_f1")
+    for name, values in zip(names, measures, strict=True):
         of_tasks = summary.with_average(values)[1][:, at]
         found[name] = mean_sd(of_tasks[contest.place])[0]
         found[f"rival_{name}"] = mean_sd(of_tasks[rival.place])[0]
@@ -350,24 +288,18 @@ def _means(contest: Contest, rival: Rival, at: int) -> dict[str, float]:
 def _over_domains(
     contest: Contest, rival: Rival, gain: PairedGain, task: str
 ) -> dict[str, float]:
-    """Return the interval over target domains of an average; NaN elsewhere."""
-    known = task == AVERAGE and gain.trials >= INTERVAL_TRIALS
-    domains = _domain_gain(contest, rival) if known else None
-    low, high = (np.nan, np.nan) if domains is None else domains.interval()
+    """Return the interval of an average over the means of target domains.
+
+    It is NaN elsewhere, and with too few domains or trials.
+    """
+    summary, low, high = contest.summary, np.nan, np.nan
+    if task == AVERAGE and gain.trials >= INTERVAL_TRIALS:
+        means: dict[str, list[float]] = {}
+        for at, name in enumerate(summary.tasks):
+            ours, theirs = summary.accuracy[[contest.place, rival.place], at]
+            of_task = paired_gain(ours, theirs).gain
+            means.setdefault(name.partition("_")[2], []).append(of_task)
+        found = gain_of([float(np.mean(each)) for each in means.values()])
+        if found.trials >= _FEWEST_DOMAINS:
+            low, high = found.interval()
     return {"domain_low": low, "domain_high": high}
-
-
-def _domain_gain(contest: Contest, rival: Rival) -> PairedGain | None:
-    """Return the mean gain over target domains; None where they are too few."""
-    summary = contest.summary
-    means: dict[str, list[float]] = {}
-    for at, task in enumerate(summary.tasks):
-        ours, theirs = summary.accuracy[[contest.place, rival.place], at]
-        gain = paired_gain(ours, theirs)
-        means.setdefault(task.partition("_")[2], []).append(gain.gain)
-    found = gain_of([float(np.mean(each)) for each in means.values()])
-    return found if found.trials >= FEWEST_DOMAINS else None
-
-
-def _margin(plan: BenchmarkPlan) -> float:
-    return plan.margin / 100

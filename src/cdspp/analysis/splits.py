@@ -19,18 +19,7 @@ _ROLES = ("source", "target")
 
 
 def read_splits(paths: Iterable[str | os.PathLike[str]]) -> Splits:
-    """Read splits by role and domain, their blocks one after the other.
-
-    Parameters
-    ----------
-    paths : iterable of path
-        ``.../<role>/<domain>/<block>.parquet``.
-
-    Raises
-    ------
-    DataError
-        A path is not that of a split.
-    """
+    """Read ``.../<role>/<domain>/<block>.parquet`` by role and domain, in one frame."""
     blocks: dict[tuple[str, str], list[pd.DataFrame]] = {}
     for path in map(Path, paths):
         role, domain = path.parent.parts[-2:]
@@ -44,13 +33,7 @@ def read_splits(paths: Iterable[str | os.PathLike[str]]) -> Splits:
 
 
 def split_of(splits: Splits, role: str, domain: str) -> pd.DataFrame:
-    """Return the splits of a domain in a role.
-
-    Raises
-    ------
-    DataError
-        There are none.
-    """
+    """Return the splits of a domain in a role; DataError where there are none."""
     if (role, domain) not in splits:
         known = ", ".join(name for kind, name in splits if kind == role) or "none"
         raise DataError(

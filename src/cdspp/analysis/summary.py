@@ -31,7 +31,6 @@ __all__ = [
     "present",
     "read_scores",
     "read_summaries",
-    "read_summary",
     "score_files",
     "summarise",
     "with_average",
@@ -40,27 +39,14 @@ __all__ = [
 Floats = NDArray[np.float64]
 # Where more than this share of trials has collapsed, a row says nothing.
 MOST_COLLAPSED = 0.1
+_BY_ROW = "accuracy", "class_accuracy", "macro_f1", "by_iteration", "collapsed"
 
 
 def mean_sd(values: ArrayLike) -> tuple[float, float]:
-    """Mean and standard deviation over trials, missing trials (NaN) left out.
+    """Return mean and standard deviation over trials, missing trials (NaN) left out.
 
     The deviation divides by n - 1, as MATLAB's ``std`` and so the paper's tables do.
-
-    Parameters
-    ----------
-    values : array-like of shape (n_trials,)
-        One number a trial.
-
-    Returns
-    -------
-    mean, sd : float
-        NaN where undefined: the mean of no trial, the deviation of fewer than two.
-
-    Examples
-    --------
-    >>> mean_sd([1.0, 2.0, 3.0, float("nan")])
-    (2.0, 1.0)
+    NaN stands for the mean of no trial, and for the deviation of fewer than two.
     """
     found = present(values)
     mean = float(found.mean()) if found.size else float("nan")
@@ -82,17 +68,10 @@ def n_present(values: ArrayLike) -> int:
 def with_average(
     tasks: tuple[str, ...], values: Floats
 ) -> tuple[tuple[str, ...], Floats]:
-    """Append the average over tasks, per trial, where there are several tasks.
+    """Append the average over tasks to values by row, task and trial, if several.
 
     A trial counts only where every task has it: an average over fewer tasks would be a
     different quantity.
-
-    Parameters
-    ----------
-    tasks : tuple of str
-        Tasks in table order.
-    values : ndarray of shape (n_rows, n_tasks, ...)
-        By row and task.
     """
     if len(tasks) < 2:
         return tasks, values
@@ -104,23 +83,10 @@ def with_average(
 class Summary:
     """Scores of one benchmark, dense; NaN where a cell is missing or failed.
 
-    Attributes
-    ----------
-    plan : BenchmarkPlan
-        The benchmark.
-    rows : tuple of Row
-        Rows of the plan, in its order.
-    tasks : tuple of str
-        Tasks in table order.
-    iterations : ndarray of shape (n_iterations,)
-        The iterations that occur anywhere.
-    accuracy, class_accuracy, macro_f1 : ndarray of shape (n_rows, n_tasks, n_trials)
-        At the last iteration; `class_accuracy`, the balanced accuracy, and `macro_f1`
-        are means over classes.
-    by_iteration : ndarray of shape (n_rows, n_tasks, n_trials, n_iterations)
-        Accuracy at every iteration.
-    collapsed : ndarray of bool of shape (n_rows, n_tasks, n_trials)
-        Whether the fit has collapsed; False where a cell is missing or failed.
+    Arrays are by row, task and trial, in the order of the plan, at the last iteration;
+    `by_iteration` has the accuracy at each of the `iterations` that occur anywhere.
+    `class_accuracy`, the balanced accuracy, and `macro_f1` are means over classes.
+    `collapsed` is False where a cell is missing or failed.
     """
 
     plan: BenchmarkPlan
@@ -134,13 +100,10 @@ class Summary:
     collapsed: NDArray[np.bool_]
 
     def place(self, role: str) -> int | None:
-        """Position of the method of the main run with this role, None without one."""
-        found = (
-            place
-            for place, row in enumerate(self.rows)
-            if row.role == role and row.setting == MAIN
-        )
-        return next(found, None)
+        """Return the place of the main run's method of a role, None without one."""
+        wanted = (role, MAIN)
+        roles = [(row.role, row.setting) for row in self.rows]
+        return roles.index(wanted) if wanted in roles else None
 
     def with_average(self, values: Floats) -> tuple[tuple[str, ...], Floats]:
         """Return tasks and `values` of rows by tasks, the average appended."""
@@ -148,10 +111,7 @@ class Summary:
 
     def collapsed_share(self, row: int, task: str) -> float:
         """Return the share of a row's trials that collapsed, on a task or on all."""
-        chosen = slice(None)
-        if task in self.tasks:
-            place = self.tasks.index(task)
-            chosen = slice(place, place + 1)
+        chosen = [task not in self.tasks or task == other for other in self.tasks]
         ran = np.isfinite(self.accuracy[row, chosen])
         return float(self.collapsed[row, chosen][ran].mean()) if ran.any() else 0.0
 
@@ -166,35 +126,18 @@ class Summary:
     def of_rows(self, places: Iterable[int]) -> Summary:
         """Keep the rows at these places."""
         kept = list(places)
-        return replace(
-            self,
-            rows=tuple(self.rows[i] for i in kept),
-            accuracy=self.accuracy[kept],
-            class_accuracy=self.class_accuracy[kept],
-            macro_f1=self.macro_f1[kept],
-            by_iteration=self.by_iteration[kept],
-            collapsed=self.collapsed[kept],
-        )
+        rows = tuple(self.rows[i] for i in kept)
+        arrays = {name: getattr(self, name)[kept] for name in _BY_ROW}
+        return replace(self, rows=rows, **arrays)
 
     def iterative(self) -> list[int]:
-        """Positions of the rows with more than one iteration somewhere."""
+        """Return the places of the rows with more than one iteration somewhere."""
         seen = np.isfinite(self.by_iteration).sum(axis=3)
         return [row for row in range(len(self.rows)) if (seen[row] > 1).any()]
 
 
 def score_files(folder: Path) -> list[Path]:
-    """Return the score files of a study, in the order of their names.
-
-    Parameters
-    ----------
-    folder : Path
-        ``results/<study>``.
-
-    Raises
-    ------
-    DataError
-        There are none.
-    """
+    """Return the score files of ``results/<study>`` by name; DataError without any."""
     files = sorted(folder.glob("scores/[!.]*.parquet"))
     if not files:
         raise DataError(
@@ -209,42 +152,26 @@ def read_scores(path: str | os.PathLike[str]) -> pd.DataFrame:
     return read_frame(path, SCORE_COLUMNS)
 
 
-def read_summary(scores: str | os.PathLike[str], plan: BenchmarkPlan) -> Summary:
-    """Read a score file and arrange it by the rows that `plan` shows."""
-    return summarise(read_scores(scores), plan)
-
-
 def read_summaries(
     scores: Sequence[str | os.PathLike[str]], plans: Sequence[BenchmarkPlan]
 ) -> list[Summary]:
     """Read the score files of several benchmarks, in the order of their plans."""
-    return [read_summary(*pair) for pair in zip(scores, plans, strict=True)]
+    pairs = zip(map(read_scores, scores), plans, strict=True)
+    return [summarise(*pair) for pair in pairs]
 
 
 def summarise(
     scores: pd.DataFrame, plan: BenchmarkPlan, rows: Sequence[Row] | None = None
 ) -> Summary:
-    """Arrange scores as dense arrays in the order of a plan.
+    """Arrange a score file by the rows that a plan shows, or by other ones.
 
-    Parameters
-    ----------
-    scores : DataFrame
-        A score file. Cells that are not in the plan are ignored.
-    plan : BenchmarkPlan
-        The benchmark.
-    rows : sequence of Row, optional
-        Rows to arrange in place of those that the plan shows.
-
-    Returns
-    -------
-    Summary
-        With NaN for every cell that is missing or failed.
+    Cells that are not among them are ignored.
     """
     chosen = plan.shown_rows if rows is None else tuple(rows)
     good = _placed(scores, chosen, plan.tasks)
     iterations, step = np.unique(good["iteration"], return_inverse=True)
     asked = [row.trials_asked for row in chosen]
-    n_trials = max([1, *asked, *(good["trial"]).tolist()])
+    n_trials = max([1, *asked, *good["trial"].tolist()])
     shape = (len(chosen), len(plan.tasks), n_trials)
     by_iteration = np.full((*shape, len(iterations)), np.nan)
     by_iteration[(*_cells(good), step)] = good["accuracy"]
@@ -266,16 +193,7 @@ def accuracy_of(
 ) -> Floats:
     """Return accuracies of rows by tasks by the first `n_trials` trials.
 
-    Parameters
-    ----------
-    scores : DataFrame
-        A score file.
-    rows : sequence of Row
-        Whose; at the last iteration of each trial.
-    tasks : sequence of str
-        Where.
-    n_trials : int
-        Number of trials; NaN where one is missing or failed.
+    They are those of the last iteration; NaN where a trial is missing or failed.
     """
     good = _placed(scores, rows, tasks)
     shape = (len(rows), len(tasks), n_trials)

@@ -10,28 +10,13 @@ import pandas as pd
 from cdspp.core.names import MAIN, REFERENCE
 from cdspp.study.plan import BenchmarkPlan
 
-__all__ = [
-    "TIMED_TRIALS",
-    "measure_times",
-]
-
+__all__ = ["TIMED_TRIALS", "measure_times"]
 
 TIMED_TRIALS = 3  # that the seconds are told for, as the paper does
 _COLUMNS = (
-    "benchmark",
-    "title",
-    "row",
-    "display_name",
-    "supervised",
-    "shortened",
-    "seconds",
-    "ratio",
-    "trials",
-    "failed",
-    "tasks",
-    "n_tasks",
-    "paper_seconds",
-    "paper_ratio",
+    *("benchmark", "title", "row", "display_name", "supervised", "shortened"),
+    *("seconds", "ratio", "trials", "failed", "tasks", "n_tasks"),
+    *("paper_seconds", "paper_ratio"),
 )
 
 
@@ -42,23 +27,14 @@ def measure_times(
 ) -> pd.DataFrame:
     """Return the time of every method on every benchmark, in table order.
 
-    Parameters
-    ----------
-    outcomes : DataFrame
-        Of the fits (`cdspp.analysis.fit_records`); those of the setting ``main`` count.
-    plans : sequence of BenchmarkPlan
-        The benchmarks.
-    printed : mapping, optional
-        Seconds that are printed elsewhere, by benchmark and display name of a method.
+    Outcomes are those of `cdspp.analysis.fit_records`, of which the setting ``main``
+    counts; `printed` has seconds by benchmark and display name of a method.
 
-    Returns
-    -------
-    DataFrame
-        By benchmark and row: processor `seconds` of three trials over all tasks, from
-        the mean of all that ran (NaN unless every task ran), and their `ratio` to those
-        of the reference; `trials` measured in every task that ran; trials that
-        `failed`, over all tasks; `tasks` with a measured trial, of `n_tasks`; what is
-        printed elsewhere.
+    The frame has by benchmark and row: processor `seconds` of three trials over all
+    tasks, from the mean of all that ran (NaN unless every task ran), and their `ratio`
+    to those of the reference; `trials` measured in every task that ran; trials that
+    `failed`, over all tasks; `tasks` with a measured trial, of `n_tasks`; what is
+    printed elsewhere.
     """
     main = outcomes[outcomes["setting"] == MAIN]
     found = [

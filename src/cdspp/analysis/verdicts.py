@@ -24,6 +24,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -51,6 +52,8 @@ __all__ = [
     "judge_tasks",
 ]
 
+Gains: TypeAlias = Mapping[str, PairedGain]  # of the real source, over each state
+
 HELPS, HURTS, EQUAL, UNDECIDED = "helps", "hurts", "equal", "undecided"
 DEPENDS = "depends on the measure"
 STATEMENTS = (HELPS, HURTS, EQUAL, UNDECIDED, DEPENDS)
@@ -77,17 +80,10 @@ RULE = (
 class Verdict:
     """What is said of a task, or of the average over tasks.
 
-    Attributes
-    ----------
-    word : str
-        One of `STATEMENTS`, or why there is none: `TOO_FEW`, `COLLAPSED`, `NOT_ASKED`.
-    p_helps, p_hurts : float
-        Holm's p values; NaN where not tested.
-    hardest : str
-        The state over which the gain is least sure; empty where not tested.
-    detectable : float
-        The mean gain over every state that would be called *helps* with `POWER`, did
-        trials and rows spread as they do.
+    The word is one of `STATEMENTS`, or why there is none: `TOO_FEW`, `COLLAPSED`,
+    `NOT_ASKED`. P values are Holm's. `hardest` is the state over which the gain is
+    least sure, `detectable` the mean gain over every state that would be called *helps*
+    with `POWER`, did trials and rows spread as they do.
     """
 
     word: str
@@ -98,32 +94,19 @@ class Verdict:
 
 
 def judge_tasks(
-    tasks: Sequence[Mapping[str, PairedGain]],
-    *,
-    margin: float,
-    collapsed: Sequence[bool] = (),
+    tasks: Sequence[Gains], *, margin: float, collapsed: Sequence[bool] = ()
 ) -> list[Verdict]:
-    """Judge the tasks of a benchmark together.
+    """Judge the tasks of a benchmark together, each by its gains over source states.
 
-    Parameters
-    ----------
-    tasks : sequence of mapping
-        By task, the gain of the real source over each state.
-    margin : float
-        Largest gain, as a fraction, that still counts as equal.
-    collapsed : sequence of bool, optional
-        By task, whether fits have collapsed; none by default.
-
-    Returns
-    -------
-    list of Verdict
-        One a task. The average over tasks is judged as one task of its own.
+    Gains within the margin, a fraction, count as equal. The average over tasks is
+    judged as one task of its own.
     """
     fallen = collapsed or [False] * len(tasks)
     silent = [_silence(*pair) for pair in zip(tasks, fallen, strict=True)]
     asked = [task for task, word in zip(tasks, silent, strict=True) if not word]
     helps = holm([max(gain.p_above for gain in task.values()) for task in asked])
-    hurts = holm([_p_hurts(task) for task in asked])
+    below = [[gain.p_below for gain in _without(task)] for task in asked]
+    hurts = holm([max(values, default=1.0) for values in below])
     found = iter(
         _verdict(*each, margin, len(asked))
         for each in zip(asked, helps, hurts, strict=True)
@@ -139,11 +122,7 @@ def agreed(word: str, balanced: str) -> str:
 def judge_pair(gain: PairedGain, margin: float) -> str:
     """Judge one gain alone, by the same tests: the cell of a matrix.
 
-    Returns
-    -------
-    str
-        `HELPS` (better than this state), `HURTS` (worse), `EQUAL`, `UNDECIDED` or
-        `TOO_FEW`.
+    Here `HELPS` is better than this state, and `HURTS` worse.
     """
     if gain.trials < MIN_TRIALS:
         return TOO_FEW
@@ -155,13 +134,7 @@ def judge_pair(gain: PairedGain, margin: float) -> str:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Correct p values for their number by Holm's step-down procedure.
-
-    Examples
-    --------
-    >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])]
-    [0.03, 0.06, 0.06]
-    """
+    """Correct p values for their number by Holm's step-down procedure."""
     values = np.asarray(p_values, dtype=float)
     order = np.argsort(values, kind="stable")
     steps = values[order] * np.arange(len(values), 0, -1)
@@ -170,7 +143,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return [float(value) for value in corrected]
 
 
-def _silence(task: Mapping[str, PairedGain], collapsed: bool) -> str:
+def _silence(task: Gains, collapsed: bool) -> str:
     """Return why nothing is said of a task; empty where something is."""
     if not task:
         return NOT_ASKED
@@ -179,21 +152,13 @@ def _silence(task: Mapping[str, PairedGain], collapsed: bool) -> str:
     return COLLAPSED if collapsed else ""
 
 
-def _without(task: Mapping[str, PairedGain]) -> list[PairedGain]:
+def _without(task: Gains) -> list[PairedGain]:
     """Return the gains over the states without a source that were run."""
     return [task[state] for state in WITHOUT_SOURCE if state in task]
 
 
-def _p_hurts(task: Mapping[str, PairedGain]) -> float:
-    return max((gain.p_below for gain in _without(task)), default=1.0)
-
-
 def _verdict(
-    task: Mapping[str, PairedGain],
-    p_helps: float,
-    p_hurts: float,
-    margin: float,
-    n_tasks: int,
+    task: Gains, p_helps: float, p_hurts: float, margin: float, n_tasks: int
 ) -> Verdict:
     hardest = max(task, key=lambda state: (task[state].p_above, -task[state].gain))
     detectable = max(

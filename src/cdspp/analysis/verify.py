@@ -4,48 +4,42 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from cdspp.analysis.digests import REPORT, changed_files, read_digests
-from cdspp.analysis.fit_inputs import FitInputs
 from cdspp.analysis.fit_records import mixed_versions
 from cdspp.analysis.summary import read_scores, score_files
 from cdspp.core.errors import DataError
-from cdspp.core.names import FitKey, fit_key, trials_of_block
+from cdspp.core.names import UNLABELLED_ROLE, FitKey, fit_key, trials_of_block
+from cdspp.core.provenance import file_digest, ids_digest
 from cdspp.core.wording import counted
-from cdspp.stages.artifacts import SCORE_COLUMNS
+from cdspp.stages.artifacts import SCORE_COLUMNS, SPLIT_COLUMNS, labels_by_id, read_rows
 from cdspp.stages.expected import Expected, ExpectedFits
-from cdspp.stages.fit_files import read_fit
+from cdspp.stages.fit_files import FitFile, read_fit
 from cdspp.stages.score import score_fit
 
 __all__ = ["Verified", "verify"]
 
 Trial = tuple[str, str, str, int]  # setting, task, method, trial
 Rows = list[tuple[Any, ...]]
+Files = Mapping[str, Path]  # by digest
 
+# The files that every fit reads.
+READ = ("source_features", "target_features", "source_split", "target_split")
 # What a report names, as it lies in the folder of the study.
-MADE = {
-    "tables": "tables/[!.]*",
-    "figures": "figures/[!.]*",
-    "timings": "timings/[!.]*",
-    "predictions": "predictions/*/*/[!.]*",
-}
+MADE = {name: f"{name}/[!.]*" for name in ("tables", "figures", "timings")}
+MADE["predictions"] = "predictions/*/*/[!.]*"
 
 
 @dataclass(frozen=True)
 class Verified:
-    """What was found.
-
-    Attributes
-    ----------
-    faults : tuple of str
-        What differs, a sentence or two each.
-    told : str
-        One line: what was checked, and with which result.
-    """
+    """What differs, a sentence or two each, and one line on what was checked."""
 
     faults: tuple[str, ...]
     told: str
@@ -53,18 +47,9 @@ class Verified:
 
 @dataclass
 class _Fits:
-    """What the fits of a benchmark give.
+    """What the fits of a benchmark give: rows of scores by trial, and their records.
 
-    Attributes
-    ----------
-    rows : mapping
-        By fit, the rows of scores that it gives, by trial.
-    records : mapping
-        By fit, what its record says.
-    doubtful : set
-        The trials of fits that are refused.
-    faults : list of str
-        Why they are.
+    `doubtful` are the trials of fits that are refused, `faults` say why they are.
     """
 
     rows: dict[FitKey, dict[Trial, Rows]] = field(default_factory=dict)
@@ -76,27 +61,18 @@ class _Fits:
 def verify(
     folder: str | os.PathLike[str], expected: Mapping[str, Expected] | None = None
 ) -> Verified:
-    """Compare the files of a study with each other.
+    """Compare the files of ``results/<study>`` with each other.
 
     Fits are checked against their records, their paths, and the features and splits
-    beside them; scores against fits and labels; and all that the report rests on and
+    in ``results``; scores against fits and labels; and all that the report rests on and
     shows, tables and figures among it, against the digests that it states. Fits of
-    settings that the study no longer has are checked too, and counted apart.
-
-    Parameters
-    ----------
-    folder : path
-        ``results/<study>``; features and labels are expected beside it, in
-        ``results/features`` and ``results/labels``.
-    expected : mapping of str to Expected, optional
-        By benchmark, what fits have to be made of; paths refer to the working folder.
-
-    Raises
-    ------
-    DataError
-        The folder has no scores.
+    settings that the study no longer has are checked too, and counted apart. `expected`
+    tells by benchmark what fits have to be made of; its paths refer to the working
+    folder. A folder without scores is a DataError.
     """
-    root = _named(Path(folder))
+    root = Path(folder)
+    if root.name in ("", ".."):  # such as ``.``, which is not the folder's name
+        root = root.resolve()
     files = score_files(root)
     stated = read_digests(root / REPORT)
     changed = dict(changed_files(root, stated))
@@ -105,8 +81,7 @@ def verify(
     jobs: list[Mapping[str, Any]] = []
     for file in files:
         fits = _read_fits(root, file.stem, changed, stated)
-        faults += _unexpected(fits, (expected or {}).get(file.stem))
-        faults += fits.faults
+        faults += [*_unexpected(fits, (expected or {}).get(file.stem)), *fits.faults]
         n_fits += len(fits.rows)
         n_trials += sum(map(len, fits.rows.values()))
         try:
@@ -121,8 +96,7 @@ def verify(
         faults += _score_faults(file, fits, used, found)
     # What everything else rests on comes first.
     first = (f"{path}: {told}." for path, told in changed.items())
-    mixed = filter(None, [mixed_versions(jobs)])
-    faults = list(dict.fromkeys([*first, *faults, *mixed]))
+    faults = list(filter(None, dict.fromkeys([*first, *faults, mixed_versions(jobs)])))
     checked = [
         f"{counted(n_fits, 'fit')} ({counted(n_trials, 'trial')})",
         f"{counted(len(files), 'file')} of scores",
@@ -132,11 +106,6 @@ def verify(
     result = counted(len(faults), "difference") if faults else "all as computed"
     told = f"Checked {', '.join(checked)}: {result}.{apart}"
     return Verified(tuple(faults), told + _unchecked(root, stated))
-
-
-def _named(folder: Path) -> Path:
-    """Return a path that ends in the folder's name, as that of ``.`` does not."""
-    return folder.resolve() if folder.name in ("", "..") else folder
 
 
 def _unchecked(root: Path, stated: Iterable[str]) -> str:
@@ -150,6 +119,88 @@ def _unchecked(root: Path, stated: Iterable[str]) -> str:
     return f" Not checked, since the report does not name them: {told}." * bool(told)
 
 
+class _Inputs:
+    """The files that lie in a study's folders for the fits of a benchmark.
+
+    A file whose digest the report has `stated` and that lies there no longer is its own
+    fault, and none of the fits that were made of it.
+    """
+
+    def __init__(self, root: Path, benchmark: str, stated: Collection[str]) -> None:
+        self._stated = stated
+        self._results = root.parent
+        splits, shares = (
+            _by_digest((root / name / benchmark).rglob("[!.]*.parquet"))
+            for name in ("splits", "test-shares")
+        )
+        self._places = dict.fromkeys(("source_split", "target_split", "pairs"), splits)
+        self._places["prior"] = shares
+        features = root.parent / "features"
+        self._features = cache(
+            lambda name: _by_digest(features.glob(f"{name}/[!.]*.npz"))
+        )
+        self._labels = cache(labels_by_id)
+        self._tested = cache(self._test_ids)
+
+    def labels(self, fit: FitFile) -> Mapping[str, str]:
+        """Return the label of each id of a fit's target domain."""
+        return self._labels(self.label_file(fit))
+
+    def label_file(self, fit: FitFile) -> Path:
+        """Return the file of these labels."""
+        name = f"{fit.key.task.split('_')[1]}.parquet"
+        return self._results.joinpath("labels", fit.record["dataset"], name)
+
+    def check(self, fit: FitFile) -> None:
+        """Check that what a fit was made of lies there, and that it tests what it says.
+
+        It is a DataError if features or splits are others by now, or if its record
+        names other test samples than the splits do.
+        """
+        inputs = {**dict.fromkeys(READ, "none"), **fit.record["inputs"]}
+        for name, digest in inputs.items():
+            if digest in self._stated or name == "predictions":
+                continue  # the report states the digests of files made elsewhere
+            place = self._places.get(name)
+            if place is None:
+                place = self._features(fit.record["dataset"])
+            if digest not in place:
+                raise DataError(
+                    f"{fit.path}: its {name} (sha256 {digest[:12]}) is not among the "
+                    "files that lie there: they were changed, or it is a fit of other "
+                    "data. Delete it and its record and run the study again."
+                )
+        both = inputs["source_split"], inputs["target_split"]
+        if not set(both) <= self._places["source_split"].keys():
+            return
+        tested = self._tested(*both, fit.record["overlap"])
+        for outcome in fit.record["trials"]:
+            if tested.get(outcome["trial"]) != outcome["test_ids"]:
+                raise DataError(
+                    f"{fit.path}: trial {outcome['trial']}: its test samples are not "
+                    "those of the split. Delete it and its record and run the study "
+                    "again."
+                )
+
+    def _test_ids(self, source: str, target: str, overlap: str) -> dict[int, str]:
+        """Return a digest of the test samples of each trial, from the splits alone."""
+        splits = self._places["source_split"]
+        drawn, given = (read_rows(splits[i], SPLIT_COLUMNS) for i in (source, target))
+        found = {}
+        for trial in np.unique(given["trial"]).tolist():
+            of_trial = given["trial"] == trial
+            tested = given["id"][of_trial & (given["role"] == UNLABELLED_ROLE)]
+            if overlap == "exclude":
+                taken = set(drawn["id"][drawn["trial"] == trial])
+                tested = [name for name in tested if name not in taken]
+            found[trial] = ids_digest(tested)
+        return found
+
+
+def _by_digest(files: Iterable[Path]) -> Files:
+    return {file_digest(path): path for path in sorted(files)}
+
+
 def _read_fits(
     root: Path, benchmark: str, changed: Container[Path], stated: Mapping[str, str]
 ) -> _Fits:
@@ -159,7 +210,7 @@ def _read_fits(
     made of what they were is sound, and labels that changed score none.
     """
     found = _Fits()
-    inputs = FitInputs(root, benchmark, set(stated.values()))
+    inputs = _Inputs(root, benchmark, set(stated.values()))
     place = root / "fits" / benchmark
     # A record without predictions is a fault of its own.
     files = {path.with_suffix(".parquet") for path in place.glob("*/*/*/[!.]*.*")}
@@ -259,10 +310,6 @@ def _difference(found: Sequence[Any], expected: Sequence[Any]) -> str:
         for name, value, other in zip(SCORE_COLUMNS, row, fitted, strict=True)
         if value != other
     )
-    name, iteration, value, other = next(pairs)
-    where = f"iteration {iteration}: {name}"
-    return f"{where} {_shown(value)}, but fit and labels give {_shown(other)}"
-
-
-def _shown(value: Any) -> str:
-    return "none" if value is None else str(value)
+    name, iteration, *values = next(pairs)
+    here, given = ("none" if value is None else value for value in values)
+    return f"iteration {iteration}: {name} {here}, but fit and labels give {given}"

@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
-from cdspp.analysis.paired import interval_note
+from cdspp.analysis.paired import interval_note, paired_gain
 from cdspp.core.errors import DataError
 from cdspp.core.wording import DASH, counted
 from cdspp.core.yaml_files import read_yaml
+from cdspp.methods import method_class
+from cdspp.paper.printed import EXACT, Printed, cell_verdict
+from cdspp.paper.readings import PaperPlan, ReadingPlan, reading_values
 from cdspp.report.tables.table import Cell, Line, Table, effect_cell
+from cdspp.study.plan import BenchmarkPlan
 
-__all__ = ["Choice", "build_choices_table", "read_choices"]
+__all__ = ["build_choices_table", "measure_choices", "read_choices"]
 
+Choice = Mapping[str, Any]
+
+_KEYS = ("id", "methods", "topic", "printed", "otherwise")
+_SWITCHES = ("options", "without")
+
+_COLUMNS = (
+    *("choice", "benchmark", "title", "method", "display_name"),
+    *("effect", "low", "high", "tasks", "trials"),
+    *("cells", "exact", "exact_otherwise"),
+)
 _CAPTION = (
     "Choices that the text of the paper leaves open or does not tell, found by running "
     "the methods on its inputs, and what each is worth: accuracy with the choice minus "
@@ -27,67 +40,72 @@ _CAPTION = (
 )
 
 
-@dataclass(frozen=True)
-class Choice:
-    """A choice behind printed numbers.
-
-    Attributes
-    ----------
-    id, topic : str
-        Its name, and what it is about.
-    methods : sequence of str
-        Identifiers of the methods that it concerns.
-    printed, otherwise : str
-        What gives the printed numbers, and what one would take else.
-    options, without
-        What a run without it sets, or takes away; see `cdspp.study.settings`.
-    """
-
-    id: str
-    methods: Sequence[str]
-    topic: str
-    printed: str
-    otherwise: str
-    options: dict[str, Any] = field(default_factory=dict)
-    without: Sequence[str] = ()
-
-
 def read_choices(path: str | os.PathLike[str]) -> list[Choice]:
-    """Read the list of choices.
+    """Read the list of choices; a key that lacks or is unknown is a DataError.
 
-    Raises
-    ------
-    DataError
-        An entry lacks a key or has an unknown one.
+    `printed` tells what gives the printed numbers, `otherwise` what one would take
+    else. A run without the choice sets `options`, or takes away what `without` names;
+    see `cdspp.study.settings`.
     """
-    entries = read_yaml(path)
-    known = [entry.name for entry in fields(Choice)]
+    entries: list[Choice] = read_yaml(path)
     for entry in entries:
-        if not set(known[:5]) <= set(entry) <= set(known):
+        if not set(_KEYS) <= set(entry) <= {*_KEYS, *_SWITCHES}:
             raise DataError(
                 f"{path}, {entry.get('id', entry)}: expected the keys "
-                f"{', '.join(known[:5])} and one of {', '.join(known[5:])}."
+                f"{', '.join(_KEYS)} and one of {', '.join(_SWITCHES)}."
             )
-    return [Choice(**entry) for entry in entries]
+    return entries
+
+
+def measure_choices(
+    scores: Sequence[pd.DataFrame], plans: Sequence[BenchmarkPlan], printed: Printed
+) -> pd.DataFrame:
+    """Measure what each choice behind the printed numbers changes.
+
+    The frame has by choice, benchmark and method: `effect`, the accuracy with the
+    choice minus the one without, averaged over tasks and trials, with its 95 % interval
+    over trials (`low`, `high`); how many of its printed `cells` are met exactly with
+    the choice (`exact`) and without it (`exact_otherwise`).
+    """
+    found = [
+        _measured(frame, plan, entry, printed)
+        for frame, plan in zip(scores, plans, strict=True)
+        for entry in PaperPlan.of(plan).choices
+    ]
+    return pd.DataFrame(found, columns=list(_COLUMNS))
+
+
+def _measured(
+    scores: pd.DataFrame, plan: BenchmarkPlan, entry: ReadingPlan, printed: Printed
+) -> tuple[object, ...]:
+    name = method_class(entry.method).display_name
+    values = reading_values(scores, entry)
+    otherwise, main = values.mean(axis=1)
+    gain = paired_gain(main, otherwise)
+    own = {"benchmark": PaperPlan.of(plan).printed, "method": name}
+    cells = printed.cells[(printed.cells[list(own)] == own).all(axis=1)]
+    asked = cells.set_index("task").reindex(entry.tasks).dropna(subset="printed_mean")
+    exact_otherwise, exact = (
+        sum(
+            cell_verdict(cell, of_setting[entry.tasks.index(cell.Index)]) == EXACT
+            for cell in asked.itertuples()
+        )
+        for of_setting in values
+    )
+    names = (entry.identifier, plan.benchmark, plan.title, entry.method, name)
+    size = (gain.gain, gain.low, gain.high, len(entry.tasks), gain.trials)
+    return (*names, *size, len(asked), exact, exact_otherwise)
 
 
 def build_choices_table(effects: pd.DataFrame, choices: Sequence[Choice]) -> Table:
     """Build the table ``printed-choices``: a line for each choice and method measured.
 
-    Parameters
-    ----------
-    effects : DataFrame
-        What `cdspp.paper.effects.measure_choices` returned.
-    choices : sequence of Choice
-        What `read_choices` returned; those that were not measured are left out.
+    The effects are those of `measure_choices`.
     """
-    lines = [
-        _line(choice, measured, first=not place)
-        for choice in choices
-        for place, measured in enumerate(
-            effects[effects["choice"] == choice.id].itertuples()
-        )
-    ]
+    lines = []
+    for choice in choices:
+        found = effects[effects["choice"] == choice["id"]].itertuples()
+        lines += [_line(choice, each, first=not i) for i, each in enumerate(found)]
     return Table(
         name="printed-choices",
         title="What the printed numbers rest on",
@@ -101,17 +119,12 @@ def build_choices_table(effects: pd.DataFrame, choices: Sequence[Choice]) -> Tab
 
 
 def _line(choice: Choice, measured: Any, *, first: bool) -> Line:
-    told = (choice.topic, choice.printed, choice.otherwise) if first else ("",) * 3
+    told = (choice[key] if first else "" for key in ("topic", "printed", "otherwise"))
     size = f"{counted(measured.tasks, 'task')}, {counted(measured.trials, 'trial')}"
-    exact = f"{measured.exact} of {measured.cells}"
-    return Line(
-        (
-            *map(Cell, told),
-            Cell(measured.display_name, note=size, name=True),
-            effect_cell(measured.effect, measured.low, measured.high),
-            Cell(
-                exact if measured.cells else DASH,
-                note=f"without {measured.exact_otherwise}" if measured.cells else "",
-            ),
-        )
-    )
+    name = Cell(measured.display_name, note=size, name=True)
+    worth = effect_cell(measured.effect, measured.low, measured.high)
+    exact = Cell(DASH)
+    if measured.cells:
+        without = f"without {measured.exact_otherwise}"
+        exact = Cell(f"{measured.exact} of {measured.cells}", note=without)
+    return Line((*map(Cell, told), name, worth, exact))

@@ -16,8 +16,7 @@ from cdspp.core.errors import DataError
 from cdspp.core.wording import DASH, counted
 from cdspp.core.yaml_files import read_yaml
 from cdspp.methods import method_class
-from cdspp.paper.effects import reading_values
-from cdspp.paper.readings import PaperPlan
+from cdspp.paper.readings import PaperPlan, reading_values
 from cdspp.report.tables.table import Cell, Line, Table, effect_cell
 from cdspp.study.plan import BenchmarkPlan
 
@@ -32,6 +31,10 @@ __all__ = [
 PathLike = str | os.PathLike[str]
 
 _DEFAULTS = ("code", "paper", "neither")
+_TOLD = (
+    *("id", "method", "display_name", "topic", "paper"),
+    *("unchecked", "code", "default", "switch"),
+)
 _CAPTION = (
     "What the text of a paper says and what the code that its authors released does. "
     "The paper is the method's own; the comparison is the paper of CDSPP, which "
@@ -48,18 +51,9 @@ _CAPTION = (
 class Deviation:
     """One place where a paper's text and its authors' released code part.
 
-    Attributes
-    ----------
-    id, method : str
-        Its name, and the identifier of the method.
-    topic, paper, code : str
-        What it is about; what the text says and what the code does, a sentence each.
-    default : {'code', 'paper', 'neither'}
-        Which of the two the class follows.
-    options : mapping or None
-        Options that switch to the other reading; None where there are none.
-    unchecked : bool
-        Whether the full text of the paper was not at hand.
+    `paper` and `code` tell in a sentence each what they say and do, `default` which of
+    them the class follows; `options` switch to the other reading, where there are any.
+    It is `unchecked` where the full text of the paper was not at hand.
     """
 
     id: str
@@ -72,10 +66,18 @@ class Deviation:
     unchecked: bool = False
 
     @property
+    def display_name(self) -> str:
+        """The method's name as it is shown."""
+        return method_class(self.method).display_name
+
+    @property
     def switch(self) -> str:
         """The options as they stand in a configuration."""
-        given = (self.options or {}).items()
-        return ", ".join(f"{name}: {_plain(value)}" for name, value in given)
+        given = {
+            name: str(value).lower() if isinstance(value, bool) else value
+            for name, value in (self.options or {}).items()
+        }
+        return ", ".join(f"{name}: {value}" for name, value in given.items())
 
 
 @dataclass(frozen=True)
@@ -94,11 +96,8 @@ _UNMEASURED = Effect("", "", 0, PairedGain(math.nan, math.nan, 0, 0))
 def read_deviations(path: PathLike) -> list[Deviation]:
     """Read the list of deviations.
 
-    Raises
-    ------
-    DataError
-        An entry lacks a key, has an unknown one, or its `default` is none of the three;
-        or two have the same name.
+    A key that lacks or is unknown is a DataError, as are another default than the three
+    and a name given twice.
     """
     entries = read_yaml(path)
     known = {field.name for field in fields(Deviation)}
@@ -117,58 +116,33 @@ def read_deviations(path: PathLike) -> list[Deviation]:
 
 
 def measure_effects(scores: pd.DataFrame, plan: BenchmarkPlan) -> dict[str, Effect]:
-    """Measure what the settings of a benchmark's deviations change.
+    """Measure what each deviation of a benchmark changes, by the deviation's name.
 
-    Parameters
-    ----------
-    scores : DataFrame
-        Its score file.
-    plan : BenchmarkPlan
-        The benchmark; `deviations` names setting, method, tasks and trials of each.
-
-    Returns
-    -------
-    dict
-        The effect by the deviation's name: the setting minus the main run of the same
-        method, trial by trial, over the tasks of the setting. Trials that lack a task
-        are left out.
+    It is the setting minus the main run of the same method, trial by trial, over the
+    tasks of the setting. Trials that lack a task are left out.
     """
-    return {
-        entry.identifier: Effect(
-            benchmark=plan.benchmark,
-            title=plan.title,
-            tasks=len(entry.tasks),
-            gain=paired_gain(*reading_values(scores, entry).mean(axis=1)),
-        )
-        for entry in PaperPlan.of(plan).deviations
-    }
+    found = {}
+    for entry in PaperPlan.of(plan).deviations:
+        gain = paired_gain(*reading_values(scores, entry).mean(axis=1))
+        size = len(entry.tasks)
+        found[entry.identifier] = Effect(plan.benchmark, plan.title, size, gain)
+    return found
 
 
 def build_deviation_table(
     effects: Sequence[Mapping[str, Effect]], deviations: Sequence[Deviation]
 ) -> Table:
-    """Build the table of deviations: a line for each and every benchmark measured.
-
-    Parameters
-    ----------
-    effects : sequence of mapping
-        What `measure_effects` returned for each benchmark.
-    deviations : sequence of Deviation
-        What `read_deviations` returned.
-    """
-    found = [
-        (deviation, place, effect)
-        for deviation in deviations
-        for place, effect in enumerate(
-            [part[deviation.id] for part in effects if deviation.id in part]
-            or [_UNMEASURED]
-        )
-    ]
+    """Build the table of deviations: a line for each and every benchmark measured."""
+    found = []
+    for deviation in deviations:
+        measured = [part[deviation.id] for part in effects if deviation.id in part]
+        for place, effect in enumerate(measured or [_UNMEASURED]):
+            found.append((deviation, place, effect))
     found.sort(key=lambda line: line[2] is _UNMEASURED)
     return Table(
         name="deviations",
         title="Where paper and released code differ",
-        caption=_CAPTION + interval_note(e.gain.trials for _, _, e in found),
+        caption=_CAPTION + interval_note(effect.gain.trials for *_, effect in found),
         columns=("Method", "Topic", "Paper", "Released code", "Benchmark", "Effect"),
         lines=tuple(_line(d, effect, first=not place) for d, place, effect in found),
         data=pd.DataFrame([_record(d, effect) for d, _, effect in found]),
@@ -182,49 +156,29 @@ def _line(deviation: Deviation, effect: Effect, *, first: bool) -> Line:
     switch = f"{deviation.switch}. " if deviation.switch else ""
     unchecked = "full text not at hand" if deviation.unchecked else ""
     text = [
-        Cell(method_class(deviation.method).display_name, name=True),
+        Cell(deviation.display_name, name=True),
         Cell(deviation.topic, note=f"{switch}Followed: {deviation.default}."),
         Cell(deviation.paper, note=unchecked),
         Cell(deviation.code),
     ]
     told = text if first else [Cell("")] * len(text)
-    measured = effect is not _UNMEASURED
-    block = "Measured in this study" if measured else "Not measured in this study"
-    return Line((*told, *_numbers(effect)), block)
-
-
-def _numbers(effect: Effect) -> list[Cell]:
     if effect is _UNMEASURED:
-        return [Cell(DASH)] * 2
+        return Line((*told, Cell(DASH), Cell(DASH)), "Not measured in this study")
     gain = effect.gain
     size = f"{counted(effect.tasks, 'task')}, {counted(gain.trials, 'trial')}"
-    return [
-        Cell(effect.title, note=size),
-        effect_cell(gain.gain, gain.low, gain.high, bold=excludes_zero(gain)),
-    ]
+    where = Cell(effect.title, note=size)
+    change = effect_cell(gain.gain, gain.low, gain.high, bold=excludes_zero(gain))
+    return Line((*told, where, change), "Measured in this study")
 
 
 def _record(deviation: Deviation, effect: Effect) -> dict[str, object]:
+    gain = effect.gain
     return {
-        "id": deviation.id,
-        "method": deviation.method,
-        "display_name": method_class(deviation.method).display_name,
-        "topic": deviation.topic,
-        "paper": deviation.paper,
-        "unchecked": deviation.unchecked,
-        "code": deviation.code,
-        "default": deviation.default,
-        "switch": deviation.switch,
+        **{name: getattr(deviation, name) for name in _TOLD},
         "benchmark": effect.benchmark,
         "title": effect.title,
-        "effect": effect.gain.gain,
-        "low": effect.gain.low,
-        "high": effect.gain.high,
-        "losses": effect.gain.losses,
+        "effect": gain.gain,
+        **{name: getattr(gain, name) for name in ("low", "high", "losses")},
         "tasks": effect.tasks,
-        "trials": effect.gain.trials,
+        "trials": gain.trials,
     }
-
-
-def _plain(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from cdspp.paper.readings import (
-    NAME,
-    READINGS,
-    PaperPlan,
-    printed_names,
-    read_readings,
-    reading_setting,
-)
+from cdspp.core.yaml_files import read_yaml
+from cdspp.paper.readings import NAME, READINGS, PaperPlan
 from cdspp.report.outline import DETAILS, TABLE, TIMING, Fold, Item, Part
 from cdspp.study.guest_sections import GuestSection
 from cdspp.study.inheritance import Scissors
@@ -22,6 +16,7 @@ from cdspp.study.known_names import KnownNames, unknown
 from cdspp.study.model import Benchmark, Setting, Study
 from cdspp.study.plan import BenchmarkPlan
 from cdspp.study.run_checks import run_faults
+from cdspp.study.settings import chosen_tasks
 
 __all__ = ["Paper"]
 
@@ -32,20 +27,20 @@ def _has(name: str) -> Callable[[BenchmarkPlan], bool]:
     return lambda plan: bool(getattr(PaperPlan.of(plan), name))
 
 
+_NUMBERS = Fold(
+    "The numbers behind each verdict",
+    "What was compared, by which rule, and how large the difference is.",
+)
+_CELLS = Fold(
+    "Every printed cell",
+    "Each printed accuracy beside ours, task by task, or the reason why there is none.",
+)
 CLAIMS = Part(
     "claims",
     "What the paper claims",
     items=(
         Item(TABLE, "claims-overview", _has("claims")),
-        Item(
-            TABLE,
-            "claims",
-            _has("claims"),
-            Fold(
-                "The numbers behind each verdict",
-                "What was compared, by which rule, and how large the difference is.",
-            ),
-        ),
+        Item(TABLE, "claims", _has("claims"), _NUMBERS),
     ),
 )
 PRINTED = Part(
@@ -54,16 +49,7 @@ PRINTED = Part(
     items=(
         Item(TABLE, "printed-methods", _has("printed")),
         Item(TABLE, "printed-choices", _has("choices")),
-        Item(
-            TABLE,
-            "printed",
-            _has("printed"),
-            Fold(
-                "Every printed cell",
-                "Each printed accuracy beside ours, task by task, or the reason why "
-                "there is none.",
-            ),
-        ),
+        Item(TABLE, "printed", _has("printed"), _CELLS),
     ),
 )
 DEVIATIONS = Part(
@@ -91,7 +77,15 @@ class Paper(GuestSection):
 
     def __init__(self, resources: Path) -> None:
         self.folder = resources / "paper"
-        self.readings = read_readings(self.folder)
+        # By section and name, the deviations and choices that have a switch.
+        self.readings: dict[str, dict[str, Mapping[str, Any]]] = {
+            section: {
+                entry["id"]: {"methods": [entry.get("method")], **entry}
+                for entry in read_yaml(self.folder / f"{section}.yaml")
+                if entry.get("options") or entry.get("without")
+            }
+            for section in READINGS
+        }
 
     def cut(
         self, config: Config, scissors: Scissors, inherited: Collection[str]
@@ -129,7 +123,7 @@ class Paper(GuestSection):
         yield from self._printed_faults(known)
 
     def _printed_faults(self, known: KnownNames) -> Iterator[str]:
-        names, seen = printed_names(self.folder), set()
+        names, seen = list(read_yaml(self.folder / "benchmarks.yaml")), set()
         for i, entry in known.entries("benchmarks"):
             if (name := entry.get("printed")) is None:
                 continue
@@ -150,15 +144,23 @@ class Paper(GuestSection):
     def settings(
         self, config: Config, benchmarks: Mapping[str, Benchmark]
     ) -> Iterator[Setting]:
-        """Yield the settings of deviations and choices."""
+        """Yield the settings that run methods of deviations and choices otherwise."""
         for section, readings in self.readings.items():
             for entry in config.get(section, []):
                 reading = readings[entry["id"]]
-                yield reading_setting(section, entry, reading, benchmarks)
+                yield Setting(
+                    identifier=f"{READINGS[section]}-{entry['id']}",
+                    methods=tuple(entry.get("methods", reading["methods"])),
+                    tasks=chosen_tasks(entry, benchmarks),
+                    options=dict(sorted(reading.get("options", {}).items())),
+                    trials=entry.get("trials"),
+                    without=tuple(reading.get("without", ())),
+                    guest=NAME,
+                )
 
     def plan(self, study: Study, config: Config, benchmark: str) -> dict[str, Any]:
         """Return the `cdspp.paper.readings.PaperPlan` of a benchmark as a mapping."""
-        return PaperPlan.of_study(study, config, benchmark).as_dict()
+        return asdict(PaperPlan.of_study(study, config, benchmark))
 
     @staticmethod
     def parts(outline: tuple[Part, ...]) -> tuple[Part, ...]:
@@ -167,8 +169,6 @@ class Paper(GuestSection):
         for part in outline:
             if part.anchor == "times":
                 part = replace(part, items=(*part.items, TIME_CLAIMS))
-            found.append(part)
-            found += {"overview": [CLAIMS, PRINTED], "times": [DEVIATIONS]}.get(
-                part.anchor, []
-            )
+            added = {"overview": [CLAIMS, PRINTED], "times": [DEVIATIONS]}
+            found += [part, *added.get(part.anchor, [])]
         return tuple(found)

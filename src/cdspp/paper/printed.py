@@ -1,49 +1,269 @@
-"""Printed against reproduced: the paper's accuracies and ours, and how many are met."""
+"""What the paper prints, our accuracies beside its own with a verdict, and tables.
+
+A benchmark of a study whose plan names a printed one (key `printed`) is compared with
+it cell by cell; every other cell says why there is nothing to compare.
+"""
 
 from __future__ import annotations
 
 import math
+import os
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from cdspp.analysis.verdicts import TOO_FEW
+from cdspp.analysis.summary import Floats, Summary, mean_sd, n_present
+from cdspp.analysis.verdicts import MIN_TRIALS, TOO_FEW
+from cdspp.core.errors import DataError
+from cdspp.core.names import AVERAGE
 from cdspp.core.wording import DASH, counted, in_points, marks, percent, task_title
-from cdspp.paper.accuracy import (
-    AGREES,
-    CLOSE,
-    DIFFERS,
-    EXACT,
-    NOT_RUN,
-    PRINTED_TRIALS,
-    RULE,
-)
+from cdspp.core.yaml_files import read_yaml
+from cdspp.methods import seed_option
+from cdspp.paper.readings import PaperPlan
 from cdspp.report.tables.table import Cell, Line, Table
+from cdspp.stages.artifacts import SHIPPED, read_csv
+from cdspp.study.plan import BenchmarkPlan, Row
 
-__all__ = ["build_printed_counts", "build_printed_table"]
-
-_VERDICTS = (EXACT, AGREES, CLOSE, DIFFERS, TOO_FEW)
-
-_COLUMNS = (
-    "Benchmark",
-    "Method",
-    "Task",
-    "Verdict",
+__all__ = [
+    "EXACT",
     "Printed",
-    "Reproduced",
-    "Difference",
+    "build_printed_counts",
+    "build_printed_table",
+    "cell_verdict",
+    "compare_printed",
+    "paper_seconds",
+    "paper_times",
+    "printed_verdict",
+    "read_printed",
+]
+
+PathLike = str | os.PathLike[str]
+
+PRINTED_TRIALS = 10
+RULE = (
+    "A cell is exact where our ten trials have the printed mean and standard deviation "
+    "after rounding. It agrees where both means lie within one point or within two "
+    "standard errors of their difference, whichever is more; it is close within three "
+    "points, and differs otherwise, these before rounding. The standard error needs "
+    "both deviations: for averages, which are printed without one, the point alone "
+    "counts. A method that draws random numbers differs only where three seeds do, "
+    "each over five trials or more; until then there are too few trials."
 )
+_MIN_SEEDS = 3
+EXACT, AGREES, CLOSE = "exact", "agrees", "close"
+DIFFERS, NOT_RUN = "differs", "not run"
+_VERDICTS = (EXACT, AGREES, CLOSE, DIFFERS, TOO_FEW)
+_PRINTED_TO = 0.0005  # half of the last printed digit, as a fraction
+_AGREES_WITHIN, _ERRORS, _CLOSE_WITHIN = 0.01, 2.0, 0.03
+# Printed percentages are no exact fractions: a border belongs to the inner verdict.
+_ROUNDING = 1e-9
+_TYPES = {
+    **dict.fromkeys(("method", "setting", "benchmark", "task"), "str"),
+    **dict.fromkeys(("mean_percent", "std_percent"), "float64"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Printed:
+    """What the paper prints: its benchmarks by name, and all their cells in order.
+
+    Of a benchmark there are `title`, name of the `table`, what it `needs` to be run,
+    and `tasks`: our name of each, ``average`` for the average over all. `cells` has the
+    columns table, benchmark, title, task (our name), method, supervised, printed_mean
+    and printed_sd (fractions; NaN where none is printed).
+    """
+
+    benchmarks: Mapping[str, Mapping[str, Any]]
+    cells: pd.DataFrame
+
+
+def read_printed(folder: PathLike) -> Printed:
+    """Read ``accuracy.csv`` (percent, as printed) and ``benchmarks.yaml`` of a folder.
+
+    A cell of a benchmark or task that the latter does not know is a DataError.
+    """
+    benchmarks = read_yaml(Path(folder, "benchmarks.yaml"))
+    path = Path(folder, "accuracy.csv")
+    found = read_csv(path, _TYPES, SHIPPED)
+    for name, task in zip(found["benchmark"], found["task"], strict=True):
+        if name not in benchmarks or task not in benchmarks[name]["tasks"]:
+            raise DataError(
+                f"{path}: expected benchmarks and tasks of benchmarks.yaml, got "
+                f"{name}, {task}. Name it there."
+            )
+    known = [benchmarks[name] for name in found["benchmark"]]
+    cells = {
+        "table": [entry["table"] for entry in known],
+        "benchmark": found["benchmark"],
+        "title": [entry["title"] for entry in known],
+        "task": [e["tasks"][t] for e, t in zip(known, found["task"], strict=True)],
+        "method": found["method"],
+        "supervised": found["setting"] == "supervised",
+        "printed_mean": found["mean_percent"] / 100,
+        "printed_sd": found["std_percent"] / 100,
+    }
+    return Printed(benchmarks, pd.DataFrame(cells))
+
+
+def paper_times(
+    folder: PathLike, plans: Sequence[BenchmarkPlan]
+) -> dict[str, Mapping[str, float]]:
+    """Return the printed seconds, by benchmark of ours and display name of a method.
+
+    In ``benchmarks.yaml`` of the folder `time` names rows of ``computation_time.csv``.
+    """
+    seconds = paper_seconds(Path(folder, "computation_time.csv"))
+    known = read_yaml(Path(folder, "benchmarks.yaml"))
+    names = {plan.benchmark: PaperPlan.of(plan).printed for plan in plans}
+    return {
+        benchmark: seconds[known[name]["time"]]
+        for benchmark, name in names.items()
+        if name is not None
+    }
+
+
+def paper_seconds(path: PathLike) -> dict[str, dict[str, float]]:
+    """Read the computation times of the paper: seconds by benchmark and method."""
+    types = {"method": "str", "benchmark": "str", "seconds_all_tasks": "float64"}
+    found = read_csv(path, types, SHIPPED)
+    return {
+        str(name): dict(zip(group["method"], group["seconds_all_tasks"], strict=True))
+        for name, group in found.groupby("benchmark", sort=False)
+    }
+
+
+def printed_verdict(
+    mean: float, sd: float, ours: float, our_sd: float, our_trials: int
+) -> str:
+    """Compare a printed mean with ours by `RULE`.
+
+    All are fractions; NaN where no deviation is printed, where we have no number, or no
+    deviation of a single trial.
+    """
+    if math.isnan(ours):
+        return NOT_RUN
+    border = _PRINTED_TO + _ROUNDING
+    same_sd = math.isnan(sd) or abs(our_sd - sd) <= border
+    if our_trials == PRINTED_TRIALS and same_sd and abs(ours - mean) <= border:
+        return EXACT
+    error = 0.0
+    if not math.isnan(sd + our_sd):
+        error = math.sqrt(sd**2 / PRINTED_TRIALS + our_sd**2 / our_trials)
+    distance = abs(ours - mean) - _ROUNDING
+    if distance <= max(_AGREES_WITHIN, _ERRORS * error):
+        return AGREES
+    return CLOSE if distance <= _CLOSE_WITHIN else DIFFERS
+
+
+def compare_printed(printed: Printed, summaries: Sequence[Summary]) -> pd.DataFrame:
+    """Put our numbers beside the printed ones.
+
+    The frame has every printed cell, in order: the columns of `Printed.cells`, how our
+    row is shown, whether it is `shortened`, our `mean` and `sd` over our `trials`, the
+    `difference` (ours minus the printed mean), the `verdict` by `RULE`, and the
+    `reason` why there is no number of ours. The numbers are those of the main run;
+    settings of the plan that change `random_state` alone are its other seeds. A plan
+    that names a benchmark that is not printed is a DataError, as are two of the same.
+    """
+    reproduced: dict[str, Summary] = {}
+    for summary in summaries:
+        name = PaperPlan.of(summary.plan).printed
+        if name is None:
+            continue
+        if name not in printed.benchmarks or name in reproduced:
+            known = ", ".join(printed.benchmarks)
+            raise DataError(
+                f"benchmark {summary.plan.benchmark}: `printed` must name one of "
+                f"{known}, and each only once, got {name}."
+            )
+        reproduced[name] = summary
+    ours = [
+        _ours(cell, printed.benchmarks[cell.benchmark], reproduced.get(cell.benchmark))
+        for cell in printed.cells.itertuples()
+    ]
+    cells = printed.cells.join(pd.DataFrame(ours, index=printed.cells.index))
+    for name, after in (("shortened", "supervised"), ("display_name", "method")):
+        cells.insert(cells.columns.get_loc(after) + 1, name, cells.pop(name))
+    return cells
+
+
+def _ours(
+    cell: Any, benchmark: Mapping[str, Any], summary: Summary | None
+) -> dict[str, object]:
+    """Return our numbers beside a row of `Printed.cells`."""
+    if summary is None:
+        reason = f"inputs not available to this study: {benchmark['needs']}"
+        return _beside(cell, reason=reason)
+    shown = [row for row in summary.rows if row.kind in ("method", "informed")]
+    main = {row.method_name: row for row in shown}.get(cell.method)
+    if main is None:
+        return _beside(cell, reason="method is not in this study")
+    seeds = [
+        i
+        for i, row in enumerate(summary.rows)
+        if row == main or (row.reseeded and row.method == main.method)
+    ]
+    printed_tasks = set(benchmark["tasks"].values()) - {AVERAGE}
+    values = _values(summary, seeds, cell.task, printed_tasks)
+    if values is None:
+        tasks = "some of its tasks are" if cell.task == AVERAGE else "task is"
+        return _beside(cell, reason=f"{tasks} not in this study")
+    reason = "" if n_present(values[0]) else "no trial that counts"
+    return _beside(cell, values, row=main, reason=reason)
+
+
+def _values(
+    summary: Summary, rows: Sequence[int], task: str, printed_tasks: set[str]
+) -> Floats | None:
+    """Return our values by row and trial, None where the study has no such task."""
+    if task != AVERAGE:
+        tasks = summary.tasks
+        return summary.accuracy[rows, tasks.index(task)] if task in tasks else None
+    # An average over other tasks would be another quantity.
+    if set(summary.tasks) != printed_tasks:
+        return None
+    average: Floats = summary.accuracy[rows].mean(axis=1)
+    return average
+
+
+def _beside(
+    cell: Any,
+    seeds: Sequence[Sequence[float]] | Floats = ((),),
+    *,
+    row: Row | None = None,
+    reason: str,
+) -> dict[str, object]:
+    """Return what stands beside a cell; the first of `seeds` is the main run."""
+    mean, sd = mean_sd(seeds[0])
+    verdict = cell_verdict(cell, seeds[0])
+    if verdict == DIFFERS and row is not None and seed_option(row.method, 0):
+        enough = (values for values in seeds if n_present(values) >= MIN_TRIALS)
+        differing = sum(cell_verdict(cell, values) == DIFFERS for values in enough)
+        verdict = DIFFERS if differing >= _MIN_SEEDS else TOO_FEW
+    return {
+        "shortened": row is not None and row.shortened,
+        "display_name": cell.method if row is None else row.display_name,
+        "mean": mean,
+        "sd": sd,
+        "trials": n_present(seeds[0]),
+        "difference": mean - cell.printed_mean,
+        "verdict": verdict,
+        "reason": reason,
+    }
+
+
+def cell_verdict(cell: Any, values: Sequence[float] | Floats) -> str:
+    """Compare a row of `Printed.cells` with our values by trial, by `RULE`."""
+    ours = (*mean_sd(values), n_present(values))
+    return printed_verdict(cell.printed_mean, cell.printed_sd, *ours)
 
 
 def build_printed_counts(cells: pd.DataFrame) -> Table:
-    """Build the table ``printed-methods``: how many of its numbers each method met.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        What `compare_printed` returned.
-    """
+    """Build the table ``printed-methods``: how many of its numbers each method met."""
     compared = cells[cells["verdict"] != NOT_RUN]
     keys = ["benchmark", "title", "method", "display_name", "supervised", "shortened"]
     counts = (
@@ -66,14 +286,7 @@ def build_printed_counts(cells: pd.DataFrame) -> Table:
         ),
         columns=("Method", *(verdict.capitalize() for verdict in _VERDICTS)),
         lines=tuple(
-            Line(
-                (
-                    _name(cell, note=_fewer(cell.trials)),
-                    *(_count(n, cell.cells) for n in numbers.loc[cell.Index]),
-                ),
-                cell.title,
-            )
-            for cell in counts.itertuples()
+            map(_counts_line, counts.itertuples(), numbers.to_numpy().tolist())
         ),
         data=counts.rename(columns={TOO_FEW: TOO_FEW.replace(" ", "_")}),
         headings=True,
@@ -81,8 +294,12 @@ def build_printed_counts(cells: pd.DataFrame) -> Table:
     )
 
 
-def _count(number: int, of: int) -> Cell:
-    return Cell(f"{number} of {of}" if number else DASH, value=number)
+def _counts_line(method: Any, numbers: Sequence[int]) -> Line:
+    cells = [
+        Cell(f"{number} of {method.cells}" if number else DASH, value=number)
+        for number in numbers
+    ]
+    return Line((_name(method, note=_fewer(method.trials)), *cells), method.title)
 
 
 def _name(cell: Any, note: str = "") -> Cell:
@@ -106,7 +323,10 @@ def build_printed_table(cells: pd.DataFrame) -> Table:
             f"{_counts(cells['verdict'])} The CSV has every printed cell, with "
             "ours or the reason why there is none. * supervised; † shortened run."
         ),
-        columns=_COLUMNS,
+        columns=(
+            *("Benchmark", "Method", "Task", "Verdict"),
+            *("Printed", "Reproduced", "Difference"),
+        ),
         lines=tuple(
             line
             for _, block in cells.groupby("benchmark", sort=False)
@@ -119,36 +339,26 @@ def build_printed_table(cells: pd.DataFrame) -> Table:
 
 
 def _counts(verdicts: pd.Series) -> str:
-    found = Counter(verdicts)
-    compared = len(verdicts) - found[NOT_RUN]
+    found, every = Counter(verdicts), len(verdicts)
+    compared = every - found[NOT_RUN]
     if not compared:
-        return (
-            f"None of the {len(verdicts)} printed cells could be compared in this "
-            "study."
-        )
-    return (
-        f"Cells compared: {compared} of {len(verdicts)}; "
-        f"{', '.join(f'{verdict}: {found[verdict]}' for verdict in _VERDICTS)}."
-    )
+        return f"None of the {every} printed cells could be compared in this study."
+    told = ", ".join(f"{verdict}: {found[verdict]}" for verdict in _VERDICTS)
+    return f"Cells compared: {compared} of {every}; {told}."
 
 
 def _block_lines(block: pd.DataFrame) -> list[Line]:
     """Show what was compared, and why the rest was not."""
     compared = block["verdict"] != NOT_RUN
     title = block["title"].iloc[0]
-    parts = [
-        *map(_cells, block[compared].itertuples()),
-        *(_absence(*item) for item in Counter(block[~compared]["reason"]).items()),
-    ]
+    parts = list(map(_cells, block[compared].itertuples()))
+    for reason, number in Counter(block[~compared]["reason"]).items():
+        told = Cell(f"{NOT_RUN}, {counted(number, 'cell')}: {reason}")
+        parts.append((*[Cell(DASH)] * 2, told, *[Cell(DASH)] * 3))
     return [
         Line((Cell("" if place else title), *part), title)
         for place, part in enumerate(parts)
     ]
-
-
-def _absence(reason: str, number: int) -> tuple[Cell, ...]:
-    told = Cell(f"{NOT_RUN}, {counted(number, 'cell')}: {reason}")
-    return (Cell(DASH), Cell(DASH), told, *[Cell(DASH)] * 3)
 
 
 def _cells(cell: Any) -> tuple[Cell, ...]:
@@ -158,9 +368,6 @@ def _cells(cell: Any) -> tuple[Cell, ...]:
         Cell(task_title(cell.task)),
         Cell(cell.verdict),
         Cell(percent(cell.printed_mean, cell.printed_sd)),
-        Cell(
-            percent(cell.mean, cell.sd),
-            note=_fewer(cell.trials),
-        ),
+        Cell(percent(cell.mean, cell.sd), note=_fewer(cell.trials)),
         Cell(in_points(cell.difference, sign=True) if known else DASH),
     )

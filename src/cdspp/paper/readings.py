@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Self
 
-from cdspp.core.yaml_files import read_yaml
-from cdspp.study.model import Benchmark, Setting, Study
-from cdspp.study.plan import BenchmarkPlan
-from cdspp.study.settings import chosen_tasks
+import pandas as pd
 
-__all__ = [
-    "NAME",
-    "READINGS",
-    "PaperPlan",
-    "ReadingPlan",
-    "printed_names",
-    "read_readings",
-    "reading_setting",
-]
+from cdspp.analysis.summary import Floats, accuracy_of
+from cdspp.core.names import MAIN
+from cdspp.study.model import Study
+from cdspp.study.plan import BenchmarkPlan, Row
+
+__all__ = ["NAME", "READINGS", "PaperPlan", "ReadingPlan", "reading_values"]
 
 NAME = "paper"
 # Keys of a configuration that name other readings, and what opens their settings.
@@ -42,14 +35,8 @@ class ReadingPlan:
 class PaperPlan:
     """What a study has of the paper on one benchmark.
 
-    Attributes
-    ----------
-    claims : bool
-        Whether the report speaks of the paper's claims and readings.
-    printed : str or None
-        The paper's benchmark whose printed numbers stand beside.
-    deviations, choices : tuple of ReadingPlan
-        What is run another way.
+    With `claims` the report speaks of the paper's claims and readings. `printed` is the
+    paper's benchmark whose printed numbers stand beside.
     """
 
     claims: bool = False
@@ -70,79 +57,31 @@ class PaperPlan:
     def of_study(cls, study: Study, config: Mapping[str, Any], benchmark: str) -> Self:
         """Return what a study has of the paper on a benchmark."""
         entries = {entry["id"]: entry for entry in config.get("benchmarks", ())}
-        return cls(
-            claims=config.get("paper", True),
-            printed=entries.get(benchmark, {}).get("printed"),
-            **{
-                section: tuple(
-                    reading
-                    for entry in config.get(section, ())
-                    for reading in _plans(study, benchmark, section, entry["id"])
-                )
-                for section in READINGS
-            },
-        )
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return it as the plan of a benchmark holds it."""
-        return asdict(self)
+        printed = entries.get(benchmark, {}).get("printed")
+        plans = {
+            name: tuple(_plans(study, config, benchmark, name)) for name in READINGS
+        }
+        return cls(config.get("paper", True), printed, **plans)
 
 
 def _plans(
-    study: Study, benchmark: str, section: str, name: str
-) -> Sequence[ReadingPlan]:
-    setting = f"{READINGS[section]}-{name}"
-    tasks = study.setting_tasks(benchmark, setting)
-    methods = study.setting_methods(benchmark, setting) if tasks else ()
-    return [
-        ReadingPlan(name, setting, method, tasks, study.setting_trials(setting, method))
-        for method in methods
-    ]
+    study: Study, config: Mapping[str, Any], benchmark: str, section: str
+) -> Iterator[ReadingPlan]:
+    for entry in config.get(section, ()):
+        setting = f"{READINGS[section]}-{entry['id']}"
+        tasks = study.setting_tasks(benchmark, setting)
+        for method in study.setting_methods(benchmark, setting) if tasks else ():
+            trials = study.setting_trials(setting, method)
+            yield ReadingPlan(entry["id"], setting, method, tasks, trials)
 
 
-def read_readings(folder: Path) -> dict[str, dict[str, Mapping[str, Any]]]:
-    """Read what can be run another way, of both kinds that a study may name.
+def reading_values(scores: pd.DataFrame, entry: ReadingPlan) -> Floats:
+    """Return accuracies of a method run the other way, and then of its main run.
 
-    Parameters
-    ----------
-    folder : Path
-        Holds ``deviations.yaml``, where paper and released code differ, and
-        ``choices.yaml``, on what the printed numbers rest.
-
-    Returns
-    -------
-    dict
-        By key of a configuration and by name, the entries that have a switch.
+    They are by setting, task and trial; NaN where a trial is missing.
     """
-    found = {name: read_yaml(folder / f"{name}.yaml") for name in READINGS}
-    return {
-        name: {
-            entry["id"]: {"methods": [entry.get("method")], **entry}
-            for entry in entries
-            if entry.get("options") or entry.get("without")
-        }
-        for name, entries in found.items()
-    }
-
-
-def printed_names(folder: Path) -> list[str]:
-    """Return the names of the benchmarks whose printed numbers are at hand."""
-    return list(read_yaml(folder / "benchmarks.yaml"))
-
-
-def reading_setting(
-    section: str,
-    entry: Mapping[str, Any],
-    reading: Mapping[str, Any],
-    benchmarks: Mapping[str, Benchmark],
-) -> Setting:
-    """Return the setting that runs the methods of a deviation or choice another way."""
-    return Setting(
-        identifier=f"{READINGS[section]}-{entry['id']}",
-        methods=tuple(entry.get("methods", reading["methods"])),
-        tasks=chosen_tasks(entry, benchmarks),
-        options=dict(sorted(reading.get("options", {}).items())),
-        trials=entry.get("trials"),
-        without=tuple(reading.get("without", ())),
-        guest=NAME,
-    )
+    rows = [
+        Row(setting, setting, setting, entry.method, entry.trials_asked)
+        for setting in (entry.setting, MAIN)
+    ]
+    return accuracy_of(scores, rows, entry.tasks, entry.trials_asked)

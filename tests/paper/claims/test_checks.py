@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from support.claim_data import LUCK, curve_of, evidence, times
 
 from cdspp.analysis.verdicts import TOO_FEW
-from cdspp.paper.claims.checks import Best, Cheapest, Elsewhere, Superior
-from cdspp.paper.claims.curve_checks import Flat, Trend
+from cdspp.paper.claims.checks import Best, Cheapest, Elsewhere, Flat, Superior, Trend
 from cdspp.paper.claims.evidence import (
     CONTRARY,
     SUPPORTED,
@@ -290,7 +288,7 @@ NO_TRIAL = [math.nan] * 5
     ],
 )
 def test_a_check_says_what_it_lacks(
-    check: Check[Any], known: Evidence | Times, message: str
+    check: Check, known: Evidence | Times, message: str
 ) -> None:
     with pytest.raises(NotTestable, match=message):
         check(known)

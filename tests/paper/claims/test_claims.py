@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,10 +25,13 @@ from cdspp.methods import available
 from cdspp.paper.claims.claims import (
     CLAIM_COLUMNS,
     CLAIMS,
+    TIME_CLAIMS,
     Claim,
     build_claims_table,
+    build_time_claims_table,
     build_verdicts_table,
     check_claims,
+    check_time_claims,
 )
 from cdspp.paper.claims.evidence import (
     BY_CONSTRUCTION,
@@ -39,18 +41,13 @@ from cdspp.paper.claims.evidence import (
     judge_gain,
     read_evidence,
 )
-from cdspp.paper.claims.time_claims import (
-    TIME_CLAIMS,
-    build_time_claims_table,
-    check_time_claims,
-)
 from cdspp.report.tables.table import write_tables
 from cdspp.stages.artifacts import read_csv
 from cdspp.stages.row_scores import RowScores
 
 
 def test_every_claim_is_told_once_and_names_methods_that_exist() -> None:
-    claims: list[Claim[Any]] = [*CLAIMS, *TIME_CLAIMS]
+    claims: list[Claim] = [*CLAIMS, *TIME_CLAIMS]
     names = [claim.identifier for claim in claims]
     assert len(names) == len(set(names))
     known = set(available())

@@ -18,9 +18,9 @@ from cdspp.paper.claims.evidence import (
     NotTestable,
 )
 from cdspp.paper.claims.source_checks import (
-    NoiseDoes,
+    NOISE_DOES,
+    WITHOUT_SOURCE,
     Transfer,
-    WithoutSource,
 )
 
 # Five trials; a difference of SHAKY trials has a standard error of 2.5 points.
@@ -79,7 +79,7 @@ def test_transfer_is_a_matter_of_the_average() -> None:
 
 def test_class_noise_is_refuted_by_one_method_that_is_better_with_its_source() -> None:
     rows = methods(NOISE, dama=0.0, cdspp=0.03) | methods(ALONE, cdspp=0.05)
-    verdict, numbers = NoiseDoes()(evidence(rows))
+    verdict, numbers = NOISE_DOES(evidence(rows))
     assert verdict == CONTRARY
     assert numbers == (
         "On 5 trials, of 2 methods, better with the real source: 1 (CDSPP +3.0); "
@@ -90,7 +90,7 @@ def test_class_noise_is_refuted_by_one_method_that_is_better_with_its_source() -
 
 def test_class_noise_is_confirmed_where_most_methods_do_as_well_with_it() -> None:
     rows = methods(NOISE, dama=-0.03, pa=0.0, cdspp=SHAKY)
-    verdict, numbers = NoiseDoes()(evidence(rows))
+    verdict, numbers = NOISE_DOES(evidence(rows))
     assert verdict == SUPPORTED
     assert numbers == (
         "On 5 trials, of 3 methods, better with the real source: 0; equal: 1; better "
@@ -100,7 +100,7 @@ def test_class_noise_is_confirmed_where_most_methods_do_as_well_with_it() -> Non
 
 def test_where_half_of_the_methods_are_undecided_class_noise_is_not_settled() -> None:
     rows = methods(NOISE, dama=SHAKY, cdspp=0.0)
-    verdict, numbers = NoiseDoes()(evidence(rows))
+    verdict, numbers = NOISE_DOES(evidence(rows))
     assert verdict == TOO_FEW
     assert "; equal: 1;" in numbers
 
@@ -111,36 +111,36 @@ SOME = 0.03 + 0.4 * SHAKY
 
 def test_of_several_methods_each_must_be_surer() -> None:
     one = methods(NOISE, cdspp=SOME)
-    assert NoiseDoes()(evidence(one)).verdict == CONTRARY
+    assert NOISE_DOES(evidence(one)).verdict == CONTRARY
     more = methods(NOISE, cdspp=SOME, dama=0.0, pa=0.0, tit=0.0)
-    assert NoiseDoes()(evidence(more)).verdict == SUPPORTED
+    assert NOISE_DOES(evidence(more)).verdict == SUPPORTED
 
 
 def test_without_a_source_the_gain_over_the_baseline_is_told_by_method() -> None:
-    verdict, numbers = WithoutSource()(evidence(methods(ALONE, dama=0.0, cdspp=0.05)))
+    verdict, numbers = WITHOUT_SOURCE(evidence(methods(ALONE, dama=0.0, cdspp=0.05)))
     assert verdict == CONTRARY
     assert numbers == (
         "On 5 trials, gain over SVM_t without a source, of the gain with it: DAMA "
         "+20.0 of +20.0, CDSPP +15.0 of +20.0."
     )
     level = methods(ALONE, dama=-0.02, pa=0.0, cdspp=SHAKY)
-    assert WithoutSource()(evidence(level)).verdict == SUPPORTED
+    assert WITHOUT_SOURCE(evidence(level)).verdict == SUPPORTED
 
 
 def test_what_is_open_does_not_say_that_all_is_there_without_a_source() -> None:
     known = evidence(methods(ALONE, cdspp=SHAKY))
-    assert WithoutSource()(known).verdict == TOO_FEW
+    assert WITHOUT_SOURCE(known).verdict == TOO_FEW
 
 
 def test_target_only_is_the_reference_without_a_source() -> None:
     rows = {"svm-t": 0.6, "cdspp": FLAT + 0.8, "target-only": FLAT + 0.75}
-    assert WithoutSource()(evidence(rows)).numbers.endswith("CDSPP +15.0 of +20.0.")
+    assert WITHOUT_SOURCE(evidence(rows)).numbers.endswith("CDSPP +15.0 of +20.0.")
 
 
 def test_collapsed_and_short_rows_take_no_part() -> None:
     rows = methods(NOISE, dama=0.1, pa=[0.1, 0.1, 0.1, 0.1, math.nan], cdspp=0.0)
     fallen = {("class-noise", "dama"): {"a_b": [1, 2], "b_a": [1, 2]}}
-    verdict, numbers = NoiseDoes()(evidence(rows, collapsed=fallen))
+    verdict, numbers = NOISE_DOES(evidence(rows, collapsed=fallen))
     assert verdict == SUPPORTED
     assert numbers.startswith("On 5 trials, of 1 method, ")
 
@@ -149,12 +149,12 @@ def test_collapsed_and_short_rows_take_no_part() -> None:
     ("check", "gains"),
     [
         (Transfer(), "Gains over none +10.0, class-noise +10.0. 4 trials."),
-        (NoiseDoes(), "On 4 trials, gains with the real source over class-noise: "),
-        (WithoutSource(), "On 4 trials, gains with the real source over none: "),
+        (NOISE_DOES, "On 4 trials, gains with the real source over class-noise: "),
+        (WITHOUT_SOURCE, "On 4 trials, gains with the real source over none: "),
     ],
 )
 def test_four_trials_are_too_few_and_their_gains_are_told(
-    check: Check[Evidence], gains: str
+    check: Check, gains: str
 ) -> None:
     states = dict.fromkeys([("none", "cdspp"), ("class-noise", "cdspp")], 0.7)
     rows: Rows = {"svm-t": 0.6, "cdspp": 0.8, **states}
@@ -172,17 +172,17 @@ BARE = evidence({"svm-t": 0.6, "cdspp": FLAT + 0.8})
     [
         (Transfer(), BARE, "no other source state was run"),
         (Transfer(), evidence({"svm-t": 0.6}), "no other source state was run"),
-        (NoiseDoes(), BARE, "no method has a trial in the state class-noise"),
-        (WithoutSource(), BARE, "no method has a trial in the state none"),
+        (NOISE_DOES, BARE, "no method has a trial in the state class-noise"),
+        (WITHOUT_SOURCE, BARE, "no method has a trial in the state none"),
         (
-            WithoutSource(),
+            WITHOUT_SOURCE,
             evidence({"cdspp": FLAT + 0.8, "target-only": 0.8}),
             "the baseline does not run",
         ),
     ],
 )
 def test_a_check_says_what_it_lacks(
-    check: Check[Evidence], known: Evidence, message: str
+    check: Check, known: Evidence, message: str
 ) -> None:
     with pytest.raises(NotTestable, match=message):
         check(known)

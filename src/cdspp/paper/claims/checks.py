@@ -1,4 +1,4 @@
-"""Kinds of checks on scores and times: superiority, best of, cheapest."""
+"""Kinds of checks on scores, curves and times, from superior to cheapest."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ import numpy as np
 import pandas as pd
 
 from cdspp.analysis.answers import interval_text
-from cdspp.analysis.paired import paired_gain
+from cdspp.analysis.curves import CurveScores, value_text
+from cdspp.analysis.paired import ZERO, paired_gain
 from cdspp.analysis.summary import Floats, mean_sd, n_present
 from cdspp.analysis.verdicts import MIN_TRIALS
+from cdspp.core.names import LABELS
 from cdspp.core.wording import counted, in_points
 from cdspp.paper.claims.evidence import (
     Evidence,
@@ -22,11 +24,14 @@ from cdspp.paper.claims.evidence import (
     find_row,
     judge,
     judge_gain,
-    mean_text,
+    tested_gain,
 )
-from cdspp.study.plan import Row
+from cdspp.study.plan import METHOD, Row
 
-__all__ = ["Best", "Cheapest", "Elsewhere", "Superior"]
+__all__ = ["Best", "Cheapest", "Elsewhere", "Flat", "Superior", "Trend"]
+
+_TOLERANCE = 0.01  # largest difference of means that counts as flat
+_NAMES = {LABELS: "labels per class", "n_components": "d", "max_iter": "T"}
 
 
 @dataclass(frozen=True)
@@ -54,10 +59,9 @@ class Superior:
         better = sum(mean_sd(task)[0] > 0 for task in gains)
         return Judgement(
             judge_gain(gain),
-            f"{ours.display_name} {mean_text(values[shared])}, {theirs.display_name} "
-            f"{mean_text(rival[shared])}: a gain of {interval_text(gain)}, better "
-            f"on {better} of {counted(len(gains), 'task')}, "
-            f"{counted(gain.trials, 'trial')}.",
+            f"{_mean(ours, values[shared])}, {_mean(theirs, rival[shared])}: a gain of "
+            f"{interval_text(gain)}, better on {better} of "
+            f"{counted(len(gains), 'task')}, {counted(gain.trials, 'trial')}.",
         )
 
 
@@ -70,42 +74,182 @@ class Best:
     rule: ClassVar[str] = (
         "Supported where the 95 % interval of the paired gain over the best other "
         "complete row, averaged over tasks, for other labelled samples and test rows "
-        "lies above zero, "
-        f"contrary where it lies below (at least {MIN_TRIALS} trials). Rows that are "
-        "shortened or have fewer trials are left out and named, with the gain over "
-        "them on shared trials."
+        f"lies above zero, contrary where it lies below (at least {MIN_TRIALS} "
+        "trials). Rows that are shortened or have fewer trials are left out and named, "
+        "with the gain over them on shared trials."
     )
 
     def __call__(self, evidence: Evidence) -> Judgement:
         """Compare with the best of the complete rows."""
         ours = find_row(evidence.methods, self.method, "in this study")
-        values = evidence.average(ours)
-        if not _is_complete(ours, values, evidence):
+        values, asked = evidence.average(ours), evidence.plan.trials_asked
+        if _lack(ours, values, asked):
             raise NotTestable(f"{ours.display_name} has not all trials")
-        others = [
-            (row, evidence.average(row))
-            for row in evidence.methods
-            if row.supervised == ours.supervised
-            and row.key not in (self.method, *self.apart)
-        ]
-        complete = [other for other in others if _is_complete(*other, evidence)]
+        complete, left_out = [], []
+        for row in evidence.methods:
+            aside = row.key in (self.method, *self.apart)
+            if aside or row.supervised != ours.supervised:
+                continue
+            average = evidence.average(row)
+            if lack := _lack(row, average, asked):
+                gain = paired_gain(values, average).gain
+                over = "" if math.isnan(gain) else f", {in_points(gain, sign=True)}"
+                left_out.append(f"{row.display_name} ({lack}{over})")
+            else:
+                complete.append((row, average))
         if not complete:
             raise NotTestable(f"no other complete row beside {ours.display_name}")
         best, rival = max(complete, key=lambda other: float(np.nanmean(other[1])))
-        gain = evidence.gain(ours, best)
-        left_out = [
-            _left_out(row, values, found, evidence)
-            for row, found in others
-            if not _is_complete(row, found, evidence)
-        ]
+        lead = evidence.gain(ours, best)
         return Judgement(
-            judge_gain(gain),
-            f"{ours.display_name} {mean_text(values)}; best of "
-            f"{counted(len(complete), 'other')} {best.display_name}, "
-            f"{mean_text(rival)}: "
-            f"a gain of {interval_text(gain)}, {counted(gain.trials, 'trial')}."
-            f"{_listed('Left out', left_out)}",
+            judge_gain(lead),
+            f"{_mean(ours, values)}; best of {counted(len(complete), 'other')} "
+            f"{best.display_name}, {_percent(rival)}: a gain of {interval_text(lead)}, "
+            f"{counted(lead.trials, 'trial')}.{_listed('Left out', left_out)}",
         )
+
+
+def _lack(row: Row, average: Floats, asked: int) -> str:
+    """Say what a row lacks of the trials of the study, as the study asks."""
+    if row.shortened:
+        return "shortened"
+    n_trials = n_present(average)
+    return f"{n_trials} of {asked} trials" if n_trials < asked else ""
+
+
+def _mean(row: Row, values: Floats) -> str:
+    return f"{row.display_name} {_percent(values)}"
+
+
+def _percent(values: Floats) -> str:
+    """Write the mean of accuracies in percent, missing ones left out."""
+    return f"{100 * float(np.nanmean(values)):.1f} %"
+
+
+@dataclass(frozen=True)
+class Flat:
+    """The accuracy hardly changes within a range of a parameter.
+
+    As the lower end of the range, NaN stands for the number of classes.
+    """
+
+    method: str
+    parameter: str
+    low: float = math.nan
+    high: float = math.inf
+    rule: ClassVar[str] = (
+        "Supported where the means within the range, over trials and tasks, differ by "
+        f"at most {in_points(_TOLERANCE)} points, contrary where by more (at least "
+        f"{MIN_TRIALS} trials)."
+    )
+
+    def __call__(self, evidence: Evidence) -> Judgement:
+        """Take the difference between the highest and the lowest mean."""
+        course = _course(evidence, self.parameter, self.method)
+        low = course.n_classes if math.isnan(self.low) else self.low
+        inside = [low <= value <= self.high for value in course.values]
+        if sum(inside) < 2:
+            end = "" if math.isinf(self.high) else f" to {value_text(self.high)}"
+            raise NotTestable(
+                f"the curve over {course.name} has {counted(sum(inside), 'value')} "
+                f"from {value_text(low)}{end}"
+            )
+        means = course.averages[inside].mean(axis=1)
+        spread = float(means.max() - means.min())
+        values, flat = np.array(course.values)[inside], spread <= _TOLERANCE + ZERO
+        return Judgement(
+            judge(course.trials, holds=flat, opposite=not flat),
+            f"{course.what} between {in_points(float(means.min()))} and "
+            f"{in_points(float(means.max()))} % for {course.name} = "
+            f"{', '.join(map(value_text, values))}: {in_points(spread)} points apart, "
+            f"{course.size}.",
+        )
+
+
+@dataclass(frozen=True)
+class Trend:
+    """An accuracy, or a gain over a rival, rises (or falls) with a parameter."""
+
+    method: str
+    parameter: str
+    rival: str | None = None
+    rises: bool = True
+    rule: ClassVar[str] = (
+        "Supported where the 95 % t interval over trials of the paired "
+        "difference between the two ends of the curve, averaged over tasks, lies above "
+        f"zero, contrary where it lies below (at least {MIN_TRIALS} trials)."
+    )
+
+    def __call__(self, evidence: Evidence) -> Judgement:
+        """Compare the two ends of the curve."""
+        course = _course(evidence, self.parameter, self.method, self.rival)
+        if len(course.values) < 2:
+            raise NotTestable(f"the curve over {course.name} has fewer than two values")
+        first, last = course.averages[0], course.averages[-1]
+        claimed = tested_gain(last, first) if self.rises else tested_gain(first, last)
+        sign = 1 if self.rises else -1
+        steps = sign * np.diff(course.averages.mean(axis=1))
+        means = (in_points(float(end.mean())) for end in (first, last))
+        ends = [f"{mean} {course.unit}" for mean in means]
+        return Judgement(
+            judge_gain(claimed),
+            f"{course.what}: {ends[0]} at {course.name} = "
+            f"{value_text(course.values[0])}, {ends[1]} at "
+            f"{value_text(course.values[-1])}; a change of "
+            f"{interval_text(tested_gain(last, first))}, as claimed in "
+            f"{np.count_nonzero(steps > ZERO)} of {counted(len(steps), 'step')}, "
+            f"{course.size}.",
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Course:
+    """An average over tasks along a curve, at the values that all tasks have.
+
+    `averages` are by value and trial, of the `trials` that every value has; `name` is
+    that of the parameter, and `what` and `unit` those of the averages; `size` says on
+    how many tasks and trials they rest.
+    """
+
+    name: str
+    what: str
+    unit: str
+    values: tuple[float, ...]
+    averages: Floats
+    trials: int
+    size: str
+    n_classes: int
+
+
+def _course(
+    evidence: Evidence, parameter: str, method: str, rival: str | None = None
+) -> _Course:
+    name = _NAMES.get(parameter, parameter.replace("_", " "))
+    curves = [curve for curve in evidence.curves if curve.parameter == parameter]
+    if not curves:
+        raise NotTestable(f"no curve over {name} in this study")
+    curve = curves[0]
+    row, averages = _averages(curve, method)
+    what, unit = row.display_name, "%"
+    if rival is not None:
+        other, others = _averages(curve, rival)
+        averages = averages - others
+        what, unit = f"Gain of {what} over {other.display_name}", "points"
+    known = np.flatnonzero(np.isfinite(averages).any(axis=1))
+    averages = averages[known]
+    averages = averages[:, np.isfinite(averages).all(axis=0)]
+    if not (trials := int(averages.shape[1])):
+        raise NotTestable(f"no trial has every value of the curve over {name}")
+    values = tuple(curve.values[place] for place in known)
+    size = f"{counted(len(curve.tasks), 'task')}, {counted(trials, 'trial')}"
+    told = trials, size, curve.plan.n_classes
+    return _Course(name, what, unit, values, averages, *told)
+
+
+def _averages(curve: CurveScores, method: str) -> tuple[Row, Floats]:
+    """Return a row and its average over tasks, by value and trial."""
+    row = find_row(curve.rows, method, "along that curve")
+    return row, curve.accuracy[curve.rows.index(row)].mean(axis=0)
 
 
 @dataclass(frozen=True)
@@ -123,13 +267,13 @@ class Cheapest:
 
     def __call__(self, evidence: Times) -> Judgement:
         """Compare with the cheapest rival, and name all that are cheaper."""
-        known = evidence.seconds
-        times = known[known["seconds"].notna()].set_index("row")
+        times = evidence.seconds.dropna(subset="seconds").set_index("row")
         if self.method not in times.index or times.loc[self.method, "shortened"]:
             raise NotTestable(f"{self.method} was not timed on all tasks")
         ours = times.loc[self.method]
-        methods = {row.key for row in evidence.methods} & set(times.index)
-        rivals = times.loc[[key for key in self.rivals if key in methods]]
+        rows = evidence.plan.main_rows
+        known = {row.key for row in rows if row.kind == METHOD} & set(times.index)
+        rivals = times.loc[[key for key in self.rivals if key in known]]
         short = rivals["shortened"].astype(bool)
         whole = rivals[~short].sort_values("seconds", kind="stable")
         if whole.empty:
@@ -148,6 +292,17 @@ class Cheapest:
         )
 
 
+def _multiples(times: pd.DataFrame, unit: Any) -> list[str]:
+    return [
+        f"{time.display_name} ({time.seconds / unit.seconds:.3g} ×)"
+        for time in times.itertuples()
+    ]
+
+
+def _listed(opening: str, parts: list[str]) -> str:
+    return f" {opening}: {', '.join(parts)}." if parts else ""
+
+
 @dataclass(frozen=True)
 class Elsewhere:
     """No number of a study speaks to the claim; something else may."""
@@ -158,29 +313,3 @@ class Elsewhere:
     def __call__(self, evidence: Evidence) -> Judgement:
         """Say where to look."""
         raise NotTestable(self.where)
-
-
-def _is_complete(row: Row, average: Floats, evidence: Evidence) -> bool:
-    """Whether a row has every trial of the study, as the study asks."""
-    asked = evidence.summary.plan.trials_asked
-    return not row.shortened and n_present(average) >= asked
-
-
-def _left_out(row: Row, values: Floats, average: Floats, evidence: Evidence) -> str:
-    """Name a row that is not complete, why, and the gain of `values` over it."""
-    asked = evidence.summary.plan.trials_asked
-    why = "shortened" if row.shortened else f"{n_present(average)} of {asked} trials"
-    gain = paired_gain(values, average).gain
-    over = "" if math.isnan(gain) else f", {in_points(gain, sign=True)}"
-    return f"{row.display_name} ({why}{over})"
-
-
-def _multiples(times: pd.DataFrame, unit: Any) -> list[str]:
-    return [
-        f"{time.display_name} ({time.seconds / unit.seconds:.3g} ×)"
-        for time in times.itertuples()
-    ]
-
-
-def _listed(opening: str, parts: list[str]) -> str:
-    return f" {opening}: {', '.join(parts)}." if parts else ""

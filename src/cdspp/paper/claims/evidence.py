@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol
 
-import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
@@ -20,7 +19,7 @@ from cdspp.analysis.source_help import read_comparisons
 from cdspp.analysis.summary import Floats, Summary, read_scores, summarise
 from cdspp.analysis.verdicts import MIN_TRIALS, TOO_FEW
 from cdspp.stages.row_scores import RowScores
-from cdspp.study.plan import BenchmarkPlan, Row
+from cdspp.study.plan import METHOD, BenchmarkPlan, Row
 
 __all__ = [
     "BY_CONSTRUCTION",
@@ -30,13 +29,11 @@ __all__ = [
     "Check",
     "Evidence",
     "Judgement",
-    "Known",
     "NotTestable",
     "Times",
     "find_row",
     "judge",
     "judge_gain",
-    "mean_text",
     "read_evidence",
     "tested_gain",
 ]
@@ -61,17 +58,8 @@ class Judgement(NamedTuple):
 class Evidence:
     """What is known of one benchmark.
 
-    Attributes
-    ----------
-    summary : Summary
-        Its scores.
-    curves : sequence of CurveScores
-        Its curves.
-    comparisons : DataFrame
-        Its methods against themselves in other source states
-        (`cdspp.analysis.source_help`).
-    by_row : RowScores, optional
-        Which target rows are predicted rightly; gains are then sure for other rows too.
+    The comparisons are those of `cdspp.analysis.source_help`. With scores by target row
+    gains are sure for other rows, too.
     """
 
     summary: Summary
@@ -86,8 +74,8 @@ class Evidence:
 
     @property
     def methods(self) -> list[Row]:
-        """The rows of the main setting that are no controls."""
-        return _methods(self.plan)
+        """The rows of the main setting that take part in claims."""
+        return [row for row in self.plan.main_rows if row.kind == METHOD]
 
     def tasks(self, row: Row) -> Floats:
         """Return the accuracies of a row, by task and trial."""
@@ -101,13 +89,7 @@ class Evidence:
         return average
 
     def gain(self, row: Row, rival: Row) -> PairedGain:
-        """Return the gain of a row over another one, averaged over tasks.
-
-        Raises
-        ------
-        NotTestable
-            No trial is shared.
-        """
+        """Return the gain of a row over another one, averaged over tasks."""
         gain = tested_gain(self.average(row), self.average(rival))
         if self.by_row is None:
             return gain
@@ -117,27 +99,10 @@ class Evidence:
 
 @dataclass(frozen=True, eq=False)
 class Times:
-    """What is known of the time that one benchmark takes.
-
-    Attributes
-    ----------
-    plan : BenchmarkPlan
-        The benchmark.
-    seconds : DataFrame
-        What its methods take (`cdspp.analysis.times`).
-    """
+    """What the methods of one benchmark take (`cdspp.analysis.times`)."""
 
     plan: BenchmarkPlan
     seconds: pd.DataFrame
-
-    @property
-    def methods(self) -> list[Row]:
-        """The rows of the main setting that are no controls."""
-        return _methods(self.plan)
-
-
-def _methods(plan: BenchmarkPlan) -> list[Row]:
-    return [row for row in plan.main_rows if row.kind == "method"]
 
 
 def read_evidence(
@@ -160,28 +125,19 @@ def read_evidence(
     ]
 
 
-Known = TypeVar("Known", Evidence, Times, contravariant=True)
-
-
-class Check(Protocol[Known]):
-    """A kind of check with its parameters filled in."""
+class Check(Protocol):
+    """A kind of check with its parameters filled in, on `Evidence` or on `Times`."""
 
     @property
     def rule(self) -> str:
         """How the verdict is found, in a sentence."""
 
-    def __call__(self, evidence: Known) -> Judgement:
+    def __call__(self, evidence: Any) -> Judgement:
         """Put the claim to the data of one benchmark."""
 
 
 def find_row(rows: Iterable[Row], key: str, where: str) -> Row:
-    """Return the row of a method that ran as the study asks, not shortened.
-
-    Raises
-    ------
-    NotTestable
-        There is none, or its runs were shortened.
-    """
+    """Return the row of a method that ran as the study asks, not shortened."""
     for row in rows:
         if row.key == key and not row.shortened:
             return row
@@ -191,13 +147,7 @@ def find_row(rows: Iterable[Row], key: str, where: str) -> Row:
 
 
 def tested_gain(values: ArrayLike, rival: ArrayLike) -> PairedGain:
-    """Return the paired gain.
-
-    Raises
-    ------
-    NotTestable
-        No trial is shared.
-    """
+    """Return the paired gain, if any trial is shared."""
     gain = paired_gain(values, rival)
     if not gain.trials:
         raise NotTestable("no trial with all tasks")
@@ -207,18 +157,8 @@ def tested_gain(values: ArrayLike, rival: ArrayLike) -> PairedGain:
 def judge(trials: int, *, holds: bool, opposite: bool) -> str:
     """Return the word for a claim: the one place that decides it.
 
-    Parameters
-    ----------
-    trials : int
-        How many it rests on.
-    holds, opposite : bool
-        Whether the test of the claim finds what is claimed, or the opposite; neither,
-        where the trials do not settle it.
-
-    Returns
-    -------
-    str
-        `SUPPORTED`, `CONTRARY` or `TOO_FEW`: fewer than `MIN_TRIALS`, or not settled.
+    The test of the claim finds what is claimed, or the opposite; neither, where the
+    trials on which it rests do not settle it.
     """
     if trials < MIN_TRIALS or not (holds or opposite):
         return TOO_FEW
@@ -231,8 +171,3 @@ def judge_gain(gain: PairedGain) -> str:
     return judge(
         gain.trials, holds=sure and gain.gain > 0, opposite=sure and gain.gain < 0
     )
-
-
-def mean_text(values: Floats) -> str:
-    """Write the mean of accuracies in percent, missing ones left out."""
-    return f"{100 * float(np.nanmean(values)):.1f} %"

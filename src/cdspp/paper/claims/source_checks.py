@@ -23,20 +23,9 @@ from cdspp.analysis.verdicts import (
 )
 from cdspp.core.names import ALONE, CLASS_NOISE
 from cdspp.core.wording import counted, in_points
-from cdspp.paper.claims.evidence import (
-    Evidence,
-    Judgement,
-    NotTestable,
-    judge,
-)
+from cdspp.paper.claims.evidence import Evidence, Judgement, NotTestable, judge
 
-__all__ = ["NoiseDoes", "Transfer", "WithoutSource"]
-_RULE = (
-    "Contrary where some method does better with the real source than {other} "
-    "(one-sided t test on the average over tasks at 5 %, Holm's correction over "
-    "methods); supported where none does, and most are equal within the margin or do "
-    f"better {{other}}. Methods with at least {MIN_TRIALS} trials."
-)
+__all__ = ["NOISE_DOES", "WITHOUT_SOURCE", "NoBetter", "Transfer"]
 
 
 @dataclass(frozen=True)
@@ -69,78 +58,58 @@ class Transfer:
 
 
 @dataclass(frozen=True)
-class NoiseDoes:
-    """Noise around a centre a class does as well as the source, whatever the method."""
+class NoBetter:
+    """No method does better with the real source than in one other state.
 
-    rule: ClassVar[str] = _RULE.format(other="with class noise")
-
-    def __call__(self, evidence: Evidence) -> Judgement:
-        """Compare every method with itself on class noise."""
-        known = evidence.comparisons
-        return _judge(known, CLASS_NOISE, lambda pairs: _counts(pairs) + _alone(known))
-
-
-@dataclass(frozen=True)
-class WithoutSource:
-    """What a method gains over the baseline is there without any source."""
-
-    rule: ClassVar[str] = _RULE.format(other="without one")
-
-    def __call__(self, evidence: Evidence) -> Judgement:
-        """Compare every method with itself without a source."""
-
-        def tell(pairs: Sequence[Any]) -> str:
-            told = without_source(evidence.comparisons)
-            if not told:
-                raise NotTestable("the baseline does not run in this study")
-            parts = ", ".join(told)
-            return f"gain over SVM_t without a source, of the gain with it: {parts}"
-
-        return _judge(evidence.comparisons, ALONE, tell)
-
-
-def _judge(
-    comparisons: pd.DataFrame, rival: str, tell: Callable[[Sequence[Any]], str]
-) -> Judgement:
-    """Judge the claim that the real source is no better than one state.
-
-    Methods with too few trials take no part, and are named where no other has run.
-
-    Raises
-    ------
-    NotTestable
-        No method has run in that state.
+    `tell` says what comparisons, and pairs of a method and itself in that state, show.
     """
-    known = _pairs(comparisons, rival)
-    if not known:
-        raise NotTestable(f"no method has a trial in the state {rival}")
-    pairs = _settled(known)
-    ahead = _ahead(pairs)
-    level = [pair for pair in pairs if pair.pair in (EQUAL, HURTS)]
-    few = f"gains with the real source over {rival}: {_gains(known, 'display_name')}"
-    return Judgement(
-        judge(
-            min((pair.trials for pair in pairs), default=0),
-            holds=not ahead and 2 * len(level) > len(pairs),
-            opposite=bool(ahead),
-        ),
-        f"On {_trials(pairs or known)}, {tell(pairs) if pairs else few}.",
-    )
+
+    state: str
+    other: str
+    tell: Callable[[pd.DataFrame, Sequence[Any]], str]
+
+    @property
+    def rule(self) -> str:
+        """How the verdict is found, in a sentence."""
+        return (
+            "Contrary where some method does better with the real source than "
+            f"{self.other} (one-sided t test on the average over tasks at 5 %, Holm's "
+            "correction over methods); supported where none does, and most are equal "
+            f"within the margin or do better {self.other}. Methods with at least "
+            f"{MIN_TRIALS} trials."
+        )
+
+    def __call__(self, evidence: Evidence) -> Judgement:
+        """Compare every method with itself in that state.
+
+        Methods with too few trials take no part, and are named where no other has run.
+        """
+        known = _pairs(evidence.comparisons, self.state, least=1)
+        if not known:
+            raise NotTestable(f"no method has a trial in the state {self.state}")
+        pairs = [pair for pair in known if pair.trials >= MIN_TRIALS]
+        ahead = _ahead(pairs)
+        level = [pair for pair in pairs if pair.pair in (EQUAL, HURTS)]
+        gains = _gains(known, "display_name")
+        told = f"gains with the real source over {self.state}: {gains}"
+        if pairs:
+            told = self.tell(evidence.comparisons, pairs)
+        trials = min((pair.trials for pair in pairs), default=0)
+        holds = not ahead and 2 * len(level) > len(pairs)
+        return Judgement(
+            judge(trials, holds=holds, opposite=bool(ahead)),
+            f"On {_trials(pairs or known)}, {told}.",
+        )
 
 
-def _pairs(comparisons: pd.DataFrame, rival: str) -> list[Any]:
+def _pairs(comparisons: pd.DataFrame, rival: str, least: int = MIN_TRIALS) -> list[Any]:
     """Return every method against itself in one state, on the average over tasks."""
     return [
         pair
         for group in by_default(comparisons)
         for pair in on_average(group).itertuples()
-        if pair.rival == rival and pair.trials and pair.pair != COLLAPSED
+        if pair.rival == rival and pair.trials >= least and pair.pair != COLLAPSED
     ]
-
-
-def _settled(pairs: Sequence[Any]) -> list[Any]:
-    """Return the pairs with trials enough for a test."""
-    return [pair for pair in pairs if pair.trials >= MIN_TRIALS]
 
 
 def _ahead(pairs: Sequence[Any]) -> list[Any]:
@@ -149,23 +118,28 @@ def _ahead(pairs: Sequence[Any]) -> list[Any]:
     return [pair for pair, p in zip(pairs, sure, strict=True) if p < ALPHA]
 
 
-def _counts(pairs: Sequence[Any]) -> str:
-    ahead = _ahead(pairs)
+def _as_noise(comparisons: pd.DataFrame, pairs: Sequence[Any]) -> str:
+    """Count the methods that are better with the source, than without any as well."""
+    ahead, alone = _ahead(pairs), _pairs(comparisons, ALONE)
     names = f" ({_gains(ahead, 'display_name')})" if ahead else ""
     words = [pair.pair for pair in pairs]
-    return (
+    told = (
         f"of {counted(len(pairs), 'method')}, better with the real source: "
         f"{len(ahead)}{names}; equal: {words.count(EQUAL)}; "
         f"better with class noise: {words.count(HURTS)}"
     )
+    if not alone:
+        return told
+    better = f"{len(_ahead(alone))} of {len(alone)}"
+    return f"{told}. Better with the real source than without any: {better}"
 
 
-def _alone(comparisons: pd.DataFrame) -> str:
-    """Say how many methods are better with the real source than without any."""
-    pairs = _settled(_pairs(comparisons, ALONE))
-    better = f"{len(_ahead(pairs))} of {len(pairs)}"
-    told = f". Better with the real source than without any: {better}"
-    return told if pairs else ""
+def _kept(comparisons: pd.DataFrame, pairs: Sequence[Any]) -> str:
+    """Say how much of each gain over the baseline is there without any source."""
+    told = without_source(comparisons)
+    if not told:
+        raise NotTestable("the baseline does not run in this study")
+    return f"gain over SVM_t without a source, of the gain with it: {', '.join(told)}"
 
 
 def _gains(pairs: Sequence[Any], name: str) -> str:
@@ -177,3 +151,9 @@ def _gains(pairs: Sequence[Any], name: str) -> str:
 def _trials(pairs: Sequence[Any]) -> str:
     least, most = (f(pair.trials for pair in pairs) for f in (min, max))
     return counted(most, "trial") if least == most else f"{least} to {most} trials"
+
+
+# Noise around a centre a class does as well as the source, whatever the method; and
+# what a method gains over the baseline is there without any source.
+NOISE_DOES = NoBetter(CLASS_NOISE, "with class noise", _as_noise)
+WITHOUT_SOURCE = NoBetter(ALONE, "without one", _kept)

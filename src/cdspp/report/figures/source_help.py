@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from cdspp.analysis.answers import Interval, verdict_of
+from cdspp.analysis.answers import verdict_of
+from cdspp.analysis.paired import PairedGain
 from cdspp.analysis.source_help import by_task, of_reference
 from cdspp.analysis.summary import Summary
 from cdspp.analysis.verdicts import EQUAL, HELPS, HURTS
@@ -204,7 +205,7 @@ def _gain_panel(axes: Axes, groups: Mapping[str, pd.DataFrame]) -> None:
     quiet(axes)
 
 
-def _gain(axes: Axes, gain: Interval, y: float, look: tuple[str, str, str]) -> None:
+def _gain(axes: Axes, gain: PairedGain, y: float, look: tuple[str, str, str]) -> None:
     colour, marker, face = look
     if np.isfinite(gain.low):
         axes.plot([100 * gain.low, 100 * gain.high], [y, y], color=colour, lw=1.4)

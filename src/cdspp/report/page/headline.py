@@ -9,8 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from cdspp.analysis.answers import answer
-from cdspp.analysis.failures import failures_of_scores
-from cdspp.analysis.fit_records import versions_note
+from cdspp.analysis.fit_records import failures_of_scores, versions_note
 from cdspp.analysis.source_help import read_comparisons
 from cdspp.core.errors import DataError
 from cdspp.core.wording import DASH, aligned, marks, percent

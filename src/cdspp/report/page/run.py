@@ -11,8 +11,7 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from cdspp.analysis.failures import failure_text
-from cdspp.analysis.fit_records import FitRecords
+from cdspp.analysis.fit_records import FitRecords, failure_text, mixed_versions
 from cdspp.core.jobs import processor_time
 from cdspp.core.wording import DASH
 from cdspp.report.tables.table import Cell, Line, Table, html_name, to_fragment
@@ -88,7 +87,7 @@ def describe_run(
     return Run(
         description=_description(records, study),
         failed=failure_text(records.outcomes),
-        mixed=records.mixed,
+        mixed=mixed_versions(records.jobs),
         failures=[_failure(trial, names) for trial in records.failed.itertuples()],
         time_table=time_table,
         digests=digests,
