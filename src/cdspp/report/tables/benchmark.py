@@ -9,23 +9,21 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from cdspp.analysis.summary import Floats, Summary, mean_sd, n_present
+from cdspp.analysis.summary import Summary, mean_sd
 from cdspp.core.names import BASELINE
 from cdspp.core.wording import in_points, percent, task_title
-from cdspp.report.tables.grid import Column, grid_table, make_columns
+from cdspp.report.tables.grid import Column, grid_table, make_columns, moments
 from cdspp.report.tables.table import Cell, Line, Table
 from cdspp.study.plan import METHOD
 
-__all__ = [
-    "build_benchmark_tables",
-    "build_overview",
-]
+__all__ = ["build_benchmark_tables", "build_overview"]
 
 _NUMBERS = (
     "Percent, mean (standard deviation, n − 1) over trials. "
     "Bold: best of the column among complete methods. * supervised; † shortened run."
 )
 _MOST_ITERATIONS = 12
+_ITERATION_DATA = ("benchmark", "task", "row", "display_name", "iteration")
 
 
 def build_benchmark_tables(summary: Summary) -> list[Table]:
@@ -76,16 +74,16 @@ def _common(summaries: Sequence[Summary]) -> list[Summary]:
 
 def _below_baseline(column: Column) -> str:
     """Name the methods that do worse than the baseline, which sees no source."""
-    found = [
-        (row, mean_sd(values)[0])
+    found = {
+        row: mean_sd(values)[0]
         for row, values in column.values.values()
         if row.kind == METHOD
-    ]
-    ours = (pair for pair in found if pair[0].role == BASELINE)
-    baseline, least = next(ours, (None, math.nan))
+    }
+    baseline = next((row for row in found if row.role == BASELINE), None)
+    least = math.nan if baseline is None else found[baseline]
     worse = [
         f"{row.display_name} ({in_points(mean - least, sign=True)})"
-        for row, mean in found
+        for row, mean in found.items()
         if mean < least
     ]
     if baseline is None or not worse:
@@ -96,55 +94,36 @@ def _below_baseline(column: Column) -> str:
 
 def _iteration_table(summary: Summary) -> Table:
     tasks, curves = summary.with_average(summary.by_iteration)
-    steps = _spread(len(summary.iterations), _MOST_ITERATIONS)
-    lines = [
-        Line(
-            (
-                Cell("" if place else summary.rows[i].display_name, name=True),
-                Cell(str(summary.iterations[step])),
-                *(Cell(percent(*mean_sd(values))) for values in curves[i, ..., step]),
-            ),
-            summary.rows[i].key,
-        )
-        for i in summary.iterative()
-        for place, step in enumerate(
-            step for step in steps if np.isfinite(curves[i, ..., step]).any()
-        )
-    ]
+    count = len(summary.iterations)
+    # Evenly spread, both ends among them.
+    spread = np.linspace(0, count - 1, min(count, _MOST_ITERATIONS)).round()
+    steps = sorted({int(step) for step in spread})
+    lines, data = [], []
+    for i in summary.iterative():
+        row = summary.rows[i]
+        ran = [step for step in steps if np.isfinite(curves[i, ..., step]).any()]
+        for place, step in enumerate(ran):
+            name = Cell("" if place else row.display_name, name=True)
+            cells = [Cell(percent(*mean_sd(values))) for values in curves[i, ..., step]]
+            iteration = Cell(str(summary.iterations[step]))
+            lines.append(Line((name, iteration, *cells), row.key))
+        data += [
+            {
+                "benchmark": summary.plan.benchmark,
+                "task": task,
+                "row": row.key,
+                "display_name": row.display_name,
+                "iteration": int(iteration),
+                **moments(values),
+            }
+            for task, by_trial in zip(tasks, curves[i], strict=True)
+            for iteration, values in zip(summary.iterations, by_trial.T, strict=True)
+        ]
     return Table(
         name=f"iterations_{summary.plan.benchmark}",
         title=f"{summary.plan.title}: accuracy by iteration",
         caption="Percent, mean (standard deviation, n − 1) over trials.",
         columns=("Method", "Iteration", *map(task_title, tasks)),
         lines=tuple(lines),
-        data=_iteration_data(summary, curves, tasks),
+        data=pd.DataFrame(data, columns=[*_ITERATION_DATA, *moments(np.empty(0))]),
     )
-
-
-def _iteration_data(
-    summary: Summary, curves: Floats, tasks: Sequence[str]
-) -> pd.DataFrame:
-    cells = [
-        (task, summary.rows[i], int(iteration), values)
-        for i in summary.iterative()
-        for task, by_trial in zip(tasks, curves[i], strict=True)
-        for iteration, values in zip(summary.iterations, by_trial.T, strict=True)
-    ]
-    moments = [mean_sd(values) for *_, values in cells]
-    return pd.DataFrame(
-        {
-            "benchmark": summary.plan.benchmark,
-            "task": [task for task, *_ in cells],
-            "row": [row.key for _, row, *_ in cells],
-            "display_name": [row.display_name for _, row, *_ in cells],
-            "iteration": [iteration for *_, iteration, _ in cells],
-            "mean": [mean for mean, _ in moments],
-            "sd": [sd for _, sd in moments],
-            "trials": [n_present(values) for *_, values in cells],
-        }
-    )
-
-
-def _spread(count: int, most: int) -> list[int]:
-    """Pick at most `most` places out of `count`, evenly, both ends among them."""
-    return sorted({int(i) for i in np.linspace(0, count - 1, min(count, most)).round()})

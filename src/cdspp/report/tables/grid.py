@@ -8,19 +8,20 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from cdspp.analysis.summary import (
-    MOST_COLLAPSED,
-    Floats,
-    Summary,
-    mean_sd,
-    n_present,
-)
+from cdspp.analysis.summary import MOST_COLLAPSED, Floats, Summary, mean_sd, n_present
 from cdspp.core.names import AVERAGE
 from cdspp.core.wording import DASH, counted, percent, task_title
 from cdspp.report.tables.table import Cell, Line, Table
 from cdspp.study.plan import Row
 
-__all__ = ["Column", "column_cells", "grid_table", "make_columns", "row_values"]
+__all__ = [
+    "Column",
+    "column_cells",
+    "grid_table",
+    "make_columns",
+    "moments",
+    "row_values",
+]
 
 _BLOCKS = {
     "supervised": "Supervised",
@@ -115,21 +116,29 @@ def grid_table(name: str, title: str, caption: str, columns: Sequence[Column]) -
             known = rows.setdefault(row.key, row)
             rows[row.key] = replace(known, shortened=known.shortened or row.shortened)
     cells = column_cells(columns, rows)
+    data = pd.DataFrame(
+        {
+            "benchmark": column.benchmark,
+            "title": column.heading,
+            "task": column.task,
+            "row": row.key,
+            "display_name": row.display_name,
+            "kind": _block(row).lower(),
+            "shortened": row.shortened,
+            **moments(values),
+            "expected_trials": row.trials_asked,
+        }
+        for column in columns
+        for row, values in column.values.values()
+    )
     lines = [
         Line((_label(row, columns), *cells[row.key]), block)
         for block in _BLOCKS.values()
         for row in rows.values()
         if _block(row) == block
     ]
-    return Table(
-        name=name,
-        title=title,
-        caption=caption,
-        columns=("Method", *(column.heading for column in columns)),
-        lines=tuple(lines),
-        data=_data(columns),
-        headings=True,
-    )
+    headings = ("Method", *(column.heading for column in columns))
+    return Table(name, title, caption, headings, tuple(lines), data, headings=True)
 
 
 def column_cells(
@@ -161,21 +170,7 @@ def _block(row: Row) -> str:
     return _BLOCKS["supervised" if supervised else row.kind]
 
 
-def _data(columns: Sequence[Column]) -> pd.DataFrame:
-    cells = [(c, row, values) for c in columns for row, values in c.values.values()]
-    moments = [mean_sd(values) for *_, values in cells]
-    return pd.DataFrame(
-        {
-            "benchmark": [column.benchmark for column, *_ in cells],
-            "title": [column.heading for column, *_ in cells],
-            "task": [column.task for column, *_ in cells],
-            "row": [row.key for _, row, _ in cells],
-            "display_name": [row.display_name for _, row, _ in cells],
-            "kind": [_block(row).lower() for _, row, _ in cells],
-            "shortened": [row.shortened for _, row, _ in cells],
-            "mean": [mean for mean, _ in moments],
-            "sd": [sd for _, sd in moments],
-            "trials": [n_present(values) for *_, values in cells],
-            "expected_trials": [row.trials_asked for _, row, _ in cells],
-        }
-    )
+def moments(values: Floats) -> dict[str, float]:
+    """Return what the data of a table say of the trials of one cell."""
+    mean, sd = mean_sd(values)
+    return {"mean": mean, "sd": sd, "trials": n_present(values)}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pandas as pd
 
 from cdspp.analysis.times import TIMED_TRIALS
 from cdspp.core.wording import DASH, counted, marks
-from cdspp.report.tables.table import Cell, Line, Table
+from cdspp.report.tables.table import Cell, Table
 
 __all__ = ["build_times_table"]
 
@@ -29,10 +30,7 @@ _PRINTED = (
 def build_times_table(times: pd.DataFrame) -> Table:
     """Build the table ``times``: methods by benchmarks, printed seconds beside ours.
 
-    Parameters
-    ----------
-    times : DataFrame
-        As `measure_times` returns them.
+    `times` are as `measure_times` returns them.
     """
     columns: dict[str, dict[str, Cell]] = {}
     for _, group in times.groupby("benchmark", sort=False):
@@ -44,36 +42,30 @@ def build_times_table(times: pd.DataFrame) -> Table:
                 for time in group.itertuples()
             }
     printed = bool(times["paper_seconds"].notna().any())
-    return Table(
-        name="times",
-        title="Computation time",
-        caption=_CAPTION + (_PRINTED if printed else ""),
-        columns=("Method", *columns),
-        lines=tuple(
-            Line(
-                (
-                    Cell(time.display_name + _marks(time), name=True),
-                    *(cells.get(time.row, Cell(DASH)) for cells in columns.values()),
-                ),
-                "Supervised" if time.supervised else "Semi-supervised",
-            )
-            for time in _rows(times).itertuples()
-        ),
+    # The methods of all benchmarks, the supervised ones first.
+    rows = times.drop_duplicates("row").copy()
+    rows["shortened"] = rows["row"].isin(times[times["shortened"].astype(bool)]["row"])
+    rows = rows.sort_values("supervised", ascending=False, kind="stable")
+    return Table.of(
+        "times",
+        "Computation time",
+        _CAPTION + (_PRINTED if printed else ""),
+        {"Method": _name}
+        | {heading: _column(cells) for heading, cells in columns.items()},
+        rows.itertuples(),
+        block=lambda time: "Supervised" if time.supervised else "Semi-supervised",
         data=times.drop(columns="supervised"),
         headings=True,
     )
 
 
-def _rows(times: pd.DataFrame) -> pd.DataFrame:
-    """Return the methods of all benchmarks, the supervised ones first."""
-    rows = times.drop_duplicates("row").copy()
-    short = set(times[times["shortened"].astype(bool)]["row"])
-    rows["shortened"] = rows["row"].isin(short)
-    return rows.sort_values("supervised", ascending=False, kind="stable")
+def _name(time: Any) -> Cell:
+    signs = marks(supervised=time.supervised, shortened=time.shortened)
+    return Cell(time.display_name + signs, name=True)
 
 
-def _marks(time: Any) -> str:
-    return marks(supervised=time.supervised, shortened=time.shortened)
+def _column(cells: Mapping[str, Cell]) -> Callable[[Any], Cell]:
+    return lambda time: cells.get(time.row, Cell(DASH))
 
 
 def _own_cells(group: pd.DataFrame) -> dict[str, Cell]:
