@@ -23,6 +23,7 @@ __all__ = [
     "Part",
     "TABLE",
     "TIMING",
+    "few_tasks",
     "has_pairs",
     "item_names",
     "outline",
@@ -32,6 +33,7 @@ __all__ = [
 
 DETAILS, AUDIT = "Details", "Audit"
 KINDS = TABLE, FIGURE, TIMING = ("table", "figure", "timing")
+_MOST_TASKS = 10
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,11 @@ def _has_options(plan: BenchmarkPlan) -> bool:
 def has_pairs(plan: BenchmarkPlan) -> bool:
     """Whether a benchmark has a curve over paired rows."""
     return any(curve.parameter == PAIRS for curve in plan.curves)
+
+
+def few_tasks(plans: Sequence[BenchmarkPlan]) -> bool:
+    """Whether the opening chart has room for every task, or for gains alone."""
+    return sum(len(plan.tasks) for plan in plans) <= _MOST_TASKS
 
 
 def _selects(plan: BenchmarkPlan) -> bool:

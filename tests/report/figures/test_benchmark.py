@@ -25,7 +25,6 @@ from support.report_data import (
 
 from cdspp.core.errors import DataError
 from cdspp.methods import available, method_class
-from cdspp.report.figures import samples as figure_samples
 from cdspp.report.figures.benchmark import (
     draw_benchmark,
     draw_iterations,
@@ -245,7 +244,7 @@ def subspace(
     def make(*classes: str, **options: int) -> tuple[list[str], list[str], Figure]:
         given = write_showcase(tmp_path, classes=classes or ("a", "b", "c"), **options)
         given.pop("fits")
-        drawn = watch(figure_samples)
+        drawn = watch()
         output = tmp_path / "subspace.svg"
         draw_subspace(**given, outputs=[output])
         shown = [axes for axes in drawn[0].axes if axes.get_visible()]

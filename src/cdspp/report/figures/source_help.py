@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
 from cdspp.analysis.answers import Interval, verdict_of
 from cdspp.analysis.source_help import by_task, of_reference
@@ -15,29 +16,11 @@ from cdspp.analysis.summary import Summary
 from cdspp.analysis.verdicts import EQUAL, HELPS, HURTS
 from cdspp.core.names import AVERAGE, BASELINE, REFERENCE
 from cdspp.core.wording import in_points
-from cdspp.report.figures.style import (
-    MUTED,
-    WIDTH,
-    canvas,
-    dots,
-    equal_windows,
-    figure_name,
-    method_handles,
-    plain_text,
-    quiet,
-    task_text,
-)
-from cdspp.study.plan import BenchmarkPlan
+from cdspp.report.figures import style
+from cdspp.report.outline import few_tasks
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.lines import Line2D
+__all__ = ["draw_source_help"]
 
-__all__ = ["draw_source_help", "few_tasks"]
-
-PathLike = str | os.PathLike[str]
-
-_MOST_TASKS = 10
 _PITCH = 1.6
 VERDICT_COLOURS = {HELPS: "#0067a8", HURTS: "#c9431d", EQUAL: "#22262b"}
 _MARKERS = {HELPS: "o", HURTS: "D", EQUAL: "s"}
@@ -49,18 +32,12 @@ _FRAME = 0.5
 def draw_source_help(
     summaries: Sequence[Summary],
     comparisons: Sequence[pd.DataFrame],
-    outputs: Sequence[PathLike],
+    outputs: style.Outputs,
 ) -> None:
     """Draw baseline, states and reference of every task, or of many their gains.
 
-    Parameters
-    ----------
-    summaries : sequence of Summary
-        The scores of the benchmarks.
-    comparisons : sequence of DataFrame
-        What `cdspp.analysis.source_help.compare_with_rivals` says of each.
-    outputs : sequence of path
-        Files to write (svg, png).
+    `comparisons` are what `cdspp.analysis.source_help.compare_with_rivals` says of each
+    benchmark.
     """
     groups = [by_task(of_reference(found)) for found in comparisons]
     if not few_tasks([summary.plan for summary in summaries]):
@@ -68,31 +45,23 @@ def draw_source_help(
         return
     lengths = [max(1, len(summary.tasks)) for summary in summaries]
     height = sum(length * 0.88 + 0.48 for length in lengths) + 0.85
-    with canvas(WIDTH, height, outputs) as figure:
-        grid = figure.subplots(
-            len(summaries),
-            1,
-            squeeze=False,
-            gridspec_kw={"height_ratios": lengths},
-        )[:, 0]
-        for summary, group, axes in zip(summaries, groups, grid, strict=True):
+    with style.canvas(style.WIDTH, height, outputs) as figure:
+        panels = style.stacked(figure, [s.plan.title for s in summaries], lengths)
+        for summary, group, axes in zip(summaries, groups, panels, strict=True):
             _source_panel(axes, summary, group)
-            _title(axes, summary)
-        equal_windows(list(grid))
-        _text(grid[0], 1.02, "verdict; least sure gain [95 %]", MUTED)
+        style.equal_windows(panels)
+        panels[0].annotate(
+            "verdict; least sure gain [95 %]",
+            (1.02, 1),
+            xycoords="axes fraction",
+            xytext=(0, 6),
+            textcoords="offset points",
+            color=style.MUTED,
+        )
         figure.supxlabel("accuracy, percent", fontsize=9)
         rows = {s.rows[i].key: s.rows[i] for s in summaries for i in _rows(s)}
-        if handles := method_handles(rows.values()):
+        if handles := style.method_handles(rows.values()):
             figure.legend(handles=handles, loc="outside upper center", ncols=3)
-
-
-def _title(axes: Axes, summary: Summary) -> None:
-    axes.set_title(plain_text(summary.plan.title), fontweight="bold", fontsize=9.5)
-
-
-def few_tasks(plans: Sequence[BenchmarkPlan]) -> bool:
-    """Whether the figure has room for every row of every task, or for gains alone."""
-    return sum(len(plan.tasks) for plan in plans) <= _MOST_TASKS
 
 
 def _rows(summary: Summary) -> list[int]:
@@ -116,17 +85,16 @@ def _source_panel(
             axes.axhspan(edge, edge + pitch, color="#f5f6f7", lw=0, zorder=0)
         for offset, i in enumerate(rows):
             values = summary.accuracy[i, place]
-            mean = dots(axes, summary.rows[i].key, values, top + offset)
+            mean = style.dots(axes, summary.rows[i].key, values, top + offset)
             if i == reference and np.isfinite(mean):
                 ends = [top - 0.5, top + offset]
                 axes.plot([mean, mean], ends, color="#0067a8", lw=0.9, alpha=0.45)
         _gain_text(axes, groups.get(task), top + (len(rows) - 1) / 2)
     centres = [k * pitch + (len(rows) - 1) / 2 for k in range(len(summary.tasks))]
-    axes.set_yticks(centres, [task_text(task) for task in summary.tasks])
-    axes.set_ylim(
-        max(1, len(summary.tasks)) * pitch - (1 + _PITCH) / 2, -(1 + _PITCH) / 2
-    )
-    quiet(axes)
+    axes.set_yticks(centres, [style.task_text(task) for task in summary.tasks])
+    edge = (1 + _PITCH) / 2
+    axes.set_ylim(max(1, len(summary.tasks)) * pitch - edge, -edge)
+    style.quiet(axes)
 
 
 def _gain_text(axes: Axes, comparisons: pd.DataFrame | None, y: float) -> None:
@@ -135,7 +103,7 @@ def _gain_text(axes: Axes, comparisons: pd.DataFrame | None, y: float) -> None:
         return
     word = verdict_of(comparisons)
     where: dict[str, Any] = {"transform": axes.get_yaxis_transform(), "va": "center"}
-    colour = VERDICT_COLOURS.get(word, MUTED)
+    colour = VERDICT_COLOURS.get(word, style.MUTED)
     axes.text(1.02, y - 1.4, word, color=colour, fontweight="bold", **where)
     if (rival := _hardest(comparisons)) is not None:
         low, high = in_points(rival.low), in_points(rival.high)
@@ -151,21 +119,10 @@ def _hardest(comparisons: pd.DataFrame) -> Any | None:
     return None if found.empty else found.iloc[0]
 
 
-def _text(axes: Axes, x: float, text: str, colour: str) -> None:
-    axes.annotate(
-        text,
-        (x, 1),
-        xycoords="axes fraction",
-        xytext=(0, 6),
-        textcoords="offset points",
-        color=colour,
-    )
-
-
 def _draw_gains(
     summaries: Sequence[Summary],
     groups: Sequence[Mapping[str, pd.DataFrame]],
-    outputs: Sequence[PathLike],
+    outputs: style.Outputs,
 ) -> None:
     """Draw what the reference gains over the baseline and the hardest state.
 
@@ -173,25 +130,21 @@ def _draw_gains(
     """
     lengths = [max(1, len(group)) for group in groups]
     height = sum(_LINE_HEIGHT * length + _FRAME for length in lengths) + 0.7
-    with canvas(WIDTH, height, outputs) as figure:
-        grid = figure.subplots(
-            len(summaries),
-            1,
-            squeeze=False,
-            sharex=True,
-            gridspec_kw={"height_ratios": lengths},
-        )
-        for summary, group, axes in zip(summaries, groups, grid[:, 0], strict=True):
+    with style.canvas(style.WIDTH, height, outputs) as figure:
+        titles = [summary.plan.title for summary in summaries]
+        panels = style.stacked(figure, titles, lengths, sharex=True)
+        for group, axes in zip(groups, panels, strict=True):
             _gain_panel(axes, group)
-            _title(axes, summary)
         figure.supxlabel("gain, points", fontsize=9)
-        baseline = next((name for g in groups for name in _baseline(g)), "")
+        found = [each for group in groups for each in group.values()]
+        names = [name for each in found for name in each[~each["state"]]["rival_name"]]
+        baseline = next(iter(names), "")
         if handles := _handles(baseline):
             figure.legend(handles=handles, loc="outside upper center", ncols=4)
 
 
 def _gain_panel(axes: Axes, groups: Mapping[str, pd.DataFrame]) -> None:
-    axes.axvline(0, color=MUTED, lw=0.9)
+    axes.axvline(0, color=style.MUTED, lw=0.9)
     for y, (task, comparisons) in enumerate(groups.items()):
         if task == AVERAGE:
             axes.axhspan(y - 0.5, y + 0.5, color="#f5f6f7", lw=0, zorder=0)
@@ -199,9 +152,9 @@ def _gain_panel(axes: Axes, groups: Mapping[str, pd.DataFrame]) -> None:
             _gain(axes, comparison, y - 0.16, (_BASELINE, "s", "white"))
         if (rival := _hardest(comparisons)) is not None:
             _gain(axes, rival, y + 0.16, _look(verdict_of(comparisons)))
-    axes.set_yticks(range(len(groups)), [task_text(task) for task in groups])
+    axes.set_yticks(range(len(groups)), [style.task_text(task) for task in groups])
     axes.set_ylim(max(1, len(groups)) - 0.5, -0.5)
-    quiet(axes)
+    style.quiet(axes)
 
 
 def _gain(axes: Axes, gain: Interval, y: float, look: tuple[str, str, str]) -> None:
@@ -211,19 +164,9 @@ def _gain(axes: Axes, gain: Interval, y: float, look: tuple[str, str, str]) -> N
     axes.plot([100 * gain.gain], [y], marker, color=colour, markersize=4, mfc=face)
 
 
-def _baseline(groups: Mapping[str, pd.DataFrame]) -> list[str]:
-    return [
-        name
-        for group in groups.values()
-        for name in group[~group["state"]]["rival_name"]
-    ]
-
-
 def _handles(baseline: str) -> list[Line2D]:
-    from matplotlib.lines import Line2D
-
     kinds = [
-        (f"over {figure_name(baseline)}", _BASELINE, "s", "white"),
+        (f"over {style.figure_name(baseline)}", _BASELINE, "s", "white"),
         ("over the hardest state: helps", *_look(HELPS)),
         (EQUAL, *_look(EQUAL)),
         ("undecided", *_look("")),
@@ -237,5 +180,5 @@ def _handles(baseline: str) -> list[Line2D]:
 
 def _look(found: str) -> tuple[str, str, str]:
     """Return colour, marker and fill of a verdict."""
-    colour = VERDICT_COLOURS.get(found, MUTED)
+    colour = VERDICT_COLOURS.get(found, style.MUTED)
     return colour, _MARKERS.get(found, "v"), colour

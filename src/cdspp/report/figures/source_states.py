@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
 
 from cdspp.analysis.source_help import matrix, rivals_of
 from cdspp.analysis.verdicts import COLLAPSED, EQUAL, HELPS, HURTS, TOO_FEW, UNDECIDED
 from cdspp.core.wording import DASH, in_points
-from cdspp.report.figures.style import (
-    INK,
-    MUTED,
-    canvas,
-    figure_name,
-    plain_text,
-)
+from cdspp.report.figures import style
 from cdspp.study.plan import BenchmarkPlan
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 __all__ = ["draw_source_states"]
 
@@ -33,11 +25,11 @@ _FRAME = 0.75
 # Fill and ink by the verdict on a pair; in grey the signs tell the light ones apart.
 _LOOK = {
     HELPS: ("#0b5394", "white"),
-    HURTS: ("#f4b183", INK),
-    EQUAL: ("#d5d9de", INK),
-    UNDECIDED: ("white", INK),
-    TOO_FEW: ("white", MUTED),
-    COLLAPSED: ("white", MUTED),
+    HURTS: ("#f4b183", style.INK),
+    EQUAL: ("#d5d9de", style.INK),
+    UNDECIDED: ("white", style.INK),
+    TOO_FEW: ("white", style.MUTED),
+    COLLAPSED: ("white", style.MUTED),
 }
 _SIGNS = {HELPS: "▲", HURTS: "▼", EQUAL: "="}
 _WORDS = {HELPS: "better", HURTS: "worse", EQUAL: "equal"}
@@ -46,18 +38,12 @@ _WORDS = {HELPS: "better", HURTS: "worse", EQUAL: "equal"}
 def draw_source_states(
     comparisons: Sequence[pd.DataFrame],
     plans: Sequence[BenchmarkPlan],
-    outputs: Sequence[str | os.PathLike[str]],
+    outputs: style.Outputs,
 ) -> None:
     """Draw methods by source states: the gain of the real source, averaged over tasks.
 
-    Parameters
-    ----------
-    comparisons : sequence of DataFrame
-        What `cdspp.analysis.source_help.compare_with_rivals` says of each benchmark.
-    plans : sequence of BenchmarkPlan
-        The benchmarks.
-    outputs : sequence of path
-        Files to write (svg, png).
+    `comparisons` are what `cdspp.analysis.source_help.compare_with_rivals` says of each
+    benchmark.
     """
     # A method that ran in no state has nothing to show here.
     matrices = [
@@ -69,16 +55,11 @@ def draw_source_states(
     height = sum(_LINE * length + _FRAME for length in lengths) + 0.3
     widest = max((len(rivals_of([group])) for group in groups), default=0)
     width = max(_WIDTH, _NAMES + _COLUMN * widest)
-    with canvas(width, height, outputs) as figure:
-        grid = figure.subplots(
-            len(groups),
-            1,
-            squeeze=False,
-            gridspec_kw={"height_ratios": [n + 1 for n in lengths]},
-        )[:, 0]
-        for group, plan, axes in zip(groups, plans, grid, strict=True):
+    with style.canvas(width, height, outputs) as figure:
+        titles = [plan.title for plan in plans]
+        panels = style.stacked(figure, titles, [length + 1 for length in lengths])
+        for group, axes in zip(groups, panels, strict=True):
             _matrix(axes, group)
-            axes.set_title(plain_text(plan.title), fontweight="bold", fontsize=9.5)
         signs = ", ".join(f"{sign} {_WORDS[word]}" for word, sign in _SIGNS.items())
         figure.supxlabel(f"gain over this state, points: {signs}", fontsize=8.5)
 
@@ -92,7 +73,7 @@ def _matrix(axes: Axes, comparisons: pd.DataFrame) -> None:
             _cell(axes, x, y, known.get(state))
     heads = [title.replace(" ", "\n") for title in states.values()]
     axes.set_xticks(range(len(states)), heads)
-    axes.set_yticks(range(len(names)), [figure_name(name) for name in names])
+    axes.set_yticks(range(len(names)), [style.figure_name(name) for name in names])
     axes.set_xlim(-0.5, max(1, len(states)) - 0.5)
     axes.set_ylim(max(1, len(names)) - 0.5, -0.5)
     axes.xaxis.tick_top()
@@ -102,8 +83,6 @@ def _matrix(axes: Axes, comparisons: pd.DataFrame) -> None:
 
 
 def _cell(axes: Axes, x: int, y: int, pair: Any | None) -> None:
-    from matplotlib.patches import Rectangle
-
     word, text = TOO_FEW, DASH
     if pair is not None and not math.isnan(pair.gain):
         word, gain = pair.pair, in_points(pair.gain, sign=True)

@@ -8,9 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from cdspp.analysis.paired import mean_interval
@@ -20,15 +24,11 @@ from cdspp.core.whole_files import atomic
 from cdspp.core.wording import split_name, task_title, visible
 from cdspp.study.plan import Row
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
-
 __all__ = [
     "CLASS_COLOURS",
     "INK",
     "MUTED",
+    "Outputs",
     "STYLES",
     "WIDTH",
     "Style",
@@ -41,9 +41,12 @@ __all__ = [
     "method_handles",
     "plain_text",
     "quiet",
+    "stacked",
     "style_of",
     "task_text",
 ]
+
+Outputs = Sequence[str | os.PathLike[str]]
 
 INK = "#22262b"
 MUTED = "#6b7280"
@@ -99,16 +102,8 @@ STYLES = {
 }
 
 CLASS_COLOURS = (
-    "#0067a8",
-    "#d98a00",
-    "#12805c",
-    "#c9431d",
-    "#7a5195",
-    "#41a6dd",
-    "#8a5a3c",
-    "#c66aa0",
-    "#7f7a1c",
-    "#2b2f36",
+    *("#0067a8", "#d98a00", "#12805c", "#c9431d", "#7a5195"),
+    *("#41a6dd", "#8a5a3c", "#c66aa0", "#7f7a1c", "#2b2f36"),
 )
 
 _SETTINGS: Any = {
@@ -181,13 +176,8 @@ def plain_text(text: str, most: int = _LONGEST) -> str:
     r"""Write any text so that a figure shows it letter by letter, on one line.
 
     Every text that a user chose goes through here: class, benchmark, domain, method.
-
-    Parameters
-    ----------
-    text : str
-        The text; what cannot be seen is shown as Python writes it.
-    most : int, default=64
-        How many letters there is room for; the middle of a longer text is left out.
+    What cannot be seen is shown as Python writes it; the middle of a text of more than
+    `most` letters is left out.
 
     Examples
     --------
@@ -217,16 +207,7 @@ def quiet(axes: Axes, *, grid: str = "x") -> None:
 def dots(axes: Axes, key: str, values: Floats, y: float) -> float:
     """Draw the mean over trials and its interval at height `y`; return the mean.
 
-    Parameters
-    ----------
-    axes : Axes
-        Where to draw; the scale is percent.
-    key : str
-        Whose style to use.
-    values : ndarray of shape (n_trials,)
-        Accuracies as fractions; NaN where missing.
-    y : float
-        Height.
+    `values` are fractions, NaN where missing; the scale is percent.
     """
     style = style_of(key)
     mean = 100 * mean_sd(values)[0]
@@ -247,16 +228,8 @@ def equal_windows(
 ) -> None:
     """Give all panels the same number of points an inch, each around its own data.
 
-    Parameters
-    ----------
-    panels : sequence of Axes
-        The panels.
-    pad : float, default=0.06
-        Room beyond the data, as a share of the widest.
-    side : {"x", "y"}, default="x"
-        Which axis.
-    within : tuple of (float, float), default=(-inf, inf)
-        What no window should leave, such as 0 and 100 percent, but for the room.
+    Room beyond the data is `pad`, a share of the widest; no window leaves `within`, but
+    for that room.
     """
     limits = [getattr(axes.dataLim, f"interval{side}") for axes in panels]
     known = [(low, high) for low, high in limits if np.isfinite([low, high]).all()]
@@ -269,18 +242,10 @@ def equal_windows(
 
 
 def far_below(means: Floats) -> NDArray[np.bool_]:
-    """Tell which means would squash the others, far below their median.
+    """Tell which means, in percent, would squash the others, far below their median.
 
-    Parameters
-    ----------
-    means : ndarray of shape (n_rows,)
-        Percent; NaN where missing.
-
-    Returns
-    -------
-    far : ndarray of bool
-        True where the distance to the median is more than three times that of the best
-        one, which counts as `CLOSE` points at least.
+    Their distance to the median is more than three times that of the best one, which
+    counts as `CLOSE` points at least.
     """
     if not np.isfinite(means).any():
         return np.zeros(len(means), dtype=bool)
@@ -291,14 +256,10 @@ def far_below(means: Floats) -> NDArray[np.bool_]:
 
 def method_handles(rows: Iterable[Row]) -> list[Line2D]:
     """Build legend entries, one a row."""
-    from matplotlib.lines import Line2D
-
-    return [
-        Line2D(
-            [], [], label=figure_name(row.display_name), **_marker(style_of(row.key))
-        )
-        for row in rows
+    looks = [
+        (figure_name(row.display_name), _marker(style_of(row.key))) for row in rows
     ]
+    return [Line2D([], [], label=name, **look) for name, look in looks]
 
 
 def _marker(style: Style) -> dict[str, Any]:
@@ -313,22 +274,9 @@ def _marker(style: Style) -> dict[str, Any]:
 
 
 def by_kind(
-    outputs: Sequence[str | os.PathLike[str]], kinds: Iterable[str]
+    outputs: Outputs, kinds: Iterable[str]
 ) -> dict[str, list[str | os.PathLike[str]]]:
-    """Group files to write by the kind of figure, the first part of their names.
-
-    Parameters
-    ----------
-    outputs : sequence of path
-        Files named ``<kind>_<benchmark>.<suffix>``.
-    kinds : iterable of str
-        The kinds there are.
-
-    Raises
-    ------
-    DataError
-        A file has another name.
-    """
+    """Group files named ``<kind>_<benchmark>.<suffix>`` by the kind of figure."""
     known = tuple(kinds)
     groups: dict[str, list[str | os.PathLike[str]]] = {}
     for output in outputs:
@@ -341,21 +289,12 @@ def by_kind(
 
 
 @contextmanager
-def canvas(
-    width: float, height: float, outputs: Sequence[str | os.PathLike[str]]
-) -> Iterator[Figure]:
+def canvas(width: float, height: float, outputs: Outputs) -> Iterator[Figure]:
     """Yield a figure of the house style (inches) and write it to `outputs`.
 
-    Parameters
-    ----------
-    width, height : float
-        Size in inches; a PNG of the full width has less than 1000 pixels.
-    outputs : sequence of path
-        Files to write, SVG or PNG by suffix; equal figures give equal bytes.
+    They are SVG or PNG by suffix; equal figures give equal bytes. A PNG of the full
+    width has less than 1000 pixels.
     """
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
     paths = [Path(output) for output in outputs]
     for path in paths:
         if path.suffix not in {".svg", ".png"}:
@@ -368,3 +307,14 @@ def canvas(
                 svg = path.suffix == ".svg"
                 metadata = {"Date": None} if svg else {"Software": None}
                 figure.savefig(temporary, dpi=_DPI, metadata=metadata)
+
+
+def stacked(
+    figure: Figure, titles: Sequence[str], heights: Sequence[int], **options: Any
+) -> list[Axes]:
+    """Return a panel for each title, one below the other, in these ratios of height."""
+    options = {"squeeze": False, "height_ratios": heights, **options}
+    panels = list(figure.subplots(len(titles), **options)[:, 0])
+    for axes, title in zip(panels, titles, strict=True):
+        axes.set_title(plain_text(title), fontweight="bold", fontsize=9.5)
+    return panels

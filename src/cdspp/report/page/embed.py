@@ -6,90 +6,63 @@ import base64
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment
 from markupsafe import Markup, escape
 
-__all__ = ["Embedder", "Files", "inline_svg"]
-
-PathLike = str | os.PathLike[str]
+__all__ = ["Embedder", "files_beside", "inline_svg"]
 
 _MIME = {".csv": "text/csv", ".md": "text/markdown", ".tex": "application/x-tex"}
+_FORMS = (*_MIME, ".html", ".svg", ".png")
 # Screen pixels a point: 9 pt labels show at the size of the page's small print.
 _SCALE = 1.6
 
 
-@dataclass(frozen=True)
-class Files:
-    """Tables and figures of a study by their names.
-
-    Attributes
-    ----------
-    folders : mapping of str to tuple of path
-        Where the files of each name are; a table and a figure may share one.
-    max_bytes : int
-        Largest SVG to embed where there is a PNG.
-    """
-
-    folders: Mapping[str, tuple[Path, ...]]
-    max_bytes: int
-
-    @classmethod
-    def of(cls, paths: Iterable[PathLike], *, max_bytes: int) -> Files:
-        """Take any form of a table or figure; the others are looked for beside it."""
-        folders: dict[str, dict[Path, None]] = {}
-        for path in map(Path, paths):
-            folders.setdefault(path.stem, {})[path.parent] = None
-        return cls({name: tuple(found) for name, found in folders.items()}, max_bytes)
-
-    def find(self, name: str, suffix: str) -> Path | None:
-        """Return the file of this name and form, if it exists."""
-        paths = (room / f"{name}{suffix}" for room in self.folders.get(name, ()))
-        return next((path for path in paths if path.is_file()), None)
+def files_beside(paths: Iterable[str | os.PathLike[str]]) -> dict[str, Path]:
+    """Return all forms of tables and figures of which any are given, by their names."""
+    stems = dict.fromkeys(Path(path).with_suffix("") for path in paths)
+    files = [stem.with_name(stem.name + form) for stem in stems for form in _FORMS]
+    return {file.name: file for file in reversed(files) if file.is_file()}
 
 
 class Embedder:
     """Writes a table or figure as HTML; nothing where it is absent.
 
-    Parameters
-    ----------
-    files : Files
-        Where to look.
-    environment : Environment
-        The page's templates.
+    An SVG of more than `max_bytes` is left out where there is a PNG.
     """
 
-    def __init__(self, files: Files, environment: Environment) -> None:
+    def __init__(
+        self, files: Mapping[str, Path], max_bytes: int, environment: Environment
+    ) -> None:
         self.files = files
+        self.max_bytes = max_bytes
         self.frames: Any = environment.get_template("embed.html.j2").module
 
     def table(self, name: str) -> Markup:
         """Show a table as its file says, with its other forms to download."""
-        fragment = self.files.find(name, ".html")
+        fragment = self.files.get(f"{name}.html")
         if fragment is None:
             return Markup()
-        forms = ((suffix, self.files.find(name, suffix)) for suffix in _MIME)
         downloads = [
             {
                 "name": path.name,
                 "form": suffix[1:],
-                "mime": _MIME[suffix],
+                "mime": mime,
                 "data": base64.b64encode(path.read_bytes()).decode(),
             }
-            for suffix, path in forms
-            if path is not None
+            for suffix, mime in _MIME.items()
+            if (path := self.files.get(f"{name}{suffix}"))
         ]
         content = Markup(fragment.read_text(encoding="utf-8"))
         return Markup(self.frames.table(name, content, downloads)).strip()
 
     def figure(self, name: str, caption: Markup) -> Markup:
         """Embed a figure: its SVG if small enough, else its PNG."""
-        svg, png = (self.files.find(name, suffix) for suffix in (".svg", ".png"))
+        svg, png = (self.files.get(f"{name}{suffix}") for suffix in (".svg", ".png"))
         label = caption.striptags()
-        if svg and (svg.stat().st_size <= self.files.max_bytes or not png):
+        if svg and (svg.stat().st_size <= self.max_bytes or not png):
             picture = inline_svg(svg.read_text("utf-8"), prefix=name, label=label)
         elif png:
             data = base64.b64encode(png.read_bytes()).decode()
@@ -102,14 +75,8 @@ class Embedder:
 def inline_svg(text: str, *, prefix: str, label: str) -> Markup:
     """Make an SVG file part of a page: own identifiers, own styles, no addresses.
 
-    Parameters
-    ----------
-    text : str
-        The file.
-    prefix : str
-        Put before each identifier, so that several figures do not clash.
-    label : str
-        Text that stands for the picture.
+    `prefix` stands before each identifier, so that several figures do not clash;
+    `label` is the text that stands for the picture.
     """
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)

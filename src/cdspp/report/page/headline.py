@@ -13,23 +13,16 @@ from cdspp.analysis.failures import failures_of_scores
 from cdspp.analysis.fit_records import versions_note
 from cdspp.analysis.source_help import read_comparisons
 from cdspp.core.errors import DataError
-from cdspp.core.wording import DASH, aligned, marks, percent
+from cdspp.core.wording import aligned, marks, percent
 from cdspp.report.tables.contents import untrained_text
 from cdspp.stages.artifacts import read_csv
 
 __all__ = ["headline"]
 
 _TYPES = {
-    "benchmark": "str",
-    "title": "str",
-    "row": "str",
-    "display_name": "str",
-    "kind": "str",
-    "shortened": "bool",
-    "mean": "float64",
-    "sd": "float64",
+    **dict.fromkeys(("benchmark", "title", "row", "display_name", "kind"), "str"),
+    **{"shortened": "bool", "mean": "float64", "sd": "float64"},
 }
-
 _WHY = (
     "Tables show a dash, or fewer trials; why is in the report under What was run, and "
     "cdspp status names the log and how to try again."
@@ -39,22 +32,9 @@ _WHY = (
 def headline(results_dir: str | os.PathLike[str]) -> str:
     """Write the overview for a terminal, the answers, and where the report lies.
 
-    Where fits failed, a line says how many, and where to read why.
-
-    Parameters
-    ----------
-    results_dir : path
-        Folder of a study, ``results/<study>``.
-
-    Returns
-    -------
-    str
-        Aligned text, several lines.
-
-    Raises
-    ------
-    DataError
-        The study has no overview table yet, or a file is damaged.
+    Where fits failed, a line says how many, and where to read why. `results_dir` is the
+    folder of a study; `DataError` says that it has no overview table yet, or that a
+    file is damaged.
     """
     folder = Path(results_dir)
     path = folder / "tables" / "overview.csv"
@@ -72,10 +52,9 @@ def headline(results_dir: str | os.PathLike[str]) -> str:
     if mixed := versions_note(records):
         lines += ["", mixed]
     report = folder / "report" / "index.html"
-    where = (
-        f"Report: {report}" if report.is_file() else "The report is not written yet."
-    )
-    return "\n".join([*lines, "", where])
+    written = report.is_file()
+    lines += ["", f"Report: {report}" if written else "The report is not written yet."]
+    return "\n".join(lines)
 
 
 def _told(folder: Path, benchmark: str) -> Iterator[str]:
@@ -95,13 +74,11 @@ def _lines(overview: pd.DataFrame, titles: pd.Series) -> list[str]:
     """Return a line a row and a column a benchmark."""
     grid = [["accuracy, percent (sd)", *titles]]
     for _, cells in overview.groupby("row", sort=False):
-        first = cells.iloc[0]
+        first, known = cells.iloc[0], cells.set_index("benchmark")
         supervised = first["kind"] == "supervised"
         signs = marks(supervised=supervised, shortened=first["shortened"])
-        shown = {
-            cell.benchmark: percent(cell.mean, cell.sd) for cell in cells.itertuples()
-        }
+        pairs = known.reindex(titles.index)[["mean", "sd"]].itertuples(index=False)
         grid.append(
-            [first["display_name"] + signs, *(shown.get(b, DASH) for b in titles.index)]
+            [first["display_name"] + signs, *(percent(*pair) for pair in pairs)]
         )
     return aligned(grid)

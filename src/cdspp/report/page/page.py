@@ -7,10 +7,10 @@ reads from the tables that it shows.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from importlib import resources
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -28,17 +28,21 @@ from cdspp.analysis.answers import (
 from cdspp.analysis.digests import stated_digests, write_page
 from cdspp.analysis.fit_records import read_fit_records
 from cdspp.analysis.paired import INTERVAL_TRIALS
-from cdspp.analysis.source_help import (
-    no_comparisons,
-    on_average,
-    read_comparisons,
-)
+from cdspp.analysis.source_help import no_comparisons, on_average, read_comparisons
 from cdspp.analysis.verdicts import RULE
 from cdspp.core.names import BASELINE, REFERENCE
 from cdspp.core.wording import task_title
-from cdspp.report.figures.source_help import few_tasks
-from cdspp.report.outline import Fold, Item, Part, item_names, outline, part_plans
-from cdspp.report.page.embed import Embedder, Files
+from cdspp.report.outline import (
+    FIGURE,
+    Fold,
+    Item,
+    Part,
+    few_tasks,
+    item_names,
+    outline,
+    part_plans,
+)
+from cdspp.report.page.embed import Embedder, files_beside
 from cdspp.report.page.graph import EDGES, STAGES
 from cdspp.report.page.run import describe_run
 from cdspp.report.tables.contents import untrained_text
@@ -55,15 +59,6 @@ _MAX_SVG = 800_000
 _TEMPLATES = "cdspp.report.page", "templates"
 
 
-@dataclass(frozen=True)
-class _Section:
-    anchor: str
-    heading: str
-    content: Markup
-    group: str
-    sentence: Markup
-
-
 def write_report(
     *,
     plans: Sequence[BenchmarkPlan],
@@ -76,25 +71,20 @@ def write_report(
 ) -> None:
     """Write the report: a single HTML file that needs nothing else.
 
-    Parameters
-    ----------
-    plans : sequence of BenchmarkPlan
-        The benchmarks.
-    tables, figures : sequence of path
-        Any form of the study's tables and figures; other forms of the same name are
-        looked for beside it, absent ones are left out.
-    fit_records : sequence of path
-        The JSON files beside the predictions.
-    study : RunDescription
-        What was run.
-    output : path
-        File to write.
-    files : sequence of path
-        What the page rests on and shows: the digest of each is stated once, by its
-        place in the folder that holds the study's.
+    `tables` and `figures` are any form of the study's tables and figures; other forms
+    of the same name are looked for beside it, absent ones are left out. `fit_records`
+    are the JSON files beside the predictions, `files` what the page rests on and shows:
+    the digest of each is stated once, by its place in the folder that holds the
+    study's.
     """
-    shown = _shown(tables, figures)
-    comparisons = {plan.benchmark: _comparisons(plan, shown) for plan in plans}
+    shown = files_beside([*tables, *figures])
+    n_figures = len({Path(figure).stem for figure in figures})
+    max_bytes = min(_MAX_SVG, _SVG_BUDGET // max(1, n_figures))
+    comparisons = {}
+    for plan in plans:
+        path = shown.get(f"source-help_{plan.benchmark}.csv")
+        found = read_comparisons(path) if path else no_comparisons()
+        comparisons[plan.benchmark] = found
     records = read_fit_records(fit_records)
     digests = stated_digests(files, Path(output).absolute().parents[2])
     context = {
@@ -107,26 +97,28 @@ def write_report(
         "edges": EDGES,
         "run": describe_run(records, plans, study, digests),
         "comparisons": comparisons,
-        "without": _without(plans, comparisons),
+        "without": [
+            (plan.title, parts)
+            for plan in plans
+            if (parts := without_source(comparisons[plan.benchmark]))
+        ],
     }
     templates = environment(plans)
-    sections = list(_sections(plans, shown, templates, context))
+    embedder = Embedder(shown, max_bytes, templates)
+    sections = list(_sections(plans, embedder, templates, context))
     page = templates.get_template("page.html.j2").render(
         context,
         answer=overall_answer({p.title: comparisons[p.benchmark] for p in plans}),
         cards=[_card(plan.title, comparisons[plan.benchmark]) for plan in plans],
         sections=sections,
-        contents=[(g, list(m)) for g, m in groupby(sections, lambda s: s.group)],
+        contents=[
+            (group, list(found))
+            for group, found in groupby(sections, itemgetter("group"))
+        ],
         style=Markup(template_file("report.css")),
         script=Markup(template_file("report.js")),
     )
     write_page(Path(output), page)
-
-
-def _shown(tables: Sequence[PathLike], figures: Sequence[PathLike]) -> Files:
-    n_figures = len({Path(figure).stem for figure in figures})
-    max_bytes = min(_MAX_SVG, _SVG_BUDGET // max(1, n_figures))
-    return Files.of([*tables, *figures], max_bytes=max_bytes)
 
 
 def _told(plans: Sequence[BenchmarkPlan]) -> list[str]:
@@ -134,14 +126,6 @@ def _told(plans: Sequence[BenchmarkPlan]) -> list[str]:
     rows = (row for plan in plans for row in plan.main_rows)
     found = (row.display_name for row in rows if row.kind == "informed")
     return list(dict.fromkeys(found))
-
-
-def _without(
-    plans: Sequence[BenchmarkPlan], comparisons: Mapping[str, pd.DataFrame]
-) -> list[tuple[str, list[str]]]:
-    """Return by benchmark what methods gain without a source, where that is known."""
-    told = ((p.title, without_source(comparisons[p.benchmark])) for p in plans)
-    return [(title, parts) for title, parts in told if parts]
 
 
 def environment(plans: Sequence[BenchmarkPlan] = ()) -> Environment:
@@ -174,12 +158,6 @@ def template_file(name: str) -> str:
     return (folder / name).read_text(encoding="utf-8")
 
 
-def _comparisons(plan: BenchmarkPlan, files: Files) -> pd.DataFrame:
-    """Read the comparisons that the table of a benchmark shows; none without it."""
-    path = files.find(f"source-help_{plan.benchmark}", ".csv")
-    return no_comparisons() if path is None else read_comparisons(path)
-
-
 def _card(title: str, comparisons: pd.DataFrame) -> dict[str, str]:
     found = verdict_of(on_average(said_form(comparisons)))
     return {
@@ -191,12 +169,11 @@ def _card(title: str, comparisons: pd.DataFrame) -> dict[str, str]:
 
 def _sections(
     plans: Sequence[BenchmarkPlan],
-    files: Files,
+    embedder: Embedder,
     templates: Environment,
     context: dict[str, Any],
-) -> Iterator[_Section]:
+) -> Iterator[dict[str, Any]]:
     """Yield the sections of the page that have something to show."""
-    embedder = Embedder(files, templates)
     captions: Any = templates.get_template("captions.html.j2").module
     for part in outline():
         name = part.anchor.partition("-{")[0]
@@ -207,56 +184,48 @@ def _sections(
             folds = _folds(part, chosen, embedder, captions)
             own: dict[str, Any] = {"plan": plan, "folds": folds}
             if plan is not None:
-                contents = files.find(f"contents_{plan.benchmark}", ".csv")
-                own["untrained"] = "" if contents is None else untrained_text(contents)
+                contents = embedder.files.get(f"contents_{plan.benchmark}.csv")
+                own["untrained"] = untrained_text(contents) if contents else ""
                 own["answer"] = answer(context["comparisons"][plan.benchmark])
             content = Markup(template.render(context, **own)).strip()
             if content:
                 where = {} if plan is None else vars(plan)
-                yield _Section(
-                    part.anchor.format_map(where),
-                    part.heading.format_map(where),
-                    content,
-                    part.group,
-                    templates.filters["named"](part.sentence),
-                )
+                yield {
+                    "anchor": part.anchor.format_map(where),
+                    "heading": part.heading.format_map(where),
+                    "content": content,
+                    "group": part.group,
+                    "sentence": templates.filters["named"](part.sentence),
+                }
 
 
 def _folds(
     part: Part, plans: Sequence[BenchmarkPlan], embedder: Embedder, captions: Any
 ) -> list[tuple[Fold | None, list[Markup]]]:
     """Return what a section shows, together by the heading that folds it away."""
+
+    def show(item: Item, name: str) -> Markup:
+        if item.kind != FIGURE:
+            return embedder.table(name)
+        kind, benchmark = name.partition("_")[0], plans[0]
+        if kind == name:
+            caption = captions.study(name, few_tasks(plans))
+        else:
+            method, showcase = (
+                Markup(html_name(benchmark.reference_name)),
+                benchmark.showcase,
+            )
+            where = (
+                (task_title(showcase.task), showcase.trial) if showcase else ("", "")
+            )
+            caption = captions.benchmark(kind, method, *where)
+        return embedder.figure(name, Markup(caption).strip())
+
     shown = [
         (item.fold, markup)
         for item in part.items
         for name in item_names(item, plans)
-        if (markup := _show(item, name, plans, embedder, captions))
+        if (markup := show(item, name))
     ]
-    groups = groupby(shown, key=lambda pair: pair[0])
+    groups = groupby(shown, key=itemgetter(0))
     return [(fold, [markup for _, markup in pairs]) for fold, pairs in groups]
-
-
-def _show(
-    item: Item,
-    name: str,
-    plans: Sequence[BenchmarkPlan],
-    embedder: Embedder,
-    captions: Any,
-) -> Markup:
-    if item.kind != "figure":
-        return embedder.table(name)
-    kind = name.partition("_")[0]
-    if kind == name:
-        caption = captions.study(name, few_tasks(plans))
-    else:
-        caption = captions.benchmark(kind, **_shown_in_detail(plans[0]))
-    return embedder.figure(name, Markup(caption).strip())
-
-
-def _shown_in_detail(plan: BenchmarkPlan) -> dict[str, Any]:
-    showcase = plan.showcase
-    return {
-        "method": Markup(html_name(plan.reference_name)),
-        "task": "" if showcase is None else task_title(showcase.task),
-        "trial": "" if showcase is None else showcase.trial,
-    }
