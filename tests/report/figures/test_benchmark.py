@@ -30,7 +30,6 @@ from cdspp.report.figures.benchmark import (
     draw_iterations,
     draw_methods,
 )
-from cdspp.report.figures.lines import draw_line
 from cdspp.report.figures.samples import (
     count_confusions,
     draw_confusion,
@@ -41,6 +40,7 @@ from cdspp.report.figures.style import (
     CLASS_COLOURS,
     STYLES,
     dots,
+    draw_line,
     equal_windows,
     far_below,
     figure_name,

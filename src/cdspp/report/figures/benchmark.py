@@ -6,6 +6,7 @@ Dots are means over trials, bars and bands 95 % t intervals over trials.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,7 +15,6 @@ from matplotlib.ticker import MaxNLocator
 from cdspp.analysis.summary import Floats, Summary, mean_sd
 from cdspp.core.names import BASELINE, REFERENCE
 from cdspp.report.figures import style
-from cdspp.report.figures.lines import DASHES, draw_line, rows_in_view
 
 __all__ = ["draw_benchmark", "draw_iterations", "draw_methods"]
 
@@ -65,7 +65,7 @@ def draw_iterations(summary: Summary, outputs: style.Outputs) -> None:
     width = style.WIDTH if n_columns > 1 else 5.0
     height = n_lines * (2.9 if crowded else 2.1) + 1.0
     with style.canvas(width, height, outputs) as figure:
-        shared = {"squeeze": False, "sharey": True, "sharex": True}
+        shared: Any = {"squeeze": False, "sharey": True, "sharex": True}
         grid = figure.subplots(n_lines, n_columns, **shared)
         for axes in grid.flat[len(summary.tasks) :]:
             axes.set_visible(False)
@@ -108,9 +108,9 @@ def _iteration_panel(axes: Axes, summary: Summary, task: int, *, bands: bool) ->
     places = summary.iterative()
     rows = [summary.rows[i] for i in places]
     last = [100 * mean_sd(summary.accuracy[i, task])[0] for i in places]
-    for i in rows_in_view(axes, rows, np.array(last)):
+    for i in style.rows_in_view(axes, rows, np.array(last)):
         leading = places[i] == reference
-        draw_line(
+        style.draw_line(
             axes,
             rows[i],
             steps,
@@ -123,7 +123,11 @@ def _iteration_panel(axes: Axes, summary: Summary, task: int, *, bands: bool) ->
     if baseline is not None and np.isfinite(summary.accuracy[baseline, task]).any():
         row = summary.rows[baseline]
         mean = 100 * mean_sd(summary.accuracy[baseline, task])[0]
-        look = {"lw": 1.2, "ls": DASHES, "label": style.figure_name(row.display_name)}
+        look: Any = {
+            "lw": 1.2,
+            "ls": style.DASHES,
+            "label": style.figure_name(row.display_name),
+        }
         axes.axhline(mean, color=style.style_of(row.key).colour, **look)
     if len(steps) and steps[-1] > 20:
         axes.set_xscale("log")

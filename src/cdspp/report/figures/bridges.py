@@ -14,7 +14,6 @@ from cdspp.core.names import BASELINE, LABELS, MAIN, REFERENCE
 from cdspp.core.wording import task_title
 from cdspp.methods.bridge import PAIRS
 from cdspp.report.figures import style
-from cdspp.report.figures.lines import DASHES, draw_line
 from cdspp.study.plan import BRIDGED, SHARED_ALONE, Row
 
 __all__ = ["draw_bridges"]
@@ -31,7 +30,7 @@ def draw_bridges(
     reference, which has labels alone, the target alone, and shared columns.
     """
     with style.canvas(style.WIDTH, _PANEL * len(parts) + 0.5, outputs) as figure:
-        shared = {"squeeze": False, "width_ratios": [1.25, 1], "sharey": "row"}
+        shared: Any = {"squeeze": False, "width_ratios": [1.25, 1], "sharey": "row"}
         grid = figure.subplots(len(parts), 2, **shared)
         for panels, (summary, curves) in zip(grid, parts, strict=True):
             pairs = next(curve for curve in curves if curve.parameter == PAIRS)
@@ -57,9 +56,9 @@ def _pair_panel(axes: Axes, summary: Summary, curve: CurveScores) -> None:
     for i, row in _across(summary):
         values = summary.accuracy[i, task, : curve.plan.trials_asked]
         twice, look = np.stack([values] * 2), _across_look(row)
-        draw_line(axes, row, ends, twice, band=False, **look)
+        style.draw_line(axes, row, ends, twice, band=False, **look)
     for row, values in zip(curve.rows, curve.accuracy[:, 0], strict=True):
-        draw_line(axes, row, curve.values, values, band=True, lw=1.7, zorder=3)
+        style.draw_line(axes, row, curve.values, values, band=True, lw=1.7, zorder=3)
     axes.set_xscale("symlog", linthresh=curve.values[0])
     _ticks(axes, (0.0, *curve.values), curve)
 
@@ -78,7 +77,7 @@ def _across_look(row: Row) -> dict[str, Any]:
     name = style.figure_name(row.display_name)
     return {
         "lw": 1.2,
-        "ls": DASHES if row.role == BASELINE else "-",
+        "ls": style.DASHES if row.role == BASELINE else "-",
         "label": name if row.bridge else f"{name}: {used}",
     }
 
@@ -88,7 +87,7 @@ def _label_panel(axes: Axes, curve: CurveScores, methods: Sequence[str]) -> None
         shown = row.kind == BRIDGED or row.role or row.method in methods
         if shown or row.stands_for:
             look = {"lw": 1.7} if row.method in methods else _across_look(row)
-            draw_line(axes, row, curve.values, values, band=False, **look)
+            style.draw_line(axes, row, curve.values, values, band=False, **look)
     _ticks(axes, curve.values, curve)
 
 

@@ -13,14 +13,12 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from numpy.typing import NDArray
 
 from cdspp.analysis.curves import CurveScores, parameter_title, value_text
 from cdspp.analysis.summary import Floats, mean_sd
 from cdspp.core.names import AVERAGE, BASELINE, LABELS, REAL, REFERENCE
 from cdspp.methods.bridge import PAIRS
 from cdspp.report.figures import style
-from cdspp.report.figures.lines import DASHES, draw_line, note_far
 
 __all__ = ["draw_curves"]
 
@@ -29,10 +27,12 @@ _LOG_RATIO = 50.0
 _LEAST_SPAN = 10.0  # points; what varies less looks flat
 _CROWDED = 6
 _MAIN: dict[str, Any] = {"color": "#dde1e6", "lw": 5, "zorder": 1}
-_TASK_DASHES: Sequence[Any] = (
-    *("solid", (0, (5, 1.5))),
-    *((0, (1, 1.2)), (0, (6, 1.5, 1, 1.5))),
-)
+_REASON: dict[str, Any] = {
+    **{"color": style.MUTED, "fontsize": 8, "rotation": 90},
+    **{"ha": "center", "va": "bottom"},
+    "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1},
+}
+_DASHES: Any = ("solid", (0, (5, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)))
 
 
 def draw_curves(curves: Sequence[CurveScores], outputs: style.Outputs) -> None:
@@ -41,8 +41,8 @@ def draw_curves(curves: Sequence[CurveScores], outputs: style.Outputs) -> None:
         if kind == LABELS:
             _draw_labels([c for c in curves if c.parameter == LABELS], paths)
         else:
-            others = [c for c in curves if c.parameter not in (LABELS, PAIRS)]
-            _draw_sensitivity(others, paths)
+            options = [c for c in curves if c.parameter not in (LABELS, PAIRS)]
+            _draw_sensitivity(options, paths)
 
 
 def _draw_labels(curves: Sequence[CurveScores], outputs: style.Outputs) -> None:
@@ -73,9 +73,8 @@ def _draw_labels(curves: Sequence[CurveScores], outputs: style.Outputs) -> None:
             axes.set_ylim(max(lowered, min(low, 0.0)), high)
         # In the order in which the last lines end.
         handles = sorted(_by_name(drawn).values(), key=_end, reverse=True)
-        grid.flat[len(panels)].legend(
-            handles=handles, loc="center left", labelspacing=0.45
-        )
+        look = {"loc": "center left", "labelspacing": 0.45}
+        grid.flat[len(panels)].legend(handles=handles, **look)
         figure.supylabel("accuracy, percent", fontsize=9)
 
 
@@ -95,9 +94,8 @@ def _by_task(curve: CurveScores) -> tuple[tuple[str, ...], Floats]:
 
 def _label_panel(axes: Axes, curve: CurveScores, task: str, values: Floats) -> int:
     """Draw one panel; return how many names stand one above another at its bottom."""
-    axes.set_title(
-        style.task_text(task), fontweight="bold" if task == AVERAGE else "normal"
-    )
+    weight = "bold" if task == AVERAGE else "normal"
+    axes.set_title(style.task_text(task), fontweight=weight)
     means = 100 * np.array([[mean_sd(trials)[0] for trials in row] for row in values])
     far = np.array([style.far_below(column) for column in means.T]).T
     # What is far below more than once, or throughout, is left out as a whole.
@@ -111,35 +109,25 @@ def _label_panel(axes: Axes, curve: CurveScores, task: str, values: Floats) -> i
         if not leading:
             look = {"linewidth": 1.1, "markersize": 3.8, "zorder": 2}
         if row.role == BASELINE:
-            look["linestyle"] = DASHES
+            look["linestyle"] = style.DASHES
         near = np.where(far[i, :, None], np.nan, values[i])
-        draw_line(axes, row, curve.values, near, band=leading, **look)
-    _note_far(axes, curve, means, far & ~apart[:, None])
-    for height, i in enumerate(np.flatnonzero(apart).tolist()):
-        note_far(axes, curve.rows[i], means[i], height, transform=axes.transAxes)
-    for value in {v for v, name in curve.plan.dropped if task in (name, AVERAGE)}:
-        if value in curve.values:
-            reason = "not for every task" if task == AVERAGE else "no test sample left"
-            look = {"color": style.MUTED, "fontsize": 8, "rotation": 90}
-            look |= {"ha": "center", "va": "bottom"}
-            look["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 1}
-            where = axes.get_xaxis_transform()
-            axes.text(value, 0.03, reason, transform=where, **look)
-    _scale(axes, curve)
-    style.quiet(axes, grid="y")
-    return max(int(apart.sum()), int(far[~apart].sum(axis=0).max(initial=0)))
-
-
-def _note_far(
-    axes: Axes, curve: CurveScores, means: Floats, far: NDArray[np.bool_]
-) -> None:
-    """Name what is left out of the window as it would squash the others."""
+        style.draw_line(axes, row, curve.values, near, band=leading, **look)
     last = len(curve.values) - 1
     for place, x in enumerate(curve.values):
         side = "left" if place == 0 else "right" if place == last else "center"
-        for height, i in enumerate(np.flatnonzero(far[:, place]).tolist()):
-            look = {"ha": side, "transform": axes.get_xaxis_transform()}
-            note_far(axes, curve.rows[i], means[i, [place]], height, x=x, **look)
+        look = {"ha": side, "transform": axes.get_xaxis_transform()}
+        for height, i in enumerate(np.flatnonzero(far[:, place] & ~apart).tolist()):
+            style.note_far(axes, curve.rows[i], means[i, [place]], height, x=x, **look)
+    for height, i in enumerate(np.flatnonzero(apart).tolist()):
+        style.note_far(axes, curve.rows[i], means[i], height, transform=axes.transAxes)
+    for value in {v for v, name in curve.plan.dropped if task in (name, AVERAGE)}:
+        if value in curve.values:
+            reason = "not for every task" if task == AVERAGE else "no test sample left"
+            where = axes.get_xaxis_transform()
+            axes.text(value, 0.03, reason, transform=where, **_REASON)
+    _scale(axes, curve)
+    style.quiet(axes, grid="y")
+    return max(int(apart.sum()), int(far[~apart].sum(axis=0).max(initial=0)))
 
 
 def _draw_sensitivity(curves: Sequence[CurveScores], outputs: style.Outputs) -> None:
@@ -147,7 +135,11 @@ def _draw_sensitivity(curves: Sequence[CurveScores], outputs: style.Outputs) -> 
     n_columns = _columns(len(curves))
     n_lines = max(1, math.ceil(len(curves) / n_columns))
     width = style.WIDTH if n_columns > 1 else 4.4
-    looks = _task_looks(curves)
+    # Tasks that are shown beside an average look different, if they are few.
+    several = [c.tasks for c in curves if len(c.tasks) > 1 and not c.in_states]
+    named = list(dict.fromkeys(task for tasks in several for task in tasks))
+    dashes = _DASHES if len(named) <= len(_DASHES) else ["solid"] * len(named)
+    looks = dict(zip(named, dashes, strict=False))
     with style.canvas(width, 2.5 * n_lines + 0.75, outputs) as figure:
         grid = figure.subplots(n_lines, n_columns, squeeze=False, sharey=True)
         for axes in grid.flat[len(curves) :]:
@@ -164,34 +156,23 @@ def _draw_sensitivity(curves: Sequence[CurveScores], outputs: style.Outputs) -> 
             figure.legend(handles=handles, loc="outside upper center", ncols=columns)
 
 
-def _task_looks(curves: Sequence[CurveScores]) -> dict[str, Any]:
-    """Return the line style of each task that is shown beside an average."""
-    tasks = dict.fromkeys(
-        t for c in curves if len(c.tasks) > 1 and not c.in_states for t in c.tasks
-    )
-    if len(tasks) > len(_TASK_DASHES):
-        return dict.fromkeys(tasks, _TASK_DASHES[0])
-    return dict(zip(tasks, _TASK_DASHES, strict=False))
-
-
 def _sensitivity_panel(
     axes: Axes, curve: CurveScores, looks: Mapping[str, Any]
 ) -> None:
     if curve.main is not None:
         axes.axvline(curve.main, **_MAIN)
     tasks, by_task = _by_task(curve)
-    for place, (task, values) in enumerate(zip(tasks, by_task, strict=True)):
-        thick = place == len(tasks) - 1
-        if curve.in_states and not thick:
-            continue
+    for task, values in zip(tasks, by_task, strict=True):
+        thick = task == tasks[-1]
         for row, trials in zip(curve.rows, values, strict=True):
-            if curve.in_states and not (row.role == REFERENCE or row.stands_for):
+            asked = thick and (row.role == REFERENCE or row.stands_for)
+            if curve.in_states and not asked:
                 continue
             look: dict[str, Any] = {"linewidth": 1.9}
             if not thick:
                 look = {"linewidth": 0.9, "ls": looks[task], "marker": "", "label": "_"}
             leading = thick and row.role == REFERENCE and row.state == REAL
-            draw_line(axes, row, curve.values, trials, band=leading, **look)
+            style.draw_line(axes, row, curve.values, trials, band=leading, **look)
     _scale(axes, curve)
     style.quiet(axes, grid="y")
 
@@ -203,13 +184,10 @@ def _sensitivity_handles(
     if looks:
         for handle in handles:
             handle.set_label(f"{handle.get_label()}, average")
-    named = looks if len(looks) <= len(_TASK_DASHES) else {"single tasks": "solid"}
-    handles += [
-        Line2D(
-            [], [], color=style.MUTED, lw=0.9, ls=dashes, label=style.task_text(name)
-        )
-        for name, dashes in named.items()
-    ]
+    named = looks if len(looks) <= len(_DASHES) else {"single tasks": "solid"}
+    for name, dashes in named.items():
+        look = {"color": style.MUTED, "lw": 0.9, "ls": dashes}
+        handles.append(Line2D([], [], label=style.task_text(name), **look))
     if any(curve.main is not None for curve in curves):
         handles.append(Line2D([], [], label="main run", **_MAIN))
     return handles

@@ -35,6 +35,7 @@ _GROUPS: Mapping[str, Mapping[str, Any]] = {
     "unlabelled": {"marker": "o", "s": 9, "alpha": 0.75, "linewidths": 0},
     "labelled": {"marker": "*", "s": 75, "edgecolors": style.INK, "linewidths": 0.6},
 }
+_DOTS: Mapping[str, Any] = {"color": style.MUTED, "linestyle": "none"}
 
 
 def draw_showcase(
@@ -76,8 +77,8 @@ def draw_confusion(
         image = axes.imshow(100 * shares, cmap="Blues", vmin=0, vmax=100)
         for (i, j), count in np.ndenumerate(counts):
             if count and n_classes <= _MAX_COUNTED:
-                look = {"color": "white" if shares[i, j] > 0.55 else style.INK}
-                axes.text(j, i, str(count), ha="center", va="center", **look)
+                ink = "white" if shares[i, j] > 0.55 else style.INK
+                axes.text(j, i, str(count), ha="center", va="center", color=ink)
         every = math.ceil(n_classes / 30)
         shown = range(0, n_classes, every)
         names = [style.plain_text(classes[i], _LONGEST) for i in shown]
@@ -140,11 +141,9 @@ def draw_subspace(
     shown = read_subspace(subspace)
     labels = {"source": labels_by_id(source_labels)}
     labels["unlabelled"] = labels["labelled"] = labels_by_id(target_labels)
+    pairs = zip(map(str, shown["group"]), map(str, shown["id"]), strict=True)
     shown["class"] = np.asarray(
-        [
-            labels.get(str(group), {}).get(str(name), "")
-            for group, name in zip(shown["group"], shown["id"], strict=True)
-        ]
+        [labels.get(group, {}).get(name, "") for group, name in pairs]
     )
     steps = np.unique(shown["iteration"])
     # The first and the last have a panel in any case.
@@ -180,25 +179,17 @@ def _subspace_panel(axes: Axes, shown: Mapping[str, NDArray[Any]], step: int) ->
     now = shown["iteration"] == step
     for group, look in _GROUPS.items():
         used = now & (shown["group"] == group)
-        xy = shown["xy"][used]
-        axes.scatter(
-            xy[:, 0],
-            xy[:, 1],
-            c=[colours[name] for name in shown["class"][used]] or None,
-            rasterized=len(shown["id"]) > _MOST_VECTOR_DOTS,
-            **look,
-        )
+        colour = [colours[name] for name in shown["class"][used]] or None
+        raster = len(shown["id"]) > _MOST_VECTOR_DOTS
+        axes.scatter(*shown["xy"][used].T, c=colour, rasterized=raster, **look)
     # One square view over all panels, with a margin.
     low, high = shown["xy"].min(axis=0), shown["xy"].max(axis=0)
     centre, half = (low + high) / 2, 0.53 * float((high - low).max() or 1.0)
     low, high = centre - half, centre + half
     axes.set_xlim(low[0], high[0])
     axes.set_ylim(low[1], high[1])
-    axes.set_aspect("equal")
-    axes.set_xticks([])
-    axes.set_yticks([])
-    for spine in axes.spines.values():
-        spine.set_visible(True)
+    axes.set(aspect="equal", xticks=[], yticks=[])
+    axes.spines[:].set_visible(True)
 
 
 def _class_colours(classes: NDArray[Any]) -> dict[str, Any]:
@@ -212,20 +203,14 @@ def _class_colours(classes: NDArray[Any]) -> dict[str, Any]:
 
 
 def _subspace_legend(figure: Figure, shown: Mapping[str, NDArray[Any]]) -> None:
-    groups = {"source": "s", "labelled": "*", "unlabelled": "o"}
-    titles = {"source": "source", "labelled": "labelled target"}
+    groups = (
+        ("source", "s", 5, style.MUTED),
+        ("labelled target", "*", 9, style.INK),
+        ("unlabelled target", "o", 5, style.MUTED),
+    )
     handles = [
-        Line2D(
-            [],
-            [],
-            marker=marker,
-            color=style.MUTED,
-            markeredgecolor=style.INK if group == "labelled" else style.MUTED,
-            markersize=9 if group == "labelled" else 5,
-            linestyle="none",
-            label=titles.get(group, "unlabelled target"),
-        )
-        for group, marker in groups.items()
+        Line2D([], [], marker=marker, markersize=size, mec=edge, label=name, **_DOTS)
+        for name, marker, size, edge in groups
     ]
     figure.legend(handles=handles, loc="outside upper left", ncols=3)
     colours = _class_colours(shown["class"])

@@ -78,8 +78,7 @@ def _matrix(axes: Axes, comparisons: pd.DataFrame) -> None:
     axes.set_ylim(max(1, len(names)) - 0.5, -0.5)
     axes.xaxis.tick_top()
     axes.tick_params(labelsize=8.5)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
+    axes.spines[:].set_visible(False)
 
 
 def _cell(axes: Axes, x: int, y: int, pair: Any | None) -> None:

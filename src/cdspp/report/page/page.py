@@ -7,7 +7,7 @@ reads from the tables that it shows.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from itertools import groupby
 from operator import itemgetter
@@ -18,13 +18,7 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from cdspp.analysis.answers import (
-    answer,
-    overall_answer,
-    said_form,
-    verdict_of,
-    without_source,
-)
+from cdspp.analysis import answers
 from cdspp.analysis.digests import stated_digests, write_page
 from cdspp.analysis.fit_records import read_fit_records
 from cdspp.analysis.paired import INTERVAL_TRIALS
@@ -32,16 +26,7 @@ from cdspp.analysis.source_help import no_comparisons, on_average, read_comparis
 from cdspp.analysis.verdicts import RULE
 from cdspp.core.names import BASELINE, REFERENCE
 from cdspp.core.wording import task_title
-from cdspp.report.outline import (
-    FIGURE,
-    Fold,
-    Item,
-    Part,
-    few_tasks,
-    item_names,
-    outline,
-    part_plans,
-)
+from cdspp.report import outline
 from cdspp.report.page.embed import Embedder, files_beside
 from cdspp.report.page.graph import EDGES, STAGES
 from cdspp.report.page.run import describe_run
@@ -88,44 +73,47 @@ def write_report(
     records = read_fit_records(fit_records)
     digests = stated_digests(files, Path(output).absolute().parents[2])
     context = {
-        "study": study,
-        "rule": RULE,
-        "margin": plans[0].margin if plans else 1.0,
-        "kept": [plan.title for plan in plans if plan.overlap == "keep"],
-        "told": _told(plans),
-        "stages": STAGES,
-        "edges": EDGES,
+        **{"study": study, "stages": STAGES, "edges": EDGES},
         "run": describe_run(records, plans, study, digests),
-        "comparisons": comparisons,
-        "without": [
-            (plan.title, parts)
-            for plan in plans
-            if (parts := without_source(comparisons[plan.benchmark]))
-        ],
+        **_told(plans, comparisons),
     }
     templates = environment(plans)
     embedder = Embedder(shown, max_bytes, templates)
     sections = list(_sections(plans, embedder, templates, context))
+    groups = groupby(sections, itemgetter("group"))
     page = templates.get_template("page.html.j2").render(
         context,
-        answer=overall_answer({p.title: comparisons[p.benchmark] for p in plans}),
-        cards=[_card(plan.title, comparisons[plan.benchmark]) for plan in plans],
         sections=sections,
-        contents=[
-            (group, list(found))
-            for group, found in groupby(sections, itemgetter("group"))
-        ],
+        contents=[(group, list(members)) for group, members in groups],
         style=Markup(template_file("report.css")),
         script=Markup(template_file("report.js")),
     )
     write_page(Path(output), page)
 
 
-def _told(plans: Sequence[BenchmarkPlan]) -> list[str]:
-    """Name the methods that are told something of the test samples."""
-    rows = (row for plan in plans for row in plan.main_rows)
-    found = (row.display_name for row in rows if row.kind == "informed")
-    return list(dict.fromkeys(found))
+def _told(
+    plans: Sequence[BenchmarkPlan], comparisons: Mapping[str, pd.DataFrame]
+) -> dict[str, Any]:
+    """Return what the page says of all benchmarks."""
+    rows = [row for plan in plans for row in plan.main_rows]
+    informed = [row.display_name for row in rows if row.kind == "informed"]
+    pairs = [(plan.title, comparisons[plan.benchmark]) for plan in plans]
+    without = [(title, answers.without_source(found)) for title, found in pairs]
+    words = [answers.verdict_of(on_average(answers.said_form(f))) for _, f in pairs]
+    words = [word.replace(" ", "-") for word in words]
+    return {
+        "rule": RULE,
+        "margin": plans[0].margin if plans else 1.0,
+        "kept": [plan.title for plan in plans if plan.overlap == "keep"],
+        "told": list(dict.fromkeys(informed)),
+        "comparisons": comparisons,
+        "without": [(title, parts) for title, parts in without if parts],
+        "answer": answers.overall_answer(dict(pairs)),
+        "cards": [
+            {"title": title, "answer": answers.answer(found), "verdict": word}
+            for (title, found), word in zip(pairs, words, strict=True)
+        ],
+    }
 
 
 def environment(plans: Sequence[BenchmarkPlan] = ()) -> Environment:
@@ -158,15 +146,6 @@ def template_file(name: str) -> str:
     return (folder / name).read_text(encoding="utf-8")
 
 
-def _card(title: str, comparisons: pd.DataFrame) -> dict[str, str]:
-    found = verdict_of(on_average(said_form(comparisons)))
-    return {
-        "title": title,
-        "answer": answer(comparisons),
-        "verdict": found.replace(" ", "-"),
-    }
-
-
 def _sections(
     plans: Sequence[BenchmarkPlan],
     embedder: Embedder,
@@ -175,18 +154,18 @@ def _sections(
 ) -> Iterator[dict[str, Any]]:
     """Yield the sections of the page that have something to show."""
     captions: Any = templates.get_template("captions.html.j2").module
-    for part in outline():
+    for part in outline.outline():
         name = part.anchor.partition("-{")[0]
         names = [f"sections/{name}.html.j2", "sections/items.html.j2"]
         template = templates.select_template(names)
-        for chosen in part_plans(part, plans):
+        for chosen in outline.part_plans(part, plans):
             plan = chosen[0] if len(chosen) == 1 else None
             folds = _folds(part, chosen, embedder, captions)
             own: dict[str, Any] = {"plan": plan, "folds": folds}
             if plan is not None:
                 contents = embedder.files.get(f"contents_{plan.benchmark}.csv")
                 own["untrained"] = untrained_text(contents) if contents else ""
-                own["answer"] = answer(context["comparisons"][plan.benchmark])
+                own["answer"] = answers.answer(context["comparisons"][plan.benchmark])
             content = Markup(template.render(context, **own)).strip()
             if content:
                 where = {} if plan is None else vars(plan)
@@ -200,31 +179,31 @@ def _sections(
 
 
 def _folds(
-    part: Part, plans: Sequence[BenchmarkPlan], embedder: Embedder, captions: Any
-) -> list[tuple[Fold | None, list[Markup]]]:
+    part: outline.Part,
+    plans: Sequence[BenchmarkPlan],
+    embedder: Embedder,
+    captions: Any,
+) -> list[tuple[outline.Fold | None, list[Markup]]]:
     """Return what a section shows, together by the heading that folds it away."""
 
-    def show(item: Item, name: str) -> Markup:
-        if item.kind != FIGURE:
+    def show(item: outline.Item, name: str) -> Markup:
+        if item.kind != outline.FIGURE:
             return embedder.table(name)
-        kind, benchmark = name.partition("_")[0], plans[0]
+        kind, showcase = name.partition("_")[0], plans[0].showcase
         if kind == name:
-            caption = captions.study(name, few_tasks(plans))
+            caption = captions.study(name, outline.few_tasks(plans))
         else:
-            method, showcase = (
-                Markup(html_name(benchmark.reference_name)),
-                benchmark.showcase,
-            )
-            where = (
-                (task_title(showcase.task), showcase.trial) if showcase else ("", "")
-            )
-            caption = captions.benchmark(kind, method, *where)
+            method = Markup(html_name(plans[0].reference_name))
+            task, trial = "", ""
+            if showcase is not None:
+                task, trial = task_title(showcase.task), str(showcase.trial)
+            caption = captions.benchmark(kind, method, task, trial)
         return embedder.figure(name, Markup(caption).strip())
 
     shown = [
         (item.fold, markup)
         for item in part.items
-        for name in item_names(item, plans)
+        for name in outline.item_names(item, plans)
         if (markup := show(item, name))
     ]
     groups = groupby(shown, key=itemgetter(0))

@@ -12,7 +12,7 @@ from cdspp.analysis.curves import CurveScores, parameter_title, value_text
 from cdspp.analysis.summary import Floats
 from cdspp.core.wording import counted, task_title
 from cdspp.methods import method_class
-from cdspp.report.tables.grid import Column, column_cells, moments, row_values
+from cdspp.report.tables.grid import Column, moments, row_values
 from cdspp.report.tables.table import Cell, Line, Table
 from cdspp.study.plan import BenchmarkPlan
 
@@ -62,18 +62,21 @@ def _table(curve: CurveScores, plan: BenchmarkPlan) -> Table:
 def _lines(curve: CurveScores, task: str, accuracy: Floats) -> list[Line]:
     """Return a line a method; `accuracy` of one task is by row, value and trial."""
     asked = curve.plan.trials_asked
-    columns = [
-        Column(value_text(value), "", task, asked, row_values(curve.rows, of_value))
+    cells = [
+        Column(
+            value_text(value), "", task, asked, row_values(curve.rows, of_value)
+        ).cells()
         for value, of_value in zip(curve.values, accuracy.swapaxes(0, 1), strict=True)
     ]
-    cells = column_cells(columns, [row.key for row in curve.rows])
     title, lines = task_title(task), []
     for row in curve.rows:
         fewer = row.trials_asked < asked
         note = counted(row.trials_asked, "trial") if fewer else ""
         name = Cell(row.display_name + row.marks, note=note, name=True)
         block = row.method_name if curve.in_states else title
-        lines.append(Line((name, Cell(title), *cells[row.key]), block))
+        lines.append(
+            Line((name, Cell(title), *(found[row.key] for found in cells)), block)
+        )
     return lines
 
 

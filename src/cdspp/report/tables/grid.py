@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -14,14 +14,7 @@ from cdspp.core.wording import DASH, counted, percent, task_title
 from cdspp.report.tables.table import Cell, Line, Table
 from cdspp.study.plan import Row
 
-__all__ = [
-    "Column",
-    "column_cells",
-    "grid_table",
-    "make_columns",
-    "moments",
-    "row_values",
-]
+__all__ = ["Column", "grid_table", "make_columns", "moments", "row_values"]
 
 _BLOCKS = {
     "supervised": "Supervised",
@@ -48,31 +41,34 @@ class Column:
     n_tasks: int = 1
     collapsed: frozenset[str] = frozenset()
 
-    def best(self) -> float:
-        """Highest shown mean among complete methods; NaN with fewer than two."""
-        means = [
-            round(100 * float(values.mean()), 1)
-            for row, values in self.values.values()
-            if self._competes(row, values)
-        ]
-        return max(means) if len(means) > 1 else math.nan
+    def cells(self) -> dict[str, Cell]:
+        """Return a cell a row: ``92.3 (1.2)``, and a note where trials are missing.
 
-    def cell(self, key: str, best: float) -> Cell:
-        """Format one cell: ``92.3 (1.2)``, a dash, a note where trials are missing."""
-        if key not in self.values:
-            return Cell(DASH)
-        row, values = self.values[key]
-        mean, sd = mean_sd(values)
-        ran = n_present(values)
+        Bold is the best among complete methods, where there are two at least.
+        """
+        means = {
+            key: round(100 * float(values.mean()), 1)
+            for key, (row, values) in self.values.items()
+            if self._competes(row, values)
+        }
+        best = max(means.values()) if len(means) > 1 else math.nan
+        found = {}
+        for key, (row, values) in self.values.items():
+            mean, sd = mean_sd(values)
+            bold = key in means and round(100 * mean, 1) == best
+            note = self._note(row, n_present(values))
+            found[key] = Cell(percent(mean, sd), bold=bold, note=note, value=mean)
+        return found
+
+    def _note(self, row: Row, ran: int) -> str:
         note = ""
         if 0 < ran < row.trials_asked:
             note = f"{ran} of {row.trials_asked} trials"
         elif self.task == AVERAGE and row.tasks:
             note = f"{len(row.tasks)} of {counted(self.n_tasks, 'task')}"
-        if key in self.collapsed:
+        if row.key in self.collapsed:
             note = f"{note}, collapsed or diverged".lstrip(", ")
-        bold = self._competes(row, values) and round(100 * mean, 1) == best
-        return Cell(percent(mean, sd), bold=bold, note=note, value=mean)
+        return note
 
     def _competes(self, row: Row, values: Floats) -> bool:
         complete = n_present(values) >= self.trials_asked
@@ -115,7 +111,7 @@ def grid_table(name: str, title: str, caption: str, columns: Sequence[Column]) -
         for row, _ in column.values.values():
             known = rows.setdefault(row.key, row)
             rows[row.key] = replace(known, shortened=known.shortened or row.shortened)
-    cells = column_cells(columns, rows)
+    cells = [column.cells() for column in columns]
     data = pd.DataFrame(
         {
             "benchmark": column.benchmark,
@@ -132,24 +128,15 @@ def grid_table(name: str, title: str, caption: str, columns: Sequence[Column]) -
         for row, values in column.values.values()
     )
     lines = [
-        Line((_label(row, columns), *cells[row.key]), block)
+        Line(
+            (_label(row, columns), *(c.get(row.key, Cell(DASH)) for c in cells)), block
+        )
         for block in _BLOCKS.values()
         for row in rows.values()
         if _block(row) == block
     ]
     headings = ("Method", *(column.heading for column in columns))
     return Table(name, title, caption, headings, tuple(lines), data, headings=True)
-
-
-def column_cells(
-    columns: Sequence[Column], keys: Iterable[str]
-) -> dict[str, list[Cell]]:
-    """Return the cells of each row, the best of a column in bold."""
-    best = [column.best() for column in columns]
-    return {
-        key: [c.cell(key, top) for c, top in zip(columns, best, strict=True)]
-        for key in keys
-    }
 
 
 def _label(row: Row, columns: Sequence[Column]) -> Cell:
