@@ -144,7 +144,8 @@ CONTENTS = Fold(
 )
 
 CHARTS = (
-    *(Item(FIGURE, "bridges", has_pairs), Item(FIGURE, "source-help")),
+    Item(FIGURE, "bridges", has_pairs),
+    Item(FIGURE, "source-help"),
     Item(FIGURE, "source-states"),
 )
 OWN: tuple[Part, ...] = (
@@ -243,13 +244,8 @@ def outline() -> tuple[Part, ...]:
 
 def outline_names(kind: str, plans: Sequence[BenchmarkPlan]) -> list[str]:
     """Return the names of all items of a kind in a study, in order."""
-    return [
-        name
-        for part in outline()
-        for item in part.items
-        if item.kind == kind
-        for name in item_names(item, plans)
-    ]
+    items = [item for part in outline() for item in part.items if item.kind == kind]
+    return [name for item in items for name in item_names(item, plans)]
 
 
 def item_names(item: Item, plans: Sequence[BenchmarkPlan]) -> list[str]:

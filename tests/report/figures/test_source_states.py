@@ -15,7 +15,7 @@ from support.page_reader import texts
 from support.report_data import METHODS, STATES, draw_comparisons, make_plan
 
 from cdspp.analysis.source_help import no_comparisons, of_method, on_average
-from cdspp.report.figures.source_states import draw_source_states
+from cdspp.report.figures.source_help import draw_source_states
 
 Draw = Callable[..., Figure]
 

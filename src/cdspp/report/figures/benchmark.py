@@ -45,8 +45,7 @@ def draw_methods(summary: Summary, outputs: style.Outputs) -> None:
             axes.set_visible(False)
         for place, axes in enumerate(panels):
             _method_panel(axes, summary, values[:, place])
-            average = place == len(summary.tasks)
-            weight = "bold" if average else "normal"
+            weight = "bold" if place == len(summary.tasks) else "normal"
             axes.set_title(titles[place], fontweight=weight)
         style.equal_windows(panels)
         figure.supxlabel("accuracy, percent", fontsize=9)
@@ -107,28 +106,24 @@ def _iteration_panel(axes: Axes, summary: Summary, task: int, *, bands: bool) ->
     reference = summary.place(REFERENCE)
     places = summary.iterative()
     rows = [summary.rows[i] for i in places]
-    last = [100 * mean_sd(summary.accuracy[i, task])[0] for i in places]
-    for i in style.rows_in_view(axes, rows, np.array(last)):
+    last = np.array([100 * mean_sd(summary.accuracy[i, task])[0] for i in places])
+    far = style.far_below(last)
+    for height, i in enumerate(np.flatnonzero(far).tolist()):
+        style.note_far(axes, rows[i], last[[i]], height, transform=axes.transAxes)
+    for i in np.flatnonzero(~far).tolist():
         leading = places[i] == reference
-        style.draw_line(
-            axes,
-            rows[i],
-            steps,
-            summary.by_iteration[places[i], task].T,
-            band=bands or leading,
-            linewidth=1.5 if bands or leading else 1.0,
-            zorder=3 if leading else 2,
-        )
+        band, values = bands or leading, summary.by_iteration[places[i], task].T
+        look = {"linewidth": 1.5 if band else 1.0, "zorder": 3 if leading else 2}
+        style.draw_line(axes, rows[i], steps, values, band=band, **look)
     baseline = summary.place(BASELINE)
     if baseline is not None and np.isfinite(summary.accuracy[baseline, task]).any():
         row = summary.rows[baseline]
         mean = 100 * mean_sd(summary.accuracy[baseline, task])[0]
-        look: Any = {
-            "lw": 1.2,
-            "ls": style.DASHES,
-            "label": style.figure_name(row.display_name),
-        }
-        axes.axhline(mean, color=style.style_of(row.key).colour, **look)
+        colour, name = (
+            style.style_of(row.key).colour,
+            style.figure_name(row.display_name),
+        )
+        axes.axhline(mean, color=colour, lw=1.2, ls=style.DASHES, label=name)
     if len(steps) and steps[-1] > 20:
         axes.set_xscale("log")
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -53,22 +53,16 @@ def draw_bridges(
 def _pair_panel(axes: Axes, summary: Summary, curve: CurveScores) -> None:
     task = summary.tasks.index(curve.tasks[0])
     ends = [0.0, curve.values[-1]]
-    for i, row in _across(summary):
-        values = summary.accuracy[i, task, : curve.plan.trials_asked]
-        twice, look = np.stack([values] * 2), _across_look(row)
-        style.draw_line(axes, row, ends, twice, band=False, **look)
+    for i, row in enumerate(summary.rows):
+        alone = row.role in (REFERENCE, BASELINE) or row.stands_for
+        if row.setting == MAIN and (alone or row.bridge == SHARED_ALONE):
+            values = summary.accuracy[i, task, : curve.plan.trials_asked]
+            twice, look = np.stack([values] * 2), _across_look(row)
+            style.draw_line(axes, row, ends, twice, band=False, **look)
     for row, values in zip(curve.rows, curve.accuracy[:, 0], strict=True):
         style.draw_line(axes, row, curve.values, values, band=True, lw=1.7, zorder=3)
     axes.set_xscale("symlog", linthresh=curve.values[0])
     _ticks(axes, (0.0, *curve.values), curve)
-
-
-def _across(summary: Summary) -> Iterator[tuple[int, Row]]:
-    """Yield the rows that no number of pairs changes, with their places."""
-    for place, row in enumerate(summary.rows):
-        alone = row.role in (REFERENCE, BASELINE) or row.stands_for
-        if row.setting == MAIN and (alone or row.bridge == SHARED_ALONE):
-            yield place, row
 
 
 def _across_look(row: Row) -> dict[str, Any]:

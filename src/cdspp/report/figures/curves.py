@@ -186,7 +186,7 @@ def _sensitivity_handles(
             handle.set_label(f"{handle.get_label()}, average")
     named = looks if len(looks) <= len(_DASHES) else {"single tasks": "solid"}
     for name, dashes in named.items():
-        look = {"color": style.MUTED, "lw": 0.9, "ls": dashes}
+        look: Any = {"color": style.MUTED, "lw": 0.9, "ls": dashes}
         handles.append(Line2D([], [], label=style.task_text(name), **look))
     if any(curve.main is not None for curve in curves):
         handles.append(Line2D([], [], label="main run", **_MAIN))

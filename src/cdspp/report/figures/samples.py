@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import string
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -24,8 +23,6 @@ from cdspp.study.plan import BenchmarkPlan
 
 __all__ = ["count_confusions", "draw_confusion", "draw_showcase", "draw_subspace"]
 
-PathLike = str | os.PathLike[str]
-
 _MAX_COUNTED = 20
 _LONGEST = 32  # letters of a class
 _MAX_PANELS = 6
@@ -40,10 +37,10 @@ _DOTS: Mapping[str, Any] = {"color": style.MUTED, "linestyle": "none"}
 
 def draw_showcase(
     *,
-    fits: Sequence[PathLike],
-    subspace: PathLike,
-    source_labels: PathLike,
-    target_labels: PathLike,
+    fits: Sequence[style.PathLike],
+    subspace: style.PathLike,
+    source_labels: style.PathLike,
+    target_labels: style.PathLike,
     plan: BenchmarkPlan,
     outputs: style.Outputs,
 ) -> None:
@@ -58,16 +55,12 @@ def draw_showcase(
 
 def draw_confusion(
     *,
-    fits: Sequence[PathLike],
-    labels: PathLike,
+    fits: Sequence[style.PathLike],
+    labels: style.PathLike,
     plan: BenchmarkPlan,
     outputs: style.Outputs,
 ) -> None:
-    """Draw the confusion matrix of the showcase task, summed over trials.
-
-    `fits` are its predictions, one file a block, each with its record beside it;
-    `labels` those of the target domain.
-    """
+    """Draw the confusion matrix of the showcase task, summed over trials."""
     classes, counts = count_confusions(fits, labels)
     n_classes = len(classes)
     side = float(np.clip(0.4 * n_classes + 1.5, 3.8, style.WIDTH - 0.6))
@@ -97,13 +90,14 @@ def draw_confusion(
 
 
 def count_confusions(
-    fits: Sequence[PathLike], labels: PathLike
+    fits: Sequence[style.PathLike], labels: style.PathLike
 ) -> tuple[list[str], NDArray[np.int64]]:
     """Count predictions by true class, at each trial's last iteration.
 
-    Returns all classes, sorted, and ``counts[i, j]``: samples of class i predicted as
-    class j, over all trials. `DataError` says that a fit is not what its record and
-    path say, or that a sample is not in `labels`.
+    `fits` are files of predictions, each with its record beside it. Returns all
+    classes, sorted, and ``counts[i, j]``: samples of class i predicted as class j, over
+    all trials. `DataError` says that a fit is not what its record and path say, or that
+    a sample is not in `labels`, those of the target domain.
     """
     truth = labels_by_id(labels)
     pairs: Counter[tuple[str, str]] = Counter()
@@ -128,15 +122,14 @@ def count_confusions(
 
 def draw_subspace(
     *,
-    subspace: PathLike,
-    source_labels: PathLike,
-    target_labels: PathLike,
+    subspace: style.PathLike,
+    source_labels: style.PathLike,
+    target_labels: style.PathLike,
     outputs: style.Outputs,
 ) -> None:
     """Draw the common subspace at each iteration, all panels in one view.
 
-    Titles give the accuracy of the round's predictions for the unlabelled rows;
-    `subspace` is what `cdspp.stages.subspace.write_subspace` wrote.
+    Titles give the accuracy of the round's predictions for the unlabelled rows.
     """
     shown = read_subspace(subspace)
     labels = {"source": labels_by_id(source_labels)}
@@ -181,7 +174,8 @@ def _subspace_panel(axes: Axes, shown: Mapping[str, NDArray[Any]], step: int) ->
         used = now & (shown["group"] == group)
         colour = [colours[name] for name in shown["class"][used]] or None
         raster = len(shown["id"]) > _MOST_VECTOR_DOTS
-        axes.scatter(*shown["xy"][used].T, c=colour, rasterized=raster, **look)
+        x, y = shown["xy"][used].T
+        axes.scatter(x, y, c=colour, rasterized=raster, **look)
     # One square view over all panels, with a margin.
     low, high = shown["xy"].min(axis=0), shown["xy"].max(axis=0)
     centre, half = (low + high) / 2, 0.53 * float((high - low).max() or 1.0)

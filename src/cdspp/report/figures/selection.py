@@ -22,11 +22,7 @@ _FORMS = (
 
 
 def draw_selections(found: pd.DataFrame, outputs: style.Outputs) -> None:
-    """Draw the accuracy of every form, a line a method and source state.
-
-    `found` is what `cdspp.analysis.selection.compare_selections` returned, of all
-    benchmarks.
-    """
+    """Draw what `compare_selections` found, a line a method and source state."""
     groups = dict(iter(found.groupby("title", sort=False)))
     lengths = [len(group) for group in groups.values()]
     height = sum(_LINE_HEIGHT * length + _FRAME for length in lengths) + 0.6

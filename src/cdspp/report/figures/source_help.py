@@ -1,7 +1,12 @@
-"""The opening figure: whether the source helped, on every task of every benchmark."""
+"""The opening chart, whether the source helped on each task, and the matrix below.
+
+Comparisons are what `cdspp.analysis.source_help.compare_with_rivals` says of each
+benchmark.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,17 +14,19 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
 
 from cdspp.analysis.answers import Interval, verdict_of
-from cdspp.analysis.source_help import by_task, of_reference
+from cdspp.analysis.source_help import by_task, matrix, of_reference, rivals_of
 from cdspp.analysis.summary import Summary
-from cdspp.analysis.verdicts import EQUAL, HELPS, HURTS
+from cdspp.analysis.verdicts import COLLAPSED, EQUAL, HELPS, HURTS, TOO_FEW, UNDECIDED
 from cdspp.core.names import AVERAGE, BASELINE, REFERENCE
-from cdspp.core.wording import in_points
+from cdspp.core.wording import DASH, in_points
 from cdspp.report.figures import style
 from cdspp.report.outline import few_tasks
+from cdspp.study.plan import BenchmarkPlan
 
-__all__ = ["draw_source_help"]
+__all__ = ["draw_source_help", "draw_source_states"]
 
 _PITCH = 1.6
 VERDICT_COLOURS = {HELPS: "#0067a8", HURTS: "#c9431d", EQUAL: "#22262b"}
@@ -27,6 +34,21 @@ _MARKERS = {HELPS: "o", HURTS: "D", EQUAL: "s"}
 _BASELINE = "#4b5563"
 _LINE_HEIGHT = 0.23
 _FRAME = 0.5
+# Narrow, so that a telephone shows it without shrinking the numbers.
+_WIDTH, _COLUMN, _NAMES = 5.0, 0.62, 1.6
+_MATRIX_LINE = 0.245
+_MATRIX_FRAME = 0.75
+# Fill and ink by the verdict on a pair; in grey the signs tell the light ones apart.
+_CELLS = {
+    HELPS: ("#0b5394", "white"),
+    HURTS: ("#f4b183", style.INK),
+    EQUAL: ("#d5d9de", style.INK),
+    UNDECIDED: ("white", style.INK),
+    TOO_FEW: ("white", style.MUTED),
+    COLLAPSED: ("white", style.MUTED),
+}
+_SIGNS = {HELPS: "▲", HURTS: "▼", EQUAL: "="}
+_WORDS = {HELPS: "better", HURTS: "worse", EQUAL: "equal"}
 
 
 def draw_source_help(
@@ -34,11 +56,7 @@ def draw_source_help(
     comparisons: Sequence[pd.DataFrame],
     outputs: style.Outputs,
 ) -> None:
-    """Draw baseline, states and reference of every task, or of many their gains.
-
-    `comparisons` are what `cdspp.analysis.source_help.compare_with_rivals` says of each
-    benchmark.
-    """
+    """Draw baseline, states and reference of every task, or of many their gains."""
     groups = [by_task(of_reference(found)) for found in comparisons]
     if not few_tasks([summary.plan for summary in summaries]):
         _draw_gains(summaries, groups, outputs)
@@ -50,14 +68,11 @@ def draw_source_help(
         for summary, group, axes in zip(summaries, groups, panels, strict=True):
             _source_panel(axes, summary, group)
         style.equal_windows(panels)
-        panels[0].annotate(
+        head, where = (
             "verdict; least sure gain [95 %]",
-            (1.02, 1),
-            xycoords="axes fraction",
-            xytext=(0, 6),
-            textcoords="offset points",
-            color=style.MUTED,
+            ("axes fraction", "offset points"),
         )
+        panels[0].annotate(head, (1.02, 1), (0, 6), *where, color=style.MUTED)
         figure.supxlabel("accuracy, percent", fontsize=9)
         rows = {s.rows[i].key: s.rows[i] for s in summaries for i in _rows(s)}
         if handles := style.method_handles(rows.values()):
@@ -76,12 +91,12 @@ def _source_panel(
     axes: Axes, summary: Summary, groups: Mapping[str, pd.DataFrame]
 ) -> None:
     rows = _rows(summary)
-    pitch = len(rows) + _PITCH
+    pitch, margin = len(rows) + _PITCH, (1 + _PITCH) / 2
     reference = summary.place(REFERENCE)
     for place, task in enumerate(summary.tasks):
         top = place * pitch
         if place % 2 == 0:
-            edge = top - (1 + _PITCH) / 2
+            edge = top - margin
             axes.axhspan(edge, edge + pitch, color="#f5f6f7", lw=0, zorder=0)
         for offset, i in enumerate(rows):
             values = summary.accuracy[i, place]
@@ -92,8 +107,7 @@ def _source_panel(
         _gain_text(axes, groups.get(task), top + (len(rows) - 1) / 2)
     centres = [k * pitch + (len(rows) - 1) / 2 for k in range(len(summary.tasks))]
     axes.set_yticks(centres, [style.task_text(task) for task in summary.tasks])
-    edge = (1 + _PITCH) / 2
-    axes.set_ylim(max(1, len(summary.tasks)) * pitch - edge, -edge)
+    axes.set_ylim(max(1, len(summary.tasks)) * pitch - margin, -margin)
     style.quiet(axes)
 
 
@@ -124,10 +138,7 @@ def _draw_gains(
     groups: Sequence[Mapping[str, pd.DataFrame]],
     outputs: style.Outputs,
 ) -> None:
-    """Draw what the reference gains over the baseline and the hardest state.
-
-    Each benchmark is a panel with a line a task and one for the average.
-    """
+    """Draw what the reference gains over baseline and hardest state, a line a task."""
     lengths = [max(1, len(group)) for group in groups]
     height = sum(_LINE_HEIGHT * length + _FRAME for length in lengths) + 0.7
     with style.canvas(style.WIDTH, height, outputs) as figure:
@@ -139,8 +150,7 @@ def _draw_gains(
         found = [each for group in groups for each in group.values()]
         names = [name for each in found for name in each[~each["state"]]["rival_name"]]
         baseline = next(iter(names), "")
-        if handles := _handles(baseline):
-            figure.legend(handles=handles, loc="outside upper center", ncols=4)
+        figure.legend(handles=_handles(baseline), loc="outside upper center", ncols=4)
 
 
 def _gain_panel(axes: Axes, groups: Mapping[str, pd.DataFrame]) -> None:
@@ -182,3 +192,57 @@ def _look(found: str) -> tuple[str, str, str]:
     """Return colour, marker and fill of a verdict."""
     colour = VERDICT_COLOURS.get(found, style.MUTED)
     return colour, _MARKERS.get(found, "v"), colour
+
+
+def draw_source_states(
+    comparisons: Sequence[pd.DataFrame],
+    plans: Sequence[BenchmarkPlan],
+    outputs: style.Outputs,
+) -> None:
+    """Draw methods by source states: gains of the real source, averaged over tasks."""
+    # A method that ran in no state has nothing to show here.
+    matrices = [
+        matrix(found, corrected=plan.holm_over_methods)
+        for found, plan in zip(comparisons, plans, strict=True)
+    ]
+    groups = [found[found["state"]] for found in matrices]
+    lengths = [max(1, group["row"].nunique()) for group in groups]
+    height = sum(_MATRIX_LINE * length + _MATRIX_FRAME for length in lengths) + 0.3
+    widest = max((len(rivals_of([group])) for group in groups), default=0)
+    width = max(_WIDTH, _NAMES + _COLUMN * widest)
+    with style.canvas(width, height, outputs) as figure:
+        titles = [plan.title for plan in plans]
+        panels = style.stacked(figure, titles, [length + 1 for length in lengths])
+        for group, axes in zip(groups, panels, strict=True):
+            _matrix(axes, group)
+        signs = ", ".join(f"{sign} {_WORDS[word]}" for word, sign in _SIGNS.items())
+        figure.supxlabel(f"gain over this state, points: {signs}", fontsize=8.5)
+
+
+def _matrix(axes: Axes, comparisons: pd.DataFrame) -> None:
+    names = comparisons.drop_duplicates("row").set_index("row")["display_name"]
+    states = rivals_of([comparisons])
+    for y, (_, found) in enumerate(comparisons.groupby("row", sort=False)):
+        known = {pair.rival: pair for pair in found.itertuples()}
+        for x, state in enumerate(states):
+            _cell(axes, x, y, known.get(state))
+    heads = [title.replace(" ", "\n") for title in states.values()]
+    axes.set_xticks(range(len(states)), heads)
+    axes.set_yticks(range(len(names)), [style.figure_name(name) for name in names])
+    axes.set_xlim(-0.5, max(1, len(states)) - 0.5)
+    axes.set_ylim(max(1, len(names)) - 0.5, -0.5)
+    axes.xaxis.tick_top()
+    axes.tick_params(labelsize=8.5)
+    axes.spines[:].set_visible(False)
+
+
+def _cell(axes: Axes, x: int, y: int, pair: Any | None) -> None:
+    word, text = TOO_FEW, DASH
+    if pair is not None and not math.isnan(pair.gain):
+        word, gain = pair.pair, in_points(pair.gain, sign=True)
+        text = f"{_SIGNS.get(word, '')} {gain}".strip()
+        text = f"({gain})" if word in (TOO_FEW, COLLAPSED) else text
+    fill, ink = _CELLS[word]
+    corner = (x - 0.47, y - 0.45)
+    axes.add_patch(Rectangle(corner, 0.94, 0.9, facecolor=fill, edgecolor="#e4e6e9"))
+    axes.text(x, y, text, color=ink, ha="center", va="center", fontsize=8.5)

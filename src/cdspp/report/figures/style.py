@@ -33,6 +33,7 @@ __all__ = [
     "INK",
     "MUTED",
     "Outputs",
+    "PathLike",
     "STYLES",
     "WIDTH",
     "Style",
@@ -47,19 +48,20 @@ __all__ = [
     "note_far",
     "plain_text",
     "quiet",
-    "rows_in_view",
     "stacked",
     "style_of",
     "task_text",
 ]
 
-Outputs = Sequence[str | os.PathLike[str]]
+PathLike = str | os.PathLike[str]
+Outputs = Sequence[PathLike]
 
 INK = "#22262b"
 MUTED = "#6b7280"
 GRID = "#e4e6e9"
 WIDTH = 7.4
 DASHES = (0, (4, 2))
+_ALONE: Any = {"markeredgewidth": 1.2, "linestyle": "none"}
 _DPI = 132
 CLOSE = 5.0
 _LONGEST = 64  # letters that fit above a figure
@@ -72,6 +74,12 @@ class Style:
     colour: str
     marker: str
     filled: bool = True
+
+    def look(self, size: float) -> dict[str, Any]:
+        """Return the properties of a marker in points."""
+        fill = self.colour if self.filled else "white"
+        look = {"color": self.colour, "marker": self.marker}
+        return {**look, "markersize": size, "markerfacecolor": fill}
 
 
 # Families share a colour; members differ by marker or fill. The rows of the opening
@@ -133,12 +141,9 @@ _SETTINGS: Any = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "text.color": INK,
-    "xtick.labelsize": 9,
-    "ytick.labelsize": 9,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "xtick.major.size": 0,
-    "ytick.major.size": 0,
+    **dict.fromkeys(("xtick.labelsize", "ytick.labelsize"), 9),
+    **dict.fromkeys(("xtick.color", "ytick.color"), INK),
+    **dict.fromkeys(("xtick.major.size", "ytick.major.size"), 0),
     "grid.color": GRID,
     "grid.linewidth": 0.8,
     "legend.frameon": False,
@@ -223,7 +228,7 @@ def dots(axes: Axes, key: str, values: Floats, y: float) -> float:
     if np.isfinite(low):
         axes.plot([100 * low, 100 * high], [y, y], color=style.colour, lw=1.6)
     if np.isfinite(mean):
-        axes.plot([mean], [y], **_marker(style))
+        axes.plot([mean], [y], **style.look(5), **_ALONE)
     return mean
 
 
@@ -237,28 +242,11 @@ def draw_line(
     """
     seen = np.isfinite(values).any(axis=1)
     places, shown, style = np.asarray(x)[seen], 100 * values[seen], style_of(row.key)
-    usual = {
-        "color": style.colour,
-        "marker": style.marker,
-        "markersize": 4.5,
-        "markerfacecolor": style.colour if style.filled else "white",
-        "label": figure_name(row.display_name),
-    }
-    axes.plot(places, [mean_sd(trials)[0] for trials in shown], **{**usual, **look})
+    look = {**style.look(4.5), "label": figure_name(row.display_name), **look}
+    axes.plot(places, [mean_sd(trials)[0] for trials in shown], **look)
     if band and len(shown):
         edges = 100 * np.array([mean_interval(trials) for trials in values[seen]])
         axes.fill_between(places, *edges.T, color=style.colour, alpha=0.13, lw=0)
-
-
-def rows_in_view(axes: Axes, rows: Sequence[Row], means: Floats) -> list[int]:
-    """Return the places of the rows to draw; name those far below with their mean.
-
-    `means` are where each of them ends, in percent; NaN where missing.
-    """
-    far = far_below(means)
-    for height, i in enumerate(np.flatnonzero(far).tolist()):
-        note_far(axes, rows[i], means[[i]], height, transform=axes.transAxes)
-    return [int(i) for i in np.flatnonzero(~far)]
 
 
 def note_far(
@@ -310,29 +298,14 @@ def far_below(means: Floats) -> NDArray[np.bool_]:
 
 def method_handles(rows: Iterable[Row]) -> list[Line2D]:
     """Build legend entries, one a row."""
-    looks = [
-        (figure_name(row.display_name), _marker(style_of(row.key))) for row in rows
-    ]
-    return [Line2D([], [], label=name, **look) for name, look in looks]
+    looks = [(figure_name(row.display_name), style_of(row.key).look(5)) for row in rows]
+    return [Line2D([], [], label=name, **look, **_ALONE) for name, look in looks]
 
 
-def _marker(style: Style) -> dict[str, Any]:
-    return {
-        "color": style.colour,
-        "marker": style.marker,
-        "markersize": 5,
-        "markerfacecolor": style.colour if style.filled else "white",
-        "markeredgewidth": 1.2,
-        "linestyle": "none",
-    }
-
-
-def by_kind(
-    outputs: Outputs, kinds: Iterable[str]
-) -> dict[str, list[str | os.PathLike[str]]]:
+def by_kind(outputs: Outputs, kinds: Iterable[str]) -> dict[str, list[PathLike]]:
     """Group files named ``<kind>_<benchmark>.<suffix>`` by the kind of figure."""
     known = tuple(kinds)
-    groups: dict[str, list[str | os.PathLike[str]]] = {}
+    groups: dict[str, list[PathLike]] = {}
     for output in outputs:
         kind = Path(output).stem.partition("_")[0]
         if kind not in known:

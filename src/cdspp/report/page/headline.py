@@ -6,8 +6,6 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-import pandas as pd
-
 from cdspp.analysis.answers import answer
 from cdspp.analysis.failures import failures_of_scores
 from cdspp.analysis.fit_records import versions_note
@@ -32,9 +30,8 @@ _WHY = (
 def headline(results_dir: str | os.PathLike[str]) -> str:
     """Write the overview for a terminal, the answers, and where the report lies.
 
-    Where fits failed, a line says how many, and where to read why. `results_dir` is the
-    folder of a study; `DataError` says that it has no overview table yet, or that a
-    file is damaged.
+    Where fits failed, a line says how many, and where to read why. `DataError` says
+    that the study has no overview table yet, or that a file is damaged.
     """
     folder = Path(results_dir)
     path = folder / "tables" / "overview.csv"
@@ -42,7 +39,15 @@ def headline(results_dir: str | os.PathLike[str]) -> str:
         raise DataError(f"{path} does not exist. Run the study first: cdspp run")
     overview = read_csv(path, _TYPES)
     titles = overview.drop_duplicates("benchmark").set_index("benchmark")["title"]
-    lines = [*_lines(overview, titles), ""]
+    grid = [["accuracy, percent (sd)", *titles]]
+    for _, cells in overview.groupby("row", sort=False):
+        first, known = cells.iloc[0], cells.set_index("benchmark")
+        supervised = first["kind"] == "supervised"
+        signs = marks(supervised=supervised, shortened=first["shortened"])
+        pairs = known.reindex(titles.index)[["mean", "sd"]].itertuples(index=False)
+        numbers = [percent(*pair) for pair in pairs]
+        grid.append([first["display_name"] + signs, *numbers])
+    lines = [*aligned(grid), ""]
     for name, title in titles.items():
         lines += [f"{title}: {told}" for told in _told(folder, str(name))]
     scores = [folder / "scores" / f"{name}.parquet" for name in titles.index]
@@ -68,17 +73,3 @@ def _told(folder: Path, benchmark: str) -> Iterator[str]:
     predictions = folder / "predictions" / benchmark
     if predictions.is_dir():
         yield f"Predictions of rows without a label: {predictions}"
-
-
-def _lines(overview: pd.DataFrame, titles: pd.Series) -> list[str]:
-    """Return a line a row and a column a benchmark."""
-    grid = [["accuracy, percent (sd)", *titles]]
-    for _, cells in overview.groupby("row", sort=False):
-        first, known = cells.iloc[0], cells.set_index("benchmark")
-        supervised = first["kind"] == "supervised"
-        signs = marks(supervised=supervised, shortened=first["shortened"])
-        pairs = known.reindex(titles.index)[["mean", "sd"]].itertuples(index=False)
-        grid.append(
-            [first["display_name"] + signs, *(percent(*pair) for pair in pairs)]
-        )
-    return aligned(grid)

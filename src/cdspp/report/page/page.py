@@ -6,8 +6,10 @@ reads from the tables that it shows.
 
 from __future__ import annotations
 
+import base64
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import resources
 from itertools import groupby
 from operator import itemgetter
@@ -27,7 +29,6 @@ from cdspp.analysis.verdicts import RULE
 from cdspp.core.names import BASELINE, REFERENCE
 from cdspp.core.wording import task_title
 from cdspp.report import outline
-from cdspp.report.page.embed import Embedder, files_beside
 from cdspp.report.page.graph import EDGES, STAGES
 from cdspp.report.page.run import describe_run
 from cdspp.report.tables.contents import untrained_text
@@ -35,13 +36,17 @@ from cdspp.report.tables.table import html_name
 from cdspp.study.model import RunDescription
 from cdspp.study.plan import BenchmarkPlan
 
-__all__ = ["environment", "template_file", "write_report"]
+__all__ = ["environment", "inline_svg", "template_file", "write_report"]
 
 PathLike = str | os.PathLike[str]
 
 _SVG_BUDGET = 3_000_000
 _MAX_SVG = 800_000
 _TEMPLATES = "cdspp.report.page", "templates"
+_MIME = {".csv": "text/csv", ".md": "text/markdown", ".tex": "application/x-tex"}
+_FORMS = (*_MIME, ".html", ".svg", ".png")
+# Screen pixels a point: 9 pt labels show at the size of the page's small print.
+_SCALE = 1.6
 
 
 def write_report(
@@ -62,7 +67,7 @@ def write_report(
     the digest of each is stated once, by its place in the folder that holds the
     study's.
     """
-    shown = files_beside([*tables, *figures])
+    shown = _files_beside([*tables, *figures])
     n_figures = len({Path(figure).stem for figure in figures})
     max_bytes = min(_MAX_SVG, _SVG_BUDGET // max(1, n_figures))
     comparisons = {}
@@ -78,7 +83,7 @@ def write_report(
         **_told(plans, comparisons),
     }
     templates = environment(plans)
-    embedder = Embedder(shown, max_bytes, templates)
+    embedder = _Embedder(shown, max_bytes, templates)
     sections = list(_sections(plans, embedder, templates, context))
     groups = groupby(sections, itemgetter("group"))
     page = templates.get_template("page.html.j2").render(
@@ -129,14 +134,13 @@ def environment(plans: Sequence[BenchmarkPlan] = ()) -> Environment:
         lstrip_blocks=True,
     )
     templates.globals["interval_trials"] = INTERVAL_TRIALS
-    names = {
+    names = {REFERENCE: [plan.reference_name for plan in plans]}
+    names[BASELINE] = [plan.baseline_name for plan in plans]
+    shown = {
         role: Markup(html_name(next(filter(None, found), f"the {role}")))
-        for role, found in (
-            (REFERENCE, [plan.reference_name for plan in plans]),
-            (BASELINE, [plan.baseline_name for plan in plans]),
-        )
+        for role, found in names.items()
     }
-    templates.filters["named"] = lambda text: escape(text).format(**names)
+    templates.filters["named"] = lambda text: escape(text).format(**shown)
     return templates
 
 
@@ -148,20 +152,21 @@ def template_file(name: str) -> str:
 
 def _sections(
     plans: Sequence[BenchmarkPlan],
-    embedder: Embedder,
+    embedder: _Embedder,
     templates: Environment,
     context: dict[str, Any],
 ) -> Iterator[dict[str, Any]]:
     """Yield the sections of the page that have something to show."""
-    captions: Any = templates.get_template("captions.html.j2").module
     for part in outline.outline():
         name = part.anchor.partition("-{")[0]
         names = [f"sections/{name}.html.j2", "sections/items.html.j2"]
         template = templates.select_template(names)
         for chosen in outline.part_plans(part, plans):
             plan = chosen[0] if len(chosen) == 1 else None
-            folds = _folds(part, chosen, embedder, captions)
-            own: dict[str, Any] = {"plan": plan, "folds": folds}
+            own: dict[str, Any] = {
+                "plan": plan,
+                "folds": _folds(part, chosen, embedder),
+            }
             if plan is not None:
                 contents = embedder.files.get(f"contents_{plan.benchmark}.csv")
                 own["untrained"] = untrained_text(contents) if contents else ""
@@ -179,32 +184,103 @@ def _sections(
 
 
 def _folds(
-    part: outline.Part,
-    plans: Sequence[BenchmarkPlan],
-    embedder: Embedder,
-    captions: Any,
+    part: outline.Part, plans: Sequence[BenchmarkPlan], embedder: _Embedder
 ) -> list[tuple[outline.Fold | None, list[Markup]]]:
     """Return what a section shows, together by the heading that folds it away."""
-
-    def show(item: outline.Item, name: str) -> Markup:
-        if item.kind != outline.FIGURE:
-            return embedder.table(name)
-        kind, showcase = name.partition("_")[0], plans[0].showcase
-        if kind == name:
-            caption = captions.study(name, outline.few_tasks(plans))
-        else:
-            method = Markup(html_name(plans[0].reference_name))
-            task, trial = "", ""
-            if showcase is not None:
-                task, trial = task_title(showcase.task), str(showcase.trial)
-            caption = captions.benchmark(kind, method, task, trial)
-        return embedder.figure(name, Markup(caption).strip())
-
     shown = [
         (item.fold, markup)
         for item in part.items
         for name in outline.item_names(item, plans)
-        if (markup := show(item, name))
+        if (markup := embedder.show(item.kind, name, plans))
     ]
     groups = groupby(shown, key=itemgetter(0))
     return [(fold, [markup for _, markup in pairs]) for fold, pairs in groups]
+
+
+def _files_beside(paths: Iterable[PathLike]) -> dict[str, Path]:
+    """Return all forms of tables and figures of which any are given, by their names."""
+    stems = dict.fromkeys(Path(path).with_suffix("") for path in paths)
+    files = [stem.with_name(stem.name + form) for stem in stems for form in _FORMS]
+    return {file.name: file for file in reversed(files) if file.is_file()}
+
+
+class _Embedder:
+    """Writes a table or figure as HTML; nothing where it is absent.
+
+    An SVG of more than `max_bytes` is left out where there is a PNG.
+    """
+
+    def __init__(
+        self, files: Mapping[str, Path], max_bytes: int, environment: Environment
+    ) -> None:
+        self.files = files
+        self.max_bytes = max_bytes
+        self.frames: Any = environment.get_template("embed.html.j2").module
+        self.captions: Any = environment.get_template("captions.html.j2").module
+
+    def show(self, kind: str, name: str, plans: Sequence[BenchmarkPlan]) -> Markup:
+        """Show what `plans` have under a name."""
+        if kind != outline.FIGURE:
+            return self._table(name)
+        of, showcase = name.partition("_")[0], plans[0].showcase
+        if of == name:
+            caption = self.captions.study(name, outline.few_tasks(plans))
+        else:
+            method = Markup(html_name(plans[0].reference_name))
+            task = "" if showcase is None else task_title(showcase.task)
+            trial = "" if showcase is None else showcase.trial
+            caption = self.captions.benchmark(of, method, task, trial)
+        return self._figure(name, Markup(caption).strip())
+
+    def _table(self, name: str) -> Markup:
+        """Show a table as its file says, with its other forms to download."""
+        fragment = self.files.get(f"{name}.html")
+        if fragment is None:
+            return Markup()
+        downloads = [
+            {
+                "name": path.name,
+                "form": suffix[1:],
+                "mime": mime,
+                "data": base64.b64encode(path.read_bytes()).decode(),
+            }
+            for suffix, mime in _MIME.items()
+            if (path := self.files.get(f"{name}{suffix}"))
+        ]
+        content = Markup(fragment.read_text(encoding="utf-8"))
+        return Markup(self.frames.table(name, content, downloads)).strip()
+
+    def _figure(self, name: str, caption: Markup) -> Markup:
+        """Embed a figure: its SVG if small enough, else its PNG."""
+        svg, png = (self.files.get(f"{name}{suffix}") for suffix in (".svg", ".png"))
+        label = caption.striptags()
+        if svg and (svg.stat().st_size <= self.max_bytes or not png):
+            picture = inline_svg(svg.read_text("utf-8"), prefix=name, label=label)
+        elif png:
+            data = base64.b64encode(png.read_bytes()).decode()
+            picture = Markup(self.frames.image(data, label)).strip()
+        else:
+            return Markup()
+        return Markup(self.frames.figure(name, picture, caption)).strip()
+
+
+def inline_svg(text: str, *, prefix: str, label: str) -> Markup:
+    """Make an SVG file part of a page: own identifiers, own styles, no addresses.
+
+    `prefix` stands before each identifier, so that several figures do not clash;
+    `label` is the text that stands for the picture.
+    """
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r"<style[^>]*>.*?</style>", "", text, flags=re.DOTALL)
+    text = re.sub(r'\s(?:xmlns(?::\w+)?|version)="[^"]*"', "", text)
+    text = text.replace("xlink:href=", "href=")
+    text = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", text)
+    head, rest = text.split(">", 1)
+    size = re.search(r'viewBox="0 0 ([\d.]+)', head)
+    wide = round(_SCALE * float(size.group(1))) if size else 900
+    head = re.sub(r'\s(?:width|height)="[^"]*"', "", head)
+    return Markup(
+        f'{head} role="img" aria-label="{escape(label)}" '
+        f'style="--width:{wide}px;stroke-linejoin:round;stroke-linecap:butt">{rest}'
+    )

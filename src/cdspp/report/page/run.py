@@ -29,27 +29,24 @@ def describe_run(
     study: RunDescription,
     digests: Pairs = (),
 ) -> dict[str, Any]:
-    """Say what was run, where, for how long, and what failed, as the page shows it.
-
-    Rows of `plans` name the methods; `digests` are those of the files behind the page
-    (`cdspp.analysis.digests`).
-    """
-    names = {
-        row.method: row.display_name
-        for plan in plans
-        for row in plan.rows
-        if row.key == row.method
-    }
-    time_table = ""
+    """Say what was run, where, for how long, and what failed, as the page shows it."""
+    rows = [row for plan in plans for row in plan.rows if row.key == row.method]
+    names = {row.method: row.display_name for row in rows}
+    time_table = Markup()
     if len(records.outcomes):
-        fragment = to_fragment(build_time_table(records.outcomes, names))
-        time_table = Markup('<figure class="table" id="table-time">\n{}\n</figure>')
-        time_table = time_table.format(Markup(fragment))
+        fragment = Markup(to_fragment(build_time_table(records.outcomes, names)))
+        frame = Markup('<figure class="table" id="table-time">\n{}\n</figure>')
+        time_table = frame.format(fragment)
     return {
         "description": _description(records, study),
         "failed": failure_text(records.outcomes),
         "mixed": records.mixed,
-        "failures": [_failure(trial, names) for trial in records.failed.itertuples()],
+        "failures": [
+            f"{trial.benchmark}, {trial.setting}, {trial.task}, "
+            f"{names.get(trial.method, trial.method)}, trial {trial.trial}: "
+            f"{trial.reason or 'no reason recorded'}"
+            for trial in records.failed.itertuples()
+        ],
         "time_table": time_table,
         "digests": digests,
         "cites": [
@@ -103,14 +100,6 @@ def _description(records: FitRecords, study: RunDescription) -> Pairs:
         ("Hardware", _listed(records.common("platform"))),
     ]
     return [(name, str(value)) for name, value in pairs if value not in (None, "")]
-
-
-def _failure(trial: Any, names: Mapping[str, str]) -> str:
-    return (
-        f"{trial.benchmark}, {trial.setting}, {trial.task}, "
-        f"{names.get(trial.method, trial.method)}, trial {trial.trial}: "
-        f"{trial.reason or 'no reason recorded'}"
-    )
 
 
 def _start_up(logs: Sequence[str]) -> str | None:

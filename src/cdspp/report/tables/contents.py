@@ -50,16 +50,10 @@ def count_contents(
         for domain in dict.fromkeys(task.split("_")[place] for task in plan.tasks):
             names = _file(label_files, domain)
             described = _file(feature_files, f"{domain}.{view}")
-            found.append(
-                {
-                    "benchmark": plan.benchmark,
-                    "role": role,
-                    "dataset": names.parent.name,
-                    "domain": domain,
-                    **_domain(names, described, view),
-                    **_trials(split_of(blocks, role, domain), names),
-                }
-            )
+            entry: dict[str, Any] = {"benchmark": plan.benchmark, "role": role}
+            entry |= {"dataset": names.parent.name, "domain": domain}
+            entry |= _domain(names, described, view)
+            found.append(entry | _trials(split_of(blocks, role, domain), names))
     return pd.DataFrame(found)
 
 
@@ -71,19 +65,13 @@ def build_contents_table(contents: pd.DataFrame, plan: BenchmarkPlan) -> Table:
         "Serves as": lambda entry: Cell(entry.role),
         "Data set": lambda entry: Cell(entry.dataset),
         "View": lambda entry: Cell(entry.view),
-        "Samples": lambda entry: _range(entry.samples),
-        **({"Paired": lambda entry: _range(entry.paired)} if paired else {}),
-        "Classes": lambda entry: _range(entry.classes),
-        "Features": lambda entry: _range(entry.features),
-        "Labelled per class": lambda entry: _range(
-            entry.fewest_labelled_per_class, entry.most_labelled_per_class
-        ),
-        "Labelled": lambda entry: _range(entry.fewest_labelled, entry.most_labelled),
-        "Test": lambda entry: (
-            Cell(DASH)
-            if entry.role == "source"
-            else _range(entry.fewest_unlabelled, entry.most_unlabelled)
-        ),
+        "Samples": lambda entry: _number(entry.samples),
+        **({"Paired": lambda entry: _number(entry.paired)} if paired else {}),
+        "Classes": lambda entry: _number(entry.classes),
+        "Features": lambda entry: _number(entry.features),
+        "Labelled per class": lambda entry: _range(entry, "labelled_per_class"),
+        "Labelled": lambda entry: _range(entry, "labelled"),
+        "Test": lambda entry: _range(entry, "unlabelled"),
     }
     return Table.of(
         f"contents_{plan.benchmark}",
@@ -99,10 +87,7 @@ def build_contents_table(contents: pd.DataFrame, plan: BenchmarkPlan) -> Table:
 
 
 def untrained_text(path: PathLike) -> str:
-    """Say which features come from networks that were never trained; "" where none do.
-
-    `path` is the ``contents_<benchmark>.csv`` of the benchmark.
-    """
+    """Say which features of a ``contents_<benchmark>.csv`` untrained networks made."""
     contents = read_csv(path, dict.fromkeys(("role", "domain", "view"), "str"))
     random = contents["view"].str.split(", ").map(lambda told: _RANDOM_WEIGHTS in told)
     parts = []
@@ -110,24 +95,21 @@ def untrained_text(path: PathLike) -> str:
         ours = contents["role"] == role
         domains = contents["domain"][ours & random]
         some = f" ({', '.join(domains)})" if len(domains) < ours.sum() else ""
-        if len(domains):
-            parts.append(f"the {role}{some}")
-    if not parts:
-        return ""
+        parts += [f"the {role}{some}"] * bool(len(domains))
     whose = " and ".join(parts)
-    return f"Features of {whose} come from a network with {_RANDOM_WEIGHTS}."
+    told = f"Features of {whose} come from a network with {_RANDOM_WEIGHTS}."
+    return told if parts else ""
 
 
 def _caption(trials: int, plan: BenchmarkPlan, paired: bool) -> str:
     exception = ""
     if any(map(within_domain, plan.tasks)) and plan.overlap == "exclude":
         exception = ", save those that the task has labelled in its source"
+    pairs = " Paired samples are in every domain, and none of these." * paired
     return (
         "Counted from the files of features, labels and splits: labelled and test "
         f"samples of a trial, a range where trials (of {trials}) or classes differ. "
-        f"Every unlabelled target sample is a test sample{exception}."
-        + " Paired samples are in every domain, and none of these."
-        * paired
+        f"Every unlabelled target sample is a test sample{exception}.{pairs}"
     )
 
 
@@ -186,7 +168,12 @@ def _trials(split: pd.DataFrame, labels: Path) -> dict[str, int]:
     return counts
 
 
-def _range(low: int, high: int | None = None) -> Cell:
-    if high is None or low == high:
-        return Cell(str(low), value=low)
-    return Cell(f"{low} to {high}", value=high)
+def _number(number: int) -> Cell:
+    return Cell(str(number), value=number)
+
+
+def _range(entry: Any, name: str) -> Cell:
+    low, high = getattr(entry, f"fewest_{name}"), getattr(entry, f"most_{name}")
+    if name == "unlabelled" and entry.role == "source":
+        return Cell(DASH)
+    return Cell(f"{low} to {high}", value=high) if low < high else _number(high)

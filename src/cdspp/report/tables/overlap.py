@@ -48,8 +48,7 @@ def build_overlap_table(overlap: pd.DataFrame, plan: BenchmarkPlan) -> Table:
         caption += " No other task shares a sample in any trial."
     columns = {
         "Task": lambda entry: Cell(
-            task_title(entry.task),
-            note="within one domain" if entry.within_domain else "",
+            task_title(entry.task), note="within one domain" * entry.within_domain
         ),
         "Test samples": lambda entry: Cell(
             f"{entry.test_samples:.1f}".removesuffix(".0")

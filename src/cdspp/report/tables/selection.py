@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -26,11 +27,7 @@ _CAPTION = (
 
 
 def build_selection_table(found: pd.DataFrame, plans: Sequence[BenchmarkPlan]) -> Table:
-    """Build the table ``selection``: methods that select, by source state.
-
-    `found` is what `cdspp.analysis.selection.compare_selections` returned, of all
-    benchmarks.
-    """
+    """Build the table ``selection``, of what `compare_selections` found."""
     kept = dict.fromkeys(name for plan in plans for name in without_grid(plan))
     others = f" With their defaults alone: {', '.join(kept)}." if kept else ""
     columns = {
@@ -39,14 +36,11 @@ def build_selection_table(found: pd.DataFrame, plans: Sequence[BenchmarkPlan]) -
         "Default": lambda entry: points_cell(entry.default),
         "Selected": lambda entry: points_cell(entry.selected),
         "Best in hindsight": lambda entry: points_cell(
-            entry.hindsight,
-            f"at {entry.hindsight_value}" if entry.hindsight_value else "",
+            entry.hindsight, f"at {entry.hindsight_value}" * bool(entry.hindsight_value)
         ),
         "Values selected": lambda entry: Cell(entry.chosen or DASH),
-        "Verdict by default": lambda entry: _verdict(entry.verdict, entry.state),
-        "Verdict as selected": lambda entry: _verdict(
-            entry.selected_verdict, entry.state
-        ),
+        "Verdict by default": lambda entry: _verdict(entry, entry.verdict),
+        "Verdict as selected": lambda entry: _verdict(entry, entry.selected_verdict),
     }
     return Table.of(
         "selection",
@@ -62,6 +56,6 @@ def build_selection_table(found: pd.DataFrame, plans: Sequence[BenchmarkPlan]) -
     )
 
 
-def _verdict(word: str, state: str) -> Cell:
-    word = word if state == REAL else ""
+def _verdict(entry: Any, word: str) -> Cell:
+    word = word if entry.state == REAL else ""
     return Cell(word or DASH, bold=word in (HELPS, HURTS))

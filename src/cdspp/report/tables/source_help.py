@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from cdspp.analysis import verdicts
 from cdspp.analysis.answers import gain_without_source, tally, verdict_of
 from cdspp.analysis.paired import interval_note
 from cdspp.analysis.source_help import (
@@ -19,21 +20,12 @@ from cdspp.analysis.source_help import (
     on_average,
     rivals_of,
 )
-from cdspp.analysis.verdicts import (
-    COLLAPSED,
-    DEPENDS,
-    HELPS,
-    HURTS,
-    STATEMENTS,
-    TOO_FEW,
-    UNDECIDED,
-)
 from cdspp.core.wording import DASH, STATE_TITLES, counted, in_points, task_title
 from cdspp.report.tables.table import Cell, Line, Table, effect_cell, points_cell
 
 __all__ = ["build_matrix_table", "build_task_table"]
 
-_BOLD = {HELPS, HURTS}
+_BOLD = {verdicts.HELPS, verdicts.HURTS}
 _GAIN = (
     "Accuracy with the real source minus that of the other, on equal splits, in "
     "points: mean over trials, with a 95 % t interval for other labelled samples and "
@@ -46,9 +38,8 @@ def build_matrix_table(
 ) -> Table:
     """Build the table ``source-help``: methods by source states, a block a benchmark.
 
-    `groups` are what `compare_with_rivals` returned for each benchmark, `margin` the
-    points within which a gain counts as equal; words are `corrected` for the number of
-    methods.
+    `margin` are the points within which a gain counts as equal; words are `corrected`
+    for the number of methods.
     """
     rivals = rivals_of(groups)
     matrices = [matrix(group, corrected=corrected) for group in groups]
@@ -94,16 +85,10 @@ def build_task_table(comparisons: pd.DataFrame, benchmark: str, title: str) -> T
     """
     ours = of_reference(comparisons)
     rivals = rivals_of([ours])
-    lines = [
-        Line(
-            (
-                Cell(task_title(task)),
-                *_accuracy_and_gains(found, rivals),
-                _verdict(found),
-            )
-        )
-        for task, found in by_task(ours).items()
-    ]
+    lines = []
+    for task, found in by_task(ours).items():
+        cells = (Cell(task_title(task)), *_numbers(found, rivals), _verdict(found))
+        lines.append(Line(cells))
     over = [f"Over {name}" for name in rivals.values()]
     return Table(
         name=f"source-help_{benchmark}",
@@ -125,22 +110,22 @@ def _method_line(
 ) -> Line:
     """Return the line of a method; `found` are its comparisons on all tasks."""
     counts, alone = tally(found), verdict_of(on_average(found))
-    words = (*STATEMENTS, TOO_FEW, COLLAPSED)
+    words = (*verdicts.STATEMENTS, verdicts.TOO_FEW, verdicts.COLLAPSED)
     told = ", ".join(f"{counts[word]} {word}" for word in words if counts[word])
+    # What the method gains over the baseline without any source.
+    gain, whole = gain_without_source(average) or (math.nan, math.nan)
     n_tasks, title = counts.total(), found["title"].iloc[0]
     cells = (
         Cell(found["display_name"].iloc[0], name=True),
-        *_accuracy_and_gains(average, rivals),
-        _without(average),
+        *_numbers(average, rivals),
+        points_cell(gain, f"of {in_points(whole, sign=True)}", sign=True),
         _verdict(average, alone),
         Cell(told or DASH, note=f"of {n_tasks}" if told and n_tasks > 1 else ""),
     )
     return Line(cells, title)
 
 
-def _accuracy_and_gains(
-    found: pd.DataFrame, rivals: Mapping[str, str]
-) -> Iterator[Cell]:
+def _numbers(found: pd.DataFrame, rivals: Mapping[str, str]) -> Iterator[Cell]:
     yield points_cell(found["accuracy"].iloc[0])
     known = {comparison.rival: comparison for comparison in found.itertuples()}
     yield from (_gain(known.get(rival)) for rival in rivals)
@@ -155,9 +140,9 @@ def _gain(comparison: Any | None) -> Cell:
     if not math.isnan(comparison.domain_low):
         low, high = in_points(comparison.domain_low), in_points(comparison.domain_high)
         notes.append(f"domains {low} to {high}")
-    if comparison.pair == COLLAPSED:
+    if comparison.pair == verdicts.COLLAPSED:
         notes.append("collapsed or diverged")
-    elif comparison.pair == TOO_FEW:
+    elif comparison.pair == verdicts.TOO_FEW:
         notes.append(counted(comparison.trials, "trial"))
     if comparison.one_decides:
         least = in_points(comparison.least, sign=True)
@@ -165,28 +150,19 @@ def _gain(comparison: Any | None) -> Cell:
     return replace(cell, note=", ".join(notes))
 
 
-def _without(average: pd.DataFrame) -> Cell:
-    """Return what the method gains over the baseline without any source."""
-    value, whole = gain_without_source(average) or (math.nan, math.nan)
-    return points_cell(value, f"of {in_points(whole, sign=True)}", sign=True)
-
-
 def _verdict(found: pd.DataFrame, alone: str = "") -> Cell:
     """Return the verdict; where it is another one `alone`, uncorrected, that too."""
     word, first = verdict_of(found), found.iloc[0]
-    note = ""
+    note, p_values = "", {verdicts.HELPS: first["p_helps"]}
+    p_values[verdicts.HURTS] = first["p_hurts"]
     if alone not in ("", word):
-        note = (
-            f"alone {alone}, p {first['p_helps' if alone == HELPS else 'p_hurts']:.2g}"
-        )
-    elif word == HELPS:
-        note = f"p {first['p_helps']:.2g}"
-    elif word == HURTS:
-        note = f"p {first['p_hurts']:.2g}"
-    elif word == DEPENDS:
+        note = f"alone {alone}, p {p_values.get(alone, first['p_hurts']):.2g}"
+    elif word in p_values:
+        note = f"p {p_values[word]:.2g}"
+    elif word == verdicts.DEPENDS:
         words = first["accuracy_verdict"], first["balanced_verdict"]
         note = "by accuracy {}, by balanced accuracy {}".format(*words)
-    elif word == UNDECIDED:
+    elif word == verdicts.UNDECIDED:
         detectable = in_points(first["detectable"], sign=True)
         note = f"helps from {detectable} on in 4 of 5 such studies"
     return Cell(word, bold=word in _BOLD, note=note)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import pandas as pd
 
 from cdspp.analysis.times import TIMED_TRIALS
 from cdspp.core.wording import DASH, counted, marks
-from cdspp.report.tables.table import Cell, Table
+from cdspp.report.tables.table import Cell, Line, Table
 
 __all__ = ["build_times_table"]
 
@@ -28,10 +27,7 @@ _PRINTED = (
 
 
 def build_times_table(times: pd.DataFrame) -> Table:
-    """Build the table ``times``: methods by benchmarks, printed seconds beside ours.
-
-    `times` are as `measure_times` returns them.
-    """
+    """Build the table ``times``: methods by benchmarks, printed seconds beside ours."""
     columns: dict[str, dict[str, Cell]] = {}
     for _, group in times.groupby("benchmark", sort=False):
         title = group["title"].iloc[0]
@@ -46,40 +42,32 @@ def build_times_table(times: pd.DataFrame) -> Table:
     rows = times.drop_duplicates("row").copy()
     rows["shortened"] = rows["row"].isin(times[times["shortened"].astype(bool)]["row"])
     rows = rows.sort_values("supervised", ascending=False, kind="stable")
-    return Table.of(
-        "times",
-        "Computation time",
-        _CAPTION + (_PRINTED if printed else ""),
-        {"Method": _name}
-        | {heading: _column(cells) for heading, cells in columns.items()},
-        rows.itertuples(),
-        block=lambda time: "Supervised" if time.supervised else "Semi-supervised",
+    lines = []
+    for time in rows.itertuples():
+        signs = marks(supervised=time.supervised, shortened=time.shortened)
+        name = Cell(time.display_name + signs, name=True)
+        cells = [found.get(time.row, Cell(DASH)) for found in columns.values()]
+        block = "Supervised" if time.supervised else "Semi-supervised"
+        lines.append(Line((name, *cells), block))
+    return Table(
+        name="times",
+        title="Computation time",
+        caption=_CAPTION + (_PRINTED if printed else ""),
+        columns=("Method", *columns),
+        lines=tuple(lines),
         data=times.drop(columns="supervised"),
         headings=True,
     )
 
 
-def _name(time: Any) -> Cell:
-    signs = marks(supervised=time.supervised, shortened=time.shortened)
-    return Cell(time.display_name + signs, name=True)
-
-
-def _column(cells: Mapping[str, Cell]) -> Callable[[Any], Cell]:
-    return lambda time: cells.get(time.row, Cell(DASH))
-
-
 def _own_cells(group: pd.DataFrame) -> dict[str, Cell]:
     whole = group[~group["shortened"].astype(bool)]
     least = whole.groupby("supervised")["seconds"].min().to_dict()
-    return {
-        time.row: _cell(
-            time.seconds,
-            time.ratio,
-            *_caveats(time),
-            bold=not time.shortened and time.seconds == least[time.supervised],
-        )
-        for time in group.itertuples()
-    }
+    cells = {}
+    for time in group.itertuples():
+        bold = not time.shortened and time.seconds == least[time.supervised]
+        cells[time.row] = _cell(time.seconds, time.ratio, *_caveats(time), bold=bold)
+    return cells
 
 
 def _caveats(time: Any) -> list[str]:
@@ -89,9 +77,7 @@ def _caveats(time: Any) -> list[str]:
         found.append(f"{time.tasks} of {time.n_tasks} tasks")
     if 0 < time.trials < TIMED_TRIALS:
         found.append(counted(time.trials, "trial"))
-    if time.failed:
-        found.append(f"{time.failed} failed")
-    return found
+    return [*found, f"{time.failed} failed"] if time.failed else found
 
 
 def _cell(seconds: float, ratio: float, *caveats: str, bold: bool = False) -> Cell:
