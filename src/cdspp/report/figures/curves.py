@@ -27,11 +27,8 @@ _LOG_RATIO = 50.0
 _LEAST_SPAN = 10.0  # points; what varies less looks flat
 _CROWDED = 6
 _MAIN: dict[str, Any] = {"color": "#dde1e6", "lw": 5, "zorder": 1}
-_REASON: dict[str, Any] = {
-    **{"color": style.MUTED, "fontsize": 8, "rotation": 90},
-    **{"ha": "center", "va": "bottom"},
-    "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1},
-}
+_REASON: dict[str, Any] = {"color": style.MUTED, "fontsize": 8, "rotation": 90}
+_BOX = {"facecolor": "white", "edgecolor": "none", "pad": 1}
 _DASHES: Any = ("solid", (0, (5, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)))
 
 
@@ -123,8 +120,8 @@ def _label_panel(axes: Axes, curve: CurveScores, task: str, values: Floats) -> i
     for value in {v for v, name in curve.plan.dropped if task in (name, AVERAGE)}:
         if value in curve.values:
             reason = "not for every task" if task == AVERAGE else "no test sample left"
-            where = axes.get_xaxis_transform()
-            axes.text(value, 0.03, reason, transform=where, **_REASON)
+            look = {"ha": "center", "va": "bottom", "bbox": _BOX, **_REASON}
+            axes.text(value, 0.03, reason, transform=axes.get_xaxis_transform(), **look)
     _scale(axes, curve)
     style.quiet(axes, grid="y")
     return max(int(apart.sum()), int(far[~apart].sum(axis=0).max(initial=0)))

@@ -78,7 +78,9 @@ def write_report(
     records = read_fit_records(fit_records)
     digests = stated_digests(files, Path(output).absolute().parents[2])
     context = {
-        **{"study": study, "stages": STAGES, "edges": EDGES},
+        "study": study,
+        "stages": STAGES,
+        "edges": EDGES,
         "run": describe_run(records, plans, study, digests),
         **_told(plans, comparisons),
     }

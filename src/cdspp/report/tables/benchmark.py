@@ -55,19 +55,16 @@ def build_benchmark_tables(summary: Summary) -> list[Table]:
     plan = summary.plan
     counts = " and ".join(f"{number} {role}" for role, number in plan.labels.items())
     context = f" Labelled samples per class: {counts}." if counts else ""
+    tasks, _ = summary.with_average(summary.accuracy)
+    headings = {(plan.benchmark, task): task_title(task) for task in tasks}
     tables = []
     for kind, heading, values in (
         ("accuracy", "accuracy", summary.accuracy),
         ("class-accuracy", "balanced accuracy", summary.class_accuracy),
     ):
-        told = (
-            f"{kind}_{plan.benchmark}",
-            f"{plan.title}: {heading}",
-            _NUMBERS + context,
-        )
-        tasks, _ = summary.with_average(values)
-        headings = {(plan.benchmark, task): task_title(task) for task in tasks}
-        tables.append(_grid_table(*told, headings, _scores(summary, values)))
+        name, title = f"{kind}_{plan.benchmark}", f"{plan.title}: {heading}"
+        scores = _scores(summary, values)
+        tables.append(_grid_table(name, title, _NUMBERS + context, headings, scores))
     return [*tables, _iteration_table(summary)]
 
 
@@ -106,15 +103,16 @@ def _common(summaries: Sequence[Summary]) -> list[Summary]:
 def _below_baseline(scores: Sequence[dict[str, Any]]) -> list[str]:
     """Name the methods that do worse than the baseline, which sees no source."""
     methods = [score for score in scores if score["of"].kind == METHOD]
-    for baseline in (score for score in methods if score["of"].role == BASELINE):
-        worse = [
-            f"{score['display_name']} ({in_points(loss, sign=True)})"
-            for score in methods
-            if (loss := score["mean"] - baseline["mean"]) < 0
-        ]
-        told = f"{baseline['title']}, below {baseline['display_name']} by points: "
-        return [f"{told}{', '.join(worse)}."] if worse else []
-    return []
+    baseline = next((score for score in methods if score["of"].role == BASELINE), None)
+    if baseline is None:
+        return []
+    worse = [
+        f"{score['display_name']} ({in_points(loss, sign=True)})"
+        for score in methods
+        if (loss := score["mean"] - baseline["mean"]) < 0
+    ]
+    told = f"{baseline['title']}, below {baseline['display_name']} by points: "
+    return [f"{told}{', '.join(worse)}."] if worse else []
 
 
 def _iteration_table(summary: Summary) -> Table:

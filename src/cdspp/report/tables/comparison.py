@@ -31,17 +31,16 @@ def comparison_table(found: Comparison) -> Table:
     verdicts = dict(found.verdicts[["method", "verdict"]].itertuples(index=False))
     whole = found.accuracies[found.accuracies["state"] == REAL]
     most = whole.groupby("method", sort=False)["labels"].idxmax()
-    lines = [
-        Line(
-            (
-                Cell(entry.display_name, name=True),
-                Cell(in_points(entry.mean), value=entry.mean),
-                _verdict(verdicts.get(entry.method, "no source")),
-                *(_gain(gains.get((entry.method, state))) for state in states),
-            )
+    lines = []
+    for entry in whole.loc[most].itertuples():
+        word = verdicts.get(entry.method, "no source")
+        cells = (
+            Cell(entry.display_name, name=True),
+            Cell(in_points(entry.mean), value=entry.mean),
+            Cell(word, bold=word in (HELPS, HURTS)),
+            *(_gain(gains.get((entry.method, state))) for state in states),
         )
-        for entry in whole.loc[most].itertuples()
-    ]
+        lines.append(Line(cells))
     over = [f"Over {STATE_TITLES.get(state, state)}" for state in states]
     return Table(
         name="comparison",
@@ -51,10 +50,6 @@ def comparison_table(found: Comparison) -> Table:
         lines=tuple(lines),
         data=found.gains,
     )
-
-
-def _verdict(word: str) -> Cell:
-    return Cell(word, bold=word in (HELPS, HURTS))
 
 
 def _gain(gain: Any | None) -> Cell:

@@ -60,6 +60,11 @@ def count_contents(
 def build_contents_table(contents: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     """Build the table ``contents_<benchmark>``: a line a domain and role."""
     paired = bool(contents["paired"].any())
+    pairs = " Paired samples are in every domain, and none of these." * paired
+    exception = ""
+    if any(map(within_domain, plan.tasks)) and plan.overlap == "exclude":
+        exception = ", save those that the task has labelled in its source"
+    trials = contents["trials"].max()
     columns = {
         "Domain": lambda entry: Cell(entry.domain),
         "Serves as": lambda entry: Cell(entry.role),
@@ -76,7 +81,9 @@ def build_contents_table(contents: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     return Table.of(
         f"contents_{plan.benchmark}",
         f"{plan.title}: what it holds",
-        _caption(contents["trials"].max(), plan, paired),
+        "Counted from the files of features, labels and splits: labelled and test "
+        f"samples of a trial, a range where trials (of {trials}) or classes differ. "
+        f"Every unlabelled target sample is a test sample{exception}.{pairs}",
         columns,
         contents.itertuples(),
         block=lambda entry: entry.role.capitalize(),
@@ -99,18 +106,6 @@ def untrained_text(path: PathLike) -> str:
     whose = " and ".join(parts)
     told = f"Features of {whose} come from a network with {_RANDOM_WEIGHTS}."
     return told if parts else ""
-
-
-def _caption(trials: int, plan: BenchmarkPlan, paired: bool) -> str:
-    exception = ""
-    if any(map(within_domain, plan.tasks)) and plan.overlap == "exclude":
-        exception = ", save those that the task has labelled in its source"
-    pairs = " Paired samples are in every domain, and none of these." * paired
-    return (
-        "Counted from the files of features, labels and splits: labelled and test "
-        f"samples of a trial, a range where trials (of {trials}) or classes differ. "
-        f"Every unlabelled target sample is a test sample{exception}.{pairs}"
-    )
 
 
 def _file(files: dict[str, Path], key: str) -> Path:

@@ -73,11 +73,12 @@ def _count(task: str, splits: Splits, benchmark: str) -> dict[str, object]:
     source, target = task.split("_")
     labelled = split_of(splits, "source", source)
     columns = split_of(splits, "target", target)
-    trials = sorted(set(columns["trial"]))
-    if trials != sorted(set(labelled["trial"])):
+    trials, others = (sorted(set(part["trial"])) for part in (columns, labelled))
+    if trials != others:
         raise DataError(
-            f"task {task}: the source has splits for trials {_listed(labelled)}, the "
-            f"target for trials {_listed(columns)}. Give the splits of equal blocks."
+            f"task {task}: the source has splits for trials "
+            f"{', '.join(map(str, others))}, the target for trials "
+            f"{', '.join(map(str, trials))}. Give the splits of equal blocks."
         )
     tested = columns[columns["role"] == UNLABELLED_ROLE]
     both = tested.merge(labelled[["trial", "id"]].drop_duplicates(), on=["trial", "id"])
@@ -102,7 +103,3 @@ def _count(task: str, splits: Splits, benchmark: str) -> dict[str, object]:
         "lowest_share": float(shares.min()),
         "highest_share": float(shares.max()),
     }
-
-
-def _listed(split: pd.DataFrame) -> str:
-    return ", ".join(map(str, sorted(set(split["trial"]))))

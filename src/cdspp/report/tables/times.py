@@ -31,7 +31,12 @@ def build_times_table(times: pd.DataFrame) -> Table:
     columns: dict[str, dict[str, Cell]] = {}
     for _, group in times.groupby("benchmark", sort=False):
         title = group["title"].iloc[0]
-        columns[f"{title}, s"] = _own_cells(group)
+        whole = group[~group["shortened"].astype(bool)]
+        least = whole.groupby("supervised")["seconds"].min().to_dict()
+        own = columns[f"{title}, s"] = {}
+        for time in group.itertuples():
+            bold = not time.shortened and time.seconds == least[time.supervised]
+            own[time.row] = _cell(time.seconds, time.ratio, *_caveats(time), bold=bold)
         if group["paper_seconds"].notna().any():
             columns[f"{title}, paper, s"] = {
                 time.row: _cell(time.paper_seconds, time.paper_ratio)
@@ -58,16 +63,6 @@ def build_times_table(times: pd.DataFrame) -> Table:
         data=times.drop(columns="supervised"),
         headings=True,
     )
-
-
-def _own_cells(group: pd.DataFrame) -> dict[str, Cell]:
-    whole = group[~group["shortened"].astype(bool)]
-    least = whole.groupby("supervised")["seconds"].min().to_dict()
-    cells = {}
-    for time in group.itertuples():
-        bold = not time.shortened and time.seconds == least[time.supervised]
-        cells[time.row] = _cell(time.seconds, time.ratio, *_caveats(time), bold=bold)
-    return cells
 
 
 def _caveats(time: Any) -> list[str]:
