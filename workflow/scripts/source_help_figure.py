@@ -3,8 +3,7 @@
 from cdspp.analysis.source_help import read_comparisons
 from cdspp.analysis.summary import read_summaries
 from cdspp.core.jobs import job
-from cdspp.report.figures.source_help import draw_source_help
-from cdspp.report.figures.source_states import draw_source_states
+from cdspp.report.figures.source_help import draw_source_help, draw_source_states
 from cdspp.study.plan import BenchmarkPlan
 
 with job(snakemake.log[0]):

@@ -123,7 +123,7 @@ def _read_text(path: Path, suffix: str, columns: Columns) -> pd.DataFrame:
         table = _with_header(_text_cells(text, separator))
     except LookupError as error:
         raise DataError(
-            f"{path}: no encoding {encoding!r}. Expected one that Python knows, such as "
+            f"{path}: no encoding {encoding!r}. Expected one that Python has, such as "
             "cp1252 or utf-16."
         ) from error
     except UnicodeError as error:

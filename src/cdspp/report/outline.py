@@ -6,7 +6,7 @@ measured seconds are apart (*timings*): all others have equal bytes in equal run
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from cdspp.core.names import LABELS
@@ -23,6 +23,7 @@ __all__ = [
     "Part",
     "TABLE",
     "TIMING",
+    "few_tasks",
     "has_pairs",
     "item_names",
     "outline",
@@ -32,6 +33,7 @@ __all__ = [
 
 DETAILS, AUDIT = "Details", "Audit"
 KINDS = TABLE, FIGURE, TIMING = ("table", "figure", "timing")
+_MOST_TASKS = 10
 
 
 @dataclass(frozen=True)
@@ -83,21 +85,23 @@ class Part:
     sentence: str = ""
 
 
-def _has_showcase(plan: BenchmarkPlan) -> bool:
-    return plan.showcase is not None
-
-
-def _has_labels(plan: BenchmarkPlan) -> bool:
-    return any(curve.parameter == LABELS for curve in plan.curves)
-
-
-def _has_options(plan: BenchmarkPlan) -> bool:
-    return any(curve.parameter not in (LABELS, PAIRS) for curve in plan.curves)
-
-
 def has_pairs(plan: BenchmarkPlan) -> bool:
     """Whether a benchmark has a curve over paired rows."""
-    return any(curve.parameter == PAIRS for curve in plan.curves)
+    return PAIRS in _varied(plan)
+
+
+def few_tasks(plans: Sequence[BenchmarkPlan]) -> bool:
+    """Whether the opening chart has room for every task, or for gains alone."""
+    return sum(len(plan.tasks) for plan in plans) <= _MOST_TASKS
+
+
+def _varied(plan: BenchmarkPlan) -> set[str]:
+    """Return what varies along the curves of a benchmark."""
+    return {curve.parameter for curve in plan.curves}
+
+
+def _has_showcase(plan: BenchmarkPlan) -> bool:
+    return plan.showcase is not None
 
 
 def _selects(plan: BenchmarkPlan) -> bool:
@@ -139,18 +143,14 @@ CONTENTS = Fold(
     "sides of a task.",
 )
 
+CHARTS = (
+    Item(FIGURE, "bridges", has_pairs),
+    Item(FIGURE, "source-help"),
+    Item(FIGURE, "source-states"),
+)
 OWN: tuple[Part, ...] = (
-    Part(
-        "chart",
-        "With the source, and without",
-        "",
-        (
-            Item(FIGURE, "bridges", needs=has_pairs),
-            Item(FIGURE, "source-help"),
-            Item(FIGURE, "source-states"),
-        ),
-    ),
-    Part("overview", "All methods at a glance", "", (Item(TABLE, "overview"),)),
+    Part("chart", "With the source, and without", items=CHARTS),
+    Part("overview", "All methods at a glance", items=(Item(TABLE, "overview"),)),
     Part(
         "benchmark-{benchmark}",
         "{title}",
@@ -160,8 +160,13 @@ OWN: tuple[Part, ...] = (
             Item(FIGURE, "methods_{benchmark}", fold=EVERY_TASK),
             Item(TABLE, "class-accuracy_{benchmark}", fold=BALANCED),
             Item(TABLE, "source-help_{benchmark}", fold=BY_TASK),
-            Item(FIGURE, "labels_{benchmark}", needs=_has_labels, fold=CURVES),
-            Item(FIGURE, "sensitivity_{benchmark}", needs=_has_options, fold=CURVES),
+            Item(FIGURE, "labels_{benchmark}", lambda p: LABELS in _varied(p), CURVES),
+            Item(
+                FIGURE,
+                "sensitivity_{benchmark}",
+                lambda plan: bool(_varied(plan) - {LABELS, PAIRS}),
+                CURVES,
+            ),
             Item(TABLE, "curve-{curve}_{benchmark}", fold=CURVES),
             Item(FIGURE, "iterations_{benchmark}", fold=ROUNDS),
             Item(TABLE, "iterations_{benchmark}", fold=ROUNDS),
@@ -239,18 +244,17 @@ def outline() -> tuple[Part, ...]:
 
 def outline_names(kind: str, plans: Sequence[BenchmarkPlan]) -> list[str]:
     """Return the names of all items of a kind in a study, in order."""
-    return [
-        name
-        for part in outline()
-        for item in part.items
-        if item.kind == kind
-        for name in item_names(item, plans)
-    ]
+    items = [item for part in outline() for item in part.items if item.kind == kind]
+    return [name for item in items for name in item_names(item, plans)]
 
 
 def item_names(item: Item, plans: Sequence[BenchmarkPlan]) -> list[str]:
     """Return the names that an item has for some benchmarks, each once."""
-    names = [name for plan in plans for name in _names(item, plan)]
+    names = []
+    for plan in filter(item.needs, plans):
+        curves = [curve.identifier for curve in plan.curves]
+        for curve in curves if "{curve}" in item.name else [""]:
+            names.append(item.name.format(benchmark=plan.benchmark, curve=curve))
     return list(dict.fromkeys(names))
 
 
@@ -259,10 +263,3 @@ def part_plans(
 ) -> list[Sequence[BenchmarkPlan]]:
     """Return the benchmarks of each section that a part makes: one each, or all."""
     return [[plan] for plan in plans] if "{benchmark}" in part.anchor else [plans]
-
-
-def _names(item: Item, plan: BenchmarkPlan) -> Iterator[str]:
-    if item.needs(plan):
-        curves = [curve.identifier for curve in plan.curves]
-        for curve in curves if "{curve}" in item.name else [""]:
-            yield item.name.format(benchmark=plan.benchmark, curve=curve)

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import ModuleType
 from typing import Any
 
 import pytest
 from matplotlib.figure import Figure
 
+from cdspp.report.figures import style
 from cdspp.report.figures.style import canvas
 
-Watch = Callable[[ModuleType], list[Figure]]
+Watch = Callable[[], list[Figure]]
 
 
 @pytest.fixture
 def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
-    """Return a function that collects the figures which a module draws."""
+    """Return a function that collects the figures that are drawn from then on."""
 
-    def start(module: ModuleType) -> list[Figure]:
+    def start() -> list[Figure]:
         drawn: list[Figure] = []
 
         @contextmanager
@@ -28,7 +28,7 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
                 yield figure
                 drawn.append(figure)
 
-        monkeypatch.setattr(module, "canvas", keep)
+        monkeypatch.setattr(style, "canvas", keep)
         return drawn
 
     return start

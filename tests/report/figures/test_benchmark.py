@@ -25,13 +25,11 @@ from support.report_data import (
 
 from cdspp.core.errors import DataError
 from cdspp.methods import available, method_class
-from cdspp.report.figures import samples as figure_samples
 from cdspp.report.figures.benchmark import (
     draw_benchmark,
     draw_iterations,
     draw_methods,
 )
-from cdspp.report.figures.lines import draw_line
 from cdspp.report.figures.samples import (
     count_confusions,
     draw_confusion,
@@ -42,6 +40,7 @@ from cdspp.report.figures.style import (
     CLASS_COLOURS,
     STYLES,
     dots,
+    draw_line,
     equal_windows,
     far_below,
     figure_name,
@@ -245,7 +244,7 @@ def subspace(
     def make(*classes: str, **options: int) -> tuple[list[str], list[str], Figure]:
         given = write_showcase(tmp_path, classes=classes or ("a", "b", "c"), **options)
         given.pop("fits")
-        drawn = watch(figure_samples)
+        drawn = watch()
         output = tmp_path / "subspace.svg"
         draw_subspace(**given, outputs=[output])
         shown = [axes for axes in drawn[0].axes if axes.get_visible()]

@@ -11,7 +11,6 @@ from support.curve_data import curve_entry, curve_plan, curve_scores
 
 from cdspp.analysis.curves import arrange_curves
 from cdspp.analysis.summary import summarise
-from cdspp.report.figures import bridges as figure_bridges
 from cdspp.report.figures.bridges import draw_bridges
 from cdspp.report.outline import has_pairs
 
@@ -27,7 +26,7 @@ def drawn(
 ) -> Figure:
     plan = curve_plan(*curves, methods=METHODS, bridge=BRIDGE, states=("none", "noise"))
     scores = curve_scores(plan)
-    found, output = watch(figure_bridges), tmp_path / "bridges.svg"
+    found, output = watch(), tmp_path / "bridges.svg"
     draw_bridges([(summarise(scores, plan), arrange_curves(scores, plan))], [output])
     assert output.is_file()
     return found[0]

@@ -14,7 +14,6 @@ from support.curve_data import curve_entry, curve_plan, curve_scores
 from support.report_data import METHODS, scores_frame
 
 from cdspp.analysis.curves import arrange_curves
-from cdspp.report.figures import curves as figure_curves
 from cdspp.report.figures.curves import draw_curves
 from cdspp.report.figures.style import STYLES, equal_windows
 
@@ -35,7 +34,7 @@ def draw(tmp_path: Path, watch: Callable[..., list[Figure]]) -> Draw:
     ) -> Figure:
         plan = curve_plan(*curves, **options)
         scores = curve_scores(plan, collapsed=collapsed)
-        drawn = watch(figure_curves)
+        drawn = watch()
         output = tmp_path / f"{kind}_digits.svg"
         draw_curves(arrange_curves(scores, plan), [output])
         return drawn[0]

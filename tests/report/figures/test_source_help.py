@@ -23,12 +23,8 @@ from support.report_data import (
 from cdspp.analysis.source_help import compare_with_rivals, no_comparisons
 from cdspp.analysis.summary import summarise
 from cdspp.core.wording import task_title
-from cdspp.report.figures import source_help as figure_source_help
-from cdspp.report.figures.source_help import (
-    VERDICT_COLOURS,
-    draw_source_help,
-    few_tasks,
-)
+from cdspp.report.figures.source_help import VERDICT_COLOURS, draw_source_help
+from cdspp.report.outline import few_tasks
 from cdspp.study.plan import BenchmarkPlan
 
 Draw = Callable[..., tuple[Figure, str]]
@@ -41,7 +37,7 @@ def draw(tmp_path: Path, watch: Callable[..., list[Figure]]) -> Draw:
     """Return a function that draws plans and gives the figure and its SVG."""
 
     def make(*plans: BenchmarkPlan, **options: Any) -> tuple[Figure, str]:
-        drawn, output = watch(figure_source_help), tmp_path / "source-help.svg"
+        drawn, output = watch(), tmp_path / "source-help.svg"
         summaries = [draw_summary(plan, **options) for plan in plans]
         found = [draw_comparisons(plan, **options) for plan in plans]
         draw_source_help(summaries, found, [output])

@@ -15,8 +15,7 @@ from support.page_reader import texts
 from support.report_data import METHODS, STATES, draw_comparisons, make_plan
 
 from cdspp.analysis.source_help import no_comparisons, of_method, on_average
-from cdspp.report.figures import source_states as figure_source_states
-from cdspp.report.figures.source_states import draw_source_states
+from cdspp.report.figures.source_help import draw_source_states
 
 Draw = Callable[..., Figure]
 
@@ -26,7 +25,7 @@ def draw(tmp_path: Path, watch: Callable[..., list[Figure]]) -> Draw:
     """Return a function that draws comparisons of benchmarks and gives the figure."""
 
     def make(*groups: pd.DataFrame) -> Figure:
-        drawn, output = watch(figure_source_states), tmp_path / "source-states.svg"
+        drawn, output = watch(), tmp_path / "source-states.svg"
         plans = [make_plan(title=f"Benchmark {place}") for place in range(len(groups))]
         draw_source_states(groups, plans, [output])
         assert "nan" not in output.read_text(encoding="utf-8")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cdspp.report.page.embed import inline_svg
+from cdspp.report.page.page import inline_svg
 
 
 def test_an_inlined_svg_keeps_its_references_and_loses_its_addresses() -> None:

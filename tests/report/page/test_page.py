@@ -60,7 +60,7 @@ def test_a_section_and_a_fold_with_headings_of_their_own_are_shown(
 ) -> None:
     item = Item("table", "overview", fold=Fold("A table of mine"))
     own = Part("mine", "A section of mine", "Details", (item,), "Of {reference}.")
-    monkeypatch.setattr(page_module, "outline", lambda: (*outline(), own))
+    monkeypatch.setattr(page_module.outline, "outline", lambda: (*outline(), own))
     text, _ = read_page(make_page())
     section = text[text.index('<section id="mine">') :]
     shown = "A section of mine", "Of CDSPP.", "A table of mine", "SVM"

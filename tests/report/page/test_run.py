@@ -20,7 +20,7 @@ def described(seconds: float, *jobs: dict[str, Any]) -> dict[str, str]:
     """Describe a run of one fit of some seconds."""
     fit = {"method": "cdspp", "setting": "main", "status": "ok", "seconds": seconds}
     outcomes = pd.DataFrame([fit], columns=list(OUTCOME_COLUMNS))
-    return dict(describe_run(FitRecords(outcomes, jobs), [], STUDY).description)
+    return dict(describe_run(FitRecords(outcomes, jobs), [], STUDY)["description"])
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_what_to_cite_for_a_method_stands_by_its_name() -> None:
         [make_plan(methods=("svm-t", "cdspp"))],
         study,
     )
-    assert run.cites == [("CDSPP", "Wang & Breckon")]
+    assert run["cites"] == [("CDSPP", "Wang & Breckon")]
 
 
 def test_what_jobs_ran_on_is_told_once_or_each() -> None:

@@ -6,84 +6,52 @@ Dots are means over trials, bars and bands 95 % t intervals over trials.
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from cdspp.analysis.summary import Floats, Summary, mean_sd
 from cdspp.core.names import BASELINE, REFERENCE
-from cdspp.report.figures.lines import DASHES, draw_line, rows_in_view
-from cdspp.report.figures.style import (
-    MUTED,
-    WIDTH,
-    by_kind,
-    canvas,
-    dots,
-    equal_windows,
-    far_below,
-    figure_name,
-    quiet,
-    style_of,
-    task_text,
-)
+from cdspp.report.figures import style
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-__all__ = [
-    "draw_benchmark",
-    "draw_iterations",
-    "draw_methods",
-]
-
-PathLike = str | os.PathLike[str]
+__all__ = ["draw_benchmark", "draw_iterations", "draw_methods"]
 
 _MAX_BANDS = 6
 
 
-def draw_benchmark(summary: Summary, outputs: Sequence[PathLike]) -> None:
-    """Draw the figures of one benchmark that need its scores alone.
-
-    Parameters
-    ----------
-    summary : Summary
-        The scores of the benchmark.
-    outputs : sequence of path
-        Files to write: the stem is ``methods_<benchmark>`` or
-        ``iterations_<benchmark>``, the suffix svg or png.
-    """
+def draw_benchmark(summary: Summary, outputs: style.Outputs) -> None:
+    """Draw the figures of one benchmark that need its scores alone, by their names."""
     kinds = {"methods": draw_methods, "iterations": draw_iterations}
-    for kind, paths in by_kind(outputs, kinds).items():
+    for kind, paths in style.by_kind(outputs, kinds).items():
         kinds[kind](summary, paths)
 
 
-def draw_methods(summary: Summary, outputs: Sequence[PathLike]) -> None:
+def draw_methods(summary: Summary, outputs: style.Outputs) -> None:
     """Draw all rows of one benchmark, a panel a task and one for their average."""
     summary = summary.of_all_tasks()
     tasks, values = summary.with_average(summary.accuracy)
-    titles = [task_text(task) for task in tasks]
+    titles = [style.task_text(task) for task in tasks]
     longest = max(map(len, titles), default=1)
     n_columns = max(1, min(len(titles), 5, int(6.2 / (0.073 * longest + 0.1))))
     n_lines = max(1, math.ceil(len(titles) / n_columns))
-    width = min(WIDTH, max(5.0, 1.3 + 1.5 * n_columns))
+    width = min(style.WIDTH, max(5.0, 1.3 + 1.5 * n_columns))
     height = n_lines * (0.2 * len(summary.rows) + 0.7) + 0.3
-    with canvas(width, height, outputs) as figure:
+    with style.canvas(width, height, outputs) as figure:
         grid = figure.subplots(n_lines, n_columns, squeeze=False, sharey=True)
-        for place, axes in enumerate(grid.flat):
-            if place >= len(titles):
-                axes.set_visible(False)
-                continue
+        panels = list(grid.flat[: len(titles)])
+        for axes in grid.flat[len(titles) :]:
+            axes.set_visible(False)
+        for place, axes in enumerate(panels):
             _method_panel(axes, summary, values[:, place])
-            average = place == len(summary.tasks)
-            weight = "bold" if average else "normal"
+            weight = "bold" if place == len(summary.tasks) else "normal"
             axes.set_title(titles[place], fontweight=weight)
-        equal_windows(list(grid.flat[: len(titles)]))
+        style.equal_windows(panels)
         figure.supxlabel("accuracy, percent", fontsize=9)
 
 
-def draw_iterations(summary: Summary, outputs: Sequence[PathLike]) -> None:
+def draw_iterations(summary: Summary, outputs: style.Outputs) -> None:
     """Draw accuracy by iteration, a panel a task, a line a method that iterates."""
     summary = summary.of_rows(
         i
@@ -93,18 +61,16 @@ def draw_iterations(summary: Summary, outputs: Sequence[PathLike]) -> None:
     crowded = len(summary.iterative()) > _MAX_BANDS
     n_columns = max(1, min(len(summary.tasks), 2 if crowded else 4))
     n_lines = max(1, math.ceil(len(summary.tasks) / n_columns))
-    width = WIDTH if n_columns > 1 else 5.0
+    width = style.WIDTH if n_columns > 1 else 5.0
     height = n_lines * (2.9 if crowded else 2.1) + 1.0
-    with canvas(width, height, outputs) as figure:
-        grid = figure.subplots(
-            n_lines, n_columns, squeeze=False, sharey=True, sharex=True
-        )
-        for place, axes in enumerate(grid.flat):
-            if place >= len(summary.tasks):
-                axes.set_visible(False)
-                continue
-            _iteration_panel(axes, summary, place, bands=not crowded)
-            axes.set_title(task_text(summary.tasks[place]))
+    with style.canvas(width, height, outputs) as figure:
+        shared: Any = {"squeeze": False, "sharey": True, "sharex": True}
+        grid = figure.subplots(n_lines, n_columns, **shared)
+        for axes in grid.flat[len(summary.tasks) :]:
+            axes.set_visible(False)
+        for place, task in enumerate(summary.tasks):
+            _iteration_panel(grid.flat[place], summary, place, bands=not crowded)
+            grid.flat[place].set_title(style.task_text(task))
         figure.supxlabel("iteration", fontsize=9)
         figure.supylabel("accuracy, percent", fontsize=9)
         handles, labels = grid.flat[0].get_legend_handles_labels()
@@ -115,64 +81,51 @@ def draw_iterations(summary: Summary, outputs: Sequence[PathLike]) -> None:
 
 
 def _method_panel(axes: Axes, summary: Summary, values: Floats) -> None:
-    from matplotlib.ticker import MaxNLocator
-
     means = np.array([100 * mean_sd(of_row)[0] for of_row in values])
-    far = far_below(means)
+    far = style.far_below(means)
     for place, row in enumerate(summary.rows):
         if far[place]:
-            text, colour = f"◂ {means[place]:.0f}", style_of(row.key).colour
+            text, colour = f"◂ {means[place]:.0f}", style.style_of(row.key).colour
             where = axes.get_yaxis_transform()
             axes.text(0.02, place, text, color=colour, va="center", transform=where)
         else:
-            dots(axes, row.key, values[place], place)
-    names = [figure_name(row.display_name) + row.marks for row in summary.rows]
+            style.dots(axes, row.key, values[place], place)
+    names = [style.figure_name(row.display_name) + row.marks for row in summary.rows]
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.4, -0.6)
     kinds = [row.kind for row in summary.rows]
     for place, (kind, before) in enumerate(zip(kinds[1:], kinds, strict=False)):
         if kind != before:
-            axes.axhline(place + 0.5, color=MUTED, lw=0.8, ls=(0, (2, 2)))
+            axes.axhline(place + 0.5, color=style.MUTED, lw=0.8, ls=(0, (2, 2)))
     axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
-    quiet(axes)
+    style.quiet(axes)
 
 
 def _iteration_panel(axes: Axes, summary: Summary, task: int, *, bands: bool) -> None:
-    from matplotlib.ticker import MaxNLocator
-
     steps = summary.iterations
     reference = summary.place(REFERENCE)
     places = summary.iterative()
     rows = [summary.rows[i] for i in places]
-    last = [100 * mean_sd(summary.accuracy[i, task])[0] for i in places]
-    for i in rows_in_view(axes, rows, np.array(last)):
+    last = np.array([100 * mean_sd(summary.accuracy[i, task])[0] for i in places])
+    far = style.far_below(last)
+    for height, i in enumerate(np.flatnonzero(far).tolist()):
+        style.note_far(axes, rows[i], last[[i]], height, transform=axes.transAxes)
+    for i in np.flatnonzero(~far).tolist():
         leading = places[i] == reference
-        draw_line(
-            axes,
-            rows[i],
-            steps,
-            summary.by_iteration[places[i], task].T,
-            band=bands or leading,
-            linewidth=1.5 if bands or leading else 1.0,
-            zorder=3 if leading else 2,
+        band, values = bands or leading, summary.by_iteration[places[i], task].T
+        look = {"linewidth": 1.5 if band else 1.0, "zorder": 3 if leading else 2}
+        style.draw_line(axes, rows[i], steps, values, band=band, **look)
+    baseline = summary.place(BASELINE)
+    if baseline is not None and np.isfinite(summary.accuracy[baseline, task]).any():
+        row = summary.rows[baseline]
+        mean = 100 * mean_sd(summary.accuracy[baseline, task])[0]
+        colour, name = (
+            style.style_of(row.key).colour,
+            style.figure_name(row.display_name),
         )
-    _baseline(axes, summary, task)
+        axes.axhline(mean, color=colour, lw=1.2, ls=style.DASHES, label=name)
     if len(steps) and steps[-1] > 20:
         axes.set_xscale("log")
     else:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
-    quiet(axes, grid="y")
-
-
-def _baseline(axes: Axes, summary: Summary, task: int) -> None:
-    baseline = summary.place(BASELINE)
-    if baseline is None or not np.isfinite(summary.accuracy[baseline, task]).any():
-        return
-    row = summary.rows[baseline]
-    axes.axhline(
-        100 * mean_sd(summary.accuracy[baseline, task])[0],
-        color=style_of(row.key).colour,
-        lw=1.2,
-        ls=DASHES,
-        label=figure_name(row.display_name),
-    )
+    style.quiet(axes, grid="y")

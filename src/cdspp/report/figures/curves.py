@@ -7,73 +7,42 @@ over trials.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
 from cdspp.analysis.curves import CurveScores, parameter_title, value_text
 from cdspp.analysis.summary import Floats, mean_sd
 from cdspp.core.names import AVERAGE, BASELINE, LABELS, REAL, REFERENCE
 from cdspp.methods.bridge import PAIRS
-from cdspp.report.figures.lines import DASHES, draw_line, note_far
-from cdspp.report.figures.style import (
-    MUTED,
-    WIDTH,
-    by_kind,
-    canvas,
-    equal_windows,
-    far_below,
-    quiet,
-    task_text,
-)
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.lines import Line2D
+from cdspp.report.figures import style
 
 __all__ = ["draw_curves"]
 
-PathLike = str | os.PathLike[str]
-
-_SENSITIVITY = "sensitivity"
 _COLUMNS = 3
 _LOG_RATIO = 50.0
 _LEAST_SPAN = 10.0  # points; what varies less looks flat
 _CROWDED = 6
 _MAIN: dict[str, Any] = {"color": "#dde1e6", "lw": 5, "zorder": 1}
-_TASK_DASHES: tuple[Any, ...] = (
-    "solid",
-    (0, (5, 1.5)),
-    (0, (1, 1.2)),
-    (0, (6, 1.5, 1, 1.5)),
-)
+_REASON: dict[str, Any] = {"color": style.MUTED, "fontsize": 8, "rotation": 90}
+_BOX = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+_DASHES: Any = ("solid", (0, (5, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)))
 
 
-def draw_curves(curves: Sequence[CurveScores], outputs: Sequence[PathLike]) -> None:
-    """Draw figures of a benchmark's curves.
-
-    Parameters
-    ----------
-    curves : sequence of CurveScores
-        All curves of the benchmark.
-    outputs : sequence of path
-        Files to write: the stem is ``labels_<benchmark>`` or
-        ``sensitivity_<benchmark>``, the suffix svg or png.
-    """
-    for kind, paths in by_kind(outputs, (LABELS, _SENSITIVITY)).items():
-        others = [c for c in curves if c.parameter not in (LABELS, PAIRS)]
-        labels = [c for c in curves if c.parameter == LABELS]
-        chosen = labels if kind == LABELS else others
+def draw_curves(curves: Sequence[CurveScores], outputs: style.Outputs) -> None:
+    """Draw the figures of a benchmark's curves, by their names: labels, sensitivity."""
+    for kind, paths in style.by_kind(outputs, (LABELS, "sensitivity")).items():
         if kind == LABELS:
-            _draw_labels(chosen, paths)
+            _draw_labels([c for c in curves if c.parameter == LABELS], paths)
         else:
-            _draw_sensitivity(chosen, paths)
+            options = [c for c in curves if c.parameter not in (LABELS, PAIRS)]
+            _draw_sensitivity(options, paths)
 
 
-def _draw_labels(curves: Sequence[CurveScores], outputs: Sequence[PathLike]) -> None:
+def _draw_labels(curves: Sequence[CurveScores], outputs: style.Outputs) -> None:
     """Draw a panel a task and one for the average; the legend stands beside it."""
     panels = [
         (curve, task, values)
@@ -82,26 +51,32 @@ def _draw_labels(curves: Sequence[CurveScores], outputs: Sequence[PathLike]) -> 
     ]
     n_columns = _columns(len(panels) + 1)
     n_lines = math.ceil((len(panels) + 1) / n_columns)
-    width = {3: WIDTH, 2: 5.4}.get(n_columns, 3.0)
+    width = {3: style.WIDTH, 2: 5.4}.get(n_columns, 3.0)
     height = 2.9 if any(len(c.rows) > _CROWDED for c in curves) else 2.5
     ratios = [1.9, 1] if len(panels) == 1 else [1] * n_columns
-    with canvas(width, height * n_lines + 0.2, outputs) as figure:
+    with style.canvas(width, height * n_lines + 0.2, outputs) as figure:
         grid = figure.subplots(n_lines, n_columns, squeeze=False, width_ratios=ratios)
         for axes in grid.flat[len(panels) :]:
             axes.set_axis_off()
         drawn = list(grid.flat[: len(panels)])
-        far = [
-            _label_panel(axes, *panel)
-            for axes, panel in zip(drawn, panels, strict=True)
-        ]
+        pairs = zip(drawn, panels, strict=True)
+        far = [_label_panel(axes, *panel) for axes, panel in pairs]
         for axes in drawn[-n_columns:]:
             axes.set_xlabel("labelled samples per class")
-        equal_windows(drawn, side="y", within=(0.0, 100.0))
-        _make_room(drawn, max(far, default=0))
-        grid.flat[len(panels)].legend(
-            handles=_ordered_handles(drawn), loc="center left", labelspacing=0.45
-        )
+        style.equal_windows(drawn, side="y", within=(0.0, 100.0))
+        for axes in drawn:  # lowered, so that names at the bottom cover no line
+            low, high = axes.get_ylim()
+            lowered = low - 0.09 * max(far) * (high - low)
+            axes.set_ylim(max(lowered, min(low, 0.0)), high)
+        # In the order in which the last lines end.
+        handles = sorted(_by_name(drawn).values(), key=_end, reverse=True)
+        look = {"loc": "center left", "labelspacing": 0.45}
+        grid.flat[len(panels)].legend(handles=handles, **look)
         figure.supylabel("accuracy, percent", fontsize=9)
+
+
+def _end(line: Line2D) -> float:
+    return max(np.ravel(line.get_ydata())[-1:], default=0.0)
 
 
 def _columns(n_cells: int) -> int:
@@ -116,9 +91,10 @@ def _by_task(curve: CurveScores) -> tuple[tuple[str, ...], Floats]:
 
 def _label_panel(axes: Axes, curve: CurveScores, task: str, values: Floats) -> int:
     """Draw one panel; return how many names stand one above another at its bottom."""
-    axes.set_title(task_text(task), fontweight="bold" if task == AVERAGE else "normal")
+    weight = "bold" if task == AVERAGE else "normal"
+    axes.set_title(style.task_text(task), fontweight=weight)
     means = 100 * np.array([[mean_sd(trials)[0] for trials in row] for row in values])
-    far = np.array([far_below(column) for column in means.T]).T
+    far = np.array([style.far_below(column) for column in means.T]).T
     # What is far below more than once, or throughout, is left out as a whole.
     known = np.isfinite(means).sum(axis=1)
     apart = far.sum(axis=1) >= known.clip(1, 2)
@@ -126,99 +102,55 @@ def _label_panel(axes: Axes, curve: CurveScores, task: str, values: Floats) -> i
         if apart[i]:
             continue
         leading = row.role == REFERENCE and row.state == REAL
-        look: dict[str, Any] = {"linewidth": 1.1, "markersize": 3.8, "zorder": 2}
-        if leading:
-            look = {"linewidth": 1.8, "zorder": 3}
+        look: dict[str, Any] = {"linewidth": 1.8, "zorder": 3}
+        if not leading:
+            look = {"linewidth": 1.1, "markersize": 3.8, "zorder": 2}
         if row.role == BASELINE:
-            look["linestyle"] = DASHES
+            look["linestyle"] = style.DASHES
         near = np.where(far[i, :, None], np.nan, values[i])
-        draw_line(axes, row, curve.values, near, band=leading, **look)
-    _note_far(axes, curve, means, far & ~apart[:, None])
-    for height, i in enumerate(np.flatnonzero(apart).tolist()):
-        note_far(axes, curve.rows[i], means[i], height, transform=axes.transAxes)
-    for value in {v for v, name in curve.plan.dropped if task in (name, AVERAGE)}:
-        if value in curve.values:
-            reason = "not for every task" if task == AVERAGE else "no test sample left"
-            _note(axes, value, reason)
-    _scale(axes, curve)
-    quiet(axes, grid="y")
-    return max(int(apart.sum()), int(far[~apart].sum(axis=0).max(initial=0)))
-
-
-def _note(axes: Axes, x: float, text: str) -> None:
-    axes.text(
-        x,
-        0.03,
-        text,
-        color=MUTED,
-        fontsize=8,
-        rotation=90,
-        ha="center",
-        va="bottom",
-        transform=axes.get_xaxis_transform(),
-        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
-    )
-
-
-def _note_far(
-    axes: Axes, curve: CurveScores, means: Floats, far: NDArray[np.bool_]
-) -> None:
-    """Name what is left out of the window as it would squash the others."""
+        style.draw_line(axes, row, curve.values, near, band=leading, **look)
     last = len(curve.values) - 1
     for place, x in enumerate(curve.values):
         side = "left" if place == 0 else "right" if place == last else "center"
-        for height, i in enumerate(np.flatnonzero(far[:, place]).tolist()):
-            look = {"ha": side, "transform": axes.get_xaxis_transform()}
-            note_far(axes, curve.rows[i], means[i, [place]], height, x=x, **look)
+        look = {"ha": side, "transform": axes.get_xaxis_transform()}
+        for height, i in enumerate(np.flatnonzero(far[:, place] & ~apart).tolist()):
+            style.note_far(axes, curve.rows[i], means[i, [place]], height, x=x, **look)
+    for height, i in enumerate(np.flatnonzero(apart).tolist()):
+        style.note_far(axes, curve.rows[i], means[i], height, transform=axes.transAxes)
+    for value in {v for v, name in curve.plan.dropped if task in (name, AVERAGE)}:
+        if value in curve.values:
+            reason = "not for every task" if task == AVERAGE else "no test sample left"
+            look = {"ha": "center", "va": "bottom", "bbox": _BOX, **_REASON}
+            axes.text(value, 0.03, reason, transform=axes.get_xaxis_transform(), **look)
+    _scale(axes, curve)
+    style.quiet(axes, grid="y")
+    return max(int(apart.sum()), int(far[~apart].sum(axis=0).max(initial=0)))
 
 
-def _make_room(panels: Sequence[Axes], n_names: int) -> None:
-    """Lower the windows, so that names at the bottom cover no line."""
-    for axes in panels:
-        low, high = axes.get_ylim()
-        lowered = low - 0.09 * n_names * (high - low)
-        axes.set_ylim(max(lowered, min(low, 0.0)), high)
-
-
-def _ordered_handles(panels: Sequence[Axes]) -> list[Line2D]:
-    """Return a legend entry a method, in the order in which the last lines end."""
-
-    def end(line: Line2D) -> float:
-        return max(np.ravel(line.get_ydata())[-1:], default=0.0)
-
-    return sorted(_by_name(panels).values(), key=end, reverse=True)
-
-
-def _draw_sensitivity(
-    curves: Sequence[CurveScores], outputs: Sequence[PathLike]
-) -> None:
+def _draw_sensitivity(curves: Sequence[CurveScores], outputs: style.Outputs) -> None:
     """Draw a panel a parameter: thin lines for tasks, thick ones for their average."""
     n_columns = _columns(len(curves))
     n_lines = max(1, math.ceil(len(curves) / n_columns))
-    width = WIDTH if n_columns > 1 else 4.4
-    looks = _task_looks(curves)
-    with canvas(width, 2.5 * n_lines + 0.75, outputs) as figure:
+    width = style.WIDTH if n_columns > 1 else 4.4
+    # Tasks that are shown beside an average look different, if they are few.
+    several = [c.tasks for c in curves if len(c.tasks) > 1 and not c.in_states]
+    named = list(dict.fromkeys(task for tasks in several for task in tasks))
+    dashes = _DASHES if len(named) <= len(_DASHES) else ["solid"] * len(named)
+    looks = dict(zip(named, dashes, strict=False))
+    with style.canvas(width, 2.5 * n_lines + 0.75, outputs) as figure:
         grid = figure.subplots(n_lines, n_columns, squeeze=False, sharey=True)
         for axes in grid.flat[len(curves) :]:
             axes.set_axis_off()
         for axes, curve in zip(grid.flat, curves, strict=False):
             _sensitivity_panel(axes, curve, looks)
             axes.set_xlabel(parameter_title(curve.parameter))
-        _widen(grid.flat[0])
+        low, high = grid.flat[0].get_ylim()
+        room = max(0.0, _LEAST_SPAN - (high - low)) / 2
+        grid.flat[0].set_ylim(low - room, high + room)
         figure.supylabel("accuracy, percent", fontsize=9)
         if handles := _sensitivity_handles(curves, looks, list(grid.flat)):
             columns = min(len(handles), 3 if n_columns > 1 else 2)
             figure.legend(handles=handles, loc="outside upper center", ncols=columns)
-
-
-def _task_looks(curves: Sequence[CurveScores]) -> dict[str, Any]:
-    """Return the line style of each task that is shown beside an average."""
-    tasks = dict.fromkeys(
-        t for c in curves if len(c.tasks) > 1 and not c.in_states for t in c.tasks
-    )
-    if len(tasks) > len(_TASK_DASHES):
-        return dict.fromkeys(tasks, _TASK_DASHES[0])
-    return dict(zip(tasks, _TASK_DASHES, strict=False))
 
 
 def _sensitivity_panel(
@@ -227,36 +159,32 @@ def _sensitivity_panel(
     if curve.main is not None:
         axes.axvline(curve.main, **_MAIN)
     tasks, by_task = _by_task(curve)
-    for place, (task, values) in enumerate(zip(tasks, by_task, strict=True)):
-        thick = place == len(tasks) - 1
-        if curve.in_states and not thick:
-            continue
+    for task, values in zip(tasks, by_task, strict=True):
+        thick = task == tasks[-1]
         for row, trials in zip(curve.rows, values, strict=True):
-            if curve.in_states and not (row.role == REFERENCE or row.stands_for):
+            asked = thick and (row.role == REFERENCE or row.stands_for)
+            if curve.in_states and not asked:
                 continue
             look: dict[str, Any] = {"linewidth": 1.9}
             if not thick:
                 look = {"linewidth": 0.9, "ls": looks[task], "marker": "", "label": "_"}
             leading = thick and row.role == REFERENCE and row.state == REAL
-            draw_line(axes, row, curve.values, trials, band=leading, **look)
+            style.draw_line(axes, row, curve.values, trials, band=leading, **look)
     _scale(axes, curve)
-    quiet(axes, grid="y")
+    style.quiet(axes, grid="y")
 
 
 def _sensitivity_handles(
     curves: Sequence[CurveScores], looks: Mapping[str, Any], panels: Sequence[Axes]
 ) -> list[Line2D]:
-    from matplotlib.lines import Line2D
-
     handles = list(_by_name(panels).values())
     if looks:
         for handle in handles:
             handle.set_label(f"{handle.get_label()}, average")
-    named = looks if len(looks) <= len(_TASK_DASHES) else {"single tasks": "solid"}
-    handles += [
-        Line2D([], [], color=MUTED, lw=0.9, ls=dashes, label=task_text(name))
-        for name, dashes in named.items()
-    ]
+    named = looks if len(looks) <= len(_DASHES) else {"single tasks": "solid"}
+    for name, dashes in named.items():
+        look: Any = {"color": style.MUTED, "lw": 0.9, "ls": dashes}
+        handles.append(Line2D([], [], label=style.task_text(name), **look))
     if any(curve.main is not None for curve in curves):
         handles.append(Line2D([], [], label="main run", **_MAIN))
     return handles
@@ -289,10 +217,3 @@ def _scale(axes: Axes, curve: CurveScores) -> None:
     ticks = values[sorted(kept)].tolist()
     axes.set_xticks(ticks, [value_text(tick) for tick in ticks])
     axes.minorticks_off()
-
-
-def _widen(axes: Axes) -> None:
-    """Let the scale span ten points at least."""
-    low, high = axes.get_ylim()
-    room = max(0.0, _LEAST_SPAN - (high - low)) / 2
-    axes.set_ylim(low - room, high + room)

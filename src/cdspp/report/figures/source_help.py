@@ -1,99 +1,83 @@
-"""The opening figure: whether the source helped, on every task of every benchmark."""
+"""The opening chart, whether the source helped on each task, and the matrix below.
+
+Comparisons are what `cdspp.analysis.source_help.compare_with_rivals` says of each
+benchmark.
+"""
 
 from __future__ import annotations
 
-import os
+import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
 
 from cdspp.analysis.answers import verdict_of
 from cdspp.analysis.paired import PairedGain
-from cdspp.analysis.source_help import by_task, of_reference
+from cdspp.analysis.source_help import by_task, matrix, of_reference, rivals_of
 from cdspp.analysis.summary import Summary
-from cdspp.analysis.verdicts import EQUAL, HELPS, HURTS
+from cdspp.analysis.verdicts import COLLAPSED, EQUAL, HELPS, HURTS, TOO_FEW, UNDECIDED
 from cdspp.core.names import AVERAGE, BASELINE, REFERENCE
-from cdspp.core.wording import in_points
-from cdspp.report.figures.style import (
-    MUTED,
-    WIDTH,
-    canvas,
-    dots,
-    equal_windows,
-    figure_name,
-    method_handles,
-    plain_text,
-    quiet,
-    task_text,
-)
+from cdspp.core.wording import DASH, in_points
+from cdspp.report.figures import style
+from cdspp.report.outline import few_tasks
 from cdspp.study.plan import BenchmarkPlan
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.lines import Line2D
+__all__ = ["draw_source_help", "draw_source_states"]
 
-__all__ = ["draw_source_help", "few_tasks"]
-
-PathLike = str | os.PathLike[str]
-
-_MOST_TASKS = 10
 _PITCH = 1.6
 VERDICT_COLOURS = {HELPS: "#0067a8", HURTS: "#c9431d", EQUAL: "#22262b"}
 _MARKERS = {HELPS: "o", HURTS: "D", EQUAL: "s"}
 _BASELINE = "#4b5563"
 _LINE_HEIGHT = 0.23
 _FRAME = 0.5
+# Narrow, so that a telephone shows it without shrinking the numbers.
+_WIDTH, _COLUMN, _NAMES = 5.0, 0.62, 1.6
+_MATRIX_LINE = 0.245
+_MATRIX_FRAME = 0.75
+# Fill and ink by the verdict on a pair; in grey the signs tell the light ones apart.
+_CELLS = {
+    HELPS: ("#0b5394", "white"),
+    HURTS: ("#f4b183", style.INK),
+    EQUAL: ("#d5d9de", style.INK),
+    UNDECIDED: ("white", style.INK),
+    TOO_FEW: ("white", style.MUTED),
+    COLLAPSED: ("white", style.MUTED),
+}
+_SIGNS = {HELPS: "▲", HURTS: "▼", EQUAL: "="}
+_WORDS = {HELPS: "better", HURTS: "worse", EQUAL: "equal"}
 
 
 def draw_source_help(
     summaries: Sequence[Summary],
     comparisons: Sequence[pd.DataFrame],
-    outputs: Sequence[PathLike],
+    outputs: style.Outputs,
 ) -> None:
-    """Draw baseline, states and reference of every task, or of many their gains.
-
-    Parameters
-    ----------
-    summaries : sequence of Summary
-        The scores of the benchmarks.
-    comparisons : sequence of DataFrame
-        What `cdspp.analysis.source_help.compare_with_rivals` says of each.
-    outputs : sequence of path
-        Files to write (svg, png).
-    """
+    """Draw baseline, states and reference of every task, or of many their gains."""
     groups = [by_task(of_reference(found)) for found in comparisons]
     if not few_tasks([summary.plan for summary in summaries]):
         _draw_gains(summaries, groups, outputs)
         return
     lengths = [max(1, len(summary.tasks)) for summary in summaries]
     height = sum(length * 0.88 + 0.48 for length in lengths) + 0.85
-    with canvas(WIDTH, height, outputs) as figure:
-        grid = figure.subplots(
-            len(summaries),
-            1,
-            squeeze=False,
-            gridspec_kw={"height_ratios": lengths},
-        )[:, 0]
-        for summary, group, axes in zip(summaries, groups, grid, strict=True):
+    with style.canvas(style.WIDTH, height, outputs) as figure:
+        panels = style.stacked(figure, [s.plan.title for s in summaries], lengths)
+        for summary, group, axes in zip(summaries, groups, panels, strict=True):
             _source_panel(axes, summary, group)
-            _title(axes, summary)
-        equal_windows(list(grid))
-        _text(grid[0], 1.02, "verdict; least sure gain [95 %]", MUTED)
+        style.equal_windows(panels)
+        head, where = (
+            "verdict; least sure gain [95 %]",
+            ("axes fraction", "offset points"),
+        )
+        panels[0].annotate(head, (1.02, 1), (0, 6), *where, color=style.MUTED)
         figure.supxlabel("accuracy, percent", fontsize=9)
         rows = {s.rows[i].key: s.rows[i] for s in summaries for i in _rows(s)}
-        if handles := method_handles(rows.values()):
+        if handles := style.method_handles(rows.values()):
             figure.legend(handles=handles, loc="outside upper center", ncols=3)
-
-
-def _title(axes: Axes, summary: Summary) -> None:
-    axes.set_title(plain_text(summary.plan.title), fontweight="bold", fontsize=9.5)
-
-
-def few_tasks(plans: Sequence[BenchmarkPlan]) -> bool:
-    """Whether the figure has room for every row of every task, or for gains alone."""
-    return sum(len(plan.tasks) for plan in plans) <= _MOST_TASKS
 
 
 def _rows(summary: Summary) -> list[int]:
@@ -108,26 +92,24 @@ def _source_panel(
     axes: Axes, summary: Summary, groups: Mapping[str, pd.DataFrame]
 ) -> None:
     rows = _rows(summary)
-    pitch = len(rows) + _PITCH
+    pitch, margin = len(rows) + _PITCH, (1 + _PITCH) / 2
     reference = summary.place(REFERENCE)
     for place, task in enumerate(summary.tasks):
         top = place * pitch
         if place % 2 == 0:
-            edge = top - (1 + _PITCH) / 2
+            edge = top - margin
             axes.axhspan(edge, edge + pitch, color="#f5f6f7", lw=0, zorder=0)
         for offset, i in enumerate(rows):
             values = summary.accuracy[i, place]
-            mean = dots(axes, summary.rows[i].key, values, top + offset)
+            mean = style.dots(axes, summary.rows[i].key, values, top + offset)
             if i == reference and np.isfinite(mean):
                 ends = [top - 0.5, top + offset]
                 axes.plot([mean, mean], ends, color="#0067a8", lw=0.9, alpha=0.45)
         _gain_text(axes, groups.get(task), top + (len(rows) - 1) / 2)
     centres = [k * pitch + (len(rows) - 1) / 2 for k in range(len(summary.tasks))]
-    axes.set_yticks(centres, [task_text(task) for task in summary.tasks])
-    axes.set_ylim(
-        max(1, len(summary.tasks)) * pitch - (1 + _PITCH) / 2, -(1 + _PITCH) / 2
-    )
-    quiet(axes)
+    axes.set_yticks(centres, [style.task_text(task) for task in summary.tasks])
+    axes.set_ylim(max(1, len(summary.tasks)) * pitch - margin, -margin)
+    style.quiet(axes)
 
 
 def _gain_text(axes: Axes, comparisons: pd.DataFrame | None, y: float) -> None:
@@ -136,7 +118,7 @@ def _gain_text(axes: Axes, comparisons: pd.DataFrame | None, y: float) -> None:
         return
     word = verdict_of(comparisons)
     where: dict[str, Any] = {"transform": axes.get_yaxis_transform(), "va": "center"}
-    colour = VERDICT_COLOURS.get(word, MUTED)
+    colour = VERDICT_COLOURS.get(word, style.MUTED)
     axes.text(1.02, y - 1.4, word, color=colour, fontweight="bold", **where)
     if (rival := _hardest(comparisons)) is not None:
         low, high = in_points(rival.low), in_points(rival.high)
@@ -152,47 +134,28 @@ def _hardest(comparisons: pd.DataFrame) -> Any | None:
     return None if found.empty else found.iloc[0]
 
 
-def _text(axes: Axes, x: float, text: str, colour: str) -> None:
-    axes.annotate(
-        text,
-        (x, 1),
-        xycoords="axes fraction",
-        xytext=(0, 6),
-        textcoords="offset points",
-        color=colour,
-    )
-
-
 def _draw_gains(
     summaries: Sequence[Summary],
     groups: Sequence[Mapping[str, pd.DataFrame]],
-    outputs: Sequence[PathLike],
+    outputs: style.Outputs,
 ) -> None:
-    """Draw what the reference gains over the baseline and the hardest state.
-
-    Each benchmark is a panel with a line a task and one for the average.
-    """
+    """Draw what the reference gains over baseline and hardest state, a line a task."""
     lengths = [max(1, len(group)) for group in groups]
     height = sum(_LINE_HEIGHT * length + _FRAME for length in lengths) + 0.7
-    with canvas(WIDTH, height, outputs) as figure:
-        grid = figure.subplots(
-            len(summaries),
-            1,
-            squeeze=False,
-            sharex=True,
-            gridspec_kw={"height_ratios": lengths},
-        )
-        for summary, group, axes in zip(summaries, groups, grid[:, 0], strict=True):
+    with style.canvas(style.WIDTH, height, outputs) as figure:
+        titles = [summary.plan.title for summary in summaries]
+        panels = style.stacked(figure, titles, lengths, sharex=True)
+        for group, axes in zip(groups, panels, strict=True):
             _gain_panel(axes, group)
-            _title(axes, summary)
         figure.supxlabel("gain, points", fontsize=9)
-        baseline = next((name for g in groups for name in _baseline(g)), "")
-        if handles := _handles(baseline):
-            figure.legend(handles=handles, loc="outside upper center", ncols=4)
+        found = [each for group in groups for each in group.values()]
+        names = [name for each in found for name in each[~each["state"]]["rival_name"]]
+        baseline = next(iter(names), "")
+        figure.legend(handles=_handles(baseline), loc="outside upper center", ncols=4)
 
 
 def _gain_panel(axes: Axes, groups: Mapping[str, pd.DataFrame]) -> None:
-    axes.axvline(0, color=MUTED, lw=0.9)
+    axes.axvline(0, color=style.MUTED, lw=0.9)
     for y, (task, comparisons) in enumerate(groups.items()):
         if task == AVERAGE:
             axes.axhspan(y - 0.5, y + 0.5, color="#f5f6f7", lw=0, zorder=0)
@@ -200,9 +163,9 @@ def _gain_panel(axes: Axes, groups: Mapping[str, pd.DataFrame]) -> None:
             _gain(axes, comparison, y - 0.16, (_BASELINE, "s", "white"))
         if (rival := _hardest(comparisons)) is not None:
             _gain(axes, rival, y + 0.16, _look(verdict_of(comparisons)))
-    axes.set_yticks(range(len(groups)), [task_text(task) for task in groups])
+    axes.set_yticks(range(len(groups)), [style.task_text(task) for task in groups])
     axes.set_ylim(max(1, len(groups)) - 0.5, -0.5)
-    quiet(axes)
+    style.quiet(axes)
 
 
 def _gain(axes: Axes, gain: PairedGain, y: float, look: tuple[str, str, str]) -> None:
@@ -212,19 +175,9 @@ def _gain(axes: Axes, gain: PairedGain, y: float, look: tuple[str, str, str]) ->
     axes.plot([100 * gain.gain], [y], marker, color=colour, markersize=4, mfc=face)
 
 
-def _baseline(groups: Mapping[str, pd.DataFrame]) -> list[str]:
-    return [
-        name
-        for group in groups.values()
-        for name in group[~group["state"]]["rival_name"]
-    ]
-
-
 def _handles(baseline: str) -> list[Line2D]:
-    from matplotlib.lines import Line2D
-
     kinds = [
-        (f"over {figure_name(baseline)}", _BASELINE, "s", "white"),
+        (f"over {style.figure_name(baseline)}", _BASELINE, "s", "white"),
         ("over the hardest state: helps", *_look(HELPS)),
         (EQUAL, *_look(EQUAL)),
         ("undecided", *_look("")),
@@ -238,5 +191,59 @@ def _handles(baseline: str) -> list[Line2D]:
 
 def _look(found: str) -> tuple[str, str, str]:
     """Return colour, marker and fill of a verdict."""
-    colour = VERDICT_COLOURS.get(found, MUTED)
+    colour = VERDICT_COLOURS.get(found, style.MUTED)
     return colour, _MARKERS.get(found, "v"), colour
+
+
+def draw_source_states(
+    comparisons: Sequence[pd.DataFrame],
+    plans: Sequence[BenchmarkPlan],
+    outputs: style.Outputs,
+) -> None:
+    """Draw methods by source states: gains of the real source, averaged over tasks."""
+    # A method that ran in no state has nothing to show here.
+    matrices = [
+        matrix(found, corrected=plan.holm_over_methods)
+        for found, plan in zip(comparisons, plans, strict=True)
+    ]
+    groups = [found[found["state"]] for found in matrices]
+    lengths = [max(1, group["row"].nunique()) for group in groups]
+    height = sum(_MATRIX_LINE * length + _MATRIX_FRAME for length in lengths) + 0.3
+    widest = max((len(rivals_of([group])) for group in groups), default=0)
+    width = max(_WIDTH, _NAMES + _COLUMN * widest)
+    with style.canvas(width, height, outputs) as figure:
+        titles = [plan.title for plan in plans]
+        panels = style.stacked(figure, titles, [length + 1 for length in lengths])
+        for group, axes in zip(groups, panels, strict=True):
+            _matrix(axes, group)
+        signs = ", ".join(f"{sign} {_WORDS[word]}" for word, sign in _SIGNS.items())
+        figure.supxlabel(f"gain over this state, points: {signs}", fontsize=8.5)
+
+
+def _matrix(axes: Axes, comparisons: pd.DataFrame) -> None:
+    names = comparisons.drop_duplicates("row").set_index("row")["display_name"]
+    states = rivals_of([comparisons])
+    for y, (_, found) in enumerate(comparisons.groupby("row", sort=False)):
+        known = {pair.rival: pair for pair in found.itertuples()}
+        for x, state in enumerate(states):
+            _cell(axes, x, y, known.get(state))
+    heads = [title.replace(" ", "\n") for title in states.values()]
+    axes.set_xticks(range(len(states)), heads)
+    axes.set_yticks(range(len(names)), [style.figure_name(name) for name in names])
+    axes.set_xlim(-0.5, max(1, len(states)) - 0.5)
+    axes.set_ylim(max(1, len(names)) - 0.5, -0.5)
+    axes.xaxis.tick_top()
+    axes.tick_params(labelsize=8.5)
+    axes.spines[:].set_visible(False)
+
+
+def _cell(axes: Axes, x: int, y: int, pair: Any | None) -> None:
+    word, text = TOO_FEW, DASH
+    if pair is not None and not math.isnan(pair.gain):
+        word, gain = pair.pair, in_points(pair.gain, sign=True)
+        text = f"{_SIGNS.get(word, '')} {gain}".strip()
+        text = f"({gain})" if word in (TOO_FEW, COLLAPSED) else text
+    fill, ink = _CELLS[word]
+    corner = (x - 0.47, y - 0.45)
+    axes.add_patch(Rectangle(corner, 0.94, 0.9, facecolor=fill, edgecolor="#e4e6e9"))
+    axes.text(x, y, text, color=ink, ha="center", va="center", fontsize=8.5)

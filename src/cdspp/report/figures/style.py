@@ -1,4 +1,7 @@
-"""How every figure looks: a colour and marker a method, one type size, fixed bytes."""
+"""How every figure looks: a colour and marker a method, one type size, fixed bytes.
+
+Accuracies are drawn in percent: dots and lines of means, and what lies far off.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from numpy.typing import ArrayLike, NDArray
 
 from cdspp.analysis.paired import mean_interval
 from cdspp.analysis.summary import Floats, mean_sd
@@ -20,35 +27,41 @@ from cdspp.core.whole_files import atomic
 from cdspp.core.wording import split_name, task_title, visible
 from cdspp.study.plan import Row
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
-
 __all__ = [
     "CLASS_COLOURS",
+    "DASHES",
     "INK",
     "MUTED",
+    "Outputs",
+    "PathLike",
     "STYLES",
     "WIDTH",
     "Style",
     "by_kind",
     "canvas",
     "dots",
+    "draw_line",
     "equal_windows",
     "far_below",
     "figure_name",
     "method_handles",
+    "note_far",
     "plain_text",
     "quiet",
+    "stacked",
     "style_of",
     "task_text",
 ]
+
+PathLike = str | os.PathLike[str]
+Outputs = Sequence[PathLike]
 
 INK = "#22262b"
 MUTED = "#6b7280"
 GRID = "#e4e6e9"
 WIDTH = 7.4
+DASHES = (0, (4, 2))
+_ALONE: Any = {"markeredgewidth": 1.2, "linestyle": "none"}
 _DPI = 132
 CLOSE = 5.0
 _LONGEST = 64  # letters that fit above a figure
@@ -61,6 +74,12 @@ class Style:
     colour: str
     marker: str
     filled: bool = True
+
+    def look(self, size: float) -> dict[str, Any]:
+        """Return the properties of a marker in points."""
+        fill = self.colour if self.filled else "white"
+        look = {"color": self.colour, "marker": self.marker}
+        return {**look, "markersize": size, "markerfacecolor": fill}
 
 
 # Families share a colour; members differ by marker or fill. The rows of the opening
@@ -99,16 +118,8 @@ STYLES = {
 }
 
 CLASS_COLOURS = (
-    "#0067a8",
-    "#d98a00",
-    "#12805c",
-    "#c9431d",
-    "#7a5195",
-    "#41a6dd",
-    "#8a5a3c",
-    "#c66aa0",
-    "#7f7a1c",
-    "#2b2f36",
+    *("#0067a8", "#d98a00", "#12805c", "#c9431d", "#7a5195"),
+    *("#41a6dd", "#8a5a3c", "#c66aa0", "#7f7a1c", "#2b2f36"),
 )
 
 _SETTINGS: Any = {
@@ -130,12 +141,9 @@ _SETTINGS: Any = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "text.color": INK,
-    "xtick.labelsize": 9,
-    "ytick.labelsize": 9,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "xtick.major.size": 0,
-    "ytick.major.size": 0,
+    **dict.fromkeys(("xtick.labelsize", "ytick.labelsize"), 9),
+    **dict.fromkeys(("xtick.color", "ytick.color"), INK),
+    **dict.fromkeys(("xtick.major.size", "ytick.major.size"), 0),
     "grid.color": GRID,
     "grid.linewidth": 0.8,
     "legend.frameon": False,
@@ -181,13 +189,8 @@ def plain_text(text: str, most: int = _LONGEST) -> str:
     r"""Write any text so that a figure shows it letter by letter, on one line.
 
     Every text that a user chose goes through here: class, benchmark, domain, method.
-
-    Parameters
-    ----------
-    text : str
-        The text; what cannot be seen is shown as Python writes it.
-    most : int, default=64
-        How many letters there is room for; the middle of a longer text is left out.
+    What cannot be seen is shown as Python writes it; the middle of a text of more than
+    `most` letters is left out.
 
     Examples
     --------
@@ -217,16 +220,7 @@ def quiet(axes: Axes, *, grid: str = "x") -> None:
 def dots(axes: Axes, key: str, values: Floats, y: float) -> float:
     """Draw the mean over trials and its interval at height `y`; return the mean.
 
-    Parameters
-    ----------
-    axes : Axes
-        Where to draw; the scale is percent.
-    key : str
-        Whose style to use.
-    values : ndarray of shape (n_trials,)
-        Accuracies as fractions; NaN where missing.
-    y : float
-        Height.
+    `values` are fractions, NaN where missing; the scale is percent.
     """
     style = style_of(key)
     mean = 100 * mean_sd(values)[0]
@@ -234,8 +228,37 @@ def dots(axes: Axes, key: str, values: Floats, y: float) -> float:
     if np.isfinite(low):
         axes.plot([100 * low, 100 * high], [y, y], color=style.colour, lw=1.6)
     if np.isfinite(mean):
-        axes.plot([mean], [y], **_marker(style))
+        axes.plot([mean], [y], **style.look(5), **_ALONE)
     return mean
+
+
+def draw_line(
+    axes: Axes, row: Row, x: ArrayLike, values: Floats, *, band: bool, **look: Any
+) -> None:
+    """Draw a row's means over trials and, with `band`, their 95 % intervals.
+
+    `values` are fractions by place along the axis and trial; places without a trial are
+    left out. `look` has properties of the line in place of the usual ones.
+    """
+    seen = np.isfinite(values).any(axis=1)
+    places, shown, style = np.asarray(x)[seen], 100 * values[seen], style_of(row.key)
+    look = {**style.look(4.5), "label": figure_name(row.display_name), **look}
+    axes.plot(places, [mean_sd(trials)[0] for trials in shown], **look)
+    if band and len(shown):
+        edges = 100 * np.array([mean_interval(trials) for trials in values[seen]])
+        axes.fill_between(places, *edges.T, color=style.colour, alpha=0.13, lw=0)
+
+
+def note_far(
+    axes: Axes, row: Row, means: Floats, height: int, *, x: float = 0.02, **look: Any
+) -> None:
+    """Name a row far below the others, with the lowest and highest of its means.
+
+    They are in percent; `height` is how many such names stand below.
+    """
+    ends = dict.fromkeys(f"{end:.0f}" for end in (np.nanmin(means), np.nanmax(means)))
+    text = f"▾ {figure_name(row.display_name)} {' to '.join(ends)}"
+    axes.text(x, 0.02 + 0.08 * height, text, color=style_of(row.key).colour, **look)
 
 
 def equal_windows(
@@ -247,16 +270,8 @@ def equal_windows(
 ) -> None:
     """Give all panels the same number of points an inch, each around its own data.
 
-    Parameters
-    ----------
-    panels : sequence of Axes
-        The panels.
-    pad : float, default=0.06
-        Room beyond the data, as a share of the widest.
-    side : {"x", "y"}, default="x"
-        Which axis.
-    within : tuple of (float, float), default=(-inf, inf)
-        What no window should leave, such as 0 and 100 percent, but for the room.
+    Room beyond the data is `pad`, a share of the widest; no window leaves `within`, but
+    for that room.
     """
     limits = [getattr(axes.dataLim, f"interval{side}") for axes in panels]
     known = [(low, high) for low, high in limits if np.isfinite([low, high]).all()]
@@ -269,18 +284,10 @@ def equal_windows(
 
 
 def far_below(means: Floats) -> NDArray[np.bool_]:
-    """Tell which means would squash the others, far below their median.
+    """Tell which means, in percent, would squash the others, far below their median.
 
-    Parameters
-    ----------
-    means : ndarray of shape (n_rows,)
-        Percent; NaN where missing.
-
-    Returns
-    -------
-    far : ndarray of bool
-        True where the distance to the median is more than three times that of the best
-        one, which counts as `CLOSE` points at least.
+    Their distance to the median is more than three times that of the best one, which
+    counts as `CLOSE` points at least.
     """
     if not np.isfinite(means).any():
         return np.zeros(len(means), dtype=bool)
@@ -291,46 +298,14 @@ def far_below(means: Floats) -> NDArray[np.bool_]:
 
 def method_handles(rows: Iterable[Row]) -> list[Line2D]:
     """Build legend entries, one a row."""
-    from matplotlib.lines import Line2D
-
-    return [
-        Line2D(
-            [], [], label=figure_name(row.display_name), **_marker(style_of(row.key))
-        )
-        for row in rows
-    ]
+    looks = [(figure_name(row.display_name), style_of(row.key).look(5)) for row in rows]
+    return [Line2D([], [], label=name, **look, **_ALONE) for name, look in looks]
 
 
-def _marker(style: Style) -> dict[str, Any]:
-    return {
-        "color": style.colour,
-        "marker": style.marker,
-        "markersize": 5,
-        "markerfacecolor": style.colour if style.filled else "white",
-        "markeredgewidth": 1.2,
-        "linestyle": "none",
-    }
-
-
-def by_kind(
-    outputs: Sequence[str | os.PathLike[str]], kinds: Iterable[str]
-) -> dict[str, list[str | os.PathLike[str]]]:
-    """Group files to write by the kind of figure, the first part of their names.
-
-    Parameters
-    ----------
-    outputs : sequence of path
-        Files named ``<kind>_<benchmark>.<suffix>``.
-    kinds : iterable of str
-        The kinds there are.
-
-    Raises
-    ------
-    DataError
-        A file has another name.
-    """
+def by_kind(outputs: Outputs, kinds: Iterable[str]) -> dict[str, list[PathLike]]:
+    """Group files named ``<kind>_<benchmark>.<suffix>`` by the kind of figure."""
     known = tuple(kinds)
-    groups: dict[str, list[str | os.PathLike[str]]] = {}
+    groups: dict[str, list[PathLike]] = {}
     for output in outputs:
         kind = Path(output).stem.partition("_")[0]
         if kind not in known:
@@ -341,21 +316,12 @@ def by_kind(
 
 
 @contextmanager
-def canvas(
-    width: float, height: float, outputs: Sequence[str | os.PathLike[str]]
-) -> Iterator[Figure]:
+def canvas(width: float, height: float, outputs: Outputs) -> Iterator[Figure]:
     """Yield a figure of the house style (inches) and write it to `outputs`.
 
-    Parameters
-    ----------
-    width, height : float
-        Size in inches; a PNG of the full width has less than 1000 pixels.
-    outputs : sequence of path
-        Files to write, SVG or PNG by suffix; equal figures give equal bytes.
+    They are SVG or PNG by suffix; equal figures give equal bytes. A PNG of the full
+    width has less than 1000 pixels.
     """
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
     paths = [Path(output) for output in outputs]
     for path in paths:
         if path.suffix not in {".svg", ".png"}:
@@ -368,3 +334,14 @@ def canvas(
                 svg = path.suffix == ".svg"
                 metadata = {"Date": None} if svg else {"Software": None}
                 figure.savefig(temporary, dpi=_DPI, metadata=metadata)
+
+
+def stacked(
+    figure: Figure, titles: Sequence[str], heights: Sequence[int], **options: Any
+) -> list[Axes]:
+    """Return a panel for each title, one below the other, in these ratios of height."""
+    options = {"squeeze": False, "height_ratios": heights, **options}
+    panels = list(figure.subplots(len(titles), **options)[:, 0])
+    for axes, title in zip(panels, titles, strict=True):
+        axes.set_title(plain_text(title), fontweight="bold", fontsize=9.5)
+    return panels

@@ -31,27 +31,17 @@ def write_comparison(
 ) -> None:
     """Write a comparison as a single HTML file that needs nothing else.
 
-    Parameters
-    ----------
-    found : Comparison
-        What `cdspp.analysis.compare.compare` returned.
-    rows : list of str
-        What was read, a line a file.
-    output : path
-        File to write.
+    `rows` say what was read, a line a file.
     """
-    page = (
-        environment()
-        .get_template("comparison.html.j2")
-        .render(
-            answer=found.finding,
-            next_step=found.next_step.strip("`"),
-            rows=rows,
-            shuffled=found.gains["state"].isin(BRIDGE_STATES).any(),
-            chart=_chart(found),
-            table=Markup(to_fragment(comparison_table(found))),
-            style=Markup(template_file("report.css")),
-        )
+    template = environment().get_template("comparison.html.j2")
+    page = template.render(
+        answer=found.finding,
+        next_step=found.next_step.strip("`"),
+        rows=rows,
+        shuffled=found.gains["state"].isin(BRIDGE_STATES).any(),
+        chart=_chart(found),
+        table=Markup(to_fragment(comparison_table(found))),
+        style=Markup(template_file("report.css")),
     )
     with atomic(output) as temporary:
         temporary.write_text(page, encoding="utf-8")

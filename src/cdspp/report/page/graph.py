@@ -7,39 +7,30 @@ from dataclasses import dataclass
 
 __all__ = ["EDGES", "STAGES", "Edge", "Stage", "reached_by_test_labels"]
 
-Point = tuple[int, int]
-
-ALL_LABELS = "all labels"
-KNOWN_LABELS = "known labels"
-_KINDS = {ALL_LABELS: "secret", KNOWN_LABELS: "known"}
+ALL = "all labels"
+KNOWN = "known labels"
+_KINDS = {ALL: "secret", KNOWN: "known"}
 
 
 @dataclass(frozen=True)
 class Stage:
     """One stage: its corner in the picture and what it makes."""
 
-    corner: Point
+    corner: tuple[int, int]
     makes: str
 
 
 @dataclass(frozen=True)
 class Edge:
-    """What one stage hands to another, and the way its line takes.
+    """What one stage hands to another, and the corners of its line.
 
-    Attributes
-    ----------
-    tail, head : str
-        Stages.
-    carries : str
-        What is handed over; "all labels" means that test labels are among it.
-    route : tuple of point
-        Corners of the line.
+    In all labels those of test samples are among them.
     """
 
     tail: str
     head: str
     carries: str
-    route: tuple[Point, ...]
+    route: tuple[tuple[int, int], ...]
 
     @property
     def kind(self) -> str:
@@ -66,34 +57,24 @@ STAGES: Mapping[str, Stage] = {
 
 EDGES: tuple[Edge, ...] = (
     Edge("data", "features", "images, texts", ((74, 164), (74, 84), (190, 84))),
-    Edge("data", "labels", ALL_LABELS, ((74, 220), (74, 300), (190, 300))),
+    Edge("data", "labels", ALL, ((74, 220), (74, 300), (190, 300))),
     Edge("features", "fit", "vectors", ((306, 84), (538, 84))),
-    Edge("labels", "splits", ALL_LABELS, ((248, 272), (248, 192), (364, 192))),
-    Edge("splits", "fit", KNOWN_LABELS, ((480, 192), (596, 192), (596, 112))),
-    Edge("labels", "score", ALL_LABELS, ((306, 292), (770, 292), (770, 220))),
+    Edge("labels", "splits", ALL, ((248, 272), (248, 192), (364, 192))),
+    Edge("splits", "fit", KNOWN, ((480, 192), (596, 192), (596, 112))),
+    Edge("labels", "score", ALL, ((306, 292), (770, 292), (770, 220))),
     Edge("fit", "score", "predictions", ((654, 94), (742, 94), (742, 164))),
     Edge("score", "tables", "accuracies", ((828, 202), (886, 202))),
     Edge("score", "figures", "accuracies", ((794, 164), (794, 90), (886, 90))),
-    Edge(
-        "splits",
-        "tables",
-        KNOWN_LABELS,
-        ((422, 220), (422, 256), (944, 256), (944, 220)),
-    ),
+    Edge("splits", "tables", KNOWN, ((422, 220), (422, 256), (944, 256), (944, 220))),
     Edge("fit", "figures", "predictions", ((654, 72), (886, 72))),
-    Edge(
-        "labels",
-        "figures",
-        ALL_LABELS,
-        ((306, 312), (857, 312), (857, 102), (886, 102)),
-    ),
+    Edge("labels", "figures", ALL, ((306, 312), (857, 312), (857, 102), (886, 102))),
     Edge(
         "features",
         "tables",
         "vectors",
         ((248, 56), (248, 6), (1028, 6), (1028, 176), (1002, 176)),
     ),
-    Edge("labels", "tables", ALL_LABELS, ((306, 324), (972, 324), (972, 220))),
+    Edge("labels", "tables", ALL, ((306, 324), (972, 324), (972, 220))),
     Edge("fit", "tables", "seconds", ((654, 82), (868, 82), (868, 178), (886, 178))),
     Edge("tables", "figures", "gains", ((980, 164), (980, 112))),
     Edge("figures", "report", "figures", ((1002, 84), (1118, 84), (1118, 110))),
@@ -103,4 +84,4 @@ EDGES: tuple[Edge, ...] = (
 
 def reached_by_test_labels() -> set[str]:
     """Return the stages that are handed test labels."""
-    return {edge.head for edge in EDGES if edge.carries == ALL_LABELS}
+    return {edge.head for edge in EDGES if edge.carries == ALL}

@@ -6,29 +6,20 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-import pandas as pd
-
 from cdspp.analysis.answers import answer
 from cdspp.analysis.fit_records import failures_of_scores, versions_note
 from cdspp.analysis.source_help import read_comparisons
 from cdspp.core.errors import DataError
-from cdspp.core.wording import DASH, aligned, marks, percent
+from cdspp.core.wording import aligned, marks, percent
 from cdspp.report.tables.contents import untrained_text
 from cdspp.stages.artifacts import read_csv
 
 __all__ = ["headline"]
 
 _TYPES = {
-    "benchmark": "str",
-    "title": "str",
-    "row": "str",
-    "display_name": "str",
-    "kind": "str",
-    "shortened": "bool",
-    "mean": "float64",
-    "sd": "float64",
+    **dict.fromkeys(("benchmark", "title", "row", "display_name", "kind"), "str"),
+    **{"shortened": "bool", "mean": "float64", "sd": "float64"},
 }
-
 _WHY = (
     "Tables show a dash, or fewer trials; why is in the report under What was run, and "
     "cdspp status names the log and how to try again."
@@ -38,22 +29,8 @@ _WHY = (
 def headline(results_dir: str | os.PathLike[str]) -> str:
     """Write the overview for a terminal, the answers, and where the report lies.
 
-    Where fits failed, a line says how many, and where to read why.
-
-    Parameters
-    ----------
-    results_dir : path
-        Folder of a study, ``results/<study>``.
-
-    Returns
-    -------
-    str
-        Aligned text, several lines.
-
-    Raises
-    ------
-    DataError
-        The study has no overview table yet, or a file is damaged.
+    Where fits failed, a line says how many, and where to read why. `DataError` says
+    that the study has no overview table yet, or that a file is damaged.
     """
     folder = Path(results_dir)
     path = folder / "tables" / "overview.csv"
@@ -61,7 +38,15 @@ def headline(results_dir: str | os.PathLike[str]) -> str:
         raise DataError(f"{path} does not exist. Run the study first: cdspp run")
     overview = read_csv(path, _TYPES)
     titles = overview.drop_duplicates("benchmark").set_index("benchmark")["title"]
-    lines = [*_lines(overview, titles), ""]
+    grid = [["accuracy, percent (sd)", *titles]]
+    for _, cells in overview.groupby("row", sort=False):
+        first, known = cells.iloc[0], cells.set_index("benchmark")
+        supervised = first["kind"] == "supervised"
+        signs = marks(supervised=supervised, shortened=first["shortened"])
+        pairs = known.reindex(titles.index)[["mean", "sd"]].itertuples(index=False)
+        numbers = [percent(*pair) for pair in pairs]
+        grid.append([first["display_name"] + signs, *numbers])
+    lines = [*aligned(grid), ""]
     for name, title in titles.items():
         lines += [f"{title}: {told}" for told in _told(folder, str(name))]
     scores = [folder / "scores" / f"{name}.parquet" for name in titles.index]
@@ -71,10 +56,9 @@ def headline(results_dir: str | os.PathLike[str]) -> str:
     if mixed := versions_note(records):
         lines += ["", mixed]
     report = folder / "report" / "index.html"
-    where = (
-        f"Report: {report}" if report.is_file() else "The report is not written yet."
-    )
-    return "\n".join([*lines, "", where])
+    written = report.is_file()
+    lines += ["", f"Report: {report}" if written else "The report is not written yet."]
+    return "\n".join(lines)
 
 
 def _told(folder: Path, benchmark: str) -> Iterator[str]:
@@ -88,19 +72,3 @@ def _told(folder: Path, benchmark: str) -> Iterator[str]:
     predictions = folder / "predictions" / benchmark
     if predictions.is_dir():
         yield f"Predictions of rows without a label: {predictions}"
-
-
-def _lines(overview: pd.DataFrame, titles: pd.Series) -> list[str]:
-    """Return a line a row and a column a benchmark."""
-    grid = [["accuracy, percent (sd)", *titles]]
-    for _, cells in overview.groupby("row", sort=False):
-        first = cells.iloc[0]
-        supervised = first["kind"] == "supervised"
-        signs = marks(supervised=supervised, shortened=first["shortened"])
-        shown = {
-            cell.benchmark: percent(cell.mean, cell.sd) for cell in cells.itertuples()
-        }
-        grid.append(
-            [first["display_name"] + signs, *(shown.get(b, DASH) for b in titles.index)]
-        )
-    return aligned(grid)

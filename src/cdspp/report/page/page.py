@@ -6,11 +6,13 @@ reads from the tables that it shows.
 
 from __future__ import annotations
 
+import base64
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import resources
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -18,27 +20,15 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from cdspp.analysis.answers import (
-    answer,
-    overall_answer,
-    said_form,
-    verdict_of,
-    without_source,
-)
+from cdspp.analysis import answers
 from cdspp.analysis.digests import stated_digests, write_page
 from cdspp.analysis.fit_records import read_fit_records
 from cdspp.analysis.paired import INTERVAL_TRIALS
-from cdspp.analysis.source_help import (
-    no_comparisons,
-    on_average,
-    read_comparisons,
-)
+from cdspp.analysis.source_help import no_comparisons, on_average, read_comparisons
 from cdspp.analysis.verdicts import RULE
 from cdspp.core.names import BASELINE, REFERENCE
 from cdspp.core.wording import task_title
-from cdspp.report.figures.source_help import few_tasks
-from cdspp.report.outline import Fold, Item, Part, item_names, outline, part_plans
-from cdspp.report.page.embed import Embedder, Files
+from cdspp.report import outline
 from cdspp.report.page.graph import EDGES, STAGES
 from cdspp.report.page.run import describe_run
 from cdspp.report.tables.contents import untrained_text
@@ -46,22 +36,17 @@ from cdspp.report.tables.table import html_name
 from cdspp.study.model import RunDescription
 from cdspp.study.plan import BenchmarkPlan
 
-__all__ = ["environment", "template_file", "write_report"]
+__all__ = ["environment", "inline_svg", "template_file", "write_report"]
 
 PathLike = str | os.PathLike[str]
 
 _SVG_BUDGET = 3_000_000
 _MAX_SVG = 800_000
 _TEMPLATES = "cdspp.report.page", "templates"
-
-
-@dataclass(frozen=True)
-class _Section:
-    anchor: str
-    heading: str
-    content: Markup
-    group: str
-    sentence: Markup
+_MIME = {".csv": "text/csv", ".md": "text/markdown", ".tex": "application/x-tex"}
+_FORMS = (*_MIME, ".html", ".svg", ".png")
+# Screen pixels a point: 9 pt labels show at the size of the page's small print.
+_SCALE = 1.6
 
 
 def write_report(
@@ -76,72 +61,66 @@ def write_report(
 ) -> None:
     """Write the report: a single HTML file that needs nothing else.
 
-    Parameters
-    ----------
-    plans : sequence of BenchmarkPlan
-        The benchmarks.
-    tables, figures : sequence of path
-        Any form of the study's tables and figures; other forms of the same name are
-        looked for beside it, absent ones are left out.
-    fit_records : sequence of path
-        The JSON files beside the predictions.
-    study : RunDescription
-        What was run.
-    output : path
-        File to write.
-    files : sequence of path
-        What the page rests on and shows: the digest of each is stated once, by its
-        place in the folder that holds the study's.
+    `tables` and `figures` are any form of the study's tables and figures; other forms
+    of the same name are looked for beside it, absent ones are left out. `fit_records`
+    are the JSON files beside the predictions, `files` what the page rests on and shows:
+    the digest of each is stated once, by its place in the folder that holds the
+    study's.
     """
-    shown = _shown(tables, figures)
-    comparisons = {plan.benchmark: _comparisons(plan, shown) for plan in plans}
+    shown = _files_beside([*tables, *figures])
+    n_figures = len({Path(figure).stem for figure in figures})
+    max_bytes = min(_MAX_SVG, _SVG_BUDGET // max(1, n_figures))
+    comparisons = {}
+    for plan in plans:
+        path = shown.get(f"source-help_{plan.benchmark}.csv")
+        found = read_comparisons(path) if path else no_comparisons()
+        comparisons[plan.benchmark] = found
     records = read_fit_records(fit_records)
     digests = stated_digests(files, Path(output).absolute().parents[2])
     context = {
         "study": study,
-        "rule": RULE,
-        "margin": plans[0].margin if plans else 1.0,
-        "kept": [plan.title for plan in plans if plan.overlap == "keep"],
-        "told": _told(plans),
         "stages": STAGES,
         "edges": EDGES,
         "run": describe_run(records, plans, study, digests),
-        "comparisons": comparisons,
-        "without": _without(plans, comparisons),
+        **_told(plans, comparisons),
     }
     templates = environment(plans)
-    sections = list(_sections(plans, shown, templates, context))
+    embedder = _Embedder(shown, max_bytes, templates)
+    sections = list(_sections(plans, embedder, templates, context))
+    groups = groupby(sections, itemgetter("group"))
     page = templates.get_template("page.html.j2").render(
         context,
-        answer=overall_answer({p.title: comparisons[p.benchmark] for p in plans}),
-        cards=[_card(plan.title, comparisons[plan.benchmark]) for plan in plans],
         sections=sections,
-        contents=[(g, list(m)) for g, m in groupby(sections, lambda s: s.group)],
+        contents=[(group, list(members)) for group, members in groups],
         style=Markup(template_file("report.css")),
         script=Markup(template_file("report.js")),
     )
     write_page(Path(output), page)
 
 
-def _shown(tables: Sequence[PathLike], figures: Sequence[PathLike]) -> Files:
-    n_figures = len({Path(figure).stem for figure in figures})
-    max_bytes = min(_MAX_SVG, _SVG_BUDGET // max(1, n_figures))
-    return Files.of([*tables, *figures], max_bytes=max_bytes)
-
-
-def _told(plans: Sequence[BenchmarkPlan]) -> list[str]:
-    """Name the methods that are told something of the test samples."""
-    rows = (row for plan in plans for row in plan.main_rows)
-    found = (row.display_name for row in rows if row.kind == "informed")
-    return list(dict.fromkeys(found))
-
-
-def _without(
+def _told(
     plans: Sequence[BenchmarkPlan], comparisons: Mapping[str, pd.DataFrame]
-) -> list[tuple[str, list[str]]]:
-    """Return by benchmark what methods gain without a source, where that is known."""
-    told = ((p.title, without_source(comparisons[p.benchmark])) for p in plans)
-    return [(title, parts) for title, parts in told if parts]
+) -> dict[str, Any]:
+    """Return what the page says of all benchmarks."""
+    rows = [row for plan in plans for row in plan.main_rows]
+    informed = [row.display_name for row in rows if row.kind == "informed"]
+    pairs = [(plan.title, comparisons[plan.benchmark]) for plan in plans]
+    without = [(title, answers.without_source(found)) for title, found in pairs]
+    words = [answers.verdict_of(on_average(answers.said_form(f))) for _, f in pairs]
+    words = [word.replace(" ", "-") for word in words]
+    return {
+        "rule": RULE,
+        "margin": plans[0].margin if plans else 1.0,
+        "kept": [plan.title for plan in plans if plan.overlap == "keep"],
+        "told": list(dict.fromkeys(informed)),
+        "comparisons": comparisons,
+        "without": [(title, parts) for title, parts in without if parts],
+        "answer": answers.overall_answer(dict(pairs)),
+        "cards": [
+            {"title": title, "answer": answers.answer(found), "verdict": word}
+            for (title, found), word in zip(pairs, words, strict=True)
+        ],
+    }
 
 
 def environment(plans: Sequence[BenchmarkPlan] = ()) -> Environment:
@@ -157,14 +136,13 @@ def environment(plans: Sequence[BenchmarkPlan] = ()) -> Environment:
         lstrip_blocks=True,
     )
     templates.globals["interval_trials"] = INTERVAL_TRIALS
-    names = {
+    names = {REFERENCE: [plan.reference_name for plan in plans]}
+    names[BASELINE] = [plan.baseline_name for plan in plans]
+    shown = {
         role: Markup(html_name(next(filter(None, found), f"the {role}")))
-        for role, found in (
-            (REFERENCE, [plan.reference_name for plan in plans]),
-            (BASELINE, [plan.baseline_name for plan in plans]),
-        )
+        for role, found in names.items()
     }
-    templates.filters["named"] = lambda text: escape(text).format(**names)
+    templates.filters["named"] = lambda text: escape(text).format(**shown)
     return templates
 
 
@@ -174,89 +152,137 @@ def template_file(name: str) -> str:
     return (folder / name).read_text(encoding="utf-8")
 
 
-def _comparisons(plan: BenchmarkPlan, files: Files) -> pd.DataFrame:
-    """Read the comparisons that the table of a benchmark shows; none without it."""
-    path = files.find(f"source-help_{plan.benchmark}", ".csv")
-    return no_comparisons() if path is None else read_comparisons(path)
-
-
-def _card(title: str, comparisons: pd.DataFrame) -> dict[str, str]:
-    found = verdict_of(on_average(said_form(comparisons)))
-    return {
-        "title": title,
-        "answer": answer(comparisons),
-        "verdict": found.replace(" ", "-"),
-    }
-
-
 def _sections(
     plans: Sequence[BenchmarkPlan],
-    files: Files,
+    embedder: _Embedder,
     templates: Environment,
     context: dict[str, Any],
-) -> Iterator[_Section]:
+) -> Iterator[dict[str, Any]]:
     """Yield the sections of the page that have something to show."""
-    embedder = Embedder(files, templates)
-    captions: Any = templates.get_template("captions.html.j2").module
-    for part in outline():
+    for part in outline.outline():
         name = part.anchor.partition("-{")[0]
         names = [f"sections/{name}.html.j2", "sections/items.html.j2"]
         template = templates.select_template(names)
-        for chosen in part_plans(part, plans):
+        for chosen in outline.part_plans(part, plans):
             plan = chosen[0] if len(chosen) == 1 else None
-            folds = _folds(part, chosen, embedder, captions)
-            own: dict[str, Any] = {"plan": plan, "folds": folds}
+            own: dict[str, Any] = {
+                "plan": plan,
+                "folds": _folds(part, chosen, embedder),
+            }
             if plan is not None:
-                contents = files.find(f"contents_{plan.benchmark}", ".csv")
-                own["untrained"] = "" if contents is None else untrained_text(contents)
-                own["answer"] = answer(context["comparisons"][plan.benchmark])
+                contents = embedder.files.get(f"contents_{plan.benchmark}.csv")
+                own["untrained"] = untrained_text(contents) if contents else ""
+                own["answer"] = answers.answer(context["comparisons"][plan.benchmark])
             content = Markup(template.render(context, **own)).strip()
             if content:
                 where = {} if plan is None else vars(plan)
-                yield _Section(
-                    part.anchor.format_map(where),
-                    part.heading.format_map(where),
-                    content,
-                    part.group,
-                    templates.filters["named"](part.sentence),
-                )
+                yield {
+                    "anchor": part.anchor.format_map(where),
+                    "heading": part.heading.format_map(where),
+                    "content": content,
+                    "group": part.group,
+                    "sentence": templates.filters["named"](part.sentence),
+                }
 
 
 def _folds(
-    part: Part, plans: Sequence[BenchmarkPlan], embedder: Embedder, captions: Any
-) -> list[tuple[Fold | None, list[Markup]]]:
+    part: outline.Part, plans: Sequence[BenchmarkPlan], embedder: _Embedder
+) -> list[tuple[outline.Fold | None, list[Markup]]]:
     """Return what a section shows, together by the heading that folds it away."""
     shown = [
         (item.fold, markup)
         for item in part.items
-        for name in item_names(item, plans)
-        if (markup := _show(item, name, plans, embedder, captions))
+        for name in outline.item_names(item, plans)
+        if (markup := embedder.show(item.kind, name, plans))
     ]
-    groups = groupby(shown, key=lambda pair: pair[0])
+    groups = groupby(shown, key=itemgetter(0))
     return [(fold, [markup for _, markup in pairs]) for fold, pairs in groups]
 
 
-def _show(
-    item: Item,
-    name: str,
-    plans: Sequence[BenchmarkPlan],
-    embedder: Embedder,
-    captions: Any,
-) -> Markup:
-    if item.kind != "figure":
-        return embedder.table(name)
-    kind = name.partition("_")[0]
-    if kind == name:
-        caption = captions.study(name, few_tasks(plans))
-    else:
-        caption = captions.benchmark(kind, **_shown_in_detail(plans[0]))
-    return embedder.figure(name, Markup(caption).strip())
+def _files_beside(paths: Iterable[PathLike]) -> dict[str, Path]:
+    """Return all forms of tables and figures of which any are given, by their names."""
+    stems = dict.fromkeys(Path(path).with_suffix("") for path in paths)
+    files = [stem.with_name(stem.name + form) for stem in stems for form in _FORMS]
+    return {file.name: file for file in reversed(files) if file.is_file()}
 
 
-def _shown_in_detail(plan: BenchmarkPlan) -> dict[str, Any]:
-    showcase = plan.showcase
-    return {
-        "method": Markup(html_name(plan.reference_name)),
-        "task": "" if showcase is None else task_title(showcase.task),
-        "trial": "" if showcase is None else showcase.trial,
-    }
+class _Embedder:
+    """Writes a table or figure as HTML; nothing where it is absent.
+
+    An SVG of more than `max_bytes` is left out where there is a PNG.
+    """
+
+    def __init__(
+        self, files: Mapping[str, Path], max_bytes: int, environment: Environment
+    ) -> None:
+        self.files = files
+        self.max_bytes = max_bytes
+        self.frames: Any = environment.get_template("embed.html.j2").module
+        self.captions: Any = environment.get_template("captions.html.j2").module
+
+    def show(self, kind: str, name: str, plans: Sequence[BenchmarkPlan]) -> Markup:
+        """Show what `plans` have under a name."""
+        if kind != outline.FIGURE:
+            return self._table(name)
+        of, showcase = name.partition("_")[0], plans[0].showcase
+        if of == name:
+            caption = self.captions.study(name, outline.few_tasks(plans))
+        else:
+            method = Markup(html_name(plans[0].reference_name))
+            task = "" if showcase is None else task_title(showcase.task)
+            trial = "" if showcase is None else showcase.trial
+            caption = self.captions.benchmark(of, method, task, trial)
+        return self._figure(name, Markup(caption).strip())
+
+    def _table(self, name: str) -> Markup:
+        """Show a table as its file says, with its other forms to download."""
+        fragment = self.files.get(f"{name}.html")
+        if fragment is None:
+            return Markup()
+        downloads = [
+            {
+                "name": path.name,
+                "form": suffix[1:],
+                "mime": mime,
+                "data": base64.b64encode(path.read_bytes()).decode(),
+            }
+            for suffix, mime in _MIME.items()
+            if (path := self.files.get(f"{name}{suffix}"))
+        ]
+        content = Markup(fragment.read_text(encoding="utf-8"))
+        return Markup(self.frames.table(name, content, downloads)).strip()
+
+    def _figure(self, name: str, caption: Markup) -> Markup:
+        """Embed a figure: its SVG if small enough, else its PNG."""
+        svg, png = (self.files.get(f"{name}{suffix}") for suffix in (".svg", ".png"))
+        label = caption.striptags()
+        if svg and (svg.stat().st_size <= self.max_bytes or not png):
+            picture = inline_svg(svg.read_text("utf-8"), prefix=name, label=label)
+        elif png:
+            data = base64.b64encode(png.read_bytes()).decode()
+            picture = Markup(self.frames.image(data, label)).strip()
+        else:
+            return Markup()
+        return Markup(self.frames.figure(name, picture, caption)).strip()
+
+
+def inline_svg(text: str, *, prefix: str, label: str) -> Markup:
+    """Make an SVG file part of a page: own identifiers, own styles, no addresses.
+
+    `prefix` stands before each identifier, so that several figures do not clash;
+    `label` is the text that stands for the picture.
+    """
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r"<style[^>]*>.*?</style>", "", text, flags=re.DOTALL)
+    text = re.sub(r'\s(?:xmlns(?::\w+)?|version)="[^"]*"', "", text)
+    text = text.replace("xlink:href=", "href=")
+    text = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", text)
+    head, rest = text.split(">", 1)
+    size = re.search(r'viewBox="0 0 ([\d.]+)', head)
+    wide = round(_SCALE * float(size.group(1))) if size else 900
+    head = re.sub(r'\s(?:width|height)="[^"]*"', "", head)
+    return Markup(
+        f'{head} role="img" aria-label="{escape(label)}" '
+        f'style="--width:{wide}px;stroke-linejoin:round;stroke-linecap:butt">{rest}'
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -18,40 +17,9 @@ from cdspp.report.tables.table import Cell, Line, Table, html_name, to_fragment
 from cdspp.study.model import RunDescription
 from cdspp.study.plan import BenchmarkPlan
 
-__all__ = ["Run", "build_time_table", "describe_run"]
+__all__ = ["build_time_table", "describe_run"]
 
 Pairs = Sequence[tuple[str, str]]
-
-
-@dataclass(frozen=True)
-class Run:
-    """What the page says of a run.
-
-    Attributes
-    ----------
-    description, digests, cites : sequence of (str, str)
-        Names and values: of the run, of the files behind the page, and what to cite
-        for methods.
-    failed : str
-        How many fits failed, as a sentence; empty where none did.
-    mixed : str
-        By which versions fits were made, as a sentence; empty where by one.
-    failures : sequence of str
-        A line a failed trial.
-    time_table : str
-        Time and memory by method, as HTML; empty without fits.
-    config : str
-        The configuration as JSON.
-    """
-
-    description: Pairs
-    failed: str
-    mixed: str
-    failures: Sequence[str]
-    time_table: str
-    digests: Pairs
-    cites: Pairs
-    config: str
 
 
 def describe_run(
@@ -59,58 +27,49 @@ def describe_run(
     plans: Sequence[BenchmarkPlan],
     study: RunDescription,
     digests: Pairs = (),
-) -> Run:
-    """Say what was run, where, for how long, and what failed.
-
-    Parameters
-    ----------
-    records : FitRecords
-        The fits.
-    plans : sequence of BenchmarkPlan
-        The benchmarks, whose rows name the methods.
-    study : RunDescription
-        What the study says of itself.
-    digests : sequence of (str, str)
-        Names and digests of the files behind the page (`cdspp.analysis.digests`).
-    """
-    names = {
-        row.method: row.display_name
-        for plan in plans
-        for row in plan.rows
-        if row.key == row.method
-    }
-    time_table = ""
+) -> dict[str, Any]:
+    """Say what was run, where, for how long, and what failed, as the page shows it."""
+    rows = [row for plan in plans for row in plan.rows if row.key == row.method]
+    names = {row.method: row.display_name for row in rows}
+    time_table = Markup()
     if len(records.outcomes):
-        fragment = to_fragment(build_time_table(records.outcomes, names))
-        time_table = Markup('<figure class="table" id="table-time">\n{}\n</figure>')
-        time_table = time_table.format(Markup(fragment))
-    return Run(
-        description=_description(records, study),
-        failed=failure_text(records.outcomes),
-        mixed=mixed_versions(records.jobs),
-        failures=[_failure(trial, names) for trial in records.failed.itertuples()],
-        time_table=time_table,
-        digests=digests,
-        cites=[
+        fragment = Markup(to_fragment(build_time_table(records.outcomes, names)))
+        frame = Markup('<figure class="table" id="table-time">\n{}\n</figure>')
+        time_table = frame.format(fragment)
+    return {
+        "description": _description(records, study),
+        "failed": failure_text(records.outcomes),
+        "mixed": mixed_versions(records.jobs),
+        "failures": [
+            f"{trial.benchmark}, {trial.setting}, {trial.task}, "
+            f"{names.get(trial.method, trial.method)}, trial {trial.trial}: "
+            f"{trial.reason or 'no reason recorded'}"
+            for trial in records.failed.itertuples()
+        ],
+        "time_table": time_table,
+        "digests": digests,
+        "cites": [
             (Markup(html_name(names.get(entry["id"], entry["id"]))), entry["cites"])
             for entry in study.config.get("methods", [])
             if "cites" in entry
         ],
-        config=json.dumps(study.config, indent=2, ensure_ascii=False, default=str),
-    )
+        "config": json.dumps(study.config, indent=2, ensure_ascii=False, default=str),
+    }
 
 
 def build_time_table(outcomes: pd.DataFrame, names: Mapping[str, str]) -> Table:
-    """Build the table of time and memory by method, over all settings.
-
-    Parameters
-    ----------
-    outcomes : DataFrame
-        Of the fits.
-    names : mapping of str to str
-        Display names by method.
-    """
-    groups = outcomes.groupby("method", sort=False)
+    """Build the table of time and memory by method, over all settings."""
+    lines = []
+    for method, fits in outcomes.groupby("method", sort=False):
+        cells = (
+            Cell(names.get(method, method), name=True),
+            _cell(len(fits), "{}"),
+            _cell(int((fits["status"] != "ok").sum()), "{}"),
+            _cell(fits["seconds"].median(), "{:.2f}"),
+            _cell(fits["seconds"].sum(min_count=1), "{:.1f}"),
+            _cell(fits["peak_memory_mb"].max(), "{:.0f}"),
+        )
+        lines.append(Line(cells))
     return Table(
         name="time",
         title="Time and memory of the fits",
@@ -118,32 +77,9 @@ def build_time_table(outcomes: pd.DataFrame, names: Mapping[str, str]) -> Table:
             "All settings together. Start-up of the jobs not included; memory: the "
             "highest of any trial."
         ),
-        columns=(
-            "Method",
-            "Fits",
-            "Failed",
-            "Median s",
-            "Total s",
-            "Peak MB",
-        ),
-        lines=tuple(
-            _time_line(names.get(method, method), group) for method, group in groups
-        ),
+        columns=("Method", "Fits", "Failed", "Median s", "Total s", "Peak MB"),
+        lines=tuple(lines),
         headings=True,
-    )
-
-
-def _time_line(name: str, outcomes: pd.DataFrame) -> Line:
-    failed = int((outcomes["status"] != "ok").sum())
-    return Line(
-        (
-            Cell(name, name=True),
-            Cell(str(len(outcomes)), value=len(outcomes)),
-            Cell(str(failed), value=failed),
-            _cell(outcomes["seconds"].median(), "{:.2f}"),
-            _cell(outcomes["seconds"].sum(min_count=1), "{:.1f}"),
-            _cell(outcomes["peak_memory_mb"].max(), "{:.0f}"),
-        )
     )
 
 
@@ -163,14 +99,6 @@ def _description(records: FitRecords, study: RunDescription) -> Pairs:
         ("Hardware", _listed(records.common("platform"))),
     ]
     return [(name, str(value)) for name, value in pairs if value not in (None, "")]
-
-
-def _failure(trial: Any, names: Mapping[str, str]) -> str:
-    return (
-        f"{trial.benchmark}, {trial.setting}, {trial.task}, "
-        f"{names.get(trial.method, trial.method)}, trial {trial.trial}: "
-        f"{trial.reason or 'no reason recorded'}"
-    )
 
 
 def _start_up(logs: Sequence[str]) -> str | None:

@@ -27,47 +27,34 @@ _CAPTION = (
 def comparison_table(found: Comparison) -> Table:
     """Build the table of a comparison: a line a method, a column a source state."""
     states = list(dict.fromkeys(found.gains["state"]))
+    gains = {(gain.method, gain.state): gain for gain in found.gains.itertuples()}
+    verdicts = dict(found.verdicts[["method", "verdict"]].itertuples(index=False))
     whole = found.accuracies[found.accuracies["state"] == REAL]
+    most = whole.groupby("method", sort=False)["labels"].idxmax()
+    lines = []
+    for entry in whole.loc[most].itertuples():
+        word = verdicts.get(entry.method, "no source")
+        cells = (
+            Cell(entry.display_name, name=True),
+            Cell(in_points(entry.mean), value=entry.mean),
+            Cell(word, bold=word in (HELPS, HURTS)),
+            *(_gain(gains.get((entry.method, state))) for state in states),
+        )
+        lines.append(Line(cells))
+    over = [f"Over {STATE_TITLES.get(state, state)}" for state in states]
     return Table(
         name="comparison",
         title="Every method in every source state",
         caption=_CAPTION,
-        columns=(
-            "Method",
-            "Accuracy",
-            "Verdict",
-            *(f"Over {STATE_TITLES.get(state, state)}" for state in states),
-        ),
-        lines=tuple(
-            _line(found, str(method), group, states)
-            for method, group in whole.groupby("method", sort=False)
-        ),
+        columns=("Method", "Accuracy", "Verdict", *over),
+        lines=tuple(lines),
         data=found.gains,
     )
 
 
-def _line(found: Comparison, method: str, group: Any, states: list[str]) -> Line:
-    best = group.loc[group["labels"].idxmax()]
-    gains = found.gains[found.gains["method"] == method].set_index("state")
-    verdicts = found.verdicts.set_index("method")["verdict"]
-    word = str(verdicts.get(method, "no source"))
-    return Line(
-        (
-            Cell(best["display_name"], name=True),
-            Cell(in_points(best["mean"]), value=best["mean"]),
-            Cell(word, bold=word in (HELPS, HURTS)),
-            *(
-                _gain(gains.loc[state]) if state in gains.index else Cell(DASH)
-                for state in states
-            ),
-        )
-    )
-
-
-def _gain(gain: Any) -> Cell:
-    if math.isnan(gain["gain"]):
+def _gain(gain: Any | None) -> Cell:
+    if gain is None:
         return Cell(DASH)
     # An interval of too few repeats is none.
-    low = math.nan if gain["pair"] == TOO_FEW else gain["low"]
-    bold = gain["pair"] in (HELPS, HURTS)
-    return effect_cell(gain["gain"], low, gain["high"], bold=bold)
+    low = math.nan if gain.pair == TOO_FEW else gain.low
+    return effect_cell(gain.gain, low, gain.high, bold=gain.pair in (HELPS, HURTS))

@@ -13,7 +13,7 @@ from cdspp.analysis.splits import read_splits, split_of
 from cdspp.core.errors import DataError
 from cdspp.core.names import UNLABELLED_ROLE, UNTRAINED, within_domain
 from cdspp.core.wording import DASH
-from cdspp.report.tables.table import Cell, Line, Table
+from cdspp.report.tables.table import Cell, Table
 from cdspp.stages.artifacts import labels_by_id, read_csv, read_features
 from cdspp.study.plan import BenchmarkPlan
 
@@ -31,32 +31,15 @@ def count_contents(
     features: Sequence[PathLike],
     splits: Sequence[PathLike],
 ) -> pd.DataFrame:
-    """Count what a benchmark holds.
+    """Count what a benchmark holds: a row a role and domain, sources first.
 
-    Parameters
-    ----------
-    plan : BenchmarkPlan
-        The benchmark; `views` names the view of each role.
-    labels : sequence of path
-        Files of labels, ``.../<dataset>/<domain>.parquet``.
-    features : sequence of path
-        Files of features, ``.../<dataset>/<domain>.<view>.npz``.
-    splits : sequence of path
-        Files of splits, as for `read_splits`: all blocks of all domains that the tasks
-        use.
-
-    Returns
-    -------
-    DataFrame
-        A row a role and domain, sources first, in the order in which the tasks name
-        them: samples, classes and features of the domain, and over trials the fewest
-        and most labelled samples of a class, labelled samples, and unlabelled ones,
-        which are the test samples.
-
-    Raises
-    ------
-    DataError
-        The file of a domain is missing, or features and labels have other samples.
+    The order is that in which the tasks name domains. Files of labels are named
+    ``.../<dataset>/<domain>.parquet``, those of features
+    ``.../<dataset>/<domain>.<view>.npz``; of splits all blocks of all domains are
+    needed. Counted are samples, classes and features of the domain, and over trials the
+    fewest and most labelled samples of a class, labelled samples, and unlabelled ones,
+    which are the test samples. `DataError` says that the file of a domain is missing,
+    or that features and labels have other samples.
     """
     label_files = {path.stem: path for path in map(Path, labels)}
     feature_files = {path.stem: path for path in map(Path, features)}
@@ -65,52 +48,45 @@ def count_contents(
     for place, role in enumerate(_ROLES):
         view = plan.views[role]
         for domain in dict.fromkeys(task.split("_")[place] for task in plan.tasks):
-            names, described = (
-                _file(label_files, domain),
-                _file(feature_files, f"{domain}.{view}"),
-            )
-            found.append(
-                {
-                    "benchmark": plan.benchmark,
-                    "role": role,
-                    "dataset": names.parent.name,
-                    "domain": domain,
-                    **_domain(names, described, view),
-                    **_trials(split_of(blocks, role, domain), names),
-                }
-            )
+            names = _file(label_files, domain)
+            described = _file(feature_files, f"{domain}.{view}")
+            entry: dict[str, Any] = {"benchmark": plan.benchmark, "role": role}
+            entry |= {"dataset": names.parent.name, "domain": domain}
+            entry |= _domain(names, described, view)
+            found.append(entry | _trials(split_of(blocks, role, domain), names))
     return pd.DataFrame(found)
 
 
 def build_contents_table(contents: pd.DataFrame, plan: BenchmarkPlan) -> Table:
-    """Build the table ``contents_<benchmark>``: a line a domain and role.
-
-    Parameters
-    ----------
-    contents : DataFrame
-        What `count_contents` counted.
-    plan : BenchmarkPlan
-        The benchmark.
-    """
+    """Build the table ``contents_<benchmark>``: a line a domain and role."""
     paired = bool(contents["paired"].any())
-    return Table(
-        name=f"contents_{plan.benchmark}",
-        title=f"{plan.title}: what it holds",
-        caption=_caption(contents["trials"].max(), plan, paired),
-        columns=(
-            "Domain",
-            "Serves as",
-            "Data set",
-            "View",
-            "Samples",
-            *["Paired"] * paired,
-            "Classes",
-            "Features",
-            "Labelled per class",
-            "Labelled",
-            "Test",
-        ),
-        lines=tuple(_line(entry, paired) for entry in contents.itertuples()),
+    pairs = " Paired samples are in every domain, and none of these." * paired
+    exception = ""
+    if any(map(within_domain, plan.tasks)) and plan.overlap == "exclude":
+        exception = ", save those that the task has labelled in its source"
+    trials = contents["trials"].max()
+    columns = {
+        "Domain": lambda entry: Cell(entry.domain),
+        "Serves as": lambda entry: Cell(entry.role),
+        "Data set": lambda entry: Cell(entry.dataset),
+        "View": lambda entry: Cell(entry.view),
+        "Samples": lambda entry: _number(entry.samples),
+        **({"Paired": lambda entry: _number(entry.paired)} if paired else {}),
+        "Classes": lambda entry: _number(entry.classes),
+        "Features": lambda entry: _number(entry.features),
+        "Labelled per class": lambda entry: _range(entry, "labelled_per_class"),
+        "Labelled": lambda entry: _range(entry, "labelled"),
+        "Test": lambda entry: _range(entry, "unlabelled"),
+    }
+    return Table.of(
+        f"contents_{plan.benchmark}",
+        f"{plan.title}: what it holds",
+        "Counted from the files of features, labels and splits: labelled and test "
+        f"samples of a trial, a range where trials (of {trials}) or classes differ. "
+        f"Every unlabelled target sample is a test sample{exception}.{pairs}",
+        columns,
+        contents.itertuples(),
+        block=lambda entry: entry.role.capitalize(),
         data=contents,
         text_columns=4,
         headings=True,
@@ -118,18 +94,7 @@ def build_contents_table(contents: pd.DataFrame, plan: BenchmarkPlan) -> Table:
 
 
 def untrained_text(path: PathLike) -> str:
-    """Say which features of a benchmark come from networks that were never trained.
-
-    Parameters
-    ----------
-    path : path
-        Its ``contents_<benchmark>.csv``.
-
-    Returns
-    -------
-    str
-        A sentence; empty where there are none.
-    """
+    """Say which features of a ``contents_<benchmark>.csv`` untrained networks made."""
     contents = read_csv(path, dict.fromkeys(("role", "domain", "view"), "str"))
     random = contents["view"].str.split(", ").map(lambda told: _RANDOM_WEIGHTS in told)
     parts = []
@@ -137,25 +102,10 @@ def untrained_text(path: PathLike) -> str:
         ours = contents["role"] == role
         domains = contents["domain"][ours & random]
         some = f" ({', '.join(domains)})" if len(domains) < ours.sum() else ""
-        if len(domains):
-            parts.append(f"the {role}{some}")
-    if not parts:
-        return ""
+        parts += [f"the {role}{some}"] * bool(len(domains))
     whose = " and ".join(parts)
-    return f"Features of {whose} come from a network with {_RANDOM_WEIGHTS}."
-
-
-def _caption(trials: int, plan: BenchmarkPlan, paired: bool) -> str:
-    exception = ""
-    if any(map(within_domain, plan.tasks)) and plan.overlap == "exclude":
-        exception = ", save those that the task has labelled in its source"
-    return (
-        "Counted from the files of features, labels and splits: labelled and test "
-        f"samples of a trial, a range where trials (of {trials}) or classes differ. "
-        f"Every unlabelled target sample is a test sample{exception}."
-        + " Paired samples are in every domain, and none of these."
-        * paired
-    )
+    told = f"Features of {whose} come from a network with {_RANDOM_WEIGHTS}."
+    return told if parts else ""
 
 
 def _file(files: dict[str, Path], key: str) -> Path:
@@ -213,25 +163,12 @@ def _trials(split: pd.DataFrame, labels: Path) -> dict[str, int]:
     return counts
 
 
-def _line(entry: Any, paired: bool) -> Line:
-    pairs = [entry.paired] * paired
-    numbers = (entry.samples, *pairs, entry.classes, entry.features)
-    per_class = (entry.fewest_labelled_per_class, entry.most_labelled_per_class)
-    test = (entry.fewest_unlabelled, entry.most_unlabelled)
-    return Line(
-        (
-            Cell(entry.domain),
-            Cell(entry.role),
-            Cell(entry.dataset),
-            Cell(entry.view),
-            *(Cell(str(number), value=number) for number in numbers),
-            _range_cell(*per_class),
-            _range_cell(entry.fewest_labelled, entry.most_labelled),
-            Cell(DASH) if entry.role == "source" else _range_cell(*test),
-        ),
-        entry.role.capitalize(),
-    )
+def _number(number: int) -> Cell:
+    return Cell(str(number), value=number)
 
 
-def _range_cell(low: int, high: int) -> Cell:
-    return Cell(str(low) if low == high else f"{low} to {high}", value=high)
+def _range(entry: Any, name: str) -> Cell:
+    low, high = getattr(entry, f"fewest_{name}"), getattr(entry, f"most_{name}")
+    if name == "unlabelled" and entry.role == "source":
+        return Cell(DASH)
+    return Cell(f"{low} to {high}", value=high) if low < high else _number(high)

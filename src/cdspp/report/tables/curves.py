@@ -8,17 +8,12 @@ from itertools import groupby
 import numpy as np
 import pandas as pd
 
-from cdspp.analysis.curves import (
-    CurveScores,
-    parameter_title,
-    value_text,
-)
-from cdspp.analysis.summary import Floats, mean_sd, n_present
+from cdspp.analysis.curves import CurveScores, parameter_title, value_text
 from cdspp.core.wording import counted, task_title
 from cdspp.methods import method_class
-from cdspp.report.tables.grid import Column, column_cells, row_values
+from cdspp.report.tables.benchmark import HIDDEN, moments, score_cells, trial_note
 from cdspp.report.tables.table import Cell, Line, Table
-from cdspp.study.plan import BenchmarkPlan, Row
+from cdspp.study.plan import BenchmarkPlan
 
 __all__ = ["build_curve_tables"]
 
@@ -31,47 +26,50 @@ def build_curve_tables(
 
 
 def _table(curve: CurveScores, plan: BenchmarkPlan) -> Table:
-    tasks, accuracy = curve.with_average()
-    shown = slice(-1, None) if curve.in_states else slice(None)
-    lines = [
-        line
-        for place, task in list(enumerate(tasks))[shown]
-        for line in _lines(curve, task, accuracy[:, place])
-    ]
+    tasks, asked = curve.with_average()[0], curve.plan.trials_asked
+    scores = _scores(curve, plan.benchmark)
+    cells = score_cells(scores, ["task", "value"])
+    lines = []
+    for task in tasks[-1:] if curve.in_states else tasks:
+        title = task_title(task)
+        for row in curve.rows:
+            note = counted(row.trials_asked, "trial") * (row.trials_asked < asked)
+            name = Cell(row.display_name + row.marks, note=note, name=True)
+            numbers = [cells[row.key, task, value] for value in curve.values]
+            block = row.method_name if curve.in_states else title
+            lines.append(Line((name, Cell(title), *numbers), block))
     return Table(
         name=f"curve-{curve.plan.identifier}_{plan.benchmark}",
         title=f"{plan.title}: accuracy by {parameter_title(curve.parameter)}",
         caption=_caption(curve),
         columns=("Method", "Task", *map(value_text, curve.values)),
         lines=tuple(lines),
-        data=_data(curve, plan.benchmark),
+        data=scores.drop(columns=HIDDEN),
         text_columns=2,
         headings=True,
     )
 
 
-def _lines(curve: CurveScores, task: str, accuracy: Floats) -> list[Line]:
-    """Return a line a method; `accuracy` of one task is by row, value and trial."""
-    asked = curve.plan.trials_asked
-    columns = [
-        Column(value_text(value), "", task, asked, row_values(curve.rows, of_value))
-        for value, of_value in zip(curve.values, accuracy.swapaxes(0, 1), strict=True)
-    ]
-    cells = column_cells(columns, [row.key for row in curve.rows])
-    title = task_title(task)
-    return [
-        Line(
-            (_method(row, asked), Cell(title), *cells[row.key]),
-            row.method_name if curve.in_states else title,
-        )
-        for row in curve.rows
-    ]
-
-
-def _method(row: Row, asked: int) -> Cell:
-    fewer = row.trials_asked < asked
-    note = counted(row.trials_asked, "trial") if fewer else ""
-    return Cell(row.display_name + row.marks, note=note, name=True)
+def _scores(curve: CurveScores, benchmark: str) -> pd.DataFrame:
+    tasks, accuracy = curve.with_average()
+    return pd.DataFrame(
+        {
+            "benchmark": benchmark,
+            "curve": curve.plan.identifier,
+            "parameter": curve.parameter,
+            "task": tasks[task],
+            "row": curve.rows[row].key,
+            "display_name": curve.rows[row].display_name,
+            "value": curve.values[value],
+            **moments(accuracy[row, task, value]),
+            "of": curve.rows[row],
+            "asked": curve.plan.trials_asked,
+            "note": trial_note(
+                curve.rows[row], accuracy[row, task, value], tasks[task]
+            ),
+        }
+        for row, task, value in np.ndindex(accuracy.shape[:3])
+    )
 
 
 def _caption(curve: CurveScores) -> str:
@@ -110,24 +108,4 @@ def _dropped(curve: CurveScores) -> str:
     return (
         "Left out, as a class of the target would have no test sample: "
         f"{'; '.join(told)}{tail}."
-    )
-
-
-def _data(curve: CurveScores, benchmark: str) -> pd.DataFrame:
-    tasks, accuracy = curve.with_average()
-    places = list(np.ndindex(accuracy.shape[:3]))
-    moments = [mean_sd(accuracy[place]) for place in places]
-    return pd.DataFrame(
-        {
-            "benchmark": benchmark,
-            "curve": curve.plan.identifier,
-            "parameter": curve.parameter,
-            "task": [tasks[task] for _, task, _ in places],
-            "row": [curve.rows[row].key for row, *_ in places],
-            "display_name": [curve.rows[row].display_name for row, *_ in places],
-            "value": [curve.values[value] for *_, value in places],
-            "mean": [mean for mean, _ in moments],
-            "sd": [sd for _, sd in moments],
-            "trials": [n_present(accuracy[place]) for place in places],
-        }
     )

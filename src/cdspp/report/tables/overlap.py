@@ -7,15 +7,13 @@ labelled source samples, which a reader of its accuracy should know.
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 
 from cdspp.analysis.splits import Splits, split_of
 from cdspp.core.errors import DataError
 from cdspp.core.names import UNLABELLED_ROLE, within_domain
 from cdspp.core.wording import task_title
-from cdspp.report.tables.table import Cell, Line, Table
+from cdspp.report.tables.table import Cell, Table, points_cell
 from cdspp.study.plan import BenchmarkPlan
 
 __all__ = ["build_overlap_table", "count_overlap"]
@@ -28,42 +26,18 @@ _TREATMENT = {
 
 
 def count_overlap(splits: Splits, plan: BenchmarkPlan) -> pd.DataFrame:
-    """Count the test samples that are labelled in the source too.
+    """Count the test samples that are labelled in the source too: a row a task.
 
-    Parameters
-    ----------
-    splits : mapping
-        What `read_splits` returned. Samples of a source are all labelled; those of a
-        target are test samples where their role is unlabelled.
-    plan : BenchmarkPlan
-        The benchmark.
-
-    Returns
-    -------
-    DataFrame
-        A row a task: whether it is `within_domain`, `trials` counted, `test_samples`
-        of a trial and `shared_samples`, those that the source has labelled (means over
-        trials), and their `share` with its range over trials, as fractions.
-
-    Raises
-    ------
-    DataError
-        A domain of a task has no splits, its source and target have other trials, or a
-        trial has no test sample.
+    Samples of a source are all labelled; those of a target are test samples where their
+    role is unlabelled. The numbers of samples are means over trials, the shares
+    fractions. `DataError` says that a domain of a task has no splits, that its source
+    and target have other trials, or that a trial has no test sample.
     """
     return pd.DataFrame([_count(task, splits, plan.benchmark) for task in plan.tasks])
 
 
 def build_overlap_table(overlap: pd.DataFrame, plan: BenchmarkPlan) -> Table:
-    """Build the table ``overlap_<benchmark>``: one line a task that shares samples.
-
-    Parameters
-    ----------
-    overlap : DataFrame
-        What `count_overlap` counted.
-    plan : BenchmarkPlan
-        The benchmark.
-    """
+    """Build the table ``overlap_<benchmark>``: one line a task that shares samples."""
     shared = overlap[overlap["shared_samples"] > 0]
     caption = (
         "Test samples of a trial, those of them that are labelled source samples as "
@@ -72,12 +46,24 @@ def build_overlap_table(overlap: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     )
     if 0 < len(shared) < len(overlap):
         caption += " No other task shares a sample in any trial."
-    return Table(
-        name=f"overlap_{plan.benchmark}",
-        title=f"{plan.title}: test samples that the source has labelled",
-        caption=caption if len(shared) else _NONE_SHARED,
-        columns=("Task", "Test samples", "In the source", "Share", "Lowest", "Highest"),
-        lines=tuple(map(_line, shared.itertuples())),
+    columns = {
+        "Task": lambda entry: Cell(
+            task_title(entry.task), note="within one domain" * entry.within_domain
+        ),
+        "Test samples": lambda entry: Cell(
+            f"{entry.test_samples:.1f}".removesuffix(".0")
+        ),
+        "In the source": lambda entry: Cell(f"{entry.shared_samples:.1f}"),
+        "Share": lambda entry: points_cell(entry.share),
+        "Lowest": lambda entry: points_cell(entry.lowest_share),
+        "Highest": lambda entry: points_cell(entry.highest_share),
+    }
+    return Table.of(
+        f"overlap_{plan.benchmark}",
+        f"{plan.title}: test samples that the source has labelled",
+        caption if len(shared) else _NONE_SHARED,
+        columns,
+        shared.itertuples(),
         data=overlap,
         empty="",
     )
@@ -87,11 +73,12 @@ def _count(task: str, splits: Splits, benchmark: str) -> dict[str, object]:
     source, target = task.split("_")
     labelled = split_of(splits, "source", source)
     columns = split_of(splits, "target", target)
-    trials = sorted(set(columns["trial"]))
-    if trials != sorted(set(labelled["trial"])):
+    trials, others = (sorted(set(part["trial"])) for part in (columns, labelled))
+    if trials != others:
         raise DataError(
-            f"task {task}: the source has splits for trials {_listed(labelled)}, the "
-            f"target for trials {_listed(columns)}. Give the splits of equal blocks."
+            f"task {task}: the source has splits for trials "
+            f"{', '.join(map(str, others))}, the target for trials "
+            f"{', '.join(map(str, trials))}. Give the splits of equal blocks."
         )
     tested = columns[columns["role"] == UNLABELLED_ROLE]
     both = tested.merge(labelled[["trial", "id"]].drop_duplicates(), on=["trial", "id"])
@@ -116,22 +103,3 @@ def _count(task: str, splits: Splits, benchmark: str) -> dict[str, object]:
         "lowest_share": float(shares.min()),
         "highest_share": float(shares.max()),
     }
-
-
-def _listed(split: pd.DataFrame) -> str:
-    return ", ".join(map(str, sorted(set(split["trial"]))))
-
-
-def _line(overlap: Any) -> Line:
-    shares = (overlap.share, overlap.lowest_share, overlap.highest_share)
-    return Line(
-        (
-            Cell(
-                task_title(overlap.task),
-                note="within one domain" if overlap.within_domain else "",
-            ),
-            Cell(f"{overlap.test_samples:.1f}".removesuffix(".0")),
-            Cell(f"{overlap.shared_samples:.1f}"),
-            *(Cell(f"{100 * value:.1f}", value=value) for value in shares),
-        )
-    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,8 +10,8 @@ import pandas as pd
 from cdspp.analysis.selection import without_grid
 from cdspp.analysis.verdicts import HELPS, HURTS
 from cdspp.core.names import REAL
-from cdspp.core.wording import DASH, STATE_TITLES, in_points
-from cdspp.report.tables.table import Cell, Line, Table
+from cdspp.core.wording import DASH, STATE_TITLES
+from cdspp.report.tables.table import Cell, Table, points_cell
 from cdspp.stages.selection import FOLDS
 from cdspp.study.plan import BenchmarkPlan
 
@@ -28,28 +27,28 @@ _CAPTION = (
 
 
 def build_selection_table(found: pd.DataFrame, plans: Sequence[BenchmarkPlan]) -> Table:
-    """Build the table ``selection``: methods that select, by source state.
-
-    Parameters
-    ----------
-    found : DataFrame
-        What `cdspp.analysis.selection.compare_selections` returned, of all benchmarks.
-    plans : sequence of BenchmarkPlan
-        The benchmarks.
-    """
+    """Build the table ``selection``, of what `compare_selections` found."""
     kept = dict.fromkeys(name for plan in plans for name in without_grid(plan))
     others = f" With their defaults alone: {', '.join(kept)}." if kept else ""
-    return Table(
-        name="selection",
-        title="Hyper-parameters: default, selected, best in hindsight",
-        caption=_CAPTION + others,
-        columns=(
-            *("Method", "Source", "Default", "Selected", "Best in hindsight"),
-            *("Values selected", "Verdict by default", "Verdict as selected"),
+    columns = {
+        "Method": lambda entry: Cell(entry.display_name, name=True),
+        "Source": lambda entry: Cell({REAL: "real", **STATE_TITLES}[entry.state]),
+        "Default": lambda entry: points_cell(entry.default),
+        "Selected": lambda entry: points_cell(entry.selected),
+        "Best in hindsight": lambda entry: points_cell(
+            entry.hindsight, f"at {entry.hindsight_value}" * bool(entry.hindsight_value)
         ),
-        lines=tuple(
-            Line(tuple(_cells(entry)), str(entry.title)) for entry in found.itertuples()
-        ),
+        "Values selected": lambda entry: Cell(entry.chosen or DASH),
+        "Verdict by default": lambda entry: _verdict(entry, entry.verdict),
+        "Verdict as selected": lambda entry: _verdict(entry, entry.selected_verdict),
+    }
+    return Table.of(
+        "selection",
+        "Hyper-parameters: default, selected, best in hindsight",
+        _CAPTION + others,
+        columns,
+        found.itertuples(),
+        block=lambda entry: str(entry.title),
         data=found,
         text_columns=2,
         headings=True,
@@ -57,21 +56,6 @@ def build_selection_table(found: pd.DataFrame, plans: Sequence[BenchmarkPlan]) -
     )
 
 
-def _cells(entry: Any) -> list[Cell]:
-    real = entry.state == REAL
-    words = (entry.verdict, entry.selected_verdict) if real else ("", "")
-    return [
-        Cell(entry.display_name, name=True),
-        Cell("real" if real else STATE_TITLES[entry.state]),
-        _accuracy(entry.default),
-        _accuracy(entry.selected),
-        _accuracy(entry.hindsight, entry.hindsight_value),
-        Cell(entry.chosen or DASH),
-        *(Cell(word or DASH, bold=word in (HELPS, HURTS)) for word in words),
-    ]
-
-
-def _accuracy(value: float, note: str = "") -> Cell:
-    if math.isnan(value):
-        return Cell(DASH)
-    return Cell(in_points(value), note=f"at {note}" if note else "", value=value)
+def _verdict(entry: Any, word: str) -> Cell:
+    word = word if entry.state == REAL else ""
+    return Cell(word or DASH, bold=word in (HELPS, HURTS))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
+from cdspp.analysis import verdicts
 from cdspp.analysis.answers import gain_without_source, tally, verdict_of
 from cdspp.analysis.paired import interval_note
 from cdspp.analysis.source_help import (
@@ -19,27 +20,12 @@ from cdspp.analysis.source_help import (
     on_average,
     rivals_of,
 )
-from cdspp.analysis.verdicts import (
-    COLLAPSED,
-    DEPENDS,
-    HELPS,
-    HURTS,
-    STATEMENTS,
-    TOO_FEW,
-    UNDECIDED,
-)
-from cdspp.core.wording import (
-    DASH,
-    STATE_TITLES,
-    counted,
-    in_points,
-    task_title,
-)
-from cdspp.report.tables.table import Cell, Line, Table, effect_cell
+from cdspp.core.wording import DASH, STATE_TITLES, counted, in_points, task_title
+from cdspp.report.tables.table import Cell, Line, Table, effect_cell, points_cell
 
 __all__ = ["build_matrix_table", "build_task_table"]
 
-_BOLD = {HELPS, HURTS}
+_BOLD = {verdicts.HELPS, verdicts.HURTS}
 _GAIN = (
     "Accuracy with the real source minus that of the other, on equal splits, in "
     "points: mean over trials, with a 95 % t interval for other labelled samples and "
@@ -52,14 +38,8 @@ def build_matrix_table(
 ) -> Table:
     """Build the table ``source-help``: methods by source states, a block a benchmark.
 
-    Parameters
-    ----------
-    groups : sequence of DataFrame
-        What `compare_with_rivals` returned for each benchmark.
-    margin : float
-        Points within which a gain counts as equal.
-    corrected : bool, default=True
-        Whether words are corrected for the number of methods.
+    `margin` are the points within which a gain counts as equal; words are `corrected`
+    for the number of methods.
     """
     rivals = rivals_of(groups)
     matrices = [matrix(group, corrected=corrected) for group in groups]
@@ -70,12 +50,8 @@ def build_matrix_table(
         caption=_matrix_caption(rivals, margin, corrected)
         + interval_note(averages["trials"]),
         columns=(
-            "Method",
-            "Accuracy",
-            *(f"Over {name}" for name in rivals.values()),
-            "Without",
-            "Verdict",
-            "Tasks",
+            *("Method", "Accuracy", *(f"Over {name}" for name in rivals.values())),
+            *("Without", "Verdict", "Tasks"),
         ),
         lines=tuple(
             _method_line(average, group[group["row"] == row], rivals)
@@ -105,15 +81,15 @@ def _matrix_caption(rivals: Mapping[str, str], margin: float, corrected: bool) -
 def build_task_table(comparisons: pd.DataFrame, benchmark: str, title: str) -> Table:
     """Build the table ``source-help_<benchmark>``: the reference, task by task.
 
-    Parameters
-    ----------
-    comparisons : DataFrame
-        What `compare_with_rivals` returned; all of it is in the CSV.
-    benchmark, title : str
-        Of the benchmark.
+    All of `comparisons`, what `compare_with_rivals` returned, is in the CSV.
     """
     ours = of_reference(comparisons)
     rivals = rivals_of([ours])
+    lines = []
+    for task, found in by_task(ours).items():
+        cells = (Cell(task_title(task)), *_numbers(found, rivals), _verdict(found))
+        lines.append(Line(cells))
+    over = [f"Over {name}" for name in rivals.values()]
     return Table(
         name=f"source-help_{benchmark}",
         title=f"{title}: did the source help?",
@@ -123,23 +99,8 @@ def build_task_table(comparisons: pd.DataFrame, benchmark: str, title: str) -> T
             "against no source (hurts), after Holm's correction over tasks."
             + interval_note(ours["trials"])
         ),
-        columns=(
-            "Task",
-            "Accuracy",
-            *(f"Over {name}" for name in rivals.values()),
-            "Verdict",
-        ),
-        lines=tuple(
-            Line(
-                (
-                    Cell(task_title(task)),
-                    _accuracy(found),
-                    *_gains(found, rivals),
-                    _verdict(found),
-                )
-            )
-            for task, found in by_task(ours).items()
-        ),
+        columns=("Task", "Accuracy", *over, "Verdict"),
+        lines=tuple(lines),
         data=comparisons,
     )
 
@@ -149,30 +110,25 @@ def _method_line(
 ) -> Line:
     """Return the line of a method; `found` are its comparisons on all tasks."""
     counts, alone = tally(found), verdict_of(on_average(found))
-    words = (*STATEMENTS, TOO_FEW, COLLAPSED)
+    words = (*verdicts.STATEMENTS, verdicts.TOO_FEW, verdicts.COLLAPSED)
     told = ", ".join(f"{counts[word]} {word}" for word in words if counts[word])
+    # What the method gains over the baseline without any source.
+    gain, whole = gain_without_source(average) or (math.nan, math.nan)
     n_tasks, title = counts.total(), found["title"].iloc[0]
-    return Line(
-        (
-            Cell(found["display_name"].iloc[0], name=True),
-            _accuracy(average),
-            *_gains(average, rivals),
-            _without(average),
-            _verdict(average, alone),
-            Cell(told or DASH, note=f"of {n_tasks}" if told and n_tasks > 1 else ""),
-        ),
-        title,
+    cells = (
+        Cell(found["display_name"].iloc[0], name=True),
+        *_numbers(average, rivals),
+        points_cell(gain, f"of {in_points(whole, sign=True)}", sign=True),
+        _verdict(average, alone),
+        Cell(told or DASH, note=f"of {n_tasks}" if told and n_tasks > 1 else ""),
     )
+    return Line(cells, title)
 
 
-def _accuracy(found: pd.DataFrame) -> Cell:
-    value = found["accuracy"].iloc[0]
-    return Cell(DASH) if math.isnan(value) else Cell(in_points(value), value=value)
-
-
-def _gains(found: pd.DataFrame, rivals: Mapping[str, str]) -> list[Cell]:
+def _numbers(found: pd.DataFrame, rivals: Mapping[str, str]) -> Iterator[Cell]:
+    yield points_cell(found["accuracy"].iloc[0])
     known = {comparison.rival: comparison for comparison in found.itertuples()}
-    return [_gain(known.get(rival)) for rival in rivals]
+    yield from (_gain(known.get(rival)) for rival in rivals)
 
 
 def _gain(comparison: Any | None) -> Cell:
@@ -182,11 +138,11 @@ def _gain(comparison: Any | None) -> Cell:
     cell = effect_cell(comparison.gain, *ends, bold=comparison.pair in _BOLD)
     notes = [cell.note] if cell.note else []
     if not math.isnan(comparison.domain_low):
-        low, high = (comparison.domain_low, comparison.domain_high)
-        notes.append(f"domains {in_points(low)} to {in_points(high)}")
-    if comparison.pair == COLLAPSED:
+        low, high = in_points(comparison.domain_low), in_points(comparison.domain_high)
+        notes.append(f"domains {low} to {high}")
+    if comparison.pair == verdicts.COLLAPSED:
         notes.append("collapsed or diverged")
-    elif comparison.pair == TOO_FEW:
+    elif comparison.pair == verdicts.TOO_FEW:
         notes.append(counted(comparison.trials, "trial"))
     if comparison.one_decides:
         least = in_points(comparison.least, sign=True)
@@ -194,32 +150,19 @@ def _gain(comparison: Any | None) -> Cell:
     return replace(cell, note=", ".join(notes))
 
 
-def _without(average: pd.DataFrame) -> Cell:
-    """Return what the method gains over the baseline without any source."""
-    value, whole = gain_without_source(average) or (math.nan, math.nan)
-    if math.isnan(value):
-        return Cell(DASH)
-    of = in_points(whole, sign=True)
-    return Cell(in_points(value, sign=True), note=f"of {of}", value=value)
-
-
 def _verdict(found: pd.DataFrame, alone: str = "") -> Cell:
     """Return the verdict; where it is another one `alone`, uncorrected, that too."""
     word, first = verdict_of(found), found.iloc[0]
-    if word == HELPS:
-        note = f"p {first['p_helps']:.2g}"
-    elif word == HURTS:
-        note = f"p {first['p_hurts']:.2g}"
-    elif word == DEPENDS:
+    note, p_values = "", {verdicts.HELPS: first["p_helps"]}
+    p_values[verdicts.HURTS] = first["p_hurts"]
+    if alone not in ("", word):
+        note = f"alone {alone}, p {p_values.get(alone, first['p_hurts']):.2g}"
+    elif word in p_values:
+        note = f"p {p_values[word]:.2g}"
+    elif word == verdicts.DEPENDS:
         words = first["accuracy_verdict"], first["balanced_verdict"]
         note = "by accuracy {}, by balanced accuracy {}".format(*words)
-    elif word == UNDECIDED:
+    elif word == verdicts.UNDECIDED:
         detectable = in_points(first["detectable"], sign=True)
         note = f"helps from {detectable} on in 4 of 5 such studies"
-    else:
-        note = ""
-    if alone not in ("", word):
-        note = (
-            f"alone {alone}, p {first['p_helps' if alone == HELPS else 'p_hurts']:.2g}"
-        )
     return Cell(word, bold=word in _BOLD, note=note)

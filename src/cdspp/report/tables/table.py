@@ -6,10 +6,11 @@ import itertools
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -21,10 +22,9 @@ __all__ = [
     "Cell",
     "Line",
     "Table",
+    "effect_cell",
     "html_name",
-    "latex_escape",
-    "latex_name",
-    "markdown_escape",
+    "points_cell",
     "to_csv",
     "to_fragment",
     "to_html",
@@ -130,6 +130,25 @@ class Table:
     prose: tuple[int, ...] = ()
     empty: str = "Nothing to show yet."
 
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        title: str,
+        caption: str,
+        columns: Mapping[str, Callable[[Any], Cell]],
+        entries: Iterable[Any],
+        *,
+        block: Callable[[Any], str] = lambda entry: "",
+        **look: Any,
+    ) -> Table:
+        """Make a line of each entry; columns are headings and what makes the cells."""
+        lines = (
+            Line(tuple(cell(entry) for cell in columns.values()), block(entry))
+            for entry in entries
+        )
+        return cls(name, title, caption, tuple(columns), tuple(lines), **look)
+
     @property
     def heading(self) -> str:
         """The title as a sentence."""
@@ -141,14 +160,19 @@ class Table:
         return f"{self.heading} {self.caption}"
 
 
+def points_cell(
+    value: float, note: str = "", *, bold: bool = False, sign: bool = False
+) -> Cell:
+    """Show a fraction in points; a dash where unknown."""
+    if math.isnan(value):
+        return Cell(DASH)
+    return Cell(in_points(value, sign=sign), bold=bold, note=note, value=value)
+
+
 def effect_cell(effect: float, low: float, high: float, *, bold: bool = False) -> Cell:
     """Show a difference in points, its interval as a note; a dash where unknown."""
-    return Cell(
-        DASH if math.isnan(effect) else in_points(effect, sign=True),
-        bold=bold,
-        note="" if math.isnan(low) else f"{in_points(low)} to {in_points(high)}",
-        value=effect,
-    )
+    note = "" if math.isnan(low) else f"{in_points(low)} to {in_points(high)}"
+    return points_cell(effect, note, bold=bold, sign=True)
 
 
 def to_csv(table: Table) -> str:
@@ -163,56 +187,76 @@ def to_markdown(table: Table) -> str:
     """Write a Markdown table under its title and caption, headings in bold."""
 
     def cell(value: Cell) -> str:
-        text = markdown_escape(value.text)
+        text = _markdown_escape(value.text)
         text = f"**{text}**" if value.bold else text
-        return f"{text} [{markdown_escape(value.note)}]" if value.note else text
+        return f"{text} [{_markdown_escape(value.note)}]" if value.note else text
 
-    head = [markdown_escape(column) for column in table.columns]
+    head = [_markdown_escape(column) for column in table.columns]
     rule = ["---"] * table.text_columns
     rule += ["---:"] * (len(head) - table.text_columns)
     body: list[list[str]] = []
-    for block, lines in _blocks(table):
-        if table.headings and block:
-            body.append([f"**{markdown_escape(block)}**", *[""] * (len(head) - 1)])
+    for heading, lines in _blocks(table):
+        if heading:
+            body.append([f"**{_markdown_escape(heading)}**", *[""] * (len(head) - 1)])
         body += [[cell(value) for value in line.cells] for line in lines]
     grid = ["| " + " | ".join(parts) + " |" for parts in (head, rule, *body)]
-    return "\n".join([markdown_escape(table.legend), "", *grid, ""])
+    return "\n".join([_markdown_escape(table.legend), "", *grid, ""])
+
+
+def _markdown_escape(text: str) -> str:
+    return _OPENING.sub(r"\1\\\2", _MARKDOWN.sub(r"\\\1", visible(text)))
 
 
 def to_latex(table: Table) -> str:
     """Write a ``booktabs`` table, a thin rule between blocks, headings in italics."""
 
     def cell(value: Cell) -> str:
-        text = latex_name(value.text) if value.name else latex_escape(value.text)
+        text = _latex_name(value.text) if value.name else _latex_escape(value.text)
         text = rf"\textbf{{{text}}}" if value.bold else text
         if value.note:
-            text += rf" {{\scriptsize {latex_escape(value.note)}}}"
+            text += rf" {{\scriptsize {_latex_escape(value.note)}}}"
         return text
 
+    def block(heading: str, lines: list[Line]) -> str:
+        span = rf"\multicolumn{{{len(table.columns)}}}{{l}}"
+        head = [rf"{span}{{\emph{{{_latex_escape(heading)}}}}} \\"] if heading else []
+        return "\n".join([*head, *(_latex_row(map(cell, r.cells)) for r in lines)])
+
+    prose, text = rf"p{{{_PROSE_WIDTH}\linewidth}}", table.text_columns
+    places = range(len(table.columns))
+    align = [prose if i in table.prose else "l" if i < text else "r" for i in places]
     lines = [
         r"% needs \usepackage{booktabs}",
         r"\begin{table}",
         r"\centering",
-        rf"\caption{{{latex_escape(table.legend)}}}",
+        rf"\caption{{{_latex_escape(table.legend)}}}",
         rf"\label{{tab:{table.name.replace('_', '-')}}}",
-        rf"\begin{{tabular}}{{{_latex_align(table)}}}",
+        rf"\begin{{tabular}}{{{''.join(align)}}}",
         r"\toprule",
-        _latex_row(map(latex_escape, table.columns)),
+        _latex_row(map(_latex_escape, table.columns)),
         r"\midrule",
-        "\n\\midrule\n".join(
-            "\n".join(
-                [
-                    *_latex_heading(table, block),
-                    *(_latex_row(map(cell, r.cells)) for r in lines),
-                ]
-            )
-            for block, lines in _blocks(table)
-        ),
+        "\n\\midrule\n".join(block(*found) for found in _blocks(table)),
         r"\bottomrule",
         r"\end{tabular}",
         r"\end{table}",
     ]
     return "\n".join([*lines, ""])
+
+
+def _latex_escape(text: str) -> str:
+    return "".join(_LATEX.get(character, character) for character in visible(text))
+
+
+def _latex_name(name: str) -> str:
+    base, subscript, rest = split_name(name)
+    tail = rf"\textsubscript{{{_latex_escape(subscript)}}}" if subscript else ""
+    return _latex_escape(base) + tail + _latex_escape(rest)
+
+
+def _latex_row(cells: Iterable[str]) -> str:
+    r"""Write a line; it must not look like an option of a rule or ``\\`` before."""
+    row = " & ".join(cells)
+    return ("{}" if row.startswith(("[", "*")) else "") + row + r" \\"
 
 
 def to_html(table: Table) -> str:
@@ -222,104 +266,22 @@ def to_html(table: Table) -> str:
         for place, column in enumerate(table.columns)
     )
     parts = [f"<thead><tr>{head}</tr></thead>"]
-    for block, lines in _blocks(table):
+    for heading, lines in _blocks(table):
         parts.append("<tbody>")
-        if table.headings and block:
-            span = len(table.columns)
-            parts.append(
-                f'<tr class="block"><th scope="rowgroup" colspan="{span}">'
-                f"{escape(block)}</th></tr>"
-            )
+        if heading:
+            span = f'<th scope="rowgroup" colspan="{len(table.columns)}">'
+            parts.append(f'<tr class="block">{span}{escape(heading)}</th></tr>')
         parts += [_html_line(table, line) for line in lines]
         parts.append("</tbody>")
     kind = ' class="sortable"' if _sortable(table) else ""
     return f"<table{kind}>" + "\n".join(parts) + "</table>"
 
 
-def to_fragment(table: Table) -> str:
-    """Write what the report shows of a table: heading, caption, HTML table."""
-    body = f'<p class="empty">{escape(table.empty)}</p>' if table.empty else ""
-    if table.lines:
-        body = f'<div class="scroll" tabindex="0">{to_html(table)}</div>'
-    return (
-        f"<figcaption><strong>{escape(table.heading)}</strong> "
-        f"{escape(table.caption)}</figcaption>\n{body}\n"
-    )
-
-
-def markdown_escape(text: str) -> str:
-    r"""Write any text so that Markdown shows it, in a table as elsewhere.
-
-    Examples
-    --------
-    >>> print(markdown_escape("<b> a|b *"))
-    \<b\> a\|b \*
-    """
-    return _OPENING.sub(r"\1\\\2", _MARKDOWN.sub(r"\\\1", visible(text)))
-
-
-def latex_escape(text: str) -> str:
-    r"""Write any text so that LaTeX prints it.
-
-    Examples
-    --------
-    >>> print(latex_escape("50 % of a_b"))
-    50 \% of a\_b
-    """
-    return "".join(_LATEX.get(character, character) for character in visible(text))
-
-
-def latex_name(name: str) -> str:
-    r"""Write a method's name, a subscript behind its first underscore.
-
-    Examples
-    --------
-    >>> print(latex_name("SVM_t*"))
-    SVM\textsubscript{t}*
-    """
-    base, subscript, rest = split_name(name)
-    tail = rf"\textsubscript{{{latex_escape(subscript)}}}" if subscript else ""
-    return latex_escape(base) + tail + latex_escape(rest)
-
-
 def html_name(name: str) -> str:
-    """Write a method's name as HTML, a subscript behind its first underscore.
-
-    Examples
-    --------
-    >>> html_name("CDSPP_sup*")
-    'CDSPP<sub>sup</sub>*'
-    """
+    """Write a method's name as HTML, a subscript behind its first underscore."""
     base, subscript, rest = split_name(name)
     tail = f"<sub>{escape(subscript)}</sub>" if subscript else ""
     return escape(base) + tail + escape(rest)
-
-
-def _latex_align(table: Table) -> str:
-    return "".join(
-        rf"p{{{_PROSE_WIDTH}\linewidth}}"
-        if place in table.prose
-        else ("l" if place < table.text_columns else "r")
-        for place in range(len(table.columns))
-    )
-
-
-def _latex_heading(table: Table, block: str) -> list[str]:
-    if not (table.headings and block):
-        return []
-    text = rf"\emph{{{latex_escape(block)}}}"
-    return [rf"\multicolumn{{{len(table.columns)}}}{{l}}{{{text}}} \\"]
-
-
-def _latex_row(cells: Iterable[str]) -> str:
-    r"""Write a line; it must not look like an option of a rule or ``\\`` before."""
-    row = " & ".join(cells)
-    return ("{}" if row.startswith(("[", "*")) else "") + row + r" \\"
-
-
-def _blocks(table: Table) -> list[tuple[str, list[Line]]]:
-    groups = itertools.groupby(table.lines, key=lambda line: line.block)
-    return [(block, list(lines)) for block, lines in groups]
 
 
 def _html_line(table: Table, line: Line) -> str:
@@ -338,6 +300,12 @@ def _html_line(table: Table, line: Line) -> str:
     return f"<tr>{''.join(parts)}</tr>"
 
 
+def _text_class(table: Table, place: int) -> str:
+    if place in table.prose:
+        return ' class="text prose"'
+    return ' class="text"' if place < table.text_columns else ""
+
+
 def _sortable(table: Table) -> bool:
     """Whether cells have values, and every line says by itself what it is about."""
     cells = (cell for line in table.lines for cell in line.cells)
@@ -345,10 +313,21 @@ def _sortable(table: Table) -> bool:
     return named and any(not math.isnan(cell.value) for cell in cells)
 
 
-def _text_class(table: Table, place: int) -> str:
-    if place in table.prose:
-        return ' class="text prose"'
-    return ' class="text"' if place < table.text_columns else ""
+def to_fragment(table: Table) -> str:
+    """Write what the report shows of a table: heading, caption, HTML table."""
+    body = f'<p class="empty">{escape(table.empty)}</p>' if table.empty else ""
+    if table.lines:
+        body = f'<div class="scroll" tabindex="0">{to_html(table)}</div>'
+    return (
+        f"<figcaption><strong>{escape(table.heading)}</strong> "
+        f"{escape(table.caption)}</figcaption>\n{body}\n"
+    )
+
+
+def _blocks(table: Table) -> Iterator[tuple[str, list[Line]]]:
+    """Yield the lines of each block, and its name where that is shown."""
+    for block, lines in itertools.groupby(table.lines, key=lambda line: line.block):
+        yield block if table.headings else "", list(lines)
 
 
 _FORMS: Mapping[str, Callable[[Table], str]] = {

@@ -27,67 +27,42 @@ _PRINTED = (
 
 
 def build_times_table(times: pd.DataFrame) -> Table:
-    """Build the table ``times``: methods by benchmarks, printed seconds beside ours.
-
-    Parameters
-    ----------
-    times : DataFrame
-        As `measure_times` returns them.
-    """
+    """Build the table ``times``: methods by benchmarks, printed seconds beside ours."""
     columns: dict[str, dict[str, Cell]] = {}
     for _, group in times.groupby("benchmark", sort=False):
         title = group["title"].iloc[0]
-        columns[f"{title}, s"] = _own_cells(group)
+        whole = group[~group["shortened"].astype(bool)]
+        least = whole.groupby("supervised")["seconds"].min().to_dict()
+        own = columns[f"{title}, s"] = {}
+        for time in group.itertuples():
+            bold = not time.shortened and time.seconds == least[time.supervised]
+            own[time.row] = _cell(time.seconds, time.ratio, *_caveats(time), bold=bold)
         if group["paper_seconds"].notna().any():
             columns[f"{title}, paper, s"] = {
                 time.row: _cell(time.paper_seconds, time.paper_ratio)
                 for time in group.itertuples()
             }
     printed = bool(times["paper_seconds"].notna().any())
+    # The methods of all benchmarks, the supervised ones first.
+    rows = times.drop_duplicates("row").copy()
+    rows["shortened"] = rows["row"].isin(times[times["shortened"].astype(bool)]["row"])
+    rows = rows.sort_values("supervised", ascending=False, kind="stable")
+    lines = []
+    for time in rows.itertuples():
+        signs = marks(supervised=time.supervised, shortened=time.shortened)
+        name = Cell(time.display_name + signs, name=True)
+        cells = [found.get(time.row, Cell(DASH)) for found in columns.values()]
+        block = "Supervised" if time.supervised else "Semi-supervised"
+        lines.append(Line((name, *cells), block))
     return Table(
         name="times",
         title="Computation time",
         caption=_CAPTION + (_PRINTED if printed else ""),
         columns=("Method", *columns),
-        lines=tuple(
-            Line(
-                (
-                    Cell(time.display_name + _marks(time), name=True),
-                    *(cells.get(time.row, Cell(DASH)) for cells in columns.values()),
-                ),
-                "Supervised" if time.supervised else "Semi-supervised",
-            )
-            for time in _rows(times).itertuples()
-        ),
+        lines=tuple(lines),
         data=times.drop(columns="supervised"),
         headings=True,
     )
-
-
-def _rows(times: pd.DataFrame) -> pd.DataFrame:
-    """Return the methods of all benchmarks, the supervised ones first."""
-    rows = times.drop_duplicates("row").copy()
-    short = set(times[times["shortened"].astype(bool)]["row"])
-    rows["shortened"] = rows["row"].isin(short)
-    return rows.sort_values("supervised", ascending=False, kind="stable")
-
-
-def _marks(time: Any) -> str:
-    return marks(supervised=time.supervised, shortened=time.shortened)
-
-
-def _own_cells(group: pd.DataFrame) -> dict[str, Cell]:
-    whole = group[~group["shortened"].astype(bool)]
-    least = whole.groupby("supervised")["seconds"].min().to_dict()
-    return {
-        time.row: _cell(
-            time.seconds,
-            time.ratio,
-            *_caveats(time),
-            bold=not time.shortened and time.seconds == least[time.supervised],
-        )
-        for time in group.itertuples()
-    }
 
 
 def _caveats(time: Any) -> list[str]:
@@ -97,9 +72,7 @@ def _caveats(time: Any) -> list[str]:
         found.append(f"{time.tasks} of {time.n_tasks} tasks")
     if 0 < time.trials < TIMED_TRIALS:
         found.append(counted(time.trials, "trial"))
-    if time.failed:
-        found.append(f"{time.failed} failed")
-    return found
+    return [*found, f"{time.failed} failed"] if time.failed else found
 
 
 def _cell(seconds: float, ratio: float, *caveats: str, bold: bool = False) -> Cell:
