@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from support.kept_files import keep_shipped_files
 
 if TYPE_CHECKING:
     from support.loopback import Server
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 # Test processes share the cores; workers and their children inherit this.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+keep_shipped_files()
 
 
 # What takes longest, in this order, so that no worker waits for the other at the end.

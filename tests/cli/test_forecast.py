@@ -12,8 +12,8 @@ import pytest
 from support.toy_problem import toy_problem
 
 from cdspp.__main__ import main
-from cdspp.cli import forecast
-from cdspp.cli.forecast import expected_cost, refuse_memory
+from cdspp.cli import rows as own_rows
+from cdspp.cli.rows import expected_cost, refuse_memory
 from cdspp.core.errors import DataError
 from cdspp.datasets.table_rows import DomainRows
 from cdspp.methods import method_class
@@ -39,22 +39,22 @@ def test_the_cost_is_that_of_the_model_at_the_size_of_the_rows() -> None:
 def test_a_fit_that_needs_more_memory_than_is_free_is_refused_with_both_numbers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(forecast, "available_megabytes", lambda: 2048.0)
+    monkeypatch.setattr(own_rows, "available_megabytes", lambda: 2048.0)
     refuse_memory("shfa", Cost(1.0, 2048.0), "wait")
     with pytest.raises(DataError) as caught:
         refuse_memory("shfa", Cost(1.0, 19046.0), "wait")
     message = "shfa would need about 18.6 GB of memory for so many rows, and 2.0 GB are"
     assert str(caught.value).startswith(message)
     assert str(caught.value).endswith("choose another method, or wait.")
-    monkeypatch.setattr(forecast, "available_megabytes", lambda: None)
+    monkeypatch.setattr(own_rows, "available_megabytes", lambda: None)
     refuse_memory("shfa", Cost(1.0, 1e9), "wait")
 
 
 def test_long_work_is_announced_and_gives_signs_of_life(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(forecast, "LONG_SECONDS", 0.05)
-    with caplog.at_level(logging.INFO), forecast.told_while("cdls", 7200.0):
+    monkeypatch.setattr(own_rows, "LONG_SECONDS", 0.05)
+    with caplog.at_level(logging.INFO), own_rows.told_while("cdls", 7200.0):
         time.sleep(0.3)
     first, *others = [record.getMessage() for record in caplog.records]
     assert first == "cdls: about 2.0 h on one core"
@@ -63,7 +63,7 @@ def test_long_work_is_announced_and_gives_signs_of_life(
 
 
 def test_short_work_is_done_in_silence(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO), forecast.told_while("cdspp", 0.1):
+    with caplog.at_level(logging.INFO), own_rows.told_while("cdspp", 0.1):
         pass
     assert not caplog.records
 
@@ -74,7 +74,7 @@ def test_the_commands_refuse_beforehand_and_fit_anyway(
     problem = toy_problem(spread=0.3)
     np.savez(tmp_path / "s.npz", X=problem.source.X, y=problem.source.y)
     np.savez(tmp_path / "t.npz", X=problem.X, y=problem.y)
-    monkeypatch.setattr(forecast, "available_megabytes", lambda: 100.0)
+    monkeypatch.setattr(own_rows, "available_megabytes", lambda: 100.0)
     both = ["--source", str(tmp_path / "s.npz"), "--target", str(tmp_path / "t.npz")]
     output = ["--output", str(tmp_path / "p.csv")]
     assert main(["fit", *both, *output]) == 2

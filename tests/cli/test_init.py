@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 import yaml
 
-from cdspp.cli.found_data import FoundData, look_at_tables
-from cdspp.cli.init import study_text
+from cdspp.cli.init import FoundData, look_at_tables, study_text
 from cdspp.cli.main import main
 from cdspp.core.errors import DataError
 from cdspp.datasets.table_files import Columns

@@ -24,10 +24,12 @@ __all__ = ["run_warm"]
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(
     [
-        *("snakemake.cli", "snakemake.report", "jinja2", "matplotlib.figure"),
+        *("snakemake.cli", "snakemake.report", "snakemake.notebook", "smart_open"),
+        *("jsonschema", "nbformat", "requests", "jinja2", "matplotlib.figure"),
         *("matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg"),
         *("PIL.JpegImagePlugin", "pyarrow.dataset", "pyarrow.pandas_compat"),
-        *("scipy.optimize", "sklearn.feature_extraction.text", "sklearn.multiclass"),
+        *("pyarrow.parquet", "pandas.io.formats.csvs", "scipy.optimize"),
+        *("sklearn.feature_extraction.text", "sklearn.multiclass", "sklearn.svm"),
     ]
 )
 

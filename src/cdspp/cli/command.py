@@ -1,4 +1,4 @@
-"""How every command of `cdspp` is declared."""
+"""How every command of `cdspp` is declared: options that several share, outputs."""
 
 from __future__ import annotations
 
@@ -10,10 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from cdspp.core.errors import ConfigError
+from cdspp.core.names import SCALES
 
 __all__ = [
+    "STUDY_EXTRA",
+    "add_columns",
     "add_command",
     "add_force",
+    "add_impute",
+    "add_joining",
+    "add_study_command",
     "check_outputs",
     "missing_package",
     "need_package",
@@ -27,33 +33,23 @@ EXTRAS = {
     **dict.fromkeys(("torch", "torchvision", "PIL"), "networks"),
     **dict.fromkeys(("cv2", "jsonschema", "requests", "urllib3"), "workflow"),
 }
+STUDY_EXTRA = "workflow"
+Run = Callable[[argparse.Namespace], str]
 
 
 def add_command(
     commands: Any,
     name: str,
-    run: Callable[[argparse.Namespace], str],
+    run: Run,
     text: str,
     epilog: str = "",
     extra: str | None = None,
 ) -> argparse.ArgumentParser:
     """Add a command and return its parser.
 
-    Parameters
-    ----------
-    commands : object
-        What `argparse.ArgumentParser.add_subparsers` returned.
-    name : str
-        What the user types.
-    run : callable
-        Takes the parsed arguments and returns what to print.
-    text : str
-        What the command does, in one line.
-    epilog : str, default=""
-        What its help says below the arguments, with the line breaks given.
-    extra : str, optional
-        What to install where it lacks a package, if one that brings the package alone
-        is not enough for it.
+    `run` takes the arguments and returns what to print; `epilog` keeps its line breaks.
+    `extra` is what to install where a package lacks, if what brings the package alone
+    is not enough for the command.
     """
     parser: argparse.ArgumentParser = commands.add_parser(
         name,
@@ -66,10 +62,70 @@ def add_command(
     return parser
 
 
+def add_study_command(
+    commands: Any, name: str, run: Run, text: str, epilog: str
+) -> argparse.ArgumentParser:
+    """Add a command on a study, whose files are its first arguments."""
+    parser = add_command(commands, name, run, text, epilog, STUDY_EXTRA)
+    parser.add_argument("file", nargs="*", metavar="STUDY_FILE")
+    return parser
+
+
 def add_force(parser: argparse.ArgumentParser) -> None:
     """Add the option that lets a command replace files."""
+    told = "replace a file that is there"
+    parser.add_argument("--force", action="store_true", help=told)
+
+
+def add_columns(
+    parser: argparse.ArgumentParser,
+    metavar: str = "NAME",
+    hint: str = "; among arrays see below",
+) -> None:
+    """Add the options that say what columns and labels of a file are."""
+    add = parser.add_argument
+    for name, what in (("label", "labels"), ("id", "identifiers")):
+        told = f"the column of the {what} ({name}{hint})"
+        add(f"--{name}", metavar=metavar, help=told)
+    told = "a column to leave out; may be repeated"
+    add("--drop", action="append", default=[], metavar=metavar, help=told)
+    told = (
+        "a class as it is written, though it looks like a missing label (NA) or "
+        "differs from another in capitals alone; may be repeated"
+    )
+    add("--keep-label", action="append", default=[], metavar="LABEL", help=told)
+
+
+def add_impute(parser: argparse.ArgumentParser) -> None:
+    """Add the option that lets numbers be missing."""
+    told = "numbers that are missing or not finite become the mean of their column"
+    parser.add_argument("--impute", action="store_true", help=told)
+
+
+def add_joining(parser: argparse.ArgumentParser, scale: str) -> None:
+    """Add the options that say how the files of two domains are read and joined."""
     parser.add_argument(
-        "--force", action="store_true", help="replace a file that is there"
+        "--shared",
+        metavar="HOW",
+        help="columns of one meaning and unit in both files: same-names, none, or "
+        "pairs a=b,c=d of a source column and a target column (same-names where the "
+        "files have any)",
+    )
+    parser.add_argument(
+        "--paired",
+        nargs=2,
+        metavar=("SOURCE_FILE", "TARGET_FILE"),
+        help="objects described in both ways, in the columns of either file: joined by "
+        "their identifiers, or row by row where there are none; no label is needed",
+    )
+    add_columns(parser)
+    add_impute(parser)
+    parser.add_argument(
+        "--scale",
+        choices=SCALES,
+        default=scale,
+        help="of the features of each file: rows of unit length, columns of mean 0 and "
+        "deviation 1, or at most 50 principal components (%(default)s)",
     )
 
 
@@ -78,20 +134,11 @@ def check_outputs(
     writes: Iterable[str | Path],
     reads: Iterable[str | Path],
 ) -> None:
-    """Refuse to write over a file, before anything is computed.
+    """Refuse to write over a file, by ConfigError, before anything is computed.
 
-    Parameters
-    ----------
-    arguments : Namespace
-        Those of a command with `add_force`.
-    writes, reads : iterable of str or Path
-        Files, or names of options that hold files; what is written may be a folder.
-
-    Raises
-    ------
-    ConfigError
-        An output is an input or another output, by its path or by a link, is a folder
-        that holds one, or is there without ``--force``.
+    Both lists hold files, or names of options that do; an output may be a folder. It
+    may be no input and no other output, by its path or by a link, nor a folder that
+    holds one, and what is there is replaced with ``--force`` alone.
     """
     taken = [*_files(arguments, reads)]
     for path in _files(arguments, writes):
@@ -112,9 +159,8 @@ def check_outputs(
 def _files(arguments: argparse.Namespace, what: Iterable[str | Path]) -> Iterator[Path]:
     for each in what:
         found = vars(arguments)[each] if isinstance(each, str) else each
-        yield from map(
-            Path, found if isinstance(found, list) else filter(None, [found])
-        )
+        listed = found if isinstance(found, list) else filter(None, [found])
+        yield from map(Path, listed)
 
 
 def _covers(path: Path, other: Path) -> bool:
@@ -125,34 +171,17 @@ def _covers(path: Path, other: Path) -> bool:
 
 
 def positive_integer(text: str) -> int:
-    """Return the value of an argument that must be an integer above zero.
-
-    Raises
-    ------
-    argparse.ArgumentTypeError
-        It is none.
-    """
+    """Return the value of an argument that must be an integer above zero."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"expected a positive integer, got {text!r}")
     return int(text)
 
 
 def need_package(package: str, what: str, extra: str | None = None) -> None:
-    """Refuse what needs a package that is not installed.
+    """Raise ConfigError with what to install where a package lacks that `what` needs.
 
-    Parameters
-    ----------
-    package : str
-        As it is imported.
-    what : str
-        What needs it.
-    extra : str, optional
-        What to install, by default the smallest extra that brings the package.
-
-    Raises
-    ------
-    ConfigError
-        It is not there; the message says how to install it.
+    The package is named as it is imported. `extra` brings it, by default the smallest
+    one that does.
     """
     if importlib.util.find_spec(package) is None:
         raise ConfigError(_install(package, what, extra))

@@ -8,35 +8,14 @@ import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from cdspp.cli.command import (
-    add_command,
-    add_force,
-    check_outputs,
-    need_package,
-    positive_integer,
-)
-from cdspp.cli.reading import (
-    add_bridge,
-    add_reading,
-    add_scale,
-    bridge_of,
-    read_both,
-    tell,
-)
-from cdspp.core.names import NO_SCALE, PCA, STANDARDISE, UNIT
+from cdspp.cli import command
+from cdspp.core.names import PCA, STANDARDISE
+from cdspp.core.whole_files import atomic
 
 if TYPE_CHECKING:
     from cdspp.analysis.decision import Comparison
 
 __all__ = ["add_compare"]
-
-# Learnt anew in each fit, so that here is said what, not with which numbers.
-_SCALED = {
-    NO_SCALE: "no scaling",
-    UNIT: "rows scaled to unit length",
-    STANDARDISE: "columns standardised",
-    PCA: "PCA in each fit",
-}
 
 COMPARE_HELP = """\
 Holds a fifth of the labelled target rows of each class out, again and again, and asks
@@ -54,23 +33,22 @@ example:
 
 def _compare(arguments: argparse.Namespace) -> str:
     from cdspp.analysis.compare import compare
-    from cdspp.cli.forecast import expected_cost, refuse_memory
-    from cdspp.cli.rows import source_of, target_labels
-    from cdspp.core.whole_files import atomic
+    from cdspp.cli import rows
+    from cdspp.core.scaling import Scaling
     from cdspp.methods.bridge import PAIRS, SHARED
 
-    check_outputs(arguments, ["csv", "page"], ["source", "target", "paired"])
+    command.check_outputs(arguments, ["csv", "page"], ["source", "target", "paired"])
     if arguments.page:  # said before the fits, not after
-        need_package("jinja2", "--page")
-    target, source = filter(None, read_both(arguments))
-    bridge, shared = bridge_of(arguments, target, source, (SHARED, PAIRS))
+        command.need_package("jinja2", "--page")
+    target, source, bridge, notes = rows.read_both(arguments, (SHARED, PAIRS))
+    assert source is not None
     for method in arguments.method:
-        cost = expected_cost(method, target, source)
-        refuse_memory(method, cost, "leave this one out")
+        cost = rows.expected_cost(method, target, source)
+        rows.refuse_memory(method, cost, "leave this one out")
     found = compare(
         target.X,
-        target_labels(target),
-        source=replace(source_of(source), **bridge),
+        rows.target_labels(target),
+        source=replace(rows.source_of(source), **bridge),
         methods=arguments.method or None,
         repeats=arguments.repeats,
         scale=arguments.scale,
@@ -81,10 +59,11 @@ def _compare(arguments: argparse.Namespace) -> str:
     if arguments.csv:
         with atomic(arguments.csv) as temporary:
             found.gains.to_csv(temporary, index=False)
-    read = [
-        replace(rows, scaling=_SCALED[arguments.scale]) for rows in (target, source)
-    ]
-    head = [*tell(*read), *shared, *filter(None, [found.note])]
+    # Learnt anew in each fit, so that here is said what, not with which numbers.
+    kind = arguments.scale
+    said = "PCA in each fit" if kind == PCA else str(Scaling(kind, target.X.shape[1]))
+    read = (replace(each, scaling=said) for each in (target, source))
+    head = [*rows.tell(*read), *notes, *filter(None, [found.note])]
     text = [*head, "", *_table(found), "", found.sentence]
     if arguments.page:
         from cdspp.report.page.comparison import write_comparison
@@ -134,32 +113,22 @@ def _table(found: Comparison) -> list[str]:
 def add_compare(commands: Any) -> None:
     """Add ``cdspp compare`` to the commands."""
     text = "say whether a source is worth using for a target with few labels"
-    compare = add_command(commands, "compare", _compare, text, COMPARE_HELP)
-    compare.add_argument("--source", required=True, metavar="FILE", help="source rows")
-    compare.add_argument(
-        "--target", required=True, metavar="FILE", help="target rows, some labelled"
-    )
-    compare.add_argument(
-        "--method",
-        action="append",
-        default=[],
-        help="a method to compare, see `cdspp methods`; may be repeated",
-    )
-    compare.add_argument(
+    compare = command.add_command(commands, "compare", _compare, text, COMPARE_HELP)
+    add = compare.add_argument
+    add("--source", required=True, metavar="FILE", help="source rows")
+    add("--target", required=True, metavar="FILE", help="target rows, some labelled")
+    told = "a method to compare, see `cdspp methods`; may be repeated"
+    add("--method", action="append", default=[], help=told)
+    add(
         "--repeats",
-        type=positive_integer,
+        type=command.positive_integer,
         default=15,
         metavar="N",
         help="how often rows are held out (%(default)s)",
     )
-    compare.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="of all draws (%(default)s)"
-    )
-    add_bridge(compare)
-    add_reading(compare)
-    add_scale(compare, STANDARDISE)
-    add_force(compare)
-    compare.add_argument("--page", metavar="FILE", help="also write it as a web page")
-    compare.add_argument(
-        "--csv", metavar="FILE", help="also write the gains with their intervals"
-    )
+    told = "of all draws (%(default)s)"
+    add("--seed", type=int, default=0, metavar="N", help=told)
+    command.add_joining(compare, STANDARDISE)
+    command.add_force(compare)
+    add("--page", metavar="FILE", help="also write it as a web page")
+    add("--csv", metavar="FILE", help="also write the gains with their intervals")

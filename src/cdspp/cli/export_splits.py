@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cdspp.cli.command import add_command, add_force, check_outputs
-from cdspp.cli.study_files import STUDY_EXTRA, read_study
+from cdspp.cli.command import add_force, add_study_command, check_outputs
+from cdspp.cli.study import read_study
 from cdspp.core.errors import DataError
 from cdspp.core.names import MAIN, FitKey
 from cdspp.core.wording import counted
@@ -33,19 +33,11 @@ example:
 
 
 def add_export_splits(commands: Any) -> None:
-    """Add the command to a parser of commands."""
-    parser = add_command(
-        commands,
-        "export-splits",
-        _export,
-        "write splits and features of a study for other programs",
-        HELP,
-        STUDY_EXTRA,
-    )
-    parser.add_argument("file", nargs="*", metavar="STUDY_FILE")
-    parser.add_argument(
-        "--to", type=Path, default=Path("exported"), help="folder (%(default)s)"
-    )
+    """Add ``cdspp export-splits`` to the commands."""
+    text = "write splits and features of a study for other programs"
+    parser = add_study_command(commands, "export-splits", _export, text, HELP)
+    folder = Path("exported")
+    parser.add_argument("--to", type=Path, default=folder, help="folder (%(default)s)")
     add_force(parser)
 
 
@@ -55,10 +47,10 @@ def _export(arguments: argparse.Namespace) -> str:
     study = read_study(arguments.file)
     found = {name: list(_blocks(study, name)) for name in study.benchmarks}
     files = [files for blocks in found.values() for _, files in blocks]
-    _check_made(files, arguments.file)
+    read = dict.fromkeys(str(vars(each)[name]) for each in files for name in READ)
+    _check_made(read, arguments.file)
     folders = {name: arguments.to / study.name / name for name in found}
-    read = {Path(vars(each)[name]) for each in files for name in READ}
-    check_outputs(arguments, folders.values(), read)
+    check_outputs(arguments, folders.values(), map(Path, read))
     lines = []
     for name, blocks in found.items():
         folder = folders[name]
@@ -67,9 +59,8 @@ def _export(arguments: argparse.Namespace) -> str:
     return "\n".join(lines)
 
 
-def _check_made(files: Sequence[TaskFiles], chosen: Sequence[str]) -> None:
+def _check_made(paths: Iterable[str], chosen: Sequence[str]) -> None:
     """Raise DataError with the command that makes all that is not there yet."""
-    paths = dict.fromkeys(str(vars(each)[name]) for each in files for name in READ)
     lacking = [path for path in paths if not Path(path).is_file()]
     if lacking:
         # By name: a view may rest on another, where the rule of both would stop.

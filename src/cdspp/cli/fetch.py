@@ -6,8 +6,7 @@ import argparse
 import logging
 from typing import Any
 
-from cdspp.cli.command import add_command
-from cdspp.cli.study_files import STUDY_EXTRA
+from cdspp.cli.command import STUDY_EXTRA, add_command
 from cdspp.core.errors import DataError
 from cdspp.study.workflow_files import workflow_folder
 
@@ -36,25 +35,20 @@ def _fetch(arguments: argparse.Namespace) -> str:
 
     catalogue = arguments.catalogue or workflow_folder() / "resources/datasets.yaml"
     entries = load_catalogue(catalogue)
-    known = {name: entry.get("resources", {}) for name, entry in entries.items()}
-    known = {name: resources for name, resources in known.items() if resources}
+    found = {name: entry.get("resources") for name, entry in entries.items()}
+    known = {name: resources for name, resources in found.items() if resources}
     name = arguments.dataset
     if name is None:
-        return "\n".join(f"{key:20}{' '.join(found)}" for key, found in known.items())
+        return "\n".join(f"{key:20}{' '.join(each)}" for key, each in known.items())
     if name not in known:
         hint = did_you_mean(name, known)
         raise DataError(f"nothing is published as {name!r}{hint} See cdspp fetch.")
     lines, faults = [], []
+    places = {"catalogue": catalogue, "mirror": arguments.mirror}
     for resource in arguments.resource or known[name]:
         output = record_path(arguments.data, name, resource)
         try:
-            fetch_resource(
-                dataset=name,
-                resource=resource,
-                catalogue=catalogue,
-                mirror=arguments.mirror,
-                output=output,
-            )
+            fetch_resource(dataset=name, resource=resource, output=output, **places)
             lines.append(f"{name}, {resource}: {output}")
         except DataError as error:
             log.error("%s", error)
@@ -68,22 +62,12 @@ def _fetch(arguments: argparse.Namespace) -> str:
 
 def add_fetch(commands: Any) -> None:
     """Add ``cdspp fetch`` to the commands."""
-    fetch = add_command(
-        commands, "fetch", _fetch, "download published data", FETCH_HELP, STUDY_EXTRA
-    )
-    fetch.add_argument("dataset", nargs="?", metavar="DATASET")
-    fetch.add_argument(
-        "resource", nargs="*", metavar="RESOURCE", help="all of them by default"
-    )
-    fetch.add_argument(
-        "--data",
-        default="data",
-        metavar="FOLDER",
-        help="where to put the files (%(default)s, as the study expects)",
-    )
-    fetch.add_argument(
-        "--mirror", metavar="PLACE", help="folder or address to try first"
-    )
-    fetch.add_argument(
-        "--catalogue", metavar="FILE", help="what is where (the one that ships)"
-    )
+    text = "download published data"
+    fetch = add_command(commands, "fetch", _fetch, text, FETCH_HELP, STUDY_EXTRA)
+    add = fetch.add_argument
+    add("dataset", nargs="?", metavar="DATASET")
+    add("resource", nargs="*", metavar="RESOURCE", help="all of them by default")
+    told = "where to put the files (%(default)s, as the study expects)"
+    add("--data", default="data", metavar="FOLDER", help=told)
+    add("--mirror", metavar="PLACE", help="folder or address to try first")
+    add("--catalogue", metavar="FILE", help="what is where (the one that ships)")

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import argparse
+import re
 import textwrap
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cdspp.cli.command import add_command, add_force, check_outputs, need_package
-from cdspp.cli.reading import add_column_options
-from cdspp.cli.study_files import STUDY_EXTRA, read_study
+import numpy as np
+
+from cdspp.cli import command
+from cdspp.cli.study import read_study
 from cdspp.core.discovery import did_you_mean
-from cdspp.core.errors import ConfigError
+from cdspp.core.errors import ConfigError, DataError
+from cdspp.core.labels import require_distinct
+from cdspp.core.wording import counted
 from cdspp.study.workflow_files import study_command, workflow_folder
 
 if TYPE_CHECKING:
-    from cdspp.cli.found_data import FoundData
+    from cdspp.datasets.table_files import Columns
+    from cdspp.datasets.table_rows import DomainRows
 
-__all__ = ["add_init", "study_text"]
+__all__ = ["FoundData", "add_init", "as_name", "look_at_tables", "study_text"]
 
 INIT_HELP = """\
 Looks at the data, writes NAME.yaml with comments, and checks it as `cdspp plan` does.
@@ -30,24 +38,181 @@ examples:
   cdspp init plants --table lab=lab.csv --table field=field.parquet --label species
 """
 
-# Views of source and target by what the samples are, as the template has them.
-VIEWS = {
-    "images": ("sift-words", "alexnet"),
-    "texts": ("tfidf", "tfidf"),
-    "tables": ("cells", "cells"),
-}
+NEEDED = "expected small letters and digits, joined by single hyphens"
+# Labelled samples per class, where there are as many.
+MOST_SOURCE, MOST_TARGET = 20, 3
+Sizes = Mapping[str, Mapping[str, int]]
+
+
+@dataclass(frozen=True)
+class FoundData:
+    """What lies in a folder or in tables that a study is to be made of.
+
+    The kind is images, texts or tables; `sizes` counts labelled samples by domain and
+    class, the source first, then the target; `entry` is the data set as a study file
+    has it; `told` has a line a domain.
+    """
+
+    kind: str
+    sizes: Sizes
+    entry: Mapping[str, Any]
+    told: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Say what was found, in lines."""
+        domains = counted(len(self.sizes), "domain")
+        classes = f"{counted(len(_common(self.sizes)), 'class')} in common"
+        head = f"{self.entry['id']}: {self.kind}, {domains}, {classes}"
+        return "\n".join([head, *(f"  {line}" for line in self.told)])
+
+    def labels(self) -> dict[str, int]:
+        """Return labelled samples per class for the first domain and the second.
+
+        At most half of the smallest class of the target is labelled, so that as many
+        are tested.
+        """
+        source, target, *_ = self.sizes.values()
+        return {
+            "source": min(MOST_SOURCE, max(source.values())),
+            "target": min(MOST_TARGET, min(target.values()) // 2),
+        }
+
+
+def as_name(text: str) -> str:
+    """Return the name of a domain nearest to a text: lab-a for "Lab A"."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def look_at_folder(name: str, folder: str) -> FoundData:
+    """Look at a folder ``<domain>/<class>/<file>``; DataError lists what is wrong."""
+    from cdspp.datasets import FolderDataset
+
+    found = FolderDataset(name, folder)
+    sizes, told = found.contents(), []
+    faults = []
+    for domain in sizes:
+        if as_name(domain) != domain:
+            hint = f", for instance {as_name(domain)}" if as_name(domain) else ""
+            path = Path(folder) / domain
+            faults.append(f"{path}: {NEEDED}. Rename the folder{hint}.")
+    _refuse(folder, [*faults, *_size_faults(sizes)])
+    for domain, of_class in sizes.items():
+        numbers = of_class.values()
+        ends = dict.fromkeys([min(numbers), max(numbers)])
+        each = f"{' to '.join(map(str, ends))} a class"
+        told.append(f"{domain}: {sum(numbers)} {found.kind}, {each}")
+    entry = {"id": name, "folder": folder}
+    return FoundData(found.kind, sizes, entry, (*told, *found.notes()))
+
+
+def look_at_tables(
+    name: str, tables: Sequence[tuple[str, str]], columns: Columns
+) -> FoundData:
+    """Look at tables, each with the name of its domain, the source first.
+
+    DataError lists what is wrong.
+    """
+    from cdspp.datasets.table_rows import read_domain, require_dropped
+
+    names = [as_name(given) for given, _ in tables]
+    read: list[DomainRows] = []
+    faults = [*_table_faults(tables, names)]
+    for _, path in tables:
+        with _noted(faults):
+            read.append(read_domain(path, columns))
+    if not faults:
+        with _noted(faults):
+            require_dropped(columns.drop, read)
+    _refuse(name, faults)
+    labels = ((label for label in rows.labels if label) for rows in read)
+    counts = (dict(sorted(Counter(known).items())) for known in labels)
+    sizes = dict(zip(names, counts, strict=True))
+    require_distinct(sizes)
+    faults = [*_size_faults(sizes)]
+    if all(sizes.values()) and not _common(sizes):
+        has = "; ".join(f"{d} has {', '.join(found)}" for d, found in sizes.items())
+        told = f"the tables have no class in common. Expected equal labels: {has}"
+        faults += [told]
+    _refuse(name, faults)
+    lines = (_told(*each) for each in zip(tables, names, read, strict=True))
+    known = {"label": columns.label, "id": columns.id}
+    entry: dict[str, Any] = {
+        "id": name,
+        "tables": dict(zip(names, (path for _, path in tables), strict=True)),
+        "columns": {key: value for key, value in known.items() if value},
+        "drop": list(columns.drop),
+        "impute": any(map(_holes, read)),
+    }
+    # Keys that say nothing are left out.
+    entry = {key: value for key, value in entry.items() if value}
+    return FoundData("tables", sizes, entry, tuple(lines))
+
+
+@contextmanager
+def _noted(faults: list[str]) -> Iterator[None]:
+    """Add to the faults what is wrong with data."""
+    try:
+        yield
+    except DataError as error:
+        faults.append(str(error))
+
+
+def _holes(rows: DomainRows) -> int:
+    return int((~np.isfinite(rows.X)).sum())
+
+
+def _told(table: tuple[str, str], domain: str, rows: DomainRows) -> str:
+    given, path = table
+    holes = _holes(rows)
+    role = f"{domain} ({path})" if domain == given else f"{domain} ({given}, {path})"
+    end = f", {counted(holes, 'number')} missing, to be imputed" if holes else ""
+    return f"{rows.told(role)}{end}"
+
+
+def _table_faults(
+    tables: Sequence[tuple[str, str]], names: Sequence[str]
+) -> Iterator[str]:
+    """Yield the tables whose domains have no name of their own."""
+    for (given, path), domain in zip(tables, names, strict=True):
+        if not domain:
+            yield f"--table {given}={path}: {NEEDED}, got {given!r}. Choose a name."
+    for domain, count in Counter(filter(None, names)).items():
+        if count > 1:
+            yield f"--table: {count} domains would be called {domain}. Name them apart."
+
+
+def _size_faults(sizes: Sizes) -> Iterator[str]:
+    """Yield what a study from the first domain to the second lacks."""
+    if len(sizes) < 2:
+        domains = ", ".join(sizes) or "none"
+        yield f"expected two domains or more, a source and a target, got {domains}."
+    for domain, classes in sizes.items():
+        if not classes:
+            yield f"{domain}: no labelled row. Name the column of labels by --label."
+        elif len(classes) < 2:
+            yield f"{domain}: expected two classes or more, got {', '.join(classes)}."
+    target = [*sizes, "", ""][1]
+    small = [label for label, size in sizes.get(target, {}).items() if size < 2]
+    if small:
+        yield (
+            f"{target}: a target needs two labelled samples of every class, one of "
+            f"them to test; {', '.join(small)} has one."
+        )
+
+
+def _common(sizes: Sizes) -> set[str]:
+    return set.intersection(*map(set, sizes.values())) if sizes else set()
+
+
+def _refuse(what: str, faults: Sequence[str]) -> None:
+    if faults:
+        noun = "problem" if len(faults) == 1 else "problems"
+        lines = "\n".join(f"  - {fault}" for fault in faults)
+        raise DataError(f"{what}: {len(faults)} {noun}:\n{lines}")
 
 
 def study_text(name: str, found: FoundData) -> str:
-    """Write the study file of what was found.
-
-    Parameters
-    ----------
-    name : str
-        Of the study, its data set and its benchmark.
-    found : FoundData
-        What the study is made of.
-    """
+    """Write the study file of what was found; its benchmark has the study's name."""
     import jinja2
 
     templates = jinja2.Environment(
@@ -58,21 +223,14 @@ def study_text(name: str, found: FoundData) -> str:
     )
     templates.filters["flow"] = _flow
     source, target, *_ = found.sizes
-    source_view, target_view = VIEWS[found.kind]
     pairs = ", ".join("_".join(pair) for pair in permutations(found.sizes, 2))
+    pairs = textwrap.fill(pairs, 82, break_long_words=False, break_on_hyphens=False)
     return templates.get_template("study.yaml.j2").render(
         name=name,
-        kind=found.kind,
-        entry=found.entry,
+        found=found,
         source=source,
-        source_view=source_view,
-        target_view=target_view,
         task=f"{source}_{target}",
-        pairs=textwrap.indent(
-            textwrap.fill(pairs, 82, break_long_words=False, break_on_hyphens=False),
-            "    # ",
-        ),
-        labels=found.labels(),
+        pairs=textwrap.indent(pairs, "    # "),
     )
 
 
@@ -80,25 +238,27 @@ def _flow(value: object) -> str:
     """Write a value in one line of YAML, in quotes where it needs them."""
     import yaml
 
+    wide = float("inf")
     written: str = yaml.safe_dump(
         [value],
         default_flow_style=True,
-        sort_keys=False,
+        width=wide,
         allow_unicode=True,
-        width=float("inf"),
+        sort_keys=False,
     )
     return written.strip()[1:-1]
 
 
 def _init(arguments: argparse.Namespace) -> str:
-    from cdspp.cli.found_data import NEEDED, as_name
     from cdspp.core.whole_files import atomic
 
-    need_package("jinja2", "cdspp init", STUDY_EXTRA)
+    command.need_package("jinja2", "cdspp init", command.STUDY_EXTRA)
     name, path = arguments.name, Path(f"{arguments.name}.yaml")
     if not name or as_name(name) != name:
         raise ConfigError(f"cdspp init: {NEEDED} as the study's name, got {name!r}.")
-    check_outputs(arguments, [path], [Path(file) for _, file in arguments.table or ()])
+    command.check_outputs(
+        arguments, [path], [Path(file) for _, file in arguments.table or ()]
+    )
     found = _directed(_look(arguments), arguments.source, arguments.target)
     source, target, *_ = found.sizes
     with atomic(path) as temporary:
@@ -107,29 +267,26 @@ def _init(arguments: argparse.Namespace) -> str:
             read_study([temporary])
         except ConfigError as error:
             raise ConfigError(f"{path} is not written: {error}") from error
-    return "\n".join(
-        [
-            str(found),
-            f"Source: {source}, target: {target}. Others: --source, --target",
-            f"Written: {path}. What it costs: cdspp plan {path}",
-            f"Next: {study_command([path])}",
-        ]
+    return (
+        f"{found}\n"
+        f"Source: {source}, target: {target}. Others: --source, --target\n"
+        f"Written: {path}. What it costs: cdspp plan {path}\n"
+        f"Next: {study_command([path])}"
     )
 
 
 def _look(arguments: argparse.Namespace) -> FoundData:
-    from cdspp.cli.found_data import look_at_folder, look_at_tables
     from cdspp.datasets.table_files import Columns
 
     names = (arguments.label, arguments.id, tuple(arguments.drop))
-    if any(names) and not arguments.table:
+    if arguments.table:
+        columns = Columns(*names, required=("label",))
+        found = look_at_tables(arguments.name, arguments.table, columns)
+    elif any(names):
         raise ConfigError(
             "cdspp init: --label, --id and --drop name columns of tables; leave them "
             "out with --folder."
         )
-    if arguments.table:
-        columns = Columns(*names, required=("label",))
-        found = look_at_tables(arguments.name, arguments.table, columns)
     else:
         found = look_at_folder(arguments.name, arguments.folder)
     kept = {"keep_labels": arguments.keep_label} if arguments.keep_label else {}
@@ -141,9 +298,8 @@ def _directed(found: FoundData, source: str | None, target: str | None) -> Found
     for option, name in (("source", source), ("target", target)):
         if name is not None and name not in found.sizes:
             message = f"cdspp init: --{option} must be one of {', '.join(found.sizes)}"
-            raise ConfigError(
-                f"{message}, got {name!r}{did_you_mean(name, found.sizes)}"
-            )
+            hint = did_you_mean(name, found.sizes)
+            raise ConfigError(f"{message}, got {name!r}{hint}")
     if source is not None and source == target:
         raise ConfigError(f"cdspp init: source and target are both {source}.")
     first = [name for name in found.sizes if name != target]
@@ -163,12 +319,14 @@ def _table(text: str) -> tuple[str, str]:
 def add_init(commands: Any) -> None:
     """Add ``cdspp init`` to the commands."""
     text = "write a study file for data of one's own"
-    init = add_command(commands, "init", _init, text, INIT_HELP, STUDY_EXTRA)
-    init.add_argument("name", metavar="NAME", help="of the study: NAME.yaml is written")
-    what = init.add_mutually_exclusive_group(required=True)
-    what.add_argument(
-        "--folder", metavar="PATH", help="images or texts: PATH/<domain>/<class>/<file>"
+    init = command.add_command(
+        commands, "init", _init, text, INIT_HELP, command.STUDY_EXTRA
     )
+    add = init.add_argument
+    add("name", metavar="NAME", help="of the study: NAME.yaml is written")
+    what = init.add_mutually_exclusive_group(required=True)
+    told = "images or texts: PATH/<domain>/<class>/<file>"
+    what.add_argument("--folder", metavar="PATH", help=told)
     what.add_argument(
         "--table",
         action="append",
@@ -176,7 +334,7 @@ def add_init(commands: Any) -> None:
         metavar="DOMAIN=FILE",
         help="rows of a domain; once for each, the source first, then the target",
     )
-    init.add_argument("--source", metavar="DOMAIN", help="the source (the first one)")
-    init.add_argument("--target", metavar="DOMAIN", help="the target (the next one)")
-    add_column_options(init, "COLUMN")
-    add_force(init)
+    add("--source", metavar="DOMAIN", help="the source (the first one)")
+    add("--target", metavar="DOMAIN", help="the target (the next one)")
+    command.add_columns(init, "COLUMN", "")
+    command.add_force(init)

@@ -11,16 +11,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, cast
 
+from cdspp.cli import (
+    compare,
+    export_splits,
+    fetch,
+    fit_predict,
+    init,
+    run,
+    status,
+    study,
+)
 from cdspp.cli.command import add_command, missing_package
-from cdspp.cli.compare import add_compare
-from cdspp.cli.export_splits import add_export_splits
-from cdspp.cli.fetch import add_fetch
-from cdspp.cli.init import add_init
-from cdspp.cli.own_data import FILES, add_fit, add_predict
-from cdspp.cli.run import add_run, split_rest
-from cdspp.cli.status import add_status
-from cdspp.cli.study_files import STUDY_EXTRA, read_study
-from cdspp.cli.verify import add_verify
 from cdspp.core.errors import DiskFullError, MethodFailed, NotWritableError
 from cdspp.core.faults import memory_words, out_of_memory
 from cdspp.core.labels import keep_labels
@@ -31,14 +32,6 @@ __all__ = ["main", "run_command"]
 DESCRIPTION = """\
 Heterogeneous domain adaptation: label a target domain of which few rows are labelled,
 with the help of a labelled source domain that has other features.
-"""
-
-PLAN_HELP = """\
-Jobs, fits, core-hours and memory by method, from the cost model. It does not need data
-that are still to be downloaded.
-
-example:
-  cdspp plan resources/studies/paper.yaml
 """
 
 # ConfigError and DataError are ValueErrors, like scikit-learn's own.
@@ -61,53 +54,28 @@ def _methods(arguments: argparse.Namespace) -> str:
     return "\n".join([*lines, "(torch) needs torch: pip install 'cdspp[networks]'"])
 
 
-def _plan(arguments: argparse.Namespace) -> str:
-    from cdspp.study.fit_jobs import forecast_text
-
-    return forecast_text(read_study(arguments.file))
-
-
-def _summary(arguments: argparse.Namespace) -> str:
-    from cdspp.report.page.headline import headline
-
-    return headline(arguments.folder)
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="cdspp",
         description=DESCRIPTION,
-        epilog=FILES,
+        epilog=fit_predict.FILES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"cdspp {VERSION}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     add_command(commands, "methods", _methods, "list the methods")
-    add_fit(commands)
-    add_predict(commands)
-    add_compare(commands)
-    add_fetch(commands)
-    add_init(commands)
-    plan = add_command(
-        commands, "plan", _plan, "estimate what a study costs", PLAN_HELP, STUDY_EXTRA
-    )
-    plan.add_argument("file", nargs="*", metavar="STUDY_FILE")
-    add_run(commands)
-    add_status(commands)
-    summary = add_command(
-        commands, "summary", _summary, "print the headline of a study"
-    )
-    summary.add_argument(
-        "folder", metavar="RESULTS_FOLDER", help="for instance results/embedded"
-    )
-    add_verify(commands)
-    add_export_splits(commands)
+    for add in (
+        *(fit_predict.add_fit_and_predict, compare.add_compare, fetch.add_fetch),
+        *(init.add_init, study.add_plan, run.add_run, status.add_status),
+        *(study.add_summary_and_verify, export_splits.add_export_splits),
+    ):
+        add(commands)
     return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code (2 where the user is mistaken)."""
-    words, rest = split_rest(sys.argv[1:] if argv is None else argv)
+    words, rest = run.split_rest(sys.argv[1:] if argv is None else argv)
     parser = _parser()
     parser.set_defaults(snakemake=rest)
     return run_command(parser, words)

@@ -1,32 +1,98 @@
-"""Rows of the user's files as methods take them, and predictions back to CSV."""
+"""Rows of the user's files: read, joined, scaled; what a fit on them costs; answers."""
 
 from __future__ import annotations
 
+import argparse
+import logging
 import os
-from collections.abc import Iterable, Mapping
+import threading
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
+from cdspp.core.labels import require_distinct
+from cdspp.core.memory import available_megabytes, told_memory
 from cdspp.core.names import PCA
 from cdspp.core.scaling import Scaling, fit_scaling
 from cdspp.core.whole_files import atomic
-from cdspp.datasets.table_rows import DomainRows
+from cdspp.core.wording import duration
+from cdspp.datasets.table_bridge import read_pairs, shared_columns
+from cdspp.datasets.table_files import Columns
+from cdspp.datasets.table_rows import DomainRows, complete, read_domain, require_dropped
 from cdspp.methods.base import UNLABELLED, SourceDomain
 from cdspp.methods.bridge import PAIRS, SHARED
+from cdspp.methods.size import LONG_SECONDS
+
+if TYPE_CHECKING:
+    from cdspp.study.cost import Cost
 
 __all__ = [
+    "expected_cost",
     "learn_scaling",
+    "read_both",
+    "refuse_memory",
     "scaled",
     "scaled_both",
     "source_of",
     "target_labels",
+    "tell",
+    "told_while",
     "write_predictions",
 ]
+
+log = logging.getLogger(__name__)
+
+
+def read_both(
+    arguments: argparse.Namespace, kinds: Collection[str]
+) -> tuple[DomainRows, DomainRows | None, dict[str, Any], list[str]]:
+    """Return target and source, what they share besides labels, and notes on that.
+
+    All rows are finite, with the columns asked for. `kinds` are the parts of a bridge
+    that are of use.
+    """
+    names = (arguments.label, arguments.id, tuple(arguments.drop))
+    target = read_domain(arguments.target, Columns(*names, ("label", "id")))
+    read = [target]
+    if arguments.source:
+        # Nothing is written of source rows: their identifiers may lack.
+        read.append(read_domain(arguments.source, Columns(*names, ("label",))))
+    require_dropped(names[2], read)
+    target.require_distinct_ids()  # predictions are written by these
+    require_distinct({rows.path: rows.labels for rows in read})
+    target, *sources = (complete(rows, impute=arguments.impute) for rows in read)
+    bridge: dict[str, Any] = {}
+    notes: list[str] = []
+    if not sources:
+        return target, None, bridge, notes
+    [source] = sources
+    if SHARED in kinds:
+        bridge[SHARED], note = shared_columns(arguments.shared, source, target)
+        notes += filter(None, [note])
+    if PAIRS in kinds and arguments.paired:
+        both = (source, target)
+        bridge[PAIRS], note = read_pairs(
+            arguments.paired, both, names, impute=arguments.impute
+        )
+        notes.append(note)
+    return target, source, bridge, notes
+
+
+def tell(target: DomainRows, source: DomainRows | None) -> list[str]:
+    """Say what was read: rows, labels, features, and the classes in common."""
+    if source is None:
+        return [target.told("target")]
+    ours, theirs = ({x for x in rows.labels if x} for rows in (target, source))
+    common = f"{len(ours & theirs)} in common"
+    return [target.told("target"), f"{source.told('source')}; classes: {common}"]
 
 
 def target_labels(rows: DomainRows) -> NDArray[Any]:
@@ -37,13 +103,7 @@ def target_labels(rows: DomainRows) -> NDArray[Any]:
 
 
 def source_of(rows: DomainRows) -> SourceDomain:
-    """Return rows as a source.
-
-    Raises
-    ------
-    DataError
-        A row has no label.
-    """
+    """Return rows as a source; DataError where a row has no label."""
     missing = [k for k, label in enumerate(rows.labels, start=1) if not label]
     if missing:
         raise DataError(
@@ -55,13 +115,7 @@ def source_of(rows: DomainRows) -> SourceDomain:
 
 
 def scaled(rows: DomainRows, scaling: Scaling) -> DomainRows:
-    """Return rows scaled, with a note that says how.
-
-    Raises
-    ------
-    DataError
-        The rows have another number of features than those learnt from.
-    """
+    """Return rows scaled, with a note that says how; the file is named in an error."""
     try:
         X = scaling.apply(rows.X)
     except DataError as error:
@@ -70,13 +124,7 @@ def scaled(rows: DomainRows, scaling: Scaling) -> DomainRows:
 
 
 def learn_scaling(kind: str, rows: DomainRows) -> Scaling:
-    """Learn how to scale rows like those of a file, as `fit_scaling` does.
-
-    Raises
-    ------
-    DataError
-        It cannot be learnt from them.
-    """
+    """Do as `fit_scaling`, with the file named in an error."""
     try:
         return fit_scaling(kind, rows.X)
     except DataError as error:
@@ -84,17 +132,11 @@ def learn_scaling(kind: str, rows: DomainRows) -> Scaling:
 
 
 def scaled_both(
-    kind: str,
-    target: DomainRows,
-    source: DomainRows | None,
-    bridge: Mapping[str, Any],
+    kind: str, target: DomainRows, source: DomainRows | None, bridge: Mapping[str, Any]
 ) -> tuple[DomainRows, DomainRows | None, SourceDomain | None, Scaling]:
     """Return both files scaled, the source with its bridge, and the target's scaling.
 
-    Raises
-    ------
-    DataError
-        They cannot be scaled so, or a source row has no label.
+    A shared column is scaled in the target as in the source.
     """
     scaling = learn_scaling(kind, target)
     if source is None:
@@ -116,6 +158,67 @@ def scaled_both(
     return scaled(target, scaling), rows, replace(source_of(rows), **given), scaling
 
 
+def expected_cost(
+    method: str,
+    target: DomainRows,
+    source: DomainRows | None,
+    options: Mapping[str, Any] = MappingProxyType({}),
+) -> Cost:
+    """Return what one fit of a method on rows of files is expected to cost."""
+    from cdspp.methods import method_class
+    from cdspp.study.cost import Size, fit_cost
+
+    n_labelled = sum(map(bool, target.labels))
+    given = source or target
+    labelled = {label for rows in (target, given) for label in rows.labels if label}
+    size = Size(
+        name=target.path,
+        n_classes=len(labelled),
+        n_source=len(source.labels) if source else n_labelled,
+        d_source=given.X.shape[1],
+        n_labelled=n_labelled,
+        n_unlabelled=len(target.labels) - n_labelled,
+        d_target=target.X.shape[1],
+    )
+    return fit_cost(method_class(method), size, options)
+
+
+def refuse_memory(method: str, cost: Cost, other_words: str) -> None:
+    """Raise DataError where a fit needs more memory than there is.
+
+    `other_words` say what to do beside another method or fewer rows.
+    """
+    there = available_megabytes()
+    if there is None or cost.megabytes <= there:
+        return
+    raise DataError(
+        f"{method} would need about {told_memory(cost.megabytes)} of memory for so "
+        f"many rows, and {told_memory(there)} are free. Leave rows or features out "
+        f"(--scale pca keeps 50), choose another method, or {other_words}."
+    )
+
+
+@contextmanager
+def told_while(what: str, seconds: float) -> Iterator[None]:
+    """Say how long a block is expected to take, if long, and where it stands."""
+    started, over = time.monotonic(), threading.Event()
+
+    def tell() -> None:
+        while not over.wait(LONG_SECONDS):
+            spent = time.monotonic() - started
+            log.info("%s: %s of about %s", what, duration(spent), duration(seconds))
+
+    if seconds >= LONG_SECONDS:
+        log.info("%s: about %s on one core", what, duration(seconds))
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        over.set()
+        teller.join()
+
+
 def write_predictions(
     path: str | os.PathLike[str],
     ids: Iterable[str],
@@ -123,12 +226,8 @@ def write_predictions(
     confidence: Iterable[float] | None,
 ) -> None:
     """Write CSV: id, predicted, confidence (empty where there is none)."""
-    table = pd.DataFrame({"id": list(ids), "predicted": list(predicted)}, dtype=object)
-    table["confidence"] = ""
-    if confidence is not None:
-        table["confidence"] = [f"{value:.6g}" for value in confidence]
-    with (
-        atomic(path) as temporary,
-        temporary.open("w", encoding="utf-8", newline="") as stream,
-    ):
-        table.to_csv(stream, index=False, lineterminator="\n")
+    shown = "" if confidence is None else [f"{value:.6g}" for value in confidence]
+    columns = {"id": list(ids), "predicted": list(predicted), "confidence": shown}
+    table = pd.DataFrame(columns, dtype=object)
+    with atomic(path) as temporary:
+        table.to_csv(temporary, index=False, lineterminator="\n", compression=None)

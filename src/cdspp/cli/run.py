@@ -14,8 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from cdspp.cli.command import add_command, need_package, positive_integer
-from cdspp.cli.study_files import STUDY_EXTRA, read_layers
+from cdspp.cli import command
+from cdspp.cli.study import read_layers
 from cdspp.core.wording import duration
 from cdspp.study.workflow_files import found_file, workflow_folder
 
@@ -106,8 +106,8 @@ def split_rest(words: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _run(arguments: argparse.Namespace) -> str:
-    need_package("snakemake", "cdspp run", STUDY_EXTRA)
-    name = _study_name(arguments)
+    command.need_package("snakemake", "cdspp run", command.STUDY_EXTRA)
+    folder = Path("results", _study_name(arguments))
     log = Path("logs", time.strftime("run-%Y%m%d-%H%M%S.log"))
     log.parent.mkdir(exist_ok=True)
     meter = Meter()
@@ -125,8 +125,12 @@ def _run(arguments: argparse.Namespace) -> str:
         sys.exit(code)
     if not meter.done and IDLE not in text:  # asked for something else than a run
         return text.partition(f"{OPENED}\n")[2].rstrip() or where
-    said = meter if meter.done else IDLE
-    return "\n".join([*_summary(name), f"{said}. {where}"])
+    said = f"{meter if meter.done else IDLE}. {where}"
+    if not (folder / "report/index.html").is_file():
+        return said
+    from cdspp.report.page.headline import headline
+
+    return f"{headline(folder)}\n\n{said}"
 
 
 def _study_name(arguments: argparse.Namespace) -> str:
@@ -140,18 +144,18 @@ def _study_name(arguments: argparse.Namespace) -> str:
 def _command(arguments: argparse.Namespace) -> list[str]:
     """Return the call of Snakemake; what the user gives comes last, and so holds."""
     place = workflow_folder()
-    files = [str(found_file(file)) for file in arguments.file]
+    profile, snakefile = place / "workflow/profiles/local", place / "Snakefile"
     # -P: modules of this folder are to stand in for none that Snakemake imports.
-    command = [sys.executable, "-P", "-m", "snakemake", "--quiet", "host"]
-    command += ["--configfile", *files] if files else []
-    command += ["--rerun-triggers", *TRIGGERS]
-    command += ["--workflow-profile", str(place / "workflow/profiles/local")]
-    command += ["--snakefile", str(place / "Snakefile")]
-    command += ["--cores", arguments.cores] if arguments.cores else []
-    return [*command, *arguments.snakemake]
+    call = [sys.executable, "-P", "-m", "snakemake", "--quiet", "host"]
+    if arguments.file:
+        call += ["--configfile", *(str(found_file(file)) for file in arguments.file)]
+    call += ["--rerun-triggers", *TRIGGERS, "--workflow-profile", str(profile)]
+    call += ["--snakefile", str(snakefile)]
+    call += ["--cores", arguments.cores] if arguments.cores else []
+    return [*call, *arguments.snakemake]
 
 
-def _follow(command: Sequence[str], log: Path, meter: Meter) -> int:
+def _follow(call: Sequence[str], log: Path, meter: Meter) -> int:
     """Run a command whose output goes to a file; return its exit code.
 
     Signals go on to it and its jobs, once, and it ends as it does by itself.
@@ -162,13 +166,14 @@ def _follow(command: Sequence[str], log: Path, meter: Meter) -> int:
         with suppress(ProcessLookupError):
             os.killpg(running.pid, number)
 
+    utf_8 = {**os.environ, "PYTHONUTF8": "1"}  # whatever LC_ALL makes of names
     with log.open("wb") as stream:
         running = subprocess.Popen(
-            command,
+            call,
             stdin=subprocess.DEVNULL,
             stdout=stream,
             stderr=subprocess.STDOUT,
-            env={**os.environ, "PYTHONUTF8": "1"},  # whatever LC_ALL makes of names
+            env=utf_8,
             process_group=0,
         )
     before = {number: signal.getsignal(number) for number in FORWARDED}
@@ -204,24 +209,14 @@ def _reasons(text: str) -> Iterator[str]:
     yield from (f"  {line}" for line in lines[-SHOWN:] if line and FRAME not in line)
 
 
-def _summary(name: str) -> list[str]:
-    """Return the headline of the study, nothing where it has no report."""
-    from cdspp.report.page.headline import headline
-
-    folder = Path("results", name)
-    return [headline(folder), ""] if (folder / "report/index.html").is_file() else []
-
-
 def _cores(text: str) -> str:
-    return text if text == "all" else str(positive_integer(text))
+    return text if text == "all" else str(command.positive_integer(text))
 
 
 def add_run(commands: Any) -> None:
     """Add ``cdspp run`` to the commands."""
     text = "run a study, from its file to the report"
-    run = add_command(commands, "run", _run, text, HELP, STUDY_EXTRA)
+    run = command.add_study_command(commands, "run", _run, text, HELP)
     run.usage = "cdspp run [-h] [--cores N] [STUDY_FILE ...] [-- SNAKEMAKE ...]"
-    run.add_argument("file", nargs="*", metavar="STUDY_FILE")
-    run.add_argument(
-        "--cores", type=_cores, metavar="N", help="jobs at a time (all cores)"
-    )
+    told = "jobs at a time (all cores)"
+    run.add_argument("--cores", type=_cores, metavar="N", help=told)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cdspp.cli.command import add_command
-from cdspp.cli.study_files import STUDY_EXTRA, read_study
+from cdspp.cli.command import add_study_command
+from cdspp.cli.study import read_study
 from cdspp.core.wording import aligned, counted
 from cdspp.study.workflow_files import study_command
 
 if TYPE_CHECKING:
-    from cdspp.study.progress import Failure, Progress
+    from cdspp.study.progress import Progress
 
 __all__ = ["add_status", "status_text"]
 
-SUMMARY = "tell how far a study is, and what failed"
 HELP = """\
 Fits done, failed, running and missing by benchmark and method, why they failed, how to
 make those again in which a method crashed, which are of other options, code or files
@@ -30,9 +30,9 @@ NAMED = 3  # missing files of a stage, and failures of a kind, that are named
 
 
 def add_status(commands: Any) -> None:
-    """Add the command to a parser of commands."""
-    parser = add_command(commands, "status", _status, SUMMARY, HELP, STUDY_EXTRA)
-    parser.add_argument("file", nargs="*", metavar="STUDY_FILE")
+    """Add ``cdspp status`` to the commands."""
+    text = "tell how far a study is, and what failed"
+    add_study_command(commands, "status", _status, text, HELP)
 
 
 def _status(arguments: argparse.Namespace) -> str:
@@ -40,13 +40,7 @@ def _status(arguments: argparse.Namespace) -> str:
 
 
 def status_text(files: Sequence[str]) -> str:
-    """Say how far the study of some files is.
-
-    Parameters
-    ----------
-    files : sequence of str
-        Those of the run; none for the embedded study.
-    """
+    """Say how far the study of some files is, by default the embedded one."""
     from cdspp.report.outline import KINDS, outline_names
     from cdspp.study.files import files_after_fits, files_before_fits
     from cdspp.study.plan import plan_of
@@ -59,7 +53,9 @@ def status_text(files: Sequence[str]) -> str:
     stages = files_before_fits(study) | files_after_fits(study, *names)
     progress, missing = study_progress(study), missing_files(stages)
     lines = [f"{study.name}: {_runs(progress)}", "", *_fit_table(progress), ""]
-    lines += _failure_lines(progress.failures)
+    failures = ((each.reason, f"{each.what}: {each.log}") for each in progress.failures)
+    for reason, places in _by_reason(failures).items():
+        lines += [f"failed: {reason}", *_first(places), ""]
     if progress.crashed:
         again = study_command(files, "--forcerun", *progress.crashed)
         lines += [f"What crashed is made again by: {again}", ""]
@@ -67,7 +63,10 @@ def status_text(files: Sequence[str]) -> str:
         jobs = counted(len(stopped), "job")
         lines += [f"{jobs} stopped before the end (killed, or out of memory):"]
         lines += [*_first(stopped), ""]
-    lines += _differing_lines(differing_fits(study))
+    differing = ((reason, file) for file, reason in differing_fits(study))
+    for reason, places in _by_reason(differing).items():
+        fits = counted(len(places), "fit")
+        lines += [f"{fits} to be made again: {reason}", *_first(places), ""]
     lines += [note + "\n" for note in renewal_notes(unrecorded_files(study), {})]
     lines += _file_table(stages, missing)
     left = any(missing.values()) or any(c["missing"] for c in progress.fits.values())
@@ -87,55 +86,37 @@ def _runs(progress: Progress) -> str:
 def _fit_table(progress: Progress) -> list[str]:
     from cdspp.study.progress import STATES
 
-    grid = [["fits", "", *STATES]]
-    for (benchmark, method), counter in progress.fits.items():
-        grid.append([benchmark, method, *(str(counter[state]) for state in STATES)])
-    total = [sum(c[state] for c in progress.fits.values()) for state in STATES]
-    grid.append(["all", "", *map(str, total)])
-    return aligned(_joined(grid))
+    total = sum(progress.fits.values(), Counter[str]())
+    rows: dict[tuple[str, str], Sequence[str]] = {("fits", ""): STATES}
+    for name, counts in {**progress.fits, ("all", ""): total}.items():
+        rows[name] = [str(counts[state]) for state in STATES]
+    width = max(len(benchmark) for benchmark, _ in rows)
+    return aligned(
+        [[f"{name:{width}}  {method}", *row] for (name, method), row in rows.items()]
+    )
 
 
-def _joined(grid: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Make one column of the first two, so that both stand left."""
-    width = max(len(line[0]) for line in grid)
-    return [[f"{line[0]:{width}}  {line[1]}", *line[2:]] for line in grid]
-
-
-def _failure_lines(failures: Sequence[Failure]) -> Iterator[str]:
-    """Yield what failed: each reason once, with the first places and logs."""
-    reasons: dict[str, list[Failure]] = {}
-    for failure in failures:
-        reasons.setdefault(failure.reason, []).append(failure)
-    for reason, alike in reasons.items():
-        yield f"failed: {reason}"
-        yield from _first([f"{each.what}: {each.log}" for each in alike])
-        yield ""
-
-
-def _differing_lines(differing: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Yield how many fits are not as the study has them, by reason, and which."""
-    reasons: dict[str, list[str]] = {}
-    for file, reason in differing:
-        reasons.setdefault(reason, []).append(file)
-    for reason, files in reasons.items():
-        yield f"{counted(len(files), 'fit')} to be made again: {reason}"
-        yield from _first(files)
-        yield ""
+def _by_reason(found: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """Return the places of each reason."""
+    places: dict[str, list[str]] = {}
+    for reason, place in found:
+        places.setdefault(reason, []).append(place)
+    return places
 
 
 def _file_table(
     stages: Mapping[str, Sequence[str]], missing: Mapping[str, Sequence[str]]
 ) -> Iterator[str]:
+    shown = [stage for stage, files in stages.items() if files]
     grid = [["files", "there", "missing"]]
-    named = [list[str]()]
-    for stage, files in stages.items():
-        if files:
-            lost = missing[stage]
-            grid.append([stage, str(len(files) - len(lost)), str(len(lost))])
-            named.append(list(_first(lost)))
-    for line, lost in zip(aligned(grid), named, strict=True):
+    for stage in shown:
+        lost = len(missing[stage])
+        grid.append([stage, str(len(stages[stage]) - lost), str(lost)])
+    head, *lines = aligned(grid)
+    yield head
+    for stage, line in zip(shown, lines, strict=True):
         yield line
-        yield from lost
+        yield from _first(missing[stage])
 
 
 def _first(names: Sequence[str]) -> Iterator[str]:

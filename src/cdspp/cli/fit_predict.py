@@ -10,22 +10,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cdspp.cli.command import add_command, add_force, check_outputs, need_package
-from cdspp.cli.reading import (
-    add_bridge,
-    add_reading,
-    add_scale,
-    bridge_of,
-    read_both,
-    tell,
-)
+from cdspp.cli import command
 from cdspp.core.errors import CostWarning, DataError
-from cdspp.core.wording import counted
+from cdspp.core.names import NO_SCALE
+from cdspp.core.wording import counted, shortened
 
 if TYPE_CHECKING:
     from cdspp.datasets.table_rows import DomainRows
 
-__all__ = ["FILES", "add_fit", "add_predict"]
+__all__ = ["FILES", "add_fit_and_predict"]
 
 FILES = """\
 input files:
@@ -79,29 +72,32 @@ def _option(text: str) -> tuple[str, Any]:
 
 
 def _fit(arguments: argparse.Namespace) -> str:
-    from cdspp.cli.forecast import expected_cost, refuse_memory, told_while
-    from cdspp.cli.rows import scaled_both, target_labels, write_predictions
+    from cdspp.cli import rows
 
-    check_outputs(arguments, ["output", "model"], ["source", "target", "paired"])
+    command.check_outputs(
+        arguments, ["output", "model"], ["source", "target", "paired"]
+    )
     model = _model(arguments)
-    read, rows = read_both(arguments)
-    bridge, shared = bridge_of(arguments, read, rows, model.bridges)
-    target, rows, source, scaling = scaled_both(arguments.scale, read, rows, bridge)
-    y = target_labels(target)
-    told = [*tell(target, rows), *shared]
-    cost = expected_cost(arguments.method, target, rows, dict(arguments.option))
+    read, source_rows, bridge, notes = rows.read_both(arguments, model.bridges)
+    target, source_rows, source, scaling = rows.scaled_both(
+        arguments.scale, read, source_rows, bridge
+    )
+    y = rows.target_labels(target)
+    told = [*rows.tell(target, source_rows), *notes]
+    options = dict(arguments.option)
+    cost = rows.expected_cost(arguments.method, target, source_rows, options)
     if not arguments.anyway:
-        refuse_memory(arguments.method, cost, "try it with --anyway")
+        rows.refuse_memory(arguments.method, cost, "try it with --anyway")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         warnings.simplefilter("ignore", CostWarning)  # said here
-        with told_while(arguments.method, cost.seconds):
+        with rows.told_while(arguments.method, cost.seconds):
             model.fit(target.X, y, source=source)
     counts = Counter(str(warning.message) for warning in caught)
     told += [f"note: {said}{f' ({n} times)' * (n > 1)}" for said, n in counts.items()]
     last = model.history_[-1]
     ids = [name for name, label in zip(target.ids, y, strict=True) if label == -1]
-    write_predictions(arguments.output, ids, last.prediction, last.confidence)
+    rows.write_predictions(arguments.output, ids, last.prediction, last.confidence)
     if arguments.model:
         _keep(arguments, model, read, scaling)
         told.append(f"model: {arguments.model}")
@@ -130,7 +126,7 @@ def _model(arguments: argparse.Namespace) -> Any:
     model = make(arguments.method, **options)
     model._validate_params()
     if model.needs_torch:
-        need_package("torch", f"the method {arguments.method}")
+        command.need_package("torch", f"the method {arguments.method}")
     if arguments.model:
         check_keepable(model)
     return model
@@ -151,24 +147,23 @@ def _keep(
     save_model(arguments.model, model, extras)
 
 
-def _shortened(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:5])}{', ...' * (len(names) > 5)} ({len(names)})"
-
-
 def _predict(arguments: argparse.Namespace) -> str:
     from cdspp.cli.rows import scaled, write_predictions
     from cdspp.datasets.table_rows import complete
     from cdspp.methods.model_file import read_model
 
-    check_outputs(arguments, ["output"], ["model", "target"])
+    command.check_outputs(arguments, ["output"], ["model", "target"])
     model, kept = read_model(arguments.model)
     features, columns, means = _kept(arguments.model, kept)
     target = _read_new(arguments, columns)
     if features and target.features and features != target.features:
+        expected, got = (
+            f"{shortened(names, 5)} ({len(names)})"
+            for names in (features, target.features)
+        )
         raise DataError(
             f"{target.path}: the feature columns are not those that the model was "
-            f"fitted on. Expected {_shortened(features)}, got "
-            f"{_shortened(target.features)}."
+            f"fitted on. Expected {expected}, got {got}."
         )
     if not features:
         target.require_names()
@@ -217,14 +212,13 @@ def _read_new(
     return rows
 
 
-def add_fit(commands: Any) -> None:
-    """Add ``cdspp fit`` to the commands."""
+def add_fit_and_predict(commands: Any) -> None:
+    """Add ``cdspp fit`` and ``cdspp predict`` to the commands."""
     text = "fit a method and predict the unlabelled target rows"
-    fit = add_command(commands, "fit", _fit, text, FILES + "\n" + FIT_EXAMPLES)
-    fit.add_argument(
-        "--method", default="cdspp", help="see `cdspp methods` (%(default)s)"
-    )
-    fit.add_argument(
+    fit = command.add_command(commands, "fit", _fit, text, f"{FILES}\n{FIT_EXAMPLES}")
+    add = fit.add_argument
+    add("--method", default="cdspp", help="see `cdspp methods` (%(default)s)")
+    add(
         "--option",
         action="append",
         default=[],
@@ -232,35 +226,22 @@ def add_fit(commands: Any) -> None:
         metavar="NAME=VALUE",
         help="an option of the method, for instance alpha=1; may be repeated",
     )
-    fit.add_argument(
-        "--source",
-        metavar="FILE",
-        help="labelled source rows; without it the labelled target rows serve",
-    )
-    fit.add_argument("--target", required=True, metavar="FILE", help="target rows")
-    fit.add_argument("--output", required=True, metavar="FILE", help="CSV to write")
-    fit.add_argument(
-        "--model", metavar="FILE", help="also keep the model, for `predict`"
-    )
-    add_force(fit)
-    add_bridge(fit)
-    add_reading(fit)
-    add_scale(fit)
-    fit.add_argument(
-        "--anyway",
-        action="store_true",
-        help="fit even where memory is not expected to do",
-    )
-
-
-def add_predict(commands: Any) -> None:
-    """Add ``cdspp predict`` to the commands."""
+    without = "labelled source rows; without it the labelled target rows serve"
+    add("--source", metavar="FILE", help=without)
+    add("--target", required=True, metavar="FILE", help="target rows")
+    add("--output", required=True, metavar="FILE", help="CSV to write")
+    add("--model", metavar="FILE", help="also keep the model, for `predict`")
+    command.add_force(fit)
+    command.add_joining(fit, NO_SCALE)
+    anyway = "fit even where memory is not expected to do"
+    add("--anyway", action="store_true", help=anyway)
     text = "predict target rows with a model that `cdspp fit --model` kept"
-    predict = add_command(
-        commands, "predict", _predict, text, FILES + "\n" + PREDICT_EXAMPLES
-    )
-    predict.add_argument("--model", required=True, metavar="FILE", help="the model")
-    predict.add_argument("--target", required=True, metavar="FILE", help="target rows")
-    predict.add_argument("--output", required=True, metavar="FILE", help="CSV to write")
-    add_force(predict)
-    add_reading(predict)
+    epilog = f"{FILES}\n{PREDICT_EXAMPLES}"
+    predict = command.add_command(commands, "predict", _predict, text, epilog)
+    add = predict.add_argument
+    add("--model", required=True, metavar="FILE", help="the model")
+    add("--target", required=True, metavar="FILE", help="target rows")
+    add("--output", required=True, metavar="FILE", help="CSV to write")
+    command.add_force(predict)
+    command.add_columns(predict)
+    command.add_impute(predict)
