@@ -27,7 +27,7 @@ from cdspp.core.whole_files import atomic, write_json
 from cdspp.datasets.archives import extract
 from cdspp.datasets.catalogue import load_catalogue
 from cdspp.datasets.fetch import RemoteFile, git_blob_id, verify_file
-from cdspp.datasets.published_splits import packed_digest
+from cdspp.datasets.published import packed_digest
 
 RESOURCES = Path(__file__).parent
 MANIFEST_HEADER = "path\tsize\tgit_blob\n"

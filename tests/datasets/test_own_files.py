@@ -11,8 +11,8 @@ from PIL import Image
 
 from cdspp.core.errors import DataError
 from cdspp.datasets import FolderDataset, dataset_recipe
-from cdspp.datasets.base import read_index
-from cdspp.datasets.own_files import check_images, file_digests
+from cdspp.datasets.base import file_digests, read_index
+from cdspp.datasets.folder import check_images
 
 
 def write_image(path: Path) -> Path:

@@ -11,12 +11,12 @@ import pytest
 from cdspp.core.errors import DataError
 from cdspp.core.whole_files import read_json
 from cdspp.datasets.catalogue import load_catalogue
-from cdspp.datasets.published import published_labels
-from cdspp.datasets.published_splits import (
+from cdspp.datasets.published import (
     check_published_splits,
     draw_published,
     masks_digest,
     packed_digest,
+    published_labels,
 )
 
 RESOURCES = Path(__file__).parents[2] / "resources"

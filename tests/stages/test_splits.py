@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from cdspp.core.errors import DataError
-from cdspp.datasets.published_splits import draw_published
+from cdspp.datasets.published import draw_published
 from cdspp.stages.artifacts import LABEL_COLUMNS, SPLIT_COLUMNS, read_rows, write_rows
 from cdspp.stages.splits import write_split
 

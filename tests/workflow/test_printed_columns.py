@@ -13,7 +13,7 @@ from support.study_files import ROOT, load, read_study
 from cdspp import SourceDomain
 from cdspp.analysis.summary import mean_sd
 from cdspp.datasets.catalogue import load_catalogue, published_storage
-from cdspp.datasets.published_splits import draw_published
+from cdspp.datasets.published import draw_published
 from cdspp.datasets.readers import read_matrix
 from cdspp.features.shares_zscore import SharesZscore
 from cdspp.methods import make, method_class

@@ -16,7 +16,7 @@ import yaml
 from scipy.io import savemat
 from support.toy_study import CONFIG, Project
 
-from cdspp.datasets.published_splits import draw_published
+from cdspp.datasets.published import draw_published
 from cdspp.stages.artifacts import (
     SCORE_COLUMNS,
     SPLIT_COLUMNS,

@@ -29,10 +29,12 @@ __all__ = [
     "check_identifier",
     "check_index",
     "digests_path",
+    "file_digests",
     "lonely_classes",
     "opaque_id",
     "read_fetched",
     "read_index",
+    "read_kept",
     "record_path",
 ]
 
@@ -255,6 +257,38 @@ def record_path(data: str | Path, dataset: str, resource: str) -> Path:
 def digests_path(data: str | Path | None, dataset: str) -> Path | None:
     """Return where digests of the user's own files are kept, below `data`."""
     return None if data is None else Path(data) / dataset / "digests.json"
+
+
+def file_digests(
+    files: Sequence[Path], memory: str | Path | None = None
+) -> dict[str, str]:
+    """Return a digest of the content of each file, by its path.
+
+    The JSON file `memory` keeps what the last call found: a file of equal size and time
+    of change is not read again.
+    """
+    kept = read_kept(memory).items()
+    known = {path: entry for path, entry in kept if isinstance(entry, list)}
+    found: dict[str, list[Any]] = {}
+    for path in files:
+        status = path.stat()
+        state = [status.st_size, status.st_mtime_ns]
+        entry = known.get(str(path), [])
+        if entry[:2] != state:
+            entry = [*state, file_digest(path)]
+        found[str(path)] = entry
+    if memory is not None and found != known:
+        write_json(memory, found)
+    return {path: content for path, (*_, content) in found.items()}
+
+
+def read_kept(path: str | Path | None) -> dict[str, Any]:
+    """Return what was kept in a JSON file, nothing where that is damaged."""
+    try:
+        known = {} if path is None else read_json(path)
+    except (OSError, ValueError):
+        return {}
+    return known if isinstance(known, dict) else {}
 
 
 def read_fetched(path: str | Path) -> Mapping[str, Any]:

@@ -12,17 +12,17 @@ from pathlib import Path
 from cdspp.core.errors import DataError
 from cdspp.core.labels import keep_labels as kept_labels
 from cdspp.core.labels import require_distinct
-from cdspp.core.wording import counted
+from cdspp.core.wording import counted, shortened
 from cdspp.datasets.base import (
     Dataset,
     Sample,
     check_identifier,
+    file_digests,
     lonely_classes,
     opaque_id,
 )
-from cdspp.datasets.own_files import check_images, file_digests
 
-__all__ = ["SUFFIXES", "FolderDataset"]
+__all__ = ["SUFFIXES", "FolderDataset", "check_images"]
 
 log = logging.getLogger(__name__)
 
@@ -34,6 +34,8 @@ SUFFIXES: Mapping[str, frozenset[str]] = {
     "texts": frozenset({*TEXTS, *CODE}),
 }
 NAMED = 5  # of files in a sentence
+UNREADABLE = 20  # of images in an error
+SHRINK = 8  # the most by which JPEG files are decoded smaller, which is quicker
 
 
 class FolderDataset(Dataset):
@@ -102,7 +104,7 @@ class FolderDataset(Dataset):
         told = []
         if self.skipped:
             names = [p.relative_to(self.folder).as_posix() for p in self.skipped]
-            listed = ", ".join(names[:NAMED]) + ", ..." * (len(names) > NAMED)
+            listed = shortened(names, NAMED)
             skipped = f"{counted(len(names), 'file')} skipped, not {self.kind}"
             told.append(f"{self.folder}: {skipped} by suffix: {listed}")
         classes = {d: {*found} - {self.paired} for d, found in self._classes_of.items()}
@@ -184,3 +186,32 @@ def _subfolders(folder: Path, what: str) -> list[str]:
     if not names:
         raise DataError(f"{folder} holds no {what} folder (<domain>/<class>/<file>).")
     return names
+
+
+def check_images(files: Sequence[Path]) -> None:
+    """Read images once, so that no fit waits for one that cannot be decoded.
+
+    DataError names those that cannot.
+    """
+    faults = [str(path) for path in files if not _is_readable(path)]
+    if faults:
+        told = shortened(faults, UNREADABLE)
+        message = f"{len(faults)} of {len(files)} images cannot be read: {told}"
+        raise DataError(f"{message}. Replace or remove them.")
+
+
+def _is_readable(path: Path) -> bool:
+    from PIL import Image
+
+    try:
+        with Image.open(path) as image:
+            if image.format == "PNG":
+                image.verify()  # by its checksums, which is quicker than decoding
+            else:
+                # The header alone would let an image pass that ends too early.
+                width, height = (max(1, side // SHRINK) for side in image.size)
+                image.draft("L", (width, height))
+                image.load()
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
+        return False
+    return True

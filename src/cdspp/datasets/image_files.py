@@ -114,8 +114,8 @@ class ImageSet:
         an image has not the content that the manifest names, DataError that there are
         too few, or too many.
         """
-        paths = (root / FOLDER).rglob("*")
-        files = (p for p in paths if p.is_file() and not p.name.startswith("."))
+        below = (root / FOLDER).rglob("*")
+        files = (p for p in below if p.is_file() and not p.name.startswith("."))
         found = {path.relative_to(root).as_posix() for path in files}
         listed = [row.name for row in self.manifest]
         if missing := [path for path in listed if path not in found]:

@@ -22,9 +22,10 @@ from cdspp.datasets.base import (
     Dataset,
     Sample,
     check_identifier,
+    file_digests,
     lonely_classes,
+    read_kept,
 )
-from cdspp.datasets.own_files import file_digests, read_kept
 from cdspp.datasets.table_files import Columns
 from cdspp.datasets.table_rows import DomainRows, complete, read_domain, require_dropped
 

@@ -11,8 +11,7 @@ from cdspp.core.whole_files import read_json
 from cdspp.datasets import PublishedDataset, open_dataset
 from cdspp.datasets.base import INDEX_NAME, check_contents, read_index
 from cdspp.datasets.catalogue import check_catalogued, load_catalogue
-from cdspp.datasets.published import published_labels
-from cdspp.datasets.published_splits import check_published_splits
+from cdspp.datasets.published import check_published_splits, published_labels
 from cdspp.stages.artifacts import LABEL_COLUMNS, write_rows
 
 __all__ = ["prepare_dataset", "write_labels"]

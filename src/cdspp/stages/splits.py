@@ -20,7 +20,7 @@ from cdspp.core.errors import DataError
 from cdspp.core.names import LABELLED, SOURCE, UNLABELLED_ROLE, trials_of_block
 from cdspp.core.seeding import generator
 from cdspp.datasets.base import read_index
-from cdspp.datasets.published_splits import draw_published
+from cdspp.datasets.published import draw_published
 from cdspp.stages.artifacts import (
     LABEL_COLUMNS,
     PAIR_COLUMNS,
@@ -96,7 +96,7 @@ def write_split(
     role : {"source", "target"}
         What the domain serves as.
     protocol : {"seeded", "published"}
-        `draw_seeded`, or `cdspp.datasets.published_splits.draw_published`, which looks
+        `draw_seeded`, or `cdspp.datasets.published.draw_published`, which looks
         at the samples in their published order.
     per_class, unlabelled : int
         Labelled samples per class, and unlabelled ones (None: all others).

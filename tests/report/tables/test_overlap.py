@@ -15,8 +15,7 @@ from support.report_data import make_plan
 from cdspp.analysis.splits import read_splits
 from cdspp.core.errors import DataError
 from cdspp.datasets.catalogue import load_catalogue
-from cdspp.datasets.published import published_labels
-from cdspp.datasets.published_splits import draw_published
+from cdspp.datasets.published import draw_published, published_labels
 from cdspp.report.tables.overlap import (
     build_overlap_table,
     count_overlap,
