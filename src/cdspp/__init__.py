@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from cdspp.analysis.compare import compare
     from cdspp.core.file_rows import ParquetRows
     from cdspp.core.labels import keep_labels
+    from cdspp.datasets.read_table import read_table
     from cdspp.datasets.table_encoder import TableEncoder
     from cdspp.methods import available, make
     from cdspp.methods.base import SourceDomain
@@ -31,6 +32,7 @@ __all__ = [
     "load_model",
     "load_results",
     "make",
+    "read_table",
     "save_model",
 ]
 _PLACES = {
@@ -43,6 +45,7 @@ _PLACES = {
     "labelled_accuracy": "cdspp.methods.selection",
     "load_model": "cdspp.methods.model_file",
     "load_results": "cdspp.report.results",
+    "read_table": "cdspp.datasets.read_table",
     "save_model": "cdspp.methods.model_file",
 }
 

@@ -201,7 +201,7 @@ def test_tables_become_a_data_set_with_its_columns(away: Path) -> None:
     found = look_at_tables(
         "plants",
         [("Lab", "lab.csv"), ("field", "field.csv")],
-        Columns("species", "sample", ("date",), ("label",)),
+        [Columns("species", "sample", ("date",), ("label",))] * 2,
     )
     assert str(found).splitlines() == [
         "plants: tables, 2 domains, 2 classes in common",
@@ -233,7 +233,7 @@ def test_keys_that_say_nothing_are_left_out_and_rows_may_lack_labels(
         ("lab", write_table(Path("lab.csv"), LAB)),
         ("field", write_table(Path("field.csv"), FIELD)),
     ]
-    found = look_at_tables("plants", tables, Columns())
+    found = look_at_tables("plants", tables, [Columns()] * len(tables))
     assert set(found.entry) == {"id", "tables"}
     assert found.sizes["field"] == {"a": 2, "b": 2}
     assert "5 rows, 4 labelled in 2 classes" in str(found)
@@ -256,14 +256,14 @@ def test_problems_of_tables_are_named(
         ("field", write_table(Path("field.csv"), FIELD)),
     ]
     with pytest.raises(DataError) as refused:
-        look_at_tables("plants", tables, Columns(drop=drop))
+        look_at_tables("plants", tables, [Columns(drop=drop)] * len(tables))
     assert said in str(refused.value)
 
 
 def test_names_of_domains_and_files_fail_together() -> None:
     tables = [("Lab 1", "a.csv"), ("lab-1", "b.csv"), ("?", "c.csv")]
     with pytest.raises(DataError) as refused:
-        look_at_tables("plants", tables, Columns())
+        look_at_tables("plants", tables, [Columns()] * len(tables))
     text = str(refused.value)
     assert "plants: 5 problems:" in text
     assert "2 domains would be called lab-1" in text

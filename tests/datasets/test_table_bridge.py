@@ -11,6 +11,7 @@ import pytest
 
 from cdspp.core.errors import DataError
 from cdspp.datasets.table_bridge import read_pairs, shared_columns
+from cdspp.datasets.table_files import Columns
 from cdspp.datasets.table_rows import DomainRows, read_domain
 
 
@@ -83,7 +84,7 @@ def pairs(tmp_path: Path, both: Any, left: str, right: str) -> Any:
     paths = [tmp_path / "left.csv", tmp_path / "right.csv"]
     for path, text in zip(paths, (left, right), strict=True):
         path.write_text(text)
-    return read_pairs([*map(str, paths)], both, (None, None, ()))
+    return read_pairs([*map(str, paths)], both, [Columns()] * 2)
 
 
 def test_pairs_are_joined_by_identifier_in_the_order_of_the_columns(

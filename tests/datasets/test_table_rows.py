@@ -105,7 +105,7 @@ def test_a_column_that_is_nearly_one_of_ids_or_labels_is_asked_about(
 def test_the_time_for_a_header_is_linear() -> None:
     names = [f"x{k}" for k in range(30_000)]
     begun = time.process_time()
-    _feature_names(names, "a.csv", Columns(drop=("x7", "x8")))
+    _feature_names(names, "a.csv", Columns(), {"x7", "x8"})
     assert time.process_time() - begun < 1  # a count for each name takes many
     with pytest.raises(DataError, match="the column 'x9' twice"):
-        _feature_names([*names, "x9"], "a.csv", Columns())
+        _feature_names([*names, "x9"], "a.csv", Columns(), set())

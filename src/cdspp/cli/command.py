@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cdspp.core.errors import ConfigError
-from cdspp.core.names import SCALES
+from cdspp.core.names import CATEGORIES, DATES, SCALES
 
 __all__ = [
     "STUDY_EXTRA",
@@ -87,13 +87,34 @@ def add_columns(
     for name, what in (("label", "labels"), ("id", "identifiers")):
         told = f"the column of the {what} ({name}{hint})"
         add(f"--{name}", metavar=metavar, help=told)
-    told = "a column to leave out; may be repeated"
+    told = (
+        "a column to leave out: its name, a pattern (site*), or a kind: text, dates or "
+        "constant; may be repeated"
+    )
     add("--drop", action="append", default=[], metavar=metavar, help=told)
+    told = "text becomes a column for each value, or the share of rows that have it"
+    add("--categories", choices=CATEGORIES[1:], help=told)
+    told = "dates become days since 1970, or year, month, day and weekday"
+    add("--dates", choices=DATES[1:], help=told)
+    told = "how dates are written, where that is not plain: %%d/%%m/%%Y"
+    add("--date-format", metavar="FORMAT", help=told)
+    told = "decimal sign of numbers in text (found column by column)"
+    add("--decimal", choices=(".", ","), help=told)
+    told = "of text files (UTF-8, else UTF-16 or Windows-1252, which is said)"
+    add("--encoding", metavar="NAME", help=told)
     told = (
         "a class as it is written, though it looks like a missing label (NA) or "
         "differs from another in capitals alone; may be repeated"
     )
     add("--keep-label", action="append", default=[], metavar="LABEL", help=told)
+
+
+def add_roles(parser: argparse.ArgumentParser) -> None:
+    """Add the options that name columns of one of the two files."""
+    for role in ("source", "target"):
+        for name, what in (("label", "labels"), ("id", "identifiers")):
+            told = f"the column of the {what} in the {role} alone"
+            parser.add_argument(f"--{role}-{name}", metavar="NAME", help=told)
 
 
 def add_impute(parser: argparse.ArgumentParser) -> None:
@@ -119,6 +140,7 @@ def add_joining(parser: argparse.ArgumentParser, scale: str) -> None:
         "their identifiers, or row by row where there are none; no label is needed",
     )
     add_columns(parser)
+    add_roles(parser)
     add_impute(parser)
     parser.add_argument(
         "--scale",

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 
 __all__ = ["add_compare"]
 
+# Options on columns, which hold for the next command, too.
+COLUMNS = (
+    *("label", "id", "source-label", "source-id", "target-label", "target-id"),
+    *("categories", "dates", "date-format", "decimal", "encoding"),
+)
+
 COMPARE_HELP = """\
 Holds a fifth of the labelled target rows of each class out, again and again, and asks
 whether a method predicts them better with the source than any method without one, and
@@ -84,9 +90,9 @@ def _next_step(arguments: argparse.Namespace, found: Comparison) -> str:
     if found.decision == USE or not found.method:
         words += ["--source", arguments.source]
     words += ["--target", arguments.target]
-    for option in ("label", "id"):
-        if name := getattr(arguments, option):
-            words += [f"--{option}", name]
+    for option in COLUMNS:
+        if value := getattr(arguments, option.replace("-", "_")):
+            words += [f"--{option}", value]
     for name in arguments.drop:
         words += ["--drop", name]
     for name in arguments.keep_label:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import json
 import shlex
 import warnings
 from collections import Counter
@@ -13,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 from cdspp.cli import command
 from cdspp.core.errors import CostWarning, DataError
 from cdspp.core.names import NO_SCALE
-from cdspp.core.wording import counted, shortened
+from cdspp.core.wording import counted
 
 if TYPE_CHECKING:
+    from cdspp.datasets.table_encoder import TableEncoder
     from cdspp.datasets.table_rows import DomainRows
 
 __all__ = ["FILES", "add_fit_and_predict"]
@@ -26,8 +28,9 @@ input files:
   header shows; also with .gz), .parquet, .xlsx (its first sheet). A column `label`
   (empty, -1, ?, NA, null and the like where a row is unlabelled), optionally a column
   `id` (a first column without a name is one); every other column is a feature. --label,
-  --id and --drop say what is called otherwise or is no feature, --keep-label NA that NA
-  is a class.
+  --id and --drop say what is called otherwise or is no feature, --source-label and the
+  like for one file alone; --categories and --dates encode text and dates; --keep-label
+  NA says that NA is a class.
   Or arrays: .npz with a matrix X, optionally y (-1 where unlabelled) and ids; .mat
   (saved with -v7 or older) alike, where the only matrix may have any name and labels
   may be `label` or `labels`.
@@ -136,13 +139,16 @@ def _keep(
     arguments: argparse.Namespace, model: Any, read: DomainRows, scaling: Any
 ) -> None:
     """Keep the model, and what makes rows of a file what it was fitted on."""
+    from cdspp.cli.rows import columns_of
     from cdspp.methods.model_file import save_model
 
+    how = columns_of(arguments, "target")
     extras = {
         "features": read.features,
         "scaling": scaling,
         "means": read.X.mean(axis=0),
-        "columns": (arguments.label, arguments.id, tuple(arguments.drop)),
+        "columns": (how.label, how.id, how.drop),
+        "encoder": json.dumps(read.encoder.to_dict()) if read.encoder else "",
     }
     save_model(arguments.model, model, extras)
 
@@ -154,18 +160,9 @@ def _predict(arguments: argparse.Namespace) -> str:
 
     command.check_outputs(arguments, ["output"], ["model", "target"])
     model, kept = read_model(arguments.model)
-    features, columns, means = _kept(arguments.model, kept)
-    target = _read_new(arguments, columns)
-    if features and target.features and features != target.features:
-        expected, got = (
-            f"{shortened(names, 5)} ({len(names)})"
-            for names in (features, target.features)
-        )
-        raise DataError(
-            f"{target.path}: the feature columns are not those that the model was "
-            f"fitted on. Expected {expected}, got {got}."
-        )
-    if not features:
+    encoder, columns, means = _kept(arguments.model, kept)
+    target = _read_new(arguments, columns, encoder)
+    if encoder is None:
         target.require_names()
     target = complete(target, impute=arguments.impute, means=means)
     if "scaling" in kept:  # not in models that the library kept
@@ -180,21 +177,26 @@ def _predict(arguments: argparse.Namespace) -> str:
 
 
 def _kept(path: str, kept: Mapping[str, Any]) -> tuple[Any, Any, Any]:
-    """Return the features, the names of other columns and the means of a model file."""
-    features, means = kept.get("features", ()), kept.get("means")
-    columns = kept.get("columns", (None, None, ()))
+    """Return the encoder, the names of other columns and the means of a model file."""
+    from cdspp.datasets.table_encoder import TableEncoder
+
+    means, columns = kept.get("means"), kept.get("columns", (None, None, ()))
     try:
         label, id_, drop = columns
-        "".join([*features, *drop, label or "", id_ or ""])  # each is text
+        "".join([*drop, label or "", id_ or ""])  # each is text
+        text = kept.get("encoder")
+        encoder = TableEncoder.from_dict(json.loads(text)) if text else None
         if means is not None and (means.ndim, means.dtype.kind) != (1, "f"):
             raise TypeError("means that are no numbers")
     except (AttributeError, TypeError, ValueError) as error:
         raise DataError(f"{path}: a damaged model ({error}). Fit again.") from error
-    return features, columns, means
+    return encoder, columns, means
 
 
 def _read_new(
-    arguments: argparse.Namespace, at_fit: tuple[str | None, str | None, Sequence[str]]
+    arguments: argparse.Namespace,
+    at_fit: tuple[str | None, str | None, Sequence[str]],
+    encoder: TableEncoder | None,
 ) -> DomainRows:
     """Return rows to predict; names given at the fit hold where they are there."""
     from cdspp.datasets.table_files import Columns
@@ -206,8 +208,9 @@ def _read_new(
         arguments.id or at_fit[1],
         (*arguments.drop, *at_fit[2]),
         tuple(option for option, name in asked.items() if name),
+        arguments.encoding,
     )
-    rows = read_domain(arguments.target, columns)
+    rows = read_domain(arguments.target, columns, encoder)
     require_dropped(arguments.drop, [rows])
     return rows
 

@@ -42,6 +42,8 @@ NEEDED = "expected small letters and digits, joined by single hyphens"
 # Labelled samples per class, where there are as many.
 MOST_SOURCE, MOST_TARGET = 20, 3
 Sizes = Mapping[str, Mapping[str, int]]
+# How tables are read, as a study file has it beside `drop`.
+KEPT = ("label", "id", "encoding", "decimal", "categories", "dates", "date_format")
 
 
 @dataclass(frozen=True)
@@ -106,9 +108,9 @@ def look_at_folder(name: str, folder: str) -> FoundData:
 
 
 def look_at_tables(
-    name: str, tables: Sequence[tuple[str, str]], columns: Columns
+    name: str, tables: Sequence[tuple[str, str]], columns: Sequence[Columns]
 ) -> FoundData:
-    """Look at tables, each with the name of its domain, the source first.
+    """Look at tables, each with the name of its domain and how it is read.
 
     DataError lists what is wrong.
     """
@@ -117,12 +119,12 @@ def look_at_tables(
     names = [as_name(given) for given, _ in tables]
     read: list[DomainRows] = []
     faults = [*_table_faults(tables, names)]
-    for _, path in tables:
+    for (_, path), how in zip(tables, columns, strict=True):
         with _noted(faults):
-            read.append(read_domain(path, columns))
+            read.append(read_domain(path, how))
     if not faults:
         with _noted(faults):
-            require_dropped(columns.drop, read)
+            require_dropped(columns[0].drop, read)
     _refuse(name, faults)
     labels = ((label for label in rows.labels if label) for rows in read)
     counts = (dict(sorted(Counter(known).items())) for known in labels)
@@ -135,17 +137,30 @@ def look_at_tables(
         faults += [told]
     _refuse(name, faults)
     lines = (_told(*each) for each in zip(tables, names, read, strict=True))
-    known = {"label": columns.label, "id": columns.id}
+    known = {key: _by_domain(key, names, columns) for key in KEPT}
+    known = {key: value for key, value in known.items() if value}
     entry: dict[str, Any] = {
         "id": name,
         "tables": dict(zip(names, (path for _, path in tables), strict=True)),
-        "columns": {key: value for key, value in known.items() if value},
-        "drop": list(columns.drop),
+        "columns": known,
+        "drop": list(columns[0].drop),
         "impute": any(map(_holes, read)),
     }
     # Keys that say nothing are left out.
     entry = {key: value for key, value in entry.items() if value}
     return FoundData("tables", sizes, entry, tuple(lines))
+
+
+def _by_domain(
+    key: str, names: Sequence[str], columns: Sequence[Columns]
+) -> str | dict[str, str]:
+    """Return how all domains are read, or each of them; empty where by default."""
+    usual = getattr(type(columns[0]), key)
+    values = [getattr(how, key) for how in columns]
+    if len({*values}) == 1:
+        return "" if values[0] == usual else str(values[0])
+    pairs = zip(names, values, strict=True)
+    return {name: str(value) for name, value in pairs if value != usual}
 
 
 @contextmanager
@@ -276,11 +291,13 @@ def _init(arguments: argparse.Namespace) -> str:
 
 
 def _look(arguments: argparse.Namespace) -> FoundData:
-    from cdspp.datasets.table_files import Columns
+    from cdspp.cli.rows import columns_of
 
     names = (arguments.label, arguments.id, tuple(arguments.drop))
     if arguments.table:
-        columns = Columns(*names, required=("label",))
+        domains = [as_name(given) for given, _ in arguments.table]
+        roles = _roles(domains, arguments.source, arguments.target)
+        columns = [columns_of(arguments, roles.get(name, "")) for name in domains]
         found = look_at_tables(arguments.name, arguments.table, columns)
     elif any(names):
         raise ConfigError(
@@ -291,6 +308,16 @@ def _look(arguments: argparse.Namespace) -> FoundData:
         found = look_at_folder(arguments.name, arguments.folder)
     kept = {"keep_labels": arguments.keep_label} if arguments.keep_label else {}
     return replace(found, entry={**found.entry, **kept})
+
+
+def _roles(
+    domains: Sequence[str], source: str | None, target: str | None
+) -> dict[str, str]:
+    """Return which domains are source and target, if all of them can be."""
+    others = [name for name in domains if name not in (source, target)]
+    left = iter(others)
+    source = source or next(left, "")
+    return {source: "source", target or next(left, ""): "target"}
 
 
 def _directed(found: FoundData, source: str | None, target: str | None) -> FoundData:
@@ -337,4 +364,5 @@ def add_init(commands: Any) -> None:
     add("--source", metavar="DOMAIN", help="the source (the first one)")
     add("--target", metavar="DOMAIN", help="the target (the next one)")
     command.add_columns(init, "COLUMN", "")
+    command.add_roles(init)
     command.add_force(init)

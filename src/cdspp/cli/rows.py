@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from cdspp.core.errors import DataError
 from cdspp.core.labels import require_distinct
 from cdspp.core.memory import available_megabytes, told_memory
-from cdspp.core.names import PCA
+from cdspp.core.names import ERROR, PCA
 from cdspp.core.scaling import Scaling, fit_scaling
 from cdspp.core.whole_files import atomic
 from cdspp.core.wording import duration
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from cdspp.study.cost import Cost
 
 __all__ = [
+    "columns_of",
     "expected_cost",
     "learn_scaling",
     "read_both",
@@ -48,6 +49,8 @@ __all__ = [
     "write_predictions",
 ]
 
+ROLES = ("source", "target")
+
 log = logging.getLogger(__name__)
 
 
@@ -59,13 +62,20 @@ def read_both(
     All rows are finite, with the columns asked for. `kinds` are the parts of a bridge
     that are of use.
     """
-    names = (arguments.label, arguments.id, tuple(arguments.drop))
-    target = read_domain(arguments.target, Columns(*names, ("label", "id")))
-    read = [target]
+    asked = [(arguments.target, columns_of(arguments, "target", "id"))]
     if arguments.source:
         # Nothing is written of source rows: their identifiers may lack.
-        read.append(read_domain(arguments.source, Columns(*names, ("label",))))
-    require_dropped(names[2], read)
+        asked.append((arguments.source, columns_of(arguments, "source")))
+    read, faults = [], []
+    for path, columns in asked:
+        try:
+            read.append(read_domain(path, columns))
+        except DataError as error:
+            faults.append(str(error))
+    if faults:
+        raise DataError("\n".join(faults))
+    target = read[0]
+    require_dropped(tuple(arguments.drop), read)
     target.require_distinct_ids()  # predictions are written by these
     require_distinct({rows.path: rows.labels for rows in read})
     target, *sources = (complete(rows, impute=arguments.impute) for rows in read)
@@ -79,11 +89,39 @@ def read_both(
         notes += filter(None, [note])
     if PAIRS in kinds and arguments.paired:
         both = (source, target)
+        columns = [columns_of(arguments, role, required=()) for role in ROLES]
         bridge[PAIRS], note = read_pairs(
-            arguments.paired, both, names, impute=arguments.impute
+            arguments.paired, both, columns, impute=arguments.impute
         )
         notes.append(note)
     return target, source, bridge, notes
+
+
+def columns_of(
+    arguments: argparse.Namespace,
+    role: str,
+    *more: str,
+    required: tuple[str, ...] = ("label",),
+) -> Columns:
+    """Return how a file of a role is read; `required` (and `more`) has to be there.
+
+    A name for one role alone comes before the name for both.
+    """
+    named = {
+        option: getattr(arguments, f"{role}_{option}", None)
+        or getattr(arguments, option)
+        for option in ("label", "id")
+    }
+    return Columns(
+        **named,
+        drop=tuple(arguments.drop),
+        required=(*required, *more),
+        encoding=arguments.encoding,
+        decimal=arguments.decimal,
+        categories=arguments.categories or ERROR,
+        dates=arguments.dates or ERROR,
+        date_format=arguments.date_format,
+    )
 
 
 def tell(target: DomainRows, source: DomainRows | None) -> list[str]:

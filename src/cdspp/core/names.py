@@ -10,13 +10,18 @@ __all__ = [
     "ALONE",
     "AVERAGE",
     "BASELINE",
+    "CATEGORIES",
     "CLASS_NOISE",
+    "DATES",
+    "ERROR",
     "LABELLED",
     "LABELS",
     "MAIN",
     "MATCHED",
     "MOST_COMPONENTS",
     "NO_SCALE",
+    "ONE_HOT",
+    "PARTS",
     "PCA",
     "PathLike",
     "PUBLISHED",
@@ -69,6 +74,9 @@ REFERENCE, BASELINE = "reference", "baseline"
 SEEDED, PUBLISHED = "seeded", "published"
 
 # How features are scaled before a method sees them.
+# How text and dates in tables become numbers; by default they are an error.
+CATEGORIES = ERROR, ONE_HOT, _ = ("error", "one-hot", "frequency")
+DATES = ERROR, _, PARTS = ("error", "number", "parts")
 SCALES = NO_SCALE, UNIT, STANDARDISE, PCA = ("none", "unit", "standardise", "pca")
 
 MOST_COMPONENTS = 50  # that the scale of principal components keeps

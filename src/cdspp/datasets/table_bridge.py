@@ -82,20 +82,20 @@ def _place(name: str, rows: DomainRows) -> int:
 def read_pairs(
     paths: Sequence[str],
     domains: tuple[DomainRows, DomainRows],
-    names: tuple[str | None, str | None, tuple[str, ...]],
+    columns: Sequence[Columns],
     *,
     impute: bool = False,
 ) -> tuple[tuple[Rows, Rows], str]:
     """Read objects described in both ways, and say how many there are.
 
     `paths` are a file with the columns of the source and one with those of the target,
-    `names` the first three fields of `Columns`. DataError says that a feature is
+    `columns` how each is read. DataError says that a feature is
     missing, an identifier is there twice, no object is in both files, or files without
     identifiers have unequal numbers of rows.
     """
     read = [
-        _like(read_domain(path, Columns(*names)), rows, impute)
-        for path, rows in zip(paths, domains, strict=True)
+        _like(read_domain(path, how, rows.encoder), rows, impute)
+        for path, how, rows in zip(paths, columns, domains, strict=True)
     ]
     left, right = read
     if left.has_ids != right.has_ids:

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from cdspp.core.errors import DataError
+from cdspp.core.names import CATEGORIES, DATES, ERROR, ONE_HOT, PARTS
 from cdspp.core.wording import counted, shortened
 from cdspp.datasets.column_kinds import (
     AMBIGUOUS,
@@ -33,12 +34,9 @@ from cdspp.datasets.column_kinds import (
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CATEGORIES", "DATES", "EncodedColumn", "TableEncoder", "column_faults"]
+__all__ = ["EncodedColumn", "TableEncoder", "column_faults"]
 
-ERROR, ONE_HOT, PARTS = "error", "one-hot", "parts"
-CATEGORIES = (ERROR, ONE_HOT, "frequency")
-DATES = (ERROR, "number", PARTS)
-DATE_PARTS = ("year", "month", "day", "weekday")
+DATE_PARTS = {"year": "year", "month": "month", "day": "day", "weekday": "day_of_week"}
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,7 @@ class EncodedColumn:
         if self.kind == DATE:
             days = dates(cells, self.sign)
             if self.form == PARTS:
-                parts = [getattr(days.dt, part) for part in DATE_PARTS]
+                parts = [getattr(days.dt, name) for name in DATE_PARTS.values()]
                 return np.column_stack([part.to_numpy(dtype=float) for part in parts])
             whole = days.to_numpy().astype("datetime64[D]")
             counts = whole.astype(np.int64).astype(float)
@@ -81,7 +79,7 @@ class EncodedColumn:
         found = np.array(texts(cells), dtype=object)
         if self.form == ONE_HOT:
             values = np.array(self.values, dtype=object)
-            return (found[:, None] == values).astype(np.float64)
+            return np.asarray(found[:, None] == values, dtype=np.float64)
         shares = dict(zip(self.values, self.shares, strict=True))
         return np.array([[shares.get(text, 0.0)] for text in found])
 
@@ -259,7 +257,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def unseen(self, X: pd.DataFrame) -> dict[str, int]:
         """Count, by column, cells with a category that `fit` did not see."""
-        found = {}
+        found: dict[str, int] = {}
         for column in self.columns_:
             if column.kind == TEXT:
                 known = {*column.values, None}
@@ -280,7 +278,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             encoder = cls(**options)
             encoder.columns_ = [
                 EncodedColumn(
-                    *(str(entry[key]) for key in ("name", "kind", "form", "sign")),
+                    **{
+                        key: str(entry[key]) for key in ("name", "kind", "form", "sign")
+                    },
                     values=tuple(map(str, entry["values"])),
                     shares=tuple(map(float, entry["shares"])),
                 )

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
 from cdspp.core.faults import brief
+from cdspp.core.names import ERROR
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,8 +58,8 @@ class Columns:
     required: tuple[str, ...] = ()
     encoding: str | None = None
     decimal: str | None = None
-    categories: str = "error"
-    dates: str = "error"
+    categories: str = ERROR
+    dates: str = ERROR
     date_format: str | None = None
 
 

@@ -19,14 +19,10 @@ from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
 from cdspp.core.labels import NULL_WORDS, UNLABELLED, as_text, is_missing, null_words
+from cdspp.core.names import ERROR
 from cdspp.core.wording import counted, shortened
 from cdspp.datasets.column_kinds import AMBIGUOUS, DATE, TEXT, column_kind, texts
-from cdspp.datasets.table_encoder import (
-    ERROR,
-    EncodedColumn,
-    TableEncoder,
-    column_faults,
-)
+from cdspp.datasets.table_encoder import EncodedColumn, TableEncoder, column_faults
 from cdspp.datasets.table_files import (
     ID,
     LABEL,
@@ -171,10 +167,12 @@ def _from_table(
             notes.append("ids from the column without a name")
     rows = table.set_axis(header, axis="columns")
     dropped, matched = _dropped(rows, path, columns)
-    features = _feature_names(header, path, columns, dropped)
     if encoder is None:
+        features = _feature_names(header, path, columns, dropped)
         encoder = _learned(rows[features], path, columns)
-    else:
+    else:  # no column of the fit is left out, though it may be constant here
+        dropped -= {column.name for column in encoder.columns_}
+        features = _feature_names(header, path, columns, dropped)
         notes += _matched(features, path, encoder)
     X = _encoded(rows, path, encoder)
     labels = rows[label].tolist() if label in rows else [""] * len(rows)
@@ -294,15 +292,15 @@ def _matched(features: Sequence[str], path: str, encoder: TableEncoder) -> list[
         near = {name: difflib.get_close_matches(name, extra, n=1) for name in lacking}
         shown = [f"{k!r} ({near[k][0]!r}?)" if near[k] else repr(k) for k in lacking]
         raise DataError(
-            f"{path}: the feature columns are not those that the model was fitted on. "
-            f"It lacks {counted(len(lacking), 'column')}: {shortened(shown, 5)}"
-            + (f"; it has {shortened([*map(repr, extra)], 5)} besides" if extra else "")
+            f"{path}: lacks {counted(len(lacking), 'column')} of the fit: "
+            + shortened(shown, 5)
+            + (f"; has {shortened([*map(repr, extra)], 5)} besides" if extra else "")
             + ". Rename or add them."
         )
     if not extra:
         return []
     n_extra = counted(len(extra), "column")
-    return [f"left out: {n_extra} that the model does not know ({shortened(extra)})"]
+    return [f"left out: {n_extra} that the fit does not know ({shortened(extra)})"]
 
 
 def _encoded(

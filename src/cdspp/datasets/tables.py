@@ -39,11 +39,13 @@ class TablesDataset(Dataset):
     a label are predicted, not scored. With `paired`, those whose id is in every table
     are the same object instead, and neither source nor target rows.
 
-    `columns` says what those of `label` and `id` are called, `drop` which to leave out
-    where they are there; with `impute`, numbers that are missing become the mean of
-    their column; `keep_labels` are classes as they are written, as `cdspp.keep_labels`
-    takes them. The JSON file `memory` keeps digests of the files; what they hold is
-    kept beside it. ConfigError refuses a name that cannot be part of a path.
+    `columns` says what those of `label` and `id` are called and how others are encoded,
+    a value for all domains or by domain, as `Columns` takes it; `drop` says which to
+    leave out where they are there; with `impute`, numbers that are missing become the
+    mean of their column; `keep_labels` are classes as they are written, as
+    `cdspp.keep_labels` takes them. The JSON file `memory` keeps digests of the files;
+    what they hold is kept beside it. ConfigError refuses a name that cannot be part of
+    a path.
     """
 
     kind = "tables"
@@ -53,7 +55,7 @@ class TablesDataset(Dataset):
         identifier: str,
         tables: Mapping[str, str | Path],
         *,
-        columns: Mapping[str, str] | None = None,
+        columns: Mapping[str, Any] | None = None,
         drop: Sequence[str] = (),
         impute: bool = False,
         paired: bool = False,
@@ -174,17 +176,21 @@ class TablesDataset(Dataset):
     def _rows(self) -> dict[str, DomainRows]:
         try:
             with keep_labels(*self.kept):
-                found = {name: self._read(path) for name, path in self.tables.items()}
+                found = {name: self._read(name) for name in self.tables}
                 require_distinct({name: rows.labels for name, rows in found.items()})
             require_dropped(self.drop, list(found.values()))
         except DataError as error:
             raise DataError(_in_a_study(str(error))) from error
         return found
 
-    def _read(self, path: Path) -> DomainRows:
+    def _read(self, domain: str) -> DomainRows:
+        how: dict[str, Any] = {}
+        path = self.tables[domain]
+        for key, value in self.columns.items():
+            how[key] = value.get(domain) if isinstance(value, Mapping) else value
         # Labels are in every table; rows of one or another may have no name.
-        named = ("label",) if "label" in self.columns else ()
-        columns = Columns(**self.columns, drop=self.drop, required=named)
+        named = ("label",) if how.get("label") else ()
+        columns = Columns(**how, drop=self.drop, required=named)
         rows = complete(read_domain(path, columns), impute=self.impute)
         if not any(rows.labels):
             raise DataError(

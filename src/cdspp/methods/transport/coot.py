@@ -140,4 +140,4 @@ class COOT(PlanClassifier):
 
 
 def _scaled(X: Float) -> Float:
-    return row_normalise(X) * np.sqrt(X.shape[1])
+    return np.asarray(row_normalise(X) * np.sqrt(X.shape[1]))

@@ -73,7 +73,7 @@ class Keypoints:
         """Return, for a source row i and a target row j, the sum of ``d_ik d_jk``."""
         left = squared_distances(X_source, self.source) / self.source_scale
         right = squared_distances(X_target, self.target) / self.target_scale
-        return left @ right.T
+        return np.asarray(left @ right.T)
 
 
 def _relation(X: Float, keypoints: Float, scale: float) -> Float:

@@ -11,7 +11,7 @@ import numpy as np
 
 from cdspp.core.linalg import one_hot, softmax
 from cdspp.methods.base import ConfidentClassifier, Float, Problem, Round
-from cdspp.methods.shared.requirements import require_every_class
+from cdspp.methods.shared.constraints import require_every_class
 from cdspp.methods.transport.sinkhorn import require_plan
 
 __all__ = ["PlanClassifier", "label_cost", "transport_library"]

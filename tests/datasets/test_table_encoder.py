@@ -1,0 +1,205 @@
+"""Tables as people have them: text, dates, true and false, decimal commas, gaps."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cdspp import CDSPP, SourceDomain, TableEncoder, read_table
+from cdspp.core.errors import DataError
+from cdspp.datasets.table_files import Columns
+from cdspp.datasets.table_rows import read_domain
+
+MIXED = pd.DataFrame(
+    {
+        "age": ["41,5", "52", "NA"],
+        "site": ["A", "B", ""],
+        "seen": ["03.02.2020", "13.02.2020", "2.1.2021"],
+        "smoker": ["TRUE", "false", "True"],
+        "n": [1, 2, 3],
+    }
+)
+
+
+def test_each_kind_of_column_becomes_numbers() -> None:
+    encoder = TableEncoder(categories="one-hot", dates="parts").fit(MIXED)
+    assert list(encoder.get_feature_names_out()) == [
+        *("age", "site=A", "site=B", "seen.year", "seen.month", "seen.day"),
+        *("seen.weekday", "smoker", "n"),
+    ]
+    first, second, third = encoder.transform(MIXED)
+    np.testing.assert_array_equal(first, [41.5, 1, 0, 2020, 2, 3, 0, 1, 1])
+    np.testing.assert_array_equal(second, [52, 0, 1, 2020, 2, 13, 3, 0, 2])
+    np.testing.assert_array_equal(third, [np.nan, 0, 0, 2021, 1, 2, 5, 1, 3])
+
+
+def test_frequencies_and_days() -> None:
+    encoder = TableEncoder(categories="frequency", dates="number").fit(MIXED)
+    days = [
+        (np.datetime64(d) - np.datetime64("1970-01-01")).astype(int)
+        for d in ("2020-02-03", "2020-02-13", "2021-01-02")
+    ]
+    found = pd.DataFrame(
+        encoder.transform(MIXED), columns=encoder.get_feature_names_out()
+    )
+    assert found["seen"].tolist() == days
+    np.testing.assert_allclose(found["site"], [1 / 3, 1 / 3, 0])
+    assert encoder.notes() == [
+        "decimal commas: age",
+        "text as frequency: site (2 values)",
+        "dates as days since 1970: seen",
+        "true and false as 1 and 0: smoker",
+    ]
+
+
+def test_what_fit_decided_holds_for_later_tables_in_any_order() -> None:
+    encoder = TableEncoder(categories="one-hot", dates="number").fit(MIXED)
+    kept = TableEncoder.from_dict(json.loads(json.dumps(encoder.to_dict())))
+    later = MIXED.assign(site="C", more=1)[["more", *reversed(list(MIXED))]]
+    np.testing.assert_array_equal(
+        kept.transform(later)[:, 0], encoder.transform(MIXED)[:, 0]
+    )
+    assert kept.transform(later)[:, 1:3].sum() == 0
+    assert kept.unseen(later) == {"site": 3}
+    with pytest.raises(DataError, match="lacks 2 columns of the fit: age, n"):
+        kept.transform(MIXED.drop(columns=["age", "n"]))
+    with pytest.raises(ValueError, match="no encoder of a table"):
+        TableEncoder.from_dict({"columns": [{"name": "a"}]})
+
+
+def test_every_column_that_cannot_be_encoded_is_named_at_once() -> None:
+    table = MIXED.assign(n=["1", "two", "3"], born="03/04/2020")
+    with pytest.raises(DataError) as caught:
+        TableEncoder().fit(table)
+    told = str(caught.value)
+    assert "column 'site' holds text ('A', 'B')" in told
+    assert "column 'seen' holds dates ('03.02.2020'," in told
+    assert "record 2, column 'n': 'two' is not a number" in told
+    with pytest.raises(
+        DataError, match="'03/04/2020' may begin with the day or the mo"
+    ):
+        TableEncoder(categories="one-hot", dates="number").fit(table.drop(columns="n"))
+    fixed = TableEncoder(categories="one-hot", dates="number", date_format="%d/%m/%Y")
+    found = fixed.fit(table[["born"]]).transform(table[["born"]])
+    assert found[0, 0] == (np.datetime64("2020-04-03") - np.datetime64(0, "D")).astype(
+        int
+    )
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["1,5", "2"], [1.5, 2.0]),
+        (["1.234,5", "2"], [1234.5, 2.0]),
+        (["1,5", "2.5"], None),  # both signs
+        (["1,234", "5,678"], None),  # thousands, maybe
+        (["1e3", " 2 "], [1000.0, 2.0]),
+    ],
+)
+def test_decimal_commas_are_taken_where_nothing_else_is_possible(
+    cells: list[str], expected: list[float] | None
+) -> None:
+    table = pd.DataFrame({"a": cells})
+    if expected is None:
+        with pytest.raises(DataError, match=r"column 'a'"):
+            TableEncoder().fit(table)
+    else:
+        found = TableEncoder().fit(table).transform(table)
+        assert found.ravel().tolist() == expected
+    assert TableEncoder(decimal=",").fit(pd.DataFrame({"a": ["1,234"]})).transform(
+        pd.DataFrame({"a": ["1,234"]})
+    ).item() == pytest.approx(1.234)
+
+
+@pytest.mark.parametrize("option", ["categories", "dates", "decimal"])
+def test_an_unknown_option_is_named(option: str) -> None:
+    with pytest.raises(ValueError, match=f"{option} must be"):
+        TableEncoder(**{option: "some"}).fit(MIXED)
+
+
+def test_a_column_twice_is_refused() -> None:
+    table = pd.DataFrame([[1, 2]], columns=["a", "a"])
+    with pytest.raises(DataError, match="the column 'a' more than once"):
+        TableEncoder().fit(table)
+
+
+def written(folder: Path, encoding: str) -> Path:
+    path = folder / "messy.csv"
+    text = "größe;ort;fest;label\n1,5;Zürich;7;ja\n2,5;Genf;7;\n"
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "utf-16"])
+def test_encodings_are_found_and_said(encoding: str, tmp_path: Path) -> None:
+    table = read_table(written(tmp_path, encoding), categories="one-hot")
+    assert list(table.X) == ["größe", "ort=Genf", "ort=Zürich", "fest"]
+    assert ("read as" in table.notes) == (encoding != "utf-8")
+    assert table.y.tolist() == ["ja", -1]
+
+
+def test_an_encoding_that_is_asked_for_is_taken_or_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, "cp1252")
+    assert "größe" in read_table(path, encoding="latin-1", drop=["ort"]).X
+    with pytest.raises(DataError, match="not a text file in utf-8 .* --encoding"):
+        read_table(path, encoding="utf-8", drop=["ort"])
+    with pytest.raises(DataError, match="no encoding 'utf-nine'"):
+        read_table(path, encoding="utf-nine")
+
+
+@pytest.mark.parametrize(
+    ("drop", "left"),
+    [
+        (("ort",), ["größe", "fest"]),
+        (("*e*",), []),
+        (("text",), ["größe", "fest"]),
+        (("text", "constant"), ["größe"]),
+        (("o?t", "dates"), ["größe", "fest"]),
+    ],
+)
+def test_columns_are_left_out_by_name_pattern_and_kind(
+    drop: tuple[str, ...], left: list[str], tmp_path: Path
+) -> None:
+    columns = Columns(drop=drop, categories="one-hot")
+    path = written(tmp_path, "utf-8")
+    if left:
+        assert list(read_domain(path, columns).features) == left
+    else:
+        columns = Columns(drop=(*drop, "ort"), categories="one-hot")
+        with pytest.raises(DataError, match="found none"):
+            read_domain(path, columns)
+
+
+def test_a_constant_column_of_new_rows_is_no_column_to_leave_out(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n3,4\n")
+    (tmp_path / "b.csv").write_text("y,x\n7,1\n")
+    fitted = read_domain(tmp_path / "a.csv", Columns(drop=("constant",)))
+    new = read_domain(tmp_path / "b.csv", Columns(drop=("constant",)), fitted.encoder)
+    assert new.X.tolist() == [[1.0, 7.0]]
+
+
+def test_two_data_frames_in_python() -> None:
+    """Mixed columns become numbers on both sides, and a method takes them."""
+    rng = np.random.default_rng(0)
+    kinds = np.repeat(["cat", "dog"], 20)
+    theirs = pd.DataFrame(
+        {"size": rng.normal(size=40) + 6 * (kinds == "dog") - 3, "fur": kinds}
+    )
+    ours = pd.DataFrame(
+        {
+            "seen": pd.date_range("2020-01-01", periods=40),
+            "mass": rng.normal(size=40) + 6 * (kinds == "dog") - 3,
+            "barks": kinds == "dog",
+        }
+    )
+    y = np.where(np.arange(40) % 20 < 2, kinds, None)
+    X_source = TableEncoder(categories="one-hot").fit_transform(theirs)
+    X = TableEncoder().fit_transform(ours.drop(columns="seen"))
+    model = CDSPP().fit(X, y, source=SourceDomain(X_source, kinds))
+    assert (model.transduction_ == kinds).mean() > 0.9
