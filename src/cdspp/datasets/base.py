@@ -24,6 +24,7 @@ __all__ = [
     "ROWS_NAME",
     "Dataset",
     "Index",
+    "Memory",
     "Sample",
     "check_contents",
     "check_identifier",
@@ -37,6 +38,8 @@ __all__ = [
     "read_kept",
     "record_path",
 ]
+
+Memory = str | Path | None  # where digests of the user's files are kept
 
 INDEX_NAME = "index.json"
 ROWS_NAME = "rows.npz"  # of a domain whose samples are rows of a table
@@ -259,9 +262,7 @@ def digests_path(data: str | Path | None, dataset: str) -> Path | None:
     return None if data is None else Path(data) / dataset / "digests.json"
 
 
-def file_digests(
-    files: Sequence[Path], memory: str | Path | None = None
-) -> dict[str, str]:
+def file_digests(files: Sequence[Path], memory: Memory = None) -> dict[str, str]:
     """Return a digest of the content of each file, by its path.
 
     The JSON file `memory` keeps what the last call found: a file of equal size and time
@@ -282,7 +283,7 @@ def file_digests(
     return {path: content for path, (*_, content) in found.items()}
 
 
-def read_kept(path: str | Path | None) -> dict[str, Any]:
+def read_kept(path: Memory) -> dict[str, Any]:
     """Return what was kept in a JSON file, nothing where that is damaged."""
     try:
         known = {} if path is None else read_json(path)

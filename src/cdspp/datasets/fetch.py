@@ -28,6 +28,7 @@ from cdspp.datasets.transfer import NotThereError, download
 
 __all__ = [
     "KEPT",
+    "Check",
     "RemoteFile",
     "chosen_mirror",
     "fetch_file",
@@ -36,6 +37,8 @@ __all__ = [
     "sole_user",
     "verify_file",
 ]
+
+Check = Callable[[Path], object]
 
 log = logging.getLogger(__name__)
 
@@ -166,7 +169,7 @@ def fetch_file(
     destination: str | os.PathLike[str],
     *,
     mirror: str | None = None,
-    accept: Callable[[Path], object] | None = None,
+    accept: Check | None = None,
 ) -> str:
     """Put a published file at `destination`, and return where it came from.
 
@@ -203,10 +206,7 @@ def fetch_file(
 
 
 def _from_first(
-    places: list[tuple[str, str]],
-    file: RemoteFile,
-    target: Path,
-    check: Callable[[Path], None],
+    places: list[tuple[str, str]], file: RemoteFile, target: Path, check: Check
 ) -> str:
     reasons = []
     for where, origin in places:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -16,7 +16,7 @@ from typing import Any
 
 from cdspp.core.errors import DataError
 from cdspp.core.faults import tell_fault
-from cdspp.datasets.archives import matches
+from cdspp.datasets.archives import Wanted, matches
 from cdspp.datasets.fetch import RemoteFile, verify_file
 from cdspp.datasets.folder import SUFFIXES
 
@@ -82,9 +82,7 @@ class ImageSet:
             raise DataError(f"{message}; known are {', '.join(self.class_sizes)}.")
         return {folders.get(name, name).casefold(): name for name in self.class_sizes}
 
-    def wanted(
-        self, tree: str, folders: Mapping[str, str]
-    ) -> Callable[[str], str | None]:
+    def wanted(self, tree: str, folders: Mapping[str, str]) -> Wanted:
         """Return what tells `cdspp.datasets.archives.extract` which members are images.
 
         `tree` is the pattern of the folder that holds ``<domain>/<class>/<file>``,

@@ -28,7 +28,7 @@ from cdspp.core.faults import brief
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ID", "LABEL", "Arrays", "Columns", "missing_name", "read_file"]
+__all__ = ["ID", "LABEL", "Arrays", "Columns", "no_column", "read_file"]
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -53,7 +53,7 @@ class Columns:
     required: tuple[str, ...] = ()
 
 
-def missing_name(path: object, option: str, name: str, known: Iterable[str]) -> str:
+def no_column(path: object, option: str, name: str, known: Iterable[str]) -> str:
     """Say that a file has no column of a name, and which come near."""
     by_fold = {text.casefold(): text for text in known if text}
     near = difflib.get_close_matches(name.casefold(), list(by_fold), n=3)
@@ -143,7 +143,7 @@ def _text_cells(path: Path, separator: str) -> pd.DataFrame:
     # A short record is filled up with empty cells: only they, and cells of several
     # lines, make it worth a look.
     odd = n_lines > len(cells) or cells.iloc[:, -1].eq("").any()
-    if odd and (fault := _record_fault(path, separator)):
+    if odd and (fault := _record_fault(path, separator, open_quote=False)):
         raise fault
     return cells
 
@@ -159,9 +159,7 @@ def _records(path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
             line = lines.line_num + 1
 
 
-def _record_fault(
-    path: Path, separator: str, open_quote: bool = False
-) -> DataError | None:
+def _record_fault(path: Path, separator: str, open_quote: bool) -> DataError | None:
     """Return what is wrong with the first record that is not like the header.
 
     A stray quote makes one cell of what lies between the cells of two rows, or of all

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 import shlex
 from collections import Counter
@@ -18,14 +17,7 @@ from numpy.typing import NDArray
 from cdspp.core.errors import DataError
 from cdspp.core.labels import NULL_WORDS, UNLABELLED, as_text, is_missing, null_words
 from cdspp.core.wording import counted
-from cdspp.datasets.table_files import (
-    ID,
-    LABEL,
-    Arrays,
-    Columns,
-    missing_name,
-    read_file,
-)
+from cdspp.datasets.table_files import ID, LABEL, Arrays, Columns, no_column, read_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,9 +106,7 @@ class DomainRows:
         return f"{self.path}: record {record}, column {name!r}"
 
 
-def read_domain(
-    path: str | os.PathLike[str], columns: Columns | None = None
-) -> DomainRows:
+def read_domain(path: str | Path, columns: Columns | None = None) -> DomainRows:
     """Read a domain from a table or from arrays.
 
     A table has a header (CSV, TSV, Parquet, XLSX): `label` (empty, -1 or one of
@@ -140,7 +130,7 @@ def _from_table(table: pd.DataFrame, path: str, columns: Columns) -> DomainRows:
     for option in columns.required:
         asked = getattr(columns, option)
         if asked and asked not in header:
-            raise DataError(missing_name(path, option, asked, header))
+            raise DataError(no_column(path, option, asked, header))
     if header[0] == "":  # the index of a data frame, as pandas writes it
         if id_ in header:
             table, header = table.iloc[:, 1:], header[1:]
@@ -274,7 +264,7 @@ def _array_name(
     if asked in arrays:
         return asked
     if asked and option in columns.required:
-        raise DataError(missing_name(path, option, asked, arrays))
+        raise DataError(no_column(path, option, asked, arrays))
     found = [n for n in usual if n in arrays and n not in columns.drop]
     if len(found) > 1:
         raise DataError(
@@ -351,4 +341,4 @@ def require_dropped(names: Sequence[str], read: Sequence[DomainRows]) -> None:
         if name not in there:
             paths = " and ".join(rows.path for rows in read)
             known = dict.fromkeys(n for rows in read for n in rows.features)
-            raise DataError(missing_name(paths, "drop", name, known))
+            raise DataError(no_column(paths, "drop", name, known))
