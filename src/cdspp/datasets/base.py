@@ -237,14 +237,10 @@ def read_index(path: str | Path) -> Index:
             domain["name"]: tuple(Sample(**row) for row in domain["samples"])
             for domain in content["domains"]
         }
-        index = Index(
-            str(content["dataset"]),
-            str(content["kind"]),
-            tuple(content["classes"]),
-            domains,
-            Path(content.get("root", file.parent)),
-            content["versions"],
-        )
+        names = ("dataset", "kind", "classes", "versions")
+        dataset, kind, classes, versions = (content[name] for name in names)
+        root = Path(content.get("root", file.parent))
+        index = Index(str(dataset), str(kind), tuple(classes), domains, root, versions)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         message = f"{file}: not a data set's index ({error!r}). Prepare it again."
         raise DataError(message) from error
@@ -293,10 +289,7 @@ def read_kept(path: Memory) -> dict[str, Any]:
 
 
 def read_fetched(path: str | Path) -> Mapping[str, Any]:
-    """Read the record of a fetched resource: its `files`, and its `images` by domain.
-
-    DataError says that it is damaged, or that a file that it names is missing.
-    """
+    """Read a record of fetched `files`, and `images` by domain; all have to be there."""
     file = Path(path)
     record: Mapping[str, Any] = read_json(file)
     try:
@@ -374,13 +367,9 @@ def _as_json(index: Index) -> dict[str, Any]:
         rows = [sample._asdict() for sample in samples]
         digest = _content_digest(index, name)
         domains.append({"name": name, "samples": rows, "sha256": digest})
-    return {
-        "dataset": index.dataset,
-        "kind": index.kind,
-        "classes": list(index.classes),
-        "domains": domains,
-        "versions": dict(index.versions),
-    }
+    content = {**vars(index), "domains": domains}
+    del content["root"]
+    return content
 
 
 def _content_digest(index: Index, domain: str) -> str:

@@ -183,10 +183,7 @@ def _subfolders(folder: Path, what: str) -> list[str]:
 
 
 def check_images(files: Sequence[Path]) -> None:
-    """Read images once, so that no fit waits for one that cannot be decoded.
-
-    DataError names those that cannot.
-    """
+    """Read images once, so that no fit waits for one; DataError names the damaged."""
     faults = [str(path) for path in files if not _is_readable(path)]
     if faults:
         told = shortened(faults, UNREADABLE)

@@ -31,10 +31,7 @@ BATCH_ROWS = 64
 
 
 def manifest_rows(path: str | Path) -> list[RemoteFile]:
-    """Read a manifest: tab-separated columns path, size, git_blob, one header line.
-
-    DataError names a line that is none of a manifest.
-    """
+    """Read a manifest: a header, then path, size and git blob id, tab-separated."""
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -73,10 +70,7 @@ class ImageSet:
         return IMAGE_BYTES * sum(map(sum, self.class_sizes.values()))
 
     def domains_by(self, folders: Mapping[str, str]) -> dict[str, str]:
-        """Return the domains by the names, in small letters, that a place gives them.
-
-        DataError names a domain in `folders` that the data set does not have.
-        """
+        """Return the domains by the names that a place gives them, in small letters."""
         if unknown := sorted(set(folders) - set(self.class_sizes)):
             message = f"folders: unknown domain {unknown[0]!r}"
             raise DataError(f"{message}; known are {', '.join(self.class_sizes)}.")
@@ -154,14 +148,10 @@ def write_parquet_images(
 ) -> None:
     """Write the images of Parquet files as ``images/<domain>/<class>/<file>``.
 
-    The files have columns `image` (bytes, path), `domain` and `label` (position in the
-    order of the classes, or a name). Rows of a class keep their order: files are called
-    as ``image.path`` says where that is five digits and ``.jpg``, once in its class,
-    and ``00001.jpg``, ... otherwise. `folders` says how the column `domain` calls a
-    domain, where that is not its name.
-
-    DataError says that a file is damaged, or that a row has an unknown domain or class,
-    or no image.
+    Columns are `image` (bytes, path), `domain`, as `folders` calls it where that is not
+    its name, and `label` (position in the order of the classes, or a name). Rows of a
+    class keep their order: files are called as ``image.path`` says where that is five
+    digits and ``.jpg``, once in its class, and ``00001.jpg``, ... otherwise.
     """
     import pyarrow.parquet as pq
 

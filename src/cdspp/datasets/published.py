@@ -144,10 +144,7 @@ def masks_digest(labels: ArrayLike, per_class: int, class_order: Sequence[str]) 
 
 
 def packed_digest(masks: ArrayLike) -> str:
-    """Return the sha256 of masks (n_trials, n), each row packed to whole bytes.
-
-    A mask is not zero where a sample is labelled.
-    """
+    """Return the sha256 of masks (n_trials, n), each row packed to whole bytes."""
     packed = np.packbits(np.asarray(masks, dtype=bool), axis=1)
     return hashlib.sha256(packed.tobytes()).hexdigest()
 

@@ -48,10 +48,7 @@ class PublishedRows(NamedTuple):
 
 
 def check_storage(where: str, storage: Storage) -> None:
-    """Raise DataError unless a storage has a known format and the keys of this format.
-
-    Whether its values are given by domain does not matter.
-    """
+    """Raise DataError unless a storage has a known format and all keys of that."""
     kind = str(storage.get("format"))
     if kind not in KEYS:
         hint = did_you_mean(kind, KEYS)

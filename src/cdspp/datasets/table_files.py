@@ -104,10 +104,7 @@ def _opened(path: Path) -> IO[str]:
 
 
 def _separator(path: Path, label: str) -> str:
-    """Return what separates the names of the header, the label among them if it can.
-
-    Where nothing else speaks for one, it is a comma.
-    """
+    """Return what separates the header's names, the label among them; else a comma."""
     headers: dict[str, list[str]] = dict.fromkeys(SEPARATORS, [])
     for separator in SEPARATORS:
         with _opened(path) as stream, suppress(csv.Error):  # a cell too long to be one

@@ -145,7 +145,7 @@ def _from_table(table: pd.DataFrame, path: str, columns: Columns) -> DomainRows:
     return DomainRows(
         path=path,
         X=_numbers(rows[features], path),
-        ids=[*map(as_text, rows[id_])] if has_ids else _numbered(len(rows)),
+        ids=[*map(as_text, rows[id_] if has_ids else range(1, len(rows) + 1))],
         labels=_texts(labels),
         features=tuple(features),
         records=[int(number) + 1 for number in rows.index],
@@ -227,17 +227,13 @@ def _number(cell: Any) -> float:
         return math.nan
 
 
-def _numbered(n: int) -> list[str]:
-    return [str(k) for k in range(1, n + 1)]
-
-
 def _from_arrays(arrays: Arrays, path: str, columns: Columns) -> DomainRows:
     label = _array_name(arrays, path, columns, "label", LABEL_ARRAYS)
     id_ = _array_name(arrays, path, columns, "id", ID_ARRAYS)
     X = _matrix(arrays, path, (label, id_, *columns.drop))
     n = len(X)
     labels = np.full(n, "") if label is None else arrays[label]
-    ids = np.array(_numbered(n)) if id_ is None else arrays[id_]
+    ids = np.arange(1, n + 1) if id_ is None else arrays[id_]
     for name, values in ((label, labels), (id_, ids)):
         if values.shape != (n,):
             turned = values.shape == X.shape[1:]
