@@ -289,7 +289,7 @@ def read_kept(path: Memory) -> dict[str, Any]:
 
 
 def read_fetched(path: str | Path) -> Mapping[str, Any]:
-    """Read a record of fetched `files`, and `images` by domain; all have to be there."""
+    """Read what was fetched: `files`, which must be there, and `images` by domain."""
     file = Path(path)
     record: Mapping[str, Any] = read_json(file)
     try:
@@ -383,17 +383,14 @@ def _content_digest(index: Index, domain: str) -> str:
     return digest.hexdigest()
 
 
-def lonely_classes(where: str, classes: Mapping[str, Iterable[str]]) -> list[str]:
+def lonely_classes(where: str, classes: Mapping[str, set[str]]) -> list[str]:
     """Say which classes of one's own data are in some domains only."""
-    places: dict[str, list[str]] = {}
-    for domain, names in classes.items():
-        for name in names:
-            places.setdefault(name, []).append(domain)
-    some = [
-        f"{name} ({', '.join(found)})"
-        for name, found in sorted(places.items())
-        if len(found) < len(classes)
-    ]
+    every = sorted(set().union(*classes.values()))
+    some = []
+    for name in every:
+        found = [domain for domain, names in classes.items() if name in names]
+        if len(found) < len(classes):
+            some.append(f"{name} ({', '.join(found)})")
     return [f"{where}: not in all domains: {', '.join(some)}."] if some else []
 
 

@@ -134,9 +134,7 @@ class ImageSet:
 
 def check_parquet(path: Path, name: str) -> None:
     """Raise DataError, which says `name`, unless `path` is a Parquet file of images."""
-    import pyarrow.parquet as pq
-
-    with _parquet_told(name, path), pq.ParquetFile(path) as file:
+    with _opened(path, name, path) as file:
         columns = [file.schema.column(k).path for k in range(len(file.schema))]
     if missing := [column for column in COLUMNS if column not in columns]:
         message = f"{name}: no column {', '.join(missing)}"
@@ -153,12 +151,10 @@ def write_parquet_images(
     class keep their order: files are called as ``image.path`` says where that is five
     digits and ``.jpg``, once in its class, and ``00001.jpg``, ... otherwise.
     """
-    import pyarrow.parquet as pq
-
     rows = [row for path in paths for row in _rows(path, images, folders)]
     names = iter(_file_names(rows))
     for path in paths:
-        with _parquet_told(path.name, root), pq.ParquetFile(path) as file:
+        with _opened(path, path.name, root) as file:
             for batch in file.iter_batches(BATCH_ROWS, columns=["image.bytes"]):
                 for image in batch.column("image").to_pylist():
                     if not image or not image["bytes"]:
@@ -172,10 +168,8 @@ def _rows(
     path: Path, images: ImageSet, folders: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
     """Give the folder of each row's image, and the name it had where it was made."""
-    import pyarrow.parquet as pq
-
     domains = images.domains_by(folders)
-    with _parquet_told(path.name, path), pq.ParquetFile(path) as file:
+    with _opened(path, path.name, path) as file:
         table = file.read(columns=list(COLUMNS[1:])).to_pylist()
     for row in table:
         label: Any = row["label"]
@@ -202,12 +196,15 @@ def _file_names(rows: Sequence[tuple[str, str]]) -> list[str]:
 
 
 @contextmanager
-def _parquet_told(name: str, path: Path) -> Iterator[None]:
+def _opened(path: Path, name: str, used: Path) -> Iterator[Any]:
+    """Open a Parquet file; a fault of the machine is told of what is `used`."""
     import pyarrow.lib
+    from pyarrow.parquet import ParquetFile
 
     try:
-        yield
+        with ParquetFile(path) as file:
+            yield file
     except (OSError, pyarrow.lib.ArrowException) as error:
         if isinstance(error, OSError):
-            tell_fault(error, path)
+            tell_fault(error, used)
         raise DataError(f"{name}: damaged, or no Parquet file ({error}).") from error

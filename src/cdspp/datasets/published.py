@@ -121,10 +121,16 @@ def draw_published(
     streams.
 
     """
+    names = np.asarray(labels)
+    if unknown := sorted(set(names.tolist()) - set(class_order)):
+        raise DataError(
+            f"published splits: expected labels among {', '.join(class_order)}, got "
+            f"{', '.join(map(repr, unknown))}. Name the classes as the catalogue does."
+        )
     # The legacy generator, because it gives the numbers of the authors' MATLAB.
     stream = np.random.RandomState(trial)
     drawn, left = [], []
-    for rows in _members(labels, class_order):
+    for rows in (np.flatnonzero(names == name) for name in class_order):
         if len(rows) <= per_class:
             drawn.append(rows)
             continue
@@ -187,17 +193,6 @@ def check_published_splits(
         "with the published trials. Fetch the published files again, or draw the "
         "splits from a seed."
     )
-
-
-def _members(labels: ArrayLike, class_order: Sequence[str]) -> list[Rows]:
-    """Return the rows of each class, classes in order, rows ascending."""
-    names = np.asarray(labels)
-    if unknown := sorted(set(names.tolist()) - set(class_order)):
-        raise DataError(
-            f"published splits: expected labels among {', '.join(class_order)}, got "
-            f"{', '.join(map(repr, unknown))}. Name the classes as the catalogue does."
-        )
-    return [np.flatnonzero(names == name) for name in class_order]
 
 
 def _ascending(parts: Sequence[Rows]) -> Rows:

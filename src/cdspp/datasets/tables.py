@@ -149,12 +149,12 @@ class TablesDataset(Dataset):
         stamp, known = self.fingerprint(), base.read_kept(kept)
         if known.get("fingerprint") == stamp:
             return known
-        rows = self._rows
-        pairs = self._pairs
+        rows, pairs = self._rows, self._pairs
+        sizes = {name: _counted_labels(part, len(pairs)) for name, part in rows.items()}
         ids = Counter(id_ for part in rows.values() if part.has_ids for id_ in part.ids)
         found = {
             "fingerprint": stamp,
-            "contents": {d: _counted_labels(r, len(pairs)) for d, r in rows.items()},
+            "contents": sizes,
             "null_words": {name: part.null_words for name, part in rows.items()},
             "shared": sum(n > 1 for name, n in ids.items() if name not in pairs),
             "paired": len(pairs),
