@@ -105,9 +105,7 @@ def _fault(file: RemoteFile) -> str | None:
         parts = PurePosixPath(path).parts
         if path.startswith("/") or ".." in parts or not parts:
             return f"{path!r} must be a relative path without '..'"
-    if isinstance(file.urls, str) or not all(
-        urlsplit(url).scheme in ("http", "https", "file") for url in file.urls
-    ):
+    if not {urlsplit(url).scheme for url in file.urls} <= {"http", "https", "file"}:
         return f"urls must be http, https or file addresses, got {file.urls}"
     if file.size is not None and (type(file.size) is not int or file.size < 1):
         return f"size must be a positive number of bytes, got {file.size!r}"

@@ -119,7 +119,6 @@ def draw_published(
     each ascending. The number of the trial is the seed of the stream; the published
     ones are 1 to 10. A domain as source and the same domain as target have equal
     streams.
-
     """
     names = np.asarray(labels)
     if unknown := sorted(set(names.tolist()) - set(class_order)):

@@ -68,11 +68,7 @@ def _transfer(url: str, path: Path, name: str, size: int | None) -> None:
     version = versions().get("cdspp", "")
     headers = {"User-Agent": f"cdspp/{version}", "Accept-Encoding": "identity"}
     response = requests.get(
-        url,
-        headers=headers,
-        timeout=TIMEOUT,
-        stream=True,
-        hooks={"response": no_body},
+        url, headers=headers, timeout=TIMEOUT, stream=True, hooks={"response": no_body}
     )
     with response, path.open("wb") as stream:
         response.raise_for_status()
