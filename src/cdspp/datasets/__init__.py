@@ -6,18 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from cdspp.core.discovery import (
-    check_options,
-    defaults_of,
-    find_identifiers,
-    load_class,
-    load_named_class,
-    offered,
-)
+from cdspp.core import discovery
 from cdspp.core.errors import ConfigError
 from cdspp.datasets.base import (
     Dataset,
     Index,
+    Memory,
     Sample,
     check_contents,
     check_index,
@@ -43,24 +37,23 @@ __all__ = [
     "read_index",
 ]
 
+Given = Mapping[str, Any] | None
+
 OFFERED = "cdspp.datasets"
 
 
 def available_datasets() -> tuple[str, ...]:
     """List the identifiers of the data sets this package can generate."""
-    return tuple(find_identifiers(__name__))
+    return tuple(discovery.find_identifiers(__name__))
 
 
 def make_dataset(name: str) -> Dataset:
     """Build the data set called `name`; ConfigError names the nearest there is."""
-    return cast(Dataset, load_named_class(__name__, name, "data set")())
+    return cast(Dataset, discovery.load_named_class(__name__, name, "data set")())
 
 
 def dataset_recipe(
-    name: str,
-    own: Mapping[str, Any] | None = None,
-    entry: Mapping[str, Any] | None = None,
-    memory: str | Path | None = None,
+    name: str, own: Given = None, entry: Given = None, memory: Memory = None
 ) -> dict[str, Any]:
     """Return what decides the samples of `open_dataset`, for a workflow to compare.
 
@@ -73,12 +66,7 @@ def dataset_recipe(
     return {**recipe, "versions": made.versions(), "fingerprint": made.fingerprint()}
 
 
-def open_dataset(
-    name: str,
-    own: Mapping[str, Any] | None,
-    entry: Mapping[str, Any] | None,
-    memory: str | Path | None = None,
-) -> Dataset:
+def open_dataset(name: str, own: Given, entry: Given, memory: Memory = None) -> Dataset:
     """Return a data set: a user's, a published one, or one that is generated.
 
     `own` is what `own_dataset` takes, `entry` that of the catalogue, and `memory` where
@@ -92,9 +80,7 @@ def open_dataset(
     return make_dataset(name)
 
 
-def own_dataset(
-    name: str, own: Mapping[str, Any], memory: str | Path | None = None
-) -> Dataset:
+def own_dataset(name: str, own: Mapping[str, Any], memory: Memory = None) -> Dataset:
     """Return a data set of the user's: a folder of files, tables, or a class.
 
     `own` has a `folder`, with what else `FolderDataset` takes; `tables` by domain, with
@@ -123,10 +109,10 @@ def _from_class(name: str, **how: Any) -> Dataset:
     place, options = how.pop("class"), how.pop("options", {})
     if how:
         raise ConfigError(f"data set {name}: {', '.join(how)} is not for a class.")
-    found = load_class(offered(OFFERED).get(place, place))
+    found = discovery.load_class(discovery.offered(OFFERED).get(place, place))
     if not issubclass(found, Dataset):
         raise ConfigError(f"{place}: expected a class derived from {__name__}.Dataset.")
-    check_options(f"data set {name}", options, defaults_of(found))
+    discovery.check_options(f"data set {name}", options, discovery.defaults_of(found))
     try:
         made = found(**options)
         check_contents(made)

@@ -18,7 +18,9 @@ from typing import IO, NamedTuple
 from cdspp.core.errors import DataError
 from cdspp.core.faults import tell_fault
 
-__all__ = ["extract", "matches"]
+__all__ = ["Wanted", "extract", "matches"]
+
+Wanted = Callable[[str], str | None]
 
 CHUNK = 1 << 20
 ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")
@@ -49,12 +51,7 @@ class _Member(NamedTuple):
 
 
 def extract(
-    archive: Path,
-    folder: Path,
-    wanted: Callable[[str], str | None],
-    most_bytes: int,
-    *,
-    name: str | None = None,
+    archive: Path, folder: Path, wanted: Wanted, most_bytes: int, *, name: str = ""
 ) -> dict[str, str]:
     """Take members out of an archive; return their paths there by path in `folder`.
 
@@ -90,11 +87,7 @@ def extract(
 
 
 def _extract_into(
-    folder: Path,
-    archive: Path,
-    name: str,
-    wanted: Callable[[str], str | None],
-    most_bytes: int,
+    folder: Path, archive: Path, name: str, wanted: Wanted, most_bytes: int
 ) -> dict[str, str]:
     taken: dict[str, str] = {}
     left = most_bytes

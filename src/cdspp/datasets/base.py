@@ -24,6 +24,7 @@ __all__ = [
     "ROWS_NAME",
     "Dataset",
     "Index",
+    "Memory",
     "Sample",
     "check_contents",
     "check_identifier",
@@ -37,6 +38,8 @@ __all__ = [
     "read_kept",
     "record_path",
 ]
+
+Memory = str | Path | None  # where digests of the user's files are kept
 
 INDEX_NAME = "index.json"
 ROWS_NAME = "rows.npz"  # of a domain whose samples are rows of a table
@@ -234,14 +237,10 @@ def read_index(path: str | Path) -> Index:
             domain["name"]: tuple(Sample(**row) for row in domain["samples"])
             for domain in content["domains"]
         }
-        index = Index(
-            str(content["dataset"]),
-            str(content["kind"]),
-            tuple(content["classes"]),
-            domains,
-            Path(content.get("root", file.parent)),
-            content["versions"],
-        )
+        names = ("dataset", "kind", "classes", "versions")
+        dataset, kind, classes, versions = (content[name] for name in names)
+        root = Path(content.get("root", file.parent))
+        index = Index(str(dataset), str(kind), tuple(classes), domains, root, versions)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         message = f"{file}: not a data set's index ({error!r}). Prepare it again."
         raise DataError(message) from error
@@ -259,9 +258,7 @@ def digests_path(data: str | Path | None, dataset: str) -> Path | None:
     return None if data is None else Path(data) / dataset / "digests.json"
 
 
-def file_digests(
-    files: Sequence[Path], memory: str | Path | None = None
-) -> dict[str, str]:
+def file_digests(files: Sequence[Path], memory: Memory = None) -> dict[str, str]:
     """Return a digest of the content of each file, by its path.
 
     The JSON file `memory` keeps what the last call found: a file of equal size and time
@@ -282,7 +279,7 @@ def file_digests(
     return {path: content for path, (*_, content) in found.items()}
 
 
-def read_kept(path: str | Path | None) -> dict[str, Any]:
+def read_kept(path: Memory) -> dict[str, Any]:
     """Return what was kept in a JSON file, nothing where that is damaged."""
     try:
         known = {} if path is None else read_json(path)
@@ -292,10 +289,7 @@ def read_kept(path: str | Path | None) -> dict[str, Any]:
 
 
 def read_fetched(path: str | Path) -> Mapping[str, Any]:
-    """Read the record of a fetched resource: its `files`, and its `images` by domain.
-
-    DataError says that it is damaged, or that a file that it names is missing.
-    """
+    """Read what was fetched: `files`, which must be there, and `images` by domain."""
     file = Path(path)
     record: Mapping[str, Any] = read_json(file)
     try:
@@ -373,13 +367,9 @@ def _as_json(index: Index) -> dict[str, Any]:
         rows = [sample._asdict() for sample in samples]
         digest = _content_digest(index, name)
         domains.append({"name": name, "samples": rows, "sha256": digest})
-    return {
-        "dataset": index.dataset,
-        "kind": index.kind,
-        "classes": list(index.classes),
-        "domains": domains,
-        "versions": dict(index.versions),
-    }
+    content = {**vars(index), "domains": domains}
+    del content["root"]
+    return content
 
 
 def _content_digest(index: Index, domain: str) -> str:
@@ -393,17 +383,14 @@ def _content_digest(index: Index, domain: str) -> str:
     return digest.hexdigest()
 
 
-def lonely_classes(where: str, classes: Mapping[str, Iterable[str]]) -> list[str]:
+def lonely_classes(where: str, classes: Mapping[str, set[str]]) -> list[str]:
     """Say which classes of one's own data are in some domains only."""
-    places: dict[str, list[str]] = {}
-    for domain, names in classes.items():
-        for name in names:
-            places.setdefault(name, []).append(domain)
-    some = [
-        f"{name} ({', '.join(found)})"
-        for name, found in sorted(places.items())
-        if len(found) < len(classes)
-    ]
+    every = sorted(set().union(*classes.values()))
+    some = []
+    for name in every:
+        found = [domain for domain, names in classes.items() if name in names]
+        if len(found) < len(classes):
+            some.append(f"{name} ({', '.join(found)})")
     return [f"{where}: not in all domains: {', '.join(some)}."] if some else []
 
 

@@ -96,10 +96,7 @@ def unfit(path: Path, found: str) -> DataError:
 def published_storage(
     entry: Mapping[str, Any], view: str, domain: str
 ) -> dict[str, Any] | None:
-    """Return how a published view of a domain is stored, None where there is none.
-
-    Values that the entry gives by domain are replaced by the domain's own.
-    """
+    """Return how a published view is stored for a domain, None where it is not."""
     storage = {}
     for key, value in entry.get("published", {}).get(view, {}).items():
         by_domain = isinstance(value, Mapping)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+import scipy  # loads ndimage where it is used
 
 from cdspp.datasets.base import Dataset, Sample
 
@@ -73,10 +74,8 @@ class Digits(Dataset):
 
 def _ink(pixels: np.ndarray) -> np.ndarray:
     """Enlarge an 8 x 8 digit smoothly to the whole image; 1 is ink."""
-    from scipy import ndimage
-
     how = {"order": 1, "mode": "nearest", "grid_mode": True}
-    enlarged = ndimage.zoom(pixels / 16, SIDE // len(pixels), **how)
+    enlarged = scipy.ndimage.zoom(pixels / 16, SIDE // len(pixels), **how)
     return np.asarray(np.clip(enlarged, 0, 1))
 
 
@@ -85,18 +84,14 @@ def _print(ink: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def _sketch(ink: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    from scipy import ndimage
-
     inside = ink > 0.5
-    distance = ndimage.distance_transform_edt(inside)
-    distance += ndimage.distance_transform_edt(~inside)
+    distance = scipy.ndimage.distance_transform_edt(inside)
+    distance += scipy.ndimage.distance_transform_edt(~inside)
     return np.asarray(np.clip(distance - LINE_HALF_WIDTH, 0, 1))
 
 
 def _photo(ink: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    from scipy import ndimage
-
-    blotches = ndimage.gaussian_filter(rng.standard_normal((SIDE, SIDE)), GRAIN)
+    blotches = scipy.ndimage.gaussian_filter(rng.standard_normal((SIDE, SIDE)), GRAIN)
     background = 0.3 + TEXTURE * blotches / blotches.std()
     grey = background + CONTRAST * ink
     grey += NOISE * rng.standard_normal((SIDE, SIDE))
@@ -104,15 +99,13 @@ def _photo(ink: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def _tilted(ink: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    from scipy import ndimage
-
     angle = np.deg2rad(rng.uniform(-TILT_DEGREES, TILT_DEGREES))
     shear = rng.uniform(-SHEAR, SHEAR)
     turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
     matrix = turn @ np.array([[1.0, 0.0], [shear, 1.0]])
     centre = np.full(2, (SIDE - 1) / 2)
     offset = centre - matrix @ centre
-    tilted = ndimage.affine_transform(ink, matrix, offset, order=1)
+    tilted = scipy.ndimage.affine_transform(ink, matrix, offset, order=1)
     return np.asarray(np.clip(tilted, 0, 1))
 
 

@@ -48,9 +48,13 @@ class DocsToCode(Dataset):
 
     def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:
         """Write ``<domain>/<class>/<qualified name>.txt`` or ``.py``."""
+        spec = find_spec("scipy")
+        if spec is None or spec.origin is None:
+            raise DataError("docs-to-code: the sources of SciPy are not installed.")
         samples: dict[str, list[Sample]] = {name: [] for name in self.domains}
         for label in self.classes:
-            found = sorted(_functions(_scipy_folder() / label, f"scipy.{label}"))
+            package = Path(spec.origin).with_name(label)
+            found = sorted(_functions(package, f"scipy.{label}"))
             paired = found[EVERY - 1 :: EVERY]
             alone = [f for number, f in enumerate(found, 1) if number % EVERY]
             for side, domain in enumerate(self.domains):
@@ -76,13 +80,6 @@ class _Function(NamedTuple):
     name: str
     docstring: str
     code: str
-
-
-def _scipy_folder() -> Path:
-    spec = find_spec("scipy")
-    if spec is None or spec.origin is None:
-        raise DataError("docs-to-code: the sources of SciPy are not installed.")
-    return Path(spec.origin).parent
 
 
 def _functions(folder: Path, package: str) -> Iterator[_Function]:

@@ -28,6 +28,7 @@ from cdspp.datasets.transfer import NotThereError, download
 
 __all__ = [
     "KEPT",
+    "Check",
     "RemoteFile",
     "chosen_mirror",
     "fetch_file",
@@ -36,6 +37,8 @@ __all__ = [
     "sole_user",
     "verify_file",
 ]
+
+Check = Callable[[Path], object]
 
 log = logging.getLogger(__name__)
 
@@ -102,9 +105,7 @@ def _fault(file: RemoteFile) -> str | None:
         parts = PurePosixPath(path).parts
         if path.startswith("/") or ".." in parts or not parts:
             return f"{path!r} must be a relative path without '..'"
-    if isinstance(file.urls, str) or not all(
-        urlsplit(url).scheme in ("http", "https", "file") for url in file.urls
-    ):
+    if not {urlsplit(url).scheme for url in file.urls} <= {"http", "https", "file"}:
         return f"urls must be http, https or file addresses, got {file.urls}"
     if file.size is not None and (type(file.size) is not int or file.size < 1):
         return f"size must be a positive number of bytes, got {file.size!r}"
@@ -166,7 +167,7 @@ def fetch_file(
     destination: str | os.PathLike[str],
     *,
     mirror: str | None = None,
-    accept: Callable[[Path], object] | None = None,
+    accept: Check | None = None,
 ) -> str:
     """Put a published file at `destination`, and return where it came from.
 
@@ -203,10 +204,7 @@ def fetch_file(
 
 
 def _from_first(
-    places: list[tuple[str, str]],
-    file: RemoteFile,
-    target: Path,
-    check: Callable[[Path], None],
+    places: list[tuple[str, str]], file: RemoteFile, target: Path, check: Check
 ) -> str:
     reasons = []
     for where, origin in places:

@@ -13,14 +13,8 @@ from cdspp.core.errors import DataError
 from cdspp.core.labels import keep_labels as kept_labels
 from cdspp.core.labels import require_distinct
 from cdspp.core.wording import counted, shortened
-from cdspp.datasets.base import (
-    Dataset,
-    Sample,
-    check_identifier,
-    file_digests,
-    lonely_classes,
-    opaque_id,
-)
+from cdspp.datasets import base
+from cdspp.datasets.base import Dataset, Memory, Sample
 
 __all__ = ["SUFFIXES", "FolderDataset", "check_images"]
 
@@ -58,11 +52,11 @@ class FolderDataset(Dataset):
         self,
         identifier: str,
         folder: str | Path,
-        memory: str | Path | None = None,
+        memory: Memory = None,
         paired: str | None = None,
         keep_labels: Sequence[str] = (),
     ) -> None:
-        check_identifier("data set name", identifier)
+        base.check_identifier("data set name", identifier)
         self.identifier, self.folder = identifier, Path(folder)
         self.kept_in = self.folder
         self.memory, self.paired = memory, paired
@@ -108,7 +102,7 @@ class FolderDataset(Dataset):
             skipped = f"{counted(len(names), 'file')} skipped, not {self.kind}"
             told.append(f"{self.folder}: {skipped} by suffix: {listed}")
         classes = {d: {*found} - {self.paired} for d, found in self._classes_of.items()}
-        return told + lonely_classes(str(self.folder), classes)
+        return told + base.lonely_classes(str(self.folder), classes)
 
     def contents(self) -> dict[str, dict[str, int]]:
         """Return the number of files of each class by domain, in order."""
@@ -121,7 +115,7 @@ class FolderDataset(Dataset):
     def fingerprint(self) -> str:
         """Return a digest of the files' paths and content; their times do not count."""
         digest = hashlib.sha256()
-        digests = file_digests(self._paths(), self.memory).values()
+        digests = base.file_digests(self._paths(), self.memory).values()
         for path, content in zip(self._names(), digests, strict=True):
             digest.update(f"{path} {content}\n".encode())
         return digest.hexdigest()[:16]
@@ -157,7 +151,7 @@ class FolderDataset(Dataset):
             paired = label == self.paired
             for path in kept:
                 relative = path.relative_to(self.folder).as_posix()
-                name = opaque_id(f"{label}/{path.stem}" if paired else relative)
+                name = base.opaque_id(f"{label}/{path.stem}" if paired else relative)
                 known = "" if paired else label
                 samples[domain].append(Sample(name, relative, known, paired=paired))
         return samples
@@ -189,10 +183,7 @@ def _subfolders(folder: Path, what: str) -> list[str]:
 
 
 def check_images(files: Sequence[Path]) -> None:
-    """Read images once, so that no fit waits for one that cannot be decoded.
-
-    DataError names those that cannot.
-    """
+    """Read images once, so that no fit waits for one; DataError names the damaged."""
     faults = [str(path) for path in files if not _is_readable(path)]
     if faults:
         told = shortened(faults, UNREADABLE)

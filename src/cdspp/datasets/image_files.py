@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -16,7 +16,7 @@ from typing import Any
 
 from cdspp.core.errors import DataError
 from cdspp.core.faults import tell_fault
-from cdspp.datasets.archives import matches
+from cdspp.datasets.archives import Wanted, matches
 from cdspp.datasets.fetch import RemoteFile, verify_file
 from cdspp.datasets.folder import SUFFIXES
 
@@ -31,10 +31,7 @@ BATCH_ROWS = 64
 
 
 def manifest_rows(path: str | Path) -> list[RemoteFile]:
-    """Read a manifest: tab-separated columns path, size, git_blob, one header line.
-
-    DataError names a line that is none of a manifest.
-    """
+    """Read a manifest: a header, then path, size and git blob id, tab-separated."""
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -73,18 +70,13 @@ class ImageSet:
         return IMAGE_BYTES * sum(map(sum, self.class_sizes.values()))
 
     def domains_by(self, folders: Mapping[str, str]) -> dict[str, str]:
-        """Return the domains by the names, in small letters, that a place gives them.
-
-        DataError names a domain in `folders` that the data set does not have.
-        """
+        """Return the domains by the names that a place gives them, in small letters."""
         if unknown := sorted(set(folders) - set(self.class_sizes)):
             message = f"folders: unknown domain {unknown[0]!r}"
             raise DataError(f"{message}; known are {', '.join(self.class_sizes)}.")
         return {folders.get(name, name).casefold(): name for name in self.class_sizes}
 
-    def wanted(
-        self, tree: str, folders: Mapping[str, str]
-    ) -> Callable[[str], str | None]:
+    def wanted(self, tree: str, folders: Mapping[str, str]) -> Wanted:
         """Return what tells `cdspp.datasets.archives.extract` which members are images.
 
         `tree` is the pattern of the folder that holds ``<domain>/<class>/<file>``,
@@ -142,9 +134,7 @@ class ImageSet:
 
 def check_parquet(path: Path, name: str) -> None:
     """Raise DataError, which says `name`, unless `path` is a Parquet file of images."""
-    import pyarrow.parquet as pq
-
-    with _parquet_told(name, path), pq.ParquetFile(path) as file:
+    with _opened(path, name, path) as file:
         columns = [file.schema.column(k).path for k in range(len(file.schema))]
     if missing := [column for column in COLUMNS if column not in columns]:
         message = f"{name}: no column {', '.join(missing)}"
@@ -156,21 +146,15 @@ def write_parquet_images(
 ) -> None:
     """Write the images of Parquet files as ``images/<domain>/<class>/<file>``.
 
-    The files have columns `image` (bytes, path), `domain` and `label` (position in the
-    order of the classes, or a name). Rows of a class keep their order: files are called
-    as ``image.path`` says where that is five digits and ``.jpg``, once in its class,
-    and ``00001.jpg``, ... otherwise. `folders` says how the column `domain` calls a
-    domain, where that is not its name.
-
-    DataError says that a file is damaged, or that a row has an unknown domain or class,
-    or no image.
+    Columns are `image` (bytes, path), `domain`, as `folders` calls it where that is not
+    its name, and `label` (position in the order of the classes, or a name). Rows of a
+    class keep their order: files are called as ``image.path`` says where that is five
+    digits and ``.jpg``, once in its class, and ``00001.jpg``, ... otherwise.
     """
-    import pyarrow.parquet as pq
-
     rows = [row for path in paths for row in _rows(path, images, folders)]
     names = iter(_file_names(rows))
     for path in paths:
-        with _parquet_told(path.name, root), pq.ParquetFile(path) as file:
+        with _opened(path, path.name, root) as file:
             for batch in file.iter_batches(BATCH_ROWS, columns=["image.bytes"]):
                 for image in batch.column("image").to_pylist():
                     if not image or not image["bytes"]:
@@ -184,10 +168,8 @@ def _rows(
     path: Path, images: ImageSet, folders: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
     """Give the folder of each row's image, and the name it had where it was made."""
-    import pyarrow.parquet as pq
-
     domains = images.domains_by(folders)
-    with _parquet_told(path.name, path), pq.ParquetFile(path) as file:
+    with _opened(path, path.name, path) as file:
         table = file.read(columns=list(COLUMNS[1:])).to_pylist()
     for row in table:
         label: Any = row["label"]
@@ -214,12 +196,15 @@ def _file_names(rows: Sequence[tuple[str, str]]) -> list[str]:
 
 
 @contextmanager
-def _parquet_told(name: str, path: Path) -> Iterator[None]:
+def _opened(path: Path, name: str, used: Path) -> Iterator[Any]:
+    """Open a Parquet file; a fault of the machine is told of what is `used`."""
     import pyarrow.lib
+    from pyarrow.parquet import ParquetFile
 
     try:
-        yield
+        with ParquetFile(path) as file:
+            yield file
     except (OSError, pyarrow.lib.ArrowException) as error:
         if isinstance(error, OSError):
-            tell_fault(error, path)
+            tell_fault(error, used)
         raise DataError(f"{name}: damaged, or no Parquet file ({error}).") from error

@@ -29,14 +29,15 @@ from cdspp.datasets.catalogue import unfit
 
 __all__ = ["make_files"]
 
+Entry = Mapping[str, Any]
+Paths = dict[str, list[str]]
+
 TEXTS, BOTH = "texts", "paired"
 MISSING = "?"
 MOST_MISSING = 0.5  # of a domain's rows; a column where more lack a number is left out
 
 
-def make_files(
-    how: Mapping[str, Any], entry: Mapping[str, Any], folder: Path, work: Path
-) -> dict[str, list[str]]:
+def make_files(how: Entry, entry: Entry, folder: Path, work: Path) -> Paths:
     """Write the files of the samples from those that were fetched into `folder`.
 
     `how` is `make` in the catalogue, and `entry` has `classes`, `class_sizes` and
@@ -50,9 +51,7 @@ def make_files(
     return {domain: [_make_rows(how, entry, folder, domain)] for domain in how["file"]}
 
 
-def _make_texts(
-    how: Mapping[str, Any], entry: Mapping[str, Any], folder: Path, work: Path
-) -> dict[str, list[str]]:
+def _make_texts(how: Entry, entry: Entry, folder: Path, work: Path) -> Paths:
     """Write ``texts/<domain>/<number>.txt``, those of pairs once, as ``paired``."""
     path = folder / how["file"]
     dealt = _dealt(path, _by_class(path, how["lists"], entry["classes"]), entry)
@@ -72,9 +71,7 @@ def _make_texts(
     return {domain: own + both for domain, own in paths.items()}
 
 
-def _by_class(
-    path: Path, lists: Sequence[str], classes: Sequence[str]
-) -> dict[str, list[str]]:
+def _by_class(path: Path, lists: Sequence[str], classes: Sequence[str]) -> Paths:
     """Return the texts of each class in the order of the file."""
     texts: dict[str, list[str]] = {name: [] for name in classes}
     content = read_json(path)
@@ -87,9 +84,7 @@ def _by_class(
     return texts
 
 
-def _dealt(
-    path: Path, texts: Mapping[str, Sequence[str]], entry: Mapping[str, Any]
-) -> dict[str, list[str]]:
+def _dealt(path: Path, texts: Mapping[str, Sequence[str]], entry: Entry) -> Paths:
     """Give the first texts of each class to the pairs, the others to domains in turn.
 
     Pairs, which have no label, are equally many of all classes but for the remainder,
@@ -109,9 +104,7 @@ def _dealt(
     return dealt
 
 
-def _make_rows(
-    how: Mapping[str, Any], entry: Mapping[str, Any], folder: Path, domain: str
-) -> str:
+def _make_rows(how: Entry, entry: Entry, folder: Path, domain: str) -> str:
     """Write the rows of a domain, class by class, with the names of their columns.
 
     A column that more than half of the rows lack is left out; what else is missing

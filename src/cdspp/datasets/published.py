@@ -119,12 +119,17 @@ def draw_published(
     each ascending. The number of the trial is the seed of the stream; the published
     ones are 1 to 10. A domain as source and the same domain as target have equal
     streams.
-
     """
+    names = np.asarray(labels)
+    if unknown := sorted(set(names.tolist()) - set(class_order)):
+        raise DataError(
+            f"published splits: expected labels among {', '.join(class_order)}, got "
+            f"{', '.join(map(repr, unknown))}. Name the classes as the catalogue does."
+        )
     # The legacy generator, because it gives the numbers of the authors' MATLAB.
     stream = np.random.RandomState(trial)
     drawn, left = [], []
-    for rows in _members(labels, class_order):
+    for rows in (np.flatnonzero(names == name) for name in class_order):
         if len(rows) <= per_class:
             drawn.append(rows)
             continue
@@ -144,10 +149,7 @@ def masks_digest(labels: ArrayLike, per_class: int, class_order: Sequence[str]) 
 
 
 def packed_digest(masks: ArrayLike) -> str:
-    """Return the sha256 of masks (n_trials, n), each row packed to whole bytes.
-
-    A mask is not zero where a sample is labelled.
-    """
+    """Return the sha256 of masks (n_trials, n), each row packed to whole bytes."""
     packed = np.packbits(np.asarray(masks, dtype=bool), axis=1)
     return hashlib.sha256(packed.tobytes()).hexdigest()
 
@@ -190,17 +192,6 @@ def check_published_splits(
         "with the published trials. Fetch the published files again, or draw the "
         "splits from a seed."
     )
-
-
-def _members(labels: ArrayLike, class_order: Sequence[str]) -> list[Rows]:
-    """Return the rows of each class, classes in order, rows ascending."""
-    names = np.asarray(labels)
-    if unknown := sorted(set(names.tolist()) - set(class_order)):
-        raise DataError(
-            f"published splits: expected labels among {', '.join(class_order)}, got "
-            f"{', '.join(map(repr, unknown))}. Name the classes as the catalogue does."
-        )
-    return [np.flatnonzero(names == name) for name in class_order]
 
 
 def _ascending(parts: Sequence[Rows]) -> Rows:

@@ -48,10 +48,7 @@ class PublishedRows(NamedTuple):
 
 
 def check_storage(where: str, storage: Storage) -> None:
-    """Raise DataError unless a storage has a known format and the keys of this format.
-
-    Whether its values are given by domain does not matter.
-    """
+    """Raise DataError unless a storage has a known format and all keys of that."""
     kind = str(storage.get("format"))
     if kind not in KEYS:
         hint = did_you_mean(kind, KEYS)
@@ -100,13 +97,6 @@ def read_matrix(
     # What is too large for float32 becomes infinite, which is checked below.
     with np.errstate(over="ignore"):
         X, labels = READERS[storage["format"]](file, storage, classes)
-    _check_size(file, storage, X, labels)
-    rows = [f"row {n + 1}" for n in range(X.shape[0])]
-    require_finite(X, rows, str(file), REMEDY)
-    return PublishedRows(X, labels)
-
-
-def _check_size(file: Path, storage: Storage, X: Any, labels: np.ndarray) -> None:
     n_rows, width = X.shape
     if width != storage["width"]:
         found = f"{width} columns ({n_rows} rows), but its width is {storage['width']}"
@@ -117,6 +107,9 @@ def _check_size(file: Path, storage: Storage, X: Any, labels: np.ndarray) -> Non
         raise unfit(file, f"{n_rows} rows, but it should have {storage['rows']}")
     if len(labels) != n_rows:
         raise unfit(file, f"{len(labels)} labels for {n_rows} rows")
+    rows = [f"row {number}" for number in range(1, n_rows + 1)]
+    require_finite(X, rows, str(file), REMEDY)
+    return PublishedRows(X, labels)
 
 
 def _read_mat(file: Path, storage: Storage, classes: Sequence[str]) -> Content:
@@ -124,8 +117,12 @@ def _read_mat(file: Path, storage: Storage, classes: Sequence[str]) -> Content:
     if orientation not in ORIENTATIONS:
         message = f"storage of {file}: orientation must be rows or columns"
         raise DataError(f"{message}, got {orientation!r}.")
-    value, codes = _load_variables(file, storage["X"], storage["labels"])
-    X = _as_matrix(file, storage["X"], value)
+    X, codes = _load_variables(file, storage["X"], storage["labels"])
+    numeric = X.dtype.kind in "biuf"
+    if not numeric or X.ndim < 2 or any(length != 1 for length in X.shape[2:]):
+        message = f"variable {storage['X']} must be a matrix of numbers"
+        raise unfit(file, f"{message}, got {_kind(X)}")
+    X = (X if is_sparse(X) else X.reshape(X.shape[:2])).astype(np.float32)
     X = X.T if orientation == "columns" else X
     X = sparse.csr_array(X) if is_sparse(X) else np.ascontiguousarray(X)
     return X, _class_names(file, codes, storage["label_base"], classes)
@@ -170,15 +167,6 @@ def _load_variables(file: Path, *names: str) -> list[Any]:
         found = ", ".join(present) or "none"
         raise unfit(file, f"no variable {', '.join(missing)}; it has {found}")
     return [content[name] for name in names]
-
-
-def _as_matrix(file: Path, name: str, value: Any) -> Any:
-    numeric = value.dtype.kind in "biuf"
-    if not numeric or value.ndim < 2 or any(length != 1 for length in value.shape[2:]):
-        message = f"variable {name} must be a matrix of numbers"
-        raise unfit(file, f"{message}, got {_kind(value)}")
-    value = value if is_sparse(value) else value.reshape(value.shape[:2])
-    return value.astype(np.float32)
 
 
 def _kind(value: Any) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import shutil
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
@@ -23,11 +23,13 @@ from cdspp.core.whole_files import write_json
 from cdspp.datasets import fetch, image_files
 from cdspp.datasets.archives import extract, matches
 from cdspp.datasets.catalogue import load_catalogue
-from cdspp.datasets.fetch import RemoteFile
+from cdspp.datasets.fetch import Check, RemoteFile, in_mirror
 from cdspp.datasets.image_files import FOLDER, ImageSet
 from cdspp.datasets.made_files import make_files
 
 __all__ = ["fetch_resource"]
+
+Entry = Mapping[str, Any]
 
 log = logging.getLogger(__name__)
 
@@ -115,18 +117,14 @@ def fetch_resource(
     log.info("%s: all of %d files are there", what, len(files))
 
 
-def _named(entries: Mapping[str, Any], name: str, what: str) -> Any:
+def _named(entries: Entry, name: str, what: str) -> Any:
     if name not in entries:
         raise DataError(f"{what} {name!r}{did_you_mean(name, entries)}")
     return entries[name]
 
 
 def _read_resource(
-    entry: Mapping[str, Any],
-    resource_entry: Mapping[str, Any],
-    catalogue: Path,
-    work: Path,
-    mirror: str | None,
+    entry: Entry, resource_entry: Entry, catalogue: Path, work: Path, mirror: str | None
 ) -> _Resource:
     _check_keys(resource_entry, ("ways", "manifest", "make"))
     ways = [_read_way(way) for way in resource_entry.get("ways", [])]
@@ -140,23 +138,20 @@ def _read_resource(
         raise DataError("its ways give different files.")
     images = None
     if with_images == {True}:
-        rows: list[RemoteFile] = []
-        if "manifest" in resource_entry:
-            rows = image_files.manifest_rows(
-                catalogue.parent / resource_entry["manifest"]
-            )
+        manifest = resource_entry.get("manifest")
+        rows = (
+            image_files.manifest_rows(catalogue.parent / manifest) if manifest else []
+        )
         images = ImageSet(entry["classes"], entry["class_sizes"], rows)
         for way in ways:
             images.domains_by(way.folders)
     mirror = fetch.chosen_mirror(mirror)
     # A way all of whose downloads lie in a mirror needs no network: it goes first.
-    ways.sort(
-        key=lambda way: not all(fetch.in_mirror(f, mirror) for f in way.downloads)
-    )
+    ways.sort(key=lambda way: not all(in_mirror(f, mirror) for f in way.downloads))
     return _Resource(ways, files, images, work.parent, work, mirror)
 
 
-def _read_way(way: Mapping[str, Any]) -> _Way:
+def _read_way(way: Entry) -> _Way:
     kinds = [kind for kind in KEYS_OF_WAYS if kind in way]
     if len(kinds) != 1:
         one = ", ".join(KEYS_OF_WAYS)
@@ -170,7 +165,7 @@ def _read_way(way: Mapping[str, Any]) -> _Way:
     return _Way(kind, downloads, **{key: way[key] for key in way if key != kind})
 
 
-def _check_keys(given: Mapping[str, Any], known: Collection[str]) -> None:
+def _check_keys(given: Entry, known: Collection[str]) -> None:
     for key in given:
         if key not in known:
             raise DataError(f"unknown key {key!r}{did_you_mean(key, known)}")
@@ -219,10 +214,7 @@ class _Resource:
         raise DataError("\n".join([f"{what}: could not be had.", *reasons]))
 
     def _fetch(
-        self,
-        file: RemoteFile,
-        folder: Path,
-        accept: Callable[[Path], None] | None = None,
+        self, file: RemoteFile, folder: Path, accept: Check | None = None
     ) -> str:
         path = folder / file.name
         return fetch.fetch_file(file, path, mirror=self.mirror, accept=accept)
@@ -230,9 +222,8 @@ class _Resource:
     def _archive(self, way: _Way) -> dict[str, str]:
         (archive,) = way.downloads
         folder = self.folder.parent / ARCHIVES
-        take = partial(
-            self._take_members if way.tree is None else self._take_images, way
-        )
+        how = self._take_members if way.tree is None else self._take_images
+        take = partial(how, way)
         # Known by its checksum, an archive stays even if it lacks a member: no other
         # copy would have it. Of any other the next place may have a better one.
         origin = self._fetch(archive, folder, None if archive.digests else take)
@@ -270,9 +261,8 @@ class _Resource:
             origin[file.name] = self._fetch(file, folder, check)
         try:
             paths = [folder / file.name for file in way.downloads]
-            image_files.write_parquet_images(
-                paths, self.work / "out", self.images, way.folders
-            )
+            made = self.work / "out"
+            image_files.write_parquet_images(paths, made, self.images, way.folders)
             self._move_images(", ".join(origin))
         except DataError:
             for file in way.downloads:

@@ -18,11 +18,12 @@ __all__ = ["read_pairs", "shared_columns"]
 
 SAME_NAMES, NONE = "same-names", "none"
 Rows = NDArray[np.float64]
+Places = list[tuple[int, int]]
 
 
 def shared_columns(
     asked: str | None, source: DomainRows, target: DomainRows
-) -> tuple[list[tuple[int, int]] | None, str]:
+) -> tuple[Places | None, str]:
     """Return pairs of columns that both tables share, and what is to be said of them.
 
     `asked` is "same-names", "none" or pairs ``a=b,c=d`` of a source and a target
@@ -57,9 +58,7 @@ def _is_counted(names: Sequence[str]) -> bool:
     return all(found) and len({each[1] for each in found if each}) == 1
 
 
-def _named_pairs(
-    asked: str, source: DomainRows, target: DomainRows
-) -> list[tuple[int, int]]:
+def _named_pairs(asked: str, source: DomainRows, target: DomainRows) -> Places:
     pairs = []
     for text in asked.split(","):
         name, equals, other = text.partition("=")

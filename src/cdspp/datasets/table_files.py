@@ -29,7 +29,7 @@ from cdspp.core.names import ERROR
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ID", "LABEL", "Arrays", "Columns", "missing_name", "read_file"]
+__all__ = ["ID", "LABEL", "Arrays", "Columns", "no_column", "read_file"]
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -63,7 +63,7 @@ class Columns:
     date_format: str | None = None
 
 
-def missing_name(path: object, option: str, name: str, known: Iterable[str]) -> str:
+def no_column(path: object, option: str, name: str, known: Iterable[str]) -> str:
     """Say that a file has no column of a name, and which come near."""
     by_fold = {text.casefold(): text for text in known if text}
     near = difflib.get_close_matches(name.casefold(), list(by_fold), n=3)
@@ -160,10 +160,7 @@ def _encoding(path: Path) -> str:
 
 
 def _separator(path: _TextFile, label: str) -> str:
-    """Return what separates the names of the header, the label among them if it can.
-
-    Where nothing else speaks for one, it is a comma.
-    """
+    """Return what separates the header's names, the label among them; else a comma."""
     headers: dict[str, list[str]] = dict.fromkeys(SEPARATORS, [])
     for separator in SEPARATORS:
         with path.opened() as stream, suppress(csv.Error):  # a cell too long to be one
@@ -199,7 +196,7 @@ def _text_cells(path: _TextFile, separator: str) -> pd.DataFrame:
     # A short record is filled up with empty cells: only they, and cells of several
     # lines, make it worth a look.
     odd = n_lines > len(cells) or cells.iloc[:, -1].eq("").any()
-    if odd and (fault := _record_fault(path, separator)):
+    if odd and (fault := _record_fault(path, separator, open_quote=False)):
         raise fault
     return cells
 
@@ -216,7 +213,7 @@ def _records(path: _TextFile, separator: str) -> Iterator[tuple[int, list[str]]]
 
 
 def _record_fault(
-    path: _TextFile, separator: str, open_quote: bool = False
+    path: _TextFile, separator: str, open_quote: bool
 ) -> DataError | None:
     """Return what is wrong with the first record that is not like the header.
 

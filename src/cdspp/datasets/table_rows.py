@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import fnmatch
 import math
-import os
 import re
 import shlex
 from collections import Counter
@@ -28,7 +27,7 @@ from cdspp.datasets.table_files import (
     LABEL,
     Arrays,
     Columns,
-    missing_name,
+    no_column,
     read_file,
 )
 
@@ -125,7 +124,7 @@ class DomainRows:
 
 
 def read_domain(
-    path: str | os.PathLike[str],
+    path: str | Path,
     columns: Columns | None = None,
     encoder: TableEncoder | None = None,
 ) -> DomainRows:
@@ -157,7 +156,7 @@ def _from_table(
     for option in columns.required:
         asked = getattr(columns, option)
         if asked and asked not in header:
-            raise DataError(missing_name(path, option, asked, header))
+            raise DataError(no_column(path, option, asked, header))
     if header[0] == "":  # the index of a data frame, as pandas writes it
         if id_ in header:
             table, header = table.iloc[:, 1:], header[1:]
@@ -180,7 +179,7 @@ def _from_table(
     return DomainRows(
         path=path,
         X=X,
-        ids=[*map(as_text, rows[id_])] if has_ids else _numbered(len(rows)),
+        ids=[*map(as_text, rows[id_] if has_ids else range(1, len(rows) + 1))],
         labels=_texts(labels),
         features=tuple(encoder.get_feature_names_out()),
         records=[int(number) + 1 for number in rows.index],
@@ -330,17 +329,13 @@ def _number(cell: Any) -> float:
         return math.nan
 
 
-def _numbered(n: int) -> list[str]:
-    return [str(k) for k in range(1, n + 1)]
-
-
 def _from_arrays(arrays: Arrays, path: str, columns: Columns) -> DomainRows:
     label = _array_name(arrays, path, columns, "label", LABEL_ARRAYS)
     id_ = _array_name(arrays, path, columns, "id", ID_ARRAYS)
     X = _matrix(arrays, path, (label, id_, *columns.drop))
     n = len(X)
     labels = np.full(n, "") if label is None else arrays[label]
-    ids = np.array(_numbered(n)) if id_ is None else arrays[id_]
+    ids = np.arange(1, n + 1) if id_ is None else arrays[id_]
     for name, values in ((label, labels), (id_, ids)):
         if values.shape != (n,):
             turned = values.shape == X.shape[1:]
@@ -367,7 +362,7 @@ def _array_name(
     if asked in arrays:
         return asked
     if asked and option in columns.required:
-        raise DataError(missing_name(path, option, asked, arrays))
+        raise DataError(no_column(path, option, asked, arrays))
     found = [n for n in usual if n in arrays and n not in columns.drop]
     if len(found) > 1:
         raise DataError(
@@ -444,4 +439,4 @@ def require_dropped(names: Sequence[str], read: Sequence[DomainRows]) -> None:
         if name not in there:
             paths = " and ".join(rows.path for rows in read)
             known = dict.fromkeys(n for rows in read for n in rows.features)
-            raise DataError(missing_name(paths, "drop", name, known))
+            raise DataError(no_column(paths, "drop", name, known))

@@ -17,15 +17,8 @@ from cdspp.core.errors import DataError
 from cdspp.core.labels import keep_labels, require_distinct
 from cdspp.core.whole_files import write_json
 from cdspp.core.wording import counted
-from cdspp.datasets.base import (
-    ROWS_NAME,
-    Dataset,
-    Sample,
-    check_identifier,
-    file_digests,
-    lonely_classes,
-    read_kept,
-)
+from cdspp.datasets import base
+from cdspp.datasets.base import Dataset, Memory, Sample
 from cdspp.datasets.table_files import Columns
 from cdspp.datasets.table_rows import DomainRows, complete, read_domain, require_dropped
 
@@ -60,11 +53,11 @@ class TablesDataset(Dataset):
         impute: bool = False,
         paired: bool = False,
         keep_labels: Sequence[str] = (),
-        memory: str | Path | None = None,
+        memory: Memory = None,
     ) -> None:
-        check_identifier("data set name", identifier)
+        base.check_identifier("data set name", identifier)
         for domain in tables:
-            check_identifier("domain name", domain)
+            base.check_identifier("domain name", domain)
         self.identifier = identifier
         self.tables = {domain: Path(path).absolute() for domain, path in tables.items()}
         self.domains = tuple(tables)
@@ -99,7 +92,7 @@ class TablesDataset(Dataset):
             for name, sizes in contents.items()
             if "" in sizes
         ]
-        notes += lonely_classes(self.identifier, labelled)
+        notes += base.lonely_classes(self.identifier, labelled)
         if shared := self._summary["shared"]:
             notes.append(
                 f"{self.identifier}: {counted(shared, 'id')} in more than one table: "
@@ -113,7 +106,7 @@ class TablesDataset(Dataset):
         for path in self.tables.values():
             if not path.is_file():
                 raise DataError(f"{path}: no such file.")
-        digests = file_digests(list(self.tables.values()), self.memory)
+        digests = base.file_digests(list(self.tables.values()), self.memory)
         how = [list(self.tables), self.columns, self.drop, self.impute, self.paired]
         text = json.dumps([list(digests.values()), [*how, self.kept]], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -124,7 +117,7 @@ class TablesDataset(Dataset):
         for name, rows in self._rows.items():
             (folder / name).mkdir()
             features = np.asarray(rows.features, dtype=np.str_)
-            np.savez(folder / name / ROWS_NAME, X=rows.X, features=features)
+            np.savez(folder / name / base.ROWS_NAME, X=rows.X, features=features)
             # The same id is the same thing: rows that have none get one of their own.
             own = rows.ids if rows.has_ids else [f"{name}-{k}" for k in rows.ids]
             samples[name] = [
@@ -155,15 +148,15 @@ class TablesDataset(Dataset):
     def _summary(self) -> dict[str, Any]:
         """Numbers of rows by class, and of shared ids; kept, where there is memory."""
         kept = self.memory and Path(self.memory).with_name("contents.json")
-        stamp, known = self.fingerprint(), read_kept(kept)
+        stamp, known = self.fingerprint(), base.read_kept(kept)
         if known.get("fingerprint") == stamp:
             return known
-        rows = self._rows
-        pairs = self._pairs
+        rows, pairs = self._rows, self._pairs
+        sizes = {name: _counted_labels(part, len(pairs)) for name, part in rows.items()}
         ids = Counter(id_ for part in rows.values() if part.has_ids for id_ in part.ids)
         found = {
             "fingerprint": stamp,
-            "contents": {d: _counted_labels(r, len(pairs)) for d, r in rows.items()},
+            "contents": sizes,
             "null_words": {name: part.null_words for name, part in rows.items()},
             "shared": sum(n > 1 for name, n in ids.items() if name not in pairs),
             "paired": len(pairs),

@@ -60,23 +60,17 @@ def download(url: str, path: Path, name: str, size: int | None = None) -> None:
 def _transfer(url: str, path: Path, name: str, size: int | None) -> None:
     import requests
 
-    def drop_body(response: requests.Response, **_: Any) -> None:
+    def no_body(response: requests.Response, **_: Any) -> None:
         if response.is_redirect:  # requests would read it, however long
             response.close()
 
     # Some servers announce .tar.gz as an encoding, which would then be undone.
     version = versions().get("cdspp", "")
     headers = {"User-Agent": f"cdspp/{version}", "Accept-Encoding": "identity"}
-    with (
-        requests.get(
-            url,
-            headers=headers,
-            timeout=TIMEOUT,
-            stream=True,
-            hooks={"response": drop_body},
-        ) as response,
-        path.open("wb") as stream,
-    ):
+    response = requests.get(
+        url, headers=headers, timeout=TIMEOUT, stream=True, hooks={"response": no_body}
+    )
+    with response, path.open("wb") as stream:
         response.raise_for_status()
         progress = _Progress(name, size, _stated_length(response.headers))
         # What has arrived, at once: a block of fixed size may take a slow server hours.
