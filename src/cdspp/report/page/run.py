@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from cdspp.analysis.fit_records import FitRecords, failure_text, mixed_versions
+from cdspp.analysis.fit_records import FitRecords, failure_text
 from cdspp.core.jobs import processor_time
 from cdspp.core.wording import DASH
 from cdspp.report.tables.table import Cell, Line, Table, html_name, to_fragment
@@ -87,7 +87,7 @@ def describe_run(
     return Run(
         description=_description(records, study),
         failed=failure_text(records.outcomes),
-        mixed=mixed_versions(records.jobs),
+        mixed=records.mixed,
         failures=[_failure(trial, names) for trial in records.failed.itertuples()],
         time_table=time_table,
         digests=digests,
