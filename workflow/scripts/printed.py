@@ -13,11 +13,9 @@ from cdspp.paper.printed import (
 from cdspp.report.tables.table import write_tables
 from cdspp.study.plan import BenchmarkPlan
 
-PAPER = Path(snakemake.scriptdir, "../../resources/paper")
-
 with job(snakemake.log[0]):
     plans = [BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans]
-    paper = read_printed(PAPER)
+    paper = read_printed(Path(snakemake.scriptdir, "../../resources/paper"))
     cells = compare_printed(paper, read_summaries(snakemake.input.scores, plans))
     tables = [build_printed_counts(cells), build_printed_table(cells)]
     write_tables(tables, list(snakemake.output))

@@ -62,6 +62,11 @@ class FitRecords:
         """The outcomes of trials that failed."""
         return self.outcomes[self.outcomes["status"] != "ok"]
 
+    @property
+    def mixed(self) -> str:
+        """A sentence where they were made by different versions of packages."""
+        return mixed_versions(self.jobs)
+
     def common(self, name: str) -> Any:
         """Return what all jobs say of `name`, all values where they differ."""
         values: list[Any] = []

@@ -93,15 +93,15 @@ class Contest:
 
         Of the trials that both have, those of the worse side count.
         """
-        shares = {rival.key: self._collapsed_share(rival, at) for rival in self.rivals}
-        return {key for key, share in shares.items() if share > MOST_COLLAPSED}
-
-    def _collapsed_share(self, rival: Rival, at: int) -> float:
-        places, chosen = [self.place, rival.place], self._chosen(at)
-        both = np.isfinite(self.summary.accuracy[places][:, chosen]).all(axis=0)
-        sides = self.summary.collapsed[places][:, chosen]
-        most = max(float((side & both).sum()) for side in sides)
-        return most / max(int(both.sum()), 1)
+        summary, chosen, found = self.summary, self._chosen(at), set()
+        for rival in self.rivals:
+            places = [self.place, rival.place]
+            both = np.isfinite(summary.accuracy[places][:, chosen]).all(axis=0)
+            sides = summary.collapsed[places][:, chosen]
+            most = max(float((side & both).sum()) for side in sides)
+            if most / max(int(both.sum()), 1) > MOST_COLLAPSED:
+                found.add(rival.key)
+        return found
 
 
 def row_strata(

@@ -265,14 +265,12 @@ def _used(fits: _Fits, found: dict[Trial, Rows]) -> set[FitKey]:
     those of the study: a fit of which the scores have some trials only is used where
     no other one has these.
     """
-    whole = {
-        key for key, rows in fits.rows.items() if rows and rows.keys() <= set(found)
-    }
+    given = fits.rows.items()
+    whole = {key for key, rows in given if rows and rows.keys() <= found.keys()}
     covered = {trial for key in whole for trial in fits.rows[key]}
-    for key, rows in fits.rows.items():
-        if (rows.keys() & set(found)) - covered:
-            whole.add(key)
-    return whole
+    return whole | {
+        key for key, rows in given if (rows.keys() & found.keys()) - covered
+    }
 
 
 def _score_faults(

@@ -122,9 +122,9 @@ def _line(choice: Choice, measured: Any, *, first: bool) -> Line:
     told = (choice[key] if first else "" for key in ("topic", "printed", "otherwise"))
     size = f"{counted(measured.tasks, 'task')}, {counted(measured.trials, 'trial')}"
     name = Cell(measured.display_name, note=size, name=True)
-    worth = effect_cell(measured.effect, measured.low, measured.high)
+    effect = effect_cell(measured.effect, measured.low, measured.high)
     exact = Cell(DASH)
     if measured.cells:
         without = f"without {measured.exact_otherwise}"
         exact = Cell(f"{measured.exact} of {measured.cells}", note=without)
-    return Line((*map(Cell, told), name, worth, exact))
+    return Line((*map(Cell, told), name, effect, exact))
