@@ -110,7 +110,7 @@ def test_pairs_without_identifiers_are_joined_row_by_row(
 @pytest.mark.parametrize(
     ("left", "right", "reason"),
     [
-        ("age,chol,slope\n1,2,3\n", "chol,years\n4,5\n", "lacks 1 column of the fit: 'age'"),
+        ("age,chol,slope\n1,2,3\n", "chol,years\n4,5\n", "lacks 1 column of"),
         ("age,chol,slope\n1,2,3\n", "chol,years,age\n4,5,6\n1,1,1\n", "1 row and .* 2"),
         ("id,age,chol,slope\nx,1,2,3\n", "chol,years,age\n4,5,6\n", "no column of ide"),
         (

@@ -89,9 +89,9 @@ def read_both(
         notes += filter(None, [note])
     if PAIRS in kinds and arguments.paired:
         both = (source, target)
-        columns = [columns_of(arguments, role, required=()) for role in ROLES]
+        how = [columns_of(arguments, role, required=()) for role in ROLES]
         bridge[PAIRS], note = read_pairs(
-            arguments.paired, both, columns, impute=arguments.impute
+            arguments.paired, both, how, impute=arguments.impute
         )
         notes.append(note)
     return target, source, bridge, notes

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -119,7 +120,7 @@ def read_table(
         dates=dates,
         date_format=date_format,
     )
-    rows = complete(read_domain(path, columns, encoder), impute=impute)
+    rows = complete(read_domain(Path(path), columns, encoder), impute=impute)
     y = np.empty(len(rows.labels), dtype=object)
     y[:] = [text or UNLABELLED for text in rows.labels]
     X = pd.DataFrame(rows.X, columns=list(rows.features) or None)
