@@ -17,8 +17,7 @@ from cdspp.core.errors import DataError
 from cdspp.core.names import FitKey, fit_key, trials_of_block
 from cdspp.core.wording import counted
 from cdspp.stages.artifacts import SCORE_COLUMNS
-from cdspp.stages.expected import Expected, ExpectedFits
-from cdspp.stages.fit_files import read_fit
+from cdspp.stages.fit_files import Expected, ExpectedFits, read_fit
 from cdspp.stages.score import score_fit
 
 __all__ = ["Verified", "verify"]

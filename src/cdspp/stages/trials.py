@@ -34,20 +34,9 @@ NO_BRIDGE: Mapping[str, Any] = MappingProxyType({})
 class Trial:
     """One trial of a task: what a fit may see.
 
-    Attributes
-    ----------
-    number : int
-        Number of the trial, from 1.
-    X : ndarray of shape (n_target, d_t)
-        Target rows.
-    y : object ndarray of shape (n_target,)
-        Their labels, -1 where unlabelled.
-    test_ids : ndarray of str
-        Ids of the unlabelled rows, in their order.
-    source : SourceDomain
-        Labelled source rows, with what both domains share where the fit uses that.
-    source_ids, labelled_ids, paired_ids : ndarray of str
-        Ids of the source rows, the labelled target rows and the paired rows.
+    Labels `y` of the target rows are -1 where unlabelled; `test_ids` are the ids of the
+    unlabelled rows, in their order. The source has what both domains share, where the
+    fit uses that. Other ids are of source rows, labelled target rows and paired rows.
     """
 
     number: int
@@ -75,21 +64,10 @@ class Trial:
 class TaskFiles:
     """What a fit reads of a task: two views and two splits, and no test label.
 
-    The one exception is `prior`, where a study asks for it.
-
-    Attributes
-    ----------
-    source_features, target_features : path
-        NPZ files of the views; neither holds a label.
-    source_split, target_split : path
-        Parquet files of a block's splits; test samples have no label there.
-    predictions : path, optional
-        Predictions made elsewhere, for a method that is nothing else.
-    pairs : path, optional
-        Parquet file of the ids of paired samples by trial, without a label.
-    prior : path, optional
-        Parquet file of the shares of the classes by trial, for a method that is told
-        them (`cdspp.stages.shares`).
+    The one exception is `prior`, where a study asks for it: the shares of the classes
+    by trial, for a method that is told them (`cdspp.stages.shares`). `predictions` are
+    made elsewhere, for a method that is nothing else; `pairs` are the ids of paired
+    samples.
     """
 
     source_features: PathLike
@@ -110,26 +88,14 @@ def read_trials(
 ) -> Iterator[Trial]:
     """Yield the trials of a block.
 
-    Source and target may be views of the same samples, as in a task within one domain.
+    Source and target may be views of the same samples, as in a task within one domain;
+    where `overlap` is "exclude", unlabelled target samples that are labelled source
+    samples of the same trial, under the same id, are left out. `bridge` is what the
+    source shares with the target: `shared_columns`, "same-names" or pairs of names, and
+    `paired_rows`, a number.
 
-    Parameters
-    ----------
-    files : TaskFiles
-        What to read.
-    overlap : {"exclude", "keep"}, default="exclude"
-        Whether unlabelled target samples that are labelled source samples of the same
-        trial, under the same id, are left out.
-    bridge : mapping, optional
-        What the source shares with the target: `shared_columns`, "same-names" or pairs
-        of names, and `paired_rows`, a number.
-    keep_sparse : bool, default=False
-        Whether rows of a sparse view stay sparse.
-
-    Raises
-    ------
-    DataError
-        A file is damaged, features and splits are not of the same samples, columns have
-        no names, or there are too few paired samples.
+    It raises DataError where a file is damaged, features and splits are not of the same
+    samples, columns have no names, or there are too few paired samples.
     """
     source = read_features(files.source_features)
     target = read_features(files.target_features)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,11 @@ from cdspp.datasets import Dataset, own_dataset
 from cdspp.datasets.base import digests_path
 from cdspp.datasets.catalogue import holds_data, load_catalogue
 from cdspp.methods import method_class
-from cdspp.study.checks import CrossCheck
+from cdspp.study.checks import cross_faults
 from cdspp.study.guest_methods import welcome_guests
 from cdspp.study.guest_sections import GuestSection, guest_classes
-from cdspp.study.inheritance import Cut, cut_inherited
+from cdspp.study.inheritance import cut_inherited
+from cdspp.study.known_names import KnownNames
 from cdspp.study.model import (
     Benchmark,
     Curve,
@@ -26,7 +27,7 @@ from cdspp.study.model import (
     StudyDataset,
     View,
 )
-from cdspp.study.schema import Sound, check_schema, sound_part
+from cdspp.study.schema import Sound, check_schema
 from cdspp.study.settings import (
     SHUFFLED,
     benchmarks_with,
@@ -80,50 +81,36 @@ def load_study(
         The message lists every fault found, one a line.
     """
     config = _with_switches(config)
-    faults = list(check_schema(config, schema))
-    sound = sound_part(config, schema) if faults else Sound(config)
+    faults, sound = check_schema(config, schema)
     faults += welcome_guests(sound.config)
     datasets, more, notes = _datasets(sound, catalogue, data)
     guests = tuple(section(Path(resources)) for section in guest_classes())
-    cut = _cut(sound, guests, datasets, inherited)
-    sound = sound._replace(config=cut.config)
-    check = CrossCheck(sound, datasets, guests, inherited)
-    faults += [*more, *check.faults()]
+    left_out: tuple[str, ...] = ()
+    if not sound.unnamed & {"methods", "benchmarks"}:  # known is what the study has
+        broken = {place.partition("[")[0] for place in sound.broken}
+        whole = {*inherited} - broken - sound.unnamed
+        cuts = [guest.cut for guest in guests]
+        config, left_out = cut_inherited(sound.config, cuts, datasets, whole)
+        sound = sound._replace(config=config)
+    faults += [*more, *cross_faults(KnownNames(sound, datasets, inherited), guests)]
     if faults:
         lines = "\n".join(f"  - {fault}" for fault in faults)
         noun = "fault" if len(faults) == 1 else "faults"
         raise ConfigError(f"{len(faults)} {noun} in the configuration:\n{lines}")
-    study = _build(cut.config, datasets, guests, (*notes, *cut.notes))
+    study = _build(config, datasets, guests, (*notes, *left_out))
     plans = {
-        name: {guest.name: guest.plan(study, cut.config, name) for guest in guests}
+        name: {guest.name: guest.plan(study, config, name) for guest in guests}
         for name in study.benchmarks
     }
     return replace(study, guests=plans)
-
-
-def _cut(
-    sound: Sound,
-    guests: Sequence[GuestSection],
-    datasets: Mapping[str, StudyDataset],
-    inherited: Collection[str],
-) -> Cut:
-    """Cut inherited sections, unless it is unknown what the study has."""
-    if sound.unnamed & {"methods", "benchmarks"}:
-        return Cut(sound.config)
-    whole = set(inherited) - {section for section, _ in sound.broken}
-    cuts = [guest.cut for guest in guests]
-    return cut_inherited(sound.config, cuts, datasets, whole - sound.unnamed)
 
 
 def _with_switches(config: Config) -> Config:
     """Return the configuration with ``--config partial=true`` read as a switch."""
     switches = {"true": True, "false": False}
     given = config.get("partial")
-    return (
-        {**config, "partial": switches[given]}
-        if isinstance(given, str) and given in switches
-        else config
-    )
+    known = isinstance(given, str) and given in switches
+    return {**config, "partial": switches[given]} if known else config
 
 
 def _datasets(
@@ -136,7 +123,10 @@ def _datasets(
         name: StudyDataset(
             name,
             entry["kind"],
-            _named_sizes(entry),
+            {
+                domain: dict(zip(entry["classes"], sizes, strict=True))
+                for domain, sizes in entry["class_sizes"].items()
+            },
             entry=entry,
             paired=entry.get("paired", 0),
         )
@@ -144,18 +134,19 @@ def _datasets(
         if holds_data(entry)
     }
     for i, entry in enumerate(sound.config.get("datasets", [])):
-        if ("datasets", i) in sound.broken:
+        place = f"datasets[{i}]"
+        if place in sound.broken:
             continue
         name = entry["id"]
         if name in datasets:
-            faults.append(f"datasets[{i}].id: {name!r} is taken, choose another name.")
+            faults.append(f"{place}.id: {name!r} is taken, choose another name.")
             continue
         try:
             found = own_dataset(name, entry, digests_path(data, name))
             datasets[name] = _as_study_knows(found, entry)
-            notes += [f"datasets[{i}]: {note}" for note in found.notes()]
+            notes += [f"{place}: {note}" for note in found.notes()]
         except (ConfigError, DataError) as error:
-            faults.append(f"datasets[{i}]: {error}")
+            faults.append(f"{place}: {error}")
     return datasets, faults, notes
 
 
@@ -168,13 +159,6 @@ def _as_study_knows(found: Dataset, entry: Config) -> StudyDataset:
     own = {key: value for key, value in entry.items() if key != "id"}
     name, kind, paired = found.identifier, found.kind, found.n_paired
     return StudyDataset(name, kind, sizes, own, unlabelled, paired=paired)
-
-
-def _named_sizes(entry: Mapping[str, Any]) -> dict[str, dict[str, int]]:
-    return {
-        domain: dict(zip(entry["classes"], sizes, strict=True))
-        for domain, sizes in entry["class_sizes"].items()
-    }
 
 
 def _build(
@@ -194,6 +178,9 @@ def _build(
         for entry in config.get("curves", [])
     )
     roles, told = _roles(config, methods)
+    numbers = ("seed", "trials", "block_size", "numeric_threads", "partial", "gpus")
+    given = {key: config[key] for key in numbers if key in config}
+    given |= config.get("source_states", {})
     return Study(
         name=config["study"],
         datasets=datasets,
@@ -202,21 +189,11 @@ def _build(
         methods=methods,
         settings=_settings(config, benchmarks, datasets, methods, curves, guests),
         curves=curves,
-        states=_states(config),
-        reference=roles[REFERENCE],
-        baseline=roles[BASELINE],
         stand_ins=stand_ins(methods),
         notes=(*notes, *told),
-        **_switches(config),
+        **roles,
+        **{**given, "states": _states(config)},
     )
-
-
-def _switches(config: Config) -> dict[str, Any]:
-    """Return the numbers and switches of a study that stand in the file as they are."""
-    names = ("seed", "trials", "block_size", "numeric_threads", "partial", "gpus")
-    found = {name: config[name] for name in names if name in config}
-    asked = config.get("source_states", {})
-    return found | {k: asked[k] for k in ("margin", "holm_over_methods") if k in asked}
 
 
 def _roles(
@@ -283,7 +260,7 @@ def _method(entry: Config, config: Config, benchmarks: Benchmarks) -> Method:
     chosen = chosen_tasks(entry, benchmarks)
     return Method(
         identifier=name,
-        options=_options(entry),
+        options=dict(sorted(entry.get("options", {}).items())),
         trials=entry.get("trials", config["trials"]),
         tasks={place: tasks for place, tasks in chosen.items() if place not in left},
         shortened=entry.get("shortened", False),
@@ -307,16 +284,12 @@ def _method_states(
     return tuple(state for state in _states(config) if state in chosen)
 
 
-def _options(entry: Config) -> dict[str, Any]:
-    """Return the options of an entry; their order in the file is not to matter."""
-    return dict(sorted(entry.get("options", {}).items()))
-
-
+# The order of options in a file is not to matter.
 def _view(entry: Config) -> View:
     return View(
         identifier=entry["id"],
         extractor=entry["extractor"],
-        options=_options(entry),
+        options=dict(sorted(entry.get("options", {}).items())),
         view=entry.get("view"),
         scale=entry.get("scale", NO_SCALE),
     )

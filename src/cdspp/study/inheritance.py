@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from cdspp.core.names import BASELINE, REFERENCE
 from cdspp.methods import available, method_class
 from cdspp.study.model import StudyDataset
 from cdspp.study.settings import task_names
 
-__all__ = ["Cut", "Scissors", "cut_inherited"]
+__all__ = ["Scissors", "cut_inherited"]
 
 ROLES = {REFERENCE, BASELINE}
+LEFT_OUT = "left out what this study has no methods, benchmarks or tasks for"
 Config = Mapping[str, Any]
-
-
-class Cut(NamedTuple):
-    """A configuration whose inherited sections name only what the study has.
-
-    Attributes
-    ----------
-    config : mapping
-        As it was given, without what was left out.
-    notes : tuple of str
-        What was left out, a sentence a section.
-    """
-
-    config: Config
-    notes: tuple[str, ...] = ()
 
 
 def cut_inherited(
@@ -36,22 +23,13 @@ def cut_inherited(
     cuts: Sequence[Callable[[Config, Scissors, Collection[str]], dict[str, Any]]],
     datasets: Mapping[str, StudyDataset],
     inherited: Collection[str],
-) -> Cut:
-    """Cut the sections that are not the study's own to its methods and benchmarks.
+) -> tuple[Config, tuple[str, ...]]:
+    """Cut the `inherited` sections, which config.yaml gives, to what a study has.
 
-    An entry that is left with none of them falls away. Names of methods that do not
-    exist at all stay, for the checks to name them.
-
-    Parameters
-    ----------
-    config : mapping
-        A configuration, or what of it keeps to the schema.
-    cuts : sequence of callable
-        How guest sections cut their own keys.
-    datasets : mapping
-        What is known of each data set, by name.
-    inherited : collection of str
-        Keys that config.yaml gives.
+    An entry that is left with none of the study's methods and benchmarks falls away.
+    Names of methods that do not exist at all stay, for the checks to name them. Guest
+    sections cut their own keys by `cuts`. It returns the configuration, and a sentence
+    a section on what was left out.
     """
     scissors = Scissors(config, datasets)
     changed: dict[str, Any] = {}
@@ -65,27 +43,20 @@ def cut_inherited(
     for role in ROLES & set(inherited):
         if config.get(role) not in scissors.methods:
             changed[role] = None
-    return Cut({**config, **changed}, tuple(scissors.notes()))
+    return {**config, **changed}, tuple(scissors.notes())
 
 
 class Scissors:
-    """What a study has, and what was cut so far, by section and entry.
-
-    Parameters
-    ----------
-    config : mapping
-        A configuration.
-    datasets : mapping
-        What is known of each data set, by name.
-    """
+    """What a study has, and what was cut so far, by section and entry."""
 
     def __init__(self, config: Config, datasets: Mapping[str, StudyDataset]) -> None:
         self.config = config
         self.datasets = datasets
         self.methods = _by_name(config["methods"])
         self.benchmarks = _by_name(config["benchmarks"])
-        self.gone: dict[str, dict[str, list[str]]] = {}
-        self.left_out: dict[str, list[str]] = {}
+        # By section and entry, the names that are gone; by section, whole entries.
+        self.gone: dict[str, dict[str, list[str]]] = defaultdict(dict)
+        self.left_out: dict[str, list[str]] = defaultdict(list)
 
     def cut_methods(self) -> list[dict[str, Any]]:
         """Return the methods with the benchmarks, tasks and states that there are."""
@@ -93,9 +64,7 @@ class Scissors:
         kept = []
         for entry in self.config["methods"]:
             cut = self.cut_scope("methods", entry)
-            if cut is None:
-                continue
-            if not self._has_bridge(cut["id"], cut):
+            if cut is None or not self._has_bridge(cut["id"], cut):
                 continue
             if "states" in cut:
                 cut["states"] = [state for state in cut["states"] if state in states]
@@ -140,8 +109,7 @@ class Scissors:
             for name, names in self.gone.get(section, {}).items():
                 if name not in whole:
                     parts.append(f"of {name}: {', '.join(names)}")
-            what = "left out what this study has no methods, benchmarks or tasks for"
-            sentences.append(f"{section}: {what}: {'; '.join(parts)}.")
+            sentences.append(f"{section}: {LEFT_OUT}: {'; '.join(parts)}.")
         return sentences
 
     def cut_scope(self, section: str, entry: Config) -> dict[str, Any] | None:
@@ -155,7 +123,7 @@ class Scissors:
         if tasks is not None and not isinstance(cut.get("tasks", 1), int):
             cut["tasks"] = self._kept(section, cut, "tasks", tasks)
         if [] in (cut.get("benchmarks"), cut.get("tasks")):
-            self._fell(section, cut["id"])
+            self.left_out[section].append(cut["id"])
             return None
         return cut
 
@@ -186,7 +154,7 @@ class Scissors:
         kept = [n for n in methods if n not in available() or self._runs(n, chosen)]
         self._lost(section, entry["id"], [n for n in methods if n not in kept])
         if not kept:
-            self._fell(section, entry["id"])
+            self.left_out[section].append(entry["id"])
         return kept
 
     def _runs(self, method: str, benchmarks: Collection[str]) -> bool:
@@ -200,10 +168,7 @@ class Scissors:
 
     def _lost(self, section: str, entry: str, names: Sequence[str]) -> None:
         if names:
-            self.gone.setdefault(section, {}).setdefault(entry, []).extend(names)
-
-    def _fell(self, section: str, entry: str) -> None:
-        self.left_out.setdefault(section, []).append(entry)
+            self.gone[section].setdefault(entry, []).extend(names)
 
 
 def _by_name(entries: Sequence[Config]) -> dict[str, Config]:

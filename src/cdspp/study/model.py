@@ -40,21 +40,12 @@ COUNTS = {"source": ("source",), "target": ("target", "unlabelled")}
 class StudyDataset:
     """A data set as a study knows it before its files exist.
 
-    Attributes
-    ----------
-    identifier, kind : str
-        Name, and "images", "texts", "features" or "tables".
-    class_sizes : mapping
-        Number of samples of each class, by domain.
-    own : mapping or None
-        Where the user's own files are, as `cdspp.datasets.own_dataset` takes it; None
-        where the package makes or fetches them.
-    unlabelled : mapping
-        Number of rows without a label, by domain, where there are any.
-    paired : int
-        Number of samples that are in every domain, as pairs alone.
-    entry : mapping
-        Its entry in the catalogue; empty where it has none.
+    The kind is "images", "texts", "features" or "tables"; `class_sizes` has the number
+    of samples of each class by domain, `unlabelled` that of rows without a label, where
+    there are any. `own` says where the user's own files are, as
+    `cdspp.datasets.own_dataset` takes it; it is None where the package makes or fetches
+    them. `entry` is that of the catalogue, empty where there is none; `paired` is the
+    number of samples that are in every domain, as pairs alone.
     """
 
     identifier: str
@@ -126,25 +117,14 @@ class Benchmark:
 class Method:
     """A row of the tables.
 
-    Attributes
-    ----------
-    identifier, options, trials, shortened
-        Method, what replaces its defaults, how often it runs, and whether with fewer
-        iterations than its authors use.
-    tasks : mapping of str to tuple of str
-        By benchmark that it runs on, the tasks of the main run.
-    source_views : mapping of str to str
-        By benchmark, source features of its own in place of the benchmark's.
-    prior_file : {'test-shares'} or None
-        What its option `prior` is read from, if from a file.
-    states : tuple of str
-        Source states in which it runs beside the real one.
-    grid : mapping
-        Values by option, of which it also selects inside each trial.
-    predictions : str
-        File of predictions made elsewhere; empty for a method that is fitted.
-    bridges : tuple of str
-        What it uses of a benchmark's bridge: shared_columns, paired_rows.
+    `options` replace the method's defaults, `shortened` says that it runs fewer
+    iterations than its authors use, and `tasks` has those of the main run by benchmark
+    that it runs on. By benchmark, `source_views` are source features of its own. Its
+    option `prior` may come from a `prior_file` ("test-shares"). `states` are the source
+    states in which it runs beside the real one, and `grid` has values by option, of
+    which it also selects inside each trial. `predictions` names a file of predictions
+    made elsewhere, empty for a method that is fitted; `bridges` is what it uses of a
+    benchmark's bridge: shared_columns, paired_rows.
     """
 
     identifier: str
@@ -164,24 +144,11 @@ class Method:
 class Setting:
     """Everything in which a run differs from the main one.
 
-    Attributes
-    ----------
-    identifier : str
-        Name; it becomes part of paths.
-    methods : tuple of str
-        Methods that run in it.
-    tasks : mapping of str to tuple of str
-        Tasks that it runs, by benchmark.
-    source : mapping
-        State of the source, as `cdspp.stages.source_states.SourceState` takes it.
-    options, labels, bridge, overlap, protocol, trials
-        What differs; None or empty where it is as in the main run.
-    without : tuple of {'source_view', 'prior_file'}
-        What its methods do without, although they have it in the main run.
-    selects : bool
-        Whether its methods select of their grids.
-    guest : str
-        The guest section that adds and shows it; empty for the study's own.
+    The name becomes part of paths; `source` is as `SourceState` takes it. `options`,
+    `labels`, `bridge`, `overlap`, `protocol` and `trials` are None or empty where they
+    are as in the main run. Its methods do `without` 'source_view' or 'prior_file',
+    although they have it there; where it `selects`, they select of their grids. `guest`
+    is the guest section that adds and shows it, empty for the study's own.
     """
 
     identifier: str
@@ -203,25 +170,12 @@ class Setting:
 class Curve:
     """A curve of a configuration: one value after the other in place of the main one.
 
-    Attributes
-    ----------
-    identifier : str
-        Name, which opens those of its settings.
-    parameter : str
-        ``labels`` (labelled target samples per class), ``paired_rows`` (their number,
-        with no column shared) or an option of the methods.
-    methods : tuple of str
-        Methods that run.
-    tasks : mapping of str to tuple of str
-        Its tasks by benchmark.
-    trials : int
-        Number of trials.
-    values : mapping of str to tuple
-        By benchmark, each value with the setting that runs it, ascending.
-    dropped : mapping of str to tuple
-        By benchmark, values and tasks left out: a class would have no test sample.
-    states : mapping of str to tuple of str
-        By method, the source states in which it runs beside the real one.
+    Its name opens those of its settings. The parameter is ``labels`` (labelled target
+    samples per class), ``paired_rows`` (their number, with no column shared) or an
+    option of the methods. By benchmark, `values` has each value with the setting that
+    runs it, ascending, and `dropped` the values and tasks left out: a class would have
+    no test sample. `states` has by method the source states in which it runs beside the
+    real one.
     """
 
     identifier: str
@@ -238,20 +192,9 @@ class Curve:
 class RunDescription:
     """What the report says of a run: what was asked for, of which data, and how.
 
-    Attributes
-    ----------
-    name : str
-        Of the study.
-    seed, trials, numeric_threads : int
-        As configured.
-    data : tuple of mapping
-        Entries of the catalogue: title, content, source, licence, how to cite.
-    commands : tuple of str
-        What runs it again.
-    logs : tuple of str
-        Files and folders that tell the processor time of the jobs.
-    config : mapping
-        The configuration.
+    `data` are entries of the catalogue (title, content, source, licence, how to cite),
+    `commands` run it again, and `logs` are files and folders that tell the processor
+    time of the jobs.
     """
 
     name: str
@@ -327,11 +270,8 @@ class Study:
 
     def setting_methods(self, benchmark: str, setting: str) -> tuple[str, ...]:
         """Return the methods that a setting runs on a benchmark."""
-        return tuple(
-            name
-            for name in self.settings[setting].methods
-            if benchmark in self.methods[name].tasks
-        )
+        chosen = self.settings[setting].methods
+        return tuple(name for name in chosen if benchmark in self.methods[name].tasks)
 
     def split_setting(self, setting: str, role: str) -> str:
         """Return the setting whose splits of a role a setting uses: its own or main."""
@@ -393,11 +333,8 @@ class Study:
     def roles(self, benchmark: str) -> dict[str, tuple[str, ...]]:
         """Return the domains that serve as source and as target, each once."""
         pairs = [task.split("_") for task in self.benchmarks[benchmark].tasks]
-        sources, targets = zip(*pairs, strict=True)
-        return {
-            "source": tuple(dict.fromkeys(sources)),
-            "target": tuple(dict.fromkeys(targets)),
-        }
+        sides = zip(("source", "target"), zip(*pairs, strict=True), strict=True)
+        return {role: tuple(dict.fromkeys(domains)) for role, domains in sides}
 
     def feature_names(self) -> tuple[tuple[str, str, str], ...]:
         """Return data set, domain and view of all features that fits read."""
@@ -423,15 +360,9 @@ class Study:
     def run_description(
         self, config: Mapping[str, Any], configfiles: Sequence[str] = ()
     ) -> RunDescription:
-        """Return what the report says of the run itself.
-
-        Parameters
-        ----------
-        config : mapping
-            The configuration.
-        configfiles : sequence of str
-            Study files of the run.
-        """
+        """Return what the report says of a run with some study files."""
+        names = dict.fromkeys(entry.dataset for entry in self.benchmarks.values())
+        entries = (self.datasets[name].entry for name in names)
         return RunDescription(
             name=self.name,
             seed=self.seed,
@@ -439,25 +370,18 @@ class Study:
             numeric_threads=self.numeric_threads,
             data=tuple(
                 {key: entry[key] for key in TOLD if key in entry}
-                for entry in self._entries()
+                for entry in entries
+                if entry
             ),
             commands=(study_command(configfiles),),
             logs=tuple(self.logs()),
             config=config,
         )
 
-    def _entries(self) -> list[Mapping[str, Any]]:
-        names = dict.fromkeys(entry.dataset for entry in self.benchmarks.values())
-        return [
-            self.datasets[name].entry for name in names if self.datasets[name].entry
-        ]
-
     def shown_method(self) -> str:
         """Return the method that is shown in detail: the reference, if it projects."""
-        projects = self.reference and "keep_projections" in option_defaults(
-            self.reference
-        )
-        return self.reference if projects else ""
+        name = self.reference
+        return name if name and "keep_projections" in option_defaults(name) else ""
 
     def showcase_blocks(self) -> tuple[str, ...]:
         """Return the blocks of the method that is shown in detail."""

@@ -10,14 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
-from cdspp.core.names import (
-    ALONE,
-    BASELINE,
-    MAIN,
-    REAL,
-    REFERENCE,
-    SELECTED,
-)
+from cdspp.core.names import ALONE, BASELINE, MAIN, REAL, REFERENCE, SELECTED
 from cdspp.core.wording import counted, marks
 from cdspp.methods import method_class
 from cdspp.methods.bridge import PAIRS, SHARED
@@ -55,37 +48,23 @@ SHARED_ALONE = "shared columns"  # the bridge of a row that uses no pairs
 class Row:
     """A method in a setting: a line of a table.
 
-    Attributes
-    ----------
-    key : str
-        Identifier within the benchmark: of a method, of a control, or of both
-        method and setting.
-    display_name : str
-        Name as shown; what follows the first underscore is a subscript.
-    setting, method : str
-        Whose scores belong to it.
-    trials_asked : int
-        Number of trials that the study asks for; how many ran, the scores tell.
-    kind : {'method', 'informed', 'bridged', 'control', 'variant', 'state', 'selected'}
-        Which block it stands in; methods alone take part in bold, ranks and claims, and
-        bridged ones in verdicts, too. An informed method is told something of the test
-        samples, a bridged one has what both domains share besides labels. A control is
-        the reference in another source state; other methods there are of the kind
-        state, and shown by their gains alone, as are those that select options.
-    supervised, shortened : bool
-        Supervised methods have a block of their own; shortened runs are out of bold.
-    source : str
-        State of the source.
-    tasks : tuple of str
-        The tasks that the method runs, where they are not all; else empty.
-    reseeded : bool
-        Whether it is the main run from another random start, and nothing else.
-    role : {'', 'reference', 'baseline'}
-        Of its method: whose gains are asked for first, or what all are held against.
-    stands_for : str
-        The method that it is without a source, where that is not fitted twice.
-    bridge : str
-        What both domains share besides labels, as far as the method uses that.
+    The key is of a method, of a control, or of both method and setting. In the display
+    name, what follows the first underscore is a subscript. Scores of `setting` and
+    `method` belong to it; the study asks for `trials_asked`, how many ran, the scores
+    tell. `shortened` runs are out of bold, and `supervised` methods have a block of
+    their own. `tasks` are those that the method runs, empty where it runs all.
+
+    The kind says which block it stands in. Methods alone take part in bold, ranks and
+    claims, and bridged ones, which have what both domains share besides labels, in
+    verdicts, too. An informed method is told something of the test samples. A control
+    is the reference in another source state (`source`); other methods there are of the
+    kind state, and shown by their gains alone, as are those that select options.
+
+    A row is `reseeded` where it is the main run from another random start, and nothing
+    else. The role is that of its method: reference, whose gains are asked for first,
+    or baseline, against which all are held. It `stands_for` the method that it is
+    without a source, where that is not fitted twice; `bridge` says in words what of a
+    bridge it uses.
     """
 
     key: str
@@ -137,21 +116,10 @@ class CurveValue:
 class CurvePlan:
     """A curve on one benchmark.
 
-    Attributes
-    ----------
-    identifier, parameter : str
-        Name of the curve, and what varies: ``labels`` or an option of the methods.
-    tasks : tuple of str
-        Tasks in table order.
-    rows : tuple of Row
-        The methods, with their trials along the curve; of the kind state in a source
-        state.
-    values : tuple of CurveValue
-        The values, ascending.
-    dropped : tuple of (float, str)
-        Values and tasks left out: a class would have no test sample.
-    trials_asked, n_classes : int
-        Number of trials, and of classes.
+    What varies is ``labels``, ``paired_rows`` or an option of the methods. The rows are
+    the methods with their trials along the curve, of the kind state in a source state;
+    values ascend, and `dropped` are values and tasks left out: a class would have no
+    test sample.
     """
 
     identifier: str
@@ -293,15 +261,7 @@ class BenchmarkPlan:
 
 
 def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
-    """Return what a study runs on a benchmark.
-
-    Parameters
-    ----------
-    study : Study
-        The study.
-    benchmark : str
-        Name of one of its benchmarks.
-    """
+    """Return what a study runs on a benchmark."""
     entry = study.benchmarks[benchmark]
     shown = study.shown_method()
     ran = study.setting_methods(benchmark, MAIN)

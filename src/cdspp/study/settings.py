@@ -46,13 +46,8 @@ SHUFFLED = {SHUFFLED_COLUMNS: SHARED, SHUFFLED_PAIRS: PAIRS}
 def chosen_tasks(entry: Config, benchmarks: Benchmarks) -> dict[str, tuple[str, ...]]:
     """Return the tasks that an entry of a configuration runs, by benchmark.
 
-    Parameters
-    ----------
-    entry : mapping
-        With the optional keys `benchmarks` (names) and `tasks` (names, or how many of
-        the first ones); all by default.
-    benchmarks : mapping
-        The benchmarks of the study.
+    Its keys `benchmarks` (names) and `tasks` (names, or how many of the first ones) may
+    be absent: then it runs all.
     """
     asked = entry.get("tasks")
     chosen = {}
@@ -107,16 +102,8 @@ def selected_settings(
 ) -> Iterator[Setting]:
     """Yield the settings in which methods select of their grids, in every state.
 
-    Parameters
-    ----------
-    methods : mapping
-        The methods of the study.
-    benchmarks : mapping
-        Its benchmarks.
-    by_state : mapping of str to mapping
-        Those that have a source state, in the order of the states.
-    trials : int, optional
-        Number of trials; those of the methods by default.
+    `by_state` has the benchmarks of each source state, in the order of the states. The
+    settings have as many trials as the methods, unless `trials` says otherwise.
     """
     choosing = {name: method for name, method in methods.items() if method.grid}
     if not choosing:
@@ -191,22 +178,24 @@ def curve_of(
     drawn for benchmarks that have them, up to as many as there are.
     """
     parameter, tasks = entry["parameter"], chosen_tasks(entry, benchmarks)
-    if parameter == PAIRS:
-        tasks = {
-            name: ts for name, ts in tasks.items() if PAIRS in benchmarks[name].bridge
-        }
     values, dropped = {}, {}
-    for name, chosen in tasks.items():
-        benchmark = benchmarks[name]
+    for name in [*tasks]:
+        benchmark, dataset = benchmarks[name], datasets[benchmarks[name].dataset]
+        numbers = sorted(entry["values"])
+        out: list[tuple[float, str]] = []
+        if parameter == PAIRS:
+            if PAIRS not in benchmark.bridge:
+                del tasks[name]
+                continue
+            numbers = [number for number in numbers if number <= dataset.paired]
+        elif parameter == LABELS:
+            out = _untested(numbers, benchmark, tasks[name], dataset)
         ran = [methods[m] for m in entry["methods"] if name in methods[m].tasks]
-        out = (
-            _untested(entry, benchmark, chosen, datasets) if parameter == LABELS else ()
-        )
         dropped[name] = tuple(out)
         values[name] = tuple(
             (value, MAIN if main else setting_of_value(entry["id"], value))
-            for value in _values(entry, datasets[benchmark.dataset])
-            if any((value, task) not in out for task in chosen)
+            for value in numbers
+            if any((value, task) not in out for task in tasks[name])
             for main in [_is_main(parameter, value, benchmark, ran)]
         )
     return Curve(
@@ -219,14 +208,6 @@ def curve_of(
         dropped=dropped,
         states={name: _curve_states(entry, methods[name]) for name in entry["methods"]},
     )
-
-
-def _values(entry: Config, dataset: StudyDataset) -> list[float]:
-    """Return the values of a curve, of pairs as many as a data set has."""
-    values: list[float] = sorted(entry["values"])
-    if entry["parameter"] != PAIRS:
-        return values
-    return [value for value in values if value <= dataset.paired]
 
 
 def _curve_states(entry: Config, method: Method) -> tuple[str, ...]:
@@ -259,8 +240,11 @@ def curve_settings(curve: Curve) -> list[Setting]:
     for benchmark, values in curve.values.items():
         for value, name in values:
             if name != MAIN:
-                kept = _without(curve, benchmark, value)
-                tasks.setdefault((value, name), {})[benchmark] = kept
+                tasks.setdefault((value, name), {})[benchmark] = tuple(
+                    task
+                    for task in curve.tasks[benchmark]
+                    if (value, task) not in curve.dropped[benchmark]
+                )
     by_state: dict[str, list[str]] = {REAL: list(curve.methods)}
     for method, states in curve.states.items():
         for state in states:
@@ -279,11 +263,6 @@ def curve_settings(curve: Curve) -> list[Setting]:
     ]
 
 
-def _without(curve: Curve, benchmark: str, value: float) -> tuple[str, ...]:
-    dropped = curve.dropped[benchmark]
-    return tuple(t for t in curve.tasks[benchmark] if (value, t) not in dropped)
-
-
 def _difference(parameter: str, value: float) -> dict[str, Any]:
     if parameter == LABELS:
         # Published masks are there for one number of labels; seeded draws are nested.
@@ -294,18 +273,18 @@ def _difference(parameter: str, value: float) -> dict[str, Any]:
 
 
 def _untested(
-    entry: Config,
+    numbers: Iterable[float],
     benchmark: Benchmark,
     tasks: Iterable[str],
-    datasets: Mapping[str, StudyDataset],
+    dataset: StudyDataset,
 ) -> list[tuple[float, str]]:
-    sizes = datasets[benchmark.dataset].class_sizes
+    """Return the numbers of labels that leave a class of a task no test sample."""
     others = benchmark.labels.get("unlabelled", 1)
     return [
-        (value, task)
-        for value in sorted(entry["values"])
+        (number, task)
+        for number in numbers
         for task in tasks
-        if min(sizes[task.split("_")[1]].values()) < value + others
+        if min(dataset.class_sizes[task.split("_")[1]].values()) < number + others
     ]
 
 
