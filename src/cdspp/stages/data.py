@@ -65,7 +65,7 @@ def _check_published(dataset: PublishedDataset, digests: Path) -> None:
 def write_labels(index_path: str | Path, domain: str, output: str | Path) -> None:
     """Write ids and class names of a domain as Parquet, of all but paired samples."""
     samples = read_index(index_path).unpaired(domain)
-    rows = {
+    rows: dict[str, list[Any]] = {
         "id": [sample.id for sample in samples],
         "label": [sample.label or None for sample in samples],
         "position": [sample.position for sample in samples],

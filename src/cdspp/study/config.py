@@ -109,8 +109,9 @@ def _with_switches(config: Config) -> Config:
     """Return the configuration with ``--config partial=true`` read as a switch."""
     switches = {"true": True, "false": False}
     given = config.get("partial")
-    known = isinstance(given, str) and given in switches
-    return {**config, "partial": switches[given]} if known else config
+    if isinstance(given, str) and given in switches:
+        return {**config, "partial": switches[given]}
+    return config
 
 
 def _datasets(
@@ -198,9 +199,10 @@ def _build(
 
 def _roles(
     config: Config, methods: Mapping[str, Method]
-) -> tuple[dict[str, str], list[str]]:
+) -> tuple[dict[str, Any], list[str]]:
     """Return the method of each role, and what is said of those not named."""
-    roles, notes = {}, []
+    roles: dict[str, Any] = {}
+    notes = []
     for role, kind in {REFERENCE: "semi-supervised", BASELINE: "supervised"}.items():
         roles[role] = config.get(role) or ""
         if roles[role] not in methods:
