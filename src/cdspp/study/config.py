@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from cdspp.core.errors import ConfigError, DataError
-from cdspp.core.names import BASELINE, MAIN, NO_SCALE, REFERENCE
+from cdspp.core.names import BASELINE, REFERENCE
 from cdspp.datasets import Dataset, own_dataset
 from cdspp.datasets.base import digests_path
 from cdspp.datasets.catalogue import holds_data, load_catalogue
@@ -18,33 +18,19 @@ from cdspp.study.guest_methods import welcome_guests
 from cdspp.study.guest_sections import GuestSection, guest_classes
 from cdspp.study.inheritance import cut_inherited
 from cdspp.study.known_names import KnownNames
-from cdspp.study.model import (
-    Benchmark,
-    Curve,
-    Method,
-    Setting,
-    Study,
-    StudyDataset,
-    View,
-)
+from cdspp.study.model import Benchmark, Method, Study, StudyDataset, View, of_entry
 from cdspp.study.schema import Sound, check_schema
 from cdspp.study.settings import (
     SHUFFLED,
-    benchmarks_with,
     chosen_tasks,
     curve_of,
-    curve_settings,
-    selected_settings,
-    setting_of,
-    stand_ins,
-    state_setting,
+    study_settings,
     task_names,
 )
 
 __all__ = ["load_study"]
 
 Config = Mapping[str, Any]
-Benchmarks = Mapping[str, Benchmark]
 
 
 def load_study(
@@ -97,12 +83,7 @@ def load_study(
         lines = "\n".join(f"  - {fault}" for fault in faults)
         noun = "fault" if len(faults) == 1 else "faults"
         raise ConfigError(f"{len(faults)} {noun} in the configuration:\n{lines}")
-    study = _build(config, datasets, guests, (*notes, *left_out))
-    plans = {
-        name: {guest.name: guest.plan(study, config, name) for guest in guests}
-        for name in study.benchmarks
-    }
-    return replace(study, guests=plans)
+    return _build(config, datasets, guests, (*notes, *left_out))
 
 
 def _with_switches(config: Config) -> Config:
@@ -174,27 +155,30 @@ def _build(
     methods = {
         entry["id"]: _method(entry, config, benchmarks) for entry in config["methods"]
     }
-    curves = tuple(
-        curve_of(entry, benchmarks, methods, datasets, config["trials"])
-        for entry in config.get("curves", [])
-    )
     roles, told = _roles(config, methods)
     numbers = ("seed", "trials", "block_size", "numeric_threads", "partial", "gpus")
     given = {key: config[key] for key in numbers if key in config}
     given |= config.get("source_states", {})
-    return Study(
+    study = Study(
         name=config["study"],
         datasets=datasets,
-        views={entry["id"]: _view(entry) for entry in config["views"]},
+        views={entry["id"]: of_entry(View, entry) for entry in config["views"]},
         benchmarks=benchmarks,
         methods=methods,
-        settings=_settings(config, benchmarks, datasets, methods, curves, guests),
-        curves=curves,
-        stand_ins=stand_ins(methods),
+        settings={},
         notes=(*notes, *told),
         **roles,
         **{**given, "states": _states(config)},
     )
+    curves = tuple(curve_of(entry, study) for entry in config.get("curves", []))
+    study = replace(study, curves=curves)
+    more = (each for guest in guests for each in guest.settings(config, benchmarks))
+    study = replace(study, settings=study_settings(config, study, more))
+    plans = {
+        name: {guest.name: guest.plan(study, config, name) for guest in guests}
+        for name in benchmarks
+    }
+    return replace(study, guests=plans)
 
 
 def _roles(
@@ -229,46 +213,20 @@ def _states(config: Config) -> tuple[str, ...]:
     return tuple(config.get("source_states", {}).get("states", ()))
 
 
-def _settings(
-    config: Config,
-    benchmarks: Benchmarks,
-    datasets: Mapping[str, StudyDataset],
-    methods: Mapping[str, Method],
-    curves: Iterable[Curve],
-    guests: Iterable[GuestSection],
-) -> dict[str, Setting]:
-    by_state = {
-        state: benchmarks_with(state, benchmarks, datasets) for state in _states(config)
-    }
-    settings = [
-        Setting(MAIN, tuple(methods), chosen_tasks({}, benchmarks)),
-        *(state_setting(state, methods, kept) for state, kept in by_state.items()),
-        *selected_settings(
-            methods, benchmarks, by_state, config.get("selection", {}).get("trials")
-        ),
-        *(setting_of(entry, benchmarks) for entry in config.get("settings", [])),
-        *(setting for curve in curves for setting in curve_settings(curve)),
-        *(each for guest in guests for each in guest.settings(config, benchmarks)),
-    ]
-    return {setting.identifier: setting for setting in settings}
-
-
-def _method(entry: Config, config: Config, benchmarks: Benchmarks) -> Method:
+def _method(
+    entry: Config, config: Config, benchmarks: Mapping[str, Benchmark]
+) -> Method:
     name, view = entry["id"], entry.get("source_view", {})
     left = {e["id"] for e in config["benchmarks"] if name in e.get("leave_out", ())}
     bridges = tuple(sorted(entry.get("bridges", method_class(name).bridges)))
     if bridges:
         left |= {b for b in benchmarks if not {*bridges} & {*benchmarks[b].bridge}}
     chosen = chosen_tasks(entry, benchmarks)
-    return Method(
-        identifier=name,
-        options=dict(sorted(entry.get("options", {}).items())),
-        trials=entry.get("trials", config["trials"]),
+    return of_entry(
+        Method,
+        {"trials": config["trials"], **entry},
         tasks={place: tasks for place, tasks in chosen.items() if place not in left},
-        shortened=entry.get("shortened", False),
         source_views=dict.fromkeys(benchmarks, view) if isinstance(view, str) else view,
-        prior_file=entry.get("prior_file"),
-        predictions=entry.get("predictions", ""),
         bridges=bridges,
         states=_method_states(entry, config, bridges),
         grid={name: tuple(values) for name, values in entry.get("grid", {}).items()},
@@ -286,30 +244,7 @@ def _method_states(
     return tuple(state for state in _states(config) if state in chosen)
 
 
-# The order of options in a file is not to matter.
-def _view(entry: Config) -> View:
-    return View(
-        identifier=entry["id"],
-        extractor=entry["extractor"],
-        options=dict(sorted(entry.get("options", {}).items())),
-        view=entry.get("view"),
-        scale=entry.get("scale", NO_SCALE),
-    )
-
-
 def _benchmark(entry: Config, datasets: Mapping[str, StudyDataset]) -> Benchmark:
     tasks = tuple(task_names(entry, datasets[entry["dataset"]].class_sizes))
-    return Benchmark(
-        identifier=entry["id"],
-        title=entry.get("title", entry["id"]),
-        summary=entry.get("summary", ""),
-        dataset=entry["dataset"],
-        source_view=entry["source_view"],
-        target_view=entry["target_view"],
-        tasks=tasks,
-        labels=entry["labels"],
-        showcase=entry.get("showcase", tasks[0]),
-        protocol=entry.get("protocol", "seeded"),
-        overlap=entry.get("overlap", "exclude"),
-        bridge=entry.get("bridge", {}),
-    )
+    usual = {"title": entry["id"], "showcase": tasks[0]}
+    return of_entry(Benchmark, usual | {**entry}, tasks=tasks)

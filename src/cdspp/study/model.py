@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import product
-from typing import Any
+from typing import Any, TypeVar
 
-from cdspp.core.names import (
-    BASELINE,
-    MAIN,
-    NO_SCALE,
-    PUBLISHED,
-    REAL,
-    REFERENCE,
-    FitKey,
-)
+from cdspp.core.names import MAIN, NO_SCALE, PUBLISHED, REAL, SEEDED, FitKey
 from cdspp.datasets.catalogue import published_storage
 from cdspp.methods import option_defaults
 from cdspp.study.workflow_files import study_command
@@ -28,12 +20,29 @@ __all__ = [
     "Setting",
     "Study",
     "Curve",
+    "CurveValue",
     "View",
+    "of_entry",
 ]
+
+Made = TypeVar("Made", "View", "Benchmark", "Method", "Setting")
 
 TOLD = ("title", "content", "source", "licence", "cite")
 # The numbers per class on which the split of a role depends.
 COUNTS = {"source": ("source",), "target": ("target", "unlabelled")}
+
+
+def of_entry(kind: type[Made], entry: Mapping[str, Any], **made: Any) -> Made:
+    """Return what an entry of a configuration describes.
+
+    Its keys are fields, but for those that are made of it; the order of options in the
+    file is not to matter.
+    """
+    names = {each.name for each in fields(kind)}
+    given = {key: value for key, value in entry.items() if key in names}
+    if "options" in names:
+        given["options"] = dict(sorted(entry.get("options", {}).items()))
+    return kind(**{"identifier": entry["id"], **given, **made})
 
 
 @dataclass(frozen=True)
@@ -101,14 +110,14 @@ class Benchmark:
 
     identifier: str
     title: str
-    summary: str
     dataset: str
     source_view: str
     target_view: str
     tasks: tuple[str, ...]
     labels: Mapping[str, int]
     showcase: str
-    protocol: str = "seeded"
+    summary: str = ""
+    protocol: str = SEEDED
     overlap: str = "exclude"
     bridge: Mapping[str, Any] = field(default_factory=dict)
 
@@ -167,15 +176,23 @@ class Setting:
 
 
 @dataclass(frozen=True)
+class CurveValue:
+    """One value along a curve: the setting that runs it, on which tasks."""
+
+    value: float
+    setting: str
+    tasks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Curve:
     """A curve of a configuration: one value after the other in place of the main one.
 
     Its name opens those of its settings. The parameter is ``labels`` (labelled target
     samples per class), ``paired_rows`` (their number, with no column shared) or an
-    option of the methods. By benchmark, `values` has each value with the setting that
-    runs it, ascending, and `dropped` the values and tasks left out: a class would have
-    no test sample. `states` has by method the source states in which it runs beside the
-    real one.
+    option of the methods. By benchmark, `values` ascend, and `dropped` has the values
+    and tasks left out: a class would have no test sample. `states` has by method the
+    source states in which it runs beside the real one.
     """
 
     identifier: str
@@ -183,7 +200,7 @@ class Curve:
     methods: tuple[str, ...]
     tasks: Mapping[str, tuple[str, ...]]
     trials: int
-    values: Mapping[str, tuple[tuple[float, str], ...]]
+    values: Mapping[str, tuple[CurveValue, ...]]
     dropped: Mapping[str, tuple[tuple[float, str], ...]]
     states: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -227,7 +244,6 @@ class Study:
     holm_over_methods: bool = True
     reference: str = ""  # the method of each role, empty where none has it
     baseline: str = ""
-    stand_ins: Mapping[str, str] = field(default_factory=dict)
     gpus: int = 0
     partial: bool = False
     guests: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # their plans
@@ -302,12 +318,6 @@ class Study:
     def grid(self, method: str, setting: str) -> dict[str, tuple[Any, ...]]:
         """Return the values of which a method selects in a setting, mostly none."""
         return dict(self.methods[method].grid) if self.settings[setting].selects else {}
-
-    def role(self, method: str) -> str:
-        """Return the role of a method: reference, baseline, or empty."""
-        if method == self.reference:
-            return REFERENCE
-        return BASELINE if method == self.baseline else ""
 
     def bridge(self, benchmark: str, setting: str, method: str) -> dict[str, Any]:
         """Return what of a benchmark's bridge a method uses in a setting."""

@@ -14,8 +14,8 @@ from cdspp.core.names import ALONE, BASELINE, MAIN, REAL, REFERENCE, SELECTED
 from cdspp.core.wording import counted, marks
 from cdspp.methods import method_class
 from cdspp.methods.bridge import PAIRS, SHARED
-from cdspp.study.model import Curve, Setting, Study
-from cdspp.study.settings import SHUFFLED, in_state
+from cdspp.study.model import Curve, CurveValue, Setting, Study
+from cdspp.study.settings import SHUFFLED, in_state, stand_ins
 
 __all__ = [
     "BRIDGED",
@@ -101,15 +101,6 @@ class Row:
     def control(self) -> bool:
         """Whether the row answers what the source is good for."""
         return self.kind == CONTROL
-
-
-@dataclass(frozen=True)
-class CurveValue:
-    """One value along a curve: the setting that runs it, on which tasks."""
-
-    value: float
-    setting: str
-    tasks: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -302,11 +293,11 @@ def _rows(study: Study, benchmark: str) -> Iterator[Row]:
     """Yield a row a setting and method, but for those of curves and guests."""
     shown_elsewhere = {name for name, each in study.settings.items() if each.guest}
     shown_elsewhere |= {
-        in_state(name, state)
+        in_state(value.setting, state)
         for curve in study.curves
         for values in curve.values.values()
-        for _, name in values
-        if name != MAIN
+        for value in values
+        if value.setting != MAIN
         for state in (REAL, *study.states)
     }
     for name, setting in study.settings.items():
@@ -330,7 +321,7 @@ def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
         source=str(setting.source["name"]),
         tasks=() if ran == study.benchmarks[benchmark].tasks else ran,
         reseeded=_is_reseeded(setting),
-        role=study.role(method),
+        role={study.baseline: BASELINE, study.reference: REFERENCE}.get(method, ""),
         bridge=_bridge_text(study.bridge(benchmark, name, method)),
     )
     if name == MAIN and row.bridge:
@@ -340,7 +331,7 @@ def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
         row = replace(row, display_name=told, kind=INFORMED)
     if name == MAIN and found.without_source_of:
         whole = found.without_source_of
-        stands_for = whole if study.stand_ins.get(whole) == method else ""
+        stands_for = whole if stand_ins(study.methods).get(whole) == method else ""
         source = ALONE if stands_for else REAL
         return replace(row, kind=CONTROL, source=source, stands_for=stands_for)
     if name == MAIN:
@@ -381,7 +372,6 @@ def _curve(
 ) -> CurvePlan:
     entry = study.benchmarks[benchmark]
     target = entry.tasks[0].split("_")[1]
-    tasks, dropped = curve.tasks[benchmark], curve.dropped[benchmark]
     rows = (
         _row(study, benchmark, study.settings[state], method)
         for method in methods
@@ -390,7 +380,7 @@ def _curve(
     return CurvePlan(
         identifier=curve.identifier,
         parameter=curve.parameter,
-        tasks=tasks,
+        tasks=curve.tasks[benchmark],
         rows=tuple(
             replace(
                 row,
@@ -399,13 +389,8 @@ def _curve(
             )
             for row in rows
         ),
-        values=tuple(
-            CurveValue(
-                value, name, tuple(t for t in tasks if (value, t) not in dropped)
-            )
-            for value, name in curve.values[benchmark]
-        ),
-        dropped=dropped,
+        values=curve.values[benchmark],
+        dropped=curve.dropped[benchmark],
         trials_asked=curve.trials,
         n_classes=len(study.datasets[entry.dataset].class_sizes[target]),
     )
