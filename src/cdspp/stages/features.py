@@ -92,8 +92,9 @@ def extract_view(
     finite.
     """
     if weights is not None:
-        options = {**options, "weights": str(_only_file(weights))}
-    made, columns = make_extractor(extractor, **options), None
+        (name,) = read_fetched(weights)["files"]
+        options = {**options, "weights": str(Path(weights).parent / str(name))}
+    made, columns, more = make_extractor(extractor, **options), None, dict[str, Any]()
     with _numeric_threads(made, numeric_threads):
         if isinstance(made, ViewExtractor):
             X, ids, record = _from_view(made, view)
@@ -104,25 +105,18 @@ def extract_view(
             elif isinstance(made, TableColumns):
                 positions = content.positions(domain)
                 X, columns = made.read(content.root, domain, positions)
-                more = {}
             else:
                 files = _files(content, domain, fetched)
                 X, columns, more = _from_files(made, files, codebook)
             ids = content.ids(domain)
             record = _record(made, dataset=content.dataset, domain=domain, **more)
-        X = _scaled(X, scale, f"{extractor}, domain {domain}")
-    if scale != NO_SCALE:
-        record["scale"] = scale
+        if scale != NO_SCALE:
+            record["scale"] = scale
+            try:
+                X = fit_scaling(scale, X).apply(X)
+            except DataError as error:
+                raise DataError(f"{extractor}, domain {domain}: {error}") from error
     _write(output, X, ids, record, None if scale == PCA else columns)
-
-
-def _scaled(X: Any, scale: str, what: str) -> Any:
-    if scale == NO_SCALE:
-        return X
-    try:
-        return fit_scaling(scale, X).apply(X)
-    except DataError as error:
-        raise DataError(f"{what}: {error}") from error
 
 
 def _files(index: Index, domain: str, fetched: AnyPath | None) -> list[Path]:
@@ -131,12 +125,6 @@ def _files(index: Index, domain: str, fetched: AnyPath | None) -> list[Path]:
         return index.files(domain)
     paths = read_fetched(fetched)["images"][domain]
     return [index.root / paths[position] for position in index.positions(domain)]
-
-
-def _only_file(record: AnyPath) -> Path:
-    """Return the one file of a fetched resource."""
-    (name,) = read_fetched(record)["files"]
-    return Path(record).parent / str(name)
 
 
 def _from_published(

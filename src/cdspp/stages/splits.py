@@ -97,12 +97,11 @@ def write_split(
         )
         return (order[part] for part in parts)
 
-    rows: dict[str, list[Any]] = {name: [] for name in SPLIT_COLUMNS}
+    rows: list[tuple[Any, ...]] = []
     for trial in trials_of_block(block):
-        for values in _split_rows(trial, role, ids, found, places, *draw(trial)):
-            for name, value in zip(SPLIT_COLUMNS, values, strict=True):
-                rows[name].append(value)
-    write_rows(output, SPLIT_COLUMNS, rows)
+        rows += _split_rows(trial, role, ids, found, places, *draw(trial))
+    values = zip(*rows, strict=True) if rows else [()] * len(SPLIT_COLUMNS)
+    write_rows(output, SPLIT_COLUMNS, dict(zip(SPLIT_COLUMNS, values, strict=True)))
 
 
 def write_pairs(*, index: str | Path, output: PathLike, block: str, seed: int) -> None:
@@ -132,10 +131,8 @@ def _split_rows(
     rest: NDArray[np.intp],
 ) -> Iterable[tuple[int, str, int, str, str | None]]:
     """Yield the values of `SPLIT_COLUMNS` of a trial, sample by sample by place."""
-    if role == SOURCE:
-        roles = dict.fromkeys(drawn.tolist(), SOURCE)
-    else:
-        roles = dict.fromkeys(drawn.tolist(), LABELLED)
+    roles = dict.fromkeys(drawn.tolist(), SOURCE if role == SOURCE else LABELLED)
+    if role != SOURCE:
         roles |= dict.fromkeys(rest.tolist(), UNLABELLED_ROLE)
     for row, found in sorted(roles.items(), key=lambda entry: places[entry[0]]):
         label = None if found == UNLABELLED_ROLE else classes[row]
@@ -144,9 +141,7 @@ def _split_rows(
 
 def _check_sizes(classes: NDArray[Any], per_class: int, where: str) -> None:
     sizes = Counter(label for label in classes.tolist() if label is not None)
-    small: Sequence[str] = [
-        f"{name} ({size})" for name, size in sorted(sizes.items()) if size <= per_class
-    ]
+    small = [f"{name} ({n})" for name, n in sorted(sizes.items()) if n <= per_class]
     if small:
         raise DataError(
             f"{where}: {per_class} labelled target samples per class leave no test "

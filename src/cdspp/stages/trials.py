@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
@@ -97,10 +97,11 @@ def read_trials(
     It raises DataError where a file is damaged, features and splits are not of the same
     samples, columns have no names, or there are too few paired samples.
     """
-    source = read_features(files.source_features)
-    target = read_features(files.target_features)
-    drawn = read_rows(files.source_split, SPLIT_COLUMNS)
-    given = read_rows(files.target_split, SPLIT_COLUMNS)
+    source, target = map(read_features, (files.source_features, files.target_features))
+    drawn, given = (
+        read_rows(path, SPLIT_COLUMNS)
+        for path in (files.source_split, files.target_split)
+    )
     _check_ids(drawn, source.ids, files.source_features)
     _check_ids(given, target.ids, files.target_features)
     if not keep_sparse:
@@ -111,7 +112,9 @@ def read_trials(
         left = {k: v[drawn["trial"] == number] for k, v in drawn.items()}
         right = {k: v[given["trial"] == number] for k, v in given.items()}
         if overlap == "exclude":
-            right = _without(right, left["id"])
+            known = np.isin(right["id"].astype(str), left["id"].astype(str))
+            kept = (right["role"] == LABELLED) | ~known
+            right = {k: v[kept] for k, v in right.items()}
         labelled = right["role"] == LABELLED
         taken = {"paired_ids": pairs.ids(number)} if pairs else {}
         yield Trial(
@@ -131,15 +134,6 @@ def read_trials(
         )
 
 
-def _without(
-    right: dict[str, NDArray[Any]], source_ids: NDArray[Any]
-) -> dict[str, NDArray[Any]]:
-    """Return target samples of a trial less unlabelled ones among the source's."""
-    known = np.isin(right["id"].astype(str), source_ids.astype(str))
-    kept = (right["role"] == LABELLED) | ~known
-    return {key: values[kept] for key, values in right.items()}
-
-
 def _dense(X: Any) -> NDArray[Any]:
     return np.asarray(X.toarray() if hasattr(X, "toarray") else X)
 
@@ -150,11 +144,9 @@ def _shared_columns(
     """Return the places of the shared columns on both sides."""
     if not asked:
         return None
+    paths = files.source_features, files.target_features
     sides = []
-    for path, features in (
-        (files.source_features, source),
-        (files.target_features, target),
-    ):
+    for path, features in zip(paths, (source, target), strict=True):
         if features.columns is None:
             raise DataError(
                 f"{path}: its columns have no names, by which they are shared. Name a "
@@ -164,19 +156,18 @@ def _shared_columns(
     ours, theirs = sides
     if asked == SAME_NAMES:
         asked = [(name, name) for name in ours if name in theirs]
-    lacking = [
-        name
-        for pair in asked
-        for name, side in zip(pair, sides, strict=True)
-        if name not in side
-    ]
-    if lacking or not asked:
-        wrong = f"there is no column {lacking[0]!r}" if lacking else "none has a name"
-        raise DataError(
-            f"{files.source_features}, {files.target_features}: {wrong} to share. "
-            "Correct shared_columns."
-        )
+    for pair in asked:
+        for name, side in zip(pair, sides, strict=True):
+            if name not in side:
+                raise _unshared(paths, f"there is no column {name!r}")
+    if not asked:
+        raise _unshared(paths, "none has a name")
     return [(ours[name], theirs[other]) for name, other in asked]
+
+
+def _unshared(paths: Sequence[PathLike], wrong: str) -> DataError:
+    where = ", ".join(map(str, paths))
+    return DataError(f"{where}: {wrong} to share. Correct shared_columns.")
 
 
 class _Pairs:
@@ -214,9 +205,7 @@ class _Pairs:
 
 
 def _check_ids(
-    split: Mapping[str, NDArray[Any]],
-    ids: NDArray[Any],
-    path: PathLike,
+    split: Mapping[str, NDArray[Any]], ids: NDArray[Any], path: PathLike
 ) -> None:
     rows = split["row"]
     if rows.max(initial=-1) >= len(ids) or np.any(ids[rows] != split["id"].astype(str)):

@@ -71,14 +71,14 @@ def load_study(
     faults += welcome_guests(sound.config)
     datasets, more, notes = _datasets(sound, catalogue, data)
     guests = tuple(section(Path(resources)) for section in guest_classes())
+    known = KnownNames(sound, datasets, inherited)
     left_out: tuple[str, ...] = ()
     if not sound.unnamed & {"methods", "benchmarks"}:  # known is what the study has
         broken = {place.partition("[")[0] for place in sound.broken}
         whole = {*inherited} - broken - sound.unnamed
-        cuts = [guest.cut for guest in guests]
-        config, left_out = cut_inherited(sound.config, cuts, datasets, whole)
-        sound = sound._replace(config=config)
-    faults += [*more, *cross_faults(KnownNames(sound, datasets, inherited), guests)]
+        config, left_out = cut_inherited(known, guests, whole)
+        known = KnownNames(sound._replace(config=config), datasets, inherited)
+    faults += [*more, *cross_faults(known, guests)]
     if faults:
         lines = "\n".join(f"  - {fault}" for fault in faults)
         noun = "fault" if len(faults) == 1 else "faults"

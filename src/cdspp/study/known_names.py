@@ -85,16 +85,24 @@ class KnownNames:
         name = self.benchmarks.get(benchmark, {}).get("dataset", "")
         return self.datasets[name].class_sizes if name in self.datasets else None
 
+    def tasks(self, benchmarks: Iterable[str]) -> dict[str, None] | None:
+        """Return the tasks of some benchmarks, None where not all are known."""
+        tasks: dict[str, None] = {}
+        for name in benchmarks:
+            domains = self.domains(name)
+            if domains is None or "tasks" not in self.benchmarks[name]:
+                return None
+            tasks |= dict.fromkeys(task_names(self.benchmarks[name], domains))
+        return tasks
+
     def task_faults(
-        self, where: str, tasks: Any, benchmarks: Iterable[str]
+        self, where: str, asked: Any, benchmarks: Iterable[str]
     ) -> Iterator[str]:
         """Yield the tasks, if named, that none of the benchmarks has."""
-        known: dict[str, None] = {}
-        for name in benchmarks:
-            if (domains := self.domains(name)) is None:
-                return
-            known |= dict.fromkeys(task_names(self.benchmarks[name], domains))
-        for task in [] if isinstance(tasks, int) else tasks:
+        known = self.tasks(benchmarks)
+        if known is None or isinstance(asked, int):
+            return
+        for task in asked:
             if task not in known:
                 yield unknown(f"{where}.tasks", task, known)
 

@@ -172,6 +172,7 @@ class Setting:
     trials: int | None = None
     without: tuple[str, ...] = ()
     selects: bool = False
+    of_curve: bool = False
     guest: str = ""
 
 

@@ -6,7 +6,7 @@ which is the only place where it is one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
@@ -15,7 +15,7 @@ from cdspp.core.wording import counted, marks
 from cdspp.methods import method_class
 from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.study.model import Curve, CurveValue, Setting, Study
-from cdspp.study.settings import SHUFFLED, in_state, stand_ins
+from cdspp.study.settings import SHUFFLED, stand_ins
 
 __all__ = [
     "BRIDGED",
@@ -232,16 +232,11 @@ class BenchmarkPlan:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Return the plan that `as_dict` wrote."""
-        curves = (
-            CurvePlan(
-                **{
-                    **curve,
-                    "rows": tuple(Row(**row) for row in curve["rows"]),
-                    "values": tuple(CurveValue(**value) for value in curve["values"]),
-                }
-            )
-            for curve in values["curves"]
-        )
+        curves = []
+        for curve in values["curves"]:
+            rows = tuple(Row(**row) for row in curve["rows"])
+            along = tuple(CurveValue(**value) for value in curve["values"])
+            curves.append(CurvePlan(**{**curve, "rows": rows, "values": along}))
         showcase = values["showcase"]
         typed = {
             "rows": tuple(Row(**row) for row in values["rows"]),
@@ -268,7 +263,9 @@ def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
         protocol=entry.protocol,
         overlap=entry.overlap,
         trials_asked=study.trials,
-        rows=tuple(sorted(_rows(study, benchmark), key=_block)),
+        rows=tuple(
+            sorted(_rows(study, benchmark), key=lambda row: KINDS.index(row.kind))
+        ),
         curves=tuple(_curves(study, benchmark)),
         showcase=Showcase(entry.showcase, shown) if shown in ran else None,
         states=tuple(s for s in study.states if _has_state(study, benchmark, s)),
@@ -285,26 +282,13 @@ def _has_state(study: Study, benchmark: str, state: str) -> bool:
     return bool(tasks) and not idle
 
 
-def _block(row: Row) -> int:
-    return KINDS.index(row.kind)
-
-
 def _rows(study: Study, benchmark: str) -> Iterator[Row]:
     """Yield a row a setting and method, but for those of curves and guests."""
-    shown_elsewhere = {name for name, each in study.settings.items() if each.guest}
-    shown_elsewhere |= {
-        in_state(value.setting, state)
-        for curve in study.curves
-        for values in curve.values.values()
-        for value in values
-        if value.setting != MAIN
-        for state in (REAL, *study.states)
-    }
     for name, setting in study.settings.items():
-        if name in shown_elsewhere or not study.setting_tasks(benchmark, name):
-            continue
-        for method in study.setting_methods(benchmark, name):
-            yield _row(study, benchmark, setting, method)
+        elsewhere = setting.of_curve or setting.guest
+        if not elsewhere and study.setting_tasks(benchmark, name):
+            for method in study.setting_methods(benchmark, name):
+                yield _row(study, benchmark, setting, method)
 
 
 def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
@@ -361,42 +345,29 @@ def _is_reseeded(setting: Setting) -> bool:
 
 
 def _curves(study: Study, benchmark: str) -> Iterator[CurvePlan]:
-    for curve in study.curves:
-        methods = [m for m in curve.methods if benchmark in study.methods[m].tasks]
-        if curve.values.get(benchmark) and methods:
-            yield _curve(study, benchmark, curve, methods)
-
-
-def _curve(
-    study: Study, benchmark: str, curve: Curve, methods: Sequence[str]
-) -> CurvePlan:
     entry = study.benchmarks[benchmark]
     target = entry.tasks[0].split("_")[1]
-    rows = (
-        _row(study, benchmark, study.settings[state], method)
-        for method in methods
-        for state in (MAIN, *curve.states[method])
-    )
-    return CurvePlan(
-        identifier=curve.identifier,
-        parameter=curve.parameter,
-        tasks=curve.tasks[benchmark],
-        rows=tuple(
-            replace(
-                row,
-                kind=_curve_kind(row),
-                trials_asked=min(row.trials_asked, curve.trials),
+    for curve in study.curves:
+        rows = tuple(_curve_rows(study, benchmark, curve))
+        if rows and curve.values.get(benchmark):
+            yield CurvePlan(
+                identifier=curve.identifier,
+                parameter=curve.parameter,
+                tasks=curve.tasks[benchmark],
+                rows=rows,
+                values=curve.values[benchmark],
+                dropped=curve.dropped[benchmark],
+                trials_asked=curve.trials,
+                n_classes=len(study.datasets[entry.dataset].class_sizes[target]),
             )
-            for row in rows
-        ),
-        values=curve.values[benchmark],
-        dropped=curve.dropped[benchmark],
-        trials_asked=curve.trials,
-        n_classes=len(study.datasets[entry.dataset].class_sizes[target]),
-    )
 
 
-def _curve_kind(row: Row) -> str:
-    if row.setting != MAIN:
-        return STATE
-    return BRIDGED if row.kind == BRIDGED else METHOD
+def _curve_rows(study: Study, benchmark: str, curve: Curve) -> Iterator[Row]:
+    ran = (name for name in curve.methods if benchmark in study.methods[name].tasks)
+    for method in ran:
+        for state in (MAIN, *curve.states[method]):
+            row = _row(study, benchmark, study.settings[state], method)
+            trials = min(row.trials_asked, curve.trials)
+            kind = STATE if state != MAIN else METHOD
+            kind = BRIDGED if row.kind == BRIDGED else kind
+            yield replace(row, kind=kind, trials_asked=trials)

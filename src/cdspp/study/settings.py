@@ -273,6 +273,7 @@ def curve_settings(curve: Curve) -> list[Setting]:
             tasks=chosen,
             source={"name": state},
             trials=curve.trials,
+            of_curve=True,
             **_difference(curve.parameter, value),
         )
         for (value, name), chosen in tasks.items()
