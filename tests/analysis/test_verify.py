@@ -22,7 +22,7 @@ from cdspp.stages.artifacts import (
     read_frame,
     write_rows,
 )
-from cdspp.stages.expected import Expected
+from cdspp.stages.fit_files import Expected
 
 
 @pytest.fixture

@@ -108,9 +108,13 @@ def test_a_curve_over_pairs_shares_no_column_and_ends_with_the_pairs(
     config["curves"] = [curve | {"methods": ["cdspp-bridge"]}]
     study = bridged(config, {"id": "cdspp-bridge"})
     (found,) = study.curves
-    assert found.values["digits"] == ((10, "pairs-10"), (100, "main"))
+    runs = {
+        name: [(v.value, v.setting) for v in found.values[name]]
+        for name in found.values
+    }
+    assert runs["digits"] == [(10, "pairs-10"), (100, "main")]
     # The main run shares words as well, so that it is no point of the curve.
-    assert [name for _, name in found.values["docs-to-code"]] == [
+    assert [name for _, name in runs["docs-to-code"]] == [
         *("pairs-10", "pairs-100", "pairs-300"),
     ]
     where = "docs-to-code", "pairs-300", "cdspp-bridge"

@@ -17,7 +17,8 @@ from cdspp.core.errors import DataError
 from cdspp.core.jobs import job
 from cdspp.core.names import FitKey, trials_of_block
 from cdspp.core.run_marks import mark_run
-from cdspp.study.files import FIT, FitJob, fit_jobs
+from cdspp.study.files import FIT
+from cdspp.study.fit_jobs import FitJob, fit_jobs
 from cdspp.study.model import Study
 from cdspp.study.progress import study_progress
 

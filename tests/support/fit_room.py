@@ -120,8 +120,8 @@ class Room:
 
     def project(self) -> dict[str, np.ndarray]:
         """Return the subspace that is written of the task."""
-        output, task = self.folder / "subspace.npz", "left_right"
-        write_subspace(files=self.files(task), output=output, task=task, **METHOD)
+        output = self.folder / "subspace.npz"
+        write_subspace(files=self.files("left_right"), output=output, **METHOD)
         with np.load(output) as content:
             return dict(content)
 

@@ -28,7 +28,6 @@ from cdspp.study.settings import (
     curve_of,
     curve_settings,
     setting_of,
-    stand_ins,
     state_setting,
 )
 
@@ -150,7 +149,6 @@ def make_plan(
         methods=entries,
         reference=reference,
         baseline="svm-t",
-        stand_ins=stand_ins(entries),
         settings={MAIN: Setting(MAIN, run, {benchmark: entry.tasks})},
         states=tuple(states),
     )
@@ -200,8 +198,7 @@ def _extended(
     study: Study, settings: Entries, curves: Entries, more: Iterable[Setting]
 ) -> Study:
     """Add what entries of a configuration describe to a study."""
-    known = (study.benchmarks, study.methods, study.datasets, study.trials)
-    named = tuple(curve_of(curve, *known) for curve in curves)
+    named = tuple(curve_of(curve, study) for curve in curves)
     every = [
         *study.settings.values(),
         *(state_setting(s, study.methods, study.benchmarks) for s in study.states),

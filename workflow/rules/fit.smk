@@ -6,8 +6,7 @@
 from functools import cache, partial
 
 from cdspp.core.names import FitKey, trials_of_block
-from cdspp.study.fit_jobs import fit_groups, longest_seconds
-from cdspp.study.recipes import fit_member
+from cdspp.study.fit_jobs import fit_groups, fit_member, longest_seconds
 from cdspp.study.requests import fit_request, travels_alone
 
 
@@ -54,13 +53,6 @@ def fit_output(group, extension):
     return update([f"{file}.{extension}" for file in files])
 
 
-def fit_members(group):
-    return [
-        fit_member(study, group.benchmark, method, setting)
-        for method, setting in group.members
-    ]
-
-
 @cache
 def fit_asks(group, task, trials, attempt):
     return fit_request(study, group, task, trials, attempt)
@@ -101,7 +93,7 @@ for number, group in enumerate(fit_groups(study), start=1):
         params:
             benchmark=group.benchmark,
             study={"seed": study.seed, "numeric_threads": study.numeric_threads},
-            members=fit_members(group),
+            members=[fit_member(study, group.benchmark, *m) for m in group.members],
         script:
             "../scripts/fit.py"
 

@@ -4,7 +4,7 @@
 
 from functools import partial
 
-from cdspp.study.recipes import expected_fits
+from cdspp.study.fit_jobs import expected_fits
 
 
 def predictions(wildcards):

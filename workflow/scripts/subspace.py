@@ -8,7 +8,6 @@ with job(snakemake.log[0]):
     write_subspace(
         files=TaskFiles(**snakemake.input),
         output=snakemake.output[0],
-        task=snakemake.wildcards.task,
         overlap=snakemake.params.overlap,
         method=snakemake.params.method,
         options=snakemake.params.options,

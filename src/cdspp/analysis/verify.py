@@ -20,8 +20,7 @@ from cdspp.core.names import UNLABELLED_ROLE, FitKey, fit_key, trials_of_block
 from cdspp.core.provenance import file_digest, ids_digest
 from cdspp.core.wording import counted
 from cdspp.stages.artifacts import SCORE_COLUMNS, SPLIT_COLUMNS, labels_by_id, read_rows
-from cdspp.stages.expected import Expected, ExpectedFits
-from cdspp.stages.fit_files import FitFile, read_fit
+from cdspp.stages.fit_files import Expected, ExpectedFits, FitFile, read_fit
 from cdspp.stages.score import score_fit
 
 __all__ = ["Verified", "verify"]

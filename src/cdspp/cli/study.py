@@ -97,7 +97,7 @@ def _verify(arguments: argparse.Namespace) -> str:
     from cdspp.analysis.verify import verify
 
     if Path(arguments.study).suffix in STUDY_FILES:
-        from cdspp.study.recipes import expected_fits
+        from cdspp.study.fit_jobs import expected_fits
 
         study = read_study([arguments.study])
         expected = {name: expected_fits(study, name) for name in study.benchmarks}

@@ -113,8 +113,8 @@ class Paper(GuestSection):
     def faults(self, known: KnownNames) -> Iterator[str]:
         """Yield readings and printed benchmarks that there are not."""
         for section, readings in self.readings.items():
-            for i, entry in known.entries(section):
-                where, name = f"{section}[{i}]", entry["id"]
+            for where, entry in known.entries(section):
+                name = entry["id"]
                 if name not in readings:
                     yield unknown(f"{where}.id", name, readings)
                     continue
@@ -124,13 +124,13 @@ class Paper(GuestSection):
 
     def _printed_faults(self, known: KnownNames) -> Iterator[str]:
         names, seen = list(read_yaml(self.folder / "benchmarks.yaml")), set()
-        for i, entry in known.entries("benchmarks"):
+        for where, entry in known.entries("benchmarks"):
             if (name := entry.get("printed")) is None:
                 continue
             if name not in names:
-                yield unknown(f"benchmarks[{i}].printed", name, names)
+                yield unknown(f"{where}.printed", name, names)
             elif name in seen:
-                yield f"benchmarks[{i}].printed: {name} is named more than once."
+                yield f"{where}.printed: {name} is named more than once."
             seen.add(name)
 
     def setting_names(self, known: KnownNames) -> list[str]:

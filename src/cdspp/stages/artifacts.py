@@ -48,8 +48,6 @@ Columns = Mapping[str, str]
 
 SHIPPED = "Take it from the repository again."  # remedy for a file that no study makes
 _PARQUET = b"PAR1"  # how such a file opens
-# What Parquet calls the types of columns, where it is another word.
-_ARROW = {"float32": "float", "float64": "double"}
 
 LABEL_COLUMNS: Columns = {"id": "string", "label": "string", "position": "int32"}
 SPLIT_COLUMNS: Columns = {
@@ -119,13 +117,7 @@ def write_features(path: str | os.PathLike[str], features: Features) -> None:
 
 
 def read_features(path: str | os.PathLike[str]) -> Features:
-    """Read what `write_features` wrote.
-
-    Raises
-    ------
-    DataError
-        The file is missing, damaged, or holds something else.
-    """
+    """Read what `write_features` wrote; DataError where it is anything else."""
     what = "a feature file (NPZ)"
     arrays = read_arrays(path, what)
     try:
@@ -149,10 +141,7 @@ def read_features(path: str | os.PathLike[str]) -> Features:
 def read_subspace(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
     """Read what `cdspp.stages.subspace` wrote: `SUBSPACE_ARRAYS`, by name.
 
-    Raises
-    ------
-    DataError
-        The file is missing, damaged, or holds something else.
+    It raises DataError where the file is missing, damaged, or holds something else.
     """
     what = "a subspace (NPZ)"
     arrays = read_arrays(path, what)
@@ -172,12 +161,9 @@ def write_rows(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    types = {"string": pa.string(), "int32": pa.int32(), "float32": pa.float32()}
-    types |= {"float64": pa.float64(), "bool": pa.bool_()}
-    schema = pa.schema([(name, types[kind]) for name, kind in columns.items()])
-    arrays = [
-        pa.array(values[name], type=types[kind]) for name, kind in columns.items()
-    ]
+    types = {name: pa.type_for_alias(kind) for name, kind in columns.items()}
+    arrays = [pa.array(values[name], type=kind) for name, kind in types.items()]
+    schema = pa.schema(types)
     with atomic(path) as temporary:
         pq.write_table(pa.table(arrays, schema=schema), temporary)
 
@@ -185,10 +171,8 @@ def write_rows(
 def read_rows(path: str | os.PathLike[str], columns: Columns) -> dict[str, np.ndarray]:
     """Read the named columns; strings come as object arrays, nulls as None or NaN.
 
-    Raises
-    ------
-    DataError
-        The file is missing or damaged, or a column is not there or of another type.
+    It raises DataError where the file is missing or damaged, or a column is not there
+    or of another type.
     """
     import pyarrow.lib
     import pyarrow.parquet as pq
@@ -197,12 +181,12 @@ def read_rows(path: str | os.PathLike[str], columns: Columns) -> dict[str, np.nd
     check_opening(path, what, _PARQUET)
     try:
         table = pq.read_table(path, columns=list(columns))
-        kinds = {name: str(table.schema.field(name).type) for name in columns}
+        kinds = {name: table.schema.field(name).type for name in columns}
         values = {name: table[name].to_numpy() for name in columns}
     except (OSError, KeyError, ValueError, pyarrow.lib.ArrowException) as error:
         raise unreadable(path, what, f"it is damaged or foreign: {error}") from error
     for name, kind in columns.items():
-        if kinds[name] != _ARROW.get(kind, kind):
+        if kinds[name] != pyarrow.lib.type_for_alias(kind):
             raise unreadable(path, what, f"{name} holds {kinds[name]}, not {kind}")
     return values
 
@@ -219,20 +203,13 @@ def read_csv(
 ) -> pd.DataFrame:
     """Read columns of a CSV file to the last digit, and texts as they stand.
 
-    Parameters
-    ----------
-    path : path
-        The file; other columns of it are left out.
-    types : mapping of str to str
-        ``str``, ``bool``, ``int64`` or ``float64`` by column. A number that is missing
-        is NaN; a text never is: a class may be called NA.
-    remedy : str, optional
-        What to do where it cannot be read, if no study makes it.
+    By column, `types` has ``str``, ``bool``, ``int64`` or ``float64``; other columns
+    are left out. A number that is missing is NaN; a text never is: a class may be
+    called NA. `remedy` says what to do where the file cannot be read, if no study makes
+    it.
 
-    Raises
-    ------
-    DataError
-        The file is missing, lacks a column, or has a value of another type.
+    It raises DataError where the file is missing, lacks a column, or has a value of
+    another type.
     """
     import pandas as pd
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,25 +28,9 @@ def prepare_dataset(
 ) -> None:
     """Put the files of a data set, and their index, where `output` says.
 
-    Parameters
-    ----------
-    name : str
-        Identifier of the data set.
-    output : path
-        The index to write, ``<folder of the data set>/index.json``.
-    own : mapping, optional
-        Where the user's files are, if it is of these (`cdspp.datasets.own_dataset`);
-        they stay where they are.
-    catalogue : path, optional
-        Catalogue to compare the result with.
-
-    Raises
-    ------
-    ConfigError
-        There is no such data set, or `output` has another name.
-    DataError
-        The files are not what the catalogue says, or those of the user are not laid
-        out as a data set.
+    `output` is ``<folder of the data set>/index.json``. `own` says where the user's
+    files are, if it is of these (`cdspp.datasets.own_dataset`); they stay there. What
+    comes out is compared with the `catalogue`: DataError where it differs.
     """
     target = Path(output)
     if target.name != INDEX_NAME:
@@ -78,22 +62,11 @@ def _check_published(dataset: PublishedDataset, digests: Path) -> None:
 
 
 def write_labels(index_path: str | Path, domain: str, output: str | Path) -> None:
-    """Write ids and class names of a domain as Parquet, of all but paired samples.
-
-    Parameters
-    ----------
-    index_path : path
-        Index of the data set.
-    domain : str
-        Name of the domain.
-    output : path
-        Parquet file with `cdspp.stages.artifacts.LABEL_COLUMNS`.
-    """
-    index = read_index(index_path)
-    samples = index.unpaired(domain)
-    values: dict[str, Sequence[Any]] = {
+    """Write ids and class names of a domain as Parquet, of all but paired samples."""
+    samples = read_index(index_path).unpaired(domain)
+    rows: dict[str, list[Any]] = {
         "id": [sample.id for sample in samples],
         "label": [sample.label or None for sample in samples],
         "position": [sample.position for sample in samples],
     }
-    write_rows(output, LABEL_COLUMNS, values)
+    write_rows(output, LABEL_COLUMNS, rows)

@@ -32,19 +32,8 @@ def export_benchmark(
 ) -> int:
     """Write splits and features of a benchmark; no label of a test sample is in them.
 
-    Parameters
-    ----------
-    folder : Path
-        Where ``splits.csv``, ``features/*.parquet`` and ``README.txt`` are written.
-    blocks : iterable of (str, TaskFiles)
-        Each task with what its fits read, block by block.
-    overlap : {"exclude", "keep"}
-        As for `cdspp.stages.trials.read_trials`.
-
-    Returns
-    -------
-    int
-        Number of trials, over all tasks.
+    ``splits.csv``, ``features/*.parquet`` and ``README.txt`` are of each task with what
+    its fits read, block by block. It returns the number of trials, over all tasks.
     """
     tables, views = [], dict[str, str]()
     for task, files in blocks:

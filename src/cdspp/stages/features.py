@@ -43,27 +43,10 @@ def build_codebook(
 ) -> None:
     """Learn the codebook of `extractor` from the domain that its options name.
 
-    Parameters
-    ----------
-    index : path
-        Index of the data set.
-    extractor : str
-        Identifier of the extractor.
-    options : mapping
-        Its options, ``codebook_domain`` among them.
-    output : path
-        NPZ file to write, one word a row.
-    numeric_threads : int
-        How many threads compute.
-    fetched : path, optional
-        Record of the fetched files, for a data set that is downloaded.
-
-    Raises
-    ------
-    ConfigError
-        The extractor has no codebook, or its options name no domain.
-    DataError
-        The files cannot be read or are too few.
+    `output` gets one word a row. `fetched` is the record of the fetched files, for a
+    data set that is downloaded. It raises ConfigError where the extractor has no
+    codebook, or its options name no domain, and DataError where the files cannot be
+    read or are too few.
     """
     made = make_extractor(extractor, **options)
     if not isinstance(made, WordExtractor):
@@ -96,44 +79,22 @@ def extract_view(
 ) -> None:
     """Extract the features of one domain.
 
-    Parameters
-    ----------
-    extractor : str
-        Identifier of the extractor.
-    options : mapping
-        Its options.
-    domain : str
-        Domain whose files or view to read.
-    output : path
-        NPZ file to write (`cdspp.stages.artifacts.Features`).
-    numeric_threads : int
-        How many threads compute.
-    scale : {"none", "unit", "standardise", "pca"}, default="none"
-        How the features are scaled, learnt from all rows of the domain without labels
-        (`cdspp.core.scaling.fit_scaling`).
-    index : path, optional
-        Index of the data set, for an extractor of files.
-    fetched : path, optional
-        Record of the fetched files, for a data set that is downloaded.
-    storage : mapping, optional
-        How the view of the domain is stored, for an extractor of published features.
-    weights : path, optional
-        Record of the fetched weights, for a network with published ones.
-    codebook : path, optional
-        What `build_codebook` wrote, for an extractor that needs one.
-    view : path, optional
-        Features of the same domain, for an extractor of views.
+    What the extractor reads is `index` for one of files, with `fetched`, the record of
+    the fetched files, where the data set is downloaded; `storage` for published
+    features, how the view of the domain is stored; `weights` for a network with
+    published ones, the record of the fetched file; `codebook`, what `build_codebook`
+    wrote; and `view`, features of the same domain, for an extractor of views. The
+    features are scaled by `scale`, learnt from all rows of the domain without labels
+    (`cdspp.core.scaling.fit_scaling`), and written as `Features`.
 
-    Raises
-    ------
-    ConfigError
-        The extractor or an option does not exist, or what it reads is not given.
-    DataError
-        What it reads is damaged, or the features are not finite.
+    It raises ConfigError where the extractor or an option does not exist, or what it
+    reads is not given, and DataError where that is damaged, or the features are not
+    finite.
     """
     if weights is not None:
-        options = {**options, "weights": str(_only_file(weights))}
-    made, columns = make_extractor(extractor, **options), None
+        (name,) = read_fetched(weights)["files"]
+        options = {**options, "weights": str(Path(weights).parent / str(name))}
+    made, columns, more = make_extractor(extractor, **options), None, dict[str, Any]()
     with _numeric_threads(made, numeric_threads):
         if isinstance(made, ViewExtractor):
             X, ids, record = _from_view(made, view)
@@ -144,25 +105,18 @@ def extract_view(
             elif isinstance(made, TableColumns):
                 positions = content.positions(domain)
                 X, columns = made.read(content.root, domain, positions)
-                more = {}
             else:
                 files = _files(content, domain, fetched)
                 X, columns, more = _from_files(made, files, codebook)
             ids = content.ids(domain)
             record = _record(made, dataset=content.dataset, domain=domain, **more)
-        X = _scaled(X, scale, f"{extractor}, domain {domain}")
-    if scale != NO_SCALE:
-        record["scale"] = scale
+        if scale != NO_SCALE:
+            record["scale"] = scale
+            try:
+                X = fit_scaling(scale, X).apply(X)
+            except DataError as error:
+                raise DataError(f"{extractor}, domain {domain}: {error}") from error
     _write(output, X, ids, record, None if scale == PCA else columns)
-
-
-def _scaled(X: Any, scale: str, what: str) -> Any:
-    if scale == NO_SCALE:
-        return X
-    try:
-        return fit_scaling(scale, X).apply(X)
-    except DataError as error:
-        raise DataError(f"{what}: {error}") from error
 
 
 def _files(index: Index, domain: str, fetched: AnyPath | None) -> list[Path]:
@@ -171,12 +125,6 @@ def _files(index: Index, domain: str, fetched: AnyPath | None) -> list[Path]:
         return index.files(domain)
     paths = read_fetched(fetched)["images"][domain]
     return [index.root / paths[position] for position in index.positions(domain)]
-
-
-def _only_file(record: AnyPath) -> Path:
-    """Return the one file of a fetched resource."""
-    (name,) = read_fetched(record)["files"]
-    return Path(record).parent / str(name)
 
 
 def _from_published(

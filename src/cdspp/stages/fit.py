@@ -23,7 +23,6 @@ from cdspp.core.jobs import log_ready
 from cdspp.core.labels import keep_labels
 from cdspp.core.names import fit_key
 from cdspp.core.provenance import (
-    Usage,
     file_digest,
     hardware,
     ids_digest,
@@ -35,17 +34,10 @@ from cdspp.core.provenance import (
 from cdspp.core.reuse import sharing
 from cdspp.core.seeding import integer_seed
 from cdspp.core.whole_files import read_json
-from cdspp.methods import make, method_class, seed_option
+from cdspp.methods import method_class, seed_option
 from cdspp.methods.base import HeterogeneousClassifier, Round, SourceDomain
-from cdspp.methods.collapse import find_collapse
-from cdspp.stages.artifacts import (
-    FIT_COLUMNS,
-    SHARE_COLUMNS,
-    read_rows,
-    write_rows,
-)
-from cdspp.stages.expected import fit_recipe
-from cdspp.stages.fit_files import is_sealed, write_record
+from cdspp.stages.artifacts import FIT_COLUMNS, SHARE_COLUMNS, read_rows, write_rows
+from cdspp.stages.fit_files import fit_recipe, is_sealed, write_record
 from cdspp.stages.selection import select_options
 from cdspp.stages.source_states import SourceState
 from cdspp.stages.trial_reuse import DoneTrials, trial_digest
@@ -54,6 +46,7 @@ from cdspp.stages.trials import TaskFiles, Trial, read_trials
 __all__ = ["Fit", "TaskBlock", "fit_block"]
 
 PathLike = str | os.PathLike[str]
+Made = tuple[dict[str, Any], Sequence[Round]]  # what a record says of a trial; rounds
 
 log = logging.getLogger(__name__)
 
@@ -62,31 +55,17 @@ log = logging.getLogger(__name__)
 class Fit:
     """One fit of a job: what sets it apart, and where it is written.
 
-    Attributes
-    ----------
-    method : str
-        Name of the method.
-    code : str
-        Digest of the code that makes its predictions.
-    predictions : path
-        Parquet file with `cdspp.stages.artifacts.FIT_COLUMNS`, one row a test sample,
-        round and trial.
-    record : path
-        JSON file: what the fit is of, of which inputs, a digest of the Parquet file,
-        seconds, memory, versions, seed, and status, reason and test samples per trial.
-        A trial that the method cannot do has failed; one in which it stopped with any
-        other error of its own has also crashed.
-    options : mapping
-        Options in place of the method's defaults.
-    source : mapping
-        State of the source, as `cdspp.stages.source_states.SourceState` takes it.
-    overlap : {"exclude", "keep"}
-        As for `cdspp.stages.trials.read_trials`.
-    grid : mapping
-        Values by option of which a trial selects (`cdspp.stages.selection`); the record
-        tells which.
-    bridge : mapping
-        What it uses of what both domains share, as for `read_trials`.
+    `code` is a digest of the code that makes its predictions. These are a Parquet file
+    with `FIT_COLUMNS`, one row a test sample, round and trial. The record is a JSON
+    file: what the fit is of, of which inputs, a digest of the Parquet file, seconds,
+    memory, versions, seed, and status, reason and test samples per trial. A trial that
+    the method cannot do has failed; one in which it stopped with any other error of its
+    own has also crashed.
+
+    `options` stand in place of the method's defaults, `source` is the state of the
+    source, as `SourceState` takes it, `overlap` and `bridge` are as for `read_trials`.
+    Of the values of `grid` by option, a trial selects (`cdspp.stages.selection`); the
+    record tells which.
     """
 
     method: str
@@ -104,17 +83,7 @@ class Fit:
 class TaskBlock:
     """What the fits of a job share.
 
-    Attributes
-    ----------
-    files : TaskFiles
-        What to read.
-    benchmark, task, block : str
-        Names; but for the block they seed the random numbers, together with method and
-        trial.
-    seed : int
-        The study's seed.
-    numeric_threads : int
-        Threads of the linear algebra libraries.
+    Benchmark and task seed the random numbers, together with seed, method and trial.
     """
 
     files: TaskFiles
@@ -123,10 +92,6 @@ class TaskBlock:
     block: str
     seed: int
     numeric_threads: int
-
-    def axes(self, trial: int) -> tuple[int, str, str, int]:
-        """Return what the random numbers of a trial belong to."""
-        return self.seed, self.benchmark, self.task, trial
 
     def inputs(self) -> dict[str, str]:
         """Return the digest of each file that the fits read."""
@@ -140,19 +105,9 @@ def fit_block(task_block: TaskBlock, fits: Sequence[Fit]) -> None:
     A fit whose files are there and whose record says that they are made of the same
     inputs, options and code, by the same versions of packages, is kept as it is, so
     that a job with one more method or setting computes that one alone. Trials that are
-    there in other blocks are taken over. One that crashed is made again.
-
-    Parameters
-    ----------
-    task_block : TaskBlock
-        What the fits share.
-    fits : sequence of Fit
-        Each gives the bytes that it would give alone.
-
-    Raises
-    ------
-    DataError
-        As of `read_trials`. A method that crashes costs its own trial alone.
+    there in other blocks are taken over. One that crashed is made again. Each fit gives
+    the bytes that it would give alone. DataError as of `read_trials`; a method that
+    crashes costs its own trial alone.
     """
     # All of them before the limit, which only loaded libraries obey.
     methods = [method_class(fit.method) for fit in fits]
@@ -165,19 +120,14 @@ def fit_block(task_block: TaskBlock, fits: Sequence[Fit]) -> None:
         for _, settings in groupby(fits, key=attrgetter("method")):
             with sharing():
                 for fit in settings:
-                    _fit_or_keep(task_block, fit, inputs)
-
-
-def _fit_or_keep(task_block: TaskBlock, fit: Fit, inputs: Mapping[str, str]) -> None:
-    """Make a fit, unless its files are there and made of the same."""
-    content = _identity(task_block, fit, inputs)
-    if _is_there(fit, content):
-        log.info("%s is there, made of the same", fit.predictions)
-        os.utime(fit.predictions)
-        os.utime(fit.record)
-    else:
-        log.info("%s", fit.predictions)
-        _make_fit(task_block, fit, content)
+                    content = _identity(task_block, fit, inputs)
+                    if _is_there(fit, content):
+                        log.info("%s is there, made of the same", fit.predictions)
+                        os.utime(fit.predictions)
+                        os.utime(fit.record)
+                    else:
+                        log.info("%s", fit.predictions)
+                        _make_fit(task_block, fit, content)
 
 
 def _identity(
@@ -253,75 +203,54 @@ def _make_fit(task_block: TaskBlock, fit: Fit, content: Mapping[str, Any]) -> No
 def _read_by(task_block: TaskBlock, trial: Trial) -> str:
     """Return a digest of what a trial reads of the files of its block."""
     ids = trial.source_ids, trial.labelled_ids, trial.test_ids, trial.paired_ids
-    prior = _prior(task_block.files.prior, trial.number)
+    prior = _prior(task_block.files.prior, trial.number).get("prior", ())
     labels = np.asarray(trial.source.y), np.asarray(trial.labelled.y)
-    return trial_digest([*ids, *labels, [] if prior is None else prior])
+    return trial_digest([*ids, *labels, prior])
 
 
-def _run(
-    task_block: TaskBlock, fit: Fit, trial: Trial
-) -> tuple[dict[str, Any], Sequence[Round]]:
-    """Fit a method to a trial; return what its record says, and its rounds."""
-    state, axes = SourceState(**fit.source), task_block.axes(trial.number)
-    given = _given(fit.method, axes, task_block.files.prior)
-    build = partial(make, fit.method, **{**given, **fit.options})
+def _taken(task_block: TaskBlock, setting: str) -> Callable[[Trial], Made] | None:
+    """Return what takes predictions made elsewhere; None where a method makes them."""
+    path = task_block.files.predictions
+    if path is None:
+        return None
+    # Not above: it needs pandas, with which a fit would start a second later.
+    from cdspp.stages.foreign import read_foreign, take_trial
+
+    names = {"benchmark": task_block.benchmark, "task": task_block.task}
+    predictions = read_foreign(path, setting=setting, **names)
+    return partial(take_trial, predictions, path)
+
+
+def _run(task_block: TaskBlock, fit: Fit, trial: Trial) -> Made:
+    """Fit a method to a trial, by options of the trial, the study and the grid."""
+    # What the random numbers of a trial belong to.
+    axes = task_block.seed, task_block.benchmark, task_block.task, trial.number
+    state = SourceState(**fit.source)
+    given = seed_option(fit.method, integer_seed(fit.method, *axes))
+    options = {**given, **_prior(task_block.files.prior, trial.number), **fit.options}
+    build = partial(method_class(fit.method), **options)
     chosen = select_options(build, trial, state, axes, fit.grid) if fit.grid else {}
     source = state.of(trial.source, trial.labelled, *axes)
     outcome, rounds = _fit_trial(partial(build, **chosen), trial, source)
     return outcome | ({"selected": chosen} if fit.grid else {}), rounds
 
 
-def _taken(
-    task_block: TaskBlock, setting: str
-) -> Callable[[Trial], tuple[dict[str, Any], Sequence[Round]]] | None:
-    """Return what takes predictions made elsewhere; None where a method makes them."""
-    path = task_block.files.predictions
+def _prior(path: PathLike | None, trial: int) -> dict[str, Any]:
+    """Return the shares of the classes in a trial as the option of a method told them.
+
+    Classes are in sorted order there, as in a fit.
+    """
     if path is None:
-        return None
-    # Not above: it needs pandas, with which a fit would start a second later.
-    from cdspp.stages.foreign import foreign_round, read_foreign
-
-    names = {"benchmark": task_block.benchmark, "task": task_block.task}
-    predictions = read_foreign(path, setting=setting, **names)
-
-    def take(trial: Trial) -> tuple[dict[str, Any], Sequence[Round]]:
-        outcome: dict[str, Any] = {"trial": trial.number, "status": "ok", "reason": ""}
-        outcome |= {"collapsed": "", "crashed": False}
-        outcome |= dict.fromkeys(Usage().as_dict())  # measured elsewhere, if at all
-        try:
-            answer = foreign_round(predictions, trial, path)
-        except MethodFailed as failure:
-            return outcome | {"status": "failed", "reason": str(failure)}, []
-        n_classes = len({*np.asarray(trial.labelled.y)})
-        collapse = find_collapse(answer.prediction, n_classes, rows={})
-        return outcome | {"collapsed": collapse.kind}, [answer]
-
-    return take
-
-
-def _given(
-    method: str, axes: tuple[int, str, str, int], prior: PathLike | None
-) -> dict[str, Any]:
-    """Return the options that a trial decides: the seed, and what a prior file says."""
-    given: dict[str, Any] = {**seed_option(method, integer_seed(method, *axes))}
-    shares = _prior(prior, axes[-1])
-    return given if shares is None else {**given, "prior": shares}
-
-
-def _prior(path: PathLike | None, trial: int) -> Any:
-    """Return the shares of the classes in a trial, where a method is told them."""
-    if path is None:
-        return None
+        return {}
     rows = read_rows(path, SHARE_COLUMNS)
-    # Classes are in sorted order there, as in a fit.
-    return rows["share"][rows["trial"] == trial]
+    return {"prior": rows["share"][rows["trial"] == trial]}
 
 
 def _fit_trial(
     build: Callable[[], HeterogeneousClassifier],
     trial: Trial,
     source: SourceDomain | None,
-) -> tuple[dict[str, Any], Sequence[Round]]:
+) -> Made:
     """Fit one trial; a crash of the method is its outcome, not the end of the job."""
     status, reason, collapsed, crashed = "ok", "", "", False
     rounds: Sequence[Round] = []

@@ -1,4 +1,8 @@
-"""The files of fits as they are read: none counts that is not what its record says."""
+"""The files of fits: what each is made of, and that none counts that is anything else.
+
+A fit is made of a recipe, which the configuration decides, and of files. Its record
+says of both, and of its predictions, so that a reader can compare.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +22,13 @@ from cdspp.core.names import FitKey, fit_key, trials_of_block
 from cdspp.core.provenance import file_digest, ids_digest
 from cdspp.core.whole_files import read_json, write_json
 from cdspp.stages.artifacts import FIT_COLUMNS, read_rows
-from cdspp.stages.expected import Expected, ExpectedFits
 
 __all__ = [
+    "Expected",
+    "ExpectedFits",
     "FitFile",
+    "fit_recipe",
+    "input_files",
     "is_sealed",
     "read_expected_fits",
     "read_fit",
@@ -29,6 +36,8 @@ __all__ = [
     "rows_by_round",
     "write_record",
 ]
+
+PathLike = str | os.PathLike[str]
 
 # What a record and each of its trials must tell to be checked.
 TOLD = (
@@ -38,21 +47,79 @@ TOLD = (
 TOLD_OF_TRIAL = ("trial", "status", "collapsed", "rounds", "tested", "test_ids")
 
 
+def _digest(content: Any) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def fit_recipe(seed: int, numeric_threads: int, member: Mapping[str, Any]) -> str:
+    """Return a digest of what decides predictions, beside task, block and files.
+
+    `member` has the fields of `cdspp.stages.fit.Fit` but for its files.
+    """
+    return _digest([seed, numeric_threads, dict(member)])
+
+
+def input_files(patterns: Mapping[str, str], key: FitKey) -> dict[str, str]:
+    """Return the files that a fit reads, by the patterns of its method and setting."""
+    source, target = key.task.split("_")
+    files = {}
+    for name, pattern in patterns.items():
+        path = pattern.replace("{source}", source).replace("{target}", target)
+        files[name] = path.replace("{block}", key.block)
+    return files
+
+
+class Expected(NamedTuple):
+    """The fits of a benchmark, as a configuration has them.
+
+    `recipes` has, by ``<setting>/<method>``, the recipe and the place of its files in
+    `inputs`: paths by the names of `cdspp.stages.trials.TaskFiles`, in which
+    ``{source}``, ``{target}`` and ``{block}`` stand for those of a fit.
+    """
+
+    recipes: Mapping[str, tuple[str, int]]
+    inputs: Sequence[Mapping[str, str]]
+
+
+class ExpectedFits:
+    """Compares records of fits with a configuration and the files that lie there."""
+
+    def __init__(self, expected: Expected) -> None:
+        self._expected = Expected(*expected)
+        self._digests: dict[str, str] = {}
+
+    def has(self, key: FitKey) -> bool:
+        """Whether a configuration has the method of a fit in its setting."""
+        return f"{key.setting}/{key.method}" in self._expected.recipes
+
+    def wrong_recipe(self, key: FitKey, record: Mapping[str, Any]) -> str:
+        """Say how the recipe of a fit differs; nothing where it is as expected."""
+        recipe, _ = self._expected.recipes.get(f"{key.setting}/{key.method}", ("", 0))
+        if record.get("made_of") == recipe:
+            return ""
+        return "other options, another seed or other code than the study has made it"
+
+    def wrong(self, key: FitKey, record: Mapping[str, Any]) -> str:
+        """Say how recipe or files of a fit differ; nothing where both are as expected.
+
+        A file that is gone is not compared: a run makes it again.
+        """
+        if told := self.wrong_recipe(key, record):
+            return told
+        _, place = self._expected.recipes[f"{key.setting}/{key.method}"]
+        for name, path in input_files(self._expected.inputs[place], key).items():
+            if path not in self._digests:
+                there = Path(path).is_file()
+                self._digests[path] = file_digest(path) if there else ""
+            digest = self._digests[path]
+            if digest and record["inputs"].get(name) != digest:
+                return f"it is made of another {name} than {path} is now"
+        return ""
+
+
 @dataclass(frozen=True, eq=False)
 class FitFile:
-    """A fit that was read.
-
-    Attributes
-    ----------
-    path : Path
-        Its predictions.
-    key : FitKey
-        What it is of.
-    columns : mapping
-        Predictions, by `cdspp.stages.artifacts.FIT_COLUMNS`.
-    record : mapping
-        What the fit stage says of it.
-    """
+    """A fit that was read: predictions by `FIT_COLUMNS`, and its record."""
 
     path: Path
     key: FitKey
@@ -60,7 +127,7 @@ class FitFile:
     record: Mapping[str, Any]
 
 
-def write_record(path: str | os.PathLike[str], record: Mapping[str, Any]) -> None:
+def write_record(path: PathLike, record: Mapping[str, Any]) -> None:
     """Write the record of a fit, with a digest of all that it says."""
     write_json(path, {**record, "digest": _seal(record)})
 
@@ -71,22 +138,14 @@ def is_sealed(record: Mapping[str, Any]) -> bool:
 
 
 def _seal(record: Mapping[str, Any]) -> str:
-    content = {name: value for name, value in record.items() if name != "digest"}
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    return _digest({name: value for name, value in record.items() if name != "digest"})
 
 
-def read_record(path: str | os.PathLike[str]) -> dict[str, Any]:
+def read_record(path: PathLike) -> dict[str, Any]:
     """Read the record of a fit, and check it against its path.
 
-    Parameters
-    ----------
-    path : path
-        ``.../<benchmark>/<setting>/<task>/<method>/<block>.json``.
-
-    Raises
-    ------
-    DataError
-        It is damaged or of an older version, or belongs to another fit.
+    The path ends in ``<benchmark>/<setting>/<task>/<method>/<block>.json``. It raises
+    DataError where the record is damaged or of an older version, or of another fit.
     """
     file = Path(path)
     record = read_json(file)
@@ -104,27 +163,18 @@ def read_record(path: str | os.PathLike[str]) -> dict[str, Any]:
         _check_told(file, trial if isinstance(trial, dict) else {}, TOLD_OF_TRIAL)
     found = [trial["trial"] for trial in trials]
     if found != _trials(file, key.block):
-        raise _refused(
-            file, f"expected the trials {key.block}, but it tells of {found}"
-        )
+        wrong = f"expected the trials {key.block}, but it tells of {found}"
+        raise _refused(file, wrong)
     return known
 
 
-def read_fit(path: str | os.PathLike[str]) -> FitFile:
+def read_fit(path: PathLike) -> FitFile:
     """Read the predictions of a fit, and check them against its record and path.
 
-    Parameters
-    ----------
-    path : path
-        ``.../<benchmark>/<setting>/<task>/<method>/<block>.parquet``; the record lies
-        beside it.
-
-    Raises
-    ------
-    DataError
-        One of both is damaged or belongs to another fit; the trials are not those of
-        the block, or predicted samples not exactly the test samples of their trial,
-        once each a round; or the file has changed since it was written.
+    The record lies beside it, as JSON. It raises DataError where one of both is damaged
+    or belongs to another fit; where the trials are not those of the block, or predicted
+    samples not exactly the test samples of their trial, once each a round; or where the
+    file has changed since it was written.
     """
     file = Path(path)
     record = read_record(file.with_suffix(".json"))
@@ -137,22 +187,12 @@ def read_fit(path: str | os.PathLike[str]) -> FitFile:
 
 
 def read_expected_fits(
-    paths: Iterable[str | os.PathLike[str]], expected: Expected | None
+    paths: Iterable[PathLike], expected: Expected | None
 ) -> Iterator[FitFile]:
     """Yield the fits of files, each as `read_fit` reads it, and as is expected.
 
-    Parameters
-    ----------
-    paths : iterable of path
-        Parquet files of predictions.
-    expected : Expected or None
-        What they have to be made of; None checks nothing of it.
-
-    Raises
-    ------
-    DataError
-        As of `read_fit`; or one is made of anything else, as by a job of an earlier run
-        that ended late.
+    Where `expected` is None, what they are made of is not compared. DataError else
+    where one is made of anything else, as by a job of an earlier run that ended late.
     """
     known = None if expected is None else ExpectedFits(expected)
     for path in paths:
@@ -180,10 +220,7 @@ def _check_rows(
 
 
 def _check_trial(
-    file: Path,
-    ids: NDArray[Any],
-    iterations: NDArray[Any],
-    outcome: Mapping[str, Any],
+    file: Path, ids: NDArray[Any], iterations: NDArray[Any], outcome: Mapping[str, Any]
 ) -> None:
     """Check that each round of a trial predicts exactly the test samples, once each."""
     trial, tested = outcome["trial"], outcome["tested"]
@@ -214,10 +251,8 @@ def rows_by_round(iterations: NDArray[Any]) -> dict[int, NDArray[np.intp]]:
 
 def _check_told(file: Path, told: Mapping[str, Any], needed: Sequence[str]) -> None:
     if lacking := [name for name in needed if name not in told]:
-        wrong = f"it does not tell {', '.join(lacking)}"
-        raise _refused(
-            file, f"{wrong}, so it is of an older version or of another kind"
-        )
+        wrong = f"it does not tell {', '.join(lacking)}, so it is of an older version"
+        raise _refused(file, f"{wrong} or of another kind")
 
 
 def _trials(file: Path, block: str) -> list[int]:

@@ -12,11 +12,13 @@ import pandas as pd
 
 from cdspp.core.errors import DataError, MethodFailed
 from cdspp.core.names import MAIN
+from cdspp.core.provenance import Usage
 from cdspp.core.wording import counted
 from cdspp.methods.base import UNLABELLED, Round
+from cdspp.methods.collapse import find_collapse
 from cdspp.stages.trials import Trial
 
-__all__ = ["COLUMNS", "foreign_places", "foreign_round", "read_foreign"]
+__all__ = ["COLUMNS", "foreign_places", "read_foreign", "take_trial"]
 
 PathLike = str | os.PathLike[str]
 
@@ -28,22 +30,10 @@ NARROWER = ("benchmark", "setting")
 def foreign_places(path: PathLike) -> dict[str, list[Any]]:
     """Return which tasks, trials, benchmarks and settings a file has predictions of.
 
-    Parameters
-    ----------
-    path : path
-        The file, which is CSV unless it is Parquet.
-
-    Returns
-    -------
-    dict
-        Distinct values by column: `task`, `trial` (integers), `benchmark`, `setting`;
-        none of a column that is not there.
-
-    Raises
-    ------
-    DataError
-        There is no such file, it is damaged, it lacks a column, or a trial is not a
-        number.
+    That is, distinct values by column: `task`, `trial` (integers), `benchmark`,
+    `setting`; none of a column that is not there. The file is CSV unless it is Parquet.
+    It raises DataError where there is no such file, it is damaged or lacks a column, or
+    a trial is not a number.
     """
     names = ("task", *NARROWER)
     found = _read(path, ("trial", *names))
@@ -89,20 +79,11 @@ def _numbers(path: PathLike, values: pd.Series, kind: str) -> pd.Series:
 def read_foreign(
     path: PathLike, *, benchmark: str, setting: str, task: str
 ) -> pd.DataFrame:
-    """Read the predictions of a task.
+    """Read the predictions of a task, with their confidence, NaN where none is told.
 
-    Parameters
-    ----------
-    path : path
-        The file, with `COLUMNS`, perhaps `confidence`; without the column `setting`
-        all is of the main run, without `benchmark` of each that has the task.
-    benchmark, setting, task : str
-        What is wanted.
-
-    Raises
-    ------
-    DataError
-        As of `foreign_places`; or a confidence is not a number.
+    A file without the column `setting` is of the main run, one without `benchmark` of
+    each that has the task. DataError as of `foreign_places`, or where a confidence is
+    not a number.
     """
     found = _read(path, (*COLUMNS, *NARROWER, "confidence"))
     wanted = {"benchmark": benchmark, "setting": setting, "task": task}
@@ -118,24 +99,31 @@ def read_foreign(
     return found.assign(**numbers, **texts)
 
 
-def foreign_round(predictions: pd.DataFrame, trial: Trial, path: PathLike) -> Round:
+def take_trial(
+    predictions: pd.DataFrame, path: PathLike, trial: Trial
+) -> tuple[dict[str, Any], list[Round]]:
+    """Return what a record says of a trial, and its one round.
+
+    The predictions are those of `read_foreign`, from the file at `path`.
+    """
+    outcome: dict[str, Any] = {"trial": trial.number, "status": "ok", "reason": ""}
+    outcome |= {"collapsed": "", "crashed": False}
+    outcome |= dict.fromkeys(Usage().as_dict())  # measured elsewhere, if at all
+    try:
+        answer = _round(predictions, path, trial)
+    except MethodFailed as failure:
+        return outcome | {"status": "failed", "reason": str(failure)}, []
+    n_classes = len({*np.asarray(trial.labelled.y)})
+    collapse = find_collapse(answer.prediction, n_classes, rows={})
+    return outcome | {"collapsed": collapse.kind}, [answer]
+
+
+def _round(predictions: pd.DataFrame, path: PathLike, trial: Trial) -> Round:
     """Return the predictions of a trial in the order of its unlabelled rows.
 
-    Parameters
-    ----------
-    predictions : DataFrame
-        As `read_foreign` returns them.
-    trial : Trial
-        The trial; samples that it does not test are left out.
-    path : path
-        Where they come from.
-
-    Raises
-    ------
-    MethodFailed
-        There is none of this trial.
-    DataError
-        A row that the trial tests has none or several, or one of an unknown label.
+    Samples that the trial does not test are left out. It raises MethodFailed where
+    there is none of this trial, and DataError where a row that it tests has none or
+    several, or one of an unknown label.
     """
     here = predictions[predictions["trial"] == trial.number]
     if here.empty:

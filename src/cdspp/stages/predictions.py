@@ -14,23 +14,18 @@ from cdspp.stages.fit_files import read_fit
 
 __all__ = ["PREDICTION_COLUMNS", "vote", "write_predictions"]
 
+PathLike = str | os.PathLike[str]
+
 PREDICTION_COLUMNS = ("id", "predicted", "agreement", "trials", "confidence")
 
 
 def vote(predictions: pd.DataFrame) -> pd.DataFrame:
     """Return for each row the label that most trials predict, ties to the first name.
 
-    Parameters
-    ----------
-    predictions : DataFrame
-        With `FIT_COLUMNS`: rows of one method on one task; the last iteration of each
-        trial counts.
-
-    Returns
-    -------
-    DataFrame
-        Sorted by `id`: `predicted`, the share of `trials` that agree (`agreement`), and
-        their mean `confidence`, NaN where the method has none.
+    `predictions` are rows with `FIT_COLUMNS` of one method on one task; the last
+    iteration of each trial counts. The result is sorted by `id`: `predicted`, the share
+    of `trials` that agree (`agreement`), and their mean `confidence`, NaN where the
+    method has none.
     """
     last = predictions.groupby("trial")["iteration"].transform("max")
     rows = predictions[predictions["iteration"] == last]
@@ -47,21 +42,13 @@ def vote(predictions: pd.DataFrame) -> pd.DataFrame:
 
 
 def write_predictions(
-    *,
-    fits: Iterable[str | os.PathLike[str]],
-    labels: Iterable[str | os.PathLike[str]],
-    outputs: Sequence[str | os.PathLike[str]],
+    *, fits: Iterable[PathLike], labels: Iterable[PathLike], outputs: Sequence[PathLike]
 ) -> None:
     """Write what each method predicts for the rows of its target without a label.
 
-    Parameters
-    ----------
-    fits : iterable of path
-        Parquet files of the main run's predictions.
-    labels : iterable of path
-        Parquet files of labels, ``<domain>.parquet``, one for each target domain.
-    outputs : sequence of path
-        CSV files to write, ``.../<benchmark>/<task>/<method>.csv``.
+    `fits` are the predictions of the main run, `labels` files ``<domain>.parquet``, one
+    for each target domain; a CSV file is written for each
+    ``.../<benchmark>/<task>/<method>.csv`` of `outputs`.
     """
     known = {Path(path).stem: labels_by_id(path) for path in labels}
     blocks: dict[tuple[str, str], list[pd.DataFrame]] = {}

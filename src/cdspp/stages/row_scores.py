@@ -26,10 +26,7 @@ _UNTESTED = -1
 class RowScoreWriter:
     """Collects the fits of a benchmark and writes which rows they predict rightly.
 
-    Parameters
-    ----------
-    truth : mapping of str to mapping
-        By target domain, the label of each id, empty where it has none.
+    `truth` has, by target domain, the label of each id, empty where it has none.
     """
 
     def __init__(self, truth: Mapping[str, Mapping[str, str]]) -> None:
@@ -80,15 +77,7 @@ class RowScoreWriter:
 class RowScores:
     """Which rows the fits of a benchmark predict rightly, as `RowScoreWriter` wrote it.
 
-    Parameters
-    ----------
-    path : path
-        The file.
-
-    Raises
-    ------
-    DataError
-        The file is missing or damaged.
+    What reads the file raises DataError where it is missing or damaged.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -110,10 +99,7 @@ class RowScores:
     def right(self, setting: str, task: str, method: str) -> NDArray[np.float64]:
         """Return 1 where a row is predicted rightly, 0 where not, NaN where untested.
 
-        Returns
-        -------
-        ndarray of shape (n_trials, n_rows)
-            No trial where the method did not run there.
+        A line a trial, a column a row; no line where the method did not run there.
         """
         found = self._arrays.get(f"{setting}/{task}/{method}")
         if found is None:

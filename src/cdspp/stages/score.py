@@ -14,11 +14,17 @@ from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
 from cdspp.stages.artifacts import SCORE_COLUMNS, labels_by_id, write_rows
-from cdspp.stages.expected import Expected
-from cdspp.stages.fit_files import FitFile, read_expected_fits, rows_by_round
+from cdspp.stages.fit_files import (
+    Expected,
+    FitFile,
+    read_expected_fits,
+    rows_by_round,
+)
 from cdspp.stages.row_scores import RowScoreWriter
 
 __all__ = ["accuracies", "score_fit", "write_scores"]
+
+PathLike = str | os.PathLike[str]
 
 log = logging.getLogger(__name__)
 
@@ -28,10 +34,7 @@ UNSCORED = -1
 def accuracies(truth: NDArray[Any], predicted: NDArray[Any]) -> tuple[float, ...]:
     """Return accuracy, its mean over the classes, and the mean F1 over the classes.
 
-    Parameters
-    ----------
-    truth, predicted : ndarray of shape (n,)
-        Labels; classes are those of `truth`.
+    The classes are those of `truth`.
 
     Examples
     --------
@@ -49,34 +52,22 @@ def accuracies(truth: NDArray[Any], predicted: NDArray[Any]) -> tuple[float, ...
 
 def write_scores(
     *,
-    fits: Iterable[str | os.PathLike[str]],
-    labels: Iterable[str | os.PathLike[str]],
-    output: str | os.PathLike[str],
-    rows: str | os.PathLike[str],
+    fits: Iterable[PathLike],
+    labels: Iterable[PathLike],
+    output: PathLike,
+    rows: PathLike,
     expected: Expected | None = None,
 ) -> None:
     """Score every prediction of a benchmark, per iteration, and each row of the last.
 
-    Parameters
-    ----------
-    fits : iterable of path
-        Parquet files of predictions; the record lies beside each as JSON.
-    labels : iterable of path
-        Parquet files of labels, ``<domain>.parquet``, one for each target domain.
-    output : path
-        Parquet file with `cdspp.stages.artifacts.SCORE_COLUMNS`, sorted by its first
-        five. A failed trial has one row without accuracies; a trial has collapsed, in
-        all of its rows, where the record says so (`cdspp.methods.collapse`).
-    rows : path
-        NPZ file of which rows are predicted rightly (`cdspp.stages.row_scores`).
-    expected : Expected, optional
-        What the fits have to be made of (`cdspp.stages.expected`).
+    `fits` are files of predictions, with their records beside them, and `labels` files
+    ``<domain>.parquet``, one for each target domain. `output` gets `SCORE_COLUMNS`,
+    sorted by the first five. A failed trial has one row without accuracies; a trial has
+    collapsed, in all of its rows, where the record says so (`cdspp.methods.collapse`).
+    `rows` gets which rows are predicted rightly (`cdspp.stages.row_scores`).
 
-    Raises
-    ------
-    DataError
-        A fit is not what its record and path say (`cdspp.stages.fit_files`), or is made
-        of anything but what is expected; or a predicted sample has no label.
+    It raises DataError where a fit is not what its record and path say, or is made of
+    anything but what is expected; or where a predicted sample has no label.
     """
     truth = {Path(path).stem: labels_by_id(path) for path in labels}
     scored: list[tuple[Any, ...]] = []
@@ -92,24 +83,10 @@ def write_scores(
 
 
 def score_fit(fit: FitFile, truth: Mapping[str, str]) -> list[tuple[Any, ...]]:
-    """Score the predictions of a fit, per trial and iteration.
+    """Return rows of `SCORE_COLUMNS`, one a trial and iteration of a fit.
 
-    Parameters
-    ----------
-    fit : FitFile
-        What `cdspp.stages.fit_files.read_fit` returned.
-    truth : mapping of str to str
-        The label of each id of the target domain, empty where it has none.
-
-    Returns
-    -------
-    list of tuple
-        Rows of `cdspp.stages.artifacts.SCORE_COLUMNS`.
-
-    Raises
-    ------
-    DataError
-        A predicted sample is not in `truth`.
+    `truth` is the label of each id of the target domain, empty where it has none;
+    DataError where a predicted sample is not in it.
     """
     columns, cell = fit.columns, fit.key
     try:

@@ -46,29 +46,11 @@ def select_options(
     states of a trial; a held-out row is in no fit, nor in the source of a state made of
     labelled rows. No test label takes part.
 
-    Parameters
-    ----------
-    build : callable
-        Returns the method with options in place of its own.
-    trial : Trial
-        What a fit may see.
-    state : SourceState
-        What stands in place of the source.
-    axes : tuple
-        What the draws belong to: seed, benchmark, task, trial.
-    grid : mapping of str to sequence
-        Values by option.
-
-    Returns
-    -------
-    dict
-        Of equally good ones the method's own options, where they are among them, else
-        the first. Empty, which are its own, with fewer than two labelled rows in a
-        class, or where every fit fails.
-
-    Notes
-    -----
-    `FOLDS` fits a point of the grid; fewer where a class has fewer labelled rows.
+    Of equally good ones it returns the method's own options, where they are among them,
+    else the first. It returns none, which are its own, with fewer than two labelled
+    rows in a class, or where every fit fails. `build` returns the method with options
+    in place of its own; the draws belong to `axes`: seed, benchmark, task, trial. It
+    costs `FOLDS` fits a point of the grid; fewer where a class has fewer labelled rows.
     """
     # Imported here: it takes a tenth of a second, and most fits select nothing.
     from cdspp.methods.selection import LabelledKFold

@@ -22,23 +22,13 @@ from cdspp.stages.artifacts import (
 
 __all__ = ["write_test_shares"]
 
+PathLike = str | os.PathLike[str]
 
-def write_test_shares(
-    *,
-    labels: str | os.PathLike[str],
-    split: str | os.PathLike[str],
-    output: str | os.PathLike[str],
-) -> None:
-    """Write what share of the test samples each class has: a number a class and trial.
 
-    Parameters
-    ----------
-    labels : path
-        Parquet file of ids and labels of the target domain.
-    split : path
-        Parquet file of its splits for a block of trials.
-    output : path
-        Parquet file with `cdspp.stages.artifacts.SHARE_COLUMNS`, sorted by class.
+def write_test_shares(*, labels: PathLike, split: PathLike, output: PathLike) -> None:
+    """Write what share of the test samples each class has, by trial and class.
+
+    `labels` are those of the target domain, `split` is its split for a block.
     """
     truth = labels_by_id(labels)
     classes = np.unique(list(truth.values()))

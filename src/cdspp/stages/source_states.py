@@ -42,10 +42,7 @@ Array = NDArray[Any]
 def derangement(n: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """Draw a permutation of `n` that leaves nothing in its place, all equally likely.
 
-    Raises
-    ------
-    DataError
-        There is none: `n` is below two.
+    It raises DataError where there is none: `n` is below two.
     """
     if n < 2:
         raise DataError(

@@ -31,6 +31,8 @@ from cdspp.stages.artifacts import (
 
 __all__ = ["draw_seeded", "write_pairs", "write_split"]
 
+PathLike = str | os.PathLike[str]
+
 
 def draw_seeded(
     labels: NDArray[Any],
@@ -41,22 +43,10 @@ def draw_seeded(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the rows drawn as labelled and those left as unlabelled, ascending.
 
-    Parameters
-    ----------
-    labels : ndarray of shape (n,)
-        Class of each row; None where it has no label: such rows are unlabelled, all.
-    per_class : int
-        Labelled rows a class; a smaller class gives all it has.
-    rng : numpy.random.Generator
-        Random stream. One permutation a class is drawn whatever the numbers are, so
-        the rows for a smaller number are among those for a larger one.
-    unlabelled : int, optional
-        Unlabelled rows a class, all others by default.
-
-    Returns
-    -------
-    labelled, unlabelled : ndarray
-        Indices of the rows.
+    A class with fewer than `per_class` rows gives all it has as labelled, and of the
+    others `unlabelled` stay, or all. Rows without a label (None) are unlabelled, all.
+    One permutation a class is drawn whatever the numbers are, so that the rows for a
+    smaller number are among those for a larger one.
     """
     missing = np.array([label is None for label in labels], dtype=bool)
     drawn, rest = [], [np.flatnonzero(missing)]
@@ -70,8 +60,8 @@ def draw_seeded(
 
 def write_split(
     *,
-    labels: str | os.PathLike[str],
-    output: str | os.PathLike[str],
+    labels: PathLike,
+    output: PathLike,
     dataset: str,
     domain: str,
     role: str,
@@ -84,33 +74,11 @@ def write_split(
 ) -> None:
     """Draw and write the splits of one domain, role and block of trials.
 
-    Parameters
-    ----------
-    labels : path
-        Parquet file of ids and labels of the domain.
-    output : path
-        Parquet file with `cdspp.stages.artifacts.SPLIT_COLUMNS`; the label is null
-        where a sample is unlabelled. A source file has labelled samples only.
-    dataset, domain : str
-        Names, which seed the draw together with role and trial.
-    role : {"source", "target"}
-        What the domain serves as.
-    protocol : {"seeded", "published"}
-        `draw_seeded`, or `cdspp.datasets.published.draw_published`, which looks
-        at the samples in their published order.
-    per_class, unlabelled : int
-        Labelled samples per class, and unlabelled ones (None: all others).
-    classes : sequence of str
-        The classes in their order, by which the published rule walks.
-    block : str
-        Trials, as in ``1-5``.
-    seed : int
-        The study's seed; the published rule has none.
-
-    Raises
-    ------
-    DataError
-        A target class would be left without a test sample.
+    `output` gets `SPLIT_COLUMNS`; the label is null where a sample is unlabelled. A
+    source file has labelled samples only. By the protocol, `draw_seeded` draws, or
+    `cdspp.datasets.published.draw_published`, which walks by the order of
+    `classes`, looks at samples in their published order, and has no seed. DataError
+    where a target class would be left without a test sample.
     """
     columns = read_rows(labels, LABEL_COLUMNS)
     ids, found = columns["id"], columns["label"]
@@ -129,36 +97,18 @@ def write_split(
         )
         return (order[part] for part in parts)
 
-    rows: dict[str, list[Any]] = {name: [] for name in SPLIT_COLUMNS}
+    rows: list[tuple[Any, ...]] = []
     for trial in trials_of_block(block):
-        for values in _split_rows(trial, role, ids, found, places, *draw(trial)):
-            for name, value in zip(SPLIT_COLUMNS, values, strict=True):
-                rows[name].append(value)
-    write_rows(output, SPLIT_COLUMNS, rows)
+        rows += _split_rows(trial, role, ids, found, places, *draw(trial))
+    values = zip(*rows, strict=True) if rows else [()] * len(SPLIT_COLUMNS)
+    write_rows(output, SPLIT_COLUMNS, dict(zip(SPLIT_COLUMNS, values, strict=True)))
 
 
-def write_pairs(
-    *,
-    index: str | Path,
-    output: str | os.PathLike[str],
-    block: str,
-    seed: int,
-) -> None:
+def write_pairs(*, index: str | Path, output: PathLike, block: str, seed: int) -> None:
     """Draw the order of a data set's paired samples for each trial of a block.
 
     Fits take the first ones, so that the pairs of a smaller number are among those of a
-    larger one. No label is read: paired samples have none.
-
-    Parameters
-    ----------
-    index : path
-        Index of the data set, whose domains all have the same paired samples.
-    output : path
-        Parquet file with `cdspp.stages.artifacts.PAIR_COLUMNS`.
-    block : str
-        Trials, as in ``1-5``.
-    seed : int
-        The study's seed.
+    larger one. All domains have the same paired samples, and these have no labels.
     """
     found = read_index(index)
     domain = next(iter(found.domains))
@@ -171,9 +121,6 @@ def write_pairs(
     write_rows(output, PAIR_COLUMNS, rows)
 
 
-SplitRow = tuple[int, str, int, str, str | None]
-
-
 def _split_rows(
     trial: int,
     role: str,
@@ -182,11 +129,10 @@ def _split_rows(
     places: NDArray[Any],
     drawn: NDArray[np.intp],
     rest: NDArray[np.intp],
-) -> Iterable[SplitRow]:
-    if role == SOURCE:
-        roles = dict.fromkeys(drawn.tolist(), SOURCE)
-    else:
-        roles = dict.fromkeys(drawn.tolist(), LABELLED)
+) -> Iterable[tuple[int, str, int, str, str | None]]:
+    """Yield the values of `SPLIT_COLUMNS` of a trial, sample by sample by place."""
+    roles = dict.fromkeys(drawn.tolist(), SOURCE if role == SOURCE else LABELLED)
+    if role != SOURCE:
         roles |= dict.fromkeys(rest.tolist(), UNLABELLED_ROLE)
     for row, found in sorted(roles.items(), key=lambda entry: places[entry[0]]):
         label = None if found == UNLABELLED_ROLE else classes[row]
@@ -195,9 +141,7 @@ def _split_rows(
 
 def _check_sizes(classes: NDArray[Any], per_class: int, where: str) -> None:
     sizes = Counter(label for label in classes.tolist() if label is not None)
-    small: Sequence[str] = [
-        f"{name} ({size})" for name, size in sorted(sizes.items()) if size <= per_class
-    ]
+    small = [f"{name} ({n})" for name, n in sorted(sizes.items()) if n <= per_class]
     if small:
         raise DataError(
             f"{where}: {per_class} labelled target samples per class leave no test "

@@ -42,17 +42,8 @@ def fixed_view(rounds: list[Float], anchors: int) -> list[Float]:
     first `anchors` rows (the labelled ones, present in all rounds) allow; all are then
     seen along the two leading principal axes of the last round.
 
-    Parameters
-    ----------
-    rounds : list of ndarray of shape (n, n_components)
-        The same rows in the subspace of each round; narrower ones are padded by zeros.
-    anchors : int
-        Number of leading rows that fix the rotation.
-
-    Returns
-    -------
-    views : list of ndarray of shape (n, 2)
-        Coordinates.
+    Rows are the same in every round, `anchors` of them lead. Narrower rounds are padded
+    by zeros.
     """
     width = max(2, *(Z.shape[1] for Z in rounds))
     padded = [np.pad(Z, ((0, 0), (0, width - Z.shape[1]))) for Z in rounds]
@@ -73,7 +64,6 @@ def write_subspace(
     options: Mapping[str, Any],
     files: TaskFiles,
     output: str | os.PathLike[str],
-    task: str,
     overlap: str,
     numeric_threads: int,
 ) -> None:
@@ -83,25 +73,10 @@ def write_subspace(
     with T rounds there are T + 1, as in Algorithm 2 of the paper. The first T are those
     of the method without that fit.
 
-    Parameters
-    ----------
-    method : str
-        A method that has projections.
-    options : mapping
-        Its options.
-    files : TaskFiles
-        What a fit reads; no label of a test sample is among it.
-    output : path
-        NPZ file with `iteration`, `group` (source, labelled, unlabelled), `id`, the
-        plane coordinates `xy` and the label `predicted` in that round (empty where one
-        was given) by row; `final_fit` tells whether the last round is that fit. No rows
-        where the method fails.
-    task : str
-        The task, ``<source domain>_<target domain>``.
-    overlap : {"exclude", "keep"}
-        As for `cdspp.stages.trials.read_trials`.
-    numeric_threads : int
-        Threads of the linear algebra libraries.
+    `output` gets by row `iteration`, `group` (source, labelled, unlabelled), `id`, the
+    plane coordinates `xy` and the label `predicted` in that round, empty where one was
+    given; `final_fit` tells whether the last round is that fit. It gets no rows where
+    the method fails.
     """
     with limit_threads(numeric_threads):
         trial = next(read_trials(files, overlap=overlap))

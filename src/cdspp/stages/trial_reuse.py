@@ -23,6 +23,7 @@ __all__ = ["DoneTrials", "trial_digest"]
 
 # Files of a block; `trial_digest` tells what a trial reads of them.
 OF_BLOCKS = frozenset({"source_split", "target_split", "pairs", "prior"})
+SAME = ("made_of", "dataset", "overlap", "benchmark", "setting", "task", "method")
 
 
 def trial_digest(parts: Iterable[Iterable[Any]]) -> str:
@@ -34,14 +35,8 @@ def trial_digest(parts: Iterable[Iterable[Any]]) -> str:
 class DoneTrials:
     """The trials in the blocks of a fit that are there, made of the same.
 
-    Parameters
-    ----------
-    record : path
-        The record of the block that is made now.
-    content : mapping
-        What it will say of recipe and files.
-    versions : mapping
-        Versions of the packages that are at work.
+    `record` is that of the block which is made now, `content` what it will say of
+    recipe and files, and `versions` are those of the packages at work.
     """
 
     def __init__(
@@ -60,15 +55,7 @@ class DoneTrials:
                     self._places[trial["trial"], trial.get("read", "")] = path
 
     def get(self, trial: int, read: str) -> tuple[Any, dict[str, list[Any]]] | None:
-        """Return the outcome and rows of a trial that reads the same, if there is one.
-
-        Parameters
-        ----------
-        trial : int
-            Its number.
-        read : str
-            Its `trial_digest`.
-        """
+        """Return outcome and rows of a trial of the `trial_digest` `read`, if any."""
         if (path := self._places.get((trial, read))) is None:
             return None
         if path not in self._fits:
@@ -87,8 +74,9 @@ class DoneTrials:
 
         Blocks of one size share none, so that no other job of the run needs these.
         """
-        blocks = {path: {*trials_of_block(path.stem)} for path in self._others()}
-        ours = {*trials_of_block(self._own.stem)}
+        paths = self._own.parent.glob("*-*.json")
+        blocks = {path: {*trials_of_block(path.stem)} for path in paths}
+        ours = blocks.pop(self._own, {*trials_of_block(self._own.stem)})
         apart = (found for found in blocks.values() if not found & ours)
         covered = ours.union(*apart)
         for path, found in blocks.items():
@@ -96,14 +84,11 @@ class DoneTrials:
                 path.unlink(missing_ok=True)
                 path.with_suffix(".parquet").unlink(missing_ok=True)
 
-    def _others(self) -> list[Path]:
-        return [path for path in self._own.parent.glob("*-*.json") if path != self._own]
-
     def _trials(self, path: Path) -> list[dict[str, Any]]:
         """Return what a record says of its trials, if it is made of the same."""
         try:
             record = read_record(path)
-            same = all(record[k] == v for k, v in self._content.items() if k in _SAME)
+            same = all(record[name] == self._content[name] for name in SAME)
             ours, theirs = (_of_all(r["inputs"]) for r in (self._content, record))
             same = same and ours == theirs
             same = same and numeric(record["versions"]) == self._versions
@@ -111,9 +96,6 @@ class DoneTrials:
             return trials if same else []
         except (DataError, OSError, KeyError, TypeError):
             return []
-
-
-_SAME = ("made_of", "dataset", "overlap", "benchmark", "setting", "task", "method")
 
 
 def _of_all(inputs: Mapping[str, str]) -> dict[str, str]:

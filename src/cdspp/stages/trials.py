@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
@@ -34,20 +34,9 @@ NO_BRIDGE: Mapping[str, Any] = MappingProxyType({})
 class Trial:
     """One trial of a task: what a fit may see.
 
-    Attributes
-    ----------
-    number : int
-        Number of the trial, from 1.
-    X : ndarray of shape (n_target, d_t)
-        Target rows.
-    y : object ndarray of shape (n_target,)
-        Their labels, -1 where unlabelled.
-    test_ids : ndarray of str
-        Ids of the unlabelled rows, in their order.
-    source : SourceDomain
-        Labelled source rows, with what both domains share where the fit uses that.
-    source_ids, labelled_ids, paired_ids : ndarray of str
-        Ids of the source rows, the labelled target rows and the paired rows.
+    Labels `y` of the target rows are -1 where unlabelled; `test_ids` are the ids of the
+    unlabelled rows, in their order. The source has what both domains share, where the
+    fit uses that. Other ids are of source rows, labelled target rows and paired rows.
     """
 
     number: int
@@ -75,21 +64,10 @@ class Trial:
 class TaskFiles:
     """What a fit reads of a task: two views and two splits, and no test label.
 
-    The one exception is `prior`, where a study asks for it.
-
-    Attributes
-    ----------
-    source_features, target_features : path
-        NPZ files of the views; neither holds a label.
-    source_split, target_split : path
-        Parquet files of a block's splits; test samples have no label there.
-    predictions : path, optional
-        Predictions made elsewhere, for a method that is nothing else.
-    pairs : path, optional
-        Parquet file of the ids of paired samples by trial, without a label.
-    prior : path, optional
-        Parquet file of the shares of the classes by trial, for a method that is told
-        them (`cdspp.stages.shares`).
+    The one exception is `prior`, where a study asks for it: the shares of the classes
+    by trial, for a method that is told them (`cdspp.stages.shares`). `predictions` are
+    made elsewhere, for a method that is nothing else; `pairs` are the ids of paired
+    samples.
     """
 
     source_features: PathLike
@@ -110,31 +88,20 @@ def read_trials(
 ) -> Iterator[Trial]:
     """Yield the trials of a block.
 
-    Source and target may be views of the same samples, as in a task within one domain.
+    Source and target may be views of the same samples, as in a task within one domain;
+    where `overlap` is "exclude", unlabelled target samples that are labelled source
+    samples of the same trial, under the same id, are left out. `bridge` is what the
+    source shares with the target: `shared_columns`, "same-names" or pairs of names, and
+    `paired_rows`, a number.
 
-    Parameters
-    ----------
-    files : TaskFiles
-        What to read.
-    overlap : {"exclude", "keep"}, default="exclude"
-        Whether unlabelled target samples that are labelled source samples of the same
-        trial, under the same id, are left out.
-    bridge : mapping, optional
-        What the source shares with the target: `shared_columns`, "same-names" or pairs
-        of names, and `paired_rows`, a number.
-    keep_sparse : bool, default=False
-        Whether rows of a sparse view stay sparse.
-
-    Raises
-    ------
-    DataError
-        A file is damaged, features and splits are not of the same samples, columns have
-        no names, or there are too few paired samples.
+    It raises DataError where a file is damaged, features and splits are not of the same
+    samples, columns have no names, or there are too few paired samples.
     """
-    source = read_features(files.source_features)
-    target = read_features(files.target_features)
-    drawn = read_rows(files.source_split, SPLIT_COLUMNS)
-    given = read_rows(files.target_split, SPLIT_COLUMNS)
+    source, target = map(read_features, (files.source_features, files.target_features))
+    drawn, given = (
+        read_rows(path, SPLIT_COLUMNS)
+        for path in (files.source_split, files.target_split)
+    )
     _check_ids(drawn, source.ids, files.source_features)
     _check_ids(given, target.ids, files.target_features)
     if not keep_sparse:
@@ -145,7 +112,9 @@ def read_trials(
         left = {k: v[drawn["trial"] == number] for k, v in drawn.items()}
         right = {k: v[given["trial"] == number] for k, v in given.items()}
         if overlap == "exclude":
-            right = _without(right, left["id"])
+            known = np.isin(right["id"].astype(str), left["id"].astype(str))
+            kept = (right["role"] == LABELLED) | ~known
+            right = {k: v[kept] for k, v in right.items()}
         labelled = right["role"] == LABELLED
         taken = {"paired_ids": pairs.ids(number)} if pairs else {}
         yield Trial(
@@ -165,15 +134,6 @@ def read_trials(
         )
 
 
-def _without(
-    right: dict[str, NDArray[Any]], source_ids: NDArray[Any]
-) -> dict[str, NDArray[Any]]:
-    """Return target samples of a trial less unlabelled ones among the source's."""
-    known = np.isin(right["id"].astype(str), source_ids.astype(str))
-    kept = (right["role"] == LABELLED) | ~known
-    return {key: values[kept] for key, values in right.items()}
-
-
 def _dense(X: Any) -> NDArray[Any]:
     return np.asarray(X.toarray() if hasattr(X, "toarray") else X)
 
@@ -184,11 +144,9 @@ def _shared_columns(
     """Return the places of the shared columns on both sides."""
     if not asked:
         return None
+    paths = files.source_features, files.target_features
     sides = []
-    for path, features in (
-        (files.source_features, source),
-        (files.target_features, target),
-    ):
+    for path, features in zip(paths, (source, target), strict=True):
         if features.columns is None:
             raise DataError(
                 f"{path}: its columns have no names, by which they are shared. Name a "
@@ -198,19 +156,18 @@ def _shared_columns(
     ours, theirs = sides
     if asked == SAME_NAMES:
         asked = [(name, name) for name in ours if name in theirs]
-    lacking = [
-        name
-        for pair in asked
-        for name, side in zip(pair, sides, strict=True)
-        if name not in side
-    ]
-    if lacking or not asked:
-        wrong = f"there is no column {lacking[0]!r}" if lacking else "none has a name"
-        raise DataError(
-            f"{files.source_features}, {files.target_features}: {wrong} to share. "
-            "Correct shared_columns."
-        )
+    for pair in asked:
+        for name, side in zip(pair, sides, strict=True):
+            if name not in side:
+                raise _unshared(paths, f"there is no column {name!r}")
+    if not asked:
+        raise _unshared(paths, "none has a name")
     return [(ours[name], theirs[other]) for name, other in asked]
+
+
+def _unshared(paths: Sequence[PathLike], wrong: str) -> DataError:
+    where = ", ".join(map(str, paths))
+    return DataError(f"{where}: {wrong} to share. Correct shared_columns.")
 
 
 class _Pairs:
@@ -248,9 +205,7 @@ class _Pairs:
 
 
 def _check_ids(
-    split: Mapping[str, NDArray[Any]],
-    ids: NDArray[Any],
-    path: PathLike,
+    split: Mapping[str, NDArray[Any]], ids: NDArray[Any], path: PathLike
 ) -> None:
     rows = split["row"]
     if rows.max(initial=-1) >= len(ids) or np.any(ids[rows] != split["id"].astype(str)):

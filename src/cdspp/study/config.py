@@ -2,48 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from cdspp.core.errors import ConfigError, DataError
-from cdspp.core.names import BASELINE, MAIN, NO_SCALE, REFERENCE
+from cdspp.core.names import BASELINE, REFERENCE
 from cdspp.datasets import Dataset, own_dataset
 from cdspp.datasets.base import KINDS, digests_path
 from cdspp.datasets.catalogue import load_catalogue
 from cdspp.methods import method_class
-from cdspp.study.checks import CrossCheck
+from cdspp.study.checks import cross_faults
 from cdspp.study.guest_methods import welcome_guests
 from cdspp.study.guest_sections import GuestSection, guest_classes
-from cdspp.study.inheritance import Cut, cut_inherited
-from cdspp.study.model import (
-    Benchmark,
-    Curve,
-    Method,
-    Setting,
-    Study,
-    StudyDataset,
-    View,
-)
-from cdspp.study.schema import Sound, check_schema, sound_part
+from cdspp.study.inheritance import cut_inherited
+from cdspp.study.known_names import KnownNames
+from cdspp.study.model import Benchmark, Method, Study, StudyDataset, View, of_entry
+from cdspp.study.schema import Sound, check_schema
 from cdspp.study.settings import (
     SHUFFLED,
-    benchmarks_with,
     chosen_tasks,
     curve_of,
-    curve_settings,
-    selected_settings,
-    setting_of,
-    stand_ins,
-    state_setting,
+    study_settings,
     task_names,
 )
 
 __all__ = ["load_study"]
 
 Config = Mapping[str, Any]
-Benchmarks = Mapping[str, Benchmark]
 
 
 def load_study(
@@ -80,50 +67,32 @@ def load_study(
         The message lists every fault found, one a line.
     """
     config = _with_switches(config)
-    faults = list(check_schema(config, schema))
-    sound = sound_part(config, schema) if faults else Sound(config)
+    faults, sound = check_schema(config, schema)
     faults += welcome_guests(sound.config)
     datasets, more, notes = _datasets(sound, catalogue, data)
     guests = tuple(section(Path(resources)) for section in guest_classes())
-    cut = _cut(sound, guests, datasets, inherited)
-    sound = sound._replace(config=cut.config)
-    check = CrossCheck(sound, datasets, guests, inherited)
-    faults += [*more, *check.faults()]
+    known = KnownNames(sound, datasets, inherited)
+    left_out: tuple[str, ...] = ()
+    if not sound.unnamed & {"methods", "benchmarks"}:  # known is what the study has
+        broken = {place.partition("[")[0] for place in sound.broken}
+        whole = {*inherited} - broken - sound.unnamed
+        config, left_out = cut_inherited(known, guests, whole)
+        known = KnownNames(sound._replace(config=config), datasets, inherited)
+    faults += [*more, *cross_faults(known, guests)]
     if faults:
         lines = "\n".join(f"  - {fault}" for fault in faults)
         noun = "fault" if len(faults) == 1 else "faults"
         raise ConfigError(f"{len(faults)} {noun} in the configuration:\n{lines}")
-    study = _build(cut.config, datasets, guests, (*notes, *cut.notes))
-    plans = {
-        name: {guest.name: guest.plan(study, cut.config, name) for guest in guests}
-        for name in study.benchmarks
-    }
-    return replace(study, guests=plans)
-
-
-def _cut(
-    sound: Sound,
-    guests: Sequence[GuestSection],
-    datasets: Mapping[str, StudyDataset],
-    inherited: Collection[str],
-) -> Cut:
-    """Cut inherited sections, unless it is unknown what the study has."""
-    if sound.unnamed & {"methods", "benchmarks"}:
-        return Cut(sound.config)
-    whole = set(inherited) - {section for section, _ in sound.broken}
-    cuts = [guest.cut for guest in guests]
-    return cut_inherited(sound.config, cuts, datasets, whole - sound.unnamed)
+    return _build(config, datasets, guests, (*notes, *left_out))
 
 
 def _with_switches(config: Config) -> Config:
     """Return the configuration with ``--config partial=true`` read as a switch."""
     switches = {"true": True, "false": False}
     given = config.get("partial")
-    return (
-        {**config, "partial": switches[given]}
-        if isinstance(given, str) and given in switches
-        else config
-    )
+    if isinstance(given, str) and given in switches:
+        return {**config, "partial": switches[given]}
+    return config
 
 
 def _datasets(
@@ -136,7 +105,10 @@ def _datasets(
         name: StudyDataset(
             name,
             entry["kind"],
-            _named_sizes(entry),
+            {
+                domain: dict(zip(entry["classes"], sizes, strict=True))
+                for domain, sizes in entry["class_sizes"].items()
+            },
             entry=entry,
             paired=entry.get("paired", 0),
         )
@@ -144,18 +116,19 @@ def _datasets(
         if entry["kind"] in KINDS
     }
     for i, entry in enumerate(sound.config.get("datasets", [])):
-        if ("datasets", i) in sound.broken:
+        place = f"datasets[{i}]"
+        if place in sound.broken:
             continue
         name = entry["id"]
         if name in datasets:
-            faults.append(f"datasets[{i}].id: {name!r} is taken, choose another name.")
+            faults.append(f"{place}.id: {name!r} is taken, choose another name.")
             continue
         try:
             found = own_dataset(name, entry, digests_path(data, name))
             datasets[name] = _as_study_knows(found, entry)
-            notes += [f"datasets[{i}]: {note}" for note in found.notes()]
+            notes += [f"{place}: {note}" for note in found.notes()]
         except (ConfigError, DataError) as error:
-            faults.append(f"datasets[{i}]: {error}")
+            faults.append(f"{place}: {error}")
     return datasets, faults, notes
 
 
@@ -170,13 +143,6 @@ def _as_study_knows(found: Dataset, entry: Config) -> StudyDataset:
     return StudyDataset(name, kind, sizes, own, unlabelled, paired=paired)
 
 
-def _named_sizes(entry: Mapping[str, Any]) -> dict[str, dict[str, int]]:
-    return {
-        domain: dict(zip(entry["classes"], sizes, strict=True))
-        for domain, sizes in entry["class_sizes"].items()
-    }
-
-
 def _build(
     config: Config,
     datasets: Mapping[str, StudyDataset],
@@ -189,41 +155,38 @@ def _build(
     methods = {
         entry["id"]: _method(entry, config, benchmarks) for entry in config["methods"]
     }
-    curves = tuple(
-        curve_of(entry, benchmarks, methods, datasets, config["trials"])
-        for entry in config.get("curves", [])
-    )
     roles, told = _roles(config, methods)
-    return Study(
+    numbers = ("seed", "trials", "block_size", "numeric_threads", "partial", "gpus")
+    given = {key: config[key] for key in numbers if key in config}
+    given |= config.get("source_states", {})
+    study = Study(
         name=config["study"],
         datasets=datasets,
-        views={entry["id"]: _view(entry) for entry in config["views"]},
+        views={entry["id"]: of_entry(View, entry) for entry in config["views"]},
         benchmarks=benchmarks,
         methods=methods,
-        settings=_settings(config, benchmarks, datasets, methods, curves, guests),
-        curves=curves,
-        states=_states(config),
-        reference=roles[REFERENCE],
-        baseline=roles[BASELINE],
-        stand_ins=stand_ins(methods),
+        settings={},
         notes=(*notes, *told),
-        **_switches(config),
+        **roles,
+        **{**given, "states": _states(config)},
     )
-
-
-def _switches(config: Config) -> dict[str, Any]:
-    """Return the numbers and switches of a study that stand in the file as they are."""
-    names = ("seed", "trials", "block_size", "numeric_threads", "partial", "gpus")
-    found = {name: config[name] for name in names if name in config}
-    asked = config.get("source_states", {})
-    return found | {k: asked[k] for k in ("margin", "holm_over_methods") if k in asked}
+    curves = tuple(curve_of(entry, study) for entry in config.get("curves", []))
+    study = replace(study, curves=curves)
+    more = (each for guest in guests for each in guest.settings(config, benchmarks))
+    study = replace(study, settings=study_settings(config, study, more))
+    plans = {
+        name: {guest.name: guest.plan(study, config, name) for guest in guests}
+        for name in benchmarks
+    }
+    return replace(study, guests=plans)
 
 
 def _roles(
     config: Config, methods: Mapping[str, Method]
-) -> tuple[dict[str, str], list[str]]:
+) -> tuple[dict[str, Any], list[str]]:
     """Return the method of each role, and what is said of those not named."""
-    roles, notes = {}, []
+    roles: dict[str, Any] = {}
+    notes = []
     for role, kind in {REFERENCE: "semi-supervised", BASELINE: "supervised"}.items():
         roles[role] = config.get(role) or ""
         if roles[role] not in methods:
@@ -250,46 +213,20 @@ def _states(config: Config) -> tuple[str, ...]:
     return tuple(config.get("source_states", {}).get("states", ()))
 
 
-def _settings(
-    config: Config,
-    benchmarks: Benchmarks,
-    datasets: Mapping[str, StudyDataset],
-    methods: Mapping[str, Method],
-    curves: Iterable[Curve],
-    guests: Iterable[GuestSection],
-) -> dict[str, Setting]:
-    by_state = {
-        state: benchmarks_with(state, benchmarks, datasets) for state in _states(config)
-    }
-    settings = [
-        Setting(MAIN, tuple(methods), chosen_tasks({}, benchmarks)),
-        *(state_setting(state, methods, kept) for state, kept in by_state.items()),
-        *selected_settings(
-            methods, benchmarks, by_state, config.get("selection", {}).get("trials")
-        ),
-        *(setting_of(entry, benchmarks) for entry in config.get("settings", [])),
-        *(setting for curve in curves for setting in curve_settings(curve)),
-        *(each for guest in guests for each in guest.settings(config, benchmarks)),
-    ]
-    return {setting.identifier: setting for setting in settings}
-
-
-def _method(entry: Config, config: Config, benchmarks: Benchmarks) -> Method:
+def _method(
+    entry: Config, config: Config, benchmarks: Mapping[str, Benchmark]
+) -> Method:
     name, view = entry["id"], entry.get("source_view", {})
     left = {e["id"] for e in config["benchmarks"] if name in e.get("leave_out", ())}
     bridges = tuple(sorted(entry.get("bridges", method_class(name).bridges)))
     if bridges:
         left |= {b for b in benchmarks if not {*bridges} & {*benchmarks[b].bridge}}
     chosen = chosen_tasks(entry, benchmarks)
-    return Method(
-        identifier=name,
-        options=_options(entry),
-        trials=entry.get("trials", config["trials"]),
+    return of_entry(
+        Method,
+        {"trials": config["trials"], **entry},
         tasks={place: tasks for place, tasks in chosen.items() if place not in left},
-        shortened=entry.get("shortened", False),
         source_views=dict.fromkeys(benchmarks, view) if isinstance(view, str) else view,
-        prior_file=entry.get("prior_file"),
-        predictions=entry.get("predictions", ""),
         bridges=bridges,
         states=_method_states(entry, config, bridges),
         grid={name: tuple(values) for name, values in entry.get("grid", {}).items()},
@@ -307,34 +244,7 @@ def _method_states(
     return tuple(state for state in _states(config) if state in chosen)
 
 
-def _options(entry: Config) -> dict[str, Any]:
-    """Return the options of an entry; their order in the file is not to matter."""
-    return dict(sorted(entry.get("options", {}).items()))
-
-
-def _view(entry: Config) -> View:
-    return View(
-        identifier=entry["id"],
-        extractor=entry["extractor"],
-        options=_options(entry),
-        view=entry.get("view"),
-        scale=entry.get("scale", NO_SCALE),
-    )
-
-
 def _benchmark(entry: Config, datasets: Mapping[str, StudyDataset]) -> Benchmark:
     tasks = tuple(task_names(entry, datasets[entry["dataset"]].class_sizes))
-    return Benchmark(
-        identifier=entry["id"],
-        title=entry.get("title", entry["id"]),
-        summary=entry.get("summary", ""),
-        dataset=entry["dataset"],
-        source_view=entry["source_view"],
-        target_view=entry["target_view"],
-        tasks=tasks,
-        labels=entry["labels"],
-        showcase=entry.get("showcase", tasks[0]),
-        protocol=entry.get("protocol", "seeded"),
-        overlap=entry.get("overlap", "exclude"),
-        bridge=entry.get("bridge", {}),
-    )
+    usual = {"title": entry["id"], "showcase": tasks[0]}
+    return of_entry(Benchmark, usual | {**entry}, tasks=tasks)

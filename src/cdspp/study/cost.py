@@ -72,15 +72,7 @@ def fit_cost(
 def problem_size(
     study: Study, benchmark: str, setting: str, task: str, method: str
 ) -> Size:
-    """Return the size of a task's problem, known from configuration and catalogue.
-
-    Parameters
-    ----------
-    study : Study
-        The study.
-    benchmark, setting, task, method : str
-        Names.
-    """
+    """Return the size of a task's problem, by configuration and catalogue."""
     views = study.views_of(benchmark, setting, method)
     entry = study.benchmarks[benchmark]
     sizes = study.datasets[entry.dataset].class_sizes
@@ -116,15 +108,7 @@ def problem_size(
 def cell_cost(
     study: Study, benchmark: str, setting: str, task: str, method: str
 ) -> Cost:
-    """Return the expected cost of one fit with its options, and of their selection.
-
-    Parameters
-    ----------
-    study : Study
-        The study.
-    benchmark, setting, task, method : str
-        Names.
-    """
+    """Return the expected cost of one fit with its options, and of their selection."""
     size = problem_size(study, benchmark, setting, task, method)
     one = fit_cost(method_class(method), size, study.method_options(method, setting))
     grid = study.grid(method, setting)
@@ -133,15 +117,7 @@ def cell_cost(
 
 
 def view_cost(study: Study, dataset: str, domain: str, view: str) -> Cost:
-    """Return the expected cost of extracting a view of a domain.
-
-    Parameters
-    ----------
-    study : Study
-        The study.
-    dataset, domain, view : str
-        Names.
-    """
+    """Return the expected cost of extracting a view of a domain."""
     extractor = extractor_of(study, domain, view)
     data = study.datasets[dataset]
     n_rows = sum(data.class_sizes[domain].values()) + data.unlabelled.get(domain, 0)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import product
-from typing import NamedTuple
 
 from cdspp.core.names import FitKey
 from cdspp.methods.bridge import PAIRS
-from cdspp.stages.expected import input_files
-from cdspp.study.fit_jobs import fit_groups
+from cdspp.stages.fit_files import input_files
 from cdspp.study.model import Study
 
 __all__ = [
@@ -23,11 +21,9 @@ __all__ = [
     "SHARES",
     "SPLIT",
     "SUBSPACE",
-    "FitJob",
     "files_after_fits",
     "files_before_fits",
     "files_of_fit",
-    "fit_jobs",
     "input_patterns",
     "prediction_files",
 ]
@@ -47,24 +43,6 @@ TABLE = "results/{study}/tables/{name}.{form}"
 FIGURE = "results/{study}/figures/{name}.{form}"
 TIMING = "results/{study}/timings/{name}.{form}"
 TABLE_FORMS, FIGURE_FORMS = ("csv", "md", "tex", "html"), ("svg", "png")
-
-
-class FitJob(NamedTuple):
-    """A job of fits: its log, and what it makes."""
-
-    log: str
-    fits: tuple[FitKey, ...]
-
-
-def fit_jobs(study: Study) -> Iterator[FitJob]:
-    """Yield the jobs that make the fits of a study; the first fit names the log."""
-    for group in fit_groups(study):
-        for task, block in product(group.tasks, group.blocks):
-            fits = tuple(
-                FitKey(group.benchmark, member.setting, task, member.method, block)
-                for member in group.members
-            )
-            yield FitJob(FIT_LOG.format(study=study.name, **fits[0]._asdict()), fits)
 
 
 def input_patterns(
@@ -120,41 +98,33 @@ def prediction_files(study: Study, benchmark: str) -> list[str]:
 
 
 def files_after_fits(
-    study: Study,
-    tables: Sequence[str],
-    figures: Sequence[str],
-    timings: Sequence[str],
+    study: Study, tables: Sequence[str], figures: Sequence[str], timings: Sequence[str]
 ) -> dict[str, list[str]]:
     """Return what follows from the fits of a study, by stage.
 
-    Parameters
-    ----------
-    study : Study
-        The study.
-    tables, figures, timings : sequence of str
-        Names of its tables, figures and tables of seconds, in the order of
-        `cdspp.report.outline.KINDS`.
+    Names of tables, figures and tables of seconds (`timings`) come in the order of
+    `cdspp.report.outline.KINDS`.
     """
-    name = study.name
+    known = {"study": study.name}
+    shown = {
+        "tables": (TABLE, tables, TABLE_FORMS),
+        "figures": (FIGURE, figures, FIGURE_FORMS),
+        "timings": (TIMING, timings, TABLE_FORMS),
+    }
     return {
-        "scores": [SCORES.format(study=name, benchmark=b) for b in study.benchmarks],
+        "scores": [SCORES.format(**known, benchmark=b) for b in study.benchmarks],
         "scores by row": [
-            ROW_SCORES.format(study=name, benchmark=b) for b in study.benchmarks
+            ROW_SCORES.format(**known, benchmark=b) for b in study.benchmarks
         ],
         "predictions": [
             file for b in study.benchmarks for file in prediction_files(study, b)
         ],
-        "tables": [
-            TABLE.format(study=name, name=table, form=form)
-            for table, form in product(tables, TABLE_FORMS)
-        ],
-        "figures": [
-            FIGURE.format(study=name, name=figure, form=form)
-            for figure, form in product(figures, FIGURE_FORMS)
-        ],
-        "timings": [
-            TIMING.format(study=name, name=timing, form=form)
-            for timing, form in product(timings, TABLE_FORMS)
-        ],
-        "report": [REPORT.format(study=name)],
+        **{
+            stage: [
+                path.format(**known, name=name, form=form)
+                for name, form in product(names, forms)
+            ]
+            for stage, (path, names, forms) in shown.items()
+        },
+        "report": [REPORT.format(**known)],
     }

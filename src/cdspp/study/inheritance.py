@@ -2,108 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Protocol
 
 from cdspp.core.names import BASELINE, REFERENCE
 from cdspp.methods import available, method_class
-from cdspp.study.model import StudyDataset
-from cdspp.study.settings import task_names
+from cdspp.study.known_names import KnownNames
 
-__all__ = ["Cut", "Scissors", "cut_inherited"]
+__all__ = ["Scissors", "cut_inherited"]
 
 ROLES = {REFERENCE, BASELINE}
+LEFT_OUT = "left out what this study has no methods, benchmarks or tasks for"
 Config = Mapping[str, Any]
 
 
-class Cut(NamedTuple):
-    """A configuration whose inherited sections name only what the study has.
+class Cutting(Protocol):
+    """What cuts its own keys: a guest section."""
 
-    Attributes
-    ----------
-    config : mapping
-        As it was given, without what was left out.
-    notes : tuple of str
-        What was left out, a sentence a section.
-    """
-
-    config: Config
-    notes: tuple[str, ...] = ()
+    def cut(
+        self, config: Config, scissors: Scissors, inherited: Collection[str]
+    ) -> dict[str, Any]:
+        """Return its inherited keys, cut to what the study has."""
 
 
 def cut_inherited(
-    config: Config,
-    cuts: Sequence[Callable[[Config, Scissors, Collection[str]], dict[str, Any]]],
-    datasets: Mapping[str, StudyDataset],
-    inherited: Collection[str],
-) -> Cut:
-    """Cut the sections that are not the study's own to its methods and benchmarks.
+    known: KnownNames, guests: Sequence[Cutting], inherited: Collection[str]
+) -> tuple[Config, tuple[str, ...]]:
+    """Cut the `inherited` sections, which config.yaml gives, to what a study has.
 
-    An entry that is left with none of them falls away. Names of methods that do not
-    exist at all stay, for the checks to name them.
-
-    Parameters
-    ----------
-    config : mapping
-        A configuration, or what of it keeps to the schema.
-    cuts : sequence of callable
-        How guest sections cut their own keys.
-    datasets : mapping
-        What is known of each data set, by name.
-    inherited : collection of str
-        Keys that config.yaml gives.
+    An entry that is left with none of the study's methods and benchmarks falls away.
+    Names of methods that do not exist at all stay, for the checks to name them. Guest
+    sections cut their own keys. It returns the configuration, and a sentence a section
+    on what was left out.
     """
-    scissors = Scissors(config, datasets)
+    scissors, config = Scissors(known), known.config
     changed: dict[str, Any] = {}
     if "methods" in inherited:
         changed["methods"] = scissors.cut_methods()
     for section in ("settings", "curves"):
         if section in inherited:
             changed[section] = scissors.cut_runs(section)
-    for cut in cuts:
-        changed |= cut(config, scissors, inherited)
+    for guest in guests:
+        changed |= guest.cut(config, scissors, inherited)
     for role in ROLES & set(inherited):
         if config.get(role) not in scissors.methods:
             changed[role] = None
-    return Cut({**config, **changed}, tuple(scissors.notes()))
+    return {**config, **changed}, tuple(scissors.notes())
 
 
 class Scissors:
-    """What a study has, and what was cut so far, by section and entry.
+    """What a study has, and what was cut so far, by section and entry."""
 
-    Parameters
-    ----------
-    config : mapping
-        A configuration.
-    datasets : mapping
-        What is known of each data set, by name.
-    """
-
-    def __init__(self, config: Config, datasets: Mapping[str, StudyDataset]) -> None:
-        self.config = config
-        self.datasets = datasets
-        self.methods = _by_name(config["methods"])
-        self.benchmarks = _by_name(config["benchmarks"])
-        self.gone: dict[str, dict[str, list[str]]] = {}
-        self.left_out: dict[str, list[str]] = {}
+    def __init__(self, known: KnownNames) -> None:
+        self.known = known
+        self.config, self.benchmarks = known.config, known.benchmarks
+        self.methods: Mapping[str, Config] = known.methods
+        # By section and entry, the names that are gone; by section, whole entries.
+        self.gone: dict[str, dict[str, list[str]]] = defaultdict(dict)
+        self.left_out: dict[str, list[str]] = defaultdict(list)
 
     def cut_methods(self) -> list[dict[str, Any]]:
         """Return the methods with the benchmarks, tasks and states that there are."""
-        states = self.config.get("source_states", {}).get("states", [])
         kept = []
         for entry in self.config["methods"]:
             cut = self.cut_scope("methods", entry)
-            if cut is None:
-                continue
-            if not self._has_bridge(cut["id"], cut):
+            if cut is None or not self._has_bridge(cut["id"], cut):
                 continue
             if "states" in cut:
-                cut["states"] = [state for state in cut["states"] if state in states]
+                cut["states"] = [s for s in cut["states"] if s in self.known.states]
             if isinstance(view := cut.get("source_view"), Mapping):
                 own = {k: v for k, v in view.items() if k in self.benchmarks}
                 cut["source_view"] = own
             kept.append(cut)
-        self.methods = _by_name(kept)
+        self.methods = {entry["id"]: entry for entry in kept}
         return kept
 
     def _has_bridge(self, method: str, entry: Config) -> bool:
@@ -140,8 +112,7 @@ class Scissors:
             for name, names in self.gone.get(section, {}).items():
                 if name not in whole:
                     parts.append(f"of {name}: {', '.join(names)}")
-            what = "left out what this study has no methods, benchmarks or tasks for"
-            sentences.append(f"{section}: {what}: {'; '.join(parts)}.")
+            sentences.append(f"{section}: {LEFT_OUT}: {'; '.join(parts)}.")
         return sentences
 
     def cut_scope(self, section: str, entry: Config) -> dict[str, Any] | None:
@@ -151,11 +122,11 @@ class Scissors:
             cut["trials"] = min(cut["trials"], self.config.get("trials", cut["trials"]))
         if "benchmarks" in cut:
             cut["benchmarks"] = self._kept(section, cut, "benchmarks", self.benchmarks)
-        tasks = self._tasks(cut.get("benchmarks", self.benchmarks))
+        tasks = self.known.tasks(cut.get("benchmarks", self.benchmarks))
         if tasks is not None and not isinstance(cut.get("tasks", 1), int):
             cut["tasks"] = self._kept(section, cut, "tasks", tasks)
         if [] in (cut.get("benchmarks"), cut.get("tasks")):
-            self._fell(section, cut["id"])
+            self.left_out[section].append(cut["id"])
             return None
         return cut
 
@@ -165,28 +136,17 @@ class Scissors:
         self._lost(section, entry["id"], [n for n in entry[key] if n not in known])
         return [name for name in entry[key] if name in known]
 
-    def _tasks(self, benchmarks: Collection[str]) -> set[str] | None:
-        """Return the tasks of some benchmarks, None where not all are known."""
-        tasks: set[str] = set()
-        for name in benchmarks:
-            entry = self.benchmarks[name]
-            if "tasks" not in entry or entry["dataset"] not in self.datasets:
-                return None
-            domains = self.datasets[entry["dataset"]].class_sizes
-            tasks |= set(task_names(entry, domains))
-        return tasks
-
     def present(self, section: str, entry: Config, methods: Sequence[str]) -> list[str]:
         """Return those of an entry's methods that run on one of its benchmarks."""
         chosen = entry.get("benchmarks", self.benchmarks)
-        every = _by_name(self.config["methods"])
+        every = self.known.methods
         methods = [n for n in methods if self._has_bridge(n, every.get(n, {}))]
         if not methods:
             return []
         kept = [n for n in methods if n not in available() or self._runs(n, chosen)]
         self._lost(section, entry["id"], [n for n in methods if n not in kept])
         if not kept:
-            self._fell(section, entry["id"])
+            self.left_out[section].append(entry["id"])
         return kept
 
     def _runs(self, method: str, benchmarks: Collection[str]) -> bool:
@@ -200,11 +160,4 @@ class Scissors:
 
     def _lost(self, section: str, entry: str, names: Sequence[str]) -> None:
         if names:
-            self.gone.setdefault(section, {}).setdefault(entry, []).extend(names)
-
-    def _fell(self, section: str, entry: str) -> None:
-        self.left_out.setdefault(section, []).append(entry)
-
-
-def _by_name(entries: Sequence[Config]) -> dict[str, Config]:
-    return {entry["id"]: entry for entry in entries}
+            self.gone[section].setdefault(entry, []).extend(names)

@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import product
-from typing import Any
+from typing import Any, TypeVar
 
-from cdspp.core.names import (
-    BASELINE,
-    MAIN,
-    NO_SCALE,
-    PUBLISHED,
-    REAL,
-    REFERENCE,
-    FitKey,
-)
+from cdspp.core.names import MAIN, NO_SCALE, PUBLISHED, REAL, SEEDED, FitKey
 from cdspp.datasets.catalogue import published_storage
 from cdspp.methods import option_defaults
 from cdspp.study.workflow_files import study_command
@@ -28,33 +20,41 @@ __all__ = [
     "Setting",
     "Study",
     "Curve",
+    "CurveValue",
     "View",
+    "of_entry",
 ]
+
+Made = TypeVar("Made", "View", "Benchmark", "Method", "Setting")
 
 TOLD = ("title", "content", "source", "licence", "cite")
 # The numbers per class on which the split of a role depends.
 COUNTS = {"source": ("source",), "target": ("target", "unlabelled")}
 
 
+def of_entry(kind: type[Made], entry: Mapping[str, Any], **made: Any) -> Made:
+    """Return what an entry of a configuration describes.
+
+    Its keys are fields, but for those that are made of it; the order of options in the
+    file is not to matter.
+    """
+    names = {each.name for each in fields(kind)}
+    given = {key: value for key, value in entry.items() if key in names}
+    if "options" in names:
+        given["options"] = dict(sorted(entry.get("options", {}).items()))
+    return kind(**{"identifier": entry["id"], **given, **made})
+
+
 @dataclass(frozen=True)
 class StudyDataset:
     """A data set as a study knows it before its files exist.
 
-    Attributes
-    ----------
-    identifier, kind : str
-        Name, and "images", "texts", "features" or "tables".
-    class_sizes : mapping
-        Number of samples of each class, by domain.
-    own : mapping or None
-        Where the user's own files are, as `cdspp.datasets.own_dataset` takes it; None
-        where the package makes or fetches them.
-    unlabelled : mapping
-        Number of rows without a label, by domain, where there are any.
-    paired : int
-        Number of samples that are in every domain, as pairs alone.
-    entry : mapping
-        Its entry in the catalogue; empty where it has none.
+    The kind is "images", "texts", "features" or "tables"; `class_sizes` has the number
+    of samples of each class by domain, `unlabelled` that of rows without a label, where
+    there are any. `own` says where the user's own files are, as
+    `cdspp.datasets.own_dataset` takes it; it is None where the package makes or fetches
+    them. `entry` is that of the catalogue, empty where there is none; `paired` is the
+    number of samples that are in every domain, as pairs alone.
     """
 
     identifier: str
@@ -110,14 +110,14 @@ class Benchmark:
 
     identifier: str
     title: str
-    summary: str
     dataset: str
     source_view: str
     target_view: str
     tasks: tuple[str, ...]
     labels: Mapping[str, int]
     showcase: str
-    protocol: str = "seeded"
+    summary: str = ""
+    protocol: str = SEEDED
     overlap: str = "exclude"
     bridge: Mapping[str, Any] = field(default_factory=dict)
 
@@ -126,25 +126,14 @@ class Benchmark:
 class Method:
     """A row of the tables.
 
-    Attributes
-    ----------
-    identifier, options, trials, shortened
-        Method, what replaces its defaults, how often it runs, and whether with fewer
-        iterations than its authors use.
-    tasks : mapping of str to tuple of str
-        By benchmark that it runs on, the tasks of the main run.
-    source_views : mapping of str to str
-        By benchmark, source features of its own in place of the benchmark's.
-    prior_file : {'test-shares'} or None
-        What its option `prior` is read from, if from a file.
-    states : tuple of str
-        Source states in which it runs beside the real one.
-    grid : mapping
-        Values by option, of which it also selects inside each trial.
-    predictions : str
-        File of predictions made elsewhere; empty for a method that is fitted.
-    bridges : tuple of str
-        What it uses of a benchmark's bridge: shared_columns, paired_rows.
+    `options` replace the method's defaults, `shortened` says that it runs fewer
+    iterations than its authors use, and `tasks` has those of the main run by benchmark
+    that it runs on. By benchmark, `source_views` are source features of its own. Its
+    option `prior` may come from a `prior_file` ("test-shares"). `states` are the source
+    states in which it runs beside the real one, and `grid` has values by option, of
+    which it also selects inside each trial. `predictions` names a file of predictions
+    made elsewhere, empty for a method that is fitted; `bridges` is what it uses of a
+    benchmark's bridge: shared_columns, paired_rows.
     """
 
     identifier: str
@@ -164,24 +153,11 @@ class Method:
 class Setting:
     """Everything in which a run differs from the main one.
 
-    Attributes
-    ----------
-    identifier : str
-        Name; it becomes part of paths.
-    methods : tuple of str
-        Methods that run in it.
-    tasks : mapping of str to tuple of str
-        Tasks that it runs, by benchmark.
-    source : mapping
-        State of the source, as `cdspp.stages.source_states.SourceState` takes it.
-    options, labels, bridge, overlap, protocol, trials
-        What differs; None or empty where it is as in the main run.
-    without : tuple of {'source_view', 'prior_file'}
-        What its methods do without, although they have it in the main run.
-    selects : bool
-        Whether its methods select of their grids.
-    guest : str
-        The guest section that adds and shows it; empty for the study's own.
+    The name becomes part of paths; `source` is as `SourceState` takes it. `options`,
+    `labels`, `bridge`, `overlap`, `protocol` and `trials` are None or empty where they
+    are as in the main run. Its methods do `without` 'source_view' or 'prior_file',
+    although they have it there; where it `selects`, they select of their grids. `guest`
+    is the guest section that adds and shows it, empty for the study's own.
     """
 
     identifier: str
@@ -196,32 +172,28 @@ class Setting:
     trials: int | None = None
     without: tuple[str, ...] = ()
     selects: bool = False
+    of_curve: bool = False
     guest: str = ""
+
+
+@dataclass(frozen=True)
+class CurveValue:
+    """One value along a curve: the setting that runs it, on which tasks."""
+
+    value: float
+    setting: str
+    tasks: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Curve:
     """A curve of a configuration: one value after the other in place of the main one.
 
-    Attributes
-    ----------
-    identifier : str
-        Name, which opens those of its settings.
-    parameter : str
-        ``labels`` (labelled target samples per class), ``paired_rows`` (their number,
-        with no column shared) or an option of the methods.
-    methods : tuple of str
-        Methods that run.
-    tasks : mapping of str to tuple of str
-        Its tasks by benchmark.
-    trials : int
-        Number of trials.
-    values : mapping of str to tuple
-        By benchmark, each value with the setting that runs it, ascending.
-    dropped : mapping of str to tuple
-        By benchmark, values and tasks left out: a class would have no test sample.
-    states : mapping of str to tuple of str
-        By method, the source states in which it runs beside the real one.
+    Its name opens those of its settings. The parameter is ``labels`` (labelled target
+    samples per class), ``paired_rows`` (their number, with no column shared) or an
+    option of the methods. By benchmark, `values` ascend, and `dropped` has the values
+    and tasks left out: a class would have no test sample. `states` has by method the
+    source states in which it runs beside the real one.
     """
 
     identifier: str
@@ -229,7 +201,7 @@ class Curve:
     methods: tuple[str, ...]
     tasks: Mapping[str, tuple[str, ...]]
     trials: int
-    values: Mapping[str, tuple[tuple[float, str], ...]]
+    values: Mapping[str, tuple[CurveValue, ...]]
     dropped: Mapping[str, tuple[tuple[float, str], ...]]
     states: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -238,20 +210,9 @@ class Curve:
 class RunDescription:
     """What the report says of a run: what was asked for, of which data, and how.
 
-    Attributes
-    ----------
-    name : str
-        Of the study.
-    seed, trials, numeric_threads : int
-        As configured.
-    data : tuple of mapping
-        Entries of the catalogue: title, content, source, licence, how to cite.
-    commands : tuple of str
-        What runs it again.
-    logs : tuple of str
-        Files and folders that tell the processor time of the jobs.
-    config : mapping
-        The configuration.
+    `data` are entries of the catalogue (title, content, source, licence, how to cite),
+    `commands` run it again, and `logs` are files and folders that tell the processor
+    time of the jobs.
     """
 
     name: str
@@ -284,7 +245,6 @@ class Study:
     holm_over_methods: bool = True
     reference: str = ""  # the method of each role, empty where none has it
     baseline: str = ""
-    stand_ins: Mapping[str, str] = field(default_factory=dict)
     gpus: int = 0
     partial: bool = False
     guests: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # their plans
@@ -327,11 +287,8 @@ class Study:
 
     def setting_methods(self, benchmark: str, setting: str) -> tuple[str, ...]:
         """Return the methods that a setting runs on a benchmark."""
-        return tuple(
-            name
-            for name in self.settings[setting].methods
-            if benchmark in self.methods[name].tasks
-        )
+        chosen = self.settings[setting].methods
+        return tuple(name for name in chosen if benchmark in self.methods[name].tasks)
 
     def split_setting(self, setting: str, role: str) -> str:
         """Return the setting whose splits of a role a setting uses: its own or main."""
@@ -363,12 +320,6 @@ class Study:
         """Return the values of which a method selects in a setting, mostly none."""
         return dict(self.methods[method].grid) if self.settings[setting].selects else {}
 
-    def role(self, method: str) -> str:
-        """Return the role of a method: reference, baseline, or empty."""
-        if method == self.reference:
-            return REFERENCE
-        return BASELINE if method == self.baseline else ""
-
     def bridge(self, benchmark: str, setting: str, method: str) -> dict[str, Any]:
         """Return what of a benchmark's bridge a method uses in a setting."""
         given = {**self.benchmarks[benchmark].bridge, **self.settings[setting].bridge}
@@ -393,11 +344,8 @@ class Study:
     def roles(self, benchmark: str) -> dict[str, tuple[str, ...]]:
         """Return the domains that serve as source and as target, each once."""
         pairs = [task.split("_") for task in self.benchmarks[benchmark].tasks]
-        sources, targets = zip(*pairs, strict=True)
-        return {
-            "source": tuple(dict.fromkeys(sources)),
-            "target": tuple(dict.fromkeys(targets)),
-        }
+        sides = zip(("source", "target"), zip(*pairs, strict=True), strict=True)
+        return {role: tuple(dict.fromkeys(domains)) for role, domains in sides}
 
     def feature_names(self) -> tuple[tuple[str, str, str], ...]:
         """Return data set, domain and view of all features that fits read."""
@@ -423,15 +371,9 @@ class Study:
     def run_description(
         self, config: Mapping[str, Any], configfiles: Sequence[str] = ()
     ) -> RunDescription:
-        """Return what the report says of the run itself.
-
-        Parameters
-        ----------
-        config : mapping
-            The configuration.
-        configfiles : sequence of str
-            Study files of the run.
-        """
+        """Return what the report says of a run with some study files."""
+        names = dict.fromkeys(entry.dataset for entry in self.benchmarks.values())
+        entries = (self.datasets[name].entry for name in names)
         return RunDescription(
             name=self.name,
             seed=self.seed,
@@ -439,25 +381,18 @@ class Study:
             numeric_threads=self.numeric_threads,
             data=tuple(
                 {key: entry[key] for key in TOLD if key in entry}
-                for entry in self._entries()
+                for entry in entries
+                if entry
             ),
             commands=(study_command(configfiles),),
             logs=tuple(self.logs()),
             config=config,
         )
 
-    def _entries(self) -> list[Mapping[str, Any]]:
-        names = dict.fromkeys(entry.dataset for entry in self.benchmarks.values())
-        return [
-            self.datasets[name].entry for name in names if self.datasets[name].entry
-        ]
-
     def shown_method(self) -> str:
         """Return the method that is shown in detail: the reference, if it projects."""
-        projects = self.reference and "keep_projections" in option_defaults(
-            self.reference
-        )
-        return self.reference if projects else ""
+        name = self.reference
+        return name if name and "keep_projections" in option_defaults(name) else ""
 
     def showcase_blocks(self) -> tuple[str, ...]:
         """Return the blocks of the method that is shown in detail."""

@@ -6,23 +6,16 @@ which is the only place where it is one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
-from cdspp.core.names import (
-    ALONE,
-    BASELINE,
-    MAIN,
-    REAL,
-    REFERENCE,
-    SELECTED,
-)
+from cdspp.core.names import ALONE, BASELINE, MAIN, REAL, REFERENCE, SELECTED
 from cdspp.core.wording import counted, marks
 from cdspp.methods import method_class
 from cdspp.methods.bridge import PAIRS, SHARED
-from cdspp.study.model import Curve, Setting, Study
-from cdspp.study.settings import SHUFFLED, in_state
+from cdspp.study.model import Curve, CurveValue, Setting, Study
+from cdspp.study.settings import SHUFFLED, stand_ins
 
 __all__ = [
     "BRIDGED",
@@ -55,37 +48,23 @@ SHARED_ALONE = "shared columns"  # the bridge of a row that uses no pairs
 class Row:
     """A method in a setting: a line of a table.
 
-    Attributes
-    ----------
-    key : str
-        Identifier within the benchmark: of a method, of a control, or of both
-        method and setting.
-    display_name : str
-        Name as shown; what follows the first underscore is a subscript.
-    setting, method : str
-        Whose scores belong to it.
-    trials_asked : int
-        Number of trials that the study asks for; how many ran, the scores tell.
-    kind : {'method', 'informed', 'bridged', 'control', 'variant', 'state', 'selected'}
-        Which block it stands in; methods alone take part in bold, ranks and claims, and
-        bridged ones in verdicts, too. An informed method is told something of the test
-        samples, a bridged one has what both domains share besides labels. A control is
-        the reference in another source state; other methods there are of the kind
-        state, and shown by their gains alone, as are those that select options.
-    supervised, shortened : bool
-        Supervised methods have a block of their own; shortened runs are out of bold.
-    source : str
-        State of the source.
-    tasks : tuple of str
-        The tasks that the method runs, where they are not all; else empty.
-    reseeded : bool
-        Whether it is the main run from another random start, and nothing else.
-    role : {'', 'reference', 'baseline'}
-        Of its method: whose gains are asked for first, or what all are held against.
-    stands_for : str
-        The method that it is without a source, where that is not fitted twice.
-    bridge : str
-        What both domains share besides labels, as far as the method uses that.
+    The key is of a method, of a control, or of both method and setting. In the display
+    name, what follows the first underscore is a subscript. Scores of `setting` and
+    `method` belong to it; the study asks for `trials_asked`, how many ran, the scores
+    tell. `shortened` runs are out of bold, and `supervised` methods have a block of
+    their own. `tasks` are those that the method runs, empty where it runs all.
+
+    The kind says which block it stands in. Methods alone take part in bold, ranks and
+    claims, and bridged ones, which have what both domains share besides labels, in
+    verdicts, too. An informed method is told something of the test samples. A control
+    is the reference in another source state (`source`); other methods there are of the
+    kind state, and shown by their gains alone, as are those that select options.
+
+    A row is `reseeded` where it is the main run from another random start, and nothing
+    else. The role is that of its method: reference, whose gains are asked for first,
+    or baseline, against which all are held. It `stands_for` the method that it is
+    without a source, where that is not fitted twice; `bridge` says in words what of a
+    bridge it uses.
     """
 
     key: str
@@ -125,33 +104,13 @@ class Row:
 
 
 @dataclass(frozen=True)
-class CurveValue:
-    """One value along a curve: the setting that runs it, on which tasks."""
-
-    value: float
-    setting: str
-    tasks: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class CurvePlan:
     """A curve on one benchmark.
 
-    Attributes
-    ----------
-    identifier, parameter : str
-        Name of the curve, and what varies: ``labels`` or an option of the methods.
-    tasks : tuple of str
-        Tasks in table order.
-    rows : tuple of Row
-        The methods, with their trials along the curve; of the kind state in a source
-        state.
-    values : tuple of CurveValue
-        The values, ascending.
-    dropped : tuple of (float, str)
-        Values and tasks left out: a class would have no test sample.
-    trials_asked, n_classes : int
-        Number of trials, and of classes.
+    What varies is ``labels``, ``paired_rows`` or an option of the methods. The rows are
+    the methods with their trials along the curve, of the kind state in a source state;
+    values ascend, and `dropped` are values and tasks left out: a class would have no
+    test sample.
     """
 
     identifier: str
@@ -273,16 +232,11 @@ class BenchmarkPlan:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Return the plan that `as_dict` wrote."""
-        curves = (
-            CurvePlan(
-                **{
-                    **curve,
-                    "rows": tuple(Row(**row) for row in curve["rows"]),
-                    "values": tuple(CurveValue(**value) for value in curve["values"]),
-                }
-            )
-            for curve in values["curves"]
-        )
+        curves = []
+        for curve in values["curves"]:
+            rows = tuple(Row(**row) for row in curve["rows"])
+            along = tuple(CurveValue(**value) for value in curve["values"])
+            curves.append(CurvePlan(**{**curve, "rows": rows, "values": along}))
         showcase = values["showcase"]
         typed = {
             "rows": tuple(Row(**row) for row in values["rows"]),
@@ -293,15 +247,7 @@ class BenchmarkPlan:
 
 
 def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
-    """Return what a study runs on a benchmark.
-
-    Parameters
-    ----------
-    study : Study
-        The study.
-    benchmark : str
-        Name of one of its benchmarks.
-    """
+    """Return what a study runs on a benchmark."""
     entry = study.benchmarks[benchmark]
     shown = study.shown_method()
     ran = study.setting_methods(benchmark, MAIN)
@@ -317,7 +263,9 @@ def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
         protocol=entry.protocol,
         overlap=entry.overlap,
         trials_asked=study.trials,
-        rows=tuple(sorted(_rows(study, benchmark), key=_block)),
+        rows=tuple(
+            sorted(_rows(study, benchmark), key=lambda row: KINDS.index(row.kind))
+        ),
         curves=tuple(_curves(study, benchmark)),
         showcase=Showcase(entry.showcase, shown) if shown in ran else None,
         states=tuple(s for s in study.states if _has_state(study, benchmark, s)),
@@ -334,26 +282,13 @@ def _has_state(study: Study, benchmark: str, state: str) -> bool:
     return bool(tasks) and not idle
 
 
-def _block(row: Row) -> int:
-    return KINDS.index(row.kind)
-
-
 def _rows(study: Study, benchmark: str) -> Iterator[Row]:
     """Yield a row a setting and method, but for those of curves and guests."""
-    shown_elsewhere = {name for name, each in study.settings.items() if each.guest}
-    shown_elsewhere |= {
-        in_state(name, state)
-        for curve in study.curves
-        for values in curve.values.values()
-        for _, name in values
-        if name != MAIN
-        for state in (REAL, *study.states)
-    }
     for name, setting in study.settings.items():
-        if name in shown_elsewhere or not study.setting_tasks(benchmark, name):
-            continue
-        for method in study.setting_methods(benchmark, name):
-            yield _row(study, benchmark, setting, method)
+        elsewhere = setting.of_curve or setting.guest
+        if not elsewhere and study.setting_tasks(benchmark, name):
+            for method in study.setting_methods(benchmark, name):
+                yield _row(study, benchmark, setting, method)
 
 
 def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
@@ -370,7 +305,7 @@ def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
         source=str(setting.source["name"]),
         tasks=() if ran == study.benchmarks[benchmark].tasks else ran,
         reseeded=_is_reseeded(setting),
-        role=study.role(method),
+        role={study.baseline: BASELINE, study.reference: REFERENCE}.get(method, ""),
         bridge=_bridge_text(study.bridge(benchmark, name, method)),
     )
     if name == MAIN and row.bridge:
@@ -380,7 +315,7 @@ def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
         row = replace(row, display_name=told, kind=INFORMED)
     if name == MAIN and found.without_source_of:
         whole = found.without_source_of
-        stands_for = whole if study.stand_ins.get(whole) == method else ""
+        stands_for = whole if stand_ins(study.methods).get(whole) == method else ""
         source = ALONE if stands_for else REAL
         return replace(row, kind=CONTROL, source=source, stands_for=stands_for)
     if name == MAIN:
@@ -410,48 +345,29 @@ def _is_reseeded(setting: Setting) -> bool:
 
 
 def _curves(study: Study, benchmark: str) -> Iterator[CurvePlan]:
-    for curve in study.curves:
-        methods = [m for m in curve.methods if benchmark in study.methods[m].tasks]
-        if curve.values.get(benchmark) and methods:
-            yield _curve(study, benchmark, curve, methods)
-
-
-def _curve(
-    study: Study, benchmark: str, curve: Curve, methods: Sequence[str]
-) -> CurvePlan:
     entry = study.benchmarks[benchmark]
     target = entry.tasks[0].split("_")[1]
-    tasks, dropped = curve.tasks[benchmark], curve.dropped[benchmark]
-    rows = (
-        _row(study, benchmark, study.settings[state], method)
-        for method in methods
-        for state in (MAIN, *curve.states[method])
-    )
-    return CurvePlan(
-        identifier=curve.identifier,
-        parameter=curve.parameter,
-        tasks=tasks,
-        rows=tuple(
-            replace(
-                row,
-                kind=_curve_kind(row),
-                trials_asked=min(row.trials_asked, curve.trials),
+    for curve in study.curves:
+        rows = tuple(_curve_rows(study, benchmark, curve))
+        if rows and curve.values.get(benchmark):
+            yield CurvePlan(
+                identifier=curve.identifier,
+                parameter=curve.parameter,
+                tasks=curve.tasks[benchmark],
+                rows=rows,
+                values=curve.values[benchmark],
+                dropped=curve.dropped[benchmark],
+                trials_asked=curve.trials,
+                n_classes=len(study.datasets[entry.dataset].class_sizes[target]),
             )
-            for row in rows
-        ),
-        values=tuple(
-            CurveValue(
-                value, name, tuple(t for t in tasks if (value, t) not in dropped)
-            )
-            for value, name in curve.values[benchmark]
-        ),
-        dropped=dropped,
-        trials_asked=curve.trials,
-        n_classes=len(study.datasets[entry.dataset].class_sizes[target]),
-    )
 
 
-def _curve_kind(row: Row) -> str:
-    if row.setting != MAIN:
-        return STATE
-    return BRIDGED if row.kind == BRIDGED else METHOD
+def _curve_rows(study: Study, benchmark: str, curve: Curve) -> Iterator[Row]:
+    ran = (name for name in curve.methods if benchmark in study.methods[name].tasks)
+    for method in ran:
+        for state in (MAIN, *curve.states[method]):
+            row = _row(study, benchmark, study.settings[state], method)
+            trials = min(row.trials_asked, curve.trials)
+            kind = STATE if state != MAIN else METHOD
+            kind = BRIDGED if row.kind == BRIDGED else kind
+            yield replace(row, kind=kind, trials_asked=trials)

@@ -13,7 +13,8 @@ from cdspp.core.jobs import FINISHED, READY
 from cdspp.core.names import MAIN, FitKey, trials_of_block
 from cdspp.core.run_marks import RunMark, read_marks
 from cdspp.core.whole_files import read_json
-from cdspp.study.files import FIT, SUBSPACE, FitJob, fit_jobs
+from cdspp.study.files import FIT, SUBSPACE
+from cdspp.study.fit_jobs import FitJob, fit_jobs
 from cdspp.study.model import Study
 
 __all__ = [
@@ -44,19 +45,12 @@ class Failure(NamedTuple):
 class Progress:
     """How far a study is.
 
-    Attributes
-    ----------
-    fits : mapping of (str, str) to Counter
-        By benchmark and method, the number of fits in each of `STATES`; a fit is one
-        trial of a task in a setting, as `cdspp plan` counts them.
-    failures : list of Failure
-        Jobs that ended with an error, and fits whose record says that they failed.
-    crashed : list of str
-        Files by which the fits are asked for again in which a method crashed.
-    stopped : list of str
-        Logs of jobs that ended without a word: killed, or out of memory.
-    runs : sequence of RunMark
-        Runs in this folder that live, or that lived on another machine.
+    `fits` has by benchmark and method the number of fits in each of `STATES`; a fit is
+    one trial of a task in a setting, as `cdspp plan` counts them. `failures` are jobs
+    that ended with an error, and fits whose record says that they failed; `crashed` the
+    files by which the fits are asked for again in which a method crashed; `stopped` the
+    logs of jobs that ended without a word: killed, or out of memory. The `runs` of this
+    folder live, or lived on another machine.
     """
 
     fits: dict[tuple[str, str], Counter[str]]
@@ -76,18 +70,10 @@ class Progress:
 
 @dataclass(frozen=True)
 class JobLog:
-    """What the log of a job says.
+    """What the log of a job says: whether it has ended, how, and with which error.
 
-    Attributes
-    ----------
-    path : str
-        The log.
-    state : {'done', 'failed', 'running', 'missing'}
-        Whether the job has ended, and how; missing where there is no log.
-    reason : str
-        Its error.
-    written : float
-        When it was last written to.
+    The state is one of `STATES`: missing where there is no log. `written` is the time
+    at which it was last written to.
     """
 
     path: str
@@ -97,13 +83,7 @@ class JobLog:
 
 
 def study_progress(study: Study) -> Progress:
-    """Return how far a study is; files are counted as they are, old or new.
-
-    Parameters
-    ----------
-    study : Study
-        The study, whose files lie in the working folder.
-    """
+    """Return how far a study is, by its files in the working folder, old or new."""
     runs = [run for run in read_marks() if run.lives is not False]
     fits = {
         (benchmark, key.method): Counter[str]()
@@ -147,11 +127,18 @@ def _add_fits(progress: Progress, study: Study, job: FitJob) -> None:
         failed = [trial["reason"] for trial in trials if trial["status"] != "ok"]
         counter[FAILED] += len(failed)
         counter[DONE] += len(trials) - len(failed)
-        progress.failures.extend(_of_trials(key, failed, job.log))
+        of = f"{key.benchmark} {key.task} {key.block}, {key.method} in {key.setting}"
+        progress.failures.extend(
+            Failure(f"{of}, {number} of its trials", reason, job.log)
+            for reason, number in Counter(failed).items()
+        )
         if any(trial.get("crashed") for trial in trials):
             progress.crashed.extend(_made_of(study, key, file))
     if not whole:
-        _add_job(progress, log, _named(job))
+        methods = ", ".join(dict.fromkeys(key.method for key in job.fits))
+        first = job.fits[0]
+        place = f"{first.benchmark} {first.task} {first.block}"
+        _add_job(progress, log, f"{place}, {methods}")
 
 
 def _add_job(progress: Progress, log: JobLog, what: str) -> None:
@@ -159,18 +146,6 @@ def _add_job(progress: Progress, log: JobLog, what: str) -> None:
         progress.failures.append(Failure(what, log.reason, log.path))
     elif log.state == RUNNING and progress.state_of(log) == MISSING:
         progress.stopped.append(log.path)
-
-
-def _named(job: FitJob) -> str:
-    methods = ", ".join(dict.fromkeys(key.method for key in job.fits))
-    first = job.fits[0]
-    return f"{first.benchmark} {first.task} {first.block}, {methods}"
-
-
-def _of_trials(key: FitKey, reasons: Sequence[str], log: str) -> Iterator[Failure]:
-    for reason, number in Counter(reasons).items():
-        what = f"{key.benchmark} {key.task} {key.block}, {key.method} in {key.setting}"
-        yield Failure(f"{what}, {number} of its trials", reason, log)
 
 
 def _made_of(study: Study, key: FitKey, file: str) -> Iterator[str]:

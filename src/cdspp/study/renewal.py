@@ -18,10 +18,10 @@ from cdspp.core.names import fit_key
 from cdspp.core.run_marks import FOLDER
 from cdspp.core.whole_files import read_json
 from cdspp.core.wording import counted
-from cdspp.stages.expected import ExpectedFits
+from cdspp.stages.fit_files import ExpectedFits
 from cdspp.study.files import FIT, SCORES
+from cdspp.study.fit_jobs import expected_fits
 from cdspp.study.model import Study
-from cdspp.study.recipes import expected_fits
 
 __all__ = [
     "differing_fits",
@@ -72,18 +72,21 @@ def _recorded(file: str) -> bool:
 def outdated_fits(study: Study) -> Iterator[tuple[str, str]]:
     """Yield the fits that are not as configured, of those that no scores are of yet.
 
-    Yields
-    ------
-    file, reason : str
-        The record of a fit, and how it differs.
+    That is, the record of a fit, and how it differs.
     """
     for benchmark in study.benchmarks:
         scores = Path(SCORES.format(study=study.name, benchmark=benchmark))
         known = ExpectedFits(expected_fits(study, benchmark))
-        scored = _time(scores) if scores.is_file() else 0
+        scored = scores.stat().st_mtime_ns if scores.is_file() else 0
         place = Path("results", study.name, "fits", benchmark)
         for record in sorted(place.glob("*/*/*/[!.]*.json")):
-            if _time(record) > scored and (told := _wrong(known, record)):
+            if record.stat().st_mtime_ns <= scored:
+                continue
+            try:
+                told = known.wrong_recipe(fit_key(record), read_json(record))
+            except (DataError, AttributeError):
+                told = "it is damaged"
+            if told:
                 yield str(record), told
 
 
@@ -98,17 +101,6 @@ def differing_fits(study: Study) -> Iterator[tuple[str, str]]:
             path = Path(f"{FIT.format(study=study.name, **key._asdict())}.json")
             if path.is_file() and (told := known.wrong(key, read_json(path))):
                 yield str(path), told
-
-
-def _time(path: Path) -> int:
-    return path.stat().st_mtime_ns
-
-
-def _wrong(known: ExpectedFits, path: Path) -> str:
-    try:
-        return known.wrong_recipe(fit_key(path), read_json(path))
-    except (DataError, AttributeError):
-        return "it is damaged"
 
 
 def renewal_notes(unrecorded: list[str], outdated: dict[str, str]) -> Iterator[str]:

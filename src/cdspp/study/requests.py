@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from cdspp.study.cost import extractor_of, view_cost
-from cdspp.study.fit_jobs import group_costs, job_seconds, longest_seconds
-
-if TYPE_CHECKING:
-    from cdspp.study.fit_jobs import FitGroup
-    from cdspp.study.model import Study
+from cdspp.study.fit_jobs import FitGroup, group_costs, job_seconds, longest_seconds
+from cdspp.study.model import Study
 
 __all__ = ["Request", "fit_request", "travels_alone", "view_request"]
 
@@ -32,20 +29,9 @@ class Request(NamedTuple):
 def fit_request(
     study: Study, group: FitGroup, task: str, trials: int, attempt: int = 1
 ) -> Request:
-    """Return what a job of a group of fits asks for.
+    """Return what a job of a group of fits asks for, on a block of so many trials.
 
-    Parameters
-    ----------
-    study : Study
-        The study.
-    group : FitGroup
-        The fits, which follow one another.
-    task : str
-        Its task.
-    trials : int
-        Trials of its block.
-    attempt : int, default=1
-        Which attempt this is; what ran out of time or memory is to get more.
+    What ran out of time or memory is to get more in the next attempt.
     """
     megabytes = max(cost.megabytes for cost in group_costs(study, group, task))
     seconds = job_seconds(study, group, task, trials)
@@ -55,17 +41,7 @@ def fit_request(
 def view_request(
     study: Study, dataset: str, domain: str, view: str, attempt: int = 1
 ) -> Request:
-    """Return what the extraction of a view, or learning its codebook, asks for.
-
-    Parameters
-    ----------
-    study : Study
-        The study.
-    dataset, domain, view : str
-        Names.
-    attempt : int, default=1
-        Which attempt this is.
-    """
+    """Return what the extraction of a view, or learning its codebook, asks for."""
     cost = view_cost(study, dataset, domain, view)
     extractor = extractor_of(study, domain, view)
     gpus = study.gpus if extractor.needs_torch else 0

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from cdspp.core.discovery import did_you_mean
 
-__all__ = ["Sound", "check_schema", "sound_part"]
+__all__ = ["Sound", "check_schema"]
 
 Config = Mapping[str, Any]
 # Without these an entry would seem to run everywhere, and be blamed for it.
@@ -19,95 +20,29 @@ SHOWN = 100  # letters of a value in a message, from either side
 class Sound(NamedTuple):
     """What of a configuration keeps to the schema, so that it can be checked further.
 
-    Attributes
-    ----------
-    config : mapping
-        The configuration without unknown keys and broken values.
-    broken : frozenset of (str, int)
-        Entries, by section and place, of which the name alone is there, if that.
-    cut : frozenset of (str, int)
-        Entries from which a key was taken.
-    unnamed : frozenset of str
-        Sections in which names may be missing, so that no name is surely unknown.
+    `config` has no unknown keys and broken values. Entries are named by their places,
+    as in ``views[0]``: of `broken` ones the name alone is there, if that; from `cut`
+    ones a key was taken. In sections that are `unnamed` names may be missing, so that
+    no name is surely unknown.
     """
 
     config: Config
-    broken: frozenset[tuple[str, int]] = frozenset()
-    cut: frozenset[tuple[str, int]] = frozenset()
+    broken: frozenset[str] = frozenset()
+    cut: frozenset[str] = frozenset()
     unnamed: frozenset[str] = frozenset()
 
 
-def check_schema(config: Config, schema: str | Path) -> Iterator[str]:
-    """Yield one sentence for each way in which `config` breaks the schema."""
-    errors = _validator(_read(schema)).iter_errors(config)
-    for error in sorted(errors, key=lambda error: list(map(str, error.absolute_path))):
-        yield from _sentences(error)
-
-
-def sound_part(config: Config, schema: str | Path) -> Sound:
-    """Return what of a configuration can be checked although it breaks the schema."""
-    rules = _read(schema)
-    kept: dict[str, Any] = {}
-    broken: set[tuple[str, int]] = set()
-    unnamed = {key for key in rules["required"] if key not in config}
-    for key, value in config.items():
-        known = rules["properties"].get(key)
-        if known is not None and "items" in known and isinstance(value, list):
-            entries = [
-                _sound_entry(entry, _part(known["items"], rules)) for entry in value
-            ]
-            broken |= {(key, i) for i, entry in enumerate(entries) if entry is None}
-            kept[key] = [
-                _name_alone(given, rules) if entry is None else entry
-                for given, entry in zip(value, entries, strict=True)
-            ]
-            if not all(kept[key]) or (not value and key in rules["required"]):
-                unnamed.add(key)
-        elif known is not None and _validator(_part(known, rules)).is_valid(value):
-            kept[key] = value
-        else:
-            unnamed.add(key)
-    cut = {
-        (key, i)
-        for key, entries in kept.items()
-        if isinstance(entries, list)
-        for i, entry in enumerate(entries)
-        if entry != config[key][i]
-    }
-    return Sound(kept, frozenset(broken), frozenset(cut), frozenset(unnamed))
-
-
-def _part(known: Mapping[str, Any], rules: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a part of the rules that stands alone: with the definitions it names."""
-    return {**known, "$defs": rules["$defs"]}
-
-
-def _sound_entry(entry: Any, rules: Mapping[str, Any]) -> Config | None:
-    """Return an entry without what is wrong in it, None where it cannot do without."""
-    spoiled: set[str] = set()
-    for error in _validator(rules).iter_errors(entry):
-        if error.path:
-            spoiled.add(error.path[0])
-        elif error.validator == "additionalProperties":
-            spoiled |= set(entry) - set(rules["properties"])
-        else:
-            return None
-    if spoiled & {*rules["required"], *SCOPE}:
-        return None
-    return {key: value for key, value in entry.items() if key not in spoiled}
-
-
-def _name_alone(entry: Any, rules: Mapping[str, Any]) -> Config:
-    name = entry.get("id") if isinstance(entry, Mapping) else None
-    valid = _validator(rules["$defs"]["id"]).is_valid(name)
-    return {"id": name} if valid else {}
-
-
-def _read(schema: str | Path) -> dict[str, Any]:
+def check_schema(config: Config, schema: str | Path) -> tuple[list[str], Sound]:
+    """Return a sentence for each way of breaking the schema, and what is sound."""
     from cdspp.core.yaml_files import read_yaml
 
-    rules: dict[str, Any] = read_yaml(schema)
-    return rules
+    rules: Mapping[str, Any] = read_yaml(schema)
+    errors = sorted(
+        _validator(rules).iter_errors(config),
+        key=lambda error: list(map(str, error.absolute_path)),
+    )
+    faults = [sentence for error in errors for sentence in _sentences(error)]
+    return faults, _sound_part(config, rules, errors) if faults else Sound(config)
 
 
 def _validator(rules: Mapping[str, Any]) -> Any:
@@ -119,6 +54,53 @@ def _validator(rules: Mapping[str, Any]) -> Any:
         "integer", lambda _, value: type(value) is int
     )
     return extend(Draft202012Validator, type_checker=kinds)(rules)
+
+
+def _sound_part(config: Config, rules: Config, errors: Iterable[Any]) -> Sound:
+    """Return what of a configuration can be checked although it breaks the schema."""
+    at_fault = {error.absolute_path[0] for error in errors if error.absolute_path}
+    wrong, broken = _wrong_keys(errors), set[str]()
+    kept: dict[str, Any] = {}
+    unnamed = {key for key in rules["required"] if key not in config}
+    for section, value in config.items():
+        known = rules["properties"].get(section)
+        if known is not None and "items" in known and isinstance(value, list):
+            vital = {"", *SCOPE, *known["items"].get("required", ())}
+            places = [f"{section}[{i}]" for i in range(len(value))]
+            broken |= {place for place in places if wrong[place] & vital}
+            kept[section] = [
+                _sound_entry(entry, wrong[place], place in broken)
+                for place, entry in zip(places, value, strict=True)
+            ]
+            if not all(kept[section]) or (not value and section in rules["required"]):
+                unnamed.add(section)
+        elif known is not None and section not in at_fault:
+            kept[section] = value
+        else:
+            unnamed.add(section)
+    cut = (place for place, keys in wrong.items() if keys)
+    return Sound(kept, frozenset(broken), frozenset(cut), frozenset(unnamed))
+
+
+def _wrong_keys(errors: Iterable[Any]) -> dict[str, set[str]]:
+    """Return the wrong keys of entries, by their places; "" where one is itself."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for error in errors:
+        section, place, key = (*error.absolute_path, None, None, None)[:3]
+        keys = {"" if key is None else key}
+        if key is None and error.validator == "additionalProperties":
+            keys = {*error.instance} - {*error.schema["properties"]}
+        if isinstance(place, int):
+            found[f"{section}[{place}]"] |= keys
+    return found
+
+
+def _sound_entry(entry: Any, wrong: set[str], broken: bool) -> Config:
+    """Return an entry without what is wrong in it; of a broken one its name alone."""
+    if not broken:
+        return {key: value for key, value in entry.items() if key not in wrong}
+    named = isinstance(entry, Mapping) and "id" in entry and "id" not in wrong
+    return {"id": entry["id"]} if named else {}
 
 
 def _sentences(error: Any) -> Iterator[str]:

@@ -19,20 +19,29 @@ from cdspp.core.names import (
 )
 from cdspp.methods import method_class, option_defaults
 from cdspp.methods.bridge import PAIRS, SHARED
-from cdspp.study.model import Benchmark, Curve, Method, Setting, StudyDataset
+from cdspp.study.model import (
+    Benchmark,
+    Curve,
+    CurveValue,
+    Method,
+    Setting,
+    Study,
+    StudyDataset,
+    of_entry,
+)
 
 __all__ = [
     "SHUFFLED",
-    "chosen_tasks",
-    "in_state",
     "benchmarks_with",
-    "selected_settings",
+    "chosen_tasks",
+    "curve_of",
+    "curve_settings",
+    "in_state",
     "setting_of",
     "setting_of_value",
     "stand_ins",
     "state_setting",
-    "curve_of",
-    "curve_settings",
+    "study_settings",
     "task_names",
 ]
 
@@ -46,13 +55,8 @@ SHUFFLED = {SHUFFLED_COLUMNS: SHARED, SHUFFLED_PAIRS: PAIRS}
 def chosen_tasks(entry: Config, benchmarks: Benchmarks) -> dict[str, tuple[str, ...]]:
     """Return the tasks that an entry of a configuration runs, by benchmark.
 
-    Parameters
-    ----------
-    entry : mapping
-        With the optional keys `benchmarks` (names) and `tasks` (names, or how many of
-        the first ones); all by default.
-    benchmarks : mapping
-        The benchmarks of the study.
+    Its keys `benchmarks` (names) and `tasks` (names, or how many of the first ones) may
+    be absent: then it runs all.
     """
     asked = entry.get("tasks")
     chosen = {}
@@ -67,18 +71,32 @@ def chosen_tasks(entry: Config, benchmarks: Benchmarks) -> dict[str, tuple[str, 
     return chosen
 
 
+def study_settings(
+    config: Config, study: Study, more: Iterable[Setting]
+) -> dict[str, Setting]:
+    """Return all settings of a study that has its curves, and `more` of guests."""
+    benchmarks, methods = study.benchmarks, study.methods
+    by_state = {
+        state: benchmarks_with(state, benchmarks, study.datasets)
+        for state in study.states
+    }
+    trials = config.get("selection", {}).get("trials")
+    settings = [
+        Setting(MAIN, tuple(methods), chosen_tasks({}, benchmarks)),
+        *(state_setting(state, methods, kept) for state, kept in by_state.items()),
+        *_selected_settings(methods, benchmarks, by_state, trials),
+        *(setting_of(entry, benchmarks) for entry in config.get("settings", [])),
+        *(setting for curve in study.curves for setting in curve_settings(curve)),
+        *more,
+    ]
+    return {setting.identifier: setting for setting in settings}
+
+
 def setting_of(entry: Config, benchmarks: Benchmarks) -> Setting:
     """Return the setting that an entry of `settings` describes."""
-    return Setting(
-        identifier=entry["id"],
-        methods=tuple(entry["methods"]),
-        tasks=chosen_tasks(entry, benchmarks),
-        source={"name": REAL, **entry.get("source", {})},
-        options=dict(sorted(entry.get("options", {}).items())),
-        labels=entry.get("labels", {}),
-        overlap=entry.get("overlap"),
-        trials=entry.get("trials"),
-    )
+    source = {"name": REAL, **entry.get("source", {})}
+    made = {"methods": tuple(entry["methods"]), "source": source}
+    return of_entry(Setting, entry, tasks=chosen_tasks(entry, benchmarks), **made)
 
 
 def benchmarks_with(
@@ -99,24 +117,16 @@ def benchmarks_with(
     return {name: found for name, found in benchmarks.items() if is_control(found)}
 
 
-def selected_settings(
+def _selected_settings(
     methods: Mapping[str, Method],
     benchmarks: Benchmarks,
     by_state: Mapping[str, Benchmarks],
-    trials: int | None = None,
+    trials: int | None,
 ) -> Iterator[Setting]:
     """Yield the settings in which methods select of their grids, in every state.
 
-    Parameters
-    ----------
-    methods : mapping
-        The methods of the study.
-    benchmarks : mapping
-        Its benchmarks.
-    by_state : mapping of str to mapping
-        Those that have a source state, in the order of the states.
-    trials : int, optional
-        Number of trials; those of the methods by default.
+    `by_state` has the benchmarks of each source state, in the order of the states. The
+    settings have as many trials as the methods, unless `trials` says otherwise.
     """
     choosing = {name: method for name, method in methods.items() if method.grid}
     if not choosing:
@@ -155,14 +165,16 @@ def stand_ins(methods: Mapping[str, Method]) -> dict[str, str]:
         ours = methods.get(method_class(name).without_source_of)
         if ours is None or ALONE not in ours.states:
             continue
-        if _fitted(ours) == _fitted(alone):
+        one, other = (
+            (m.tasks, m.trials, m.grid, _every_option(m)) for m in (ours, alone)
+        )
+        if one == other:
             found[ours.identifier] = name
     return found
 
 
-def _fitted(method: Method) -> tuple[Any, ...]:
-    options = {**option_defaults(method.identifier), **method.options}
-    return method.tasks, method.trials, method.grid, options
+def _every_option(method: Method) -> dict[str, Any]:
+    return {**option_defaults(method.identifier), **method.options}
 
 
 def setting_of_value(curve: str, value: float) -> str:
@@ -177,56 +189,45 @@ def setting_of_value(curve: str, value: float) -> str:
     return f"{curve}-{text}"
 
 
-def curve_of(
-    entry: Config,
-    benchmarks: Benchmarks,
-    methods: Mapping[str, Method],
-    datasets: Mapping[str, StudyDataset],
-    trials: int,
-) -> Curve:
-    """Return the curve that an entry of `curves` describes.
+def curve_of(entry: Config, study: Study) -> Curve:
+    """Return the curve that an entry of `curves` describes; no settings are needed yet.
 
     A value of the main run is not run again, and a number of labels that would leave a
     class of a task without a test sample is dropped there. A curve over paired rows is
     drawn for benchmarks that have them, up to as many as there are.
     """
-    parameter, tasks = entry["parameter"], chosen_tasks(entry, benchmarks)
+    parameter, chosen = entry["parameter"], chosen_tasks(entry, study.benchmarks)
     if parameter == PAIRS:
-        tasks = {
-            name: ts for name, ts in tasks.items() if PAIRS in benchmarks[name].bridge
-        }
+        paired = {n for n, found in study.benchmarks.items() if PAIRS in found.bridge}
+        chosen = {name: tasks for name, tasks in chosen.items() if name in paired}
+    methods = {name: study.methods[name] for name in entry["methods"]}
     values, dropped = {}, {}
-    for name, chosen in tasks.items():
-        benchmark = benchmarks[name]
-        ran = [methods[m] for m in entry["methods"] if name in methods[m].tasks]
+    for name, tasks in chosen.items():
+        benchmark = study.benchmarks[name]
+        dataset = study.datasets[benchmark.dataset]
+        numbers = sorted(entry["values"])
+        if parameter == PAIRS:
+            numbers = [number for number in numbers if number <= dataset.paired]
+        ran = [method for method in methods.values() if name in method.tasks]
         out = (
-            _untested(entry, benchmark, chosen, datasets) if parameter == LABELS else ()
+            _untested(numbers, benchmark, tasks, dataset) if parameter == LABELS else ()
         )
         dropped[name] = tuple(out)
         values[name] = tuple(
-            (value, MAIN if main else setting_of_value(entry["id"], value))
-            for value in _values(entry, datasets[benchmark.dataset])
-            if any((value, task) not in out for task in chosen)
-            for main in [_is_main(parameter, value, benchmark, ran)]
+            CurveValue(number, _run_of(entry, number, benchmark, ran), left)
+            for number in numbers
+            if (left := tuple(task for task in tasks if (number, task) not in out))
         )
     return Curve(
         identifier=entry["id"],
         parameter=parameter,
-        methods=tuple(entry["methods"]),
-        tasks=tasks,
-        trials=entry.get("trials", trials),
+        methods=tuple(methods),
+        tasks=chosen,
+        trials=entry.get("trials", study.trials),
         values=values,
         dropped=dropped,
-        states={name: _curve_states(entry, methods[name]) for name in entry["methods"]},
+        states={name: _curve_states(entry, found) for name, found in methods.items()},
     )
-
-
-def _values(entry: Config, dataset: StudyDataset) -> list[float]:
-    """Return the values of a curve, of pairs as many as a data set has."""
-    values: list[float] = sorted(entry["values"])
-    if entry["parameter"] != PAIRS:
-        return values
-    return [value for value in values if value <= dataset.paired]
 
 
 def _curve_states(entry: Config, method: Method) -> tuple[str, ...]:
@@ -257,10 +258,10 @@ def curve_settings(curve: Curve) -> list[Setting]:
     """Return the settings that a curve needs beside the main one and its states."""
     tasks: dict[tuple[float, str], dict[str, tuple[str, ...]]] = {}
     for benchmark, values in curve.values.items():
-        for value, name in values:
-            if name != MAIN:
-                kept = _without(curve, benchmark, value)
-                tasks.setdefault((value, name), {})[benchmark] = kept
+        for each in values:
+            if each.setting != MAIN:
+                here = tasks.setdefault((each.value, each.setting), {})
+                here[benchmark] = each.tasks
     by_state: dict[str, list[str]] = {REAL: list(curve.methods)}
     for method, states in curve.states.items():
         for state in states:
@@ -272,16 +273,12 @@ def curve_settings(curve: Curve) -> list[Setting]:
             tasks=chosen,
             source={"name": state},
             trials=curve.trials,
+            of_curve=True,
             **_difference(curve.parameter, value),
         )
         for (value, name), chosen in tasks.items()
         for state, methods in by_state.items()
     ]
-
-
-def _without(curve: Curve, benchmark: str, value: float) -> tuple[str, ...]:
-    dropped = curve.dropped[benchmark]
-    return tuple(t for t in curve.tasks[benchmark] if (value, t) not in dropped)
 
 
 def _difference(parameter: str, value: float) -> dict[str, Any]:
@@ -294,35 +291,35 @@ def _difference(parameter: str, value: float) -> dict[str, Any]:
 
 
 def _untested(
-    entry: Config,
+    numbers: Iterable[float],
     benchmark: Benchmark,
     tasks: Iterable[str],
-    datasets: Mapping[str, StudyDataset],
+    dataset: StudyDataset,
 ) -> list[tuple[float, str]]:
-    sizes = datasets[benchmark.dataset].class_sizes
+    """Return the numbers of labels that leave a class of a task no test sample."""
     others = benchmark.labels.get("unlabelled", 1)
     return [
-        (value, task)
-        for value in sorted(entry["values"])
+        (number, task)
+        for number in numbers
         for task in tasks
-        if min(sizes[task.split("_")[1]].values()) < value + others
+        if min(dataset.class_sizes[task.split("_")[1]].values()) < number + others
     ]
 
 
-def _is_main(
-    parameter: str, value: float, benchmark: Benchmark, methods: Sequence[Method]
-) -> bool:
+def _run_of(
+    entry: Config, value: float, benchmark: Benchmark, methods: Iterable[Method]
+) -> str:
+    """Return the setting that runs a value of a curve: the main one, where it does."""
+    parameter = entry["parameter"]
     if parameter == LABELS:
-        return benchmark.protocol == SEEDED and benchmark.labels["target"] == value
-    if parameter == PAIRS:
-        alone = SHARED not in benchmark.bridge or all(
-            method.bridges == (PAIRS,) for method in methods
-        )
-        return alone and benchmark.bridge[PAIRS] == value
-    return all(
-        {**option_defaults(method.identifier), **method.options}.get(parameter) == value
-        for method in methods
-    )
+        main = benchmark.protocol == SEEDED and benchmark.labels["target"] == value
+    elif parameter == PAIRS:
+        alone = all(method.bridges == (PAIRS,) for method in methods)
+        main = alone or SHARED not in benchmark.bridge
+        main = main and benchmark.bridge[PAIRS] == value
+    else:
+        main = all(_every_option(method).get(parameter) == value for method in methods)
+    return MAIN if main else setting_of_value(entry["id"], value)
 
 
 def task_names(entry: Config, domains: Iterable[str]) -> Sequence[str]:

@@ -28,10 +28,7 @@ def workflow_folder() -> Path:
 def found_file(path: PathLike) -> Path:
     """Return a study file: that of the working folder, else one that ships.
 
-    Parameters
-    ----------
-    path : path
-        As the user gives it; ``resources/studies/<name>.yaml`` is known everywhere.
+    ``resources/studies/<name>.yaml`` is known everywhere.
     """
     shipped = workflow_folder() / path
     return shipped if shipped.is_file() and not Path(path).exists() else Path(path)
@@ -49,12 +46,7 @@ def told_file(path: PathLike) -> str:
 def study_command(files: Sequence[PathLike], *options: str) -> str:
     """Return the command that runs a study.
 
-    Parameters
-    ----------
-    files : sequence of path
-        Its study files; none for the embedded study.
-    *options : str
-        What Snakemake gets.
+    No study files are those of the embedded study; the options are Snakemake's.
 
     Examples
     --------

@@ -67,7 +67,7 @@ class Keypoints:
             middle = 0.5 * (ours[:, None] + theirs)
             found -= xlogy(middle, middle)
         found = np.maximum(found, 0.0)
-        return found / (found.max(initial=0.0) or 1.0)
+        return np.asarray(found / (found.max(initial=0.0) or 1.0))
 
     def products(self, X_source: Float, X_target: Float) -> Float:
         """Return, for a source row i and a target row j, the sum of ``d_ik d_jk``."""
