@@ -169,7 +169,10 @@ def _scores(summary: Summary, values: Floats) -> list[dict[str, Any]]:
             "of": row,
             "asked": summary.plan.trials_asked,
             "note": trial_note(
-                *(row, padded[i, place], task, len(summary.tasks)),
+                row,
+                padded[i, place],
+                task,
+                len(summary.tasks),
                 collapsed=summary.collapsed_share(i, task) > MOST_COLLAPSED,
             ),
         }
@@ -205,18 +208,14 @@ def score_cells(scores: pd.DataFrame, columns: Sequence[str]) -> dict[Any, Cell]
     competes = scores["of"].map(lambda row: row.kind == METHOD and not row.shortened)
     competes = competes.astype(bool) & (scores["trials"] >= scores["asked"])
     rivals = shown.where(competes).groupby([scores[name] for name in columns])
-    best = (
-        competes & (rivals.transform("count") > 1) & (shown == rivals.transform("max"))
-    )
-    keys = scores[["row", *columns]].itertuples(index=False, name=None)
-    return {
-        key: Cell(
-            percent(score.mean, score.sd), bold=bold, note=score.note, value=score.mean
-        )
-        for key, score, bold in zip(
-            keys, scores.itertuples(), best.tolist(), strict=True
-        )
-    }
+    top, number = rivals.transform("max"), rivals.transform("count")
+    best = competes & (number > 1) & (shown == top)
+    cells = {}
+    for score, bold in zip(scores.itertuples(), best.tolist(), strict=True):
+        key = (score.row, *(getattr(score, name) for name in columns))
+        text = percent(score.mean, score.sd)
+        cells[key] = Cell(text, bold=bold, note=score.note, value=score.mean)
+    return cells
 
 
 def _grid_table(

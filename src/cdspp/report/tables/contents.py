@@ -94,7 +94,7 @@ def build_contents_table(contents: pd.DataFrame, plan: BenchmarkPlan) -> Table:
 
 
 def untrained_text(path: PathLike) -> str:
-    """Say which features of a ``contents_<benchmark>.csv`` untrained networks made."""
+    """Say, by a ``contents_*.csv``, which features untrained networks made, if any."""
     contents = read_csv(path, dict.fromkeys(("role", "domain", "view"), "str"))
     random = contents["view"].str.split(", ").map(lambda told: _RANDOM_WEIGHTS in told)
     parts = []

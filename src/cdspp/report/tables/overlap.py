@@ -13,7 +13,7 @@ from cdspp.analysis.splits import Splits, split_of
 from cdspp.core.errors import DataError
 from cdspp.core.names import UNLABELLED_ROLE, within_domain
 from cdspp.core.wording import task_title
-from cdspp.report.tables.table import Cell, Table, points_cell
+from cdspp.report.tables.table import Cell, Table, fraction_cell
 from cdspp.study.plan import BenchmarkPlan
 
 __all__ = ["build_overlap_table", "count_overlap"]
@@ -54,9 +54,9 @@ def build_overlap_table(overlap: pd.DataFrame, plan: BenchmarkPlan) -> Table:
             f"{entry.test_samples:.1f}".removesuffix(".0")
         ),
         "In the source": lambda entry: Cell(f"{entry.shared_samples:.1f}"),
-        "Share": lambda entry: points_cell(entry.share),
-        "Lowest": lambda entry: points_cell(entry.lowest_share),
-        "Highest": lambda entry: points_cell(entry.highest_share),
+        "Share": lambda entry: fraction_cell(entry.share),
+        "Lowest": lambda entry: fraction_cell(entry.lowest_share),
+        "Highest": lambda entry: fraction_cell(entry.highest_share),
     }
     return Table.of(
         f"overlap_{plan.benchmark}",

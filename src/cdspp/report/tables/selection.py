@@ -11,7 +11,7 @@ from cdspp.analysis.selection import without_grid
 from cdspp.analysis.verdicts import HELPS, HURTS
 from cdspp.core.names import REAL
 from cdspp.core.wording import DASH, STATE_TITLES
-from cdspp.report.tables.table import Cell, Table, points_cell
+from cdspp.report.tables.table import Cell, Table, fraction_cell
 from cdspp.stages.selection import FOLDS
 from cdspp.study.plan import BenchmarkPlan
 
@@ -33,9 +33,9 @@ def build_selection_table(found: pd.DataFrame, plans: Sequence[BenchmarkPlan]) -
     columns = {
         "Method": lambda entry: Cell(entry.display_name, name=True),
         "Source": lambda entry: Cell({REAL: "real", **STATE_TITLES}[entry.state]),
-        "Default": lambda entry: points_cell(entry.default),
-        "Selected": lambda entry: points_cell(entry.selected),
-        "Best in hindsight": lambda entry: points_cell(
+        "Default": lambda entry: fraction_cell(entry.default),
+        "Selected": lambda entry: fraction_cell(entry.selected),
+        "Best in hindsight": lambda entry: fraction_cell(
             entry.hindsight, f"at {entry.hindsight_value}" * bool(entry.hindsight_value)
         ),
         "Values selected": lambda entry: Cell(entry.chosen or DASH),

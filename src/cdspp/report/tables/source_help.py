@@ -21,7 +21,7 @@ from cdspp.analysis.source_help import (
     rivals_of,
 )
 from cdspp.core.wording import DASH, STATE_TITLES, counted, in_points, task_title
-from cdspp.report.tables.table import Cell, Line, Table, effect_cell, points_cell
+from cdspp.report.tables.table import Cell, Line, Table, effect_cell, fraction_cell
 
 __all__ = ["build_matrix_table", "build_task_table"]
 
@@ -118,7 +118,7 @@ def _method_line(
     cells = (
         Cell(found["display_name"].iloc[0], name=True),
         *_numbers(average, rivals),
-        points_cell(gain, f"of {in_points(whole, sign=True)}", sign=True),
+        fraction_cell(gain, f"of {in_points(whole, sign=True)}", sign=True),
         _verdict(average, alone),
         Cell(told or DASH, note=f"of {n_tasks}" if told and n_tasks > 1 else ""),
     )
@@ -126,7 +126,7 @@ def _method_line(
 
 
 def _numbers(found: pd.DataFrame, rivals: Mapping[str, str]) -> Iterator[Cell]:
-    yield points_cell(found["accuracy"].iloc[0])
+    yield fraction_cell(found["accuracy"].iloc[0])
     known = {comparison.rival: comparison for comparison in found.itertuples()}
     yield from (_gain(known.get(rival)) for rival in rivals)
 

@@ -24,7 +24,7 @@ __all__ = [
     "Table",
     "effect_cell",
     "html_name",
-    "points_cell",
+    "fraction_cell",
     "to_csv",
     "to_fragment",
     "to_html",
@@ -160,7 +160,7 @@ class Table:
         return f"{self.heading} {self.caption}"
 
 
-def points_cell(
+def fraction_cell(
     value: float, note: str = "", *, bold: bool = False, sign: bool = False
 ) -> Cell:
     """Show a fraction in points; a dash where unknown."""
@@ -172,7 +172,7 @@ def points_cell(
 def effect_cell(effect: float, low: float, high: float, *, bold: bool = False) -> Cell:
     """Show a difference in points, its interval as a note; a dash where unknown."""
     note = "" if math.isnan(low) else f"{in_points(low)} to {in_points(high)}"
-    return points_cell(effect, note, bold=bold, sign=True)
+    return fraction_cell(effect, note, bold=bold, sign=True)
 
 
 def to_csv(table: Table) -> str:
