@@ -12,7 +12,7 @@ import pytest
 from cdspp.core.errors import DataError
 from cdspp.core.labels import keep_labels
 from cdspp.datasets.table_files import Columns
-from cdspp.datasets.table_rows import _feature_names, read_domain
+from cdspp.datasets.table_rows import _feature_names, _named, read_domain
 
 
 def test_cells_of_a_csv_are_read_to_the_last_bit_and_classes_as_they_stand(
@@ -108,4 +108,4 @@ def test_the_time_for_a_header_is_linear() -> None:
     _feature_names(names, "a.csv", Columns(), {"x7", "x8"})
     assert time.process_time() - begun < 1  # a count for each name takes many
     with pytest.raises(DataError, match="the column 'x9' twice"):
-        _feature_names([*names, "x9"], "a.csv", Columns(), set())
+        _named(pd.DataFrame(columns=[*names, "x9"]), "a.csv", Columns())

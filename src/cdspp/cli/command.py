@@ -31,6 +31,7 @@ EXTRAS = {
     **dict.fromkeys(("jinja2", "markupsafe", "matplotlib"), "report"),
     **dict.fromkeys(("pyarrow", "yaml"), "report"),
     **dict.fromkeys(("torch", "torchvision", "PIL"), "networks"),
+    "ot": "transport",
     **dict.fromkeys(("cv2", "jsonschema", "requests", "urllib3"), "workflow"),
 }
 STUDY_EXTRA = "workflow"

@@ -17,10 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
-from cdspp.core.labels import NULL_WORDS, UNLABELLED, as_text, is_missing, null_words
+from cdspp.core.labels import UNLABELLED, as_text, is_missing, null_words
 from cdspp.core.names import ERROR
 from cdspp.core.wording import counted, shortened
-from cdspp.datasets.column_kinds import AMBIGUOUS, DATE, TEXT, column_kind, texts
+from cdspp.datasets.column_kinds import (
+    AMBIGUOUS,
+    DATE,
+    TEXT,
+    column_kind,
+    is_null,
+    texts,
+)
 from cdspp.datasets.table_encoder import EncodedColumn, TableEncoder, column_faults
 from cdspp.datasets.table_files import (
     ID,
@@ -108,7 +115,7 @@ class DomainRows:
         """Raise DataError where names are numbers, other than a count of columns."""
         names, n = list(self.features), len(self.features)
         counted_up = [[str(k + first) for k in range(n)] for first in (0, 1)]
-        numbers = (_is_missing(k) or not math.isnan(_number(k)) for k in names)
+        numbers = (is_null(k) or not math.isnan(_number(k)) for k in names)
         if names and names not in counted_up and all(numbers):
             raise DataError(
                 f"{self.path}: the first row holds numbers ({names[0]}, ...), expected "
@@ -152,33 +159,20 @@ def _from_table(
     table: pd.DataFrame, path: str, columns: Columns, encoder: TableEncoder | None
 ) -> DomainRows:
     label, id_ = columns.label or LABEL, columns.id or ID
-    header, notes = list(table), [*filter(None, [table.attrs.get("note")])]
-    for option in columns.required:
-        asked = getattr(columns, option)
-        if asked and asked not in header:
-            raise DataError(no_column(path, option, asked, header))
-    if header[0] == "":  # the index of a data frame, as pandas writes it
-        if id_ in header:
-            table, header = table.iloc[:, 1:], header[1:]
-            notes.append("the column without a name left out")
-        else:
-            header[0] = id_
-            notes.append("ids from the column without a name")
-    rows = table.set_axis(header, axis="columns")
-    dropped, matched = _dropped(rows, path, columns)
+    rows, notes = _named(table, path, columns)
+    dropped, matched = _dropped(rows, columns)
     if encoder is None:
-        features = _feature_names(header, path, columns, dropped)
+        features = _feature_names(list(rows), path, columns, dropped)
         encoder = _learned(rows[features], path, columns)
     else:  # no column of the fit is left out, though it may be constant here
         dropped -= {column.name for column in encoder.columns_}
-        features = _feature_names(header, path, columns, dropped)
+        features = _feature_names(list(rows), path, columns, dropped)
         notes += _matched(features, path, encoder)
-    X = _encoded(rows, path, encoder)
     labels = rows[label].tolist() if label in rows else [""] * len(rows)
     has_ids = id_ in rows
     return DomainRows(
         path=path,
-        X=X,
+        X=_encoded(rows, path, encoder),
         ids=[*map(as_text, rows[id_] if has_ids else range(1, len(rows) + 1))],
         labels=_texts(labels),
         features=tuple(encoder.get_feature_names_out()),
@@ -191,9 +185,30 @@ def _from_table(
     )
 
 
-def _dropped(
-    rows: pd.DataFrame, path: str, columns: Columns
-) -> tuple[set[str], tuple[str, ...]]:
+def _named(
+    table: pd.DataFrame, path: str, columns: Columns
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return a table whose columns all have a name, and notes; it has the required."""
+    id_, header = columns.id or ID, list(table)
+    notes = [*filter(None, [table.attrs.get("note")])]
+    for option in columns.required:
+        asked = getattr(columns, option)
+        if asked and asked not in header:
+            raise DataError(no_column(path, option, asked, header))
+    if header[0] == "":  # the index of a data frame, as pandas writes it
+        if id_ in header:
+            table, header = table.iloc[:, 1:], header[1:]
+            notes.append("the column without a name left out")
+        else:
+            header[0] = id_
+            notes.append("ids from the column without a name")
+    for name, count in Counter(header).items():
+        if count > 1:
+            raise DataError(f"{path}: the header has the column {name!r} twice.")
+    return table.set_axis(header, axis="columns"), notes
+
+
+def _dropped(rows: pd.DataFrame, columns: Columns) -> tuple[set[str], tuple[str, ...]]:
     """Return the columns to leave out, and which of `columns.drop` found any.
 
     A name counts before a kind of the same name, and a kind before a pattern.
@@ -205,31 +220,23 @@ def _dropped(
         if text in rows:
             found[text] = {text}
         elif text in KINDS:
-            kinds = {
-                name: column_kind(rows[name], columns.decimal)[0] for name in header
-            }
-            found[text] = {
-                name for name in header if _is_of_kind(rows[name], kinds[name], text)
-            }
+            found[text] = {n for n in header if _is_of_kind(rows[n], text, columns)}
         else:
             found[text] = set(fnmatch.filter(header, text))
     there = tuple(text for text, names in found.items() if names or text in KINDS)
     return set().union(*found.values()), there
 
 
-def _is_of_kind(cells: pd.Series, kind: str, asked: str) -> bool:
+def _is_of_kind(cells: pd.Series, asked: str, columns: Columns) -> bool:
     if asked == CONSTANT:
         return len({*texts(cells)}) <= 1
-    return kind == KINDS[asked]
+    return column_kind(cells, columns.decimal)[0] == KINDS[asked]
 
 
 def _feature_names(
     header: Sequence[str], path: str, columns: Columns, dropped: Collection[str]
 ) -> list[str]:
     """Return the columns that are features, none of which looks like another part."""
-    for name, count in Counter(header).items():
-        if count > 1:
-            raise DataError(f"{path}: the header has the column {name!r} twice.")
     named = {LABEL: columns.label or LABEL, ID: columns.id or ID}
     others = {*named.values(), *dropped}
     features = [name for name in header if name not in others]
@@ -318,13 +325,9 @@ def _unseen(rows: pd.DataFrame, encoder: TableEncoder) -> list[str]:
     ]
 
 
-def _is_missing(cell: Any) -> bool:
-    return str(cell).strip().lower() in NULL_WORDS
-
-
 def _number(cell: Any) -> float:
     try:
-        return math.nan if _is_missing(cell) else float(cell)
+        return math.nan if is_null(cell) else float(cell)
     except (TypeError, ValueError):
         return math.nan
 
