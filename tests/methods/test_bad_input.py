@@ -22,16 +22,17 @@ from support.toy_problem import (
 from cdspp import SourceDomain
 from cdspp.core.errors import MethodFailed
 
-COMPLETE = ("cdls", "cdls-sup", "ddacl", "ssan", "stn")
+COMPLETE = ("cdls", "cdls-sup", "coot", "ddacl", "semi-relaxed-fgw", "ssan", "stn")
+KEYPOINTS = dict.fromkeys(("kpg-rl", "kpg-rl-gw", "kpg-rl-kp"), "no keypoints")
 MARGIN = ("cdls", "cdls-sup")
 PRODUCTS = ("svm-t raw", "svm-t platt raw", "svm-t decision raw")
-EQUAL = {"cdspp-pca": "rows are all equal"}
+EQUAL = dict.fromkeys(("cdspp-pca", "pca-coral"), "rows are all equal")
 NO_SOURCE = dict.fromkeys(COMPLETE, "class 3 has no source row")
 NO_LABEL = dict.fromkeys(COMPLETE, "class 3 has no labelled target row")
 NO_MARGIN = dict.fromkeys(MARGIN, "no margin separates two classes")
 ONE_DIRECTION = {"pa": "rows that differ in as many directions"}
-ONE_ROW = {"cdspp-pca": "at least two rows in each domain"}
-OVERFLOW = dict.fromkeys(("cdspp-pca", *PRODUCTS), "overflow")
+ONE_ROW = dict.fromkeys(EQUAL, "at least two rows in each domain")
+OVERFLOW = dict.fromkeys((*EQUAL, *PRODUCTS), "overflow")
 # These label by the labels of target rows alone.
 TARGET_LABELS = ("pa", "svm-t", "target-only")
 
@@ -140,7 +141,7 @@ REFUSED: Mapping[str, Mapping[str, str]] = {
     "a class without a label": NO_LABEL,
     "a class without a target row": NO_LABEL,
     "a class without a source row": NO_SOURCE,
-    "no class in common": any_class(NO_SOURCE),
+    "no class in common": any_class(NO_SOURCE) | KEYPOINTS,
     "a class of the source alone": any_class(NO_LABEL),
     "one labelled row": any_class(NO_LABEL),
     "one source row": any_class(NO_SOURCE) | ONE_ROW,

@@ -109,6 +109,11 @@ PROMISES = [
     *(Promise(form, KINDS - NAMES, (0.8,)) for form in ("cdls", "cdls-sup")),
     # LIBSVM gives ties of votes to the first class, hence little spread.
     *(Promise(form, NAMES, (0.5,)) for form in ("cdls", "cdls-sup")),
+    *(Promise(form, spreads=(0.6,)) for form in ("kpg-rl", "kpg-rl-gw")),
+    Promise("kpg-rl-kp", KINDS - {"rotation"}, (0.6,)),
+    Promise("pca-coral", ORDER | NAMES | {"padding"}, (0.6,)),
+    Promise("coot", ORDER | SCALES, (0.6,), ("narrow",)),
+    Promise("semi-relaxed-fgw", ORDER | SCALES | {"rotation", "padding"}, (0.6,)),
     Promise("hfa", spreads=(0.4,), options={"max_iter": 4, "svm_tol": 1e-8}),
     Promise("shfa exact", spreads=(0.4,), options={"max_iter": 4}),
     *(
@@ -138,7 +143,18 @@ NOT_PROMISED: Mapping[str, Mapping[str, str]] = {
     **dict.fromkeys(
         ("cdspp-bridge", *COLUMNS), {"rotation": "columns are shared, not directions"}
     ),
+    "coot": {
+        "rotation": "features are matched one by one",
+        "padding": "each feature takes its share of the mass",
+        "names": TIES,
+    },
     "ddacl": dict.fromkeys(KINDS, STEPS),
+    "kpg-rl-kp": {"rotation": "columns are shared, not directions"},
+    "pca-coral": {
+        "rotation": "signs of components are those of the largest entry",
+        **dict.fromkeys(SCALES, "principal components see the lengths of rows"),
+    },
+    "semi-relaxed-fgw": {"names": TIES},
     "pa": {
         "order": "each code rests on those before it",
         "rotation": "its first dictionary is drawn in given axes",

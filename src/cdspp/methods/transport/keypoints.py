@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import xlogy
 
+from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import class_sums, counts, softmax, squared_distances
 from cdspp.methods.base import Float, Problem
 
@@ -41,6 +42,8 @@ class Keypoints:
         sizes = counts(problem.y_source, problem.n_classes)
         known = sizes[problem.y_labelled] > 0
         codes = problem.y_labelled[known]
+        if not len(codes):
+            raise MethodFailed("no keypoints: source and target share no class")
         source = sums[codes] / sizes[codes, None]
         target = problem.X_labelled[known]
         every_source = np.vstack([source, problem.X_source])
