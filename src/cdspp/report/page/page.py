@@ -198,6 +198,7 @@ def _sections(
     """Yield the sections of the page that have something to show."""
     embedder = Embedder(files, templates)
     captions: Any = templates.get_template("captions.html.j2").module
+    said = {name: answer(found) for name, found in context["comparisons"].items()}
     for part in outline():
         name = part.anchor.partition("-{")[0]
         names = [f"sections/{name}.html.j2", "sections/items.html.j2"]
@@ -209,7 +210,7 @@ def _sections(
             if plan is not None:
                 contents = files.find(f"contents_{plan.benchmark}", ".csv")
                 own["untrained"] = "" if contents is None else untrained_text(contents)
-                own["answer"] = answer(context["comparisons"][plan.benchmark])
+                own["answer"] = said[plan.benchmark]
             content = Markup(template.render(context, **own)).strip()
             if content:
                 where = {} if plan is None else vars(plan)
