@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ def keep_shipped_files() -> None:
 def _kept(read: Read) -> Read:
     found: dict[tuple[Path, int], Any] = {}
 
+    @wraps(read)
     def reading(path: str | os.PathLike[str]) -> Any:
         place = Path(path).absolute()
         if not place.is_relative_to(ROOT) or not place.is_file():

@@ -34,7 +34,9 @@ def test_the_headline_is_aligned_and_says_where_the_page_is(
 
 
 def test_a_study_that_does_not_ask_is_told_so(make_page: Callable[..., Path]) -> None:
-    page = make_page([make_plan(states=()), make_plan(benchmark="b", methods=())])
+    few = {"tasks": ["a_b"], "trials": 3}
+    plans = [make_plan(states=(), **few), make_plan(benchmark="b", methods=(), **few)]
+    page = make_page(plans)
     text = headline(page.parents[1])
     assert "\nDigits: Not asked: no other source state was run.\n" in text
     assert "\nB:" not in text

@@ -240,7 +240,8 @@ def test_every_identifier_used_inside_a_figure_exists_once(page: Path) -> None:
 def test_texts_of_the_configuration_are_escaped_in_captions_too(
     make_page: MakePage,
 ) -> None:
-    plan = make_plan(title="<script>alert(1)</script>", tasks=["a_b"])
+    few = {"tasks": ["a_b"], "methods": ("svm-t", "cdspp"), "trials": 3}
+    plan = make_plan(title="<script>alert(1)</script>", **few)
     plan = replace(
         plan,
         summary='quoted " & <i>set</i>',
@@ -299,7 +300,8 @@ def test_the_page_says_what_was_run_and_what_failed(
 
 
 def test_equal_studies_give_equal_pages(make_page: MakePage) -> None:
-    plans = [make_plan(tasks=["a_b", "b_a"]), make_plan(benchmark="b", states=())]
+    two = {"tasks": ["a_b", "b_a"], "methods": ("svm-t", "cdspp"), "trials": 3}
+    plans = [make_plan(**two), make_plan(benchmark="b", states=(), **two)]
     first = make_page(plans).read_bytes()
     assert make_page(plans).read_bytes() == first
 
@@ -324,7 +326,8 @@ def test_the_overlap_audit_shows_the_tasks_that_share_samples(
     make_page: MakePage, shared: bool
 ) -> None:
     tasks = ["print_print", "print_sketch"] if shared else ["print_sketch"]
-    text, _ = read_page(make_page([make_plan(tasks=tasks, overlap="keep", trials=3)]))
+    few = {"methods": ("svm-t", "cdspp"), "states": (), "trials": 3}
+    text, _ = read_page(make_page([make_plan(tasks=tasks, overlap="keep", **few)]))
     none = "None: no test sample of any task and trial is a labelled source sample"
     some = "No other task shares a sample in any trial"
     assert (some in text, none in text) == (shared, not shared)

@@ -159,6 +159,8 @@ def _sections(
     context: dict[str, Any],
 ) -> Iterator[dict[str, Any]]:
     """Yield the sections of the page that have something to show."""
+    shown = context["comparisons"].items()
+    said = {name: answers.answer(found) for name, found in shown}
     for part in outline.outline():
         name = part.anchor.partition("-{")[0]
         names = [f"sections/{name}.html.j2", "sections/items.html.j2"]
@@ -172,7 +174,7 @@ def _sections(
             if plan is not None:
                 contents = embedder.files.get(f"contents_{plan.benchmark}.csv")
                 own["untrained"] = untrained_text(contents) if contents else ""
-                own["answer"] = answers.answer(context["comparisons"][plan.benchmark])
+                own["answer"] = said[plan.benchmark]
             content = Markup(template.render(context, **own)).strip()
             if content:
                 where = {} if plan is None else vars(plan)
