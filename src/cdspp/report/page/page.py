@@ -160,8 +160,8 @@ def environment(plans: Sequence[BenchmarkPlan] = ()) -> Environment:
     names = {
         role: Markup(html_name(next(filter(None, found), f"the {role}")))
         for role, found in (
-            (REFERENCE, [plan.reference_name for plan in plans]),
-            (BASELINE, [plan.baseline_name for plan in plans]),
+            (REFERENCE, [plan.role_name(REFERENCE) for plan in plans]),
+            (BASELINE, [plan.role_name(BASELINE) for plan in plans]),
         )
     }
     templates.filters["named"] = lambda text: escape(text).format(**names)
@@ -256,7 +256,7 @@ def _show(
 def _shown_in_detail(plan: BenchmarkPlan) -> dict[str, Any]:
     showcase = plan.showcase
     return {
-        "method": Markup(html_name(plan.reference_name)),
+        "method": Markup(html_name(plan.role_name(REFERENCE))),
         "task": "" if showcase is None else task_title(showcase.task),
         "trial": "" if showcase is None else showcase.trial,
     }
