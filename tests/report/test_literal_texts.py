@@ -127,7 +127,7 @@ def test_every_figure_and_the_page_hold_odd_names(
         tables=sorted(tables.glob("*.csv")),
         figures=sorted(figures.glob("*")),
         fit_records=study.records,
-        study=RunDescription("embedded", 7, 3, 1),
+        study=RunDescription("embedded", {"seed": 7, "trials": 3}),
         output=page,
     )
     text, _ = read_page(page)

@@ -209,7 +209,8 @@ def test_another_reference_owns_the_rows_of_the_states(
     controls = [row for row in found.rows if row.kind == "control"]
     assert [row.method for row in controls] == ["target-only"] + ["dama"] * len(STATES)
     assert controls[1].display_name == "DAMA, none"
-    assert (found.reference_name, found.baseline_name) == ("DAMA", "CDLS_sup")
+    names = [found.role_name(role) for role in ("reference", "baseline")]
+    assert names == ["DAMA", "CDLS_sup"]
     assert "cdspp, noise" in keys(found, "state")
     assert found.showcase is None  # no projections
     other = plan(embedded | {"reference": "dama-plus"})

@@ -200,7 +200,8 @@ def write_page(
     **description: Any,
 ) -> None:
     """Write a page of these tables, figures and records of fits."""
-    usual = {"name": "embedded", "seed": 7, "trials": 10, "numeric_threads": 1}
+    numbers = {"seed": 7, "trials": 10, "numeric_threads": 1}
+    usual = {"name": "embedded", "config": numbers | description.pop("config", {})}
     write_report(
         plans=plans,
         tables=tables,

@@ -35,7 +35,6 @@ COPIES = 4
 # Features of a view whose number the data decide: bags of words, shares of energy.
 UNKNOWN_WIDTH, UNKNOWN_COMPONENTS = 10_000, 500
 WORDS_SHARE = 0.01  # of the words of all texts that are in one
-DEFAULTS: Mapping[str, Any] = MappingProxyType({})
 
 
 class Cost(NamedTuple):
@@ -48,7 +47,7 @@ class Cost(NamedTuple):
 def fit_cost(
     method: type[HeterogeneousClassifier],
     size: Size,
-    options: Mapping[str, Any] = DEFAULTS,
+    options: Mapping[str, Any] = MappingProxyType({}),
 ) -> Cost:
     """Estimate the cost of one fit of a method, within a factor of about two.
 
@@ -149,17 +148,14 @@ def _density(study: Study, dataset: str, domain: str, name: str) -> float:
 
 
 def _width(study: Study, dataset: str, domain: str, name: str) -> int:
-    width = _extracted_width(study, dataset, domain, name)
-    return min(width, MOST_COMPONENTS) if study.views[name].scale == PCA else width
-
-
-def _extracted_width(study: Study, dataset: str, domain: str, name: str) -> int:
     view = study.views[name]
     storage = study.datasets[dataset].storage(view, domain)
-    if storage is not None:
-        return int(storage["width"])
     extractor = extractor_of(study, domain, name)
-    if view.view is not None and extractor.keeps_width:
-        return _width(study, dataset, domain, view.view)
-    unknown = UNKNOWN_WIDTH if view.view is None else UNKNOWN_COMPONENTS
-    return extractor.width() or unknown
+    if storage is not None:
+        width = int(storage["width"])
+    elif view.view is not None and extractor.keeps_width:
+        width = _width(study, dataset, domain, view.view)
+    else:
+        unknown = UNKNOWN_WIDTH if view.view is None else UNKNOWN_COMPONENTS
+        width = extractor.width() or unknown
+    return min(width, MOST_COMPONENTS) if view.scale == PCA else width

@@ -210,19 +210,16 @@ class Curve:
 class RunDescription:
     """What the report says of a run: what was asked for, of which data, and how.
 
-    `data` are entries of the catalogue (title, content, source, licence, how to cite),
-    `commands` run it again, and `logs` are files and folders that tell the processor
-    time of the jobs.
+    The numbers of the run are in the configuration. `data` are entries of the catalogue
+    (title, content, source, licence, how to cite), `commands` run it again, and `logs`
+    are files and folders that tell the processor time of the jobs.
     """
 
     name: str
-    seed: int
-    trials: int
-    numeric_threads: int
+    config: Mapping[str, Any]
     data: tuple[Mapping[str, Any], ...] = ()
     commands: tuple[str, ...] = ()
     logs: tuple[str, ...] = ()
-    config: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -373,20 +370,11 @@ class Study:
     ) -> RunDescription:
         """Return what the report says of a run with some study files."""
         names = dict.fromkeys(entry.dataset for entry in self.benchmarks.values())
-        entries = (self.datasets[name].entry for name in names)
+        entries = filter(None, (self.datasets[name].entry for name in names))
+        data = [{k: entry[k] for k in TOLD if k in entry} for entry in entries]
+        commands = (study_command(configfiles),)
         return RunDescription(
-            name=self.name,
-            seed=self.seed,
-            trials=self.trials,
-            numeric_threads=self.numeric_threads,
-            data=tuple(
-                {key: entry[key] for key in TOLD if key in entry}
-                for entry in entries
-                if entry
-            ),
-            commands=(study_command(configfiles),),
-            logs=tuple(self.logs()),
-            config=config,
+            self.name, config, tuple(data), commands, tuple(self.logs())
         )
 
     def shown_method(self) -> str:

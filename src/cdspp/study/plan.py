@@ -195,16 +195,9 @@ class BenchmarkPlan:
         """The methods in the main setting, in table order; no control among them."""
         return [row for row in self.rows if row.kind in (METHOD, INFORMED, BRIDGED)]
 
-    @property
-    def baseline_name(self) -> str:
-        """The name of the baseline as it is shown; empty where there is none."""
-        names = (row.display_name for row in self.main_rows if row.role == BASELINE)
-        return next(names, "")
-
-    @property
-    def reference_name(self) -> str:
-        """The name of the reference as it is shown; empty where there is none."""
-        names = (row.display_name for row in self.main_rows if row.role == REFERENCE)
+    def role_name(self, role: str) -> str:
+        """Return the name of the method of a role as it is shown; empty without one."""
+        names = (row.display_name for row in self.main_rows if row.role == role)
         return next(names, "")
 
     def display_name(self, method: str) -> str:

@@ -13,7 +13,7 @@ from cdspp.analysis.fit_records import OUTCOME_COLUMNS, FitRecords
 from cdspp.report.page.run import describe_run
 from cdspp.study.model import RunDescription
 
-STUDY = RunDescription("embedded", 7, 10, 1)
+STUDY = RunDescription("embedded", {"seed": 7, "trials": 10, "numeric_threads": 1})
 
 
 def described(seconds: float, *jobs: dict[str, Any]) -> dict[str, str]:

@@ -136,8 +136,8 @@ def environment(plans: Sequence[BenchmarkPlan] = ()) -> Environment:
         lstrip_blocks=True,
     )
     templates.globals["interval_trials"] = INTERVAL_TRIALS
-    names = {REFERENCE: [plan.reference_name for plan in plans]}
-    names[BASELINE] = [plan.baseline_name for plan in plans]
+    names = {REFERENCE: [plan.role_name(REFERENCE) for plan in plans]}
+    names[BASELINE] = [plan.role_name(BASELINE) for plan in plans]
     shown = {
         role: Markup(html_name(next(filter(None, found), f"the {role}")))
         for role, found in names.items()
@@ -230,7 +230,7 @@ class _Embedder:
         if of == name:
             caption = self.captions.study(name, outline.few_tasks(plans))
         else:
-            method = Markup(html_name(plans[0].reference_name))
+            method = Markup(html_name(plans[0].role_name(REFERENCE)))
             task = "" if showcase is None else task_title(showcase.task)
             trial = "" if showcase is None else showcase.trial
             caption = self.captions.benchmark(of, method, task, trial)

@@ -89,9 +89,9 @@ def _description(records: FitRecords, study: RunDescription) -> Pairs:
     fits = f"{len(outcomes)} in {len(records.jobs)} jobs, {len(records.failed)} failed"
     pairs = [
         ("Study", study.name),
-        ("Seed", study.seed),
-        ("Trials", study.trials),
-        ("Numeric threads", study.numeric_threads),
+        ("Seed", study.config.get("seed")),
+        ("Trials", study.config.get("trials")),
+        ("Numeric threads", study.config.get("numeric_threads")),
         ("Fits", fits if len(outcomes) else None),
         ("Time in fits", _duration(outcomes["seconds"].sum())),
         ("Start-up", _start_up(study.logs)),
