@@ -207,6 +207,7 @@ def usual_methods(problem: Any) -> list[str]:
         name
         for name, cls in known.items()
         if _family(name) not in own
+        and cls.in_compare
         and not (cls.transductive or cls.needs_torch or cls.bridges)
     ]
     rivals.sort(key=lambda name: fit_cost(known[name], size).seconds)

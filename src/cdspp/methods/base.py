@@ -107,6 +107,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     transductive: ClassVar[bool] = False
     needs_torch: ClassVar[bool] = False
     uses_source: ClassVar[bool] = True
+    in_compare: ClassVar[bool] = True  # one that `compare` may try without being asked
     without_source_of: ClassVar[str] = ""
     option_notes: ClassVar[Mapping[str, str]] = {}  # of a curve over an option
     centres_rows: ClassVar[bool] = False  # before it compares their directions

@@ -68,6 +68,7 @@ class PCACoral(ConfidentClassifier):
     identifier = "pca-coral"
     display_name = "PCA+CORAL"
     centres_rows = True
+    in_compare = False
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
         "n_components": [COUNT],

@@ -94,6 +94,7 @@ class KPGRL(ConfidentClassifier):
 
     identifier = "kpg-rl"
     display_name = "KPG-RL"
+    in_compare = False
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
         "tau": [POSITIVE],

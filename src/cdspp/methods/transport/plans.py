@@ -50,6 +50,8 @@ class PlanClassifier(ConfidentClassifier):
     strongly rows are tied to each source row, up to a constant for each row.
     """
 
+    in_compare = False
+
     @abstractmethod
     def _fit_plan(self, problem: Problem, X: Float) -> None:
         """Fit the plan between the source and all target rows `X`, labelled first."""
