@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from cdspp.cli import command
 from cdspp.core.errors import CostWarning, DataError
 from cdspp.core.names import NO_SCALE
-from cdspp.core.wording import counted
+from cdspp.core.wording import counted, shortened
 
 if TYPE_CHECKING:
     from cdspp.datasets.table_encoder import TableEncoder
@@ -162,8 +162,14 @@ def _predict(arguments: argparse.Namespace) -> str:
     model, kept = read_model(arguments.model)
     encoder, columns, means = _kept(arguments.model, kept)
     target = _read_new(arguments, columns, encoder)
-    if encoder is None:
+    if encoder is None:  # arrays, or a model of an earlier version
         target.require_names()
+        if (known := kept.get("features", ())) and target.features not in ((), known):
+            expected, got = (shortened(n, 5) for n in (known, target.features))
+            raise DataError(
+                f"{target.path}: the feature columns are not those that the model was "
+                f"fitted on. Expected {expected}, got {got}."
+            )
     target = complete(target, impute=arguments.impute, means=means)
     if "scaling" in kept:  # not in models that the library kept
         target = scaled(target, kept["scaling"])
@@ -183,7 +189,8 @@ def _kept(path: str, kept: Mapping[str, Any]) -> tuple[Any, Any, Any]:
     means, columns = kept.get("means"), kept.get("columns", (None, None, ()))
     try:
         label, id_, drop = columns
-        "".join([*drop, label or "", id_ or ""])  # each is text
+        named = [*kept.get("features", ()), *drop, label or "", id_ or ""]
+        "".join(named)  # each is text
         text = kept.get("encoder")
         encoder = TableEncoder.from_dict(json.loads(text)) if text else None
         if means is not None and (means.ndim, means.dtype.kind) != (1, "f"):
