@@ -60,7 +60,7 @@ def test_a_collapse_withholds_the_word_from_a_tenth_of_the_fits_on() -> None:
     found = told(held_out((0.9, 0.5), 0.5, collapsed=0.2))
     assert found.decision == CANNOT_TELL
     assert found.verdicts["verdict"].tolist() == ["collapsed"]
-    assert "Nothing is said of CDSPP, whose fits have collapsed" in found.finding
+    assert "collapsed or diverged: CDSPP. Scale" in found.finding
     assert found.note == "fits that collapsed or diverged: CDSPP 20 %"
 
 

@@ -107,7 +107,7 @@ def _gains(judged: Judged, margin: float) -> Iterator[dict[str, object]]:
 
 def _finding(found: HoldOut, judged: Judged, wanted: float) -> str:
     if not judged.method:
-        return "Cannot tell: the fits of no method without a source say anything."
+        return "Cannot tell: all fits without a source have collapsed or diverged."
     name = method_class(judged.method).display_name
     best = method_class(judged.best_alone).display_name
     if judged.gain is not None:
@@ -125,12 +125,12 @@ def _finding(found: HoldOut, judged: Judged, wanted: float) -> str:
         )
     if judged.decision == ALONE_BETTER:
         return (
-            f"Train on the target alone, for instance by {name}: that the source hurts "
-            "or makes no difference, or leaves a method behind one without it, is "
-            f"settled for {_tried(judged, 'each')}."
+            f"Train on the target alone, for instance by {name}: the source hurts "
+            f"{_tried(judged, 'each')}, makes no difference to it, or leaves it behind "
+            "another one without a source."
         )
     return (
-        "Cannot tell: that the source is of use is not sure for "
+        "Cannot tell: these rows do not show that the source helps "
         f"{_tried(judged, 'any')}{_power(found, judged, wanted)}. Until then {name} "
         "without the source is the plain choice."
     )
@@ -148,14 +148,14 @@ def _power(found: HoldOut, judged: Judged, wanted: float) -> str:
     best = method_class(judged.best_alone).display_name
     rows = f"{found.n_labelled} labelled rows"
     if room < 1 / found.n_labelled:
-        return f"; {best} is right on all of {rows}, which leaves no gain to be had"
+        return f"; {best} is right on all of {rows}, which leaves no room for a gain"
     if least > room:
         text = (
-            f"; {rows} find even a gain of {in_points(room)} points, all that {best} "
-            "leaves to be had, in less than 80 % of cases"
+            f"; {rows} detect even a gain of {in_points(room)} points, all that {best} "
+            "leaves, in less than 80 % of cases"
         )
     else:
-        text = f"; {rows} find a gain of {in_points(least)} points in 80 % of cases"
+        text = f"; {rows} detect a gain of {in_points(least)} points in 80 % of cases"
     goal = min(room, wanted)
     needed = math.ceil(found.n_labelled * (least / goal) ** 2)
     if needed > found.n_labelled:
@@ -169,8 +169,8 @@ def _fallen(judged: Judged) -> str:
     if fallen.empty:
         return ""
     return (
-        f"Nothing is said of {', '.join(fallen['display_name'])}, whose fits have "
-        "collapsed or diverged: scale the features (standardise or pca)."
+        f"Excluded, because fits have collapsed or diverged: "
+        f"{', '.join(fallen['display_name'])}. Scale the features (standardise or pca)."
     )
 
 
