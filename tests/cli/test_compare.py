@@ -18,7 +18,7 @@ import cdspp
 from benchmarks.planted import Planted
 from cdspp.__main__ import main
 from cdspp.analysis.decision import CANNOT_TELL, USE
-from cdspp.cli.compare import _next_step
+from cdspp.cli.compare import COLUMNS, _next_step
 
 
 @pytest.fixture
@@ -128,12 +128,13 @@ def test_the_next_step_is_a_command_that_runs(
 
 
 def test_the_next_step_has_the_columns_and_the_source_that_were_asked_for() -> None:
+    others = dict.fromkeys(name.replace("-", "_") for name in COLUMNS)
+    given = others | {"label": "kind", "target_id": "nr", "categories": "one-hot"}
     arguments = argparse.Namespace(
+        **given,
         source="a b.csv",
         target="t.csv",
         scale="pca",
-        label="kind",
-        id=None,
         drop=["x"],
         keep_label=["NA"],
         impute=True,
@@ -143,7 +144,7 @@ def test_the_next_step_has_the_columns_and_the_source_that_were_asked_for() -> N
     found: Any = SimpleNamespace(decision=USE, method="cdspp")
     assert _next_step(arguments, found) == (
         "`cdspp fit --method cdspp --scale pca --source 'a b.csv' --target t.csv "
-        "--label kind --drop x --keep-label NA --impute --shared a=b "
+        "--label kind --target-id nr --categories one-hot --drop x --keep-label NA --impute --shared a=b "
         "--paired p.csv q.csv --output predictions.csv`"
     )
     collapsed: Any = SimpleNamespace(decision=CANNOT_TELL, method="")
