@@ -144,8 +144,8 @@ def test_the_next_step_has_the_columns_and_the_source_that_were_asked_for() -> N
     found: Any = SimpleNamespace(decision=USE, method="cdspp")
     assert _next_step(arguments, found) == (
         "`cdspp fit --method cdspp --scale pca --source 'a b.csv' --target t.csv "
-        "--label kind --target-id nr --categories one-hot --drop x --keep-label NA --impute --shared a=b "
-        "--paired p.csv q.csv --output predictions.csv`"
+        "--label kind --target-id nr --categories one-hot --drop x --keep-label NA "
+        "--impute --shared a=b --paired p.csv q.csv --output predictions.csv`"
     )
     collapsed: Any = SimpleNamespace(decision=CANNOT_TELL, method="")
     assert _next_step(arguments, collapsed).startswith(
