@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import patch
 
 from rst import heading, indented
 
@@ -30,22 +31,18 @@ def _commands(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     yield words
     _, _, rest = _help(words).partition("COMMAND\n")
     for line in rest.splitlines():
-        if not (found := re.match(r"    (\w[\w-]*)\b", line)):
-            if not line.startswith("     "):
-                return
-            continue
-        yield from _commands((*words, found[1]))
+        if found := re.match(r"    (\w[\w-]*)\b", line):
+            yield from _commands((*words, found[1]))
+        elif not line.startswith("     "):
+            return
 
 
 def _help(words: tuple[str, ...]) -> str:
-    before = os.environ.get("COLUMNS")
-    os.environ["COLUMNS"] = "84"
     told = io.StringIO()
-    try:
-        with contextlib.redirect_stdout(told), contextlib.suppress(SystemExit):
-            main([*words, "--help"])
-    finally:
-        os.environ.pop("COLUMNS")
-        if before is not None:
-            os.environ["COLUMNS"] = before
+    with (
+        patch.dict(os.environ, COLUMNS="84"),
+        contextlib.redirect_stdout(told),
+        contextlib.suppress(SystemExit),
+    ):
+        main([*words, "--help"])
     return told.getvalue()

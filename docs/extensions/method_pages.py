@@ -35,13 +35,12 @@ Cheapest first, by the cost model, at the size of one task of Office-Caltech; se
 * **Space**: `transform` and `transform_source` bring rows of both domains into one.
 * **torch**: needs the optional package, ``pip install 'cdspp[networks]'``.
 """
+# The class whose page tells of each.
 FUNCTIONS = {
-    "fit": "cdspp.methods.base.HeterogeneousClassifier.fit",
-    "predict": "cdspp.methods.base.HeterogeneousClassifier.predict",
-    "predict_proba": "cdspp.methods.base.ConfidentClassifier.predict_proba",
-    "transform": "cdspp.methods.shared.common_subspace.CommonSpaceMethod.transform",
-    "transform_source": (
-        "cdspp.methods.shared.common_subspace.CommonSpaceMethod.transform_source"
+    **dict.fromkeys(("fit", "predict"), "base.HeterogeneousClassifier"),
+    "predict_proba": "base.ConfidentClassifier",
+    **dict.fromkeys(
+        ("transform", "transform_source"), "shared.common_subspace.CommonSpaceMethod"
     ),
 }
 
@@ -70,26 +69,14 @@ def _yes(value: bool) -> str:
 
 
 def _overview(names: list[str]) -> str:
-    rows = [
-        [
-            "Method",
-            "Identifier",
-            "Source",
-            "Unlabelled",
-            "New rows",
-            "Confidence",
-            "Space",
-        ]
-    ]
-    rows[0] += ["torch", "Bridge", "Seconds"]
+    head = "Method|Identifier|Source|Unlabelled|New rows|Confidence|Space|torch|Bridge"
+    rows = [[*head.split("|"), "Seconds"]]
     for name in names:
         found = method_class(name)
         cells = [f":doc:`{found.display_name} <{name}>`", f"``{name}``"]
         facts = [found.uses_source, not found.supervised, not found.transductive]
-        facts += [
-            issubclass(found, c) for c in (ConfidentClassifier, CommonSpaceMethod)
-        ]
-        facts.append(found.needs_torch)
+        facts += [issubclass(found, ConfidentClassifier)]
+        facts += [issubclass(found, CommonSpaceMethod), found.needs_torch]
         cells += [_yes(fact) for fact in facts]
         bridges = [BRIDGES[kind] for kind in BRIDGES if kind in found.bridges]
         cells.append(" and ".join(bridges) or "–")
@@ -112,7 +99,9 @@ def _page(name: str) -> str:
         said.append("needs torch")
     said += [f"uses {BRIDGES[kind]}" for kind in BRIDGES if kind in found.bridges]
     offered = [key for key in FUNCTIONS if hasattr(found, key)]
-    links = ", ".join(f":py:meth:`{key} <{FUNCTIONS[key]}>`" for key in offered)
+    links = ", ".join(
+        f":py:meth:`{key} <cdspp.methods.{FUNCTIONS[key]}.{key}>`" for key in offered
+    )
     return (
         f"{heading(found.display_name)}\n"
         f"| In studies and commands: ``{name}``\n"
@@ -137,9 +126,8 @@ def _inherited_objective(found: type) -> str:
 def _costs(names: list[str]) -> str:
     rows = [["Method", *(f"{s}, {u}" for s in SIZES for u in ("seconds", "MB"))]]
     for name in names:
-        cells = [
-            f":doc:`{method_class(name).display_name} </generated/methods/{name}>`"
-        ]
+        shown = method_class(name).display_name
+        cells = [f":doc:`{shown} </generated/methods/{name}>`"]
         for size in SIZES:
             seconds, megabytes = _cost(name, size)
             cells += [_short(seconds), f"{megabytes:.0f}"]

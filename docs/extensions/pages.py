@@ -6,24 +6,40 @@ same is left alone, so that Sphinx does not read it again.
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import command_pages
 import config_page
-import example_pages
 import method_pages
 import module_pages
 
 __all__ = ["setup", "write_pages"]
 
-ROOMS = (method_pages, module_pages, config_page, command_pages, example_pages)
+ROOMS = (method_pages, module_pages, config_page, command_pages)
+EXAMPLES = ("two_tables", "image_folder")
 
 
 def _pages(root: Path) -> Iterator[tuple[str, str]]:
+    """Yield name and text of each page, and of what each example prints."""
     for room in ROOMS:
         yield from room.pages(root)
+    for name in EXAMPLES:
+        yield f"examples/{name}.txt", _printed(root, f"docs/examples/{name}.py")
+
+
+def _printed(root: Path, script: str) -> str:
+    """Run an example in a folder that is thrown away."""
+    one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}
+    with TemporaryDirectory() as folder:
+        command = [sys.executable, script, folder]
+        said = subprocess.check_output(command, cwd=root, env=one_thread, text=True)
+    return said.replace(f"{folder}{os.sep}", "")
 
 
 def write_pages(folder: Path) -> None:
@@ -41,9 +57,11 @@ def write_pages(folder: Path) -> None:
             path.unlink()
 
 
+def _write(app: Any) -> None:
+    write_pages(Path(app.srcdir, "generated"))
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Write the pages before Sphinx lists its sources."""
-    app.connect(
-        "builder-inited", lambda app: write_pages(Path(app.srcdir, "generated"))
-    )
+    app.connect("builder-inited", _write)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

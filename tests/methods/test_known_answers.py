@@ -58,7 +58,7 @@ EXACT = [
 # Where random initial values matter: (method, options, band, seeds).
 BANDS = [
     ("ddacl", {}, "default", 3),
-    ("stn", {}, "default", 6),
+    ("stn", {}, "default", 3),
 ]
 
 REFERENCE = [

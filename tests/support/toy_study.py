@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import re
 import shutil
@@ -84,6 +85,14 @@ class Project:
             shutil.copy(repository / name, folder / name)
         write_texts(folder / "texts")
         self.write_config()
+
+    def copied(self, folder: Path) -> Project:
+        """Return a copy of the project as it is now, all files of the same age."""
+        pipes = shutil.ignore_patterns("*.end")  # of scripts that have run
+        shutil.copytree(self.folder, folder, ignore=pipes, dirs_exist_ok=True)
+        project = copy.copy(self)
+        project.folder = folder
+        return project
 
     def write_config(self, **changes: Any) -> None:
         """Write the study file, with top-level keys replaced."""

@@ -26,12 +26,18 @@ def small(**changes: Any) -> dict[str, Any]:
 OTHER = small(seed=3, methods=[{"id": "svm-t"}, {"id": "cdspp"}])
 
 
-@pytest.fixture
-def project(repository: Path, tmp_path: Path) -> Project:
-    """Return a project whose small study has scores."""
-    project = Project(repository, tmp_path)
+@pytest.fixture(scope="module")
+def scored(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Return a project whose small study has scores, to be copied."""
+    project = Project(repository, tmp_path_factory.mktemp("scored"))
     run(project, small())
     return project
+
+
+@pytest.fixture
+def project(scored: Project, tmp_path: Path) -> Project:
+    """Return a copy of that project."""
+    return scored.copied(tmp_path)
 
 
 def run(project: Project, study: dict[str, Any], **how: Any) -> str:

@@ -50,6 +50,14 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> WrittenStudy:
 
 
 @pytest.fixture
+def copied(tmp_path: Path, study: WrittenStudy) -> Path:
+    """Return the folder of a copy of the study, whose page is not written yet."""
+    folder = tmp_path / "results" / "embedded"
+    ignored = ignore_patterns("figures", "report")
+    return Path(copytree(study.folder, folder, ignore=ignored))
+
+
+@pytest.fixture
 def make_page(tmp_path: Path, study: WrittenStudy) -> Callable[..., Path]:
     """Return a function that writes a study and its page.
 

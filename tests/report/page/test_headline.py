@@ -47,28 +47,21 @@ def test_a_headline_without_tables_says_what_to_do(tmp_path: Path) -> None:
         headline(tmp_path)
 
 
-def test_features_of_untrained_networks_are_told(
-    make_page: Callable[..., Path],
-) -> None:
-    page = make_page()
-    folder = page.parents[1] / "tables"
-    assert "random weights" not in headline(page.parents[1])
-    path = folder / "contents_digits.csv"
+def test_features_of_untrained_networks_are_told(copied: Path) -> None:
+    assert "random weights" not in headline(copied)
+    path = copied / "tables" / "contents_digits.csv"
     path.write_text(path.read_text().replace(",net,", ',"net, random weights",'))
     told = "Features of the target come from a network with random weights."
-    assert f"\nDigits: {told}\nDigits: On average" in headline(page.parents[1])
+    assert f"\nDigits: {told}\nDigits: On average" in headline(copied)
     path.unlink()
-    assert told not in headline(page.parents[1])
+    assert told not in headline(copied)
 
 
-def test_predictions_of_rows_without_a_label_are_pointed_at(
-    make_page: Callable[..., Path],
-) -> None:
-    folder = make_page().parents[1]
-    assert "Predictions" not in headline(folder)
-    (folder / "predictions" / "digits").mkdir(parents=True)
-    told = f"Digits: Predictions of rows without a label: {folder}/predictions/digits"
-    assert f"\n{told}\n" in headline(folder)
+def test_predictions_of_rows_without_a_label_are_pointed_at(copied: Path) -> None:
+    assert "Predictions" not in headline(copied)
+    (copied / "predictions" / "digits").mkdir(parents=True)
+    told = f"Digits: Predictions of rows without a label: {copied}/predictions/digits"
+    assert f"\n{told}\n" in headline(copied)
 
 
 def test_fits_that_failed_are_counted_before_the_report_is_named(
