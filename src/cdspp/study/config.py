@@ -221,27 +221,20 @@ def _method(
     bridges = tuple(sorted(entry.get("bridges", method_class(name).bridges)))
     if bridges:
         left |= {b for b in benchmarks if not {*bridges} & {*benchmarks[b].bridge}}
-    chosen = chosen_tasks(entry, benchmarks)
+    # Without a source, none is another; what acts on a bridge needs that part of it.
+    idle = {state for state, kind in SHUFFLED.items() if kind not in bridges}
+    used = method_class(name).uses_source
+    chosen = {*entry.get("states", _states(config))} - idle if used else ()
+    tasks = chosen_tasks(entry, benchmarks)
     return of_entry(
         Method,
         {"trials": config["trials"], **entry},
-        tasks={place: tasks for place, tasks in chosen.items() if place not in left},
+        tasks={place: names for place, names in tasks.items() if place not in left},
         source_views=dict.fromkeys(benchmarks, view) if isinstance(view, str) else view,
         bridges=bridges,
-        states=_method_states(entry, config, bridges),
+        states=tuple(state for state in _states(config) if state in chosen),
         grid={name: tuple(values) for name, values in entry.get("grid", {}).items()},
     )
-
-
-def _method_states(
-    entry: Config, config: Config, bridges: Collection[str]
-) -> tuple[str, ...]:
-    """Return the states in which a method runs; none where it reads no source."""
-    if not method_class(entry["id"]).uses_source:
-        return ()
-    idle = {state for state, kind in SHUFFLED.items() if kind not in bridges}
-    chosen = {*entry.get("states", _states(config))} - idle
-    return tuple(state for state in _states(config) if state in chosen)
 
 
 def _benchmark(entry: Config, datasets: Mapping[str, StudyDataset]) -> Benchmark:

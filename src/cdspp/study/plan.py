@@ -31,15 +31,9 @@ __all__ = [
     "plan_of",
 ]
 
-METHOD, INFORMED, BRIDGED, CONTROL, VARIANT, STATE, CHOOSING = KINDS = (
-    "method",
-    "informed",
-    "bridged",
-    "control",
-    "variant",
-    "state",
-    "selected",
-)
+METHOD, INFORMED, BRIDGED, CONTROL = "method", "informed", "bridged", "control"
+VARIANT, STATE, CHOOSING = "variant", "state", "selected"
+KINDS = METHOD, INFORMED, BRIDGED, CONTROL, VARIANT, STATE, CHOOSING
 
 SHARED_ALONE = "shared columns"  # the bridge of a row that uses no pairs
 
@@ -158,10 +152,9 @@ class BenchmarkPlan:
         common subspace.
     states : tuple of str
         Source states that methods are run in beside the real one.
-    margin : float
-        Points within which a gain counts as equal.
-    holm_over_methods : bool
-        Whether words in the matrix of methods are corrected for their number.
+    margin, holm_over_methods : float, bool
+        Points within which a gain counts as equal, and whether words in the matrix of
+        methods are corrected for their number.
     guests : mapping
         What guest sections have of the benchmark, by their names.
     """

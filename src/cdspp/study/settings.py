@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from cdspp.core.names import (
@@ -209,14 +210,15 @@ def curve_of(entry: Config, study: Study) -> Curve:
         if parameter == PAIRS:
             numbers = [number for number in numbers if number <= dataset.paired]
         ran = [method for method in methods.values() if name in method.tasks]
-        out = (
-            _untested(numbers, benchmark, tasks, dataset) if parameter == LABELS else ()
+        dropped[name] = tuple(
+            (number, task)
+            for number, task in product(numbers, tasks)
+            if parameter == LABELS and _leaves_none(number, task, benchmark, dataset)
         )
-        dropped[name] = tuple(out)
         values[name] = tuple(
             CurveValue(number, _run_of(entry, number, benchmark, ran), left)
             for number in numbers
-            if (left := tuple(task for task in tasks if (number, task) not in out))
+            if (left := tuple(t for t in tasks if (number, t) not in dropped[name]))
         )
     return Curve(
         identifier=entry["id"],
@@ -290,20 +292,12 @@ def _difference(parameter: str, value: float) -> dict[str, Any]:
     return {"options": {parameter: value}}
 
 
-def _untested(
-    numbers: Iterable[float],
-    benchmark: Benchmark,
-    tasks: Iterable[str],
-    dataset: StudyDataset,
-) -> list[tuple[float, str]]:
-    """Return the numbers of labels that leave a class of a task no test sample."""
-    others = benchmark.labels.get("unlabelled", 1)
-    return [
-        (number, task)
-        for number in numbers
-        for task in tasks
-        if min(dataset.class_sizes[task.split("_")[1]].values()) < number + others
-    ]
+def _leaves_none(
+    labels: float, task: str, benchmark: Benchmark, dataset: StudyDataset
+) -> bool:
+    """Whether so many labels would leave a class of a task without a test sample."""
+    sizes = dataset.class_sizes[task.split("_")[1]].values()
+    return min(sizes) < labels + benchmark.labels.get("unlabelled", 1)
 
 
 def _run_of(
