@@ -112,9 +112,7 @@ def read_trials(
         left = {k: v[drawn["trial"] == number] for k, v in drawn.items()}
         right = {k: v[given["trial"] == number] for k, v in given.items()}
         if overlap == "exclude":
-            known = np.isin(right["id"].astype(str), left["id"].astype(str))
-            kept = (right["role"] == LABELLED) | ~known
-            right = {k: v[kept] for k, v in right.items()}
+            right = _without(right, left["id"])
         labelled = right["role"] == LABELLED
         taken = {"paired_ids": pairs.ids(number)} if pairs else {}
         yield Trial(
@@ -132,6 +130,15 @@ def read_trials(
             labelled_ids=right["id"][labelled],
             **taken,
         )
+
+
+def _without(
+    right: dict[str, NDArray[Any]], source_ids: NDArray[Any]
+) -> dict[str, NDArray[Any]]:
+    """Return target samples of a trial less unlabelled ones among the source's."""
+    known = np.isin(right["id"].astype(str), source_ids.astype(str))
+    kept = (right["role"] == LABELLED) | ~known
+    return {key: values[kept] for key, values in right.items()}
 
 
 def _dense(X: Any) -> NDArray[Any]:
