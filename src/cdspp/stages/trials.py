@@ -97,11 +97,10 @@ def read_trials(
     It raises DataError where a file is damaged, features and splits are not of the same
     samples, columns have no names, or there are too few paired samples.
     """
-    source, target = map(read_features, (files.source_features, files.target_features))
-    drawn, given = (
-        read_rows(path, SPLIT_COLUMNS)
-        for path in (files.source_split, files.target_split)
-    )
+    source = read_features(files.source_features)
+    target = read_features(files.target_features)
+    drawn = read_rows(files.source_split, SPLIT_COLUMNS)
+    given = read_rows(files.target_split, SPLIT_COLUMNS)
     _check_ids(drawn, source.ids, files.source_features)
     _check_ids(given, target.ids, files.target_features)
     if not keep_sparse:
