@@ -112,11 +112,15 @@ def extract_view(
             record = _record(made, dataset=content.dataset, domain=domain, **more)
         if scale != NO_SCALE:
             record["scale"] = scale
-            try:
-                X = fit_scaling(scale, X).apply(X)
-            except DataError as error:
-                raise DataError(f"{extractor}, domain {domain}: {error}") from error
+            X = _scaled(X, scale, f"{extractor}, domain {domain}")
     _write(output, X, ids, record, None if scale == PCA else columns)
+
+
+def _scaled(X: Any, scale: str, what: str) -> Any:
+    try:
+        return fit_scaling(scale, X).apply(X)
+    except DataError as error:
+        raise DataError(f"{what}: {error}") from error
 
 
 def _files(index: Index, domain: str, fetched: AnyPath | None) -> list[Path]:

@@ -97,11 +97,10 @@ def read_trials(
     It raises DataError where a file is damaged, features and splits are not of the same
     samples, columns have no names, or there are too few paired samples.
     """
-    source, target = map(read_features, (files.source_features, files.target_features))
-    drawn, given = (
-        read_rows(path, SPLIT_COLUMNS)
-        for path in (files.source_split, files.target_split)
-    )
+    source = read_features(files.source_features)
+    target = read_features(files.target_features)
+    drawn = read_rows(files.source_split, SPLIT_COLUMNS)
+    given = read_rows(files.target_split, SPLIT_COLUMNS)
     _check_ids(drawn, source.ids, files.source_features)
     _check_ids(given, target.ids, files.target_features)
     if not keep_sparse:
@@ -112,9 +111,7 @@ def read_trials(
         left = {k: v[drawn["trial"] == number] for k, v in drawn.items()}
         right = {k: v[given["trial"] == number] for k, v in given.items()}
         if overlap == "exclude":
-            known = np.isin(right["id"].astype(str), left["id"].astype(str))
-            kept = (right["role"] == LABELLED) | ~known
-            right = {k: v[kept] for k, v in right.items()}
+            right = _without(right, left["id"])
         labelled = right["role"] == LABELLED
         taken = {"paired_ids": pairs.ids(number)} if pairs else {}
         yield Trial(
@@ -132,6 +129,15 @@ def read_trials(
             labelled_ids=right["id"][labelled],
             **taken,
         )
+
+
+def _without(
+    right: dict[str, NDArray[Any]], source_ids: NDArray[Any]
+) -> dict[str, NDArray[Any]]:
+    """Return target samples of a trial less unlabelled ones among the source's."""
+    known = np.isin(right["id"].astype(str), source_ids.astype(str))
+    kept = (right["role"] == LABELLED) | ~known
+    return {key: values[kept] for key, values in right.items()}
 
 
 def _dense(X: Any) -> NDArray[Any]:

@@ -76,7 +76,7 @@ def load_study(
     if not sound.unnamed & {"methods", "benchmarks"}:  # known is what the study has
         broken = {place.partition("[")[0] for place in sound.broken}
         whole = {*inherited} - broken - sound.unnamed
-        config, left_out = cut_inherited(known, guests, whole)
+        config, left_out = cut_inherited(known, [guest.cut for guest in guests], whole)
         known = KnownNames(sound._replace(config=config), datasets, inherited)
     faults += [*more, *cross_faults(known, guests)]
     if faults:

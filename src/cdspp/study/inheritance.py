@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 from cdspp.core.names import BASELINE, REFERENCE
 from cdspp.methods import available, method_class
@@ -15,26 +15,18 @@ __all__ = ["Scissors", "cut_inherited"]
 ROLES = {REFERENCE, BASELINE}
 LEFT_OUT = "left out what this study has no methods, benchmarks or tasks for"
 Config = Mapping[str, Any]
-
-
-class Cutting(Protocol):
-    """What cuts its own keys: a guest section."""
-
-    def cut(
-        self, config: Config, scissors: Scissors, inherited: Collection[str]
-    ) -> dict[str, Any]:
-        """Return its inherited keys, cut to what the study has."""
+Cut = Callable[[Config, "Scissors", Collection[str]], dict[str, Any]]
 
 
 def cut_inherited(
-    known: KnownNames, guests: Sequence[Cutting], inherited: Collection[str]
+    known: KnownNames, cuts: Iterable[Cut], inherited: Collection[str]
 ) -> tuple[Config, tuple[str, ...]]:
     """Cut the `inherited` sections, which config.yaml gives, to what a study has.
 
     An entry that is left with none of the study's methods and benchmarks falls away.
     Names of methods that do not exist at all stay, for the checks to name them. Guest
-    sections cut their own keys. It returns the configuration, and a sentence a section
-    on what was left out.
+    sections cut their own keys by `cuts`. It returns the configuration, and a sentence
+    a section on what was left out.
     """
     scissors, config = Scissors(known), known.config
     changed: dict[str, Any] = {}
@@ -43,8 +35,8 @@ def cut_inherited(
     for section in ("settings", "curves"):
         if section in inherited:
             changed[section] = scissors.cut_runs(section)
-    for guest in guests:
-        changed |= guest.cut(config, scissors, inherited)
+    for cut in cuts:
+        changed |= cut(config, scissors, inherited)
     for role in ROLES & set(inherited):
         if config.get(role) not in scissors.methods:
             changed[role] = None

@@ -332,7 +332,7 @@ def _is_reseeded(setting: Setting) -> bool:
 
 def _curves(study: Study, benchmark: str) -> Iterator[CurvePlan]:
     entry = study.benchmarks[benchmark]
-    target = entry.tasks[0].split("_")[1]
+    sizes = study.datasets[entry.dataset].class_sizes
     for curve in study.curves:
         rows = tuple(_curve_rows(study, benchmark, curve))
         if rows and curve.values.get(benchmark):
@@ -344,7 +344,7 @@ def _curves(study: Study, benchmark: str) -> Iterator[CurvePlan]:
                 values=curve.values[benchmark],
                 dropped=curve.dropped[benchmark],
                 trials_asked=curve.trials,
-                n_classes=len(study.datasets[entry.dataset].class_sizes[target]),
+                n_classes=len(sizes[entry.tasks[0].split("_")[1]]),
             )
 
 
