@@ -66,6 +66,8 @@ def test_a_folder_of_images_becomes_a_study_that_is_checked(
     assert found["datasets"] == [{"id": "mine", "folder": "photos"}]
     [benchmark] = found["benchmarks"]
     assert benchmark["tasks"] == ["phone_web"]
+    assert benchmark["source_view"] == "sift-words"
+    assert benchmark["target_view"] == "alexnet"
     assert benchmark["labels"] == {"source": 4, "target": 3}
     assert "    # phone_web, web_phone\n" in text
     assert "weights: random}\n    scale: pca " in text
@@ -77,6 +79,8 @@ def test_a_folder_of_texts_becomes_a_study(away: Path, capsys: Any) -> None:
     write_files(away / "notes", ".txt", {"en": 5, "us": 5, "za": 25})
     assert main(["init", "notes", "--folder", "notes"]) == 0
     text = Path("notes.yaml").read_text()
+    [benchmark] = yaml.safe_load(text)["benchmarks"]
+    assert benchmark["source_view"] == benchmark["target_view"] == "tfidf"
     [view] = yaml.safe_load(text)["views"]
     assert view == {"id": "tfidf", "extractor": "text", "scale": "pca"}
     # A half of the five is labelled at most.

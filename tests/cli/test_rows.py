@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cdspp.cli.rows import learn_scaling, scaled, write_predictions
+from cdspp.cli.rows import learn_scaling, scaled, scaled_both, write_predictions
 from cdspp.core.errors import DataError
 from cdspp.datasets.table_rows import DomainRows
 
@@ -33,6 +33,19 @@ def test_what_cannot_be_scaled_is_named_with_its_file() -> None:
     learnt = learn_scaling("unit", rows(FULL))
     with pytest.raises(DataError, match="f.csv: X has 59 features, expected 60"):
         scaled(rows(FULL[:, 1:]), learnt)
+
+
+def test_shared_columns_and_pairs_are_scaled_as_those_of_the_source_are() -> None:
+    target, source = rows(FULL[:20, :3]), rows(5 * FULL[20:50, :4] + 1)
+    pairs = source.X[:2], target.X[:2]
+    bridge = {"shared_columns": [(1, 0)], "paired_rows": pairs}
+    ours, theirs, domain, _ = scaled_both("standardise", target, source, bridge)
+    mean, deviation = source.X[:, 1].mean(), source.X[:, 1].std()
+    np.testing.assert_allclose(ours.X[:, 0], (target.X[:, 0] - mean) / deviation)
+    np.testing.assert_allclose(ours.X[:, 1:].mean(axis=0), 0.0, atol=1e-12)
+    np.testing.assert_array_equal(domain.X, theirs.X)
+    np.testing.assert_array_equal(domain.paired_rows[0], theirs.X[:2])
+    np.testing.assert_array_equal(domain.paired_rows[1], ours.X[:2])
 
 
 def test_predictions_are_written_as_csv_with_quotes_where_needed(

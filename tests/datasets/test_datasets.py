@@ -413,8 +413,8 @@ def test_the_stage_prepares_generated_data_and_folders(
     own = tmp_path / "data" / "mine" / "index.json"
     prepare_dataset(name="mine", own={"folder": folder}, output=own)
     assert read_index(own).dataset == "mine"
-    made = tmp_path / "data" / "laboratories" / "index.json"
-    prepare_dataset(name="laboratories", output=made, catalogue=CATALOGUE)
+    made = tmp_path / "data" / "laboratories-wine" / "index.json"
+    prepare_dataset(name="laboratories-wine", output=made, catalogue=CATALOGUE)
     assert read_index(made).kind == "tables"
     with pytest.raises(ConfigError, match=r"must be called index\.json"):
         prepare_dataset(

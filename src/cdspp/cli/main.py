@@ -64,12 +64,15 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"cdspp {VERSION}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     add_command(commands, "methods", _methods, "list the methods")
-    for add in (
-        *(fit_predict.add_fit_and_predict, compare.add_compare, fetch.add_fetch),
-        *(init.add_init, study.add_plan, run.add_run, status.add_status),
-        *(study.add_summary_and_verify, export_splits.add_export_splits),
-    ):
-        add(commands)
+    fit_predict.add_fit_and_predict(commands)
+    compare.add_compare(commands)
+    fetch.add_fetch(commands)
+    init.add_init(commands)
+    study.add_plan(commands)
+    run.add_run(commands)
+    status.add_status(commands)
+    study.add_summary_and_verify(commands)
+    export_splits.add_export_splits(commands)
     return parser
 
 
