@@ -28,7 +28,6 @@ from cdspp.datasets.column_kinds import (
     is_null,
     texts,
 )
-from cdspp.datasets.table_encoder import EncodedColumn, TableEncoder, column_faults
 from cdspp.datasets.table_files import (
     ID,
     LABEL,
@@ -40,6 +39,8 @@ from cdspp.datasets.table_files import (
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from cdspp.datasets.table_encoder import EncodedColumn, TableEncoder
 
 __all__ = ["DomainRows", "complete", "read_domain", "require_dropped"]
 
@@ -254,6 +255,9 @@ def _feature_names(
 
 def _learned(cells: pd.DataFrame, path: str, columns: Columns) -> TableEncoder:
     """Return how the features of a table become numbers, or name all that cannot."""
+    # Not above: it needs scikit-learn, and most jobs read no table.
+    from cdspp.datasets.table_encoder import TableEncoder, column_faults
+
     encoder = TableEncoder(
         categories=columns.categories,
         dates=columns.dates,

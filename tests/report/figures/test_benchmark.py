@@ -66,7 +66,7 @@ def draw(tmp_path: Path) -> Callable[..., str]:
 
 def test_every_method_and_control_has_its_own_colour_and_marker() -> None:
     # Without the method target-only, its place is taken by the state itself.
-    assert set(STYLES) == {*METHODS, *CONTROLS, *BRIDGED, "none"}
+    assert set(STYLES) == {*available(), *METHODS, *CONTROLS, "none"}
     looks = {(style.colour, style.marker, style.filled) for style in STYLES.values()}
     assert len(looks) == len(STYLES)
     opening = [STYLES[key] for key in ("svm-t", *CONTROLS, "cdspp")]

@@ -115,6 +115,12 @@ STYLES = {
     "stn": Style("#8a5a3c", "X"),
     "ddacl": Style("#332288", "*"),
     "ssan": Style("#111111", "8"),
+    "kpg-rl": Style("#c9431d", "o"),
+    "kpg-rl-gw": Style("#c9431d", "D"),
+    "kpg-rl-kp": Style("#c9431d", "s"),
+    "coot": Style("#2f6f73", "h"),
+    "semi-relaxed-fgw": Style("#2f6f73", "H"),
+    "pca-coral": Style("#9aa0a8", "d"),
 }
 
 CLASS_COLOURS = (
