@@ -206,7 +206,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("short.csv", "a,b,label\n1,2,c\n3\n", "record 3 has 1 cells, the header 3"),
     ("long.csv", "a,b\n \n1,2\n3,4,5\n", "record 3 has 3 cells, the header 2"),
     ("quote.csv", 'a,label\n1,"cat\n', "quote.csv: a quote in line 2 has no end"),
-    ("latin.csv", "a\n\xe9\n", "not a text file in UTF-8 ('utf-8' codec"),
+    ("latin.csv", "a\n\x00\xe9\n", "not a text file in UTF-8 ('utf-8' codec"),
     ("twice.csv", "a,a\n1,2\n", "the header has the column 'a' twice"),
     (
         "case.csv",
@@ -312,11 +312,28 @@ def test_other_feature_columns_than_at_fit_are_refused(
 ) -> None:
     model, new, wide = (folder / n for n in ("model.npz", "new.csv", "wide.npz"))
     assert fit(folder, "--model", str(model)) == 0
-    new.write_text(new.read_text().replace("f0,f1", "f1,f0", 1))
+    new.write_text(new.read_text().replace("f0,f1", "f0,F1", 1))
     np.savez(wide, X=np.ones((2, 30)))
-    for target, message in ((new, "Expected f0, f1"), (wide, "X has 30 features")):
+    lacks = "lacks 1 column of the fit: 'f1'"
+    for target, message in ((new, lacks), (wide, "X has 30 features")):
         assert run("predict", model=model, target=target, output=folder / "o.csv") == 2
         assert message in capsys.readouterr().err
+
+
+def test_columns_of_new_rows_are_matched_by_name(folder: Path, capsys: Any) -> None:
+    model, new, output = (folder / n for n in ("model.npz", "new.csv", "o.csv"))
+    assert fit(folder, "--model", str(model)) == 0
+    assert run("predict", model=model, target=new, output=output) == 0
+    expected = output.read_bytes()
+    cells = pd.read_csv(new, dtype=str, keep_default_na=False)
+    cells.assign(more=1)[["more", *reversed(list(cells))]].to_csv(new, index=False)
+    output.unlink()
+    capsys.readouterr()
+    assert run("predict", model=model, target=new, output=output) == 0
+    assert "left out: 1 column that the fit does not know (more)" in (
+        capsys.readouterr().out
+    )
+    assert output.read_bytes() == expected
 
 
 def test_source_rows_equal_the_arrays_it_was_written_from(folder: Path) -> None:
@@ -363,7 +380,7 @@ def test_columns_are_found_by_the_names_given(folder: Path) -> None:
         ),
         (
             ["--drop", "Id"],
-            "is not a number. Every column but those of labels and ids",
+            "column 'class' holds text",
         ),
     ],
 )

@@ -145,7 +145,7 @@ def test_encodings_are_found_and_said(encoding: str, tmp_path: Path) -> None:
 def test_an_encoding_that_is_asked_for_is_taken_or_refused(tmp_path: Path) -> None:
     path = written(tmp_path, "cp1252")
     assert "größe" in read_table(path, encoding="latin-1", drop=["ort"]).X
-    with pytest.raises(DataError, match="not a text file in utf-8 .* --encoding"):
+    with pytest.raises(DataError, match="not a text file in UTF-8 .* --encoding"):
         read_table(path, encoding="utf-8", drop=["ort"])
     with pytest.raises(DataError, match="no encoding 'utf-nine'"):
         read_table(path, encoding="utf-nine")

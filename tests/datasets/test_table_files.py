@@ -205,7 +205,7 @@ MISTAKES: list[tuple[str, str | bytes | dict[str, Any] | Callable[..., Any], str
     ("a.csv.gz", "a,b\n1,2\n", "not a whole gzip file (Not a gzipped file"),
     ("b.csv.gz", gzip.compress(b"a,b\n" + b"1,2\n" * 9)[:-9], "not a whole gzip file"),
     ("c.csv.gz", gzip.compress(b"a,b\n1,2\n1\n"), "record 3 has 1 cells, the header 2"),
-    ("d.csv.gz", gzip.compress(b"a\n\x00\xe9\n"), "not a text file in utf-8"),
+    ("d.csv.gz", gzip.compress(b"a\n\x00\xe9\n"), "not a text file in UTF-8"),
     ("e.csv", '""\n', "expected rows of features, found none"),
     ("a.npz.gz", "x", "expected a file that ends in .csv, .tsv, .txt (or these with "),
     ("a.parquet", "x", "not a readable Parquet file"),

@@ -129,8 +129,8 @@ def _read_text(path: Path, suffix: str, columns: Columns) -> pd.DataFrame:
         ) from error
     except UnicodeError as error:
         raise DataError(
-            f"{path}: not a text file in {encoding} ({error}). Name its "
-            "encoding by --encoding, or save it again in UTF-8."
+            f"{path}: not a text file in {encoding.removesuffix('-sig').upper()} "
+            f"({error}). Name its encoding by --encoding, or save it again in UTF-8."
         ) from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DataError(f"{path}: not a whole gzip file ({error}).") from error
