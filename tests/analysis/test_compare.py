@@ -180,7 +180,7 @@ def test_held_out_rows_are_in_no_fit(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"methods": ["pa"]}, "pa labels the rows it is fitted on"),
         ({"methods": ["svm-t"]}, "none of svm-t uses a source. Add one that does"),
         ({"y": [0, 0, 1, -1, -1, -1]}, "but class 1 has 1"),
-        ({"y": [-1] * 6}, "but no row has one"),
+        ({"y": [-1] * 6}, "y: no row has a label"),
         ({"y": [0, 0, 1]}, "of 6 target rows, got 4 of 4 and 3"),
     ],
 )

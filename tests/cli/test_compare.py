@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import shlex
 import sys
 from html import escape
@@ -19,6 +20,7 @@ from benchmarks.planted import Planted
 from cdspp.__main__ import main
 from cdspp.analysis.decision import CANNOT_TELL, USE
 from cdspp.cli.compare import COLUMNS, _next_step
+from cdspp.core.errors import DataError
 
 
 @pytest.fixture
@@ -151,3 +153,35 @@ def test_the_next_step_has_the_columns_and_the_source_that_were_asked_for() -> N
     assert _next_step(arguments, collapsed).startswith(
         "`cdspp compare --scale standardise --source 'a b.csv' --target t.csv"
     )
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (
+            ["M", "B"],
+            "'B' may be 'benign', 'M' may be 'malignant': write equal classes",
+        ),
+        (["x", "y"], "no class in common: .* has the classes x, y, .* Write equal cl"),
+        (["", ""], "no row has a label, .* has the classes benign, malignant. Name"),
+        (
+            ["benign", "benign"],
+            "all labelled rows are of the class 'benign', .* With one",
+        ),
+    ],
+)
+def test_classes_that_cannot_be_compared_are_named(
+    labels: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    values = np.random.default_rng(0).random(20)
+    names = ["malignant", "benign"] * 10
+    files = {"source": names, "target": labels * 5 + [""] * 10}
+    for name, found in files.items():
+        table = pd.DataFrame({f"f-{name}": values, "label": found})
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    asked = [f"--{name}={tmp_path / name}.csv" for name in files]
+    assert main(["compare", *asked]) == 2
+    assert re.search(message, capsys.readouterr().err)
+    X, y = values[:, None], np.array(files["target"], dtype=object)
+    with pytest.raises(DataError, match=re.sub("Name|Write", ".*", message)):
+        cdspp.compare(X, y, source=cdspp.SourceDomain(X, names))

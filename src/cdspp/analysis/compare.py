@@ -30,6 +30,7 @@ from cdspp.core.errors import (
     LabelWarning,
     MethodFailed,
 )
+from cdspp.core.labels import require_common
 from cdspp.core.names import ALONE, PCA, REAL, STANDARDISE, SWAPPED
 from cdspp.core.scaling import Scaling, check_scale, fit_scaling
 from cdspp.core.seeding import generator, integer_seed
@@ -250,17 +251,16 @@ def _problem(X: ArrayLike, y: ArrayLike, source: SourceDomain, scale: str) -> _P
             f"of {len(rows)} target rows, got {int(known.sum())} of {len(known)} and "
             f"{len(labelled)}."
         )
+    require_common({"y": labels, "source.y": source_labels}, compared=True)
     check_classes(labels)
     check_classes(source_labels, "source.y")
     compare_classes(labels, source_labels, "compare")
     classes, counts = np.unique(labels, return_counts=True)
-    if not len(classes) or counts.min() < 2:
-        few = "no row has one"
-        if len(classes):
-            few = f"class {classes[counts.argmin()]} has {counts.min()}"
+    if counts.min() < 2:
+        few = f"class {classes[counts.argmin()]} has {counts.min()}"
         raise DataError(
-            f"compare: every class needs two labelled target rows, one to fit on and "
-            f"one to test, but {few}. Label more rows."
+            "compare: every class needs two labelled target rows, one to fit on and one "
+            f"to test, but {few}. Label more rows."
         )
     every = np.unique(np.concatenate([labels, source_labels]))
     codes = np.full(len(rows), UNLABELLED, dtype=np.intp)

@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
-from cdspp.core.labels import require_distinct
+from cdspp.core.labels import require_common, require_distinct
 from cdspp.core.memory import available_megabytes, told_memory
 from cdspp.core.names import ERROR, PCA
 from cdspp.core.scaling import Scaling, fit_scaling
@@ -55,7 +55,7 @@ log = logging.getLogger(__name__)
 
 
 def read_both(
-    arguments: argparse.Namespace, kinds: Collection[str]
+    arguments: argparse.Namespace, kinds: Collection[str], *, compared: bool = False
 ) -> tuple[DomainRows, DomainRows | None, dict[str, Any], list[str]]:
     """Return target and source, what they share besides labels, and notes on that.
 
@@ -78,6 +78,9 @@ def read_both(
     require_dropped(tuple(arguments.drop), read)
     target.require_distinct_ids()  # predictions are written by these
     require_distinct({rows.path: rows.labels for rows in read})
+    if len(read) > 1:
+        known = {rows.path: filter(None, rows.labels) for rows in read}
+        require_common(known, compared=compared)
     target, *sources = (complete(rows, impute=arguments.impute) for rows in read)
     bridge: dict[str, Any] = {}
     notes: list[str] = []

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -22,6 +23,7 @@ __all__ = [
     "keep_labels",
     "lookalikes",
     "null_words",
+    "require_common",
     "require_distinct",
 ]
 
@@ -138,3 +140,46 @@ def require_distinct(classes: Mapping[str, Iterable[str]]) -> None:
             f"{ALIKE}: {'; '.join(found)}. Write them alike; where both are classes, "
             "name one by --keep-label, in a study by keep_labels."
         )
+
+
+def require_common(classes: Mapping[str, Iterable[Any]], *, compared: bool) -> None:
+    """Raise DataError where the classes of a target and a source cannot be matched.
+
+    `classes` are labels by where they are, the target first. No target row has a label;
+    no class is in both; or, where methods are `compared`, the target has one class.
+    """
+    (target, ours), (source, theirs) = (
+        (where, sorted({str(label) for label in labels}))
+        for where, labels in classes.items()
+    )
+    known = f"{source} has {_some(theirs)}"
+    if not ours:
+        raise DataError(
+            f"{target}: no row has a label, {known}. Name the column of labels, or "
+            "label some rows of each class."
+        )
+    if not {*ours} & {*theirs}:
+        pairs = [(name, _nearest(name, theirs)) for name in ours]
+        near = ", ".join(f"{name!r} may be {other!r}" for name, other in pairs if other)
+        raise DataError(
+            f"no class in common: {target} has {_some(ours)}, {known}. "
+            f"{f'{near}: w' if near else 'W'}rite equal classes alike in both."
+        )
+    if compared and len(ours) == 1:
+        raise DataError(
+            f"{target}: all labelled rows are of the class {ours[0]!r}, {known}. With "
+            "one class every method is right; label rows of the others."
+        )
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return f"the class{'es' * (len(names) > 1)} {', '.join(names[:5])}{more}"
+
+
+def _nearest(name: str, others: Sequence[str]) -> str:
+    """Return which of some names one may stand for, by its opening or its letters."""
+    folded = {other.casefold(): other for other in others}
+    opening = [o for o in folded if o.startswith(name.casefold())]
+    near = difflib.get_close_matches(name.casefold(), folded, n=1)
+    return folded[(opening + near)[0]] if opening or near else ""
