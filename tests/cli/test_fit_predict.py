@@ -213,7 +213,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
         "a,Label\n1,ant\n",
         "has a column 'Label', but the column of labels is 'label'. Name",
     ),
-    ("bare.csv", "a,b\n1,2\n", "needs at least one labelled target row"),
+    ("bare.csv", "a,b\n1,2\n", "bare.csv: no row has a label"),
     (
         "nan.csv",
         "a,label\nnan,cat\n",
