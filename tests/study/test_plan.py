@@ -95,7 +95,7 @@ def test_a_setting_asks_for_its_own_trials(embedded: dict[str, Any]) -> None:
     assert asked["cdspp, class-noise-wide"] == 5
     assert asked["cdspp"] == 10
     assert asked["noise"] == asked["dama, noise"] == 10
-    assert asked["pa"] == 3
+    assert asked["pa"] == 2
     assert asked["cdspp, selected"] == asked["cdspp-pca, selected-noise"] == 5
 
 
@@ -139,7 +139,7 @@ def test_the_rows_of_a_curve_have_its_trials(embedded: dict[str, Any]) -> None:
     embedded["curves"][0] |= {"methods": ["hfa", "cdspp", "target-only"]}
     labels = plan(embedded).curves[0]
     assert [(row.key, row.kind, row.trials_asked) for row in labels.rows] == [
-        ("hfa", "method", 3),
+        ("hfa", "method", 2),
         ("cdspp", "method", 5),
         ("target-only", "method", 5),
     ]

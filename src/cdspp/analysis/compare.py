@@ -259,8 +259,8 @@ def _problem(X: ArrayLike, y: ArrayLike, source: SourceDomain, scale: str) -> _P
     if counts.min() < 2:
         few = f"class {classes[counts.argmin()]} has {counts.min()}"
         raise DataError(
-            "compare: every class needs two labelled target rows, one to fit on and one "
-            f"to test, but {few}. Label more rows."
+            "compare: every class needs two labelled target rows, one to fit on and "
+            f"one to test, but {few}. Label more rows."
         )
     every = np.unique(np.concatenate([labels, source_labels]))
     codes = np.full(len(rows), UNLABELLED, dtype=np.intp)
