@@ -24,7 +24,9 @@ def test_methods_lists_every_method_with_its_name(capsys: Any) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[: len(available())]] == list(available())
     assert any("CDSPP_sup *" in line for line in lines)
-    assert [line.split()[0] for line in lines if " (torch) " in line] == ["ssan", "stn"]
+    assert [line.split()[0] for line in lines if " (torch) " in line] == [
+        *("jmea", "ssan", "stn")
+    ]
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,10 @@ from support.toy_problem import (
 from cdspp import SourceDomain
 from cdspp.core.errors import MethodFailed
 
-COMPLETE = ("cdls", "cdls-sup", "coot", "ddacl", "semi-relaxed-fgw", "ssan", "stn")
+COMPLETE = (
+    *("cdls", "cdls-sup", "coot", "ddacl", "jmea", "semi-relaxed-fgw"),
+    *("ssan", "stn"),
+)
 KEYPOINTS = dict.fromkeys(("kpg-rl", "kpg-rl-gw", "kpg-rl-kp"), "no keypoints")
 MARGIN = ("cdls", "cdls-sup")
 PRODUCTS = ("svm-t raw", "svm-t platt raw", "svm-t decision raw")

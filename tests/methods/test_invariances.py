@@ -118,7 +118,7 @@ PROMISES = [
     Promise("shfa exact", spreads=(0.4,), options={"max_iter": 4}),
     *(
         Promise(form, ORDER | SCALES, (0.6,), options=NETWORK, probabilities=1e-4)
-        for form in ("stn", "ssan")
+        for form in ("stn", "jmea", "ssan")
     ),
     Promise("tit", ORDER | NAMES, (0.6,), differing=2),
     Promise("tit", KINDS - ORDER - NAMES, (1.0,), options={"n_components": 5}),
@@ -162,6 +162,7 @@ NOT_PROMISED: Mapping[str, Mapping[str, str]] = {
     },
     "shfa": dict.fromkeys(KINDS, "LIBSVM stops short of the minimum; see shfa exact"),
     "stn": dict.fromkeys(KINDS - ORDER - SCALES, FIRST_WEIGHTS),
+    "jmea": dict.fromkeys(KINDS - ORDER - SCALES, FIRST_WEIGHTS),
     "ssan": dict.fromkeys(KINDS - ORDER - SCALES, FIRST_WEIGHTS),
     "svm-t platt raw": {"order": FOLDS, **RAW},
     "svm-t platt": {"order": FOLDS},

@@ -26,6 +26,7 @@ ABLE: Mapping[str, Mapping[str, Any]] = {
     "hfa": {"max_iter": 9},
     "shfa": {"max_iter": 9},
     "ssan": {"max_iter": 120},
+    "jmea": {"n_components": 32, "max_iter": 150},
     "stn": {"n_components": 32, "max_iter": 150},
     "svm-t": {"C": 100.0},
 }
@@ -42,7 +43,8 @@ FEW_FOLDS = dict.fromkeys(
     ("svm-t platt", "svm-t platt raw"), "its folds need rows of each class"
 )
 COMPLETE = dict.fromkeys(
-    ("cdls", "cdls-sup", "ddacl", "ssan", "stn"), "it refuses an incomplete domain"
+    ("cdls", "cdls-sup", "ddacl", "jmea", "ssan", "stn"),
+    "it refuses an incomplete domain",
 )
 UNTIED = {"pca-coral": "nothing ties components of one domain to those of the other"}
 # Few rows: these plans then find mirrored solutions.

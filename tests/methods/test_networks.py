@@ -15,6 +15,8 @@ from support.toy_problem import toy_problem
 from cdspp import SSAN, STN
 from cdspp.core.errors import MethodFailed
 from cdspp.methods.networks import networks
+from cdspp.methods.networks.jmea import JointNetwork
+from cdspp.methods.networks.networks import Batch
 from cdspp.methods.networks.site import Site, product
 from cdspp.study.cost import Size
 
@@ -174,3 +176,48 @@ def test_the_estimated_work_is_near_what_was_measured(
     found = case[0], large[0]
     assert found == pytest.approx((seconds, seconds_of_large), rel=0.5)
     assert 100 < large[1] < 600
+
+
+def test_the_loss_of_jmea_is_that_of_loops_over_rows_and_classes() -> None:
+
+    problem = toy_problem(n_classes=3, unlabelled_per_class=4, spread=0.5)
+    labelled = problem.labelled
+    X = np.vstack([problem.X[labelled], problem.X[~labelled]])
+    batch = Batch(
+        *(torch.tensor(rows, dtype=torch.float32) for rows in (problem.source.X, X)),
+        *(
+            torch.tensor(np.eye(3)[codes], dtype=torch.float32)
+            for codes in (problem.source.y, problem.y[labelled])
+        ),
+    )
+    site = Site.open("cpu", 0)
+    widths = problem.source.X.shape[1], problem.X.shape[1]
+    network = JointNetwork.draw(*widths, 6, 3, site)
+    weights, share, n_selected = (0.3, 0.7, 0.5), 0.4, 5
+    found = network.joint_loss(batch, share, n_selected, weights).item()
+
+    with torch.no_grad():
+        Z_s, Z_t = network.source(batch.X_source), network.target(batch.X_target)
+        P1_s, P1_t = (network.classifier(Z).softmax(1).numpy() for Z in (Z_s, Z_t))
+        P2 = network.second(Z_t).softmax(1).numpy()
+    Z_s, Z_t = Z_s.numpy(), Z_t.numpy()
+    y_s, y_l = problem.source.y, problem.y[labelled]
+    n_l = len(y_l)
+    logs = [np.log(P1_s[i, c]) for i, c in enumerate(y_s)]
+    logs += [np.log(P1_t[i, c]) for i, c in enumerate(y_l)]
+    expected = -np.mean(logs)
+    expected -= weights[2] * np.mean([np.log(P2[i, c]) for i, c in enumerate(y_l)])
+    surest = [n_l + np.argsort(-P[n_l:].max(axis=1))[:n_selected] for P in (P2, P1_t)]
+    rows = [*range(n_l), *surest[0]]
+    across = np.sum((Z_s.mean(axis=0) - Z_t[rows].mean(axis=0)) ** 2)
+    within = np.sum((Z_t[:n_l].mean(axis=0) - Z_t[surest[1]].mean(axis=0)) ** 2)
+    for c in range(3):
+        known = Z_t[:n_l][y_l == c]
+        soft = share * P2[surest[0], c]
+        mean = (known.sum(axis=0) + soft @ Z_t[surest[0]]) / (len(known) + soft.sum())
+        across += np.sum((Z_s[y_s == c].mean(axis=0) - mean) ** 2)
+        soft = share * P1_t[surest[1], c]
+        mean = soft @ Z_t[surest[1]] / (soft.sum() + 1)
+        within += np.sum((known.mean(axis=0) - mean) ** 2)
+    expected += weights[0] * across + weights[1] * within
+    assert found == pytest.approx(expected, rel=1e-5)

@@ -17,6 +17,7 @@ QUICK: Mapping[str, Mapping[str, Any]] = {
     "hfa": {"max_iter": 3},
     "pa": {"max_iter": 3},
     "shfa": {"max_iter": 3},
+    "jmea": {"max_iter": 5},
     "stn": {"max_iter": 5},
     "ssan": {"max_iter": 10},
 }

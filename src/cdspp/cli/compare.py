@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["add_compare"]
 
+BRIDGES = ("shared_columns", "paired_rows")
 # Options on columns, which hold for the next command, too.
 COLUMNS = (
     *("label", "id", "source-label", "source-id", "target-label", "target-id"),
@@ -41,14 +42,11 @@ def _compare(arguments: argparse.Namespace) -> str:
     from cdspp.analysis.compare import compare
     from cdspp.cli import rows
     from cdspp.core.scaling import Scaling
-    from cdspp.methods.bridge import PAIRS, SHARED
 
     command.check_outputs(arguments, ["csv", "page"], ["source", "target", "paired"])
     if arguments.page:  # said before the fits, not after
         command.need_package("jinja2", "--page")
-    target, source, bridge, notes = rows.read_both(
-        arguments, (SHARED, PAIRS), compared=True
-    )
+    target, source, bridge, notes = rows.read_both(arguments, BRIDGES, compared=True)
     assert source is not None
     for method in arguments.method:
         cost = rows.expected_cost(method, target, source)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
-__all__ = ["STN", "SoftTransferNetwork"]
+__all__ = ["STN", "SoftTransferNetwork", "class_gaps", "cut_normal"]
 
 DECAY_RATES = (0.9, 0.999)
 EPSILON = 1e-8
@@ -46,8 +46,8 @@ class SoftTransferNetwork(Network):
         of_source = (d_source, h_source), (h_source, n_components)
         of_target = (d_target, h_target), (h_target, n_components)
         shapes = *of_source, *of_target, (n_components, n_classes)
-        weights = [site.parameter(_cut_normal(site, *shape).T) for shape in shapes]
-        biases = [site.parameter(_cut_normal(site, n_out)) for _, n_out in shapes]
+        weights = [site.parameter(cut_normal(site, *shape).T) for shape in shapes]
+        biases = [site.parameter(cut_normal(site, n_out)) for _, n_out in shapes]
         layers = [Layer(w, b) for w, b in zip(weights, biases, strict=True)]
         source = Encoder(layers[0], layers[1], LENGTH_FLOOR)
         target = Encoder(layers[2], layers[3], LENGTH_FLOOR)
@@ -68,7 +68,7 @@ class SoftTransferNetwork(Network):
         fit = -(known * log_probabilities[: len(known)]).sum() / len(known)
         marginal = (Z_source.mean(dim=0) - Z_target.mean(dim=0)).square().sum()
         P = log_probabilities[len(known) :].exp()
-        conditional = _conditional(Z_source, Z_target, share * P, batch)
+        conditional = class_gaps(Z_source, Z_target, share * P, batch)
         return fit + beta * (marginal + conditional)
 
     def penalty(self) -> Tensor:
@@ -80,7 +80,7 @@ class SoftTransferNetwork(Network):
             return torch.stack(norms).square().sum() / 2
 
 
-def _conditional(
+def class_gaps(
     Z_source: Tensor, Z_target: Tensor, softly: Tensor, batch: Batch
 ) -> Tensor:
     """Return the squared distances of class means; `softly` labels unlabelled rows."""
@@ -92,7 +92,7 @@ def _conditional(
     return (source_means - sums / sizes[:, None]).square().sum()
 
 
-def _cut_normal(site: Site, *shape: int) -> Tensor:
+def cut_normal(site: Site, *shape: int) -> Tensor:
     """Draw from the normal distribution, values beyond two deviations again."""
     values = site.normal(*shape)
     while (outside := values.abs() > 2 * FIRST_SCALE).any():
@@ -200,14 +200,18 @@ class STN(NetworkClassifier):
         optimiser = self._optimiser(network, site)
 
         def loss(iteration: int) -> Tensor:
-            # TensorFlow adds epsilon before it corrects the second moment, torch after.
-            correction = math.sqrt(1.0 - DECAY_RATES[1] ** (iteration + 1))
-            for group in optimiser.param_groups:
-                group["eps"] = EPSILON / correction
+            self._correct(optimiser, iteration)
             differentiated = network.loss(batch, iteration / self.max_iter, self.beta)
             return differentiated + self.tau * network.penalty()
 
         return network.trained(train(loss, optimiser, self.max_iter))
+
+    @staticmethod
+    def _correct(optimiser: torch.optim.Adam, iteration: int) -> None:
+        """Add epsilon before the second moment is corrected, as TensorFlow does."""
+        correction = math.sqrt(1.0 - DECAY_RATES[1] ** (iteration + 1))
+        for group in optimiser.param_groups:
+            group["eps"] = EPSILON / correction
 
     def _optimiser(self, network: SoftTransferNetwork, site: Site) -> torch.optim.Adam:
         """Return the optimiser, which adds the gradient of the regulariser itself."""

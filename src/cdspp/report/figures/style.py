@@ -120,6 +120,7 @@ STYLES = {
     "kpg-rl-kp": Style("#c9431d", "s"),
     "coot": Style("#2f6f73", "h"),
     "semi-relaxed-fgw": Style("#2f6f73", "H"),
+    "jmea": Style("#8a5a3c", "P"),
     "pca-coral": Style("#9aa0a8", "d"),
 }
 
