@@ -141,12 +141,12 @@ def test_the_products_of_a_step_follow_from_the_sizes() -> None:
 def test_a_step_of_each_network_is_measured_beside_its_products() -> None:
     pytest.importorskip("torch")
     results = bench_networks([TINY])
-    assert list(results[0]["networks"]) == ["ssan", "stn"]
+    assert list(results[0]["networks"]) == ["jmea", "ssan", "stn"]
     for entry in results[0]["networks"].values():
         assert entry["step_ms"] > entry["products_ms"] > 0
         assert entry["textbook_ms"] > 0
     lines = networks_table(results).splitlines()
-    assert {len(line) for line in lines[1:4]} == {62}
+    assert {len(line) for line in lines[1:5]} == {62}
     json.dumps(results)
 
 
