@@ -133,9 +133,8 @@ class JMEA(STN):
     code: 1, 20 and 0.5 for ImageCLEF, which are the defaults here; 1, 20, 1 for Reuters
     and CIFAR-10; 1, 0.5, 0.5 for Wiki; 10, 5, 0.5 and 25, 15, 0.5 for the two tasks of
     Office-Caltech; 1, 2, 1 for CIFAR-100 (distances to the source, within the target,
-    second classifier). It takes rows as they are, here they have unit length. No answer
-    of the release can be had to compare with: its data lie behind links that this
-    project does not use, so that the tests hold the loss against a naive one alone.
+    second classifier). It takes rows as they are, here they have unit length. The data of
+    the release are not at hand, so that the tests compare the loss with a naive one alone.
 
     References
     ----------
