@@ -74,8 +74,8 @@ class KPGRL(ConfidentClassifier):
     class in both domains; a plan between uniform masses is then right, and where class
     shares differ it has to move rows across classes. The release trains an SVM with an
     RBF kernel on rows as they are; here rows have unit length and the machine is
-    linear, so that the method differs from SVM_t by its transport alone. The data of the
-    release are not at hand, so that the tests compare with a naive version alone.
+    linear, so that the method differs from SVM_t by its transport alone. The data of
+    the release are not at hand, so that the tests compare with a naive version alone.
 
     References
     ----------
