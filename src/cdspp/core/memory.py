@@ -1,16 +1,18 @@
-"""How much memory a process may still use, and what is refused for the lack of it."""
+"""The memory that a process may still use, and an error for a step that needs more."""
 
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from cdspp.core.errors import DataError
 
 __all__ = ["available_megabytes", "require_memory", "told_memory"]
 
-# Where a control group bounds the memory of its processes, and what they use of it.
-GROUP = Path("/sys/fs/cgroup")
+# The control groups of this process, and where all of them lie.
+OWN_GROUPS, GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
+STATE = "memory.stat"  # of a group: file cache counts as used, and can be given back
 
 
 def available_megabytes() -> float | None:
@@ -52,11 +54,30 @@ def _free_memory() -> float | None:
 
 
 def _group_memory() -> float | None:
+    """Return the least that a group of this process, or one above it, leaves free."""
+    found = []
+    for line in _text(OWN_GROUPS).splitlines():
+        _, controllers, path = line.split(":", 2)
+        if not controllers:  # version 2
+            root, names = GROUPS, ("memory.max", "memory.current")
+        elif "memory" in controllers.split(","):
+            root = GROUPS / "memory"
+            names = ("memory.limit_in_bytes", "memory.usage_in_bytes")
+        else:
+            continue
+        own = root / path.lstrip("/")
+        for folder in (own, *own.parents):
+            limit, used = (_text(folder / name).strip() for name in names)
+            if limit.isdecimal() and used.isdecimal():  # no limit: "max"
+                spare = re.search(r"^inactive_file (\d+)", _text(folder / STATE), re.M)
+                idle = int(spare[1]) if spare else 0
+                found.append((int(limit) - int(used) + idle) / 2**20)
+    return min(found, default=None)
+
+
+def _text(path: Path) -> str:
+    """Return the text of a file, none where it cannot be read."""
     try:
-        limit, used = (
-            int((GROUP / name).read_text(encoding="ascii"))
-            for name in ("memory.max", "memory.current")
-        )
-    except (OSError, ValueError):  # no group, or no limit: "max"
-        return None
-    return (limit - used) / 2**20
+        return path.read_text(encoding="ascii")
+    except (OSError, ValueError):
+        return ""
