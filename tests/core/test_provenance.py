@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import logging
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -72,6 +75,15 @@ def test_the_digest_of_a_script_is_that_of_what_it_imports(library: Path) -> Non
     append(library / "analysis" / "paired.py", "\nextra = 1\n")
     provenance.code_digest.cache_clear()
     assert provenance.script_digest(script) != before
+
+
+def test_one_walk_writes_a_syntax_tree_as_python_does() -> None:
+    code = "import os as x\nasync def f(a, *, b=None) -> int: return a[1:] or not b\n"
+    found: set[str] = set()
+    every: dict[str, Any] = {"show_empty": True} if sys.version_info >= (3, 13) else {}
+    dumped = ast.dump(ast.parse(code), **every)
+    assert provenance._dumped(ast.parse(code), found) == dumped
+    assert found == {"os"}
 
 
 def test_a_module_that_does_not_exist_is_refused() -> None:

@@ -61,6 +61,7 @@ def find_identifiers(package: str) -> Mapping[str, Found]:
     return dict(sorted(found.items()))
 
 
+@cache
 def load_named_class(package: str, name: str, what: str) -> type[Any]:
     """Import the module of `package` that declares the class `name`, and return that.
 

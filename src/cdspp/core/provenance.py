@@ -132,16 +132,14 @@ def code_digest(*modules: str) -> str:
     Comments, docstrings and formatting do not count, so that only an edit that can
     change a result changes the digest.
     """
-    reached: set[str] = set()
-    waiting = set(modules)
+    read: dict[str, tuple[frozenset[str], str]] = {}
+    waiting = {*modules}
     while waiting:
         name = waiting.pop()
-        reached.add(name)
-        waiting |= _module(name)[0] - reached
-    digest = hashlib.sha256()
-    for name in sorted(reached):
-        digest.update(f"{name}\n{_module(name)[1]}\n".encode())
-    return digest.hexdigest()[:16]
+        read[name] = _module(name)
+        waiting |= read[name][0] - read.keys()
+    content = "".join(f"{name}\n{code}\n" for name, (_, code) in sorted(read.items()))
+    return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
 def file_digest(path: PathLike) -> str:
@@ -223,16 +221,33 @@ def _parsed(
 
     Of a `local` one, imports from the folder of the run count beside the package's.
     """
-    tree = ast.parse(file.read_text())
     found: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found.add(node.module)
-            found |= {f"{node.module}.{alias.name}" for alias in node.names}
-        match getattr(node, "body", None):
-            case [ast.Expr(ast.Constant(str())), *_]:  # a docstring
-                del node.body[0]  # type: ignore[attr-defined]
+    code = _dumped(ast.parse(file.read_text()), found)
     known = {each for each in found if (local or _is_own(each)) and _source_file(each)}
-    return frozenset(known), ast.dump(tree)
+    return frozenset(known), code
+
+
+def _dumped(part: Any, imported: set[str]) -> str:
+    """Return what `ast.dump` does, without docstrings, and collect imports on the way.
+
+    Each job of a study parses the whole library, which two walks make slow.
+    """
+    if isinstance(part, list):
+        return f"[{', '.join([_dumped(each, imported) for each in part])}]"
+    if not isinstance(part, ast.AST):
+        return repr(part)
+    if isinstance(part, ast.Import):
+        imported |= {alias.name for alias in part.names}
+    elif isinstance(part, ast.ImportFrom) and part.module and not part.level:
+        imported |= {part.module, *(f"{part.module}.{a.name}" for a in part.names)}
+    kind, fields = type(part), []
+    for name in part._fields:
+        value = getattr(part, name, None)
+        if name == "body":
+            match value:
+                case [ast.Expr(ast.Constant(str())), *value]:  # without its docstring
+                    pass
+        # A field that may be left out is None in the class as well.
+        if value is not None or getattr(kind, name, ...) is not None:
+            fields.append(f"{name}={_dumped(value, imported)}")
+    return f"{kind.__name__}({', '.join(fields)})"
