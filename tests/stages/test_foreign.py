@@ -17,9 +17,8 @@ from cdspp.core.whole_files import read_json
 from cdspp.methods import set_guests
 from cdspp.methods.guests import PREDICTIONS
 from cdspp.stages.artifacts import FIT_COLUMNS, read_rows
-from cdspp.stages.export import export_benchmark
 from cdspp.stages.fit_files import read_fit
-from cdspp.stages.foreign import foreign_places
+from cdspp.stages.foreign import export_benchmark, foreign_places
 
 TASK = "left_right"
 PAGE = Path(__file__).parents[2] / "docs/guide/own-method.md"

@@ -15,7 +15,7 @@ from cdspp.stages.artifacts import (
     read_frame,
     write_rows,
 )
-from cdspp.stages.shares import write_test_shares
+from cdspp.stages.splits import write_test_shares
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ rule test_shares:
     resources:
         runtime=1,
     params:
-        code=code_digest("cdspp.stages.shares"),
+        code=code_digest("cdspp.stages.splits"),
     script:
         "../scripts/test_shares.py"
 

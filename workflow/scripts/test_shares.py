@@ -1,7 +1,7 @@
 """Count the shares of the classes among the test samples of a block of trials."""
 
 from cdspp.core.jobs import job
-from cdspp.stages.shares import write_test_shares
+from cdspp.stages.splits import write_test_shares
 
 with job(snakemake.log[0]):
     write_test_shares(

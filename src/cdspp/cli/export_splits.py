@@ -42,7 +42,7 @@ def add_export_splits(commands: Any) -> None:
 
 
 def _export(arguments: argparse.Namespace) -> str:
-    from cdspp.stages.export import export_benchmark
+    from cdspp.stages.foreign import export_benchmark
 
     study = read_study(arguments.file)
     found = {name: list(_blocks(study, name)) for name in study.benchmarks}

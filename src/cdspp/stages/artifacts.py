@@ -6,13 +6,13 @@ Parquet files carry no variable metadata: equal rows give equal bytes.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cdspp.core.names import PathLike
 from cdspp.core.whole_files import (
     BROKEN,
     atomic,
@@ -96,18 +96,17 @@ class Features:
     columns: np.ndarray | None = None
 
 
-def write_features(path: str | os.PathLike[str], features: Features) -> None:
+def write_features(path: PathLike, features: Features) -> None:
     """Write a view as NPZ (float32, no pickles; a sparse matrix by its CSR parts)."""
     from scipy import sparse  # here, for most jobs have no matrix and need no SciPy
 
-    X = features.X
     parts: dict[str, Any]
-    if sparse.issparse(X):
-        X = sparse.csr_array(X).astype(np.float32)
+    if sparse.issparse(features.X):
+        X = sparse.csr_array(features.X).astype(np.float32)
         parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr}
         parts["shape"] = np.asarray(X.shape)
     else:
-        parts = {"X": np.asarray(X, dtype=np.float32)}
+        parts = {"X": np.asarray(features.X, dtype=np.float32)}
     parts["ids"] = np.asarray(features.ids, dtype=np.str_)
     if features.columns is not None:
         parts["columns"] = np.asarray(features.columns, dtype=np.str_)
@@ -116,8 +115,8 @@ def write_features(path: str | os.PathLike[str], features: Features) -> None:
         np.savez(stream, provenance=np.asarray(provenance), **parts)
 
 
-def read_features(path: str | os.PathLike[str]) -> Features:
-    """Read what `write_features` wrote; DataError where it is anything else."""
+def read_features(path: PathLike) -> Features:
+    """Read a file of `write_features`; DataError where it is anything else."""
     what = "a feature file (NPZ)"
     arrays = read_arrays(path, what)
     try:
@@ -138,11 +137,8 @@ def read_features(path: str | os.PathLike[str]) -> Features:
     return Features(X, ids, provenance, arrays.get("columns"))
 
 
-def read_subspace(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
-    """Read what `cdspp.stages.subspace` wrote: `SUBSPACE_ARRAYS`, by name.
-
-    It raises DataError where the file is missing, damaged, or holds something else.
-    """
+def read_subspace(path: PathLike) -> dict[str, np.ndarray]:
+    """Read `SUBSPACE_ARRAYS` by name; DataError where the file holds anything else."""
     what = "a subspace (NPZ)"
     arrays = read_arrays(path, what)
     if lacking := [name for name in SUBSPACE_ARRAYS if name not in arrays]:
@@ -155,7 +151,7 @@ def read_subspace(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
 
 
 def write_rows(
-    path: str | os.PathLike[str], columns: Columns, values: Mapping[str, Sequence[Any]]
+    path: PathLike, columns: Columns, values: Mapping[str, Sequence[Any]]
 ) -> None:
     """Write named columns as Parquet with the declared types, in the given order."""
     import pyarrow as pa
@@ -168,7 +164,7 @@ def write_rows(
         pq.write_table(pa.table(arrays, schema=schema), temporary)
 
 
-def read_rows(path: str | os.PathLike[str], columns: Columns) -> dict[str, np.ndarray]:
+def read_rows(path: PathLike, columns: Columns) -> dict[str, np.ndarray]:
     """Read the named columns; strings come as object arrays, nulls as None or NaN.
 
     It raises DataError where the file is missing or damaged, or a column is not there
@@ -191,25 +187,20 @@ def read_rows(path: str | os.PathLike[str], columns: Columns) -> dict[str, np.nd
     return values
 
 
-def read_frame(path: str | os.PathLike[str], columns: Columns) -> pd.DataFrame:
+def read_frame(path: PathLike, columns: Columns) -> pd.DataFrame:
     """Read the named columns as a data frame; errors as of `read_rows`."""
     import pandas as pd
 
     return pd.DataFrame(read_rows(path, columns))
 
 
-def read_csv(
-    path: str | os.PathLike[str], types: Columns, remedy: str = ""
-) -> pd.DataFrame:
+def read_csv(path: PathLike, types: Columns, remedy: str = "") -> pd.DataFrame:
     """Read columns of a CSV file to the last digit, and texts as they stand.
 
     By column, `types` has ``str``, ``bool``, ``int64`` or ``float64``; other columns
-    are left out. A number that is missing is NaN; a text never is: a class may be
-    called NA. `remedy` says what to do where the file cannot be read, if no study makes
-    it.
-
-    It raises DataError where the file is missing, lacks a column, or has a value of
-    another type.
+    are left out. A missing number is NaN; a text never is: a class may be called NA.
+    DataError, with the `remedy` where no study makes the file: it is missing, lacks a
+    column, or has a value of another type.
     """
     import pandas as pd
 
@@ -242,7 +233,7 @@ def _typed(texts: pd.Series, types: Columns) -> pd.Series:
         raise ValueError(f"{texts.name} holds what is no {kind}: {error}") from error
 
 
-def labels_by_id(path: str | os.PathLike[str]) -> dict[str, str]:
+def labels_by_id(path: PathLike) -> dict[str, str]:
     """Read a file of labels as the label of each id, empty where it has none."""
     columns = read_rows(path, LABEL_COLUMNS)
     labels = (label or "" for label in columns["label"])

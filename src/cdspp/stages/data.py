@@ -1,4 +1,4 @@
-"""What the workflow calls: paths in, files out."""
+"""Data sets and their labels as files of the workflow."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cdspp.core.errors import ConfigError
+from cdspp.core.names import PathLike
 from cdspp.core.whole_files import read_json
 from cdspp.datasets import PublishedDataset, open_dataset
 from cdspp.datasets.base import INDEX_NAME, check_contents, read_index
@@ -22,20 +23,19 @@ PUBLISHED_SPLITS = "published-splits.json"
 def prepare_dataset(
     *,
     name: str,
-    output: str | Path,
+    output: PathLike,
     own: Mapping[str, Any] | None = None,
-    catalogue: str | Path | None = None,
+    catalogue: PathLike | None = None,
 ) -> None:
-    """Put the files of a data set, and their index, where `output` says.
+    """Put the files of a data set beside the index that `output` names.
 
-    `output` is ``<folder of the data set>/index.json``. `own` says where the user's
-    files are, if it is of these (`cdspp.datasets.own_dataset`); they stay there. What
-    comes out is compared with the `catalogue`: DataError where it differs.
+    `own` tells where the user's files are (`cdspp.datasets.own_dataset`), which stay
+    there. DataError: the result differs from the `catalogue`.
     """
     target = Path(output)
     if target.name != INDEX_NAME:
         raise ConfigError(f"{target}: the index must be called {INDEX_NAME}.")
-    entries = {} if catalogue is None else load_catalogue(catalogue)
+    entries = {} if catalogue is None else load_catalogue(Path(catalogue))
     dataset = open_dataset(name, own, entries.get(name))
     if catalogue is not None and isinstance(dataset, PublishedDataset):
         _check_published(dataset, Path(catalogue).with_name(PUBLISHED_SPLITS))
@@ -61,9 +61,9 @@ def _check_published(dataset: PublishedDataset, digests: Path) -> None:
             )
 
 
-def write_labels(index_path: str | Path, domain: str, output: str | Path) -> None:
+def write_labels(index_path: PathLike, domain: str, output: PathLike) -> None:
     """Write ids and class names of a domain as Parquet, of all but paired samples."""
-    samples = read_index(index_path).unpaired(domain)
+    samples = read_index(Path(index_path)).unpaired(domain)
     rows: dict[str, list[Any]] = {
         "id": [sample.id for sample in samples],
         "label": [sample.label or None for sample in samples],

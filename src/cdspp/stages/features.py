@@ -1,4 +1,4 @@
-"""What the workflow calls: paths in, NPZ files out. No labels pass through here."""
+"""Codebooks and views of domains as NPZ files of the workflow, without labels."""
 
 from __future__ import annotations
 
@@ -12,41 +12,33 @@ import numpy as np
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.jobs import log_ready
 from cdspp.core.matrix import require_finite
-from cdspp.core.names import NO_SCALE, PCA
+from cdspp.core.names import NO_SCALE, PCA, PathLike
 from cdspp.core.provenance import limit_threads
 from cdspp.core.scaling import fit_scaling
 from cdspp.datasets.base import Index, read_fetched, read_index
 from cdspp.features import make_extractor
-from cdspp.features.base import (
-    Extractor,
-    FileExtractor,
-    ViewExtractor,
-    WordExtractor,
-)
+from cdspp.features.base import Extractor, FileExtractor, ViewExtractor, WordExtractor
 from cdspp.features.published import Published
 from cdspp.features.table import TableColumns
 from cdspp.stages.artifacts import Features, read_features, write_features
 
 __all__ = ["build_codebook", "extract_view"]
 
-AnyPath = str | Path
-
 
 def build_codebook(
     *,
-    index: AnyPath,
+    index: PathLike,
     extractor: str,
     options: Mapping[str, Any],
-    output: AnyPath,
+    output: PathLike,
     numeric_threads: int,
-    fetched: AnyPath | None = None,
+    fetched: PathLike | None = None,
 ) -> None:
     """Learn the codebook of `extractor` from the domain that its options name.
 
-    `output` gets one word a row. `fetched` is the record of the fetched files, for a
-    data set that is downloaded. It raises ConfigError where the extractor has no
-    codebook, or its options name no domain, and DataError where the files cannot be
-    read or are too few.
+    `output` gets one word a row; `fetched` is as for `extract_view`. ConfigError: the
+    extractor has no codebook, or its options name no domain. DataError: the files
+    cannot be read or are too few.
     """
     made = make_extractor(extractor, **options)
     if not isinstance(made, WordExtractor):
@@ -67,32 +59,30 @@ def extract_view(
     extractor: str,
     options: Mapping[str, Any],
     domain: str,
-    output: AnyPath,
+    output: PathLike,
     numeric_threads: int,
     scale: str = NO_SCALE,
-    index: AnyPath | None = None,
-    fetched: AnyPath | None = None,
+    index: PathLike | None = None,
+    fetched: PathLike | None = None,
     storage: Mapping[str, Any] | None = None,
-    weights: AnyPath | None = None,
-    codebook: AnyPath | None = None,
-    view: AnyPath | None = None,
+    weights: PathLike | None = None,
+    codebook: PathLike | None = None,
+    view: PathLike | None = None,
 ) -> None:
-    """Extract the features of one domain.
+    """Extract the features of one domain and write them as `Features`.
 
-    What the extractor reads is `index` for one of files, with `fetched`, the record of
-    the fetched files, where the data set is downloaded; `storage` for published
-    features, how the view of the domain is stored; `weights` for a network with
-    published ones, the record of the fetched file; `codebook`, what `build_codebook`
-    wrote; and `view`, features of the same domain, for an extractor of views. The
-    features are scaled by `scale`, learnt from all rows of the domain without labels
-    (`cdspp.core.scaling.fit_scaling`), and written as `Features`.
+    An extractor of files reads `index`, with `fetched`, the record of the fetched
+    files, where the data set is downloaded; one of published features `storage`, an
+    entry on how the view is stored; a network with published weights `weights`, the
+    record of the fetched file; one of visual words the file of `build_codebook`; and
+    one of views `view`, features of the same domain. The `scale` is learnt from all
+    rows of the domain (`cdspp.core.scaling.fit_scaling`).
 
-    It raises ConfigError where the extractor or an option does not exist, or what it
-    reads is not given, and DataError where that is damaged, or the features are not
-    finite.
+    ConfigError: there is no such extractor or option, or a file that it reads is not
+    given. DataError: a file is damaged, or the features are not finite.
     """
     if weights is not None:
-        (name,) = read_fetched(weights)["files"]
+        (name,) = read_fetched(Path(weights))["files"]
         options = {**options, "weights": str(Path(weights).parent / str(name))}
     made, columns, more = make_extractor(extractor, **options), None, dict[str, Any]()
     with _numeric_threads(made, numeric_threads):
@@ -112,22 +102,17 @@ def extract_view(
             record = _record(made, dataset=content.dataset, domain=domain, **more)
         if scale != NO_SCALE:
             record["scale"] = scale
-            X = _scaled(X, scale, f"{extractor}, domain {domain}")
+            try:
+                X = fit_scaling(scale, X).apply(X)
+            except DataError as error:
+                raise DataError(f"{extractor}, domain {domain}: {error}") from error
     _write(output, X, ids, record, None if scale == PCA else columns)
 
 
-def _scaled(X: Any, scale: str, what: str) -> Any:
-    try:
-        return fit_scaling(scale, X).apply(X)
-    except DataError as error:
-        raise DataError(f"{what}: {error}") from error
-
-
-def _files(index: Index, domain: str, fetched: AnyPath | None) -> list[Path]:
-    """Return the files of the samples: those of the index, or those fetched."""
+def _files(index: Index, domain: str, fetched: PathLike | None) -> list[Path]:
     if fetched is None:
         return index.files(domain)
-    paths = read_fetched(fetched)["images"][domain]
+    paths = read_fetched(Path(fetched))["images"][domain]
     return [index.root / paths[position] for position in index.positions(domain)]
 
 
@@ -143,7 +128,7 @@ def _from_published(
 
 
 def _from_view(
-    extractor: ViewExtractor, view: AnyPath | None
+    extractor: ViewExtractor, view: PathLike | None
 ) -> tuple[Any, Sequence[str], dict[str, Any]]:
     features = read_features(_given(extractor, "view", view))
     require_finite(features.X, features.ids, str(view))
@@ -153,7 +138,7 @@ def _from_view(
 
 
 def _from_files(
-    extractor: Extractor, files: Sequence[Path], codebook: AnyPath | None
+    extractor: Extractor, files: Sequence[Path], codebook: PathLike | None
 ) -> tuple[Any, Any, dict[str, Any]]:
     if isinstance(extractor, WordExtractor):
         words = read_features(_given(extractor, "codebook", codebook))
@@ -163,15 +148,15 @@ def _from_files(
     return *extractor.extract_named(files), {}
 
 
-def _matching_index(path: AnyPath | None, extractor: Extractor) -> Index:
-    index = read_index(_given(extractor, "index", path))
+def _matching_index(path: PathLike | None, extractor: Extractor) -> Index:
+    index = read_index(Path(_given(extractor, "index", path)))
     if extractor.kind not in (index.kind, Published.kind):
         message = f"extractor {extractor.identifier} reads {extractor.kind}, but the"
         raise ConfigError(f"{message} data set {index.dataset} holds {index.kind}.")
     return index
 
 
-def _given(extractor: Extractor, what: str, path: AnyPath | None) -> AnyPath:
+def _given(extractor: Extractor, what: str, path: PathLike | None) -> PathLike:
     if path is None:
         raise ConfigError(f"extractor {extractor.identifier} needs a file: {what}.")
     return path
@@ -186,15 +171,14 @@ def _record(extractor: Extractor, **found: Any) -> dict[str, Any]:
 
 
 def _write(
-    output: AnyPath,
+    output: PathLike,
     X: Any,
     ids: Sequence[str],
     record: Mapping[str, Any],
     columns: Any = None,
 ) -> None:
     require_finite(X, ids, str(output))
-    names = np.asarray(ids, dtype=np.str_)
-    write_features(output, Features(X, names, record, columns))
+    write_features(output, Features(X, np.asarray(ids, np.str_), record, columns))
 
 
 @contextmanager

@@ -21,32 +21,34 @@ from cdspp.core.errors import CollapseWarning, MethodFailed
 from cdspp.core.faults import crash_words, stops_job
 from cdspp.core.jobs import log_ready
 from cdspp.core.labels import keep_labels
-from cdspp.core.names import fit_key
+from cdspp.core.names import PathLike, fit_key
 from cdspp.core.provenance import (
     file_digest,
     hardware,
     ids_digest,
     limit_threads,
     measured,
-    numeric,
     versions,
 )
 from cdspp.core.reuse import sharing
 from cdspp.core.seeding import integer_seed
-from cdspp.core.whole_files import read_json
 from cdspp.methods import method_class, seed_option
 from cdspp.methods.base import HeterogeneousClassifier, Round, SourceDomain
 from cdspp.stages.artifacts import FIT_COLUMNS, SHARE_COLUMNS, read_rows, write_rows
-from cdspp.stages.fit_files import fit_recipe, is_sealed, write_record
+from cdspp.stages.fit_files import (
+    DoneTrials,
+    content_digest,
+    fit_recipe,
+    is_made,
+    write_record,
+)
 from cdspp.stages.selection import select_options
 from cdspp.stages.source_states import SourceState
-from cdspp.stages.trial_reuse import DoneTrials, trial_digest
 from cdspp.stages.trials import TaskFiles, Trial, read_trials
 
 __all__ = ["Fit", "TaskBlock", "fit_block"]
 
-PathLike = str | os.PathLike[str]
-Made = tuple[dict[str, Any], Sequence[Round]]  # what a record says of a trial; rounds
+Made = tuple[dict[str, Any], Sequence[Round]]  # a trial in the record; its rounds
 
 log = logging.getLogger(__name__)
 
@@ -55,17 +57,14 @@ log = logging.getLogger(__name__)
 class Fit:
     """One fit of a job: what sets it apart, and where it is written.
 
-    `code` is a digest of the code that makes its predictions. These are a Parquet file
-    with `FIT_COLUMNS`, one row a test sample, round and trial. The record is a JSON
-    file: what the fit is of, of which inputs, a digest of the Parquet file, seconds,
-    memory, versions, seed, and status, reason and test samples per trial. A trial that
-    the method cannot do has failed; one in which it stopped with any other error of its
-    own has also crashed.
+    `code` is a digest of the code that makes the predictions: a Parquet file with
+    `FIT_COLUMNS`, one row a test sample, round and trial. In the record, a JSON file,
+    a trial that the method cannot do has failed; one in which it stopped with any other
+    error of its own has also crashed.
 
-    `options` stand in place of the method's defaults, `source` is the state of the
-    source, as `SourceState` takes it, `overlap` and `bridge` are as for `read_trials`.
-    Of the values of `grid` by option, a trial selects (`cdspp.stages.selection`); the
-    record tells which.
+    `options` stand in place of the method's defaults, `source` has the parameters of
+    `SourceState`, `overlap` and `bridge` are as for `read_trials`. A trial selects from
+    the values of `grid` by option (`cdspp.stages.selection`).
     """
 
     method: str
@@ -83,7 +82,7 @@ class Fit:
 class TaskBlock:
     """What the fits of a job share.
 
-    Benchmark and task seed the random numbers, together with seed, method and trial.
+    Seed, benchmark, task, method and trial seed the random numbers.
     """
 
     files: TaskFiles
@@ -102,12 +101,11 @@ class TaskBlock:
 def fit_block(task_block: TaskBlock, fits: Sequence[Fit]) -> None:
     """Make the fits of a job: methods on a task and block, in several settings.
 
-    A fit whose files are there and whose record says that they are made of the same
-    inputs, options and code, by the same versions of packages, is kept as it is, so
-    that a job with one more method or setting computes that one alone. Trials that are
-    there in other blocks are taken over. One that crashed is made again. Each fit gives
-    the bytes that it would give alone. DataError as of `read_trials`; a method that
-    crashes costs its own trial alone.
+    A fit that is made of the same inputs, options, code and versions of packages is
+    kept, so that a job with one more method or setting computes that one alone; so is a
+    trial of another block, unless it crashed. Each fit gives the bytes that it would
+    give alone. DataError as of `read_trials`; a method that crashes costs its own trial
+    alone.
     """
     # All of them before the limit, which only loaded libraries obey.
     methods = [method_class(fit.method) for fit in fits]
@@ -121,7 +119,7 @@ def fit_block(task_block: TaskBlock, fits: Sequence[Fit]) -> None:
             with sharing():
                 for fit in settings:
                     content = _identity(task_block, fit, inputs)
-                    if _is_there(fit, content):
+                    if is_made(fit.predictions, fit.record, content):
                         log.info("%s is there, made of the same", fit.predictions)
                         os.utime(fit.predictions)
                         os.utime(fit.record)
@@ -133,10 +131,10 @@ def fit_block(task_block: TaskBlock, fits: Sequence[Fit]) -> None:
 def _identity(
     task_block: TaskBlock, fit: Fit, inputs: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return what a record says of a fit before it is made: what it is, made of what.
+    """Return the part of a record that is known before the fit.
 
-    The path of a fit repeats some of it, so that a file in another one's place is
-    found out (`cdspp.stages.fit_files`).
+    The path of a fit repeats some of it, so that `cdspp.stages.fit_files` detects a
+    file in another one's place.
     """
     files = ("predictions", "record")
     member = {name: value for name, value in vars(fit).items() if name not in files}
@@ -153,20 +151,6 @@ def _identity(
     }
 
 
-def _is_there(fit: Fit, content: Mapping[str, Any]) -> bool:
-    """Whether the files of a fit are whole and made of what they would be now."""
-    try:
-        record = read_json(fit.record)
-        same = all(record[name] == value for name, value in content.items())
-        same = same and numeric(record["versions"]) == numeric(versions())
-        same = same and is_sealed(record)
-        same = same and not any(trial["crashed"] for trial in record["trials"])
-        return same and bool(record["predictions"] == file_digest(fit.predictions))
-    # Missing, damaged, or written before records said so.
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
-
-
 def _make_fit(task_block: TaskBlock, fit: Fit, content: Mapping[str, Any]) -> None:
     """Fit every trial of a block and write predictions and record."""
     rows: dict[str, list[Any]] = {name: [] for name in FIT_COLUMNS}
@@ -178,7 +162,7 @@ def _make_fit(task_block: TaskBlock, fit: Fit, content: Mapping[str, Any]) -> No
         bridge=fit.bridge,
         keep_sparse=bool(fit.bridge) and method_class(fit.method).accepts_sparse,
     )
-    done = DoneTrials(fit.record, content, versions())
+    done = DoneTrials(fit.record, content)
     for trial in trials:
         read = _read_by(task_block, trial)
         if found := done.get(trial.number, read):
@@ -201,15 +185,16 @@ def _make_fit(task_block: TaskBlock, fit: Fit, content: Mapping[str, Any]) -> No
 
 
 def _read_by(task_block: TaskBlock, trial: Trial) -> str:
-    """Return a digest of what a trial reads of the files of its block."""
+    """Return a digest of the ids, labels and shares that a trial reads, in order."""
     ids = trial.source_ids, trial.labelled_ids, trial.test_ids, trial.paired_ids
     prior = _prior(task_block.files.prior, trial.number).get("prior", ())
     labels = np.asarray(trial.source.y), np.asarray(trial.labelled.y)
-    return trial_digest([*ids, *labels, prior])
+    parts = [*ids, *labels, prior]
+    return content_digest([[str(value) for value in part] for part in parts])
 
 
 def _taken(task_block: TaskBlock, setting: str) -> Callable[[Trial], Made] | None:
-    """Return what takes predictions made elsewhere; None where a method makes them."""
+    """Return a reader of predictions made elsewhere; None where a method is fitted."""
     path = task_block.files.predictions
     if path is None:
         return None
@@ -223,7 +208,6 @@ def _taken(task_block: TaskBlock, setting: str) -> Callable[[Trial], Made] | Non
 
 def _run(task_block: TaskBlock, fit: Fit, trial: Trial) -> Made:
     """Fit a method to a trial, by options of the trial, the study and the grid."""
-    # What the random numbers of a trial belong to.
     axes = task_block.seed, task_block.benchmark, task_block.task, trial.number
     state = SourceState(**fit.source)
     given = seed_option(fit.method, integer_seed(fit.method, *axes))
@@ -236,10 +220,7 @@ def _run(task_block: TaskBlock, fit: Fit, trial: Trial) -> Made:
 
 
 def _prior(path: PathLike | None, trial: int) -> dict[str, Any]:
-    """Return the shares of the classes in a trial as the option of a method told them.
-
-    Classes are in sorted order there, as in a fit.
-    """
+    """Return the shares of the classes in a trial as an option, classes sorted."""
     if path is None:
         return {}
     rows = read_rows(path, SHARE_COLUMNS)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,18 +17,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
-from cdspp.core.names import FitKey, fit_key, trials_of_block
-from cdspp.core.provenance import file_digest, ids_digest
+from cdspp.core.names import FitKey, PathLike, fit_key, trials_of_block
+from cdspp.core.provenance import file_digest, ids_digest, numeric, versions
 from cdspp.core.whole_files import read_json, write_json
 from cdspp.stages.artifacts import FIT_COLUMNS, read_rows
 
 __all__ = [
+    "DoneTrials",
     "Expected",
     "ExpectedFits",
     "FitFile",
+    "content_digest",
     "fit_recipe",
     "input_files",
-    "is_sealed",
+    "is_made",
     "read_expected_fits",
     "read_fit",
     "read_record",
@@ -37,26 +38,28 @@ __all__ = [
     "write_record",
 ]
 
-PathLike = str | os.PathLike[str]
-
-# What a record and each of its trials must tell to be checked.
+# The keys that a record and each of its trials must have to be checked.
 TOLD = (
     *(*FitKey._fields, "dataset", "overlap", "inputs", "predictions", "trials"),
     *("made_of", "versions", "digest"),
 )
 TOLD_OF_TRIAL = ("trial", "status", "collapsed", "rounds", "tested", "test_ids")
+# Files of a block, of which the digest `read` of a trial covers its part.
+OF_BLOCKS = frozenset({"source_split", "target_split", "pairs", "prior"})
+SAME = ("made_of", "dataset", "overlap", "benchmark", "setting", "task", "method")
 
 
-def _digest(content: Any) -> str:
+def content_digest(content: Any) -> str:
+    """Return a digest of a tree of lists, mappings, numbers and texts."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def fit_recipe(seed: int, numeric_threads: int, member: Mapping[str, Any]) -> str:
-    """Return a digest of what decides predictions, beside task, block and files.
+    """Return a digest of all that decides predictions, beside task, block and files.
 
     `member` has the fields of `cdspp.stages.fit.Fit` but for its files.
     """
-    return _digest([seed, numeric_threads, dict(member)])
+    return content_digest([seed, numeric_threads, dict(member)])
 
 
 def input_files(patterns: Mapping[str, str], key: FitKey) -> dict[str, str]:
@@ -93,14 +96,14 @@ class ExpectedFits:
         return f"{key.setting}/{key.method}" in self._expected.recipes
 
     def wrong_recipe(self, key: FitKey, record: Mapping[str, Any]) -> str:
-        """Say how the recipe of a fit differs; nothing where it is as expected."""
+        """Say how the recipe of a fit differs; empty where it is as expected."""
         recipe, _ = self._expected.recipes.get(f"{key.setting}/{key.method}", ("", 0))
         if record.get("made_of") == recipe:
             return ""
         return "other options, another seed or other code than the study has made it"
 
     def wrong(self, key: FitKey, record: Mapping[str, Any]) -> str:
-        """Say how recipe or files of a fit differ; nothing where both are as expected.
+        """Say how recipe or files of a fit differ; empty where both are as expected.
 
         A file that is gone is not compared: a run makes it again.
         """
@@ -128,24 +131,18 @@ class FitFile:
 
 
 def write_record(path: PathLike, record: Mapping[str, Any]) -> None:
-    """Write the record of a fit, with a digest of all that it says."""
+    """Write the record of a fit, with a digest of its content."""
     write_json(path, {**record, "digest": _seal(record)})
 
 
-def is_sealed(record: Mapping[str, Any]) -> bool:
-    """Whether a record says what it did when it was written."""
-    return bool(record["digest"] == _seal(record))
-
-
 def _seal(record: Mapping[str, Any]) -> str:
-    return _digest({name: value for name, value in record.items() if name != "digest"})
+    return content_digest({name: record[name] for name in record if name != "digest"})
 
 
 def read_record(path: PathLike) -> dict[str, Any]:
     """Read the record of a fit, and check it against its path.
 
-    The path ends in ``<benchmark>/<setting>/<task>/<method>/<block>.json``. It raises
-    DataError where the record is damaged or of an older version, or of another fit.
+    DataError: the record is damaged, of an older version, or of another fit.
     """
     file = Path(path)
     record = read_json(file)
@@ -156,7 +153,7 @@ def read_record(path: PathLike) -> dict[str, Any]:
     if told != list(key):
         wrong = f"it is the record of {'/'.join(told)}"
         raise _refused(file, f"expected that of {'/'.join(key)}, but {wrong}")
-    if not is_sealed(known):
+    if known["digest"] != _seal(known):
         raise _refused(file, "it was changed: its digest is not of what it says")
     trials = known["trials"]
     for trial in trials if isinstance(trials, list) else [trials]:
@@ -171,10 +168,9 @@ def read_record(path: PathLike) -> dict[str, Any]:
 def read_fit(path: PathLike) -> FitFile:
     """Read the predictions of a fit, and check them against its record and path.
 
-    The record lies beside it, as JSON. It raises DataError where one of both is damaged
-    or belongs to another fit; where the trials are not those of the block, or predicted
-    samples not exactly the test samples of their trial, once each a round; or where the
-    file has changed since it was written.
+    DataError: predictions or record are damaged, have changed or belong to another fit;
+    the trials are not those of the block; or the predicted samples are not exactly the
+    test samples of their trial, once each a round.
     """
     file = Path(path)
     record = read_record(file.with_suffix(".json"))
@@ -189,10 +185,9 @@ def read_fit(path: PathLike) -> FitFile:
 def read_expected_fits(
     paths: Iterable[PathLike], expected: Expected | None
 ) -> Iterator[FitFile]:
-    """Yield the fits of files, each as `read_fit` reads it, and as is expected.
+    """Yield fits as `read_fit` reads them; DataError where one is not as expected.
 
-    Where `expected` is None, what they are made of is not compared. DataError else
-    where one is made of anything else, as by a job of an earlier run that ended late.
+    Such is one that a job of an earlier run made, which ended late.
     """
     known = None if expected is None else ExpectedFits(expected)
     for path in paths:
@@ -200,6 +195,83 @@ def read_expected_fits(
         if known and (told := known.wrong(fit.key, fit.record)):
             raise _refused(fit.path, told)
         yield fit
+
+
+def is_made(
+    predictions: PathLike, record: PathLike, content: Mapping[str, Any]
+) -> bool:
+    """Whether the files of a fit are whole and made of what they would be now."""
+    try:
+        found = read_record(record)
+        same = all(found[name] == value for name, value in content.items())
+        same = same and numeric(found["versions"]) == numeric(versions())
+        same = same and not any(trial["crashed"] for trial in found["trials"])
+        return same and bool(found["predictions"] == file_digest(predictions))
+    # Missing, damaged, or written by an older version.
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+class DoneTrials:
+    """The trials of a block that other blocks of the fit hold, made of the same.
+
+    Blocks share out work among jobs, and are no part of a result: with more trials in a
+    study, or blocks of another size, only new trials are fitted. `record` is that of
+    the block; `content` has its recipe and files.
+    """
+
+    def __init__(self, record: PathLike, content: Mapping[str, Any]) -> None:
+        self._own = Path(record)
+        self._ours = {*trials_of_block(self._own.stem)}
+        self._fits: dict[tuple[int, str], FitFile] = {}
+        for path, trials in sorted(self._blocks().items()):
+            if trials & self._ours and (fit := _made_alike(path, content)):
+                sound = (each for each in fit.record["trials"] if not each["crashed"])
+                keys = ((each["trial"], each.get("read", "")) for each in sound)
+                self._fits |= dict.fromkeys(keys, fit)
+
+    def get(self, trial: int, read: str) -> tuple[Any, dict[str, list[Any]]] | None:
+        """Return outcome and rows of a trial; `read` is the digest of all it reads."""
+        if (fit := self._fits.get((trial, read))) is None:
+            return None
+        [outcome] = [each for each in fit.record["trials"] if each["trial"] == trial]
+        here = fit.columns["trial"] == trial
+        return outcome, {name: fit.columns[name][here].tolist() for name in FIT_COLUMNS}
+
+    def remove_covered(self) -> None:
+        """Remove blocks that share trials with this one, once all theirs are elsewhere.
+
+        Blocks of one size share none, so that no other job of the run needs these.
+        """
+        blocks = self._blocks()
+        blocks.pop(self._own, None)
+        apart = (trials for trials in blocks.values() if not trials & self._ours)
+        covered = self._ours.union(*apart)
+        for path, trials in blocks.items():
+            if trials & self._ours and trials <= covered:
+                path.unlink(missing_ok=True)
+                path.with_suffix(".parquet").unlink(missing_ok=True)
+
+    def _blocks(self) -> dict[Path, set[int]]:
+        paths = self._own.parent.glob("[0-9]*-*[0-9].json")
+        return {path: {*trials_of_block(path.stem)} for path in paths}
+
+
+def _made_alike(record: Path, content: Mapping[str, Any]) -> FitFile | None:
+    """Read another block of a fit, if it is whole and made of the same."""
+    try:
+        told = read_record(record)
+        alike = _of_any_block(told) == _of_any_block(content)
+        if alike and numeric(told["versions"]) == numeric(versions()):
+            return read_fit(record.with_suffix(".parquet"))
+    except (DataError, OSError, KeyError, TypeError):  # or removed by another job
+        pass
+    return None
+
+
+def _of_any_block(told: Mapping[str, Any]) -> dict[str, Any]:
+    inputs = {name: d for name, d in told["inputs"].items() if name not in OF_BLOCKS}
+    return {"inputs": inputs, **{name: told[name] for name in SAME}}
 
 
 def _check_rows(

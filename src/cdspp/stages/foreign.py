@@ -1,9 +1,8 @@
-"""Predictions made elsewhere, taken for a trial as if a method had made them here."""
+"""Methods of other programs: what they read of a study, and their predictions."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,29 +10,88 @@ import numpy as np
 import pandas as pd
 
 from cdspp.core.errors import DataError, MethodFailed
-from cdspp.core.names import MAIN
+from cdspp.core.names import MAIN, PathLike
 from cdspp.core.provenance import Usage
+from cdspp.core.whole_files import atomic
 from cdspp.core.wording import counted
 from cdspp.methods.base import UNLABELLED, Round
 from cdspp.methods.collapse import find_collapse
-from cdspp.stages.trials import Trial
+from cdspp.stages.artifacts import read_features
+from cdspp.stages.trials import TaskFiles, Trial, read_trials
 
-__all__ = ["COLUMNS", "foreign_places", "read_foreign", "take_trial"]
-
-PathLike = str | os.PathLike[str]
+__all__ = ["export_benchmark", "foreign_places", "read_foreign", "take_trial"]
 
 COLUMNS = ("task", "trial", "id", "predicted")
 # Those of one benchmark, or of the main run, need not say so.
 NARROWER = ("benchmark", "setting")
+README = """\
+splits.csv has what each trial of a task may use: the role of a sample (source,
+labelled, unlabelled), its id, its domain, and its label unless it is unlabelled.
+features/ has the rows of a domain by id, in columns x0, x1 and so on, a file a view:
+source rows are from the view {source}, target rows from {target}.
+
+Predict every unlabelled sample of every task and trial, and write a Parquet or CSV file
+with the columns {columns} (and confidence, if there is one). It
+becomes a row of the study as a method: {{id: theirs, predictions: theirs.csv}}.
+"""
+
+
+def export_benchmark(
+    folder: Path, blocks: Iterable[tuple[str, TaskFiles]], overlap: str
+) -> int:
+    """Write splits and features of a benchmark, without a label of a test sample.
+
+    `blocks` has each task with the files that its fits read, block by block. It returns
+    the number of trials, over all tasks.
+    """
+    tables, views = [], dict[str, str]()
+    for task, files in blocks:
+        domains = dict(zip(("source", "target"), task.split("_"), strict=True))
+        views |= {role: str(vars(files)[f"{role}_features"]) for role in domains}
+        for role in domains:
+            _write_features(folder, Path(vars(files)[f"{role}_features"]))
+        for trial in read_trials(files, overlap=overlap):
+            tables.append(_split(trial, domains).assign(task=task))
+    with atomic(folder / "splits.csv") as temporary:
+        pd.concat(tables).to_csv(temporary, index=False)
+    names = {role: Path(view).stem.partition(".")[2] for role, view in views.items()}
+    with atomic(folder / "README.txt") as temporary:
+        told = README.format(columns=", ".join(COLUMNS), **names)
+        temporary.write_text(told, encoding="utf-8")
+    return len(tables)
+
+
+def _split(trial: Trial, domains: Mapping[str, str]) -> pd.DataFrame:
+    parts = (
+        ("source", trial.source_ids, np.asarray(trial.source.y), domains["source"]),
+        ("labelled", trial.labelled_ids, trial.labelled.y, domains["target"]),
+        ("unlabelled", trial.test_ids, "", domains["target"]),
+    )
+    names = ("role", "id", "label", "domain")
+    frames = [pd.DataFrame(dict(zip(names, part, strict=True))) for part in parts]
+    found = pd.concat(frames).assign(trial=trial.number)
+    return found[["trial", "role", "domain", "id", "label"]]
+
+
+def _write_features(folder: Path, path: Path) -> None:
+    output = folder / "features" / f"{path.stem}.parquet"
+    if output.is_file() and output.stat().st_mtime > path.stat().st_mtime:
+        return
+    features = read_features(path)
+    X = features.X if isinstance(features.X, np.ndarray) else features.X.toarray()
+    columns = {f"x{number}": column for number, column in enumerate(X.T)}
+    with atomic(output) as temporary:
+        pd.DataFrame({"id": features.ids.astype("str"), **columns}).to_parquet(
+            temporary, index=False
+        )
 
 
 def foreign_places(path: PathLike) -> dict[str, list[Any]]:
-    """Return which tasks, trials, benchmarks and settings a file has predictions of.
+    """Return the tasks, trials, benchmarks and settings of a file of predictions.
 
-    That is, distinct values by column: `task`, `trial` (integers), `benchmark`,
-    `setting`; none of a column that is not there. The file is CSV unless it is Parquet.
-    It raises DataError where there is no such file, it is damaged or lacks a column, or
-    a trial is not a number.
+    They are distinct values by column: `task`, `trial` (integers), `benchmark`,
+    `setting`; none of a column that is not there. DataError: there is no such file, it
+    is damaged or lacks a column, or a trial is not a number.
     """
     names = ("task", *NARROWER)
     found = _read(path, ("trial", *names))
@@ -45,8 +103,9 @@ def foreign_places(path: PathLike) -> dict[str, list[Any]]:
 
 def _read(path: PathLike, names: Collection[str]) -> pd.DataFrame:
     """Read those of some columns that are there; of CSV all are texts."""
+    parquet = Path(path).suffix == ".parquet"
     try:
-        if _is_parquet(path):
+        if parquet:
             import pyarrow.parquet as pq
 
             found = list(pq.read_schema(path).names)
@@ -62,7 +121,7 @@ def _read(path: PathLike, names: Collection[str]) -> pd.DataFrame:
             f"{', '.join(COLUMNS)}, perhaps {', '.join(NARROWER)} and confidence."
         )
     kept = [name for name in found if name in names]
-    if _is_parquet(path):
+    if parquet:
         return pd.read_parquet(path, columns=kept)
     return pd.read_csv(path, usecols=kept, dtype="str", keep_default_na=False)
 
@@ -79,7 +138,7 @@ def _numbers(path: PathLike, values: pd.Series, kind: str) -> pd.Series:
 def read_foreign(
     path: PathLike, *, benchmark: str, setting: str, task: str
 ) -> pd.DataFrame:
-    """Read the predictions of a task, with their confidence, NaN where none is told.
+    """Read the predictions of a task, with their confidence, NaN where there is none.
 
     A file without the column `setting` is of the main run, one without `benchmark` of
     each that has the task. DataError as of `foreign_places`, or where a confidence is
@@ -102,7 +161,7 @@ def read_foreign(
 def take_trial(
     predictions: pd.DataFrame, path: PathLike, trial: Trial
 ) -> tuple[dict[str, Any], list[Round]]:
-    """Return what a record says of a trial, and its one round.
+    """Return a trial as the record has it, and its one round.
 
     The predictions are those of `read_foreign`, from the file at `path`.
     """
@@ -121,9 +180,7 @@ def take_trial(
 def _round(predictions: pd.DataFrame, path: PathLike, trial: Trial) -> Round:
     """Return the predictions of a trial in the order of its unlabelled rows.
 
-    Samples that the trial does not test are left out. It raises MethodFailed where
-    there is none of this trial, and DataError where a row that it tests has none or
-    several, or one of an unknown label.
+    Samples that the trial does not test are left out.
     """
     here = predictions[predictions["trial"] == trial.number]
     if here.empty:
@@ -151,7 +208,3 @@ def _round(predictions: pd.DataFrame, path: PathLike, trial: Trial) -> Round:
         )
     confidence = here["confidence"].to_numpy(dtype=np.float64)
     return Round(1, here["predicted"].to_numpy(dtype=object), confidence)
-
-
-def _is_parquet(path: PathLike) -> bool:
-    return Path(path).suffix == ".parquet"

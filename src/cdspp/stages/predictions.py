@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
 
+from cdspp.core.names import PathLike
 from cdspp.core.whole_files import atomic
 from cdspp.stages.artifacts import labels_by_id
 from cdspp.stages.fit_files import read_fit
 
 __all__ = ["PREDICTION_COLUMNS", "vote", "write_predictions"]
 
-PathLike = str | os.PathLike[str]
 
 PREDICTION_COLUMNS = ("id", "predicted", "agreement", "trials", "confidence")
 

@@ -1,4 +1,4 @@
-"""Which test rows a fit predicts rightly: what standard errors over rows rest on.
+"""Scores of single test rows: the basis of standard errors over rows.
 
 One NPZ file a benchmark holds, for the last iteration of every fit, a matrix of trials
 by rows of the target domain, and for every task the class of each row.
@@ -6,7 +6,6 @@ by rows of the target domain, and for every task the class of each row.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from cdspp.core.names import PathLike
 from cdspp.core.whole_files import atomic, read_arrays
 from cdspp.stages.fit_files import FitFile
 
@@ -26,7 +26,7 @@ _UNTESTED = -1
 class RowScoreWriter:
     """Collects the fits of a benchmark and writes which rows they predict rightly.
 
-    `truth` has, by target domain, the label of each id, empty where it has none.
+    `truth` has the label of each id by target domain, empty where it has none.
     """
 
     def __init__(self, truth: Mapping[str, Mapping[str, str]]) -> None:
@@ -56,8 +56,8 @@ class RowScoreWriter:
                     found[places[name]] = predicted == known[name]
             cell[int(number)] = found
 
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write what was added."""
+    def write(self, path: PathLike) -> None:
+        """Write the NPZ file."""
         arrays: dict[str, NDArray[np.int32] | NDArray[np.int8]] = {}
         for (setting, task, method), trials in sorted(self._trials.items()):
             known = self._known[task.split("_")[1]]
@@ -77,10 +77,10 @@ class RowScoreWriter:
 class RowScores:
     """Which rows the fits of a benchmark predict rightly, as `RowScoreWriter` wrote it.
 
-    What reads the file raises DataError where it is missing or damaged.
+    Every method raises DataError where the file is missing or damaged.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: PathLike) -> None:
         self._path = Path(path)
 
     @cached_property
@@ -88,7 +88,7 @@ class RowScores:
         return read_arrays(self._path, "scores by row (NPZ)")
 
     def cells(self) -> list[tuple[str, str, str]]:
-        """Return setting, task and method of what is scored, sorted."""
+        """Return setting, task and method of all fits that are scored, sorted."""
         keys = [tuple(key.split("/")) for key in self._arrays]
         return sorted((key[0], key[1], key[2]) for key in keys if key[0] != _CLASSES)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
+from cdspp.core.names import PathLike
 from cdspp.stages.artifacts import SCORE_COLUMNS, labels_by_id, write_rows
 from cdspp.stages.fit_files import (
     Expected,
@@ -24,7 +24,6 @@ from cdspp.stages.row_scores import RowScoreWriter
 
 __all__ = ["accuracies", "score_fit", "write_scores"]
 
-PathLike = str | os.PathLike[str]
 
 log = logging.getLogger(__name__)
 
@@ -36,9 +35,6 @@ def accuracies(truth: NDArray[Any], predicted: NDArray[Any]) -> tuple[float, ...
 
     The classes are those of `truth`.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> accuracies(np.array(["a", "a", "a", "b"]), np.array(["a", "a", "b", "b"]))
     (0.75, 0.8333333333333333, 0.7333333333333334)
     """
@@ -60,14 +56,11 @@ def write_scores(
 ) -> None:
     """Score every prediction of a benchmark, per iteration, and each row of the last.
 
-    `fits` are files of predictions, with their records beside them, and `labels` files
-    ``<domain>.parquet``, one for each target domain. `output` gets `SCORE_COLUMNS`,
-    sorted by the first five. A failed trial has one row without accuracies; a trial has
-    collapsed, in all of its rows, where the record says so (`cdspp.methods.collapse`).
-    `rows` gets which rows are predicted rightly (`cdspp.stages.row_scores`).
-
-    It raises DataError where a fit is not what its record and path say, or is made of
-    anything but what is expected; or where a predicted sample has no label.
+    `labels` are files ``<domain>.parquet``, one for each target domain. `output` gets
+    `SCORE_COLUMNS`, sorted by the first five: a failed trial has one row without
+    accuracies; a collapsed one is marked in all of its rows. `rows` gets the scores of
+    rows (`cdspp.stages.row_scores`). DataError as of `read_expected_fits`, or where a
+    predicted sample has no label.
     """
     truth = {Path(path).stem: labels_by_id(path) for path in labels}
     scored: list[tuple[Any, ...]] = []
@@ -85,8 +78,8 @@ def write_scores(
 def score_fit(fit: FitFile, truth: Mapping[str, str]) -> list[tuple[Any, ...]]:
     """Return rows of `SCORE_COLUMNS`, one a trial and iteration of a fit.
 
-    `truth` is the label of each id of the target domain, empty where it has none;
-    DataError where a predicted sample is not in it.
+    `truth` has the label of each id of the target domain, empty where it has none;
+    DataError: a predicted sample is not in it.
     """
     columns, cell = fit.columns, fit.key
     try:

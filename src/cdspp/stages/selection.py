@@ -25,8 +25,6 @@ Grid = Mapping[str, Sequence[Any]]
 def grid_options(grid: Grid) -> list[dict[str, Any]]:
     """Return all combinations of the values of a grid, in its order.
 
-    Examples
-    --------
     >>> grid_options({"alpha": [1, 10]})
     [{'alpha': 1}, {'alpha': 10}]
     """
@@ -42,15 +40,15 @@ def select_options(
 ) -> dict[str, Any]:
     """Return the options of a grid that predict held-out labelled rows best.
 
-    Stratified folds of the labelled target rows, equal for all methods and source
+    Stratified folds of the labelled target rows are equal for all methods and source
     states of a trial; a held-out row is in no fit, nor in the source of a state made of
     labelled rows. No test label takes part.
 
-    Of equally good ones it returns the method's own options, where they are among them,
-    else the first. It returns none, which are its own, with fewer than two labelled
-    rows in a class, or where every fit fails. `build` returns the method with options
-    in place of its own; the draws belong to `axes`: seed, benchmark, task, trial. It
-    costs `FOLDS` fits a point of the grid; fewer where a class has fewer labelled rows.
+    Of equally good options it returns the method's own, where they are among them, else
+    the first. It returns none with fewer than two labelled rows in a class, or where
+    every fit fails. `build` returns the method with options in place of its own; the
+    draws belong to `axes`: seed, benchmark, task, trial. It costs `FOLDS` fits a point
+    of the grid, fewer where a class has fewer labelled rows.
     """
     # Imported here: it takes a tenth of a second, and most fits select nothing.
     from cdspp.methods.selection import LabelledKFold

@@ -1,12 +1,12 @@
-"""Sources in place of the real one: what they take away tells what the source gave.
+"""Sources in place of the real one, as controls for the question whether it helps.
 
-Whether a source helped is asked by fitting the same method on the same target rows with
-another source. Each *state* takes something more away: which class is which, that rows
-of a class belong together, that the rows are data, and the source itself. Without one
-a method is also regularised otherwise and does not know the source's class sizes; the
-labelled target rows, repeated to *match* these sizes, have both. Of a method that uses
-a bridge, two more states leave the source as it is and take the bridge: which shared
-column belongs to which, or which paired rows are of one object.
+The same method is fitted on the same target rows with another source. Each *state*
+takes more information away: which class is which, that rows of a class belong together,
+that the rows are data, and the source itself. Without a source a method is also
+regularised otherwise and does not know the source's class sizes; the labelled target
+rows, repeated to *match* these sizes, keep both. For a method that uses a bridge, two
+more states keep the source and shuffle the bridge: the partners of shared columns, or
+of paired rows.
 """
 
 from __future__ import annotations
@@ -36,13 +36,11 @@ from cdspp.methods.bridge import PAIRS, SHARED, n_rows
 
 __all__ = ["BRIDGE_STATES", "STATES", "SourceState", "bridge_states", "derangement"]
 
-Array = NDArray[Any]
-
 
 def derangement(n: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Draw a permutation of `n` that leaves nothing in its place, all equally likely.
+    """Draw one of the permutations of `n` that leave nothing in its place, uniformly.
 
-    It raises DataError where there is none: `n` is below two.
+    DataError: `n` is below two, where there is none.
     """
     if n < 2:
         raise DataError(
@@ -56,38 +54,21 @@ def derangement(n: int, rng: np.random.Generator) -> NDArray[np.intp]:
 
 
 class _Draw(NamedTuple):
-    """What a state is made of."""
+    """The input of a state."""
 
     source: SourceDomain
     labelled: SourceDomain
     rng: np.random.Generator
     spread: float
 
-    @property
-    def X(self) -> Any:
-        """The source rows, dense or sparse."""
-        return self.source.X
-
-    @property
-    def y(self) -> Array:
-        """Labels of the source rows."""
-        return np.asarray(self.source.y)
-
-
-def _real(given: _Draw) -> SourceDomain:
-    return given.source
-
-
-def _none(given: _Draw) -> None:
-    return None
-
 
 def _none_matched(given: _Draw) -> SourceDomain:
     X: Any = given.labelled.X
     X, labels = X if is_sparse(X) else np.asarray(X), np.asarray(given.labelled.y)
+    sizes = np.unique(np.asarray(given.source.y), return_counts=True)
     rows = [
         np.resize(given.rng.permutation(np.flatnonzero(labels == label)), size)
-        for label, size in zip(*np.unique(given.y, return_counts=True), strict=True)
+        for label, size in zip(*sizes, strict=True)
         if np.any(labels == label)
     ]
     if not rows:
@@ -100,19 +81,20 @@ def _none_matched(given: _Draw) -> SourceDomain:
 
 
 def _swapped_classes(given: _Draw) -> SourceDomain:
-    classes, codes = np.unique(given.y, return_inverse=True)
+    classes, codes = np.unique(np.asarray(given.source.y), return_inverse=True)
     renamed = classes[derangement(len(classes), given.rng)]
     return SourceDomain(given.source.X, renamed[codes])
 
 
 def _permuted_labels(given: _Draw) -> SourceDomain:
-    return SourceDomain(given.source.X, given.rng.permutation(given.y))
+    y = given.rng.permutation(np.asarray(given.source.y))
+    return SourceDomain(given.source.X, y)
 
 
 def _class_noise(given: _Draw) -> SourceDomain:
-    X, rng = given.X, given.rng
-    rows = X.toarray() if is_sparse(X) else np.asarray(X)
-    classes, codes = np.unique(given.y, return_inverse=True)
+    X: Any = given.source.X
+    rows, rng = X.toarray() if is_sparse(X) else np.asarray(X), given.rng
+    classes, codes = np.unique(np.asarray(given.source.y), return_inverse=True)
     means = rng.standard_normal((len(classes), rows.shape[1]))
     drawn = means[codes] + given.spread * rng.standard_normal(rows.shape)
     lengths = np.linalg.norm(rows, axis=1) / np.linalg.norm(drawn, axis=1)
@@ -126,8 +108,8 @@ def _noise(given: _Draw) -> SourceDomain:
 
 # From the most that is kept to the least; both forms of none keep nothing.
 STATES: Mapping[str, Callable[[_Draw], SourceDomain | None]] = {
-    REAL: _real,
-    ALONE: _none,
+    REAL: lambda given: given.source,
+    ALONE: lambda given: None,
     MATCHED: _none_matched,
     SWAPPED: _swapped_classes,
     "permuted-labels": _permuted_labels,
@@ -171,7 +153,7 @@ def _bridged(
 ) -> SourceDomain | None:
     """Return a changed source with the bridge of the real one.
 
-    Target rows that stand for the source share what is shared with themselves.
+    Target rows that stand for the source share columns and pairs with themselves.
     """
     bridge = {kind: getattr(given.source, kind) for kind in (SHARED, PAIRS)}
     if not any(part is not None for part in bridge.values()):
@@ -187,19 +169,19 @@ def _bridged(
 
 @dataclass(frozen=True)
 class SourceState:
-    """What becomes of the source before a fit.
+    """A state of the source in a fit.
 
     Parameters
     ----------
     name : {'real', 'none', 'none-matched', 'swapped-classes', 'permuted-labels', \
 'class-noise', 'noise'}
-        As given; no source, so that the labelled target rows serve; these rows repeated
-        to the class sizes of the source, so that a method is regularised, and knows the
-        shares of the classes, as with it; classes renamed by a derangement, rows of a
-        class still together; labels permuted over the rows; rows around one random
-        centre a class, each as long as the row that it replaces; rows of |N(0, 1)|
-        without classes. Or, of `BRIDGE_STATES`: partners of shared columns, or of
-        paired rows, exchanged by a derangement.
+        In this order: as given; no source, so that the labelled target rows serve;
+        these rows repeated to the class sizes of the source, so that a method has the
+        same regularisation and shares of the classes; classes renamed by a derangement,
+        rows of a class still together; labels permuted over the rows; rows around one
+        random centre a class, each as long as the row that it replaces; rows of
+        |N(0, 1)| without classes. Or one of `BRIDGE_STATES`: partners of shared
+        columns, or of paired rows, exchanged by a derangement.
     spread : float, default=1.0
         Of class noise: standard deviation of a row around its centre, whose values are
         drawn from N(0, 1).
@@ -236,8 +218,8 @@ class SourceState:
         labelled : SourceDomain
             The labelled target rows.
         *axes : str or int
-            What the draw belongs to: seed, benchmark, task, trial. Equal axes give
-            equal draws, for every method and every spread.
+            Seed, benchmark, task and trial of the draw. Equal axes give equal draws,
+            for every method and every spread.
 
         Raises
         ------

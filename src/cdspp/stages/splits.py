@@ -7,7 +7,6 @@ their own: the file of a target holds no label of a test sample.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -17,21 +16,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
-from cdspp.core.names import LABELLED, SOURCE, UNLABELLED_ROLE, trials_of_block
+from cdspp.core.names import (
+    LABELLED,
+    SOURCE,
+    UNLABELLED_ROLE,
+    PathLike,
+    trials_of_block,
+)
 from cdspp.core.seeding import generator
 from cdspp.datasets.base import read_index
 from cdspp.datasets.published import draw_published
 from cdspp.stages.artifacts import (
     LABEL_COLUMNS,
     PAIR_COLUMNS,
+    SHARE_COLUMNS,
     SPLIT_COLUMNS,
+    labels_by_id,
     read_rows,
     write_rows,
 )
 
-__all__ = ["draw_seeded", "write_pairs", "write_split"]
-
-PathLike = str | os.PathLike[str]
+__all__ = ["draw_seeded", "write_pairs", "write_split", "write_test_shares"]
 
 
 def draw_seeded(
@@ -74,11 +79,10 @@ def write_split(
 ) -> None:
     """Draw and write the splits of one domain, role and block of trials.
 
-    `output` gets `SPLIT_COLUMNS`; the label is null where a sample is unlabelled. A
-    source file has labelled samples only. By the protocol, `draw_seeded` draws, or
-    `cdspp.datasets.published.draw_published`, which walks by the order of
-    `classes`, looks at samples in their published order, and has no seed. DataError
-    where a target class would be left without a test sample.
+    `output` gets `SPLIT_COLUMNS`; a source file has labelled samples only. By the
+    protocol, `draw_seeded` draws, or `cdspp.datasets.published.draw_published`, which
+    walks by the order of `classes`, looks at samples in their published order, and has
+    no seed. DataError: a target class would have no test sample.
     """
     columns = read_rows(labels, LABEL_COLUMNS)
     ids, found = columns["id"], columns["label"]
@@ -104,13 +108,13 @@ def write_split(
     write_rows(output, SPLIT_COLUMNS, dict(zip(SPLIT_COLUMNS, values, strict=True)))
 
 
-def write_pairs(*, index: str | Path, output: PathLike, block: str, seed: int) -> None:
+def write_pairs(*, index: PathLike, output: PathLike, block: str, seed: int) -> None:
     """Draw the order of a data set's paired samples for each trial of a block.
 
     Fits take the first ones, so that the pairs of a smaller number are among those of a
     larger one. All domains have the same paired samples, and these have no labels.
     """
-    found = read_index(index)
+    found = read_index(Path(index))
     domain = next(iter(found.domains))
     ids = np.array([sample.id for sample in found.samples(domain) if sample.paired])
     rows: dict[str, list[Any]] = {name: [] for name in PAIR_COLUMNS}
@@ -119,6 +123,27 @@ def write_pairs(*, index: str | Path, output: PathLike, block: str, seed: int) -
         rows["trial"] += [trial] * len(ids)
         rows["id"] += rng.permutation(ids).tolist()
     write_rows(output, PAIR_COLUMNS, rows)
+
+
+def write_test_shares(*, labels: PathLike, split: PathLike, output: PathLike) -> None:
+    """Write which share of the test samples each class has, by trial and class.
+
+    This is the one way past the rule that no fit sees a test label: the published
+    numbers of SHFA rest on these shares, so a study may hand them to a method as its
+    prior; the row of that method then says so, and stays out of every comparison.
+    `labels` are those of the target domain, `split` is its split for a block.
+    """
+    truth = labels_by_id(labels)
+    classes = np.unique(list(truth.values()))
+    drawn = read_rows(split, SPLIT_COLUMNS)
+    rows: dict[str, list[Any]] = {name: [] for name in SHARE_COLUMNS}
+    for trial in np.unique(drawn["trial"]):
+        tested = (drawn["trial"] == trial) & (drawn["role"] == UNLABELLED_ROLE)
+        found = np.array([truth[name] for name in drawn["id"][tested]])
+        rows["trial"] += [int(trial)] * len(classes)
+        rows["label"] += classes.tolist()
+        rows["share"] += [float(np.mean(found == label)) for label in classes]
+    write_rows(output, SHARE_COLUMNS, rows)
 
 
 def _split_rows(
@@ -131,8 +156,10 @@ def _split_rows(
     rest: NDArray[np.intp],
 ) -> Iterable[tuple[int, str, int, str, str | None]]:
     """Yield the values of `SPLIT_COLUMNS` of a trial, sample by sample by place."""
-    roles = dict.fromkeys(drawn.tolist(), SOURCE if role == SOURCE else LABELLED)
-    if role != SOURCE:
+    if role == SOURCE:
+        roles = dict.fromkeys(drawn.tolist(), SOURCE)
+    else:
+        roles = dict.fromkeys(drawn.tolist(), LABELLED)
         roles |= dict.fromkeys(rest.tolist(), UNLABELLED_ROLE)
     for row, found in sorted(roles.items(), key=lambda entry: places[entry[0]]):
         label = None if found == UNLABELLED_ROLE else classes[row]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +13,7 @@ from scipy import linalg
 from cdspp.core.faults import stops_job
 from cdspp.core.labels import keep_labels
 from cdspp.core.linalg import column_signs, row_normalise
+from cdspp.core.names import PathLike
 from cdspp.core.provenance import limit_threads
 from cdspp.core.whole_files import atomic
 from cdspp.methods import make, option_defaults
@@ -27,23 +27,19 @@ Float = NDArray[np.float64]
 
 log = logging.getLogger(__name__)
 
-# A subspace without a row.
 _WORDS = np.empty(0, dtype=np.str_)
-NOTHING = (
+NO_ROWS = (
     *(np.empty(0, dtype=np.int64), _WORDS, _WORDS),
     *(np.empty((0, 2)), _WORDS, np.asarray(False)),
 )
 
 
 def fixed_view(rounds: list[Float], anchors: int) -> list[Float]:
-    """Return plane coordinates of the rows of every round, in one fixed view.
+    """Return plane coordinates of the same rows in every round, in one fixed view.
 
     The subspace of each round is rotated onto that of the last one, as well as the
-    first `anchors` rows (the labelled ones, present in all rounds) allow; all are then
-    seen along the two leading principal axes of the last round.
-
-    Rows are the same in every round, `anchors` of them lead. Narrower rounds are padded
-    by zeros.
+    first `anchors` rows (the labelled ones) allow; all are then seen along the two
+    leading principal axes of the last round. Narrower rounds are padded by zeros.
     """
     width = max(2, *(Z.shape[1] for Z in rounds))
     padded = [np.pad(Z, ((0, 0), (0, width - Z.shape[1]))) for Z in rounds]
@@ -63,20 +59,17 @@ def write_subspace(
     method: str,
     options: Mapping[str, Any],
     files: TaskFiles,
-    output: str | os.PathLike[str],
+    output: PathLike,
     overlap: str,
     numeric_threads: int,
 ) -> None:
     """Fit the first trial of a block once more and write its subspace, round by round.
 
     A method that can fit once more on all its pseudo-labels (`final_fit`) does so here:
-    with T rounds there are T + 1, as in Algorithm 2 of the paper. The first T are those
-    of the method without that fit.
-
-    `output` gets by row `iteration`, `group` (source, labelled, unlabelled), `id`, the
-    plane coordinates `xy` and the label `predicted` in that round, empty where one was
-    given; `final_fit` tells whether the last round is that fit. It gets no rows where
-    the method fails.
+    with T rounds there are T + 1, as in Algorithm 2 of the paper. `output` gets
+    `SUBSPACE_ARRAYS`: `group` is source, labelled or unlabelled, `predicted` is empty
+    where a label was given, and `final_fit` tells whether the last round is that fit.
+    It gets no rows where the method fails.
     """
     with limit_threads(numeric_threads):
         trial = next(read_trials(files, overlap=overlap))
@@ -85,9 +78,9 @@ def write_subspace(
         except Exception as error:
             if stops_job(error):
                 raise
-            # The fits say so of this trial as well; the figure says that it is empty.
+            # The fits record it, too; the figure shows that it is empty.
             log.exception("the method failed, so that there is no subspace")
-            arrays = dict(zip(SUBSPACE_ARRAYS, NOTHING, strict=True))
+            arrays = dict(zip(SUBSPACE_ARRAYS, NO_ROWS, strict=True))
     with atomic(output) as temporary, temporary.open("wb") as stream:
         np.savez(stream, allow_pickle=False, **arrays)
 
@@ -95,7 +88,7 @@ def write_subspace(
 def _arrays(
     method: str, options: Mapping[str, Any], trial: Trial
 ) -> dict[str, NDArray[Any]]:
-    """Fit a trial and return what is written of its subspace."""
+    """Fit a trial and return its subspace as `SUBSPACE_ARRAYS`."""
     extra = {"final_fit": True} if "final_fit" in option_defaults(method) else {}
     model = make(method, **{**options, "keep_projections": True, **extra})
     with keep_labels(*trial.classes):

@@ -1,19 +1,17 @@
-"""What a fit reads: views, splits and pairs of a task, trial by trial."""
+"""The data of a fit: views, splits and pairs of a task, trial by trial."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
-from cdspp.core.names import LABELLED
+from cdspp.core.names import LABELLED, PathLike
 from cdspp.methods.base import UNLABELLED, SourceDomain
 from cdspp.methods.bridge import PAIRS, SAME_NAMES, SHARED
 from cdspp.stages.artifacts import (
@@ -26,17 +24,13 @@ from cdspp.stages.artifacts import (
 
 __all__ = ["TaskFiles", "Trial", "read_trials"]
 
-PathLike = str | os.PathLike[str]
-NO_BRIDGE: Mapping[str, Any] = MappingProxyType({})
-
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """One trial of a task: what a fit may see.
+    """One trial of a task, as a fit may see it.
 
     Labels `y` of the target rows are -1 where unlabelled; `test_ids` are the ids of the
-    unlabelled rows, in their order. The source has what both domains share, where the
-    fit uses that. Other ids are of source rows, labelled target rows and paired rows.
+    unlabelled rows, in their order.
     """
 
     number: int
@@ -62,12 +56,10 @@ class Trial:
 
 @dataclass(frozen=True)
 class TaskFiles:
-    """What a fit reads of a task: two views and two splits, and no test label.
+    """The files that a fit reads of a task: two views and two splits, no test label.
 
-    The one exception is `prior`, where a study asks for it: the shares of the classes
-    by trial, for a method that is told them (`cdspp.stages.shares`). `predictions` are
-    made elsewhere, for a method that is nothing else; `pairs` are the ids of paired
-    samples.
+    The one exception is `prior` (`cdspp.stages.splits.write_test_shares`).
+    `predictions` are those of another program, `pairs` the ids of paired samples.
     """
 
     source_features: PathLike
@@ -83,19 +75,18 @@ def read_trials(
     files: TaskFiles,
     *,
     overlap: str = "exclude",
-    bridge: Mapping[str, Any] = NO_BRIDGE,
+    bridge: Mapping[str, Any] | None = None,
     keep_sparse: bool = False,
 ) -> Iterator[Trial]:
     """Yield the trials of a block.
 
     Source and target may be views of the same samples, as in a task within one domain;
     where `overlap` is "exclude", unlabelled target samples that are labelled source
-    samples of the same trial, under the same id, are left out. `bridge` is what the
-    source shares with the target: `shared_columns`, "same-names" or pairs of names, and
-    `paired_rows`, a number.
+    samples of the same trial, under the same id, are left out. `bridge` may have
+    `shared_columns`, "same-names" or pairs of names, and `paired_rows`, a number.
 
-    It raises DataError where a file is damaged, features and splits are not of the same
-    samples, columns have no names, or there are too few paired samples.
+    DataError: a file is damaged, features and splits are not of the same samples,
+    columns have no names, or there are too few paired samples.
     """
     source = read_features(files.source_features)
     target = read_features(files.target_features)
@@ -104,14 +95,20 @@ def read_trials(
     _check_ids(drawn, source.ids, files.source_features)
     _check_ids(given, target.ids, files.target_features)
     if not keep_sparse:
-        source, target = (replace(f, X=_dense(f.X)) for f in (source, target))
-    shared = _shared_columns(files, source, target, bridge.get(SHARED))
-    pairs = _Pairs(files, source, target, bridge[PAIRS]) if bridge.get(PAIRS) else None
+        source, target = (
+            replace(f, X=f.X if isinstance(f.X, np.ndarray) else f.X.toarray())
+            for f in (source, target)
+        )
+    asked = bridge or {}
+    shared = _shared_columns(files, source, target, asked.get(SHARED))
+    pairs = _Pairs(files, source, target, asked[PAIRS]) if asked.get(PAIRS) else None
     for number in np.unique(given["trial"]):
         left = {k: v[drawn["trial"] == number] for k, v in drawn.items()}
         right = {k: v[given["trial"] == number] for k, v in given.items()}
         if overlap == "exclude":
-            right = _without(right, left["id"])
+            known = np.isin(right["id"].astype(str), left["id"].astype(str))
+            kept = (right["role"] == LABELLED) | ~known
+            right = {name: values[kept] for name, values in right.items()}
         labelled = right["role"] == LABELLED
         taken = {"paired_ids": pairs.ids(number)} if pairs else {}
         yield Trial(
@@ -129,19 +126,6 @@ def read_trials(
             labelled_ids=right["id"][labelled],
             **taken,
         )
-
-
-def _without(
-    right: dict[str, NDArray[Any]], source_ids: NDArray[Any]
-) -> dict[str, NDArray[Any]]:
-    """Return target samples of a trial less unlabelled ones among the source's."""
-    known = np.isin(right["id"].astype(str), source_ids.astype(str))
-    kept = (right["role"] == LABELLED) | ~known
-    return {key: values[kept] for key, values in right.items()}
-
-
-def _dense(X: Any) -> NDArray[Any]:
-    return np.asarray(X.toarray() if hasattr(X, "toarray") else X)
 
 
 def _shared_columns(
@@ -162,18 +146,13 @@ def _shared_columns(
     ours, theirs = sides
     if asked == SAME_NAMES:
         asked = [(name, name) for name in ours if name in theirs]
-    for pair in asked:
-        for name, side in zip(pair, sides, strict=True):
-            if name not in side:
-                raise _unshared(paths, f"there is no column {name!r}")
-    if not asked:
-        raise _unshared(paths, "none has a name")
+    named = (each for pair in asked for each in zip(pair, sides, strict=True))
+    wrong = [f"there is no column {name!r}" for name, side in named if name not in side]
+    if wrong or not asked:
+        where = ", ".join(map(str, paths))
+        said = (wrong or ["none has a name"])[0]
+        raise DataError(f"{where}: {said} to share. Correct shared_columns.")
     return [(ours[name], theirs[other]) for name, other in asked]
-
-
-def _unshared(paths: Sequence[PathLike], wrong: str) -> DataError:
-    where = ", ".join(map(str, paths))
-    return DataError(f"{where}: {wrong} to share. Correct shared_columns.")
 
 
 class _Pairs:
@@ -191,7 +170,7 @@ class _Pairs:
         ]
 
     def ids(self, trial: int) -> NDArray[Any]:
-        """Return the ids of the first so many pairs of a trial."""
+        """Return the ids of as many pairs of a trial as the fit uses."""
         drawn = self.drawn["trial"] == trial
         return np.asarray(self.drawn["id"][drawn][: self.number])
 
