@@ -25,9 +25,9 @@ FIRST_GUESS = 64
 class PrincipalComponents:
     """Fitted principal components: orthonormal rows, the largest variance first.
 
-    The mean, (n_features,), is subtracted from each row; it is zero where features were
-    not centred. A variance is the sum of squares along a component divided by the
-    number of rows, the energy the share of the total variance that all components hold.
+    The mean, (n_features,), is zero where features were not centred. Variances are sums
+    of squares along components divided by the number of rows; energy is the share of
+    the total variance that all components hold.
     """
 
     mean: np.ndarray
@@ -55,8 +55,8 @@ def principal_components(
     above 5000 a Lanczos iteration takes only the leading vectors. A sparse `X` is never
     made dense: its mean is subtracted from the products. Directions without variance
     are left out, so there may be fewer components than asked for; the entry of the
-    largest magnitude of each is positive. DataError says that a value is not finite or
-    its square overflows, or that the rows are all equal.
+    largest magnitude of each is positive. DataError: a value is not finite, its square
+    overflows, or the rows are all equal.
     """
     if (n_components is None) == (energy is None):
         raise ValueError("give exactly one of n_components and energy.")

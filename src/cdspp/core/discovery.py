@@ -1,4 +1,4 @@
-"""Find named classes: in a folder of modules, by class path, of installed packages."""
+"""Named classes in a folder of modules, by class path and of installed packages."""
 
 from __future__ import annotations
 
@@ -63,10 +63,9 @@ def find_identifiers(package: str) -> Mapping[str, Found]:
 
 @cache
 def load_named_class(package: str, name: str, what: str) -> type[Any]:
-    """Import the module of `package` that declares the class `name`, and return that.
+    """Import the class of an identifier in `package`.
 
-    ConfigError calls an identifier that is not there an unknown `what`, and names the
-    nearest one.
+    ConfigError: there is none; the message calls it an unknown `what`.
     """
     classes = find_identifiers(package)
     if name not in classes:
@@ -81,8 +80,7 @@ def load_named_class(package: str, name: str, what: str) -> type[Any]:
 def load_class(place: str) -> type:
     """Import the class at ``module:Class``; the folder of the run is importable.
 
-    ConfigError says that there is no such module or class, or that the module stops as
-    it is imported.
+    ConfigError: there is no such module or class, or its import fails.
     """
     module, _, name = place.partition(":")
     if os.getcwd() not in sys.path:
@@ -110,10 +108,7 @@ def load_class(place: str) -> type:
 
 @cache
 def offered(group: str) -> Mapping[str, str]:
-    """Return, by name, the class paths that installed packages offer as entry points.
-
-    A group of them is, for instance, ``cdspp.methods``.
-    """
+    """Return the class paths of entry points, for instance ``cdspp.methods``, by name."""
     return {each.name: each.value for each in metadata.entry_points(group=group)}
 
 

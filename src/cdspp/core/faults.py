@@ -40,7 +40,7 @@ _REFUSED = {
     errno.EPERM: _PERMIT,
     errno.EROFS: "Choose a folder on another disk, and run again.",
 }
-# These may come of a bad archive as well, and mean this only where one file is written.
+# A bad archive may give these as well: they mean this only where one file is written.
 _OTHER = {
     errno.EEXIST: "A file is in the way: move it, and run again.",
     errno.ENOTDIR: "A file is in the way: move it, and run again.",
@@ -58,10 +58,10 @@ _NO_MEMORY = "can't allocate memory"  # what torch says without a class of its o
 
 @contextmanager
 def writing_told(path: PathLike) -> Iterator[None]:
-    """Turn what keeps the block from writing `path` into one line that names it.
+    """Turn an OSError in the block that writes `path` into one line that names it.
 
-    DiskFullError says that the disk is full, or a quota used up; NotWritableError gives
-    any other reason, such as permissions.
+    DiskFullError: the disk is full, or a quota used up. NotWritableError: any other
+    reason, such as permissions.
     """
     try:
         yield
@@ -105,17 +105,16 @@ def out_of_memory(error: BaseException) -> bool:
 
 
 def stops_job(error: Exception) -> bool:
-    """Whether an error that a method met is of the input or the machine.
+    """Whether an error in a method is of the input or the machine, not of the method.
 
-    Such are memory, files, missing packages, and what says by itself what to do: the
-    next method would meet them too.
+    The next method would meet it, too.
     """
     others = (*USER_ERRORS, OSError, ImportError)
     return out_of_memory(error) or isinstance(error, others)
 
 
 def crash_words(error: Exception) -> str:
-    """Return on one line what a crash says, and the line of code where it happened.
+    """Return message and line of code of a crash, on one line.
 
     >>> crash_words(ZeroDivisionError("division by zero"))
     'ZeroDivisionError: division by zero'
@@ -127,12 +126,12 @@ def crash_words(error: Exception) -> str:
 
 
 def brief(error: BaseException) -> str:
-    """Return what an error says, on one line of 200 letters at most."""
+    """Return the message of an error, on one line of 200 letters at most."""
     return " ".join(str(error).split())[:200].rstrip(".")
 
 
 def memory_words(error: BaseException) -> str:
-    """Return what an error says of the memory that was missing, on one line.
+    """Return the message of an error about missing memory, on one line.
 
     >>> memory_words(MemoryError("Unable to allocate 7 GiB"))
     'out of memory (Unable to allocate 7 GiB).'
@@ -142,10 +141,7 @@ def memory_words(error: BaseException) -> str:
 
 
 def job_words(error: BaseException, log_file: PathLike) -> str:
-    """Return on one line which fault of the machine ended a job; empty where none did.
-
-    The log names the job, as its folders are study and stage.
-    """
+    """Return on one line the fault of the machine that ended a job; empty for others."""
     if out_of_memory(error):
         return f"MemoryError: {log_file}: {memory_words(error)} {_MORE_MEMORY}"
     if not isinstance(error, OSError) or error.errno not in {*_FULL, *_REFUSED}:

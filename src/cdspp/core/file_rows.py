@@ -50,11 +50,10 @@ class _Store(Protocol):
 
 
 class FileRows:
-    """Rows of a file, or some of them, with what is to be done to each chunk.
+    """Rows of a file, all or some in ascending order, with steps for each chunk.
 
-    The store is a memory map or a Parquet file, of which the rows, all by default, are
-    ascending. Steps are applied to each chunk one after the other, and leave so many
-    columns, by default those of the file.
+    The steps are applied one after the other and leave `width` columns, by default
+    those of the file.
     """
 
     def __init__(
@@ -84,10 +83,7 @@ class FileRows:
         return type(self)(self._store, self._rows, steps, width or self.shape[1])
 
     def chunks(self) -> Iterator[tuple[slice, Float]]:
-        """Yield the rows in order, a chunk at a time: where they belong, and float64.
-
-        DataError: a value is not finite.
-        """
+        """Yield place and values of each chunk; DataError where one is not finite."""
         step = _rows_of_a_chunk(self._store.shape[1])
         for start, part in self._store.read(self._rows, step):
             place = slice(start, start + len(part))
@@ -239,10 +235,9 @@ class ParquetRows:
 
 
 def in_file(X: Any) -> FileRows | None:
-    """Return rows that are to stay in their file; None where they are no such rows.
+    """Return rows that stay in their file, None for others.
 
-    Of what users give, a memory map or `ParquetRows` with more values than a chunk is
-    left in its file.
+    A memory map or `ParquetRows` with more values than a chunk stays there.
     """
     if isinstance(X, ParquetRows):
         X = FileRows(X)
@@ -266,9 +261,9 @@ def _rows_of_a_chunk(width: int) -> int:
 
 
 def chunks_of(X: Any, used: Int | None = None) -> Iterator[tuple[slice, Float]]:
-    """Yield rows a chunk at a time, and where they belong among those in use.
+    """Yield rows a chunk at a time, and their places among those in use (ascending).
 
-    Places of rows in use are ascending. By default all are, and an array is one chunk.
+    By default all are in use, and an array is one chunk.
     """
     if isinstance(X, FileRows):
         if used is None or len(used):
@@ -283,20 +278,14 @@ def chunks_of(X: Any, used: Int | None = None) -> Iterator[tuple[slice, Float]]:
 
 
 def mapped(X: Any, function: Callable[[Any], Any], width: int | None = None) -> Any:
-    """Return ``function(X)``, of rows in a file when they are read.
-
-    The function returns as many rows, of `width` columns where that is another number.
-    """
+    """Return ``function(X)``, for rows in a file as a step (`FileRows.map`)."""
     return X.map(function, width) if isinstance(X, FileRows) else function(X)
 
 
 def rowwise(
     function: Callable[[Any], tuple[NDArray[Any], ...]], X: Any
 ) -> tuple[NDArray[Any], ...]:
-    """Return ``function(X)``, of rows in a file by chunks whose results are joined.
-
-    The function returns arrays with an entry a row.
-    """
+    """Return ``function(X)``: arrays with an entry a row, from a file by chunks."""
     if not isinstance(X, FileRows):
         return function(X)
     joined: tuple[NDArray[Any], ...] = ()

@@ -1,4 +1,4 @@
-"""What surrounds a job of the workflow: its log, its errors, its processor time."""
+"""The frame of a job of the workflow: its log, its errors, its processor time."""
 
 from __future__ import annotations
 
@@ -35,9 +35,8 @@ class ProcessorTime(NamedTuple):
 def job(log_file: PathLike, *, echo: bool = False) -> Iterator[None]:
     """Log to a file; turn faults of input and machine into one line for the user.
 
-    The log ends with the processor time until the job was ready to compute
-    (interpreter, imports) and in all. With `echo` the terminal shows it too, for jobs
-    that people wait for.
+    The log ends with the processor time. With `echo` the terminal shows it, too, for
+    jobs that people wait for.
     """
     try:
         with writing_told(log_file):

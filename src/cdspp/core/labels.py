@@ -1,4 +1,4 @@
-"""Labels in files and in arrays: what stands for none, and which look like another."""
+"""Labels in files and in arrays: those that mean none, and those that look alike."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def null_words(values: Iterable[Any]) -> str:
 def lookalikes(classes: Mapping[str, Iterable[Any]]) -> list[str]:
     """Name classes that are surely the same, though they are not written alike.
 
-    Labels are given by where they are; those of `keep_labels` are left out.
+    `classes` are labels by place; those of `keep_labels` are left out.
 
     >>> lookalikes({"lab": ["Cat", "dog"], "field": ["cat ", "dog"]})
     ["'Cat' (lab), 'cat ' (field)"]
@@ -145,8 +145,8 @@ def require_distinct(classes: Mapping[str, Iterable[str]]) -> None:
 def require_common(classes: Mapping[str, Iterable[Any]], *, compared: bool) -> None:
     """Raise DataError where the classes of a target and a source cannot be matched.
 
-    `classes` are labels by where they are, the target first. No target row has a label;
-    no class is in both; or, where methods are `compared`, the target has one class.
+    `classes` are labels by place, the target first. No target row has a label; no class
+    is in both; or, where methods are `compared`, the target has one class.
     """
     (target, ours), (source, theirs) = (
         (where, sorted({str(label) for label in labels}))
@@ -178,7 +178,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _nearest(name: str, others: Sequence[str]) -> str:
-    """Return which of some names one may stand for, by its opening or its letters."""
+    """Return the name that resembles another by opening or letters, if any."""
     folded = {other.casefold(): other for other in others}
     opening = [o for o in folded if o.startswith(name.casefold())]
     near = difflib.get_close_matches(name.casefold(), folded, n=1)

@@ -66,17 +66,16 @@ SELECTED = "selected"  # the setting with options selected on the labelled rows
 AVERAGE = "average"  # over the tasks of a benchmark, in place of a task's name
 LABELS = "labels"  # of a curve: the number of labelled target samples per class
 
-# Roles of methods in a study: whose gains are asked for first, and what all are held
-# against.
+# Roles of methods in a study: the one under question, and its yardstick.
 REFERENCE, BASELINE = "reference", "baseline"
 
 # How labelled samples are drawn; `PUBLISHED` is also the extractor of ready-made views.
 SEEDED, PUBLISHED = "seeded", "published"
 
-# How features are scaled before a method sees them.
 # How text and dates in tables become numbers; by default they are an error.
 CATEGORIES = ERROR, ONE_HOT, _ = ("error", "one-hot", "frequency")
 DATES = ERROR, _, PARTS = ("error", "number", "parts")
+# How features are scaled before a method sees them.
 SCALES = NO_SCALE, UNIT, STANDARDISE, PCA = ("none", "unit", "standardise", "pca")
 
 MOST_COMPONENTS = 50  # that the scale of principal components keeps
@@ -88,7 +87,7 @@ SOURCE, LABELLED, UNLABELLED_ROLE = "source", "labelled", "unlabelled"
 
 
 class FitKey(NamedTuple):
-    """What the files of a fit belong to, as their path says."""
+    """The identity of a fit, as the path of its files has it."""
 
     benchmark: str
     setting: str

@@ -1,4 +1,4 @@
-"""What made a result: code digests, versions, hardware, time and memory."""
+"""The origin of a result: digests of code, versions, hardware, time and memory."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def peak_memory_mb() -> float:
 
 @contextmanager
 def measured() -> Iterator[Usage]:
-    """Measure what the block takes; the yielded `Usage` is filled at its end."""
+    """Measure the block; the yielded `Usage` is filled at its end."""
     usage = Usage()
     wall, cpu = time.perf_counter(), time.process_time()
     try:
@@ -76,9 +76,10 @@ def measured() -> Iterator[Usage]:
 
 @contextmanager
 def limit_threads(n_threads: int) -> Iterator[None]:
-    """Set the number of numeric threads, since results depend on it bit by bit.
+    """Set the number of numeric threads in the block: it decides bits of the results.
 
-    Only libraries that are loaded can be limited: import them first, torch among them.
+    Only libraries that are loaded can be limited: import them first, torch and OpenCV
+    among them.
     """
     from threadpoolctl import threadpool_limits
 
@@ -88,6 +89,11 @@ def limit_threads(n_threads: int) -> Iterator[None]:
 
             stack.callback(torch.set_num_threads, torch.get_num_threads())
             torch.set_num_threads(n_threads)
+        if "cv2" in sys.modules:
+            import cv2
+
+            stack.callback(cv2.setNumThreads, cv2.getNumThreads())
+            cv2.setNumThreads(n_threads)
         stack.enter_context(threadpool_limits(limits=n_threads))
         yield
 
@@ -112,7 +118,7 @@ def _version(name: str) -> str:
 
 
 def hardware() -> dict[str, Any]:
-    """Return what the results were computed on."""
+    """Return system and processor of this machine."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
     names = [line.split(":", 1)[1].strip() for line in lines if "model name" in line]
@@ -126,11 +132,10 @@ def hardware() -> dict[str, Any]:
 
 @cache
 def code_digest(*modules: str) -> str:
-    """Return a digest of the package's code that `modules`, named in full, rest on.
+    """Return a digest of all code of the package that `modules`, named in full, import.
 
-    Follows every import of the package from file to file, those inside functions too.
-    Comments, docstrings and formatting do not count, so that only an edit that can
-    change a result changes the digest.
+    Imports inside functions count. Comments, docstrings and formatting do not, so that
+    only an edit that can change a result changes the digest.
     """
     read: dict[str, tuple[frozenset[str], str]] = {}
     waiting = {*modules}
@@ -149,7 +154,7 @@ def file_digest(path: PathLike) -> str:
 
 
 def ids_digest(ids: Iterable[str]) -> str:
-    """Return a digest of ids, whatever their order; one that is there twice counts so.
+    """Return a digest of ids in any order; an id that is there twice counts twice.
 
     >>> ids_digest(["b", "a"]) == ids_digest(["a", "b"]) != ids_digest(["a", "b", "b"])
     True
@@ -158,14 +163,14 @@ def ids_digest(ids: Iterable[str]) -> str:
 
 
 def script_digest(script: Path) -> str:
-    """Return a digest of the package's code that a script imports, without its own."""
+    """Return a digest of the package's code that a script imports."""
     return code_digest(*sorted(_parsed(script, script.stat().st_mtime_ns)[0]))
 
 
 def data_digest(folder: PathLike) -> str:
-    """Return a digest of files that are no code, wherever their folder lies.
+    """Return a digest of the names and bytes of the files in a folder.
 
-    One below the package is named from there, such as ``report/page/templates``.
+    A folder of the package is named from there, such as ``report/page/templates``.
     """
     digest = hashlib.sha256()
     root = Path(__file__).parents[1].joinpath(folder)
@@ -177,10 +182,10 @@ def data_digest(folder: PathLike) -> str:
 
 
 def _module(name: str) -> tuple[frozenset[str], str]:
-    """Return what a module imports of this package, and its code without docstrings.
+    """Return the modules that a module imports, and its code without docstrings.
 
-    Of a module from outside: what it imports of its own folder or package, too, where
-    that is no installed one; else the version of the distribution that it comes from.
+    They are those of this package and, for a module beside the run, of its folder. An
+    installed module has no imports, and the version of its distribution for code.
     """
     file, own = _source_file(name), _is_own(name)
     if file is None and own:
@@ -217,10 +222,7 @@ def _distributions(name: str) -> str:
 def _parsed(
     file: Path, changed: int, *, local: bool = False
 ) -> tuple[frozenset[str], str]:
-    """Parse a file once for every state of it, since most digests share most files.
-
-    Of a `local` one, imports from the folder of the run count beside the package's.
-    """
+    """Parse a file once for every state of it, since most digests share most files."""
     found: set[str] = set()
     code = _dumped(ast.parse(file.read_text()), found)
     known = {each for each in found if (local or _is_own(each)) and _source_file(each)}

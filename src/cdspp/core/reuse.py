@@ -1,4 +1,4 @@
-"""What fits of one job have in common is computed once: equal arrays, equal results."""
+"""Results that fits of one job share: equal arrays are computed with once."""
 
 from __future__ import annotations
 
@@ -34,10 +34,9 @@ def sharing() -> Iterator[None]:
 
 
 def computed_once(compute: Callable[..., T], X: NDArray[Any], *options: Any) -> T:
-    """Return ``compute(X, *options)``, or within `sharing` what it gave before.
+    """Return ``compute(X, *options)``, within `sharing` once for equal bytes.
 
-    An array is known by its bytes: one made again from the same file is the same. All
-    who ask share the result, so nobody may change it. The digest of `X` is O(n d);
+    All callers share the result, so nobody may change it. The digest of `X` is O(n d);
     `compute`, a function of its arguments alone, should take much more than that.
     """
     kept = _kept.get()

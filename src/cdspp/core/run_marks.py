@@ -1,11 +1,11 @@
-"""Marks of runs: whether a folder's locks are a killed run's, a job's run still lives.
+"""Marks of runs: whether a run still lives that locked a folder, or started a job.
 
 Snakemake's locks hold paths and no process. So each run keeps a file open beside them,
 its mark, under a lock of the operating system, which ends with the process however it
 ends. A killed run leaves its jobs at work, too, which would end after a later run and
-replace its files. A file of code that was written since the run began may have been
-another when a job loaded it, even where it is as before by now. So the mark holds the
-state of the code, and a job reads it before it writes a file.
+replace its files. Code that was edited since the run began may have been different when
+a job loaded it. So the mark holds the state of the code, and a job reads it before it
+writes a file.
 """
 
 from __future__ import annotations
@@ -65,11 +65,10 @@ UNKNOWN = (
 
 
 class RunMark(NamedTuple):
-    """What a run in a folder left to know it by: its file, and what that says.
+    """The mark of a run in a folder.
 
-    The host is empty where the file is damaged. Whether the run lives is None where
-    that cannot be told from this machine. It started so many seconds after the epoch,
-    with its code in this state (`code_state`).
+    `host` is empty where the file is damaged, `lives` is None where this machine cannot
+    know, `started` counts seconds since the epoch, `code` is of `code_state`.
     """
 
     path: Path
@@ -87,8 +86,7 @@ class RunMark(NamedTuple):
 class OwnMark(NamedTuple):
     """The mark of this process, which holds as long as the object is kept.
 
-    Its file, open, is None where none can be made; the note tells the user of locks,
-    and is empty where there were none.
+    Its file is None where it cannot be made; `note` tells the user of locks, if any.
     """
 
     stream: TextIO | None
@@ -102,8 +100,7 @@ _run: RunMark | None = None  # whose job this process is
 def mark_run(folder: PathLike = FOLDER, code: State | None = None) -> OwnMark:
     """Mark this process as a run in Snakemake's folder; remove locks of killed runs.
 
-    Locks are removed where every marked run is gone, and was on this machine. While a
-    run lives they stay, and where nothing can be told.
+    Locks are removed where every marked run was on this machine and is gone.
     """
     folder = Path(folder).absolute()
     marks = _marks(folder)
@@ -127,7 +124,7 @@ def mark_run(folder: PathLike = FOLDER, code: State | None = None) -> OwnMark:
 
 
 def read_marks(folder: PathLike = FOLDER) -> list[RunMark]:
-    """Return the marks of runs in a folder: of those that live, and of killed ones."""
+    """Return the marks of living and of killed runs in a folder."""
     found = map(read_mark, sorted(_marks(folder).glob("*.json")))
     return [mark for mark in found if mark is not None]
 
@@ -157,10 +154,7 @@ def read_mark(path: Path) -> RunMark | None:
 
 
 def code_state() -> State:
-    """Return time and size of the files of this package, and of modules beside the run.
-
-    Those of installed packages do not count.
-    """
+    """Return time and size of files of this package and of modules beside the run."""
     here = f"{Path.cwd()}{os.sep}"
     files = {str(path) for path in Path(__file__).parents[1].rglob("*.py")}
     for file in _loaded():
@@ -178,7 +172,7 @@ def announce(mark: OwnMark) -> None:
 
 
 def guard_job() -> None:
-    """Take this process as a job of the run that started it, if one did; check it."""
+    """Take this process for a job of the run that started it, if any, and check it."""
     global _run
     if path := os.environ.get(RUN):
         _run = read_mark(Path(path)) or RunMark(Path(path), "", 0, False, 0.0, {})
@@ -186,10 +180,9 @@ def guard_job() -> None:
 
 
 def check_run() -> None:
-    """Raise StaleJobError where the run of this job was killed, or its code changed.
+    """Raise StaleJobError where the run of this job was killed, or loaded code changed.
 
-    Code counts that this job has loaded. A run on another machine counts as living
-    while its mark does.
+    A run on another machine counts as living while its mark is there.
     """
     if _run is None:
         return
@@ -216,7 +209,7 @@ def _locks(folder: Path) -> list[Path]:
 
 
 def _remove_stale(folder: Path) -> str:
-    """Remove locks that no run holds; return what to tell the user of locks."""
+    """Remove locks that no run holds; return a note on locks for the user."""
     locks, marks = _locks(folder), read_marks(folder)
     if living := [str(mark) for mark in marks if mark.lives]:
         return LIVES.format(runs=", ".join(living)) if locks else ""

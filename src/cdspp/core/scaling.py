@@ -21,10 +21,10 @@ __all__ = ["Scaling", "check_scale", "fit_scaling"]
 @storable
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """What `fit_scaling` learnt from rows to scale others like them.
+    """A scaling that `fit_scaling` learnt from rows.
 
-    Where columns are standardised, means are subtracted, and factors then multiply,
-    both (n_features,); rows are projected on components, if there are any.
+    Means, (n_features,), are subtracted from columns, and factors then multiply them;
+    rows are projected on components.
     """
 
     kind: str
@@ -36,7 +36,7 @@ class Scaling:
     def apply(self, X: Any) -> Any:
         """Return rows scaled; sparse ones stay so where they can.
 
-        DataError: they have another number of features than those learnt from.
+        DataError: they have another number of features than the rows of the fit.
         """
         if X.shape[1] != self.n_features:
             raise DataError(
@@ -55,10 +55,7 @@ class Scaling:
     def with_columns_of(
         self, other: Scaling, own: np.ndarray, others: np.ndarray
     ) -> Scaling:
-        """Return the scaling with some columns on the scale of another domain's.
-
-        `own` and `others` are the places of the columns here and there.
-        """
+        """Return the scaling with columns `own` on the scale of `others` of `other`."""
         if self.means is None or self.factors is None:
             return self
         assert other.means is not None
@@ -86,9 +83,9 @@ def fit_scaling(kind: str, X: Any) -> Scaling:
 
     The kind is ``none``, rows as they are; ``unit``, of unit length; ``standardise``,
     columns of mean 0 and standard deviation 1, constant ones 0; or ``pca``, the first
-    principal components of centred rows, at most 50. ConfigError says that it is none
-    of these; DataError that the rows are all equal, so they have no principal
-    components, or that sparse ones would have to be standardised.
+    principal components of centred rows, at most 50. ConfigError: it is none of these.
+    DataError: the rows are all equal, so they have no principal components, or sparse
+    rows would have to be standardised.
 
     >>> X = np.array([[0.0, 5.0], [2.0, 5.0]])
     >>> fit_scaling("standardise", X).apply(X).tolist()

@@ -1,7 +1,7 @@
-"""Objects as JSON and arrays, and back: in a file that is read without running code.
+"""Objects as JSON and arrays in a file, and back, without running code of the file.
 
-Only numbers, text, arrays, collections of these and classes marked by `storable` are
-taken; what a file names is looked up among those, never imported.
+It takes numbers, text, arrays, collections of these and classes marked by `storable`;
+names in a file are looked up among those, never imported.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def storable(cls: type[T]) -> type[T]:
 class Packer:
     """Turns objects into a tree for JSON, beside the arrays that it refers to.
 
-    Given an object of another class, `other` returns what to pack for it and the key
-    under which `unpack` finds that, or None.
+    For an object of another class, `other` returns the key under which `unpack` finds
+    it and its parts, or None.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ def unpack(
 ) -> Any:
     """Return the object of a tree and its arrays; DataError where the tree is none.
 
-    What `other` has for a key makes an object of another class of its named parts.
+    `other` makes objects of other classes of their named parts, by key.
     """
 
     def named(parts: Mapping[str, Any]) -> dict[str, Any]:
@@ -153,10 +153,7 @@ def read_parts(path: PathLike, what: str) -> tuple[Any, dict[str, np.ndarray]]:
 
 
 def _array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
-    """Return an array that takes as many bytes as the file has for it.
-
-    `write_parts` compresses nothing, so no array can be larger than the file.
-    """
+    """Return an array; it takes no more bytes than the file has for it, uncompressed."""
     info = archive.getinfo(f"{name}.npy")
     with archive.open(info) as stream:
         headers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}

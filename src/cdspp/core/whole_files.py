@@ -29,7 +29,7 @@ __all__ = [
     "write_json",
 ]
 
-# What reading raises of a file that is cut short, of another kind, or handmade.
+# Errors at reading a file that is cut short, of another kind, or handmade.
 BROKEN = (
     *(OSError, ValueError, TypeError, LookupError, EOFError),
     *(zlib.error, zipfile.BadZipFile, NotImplementedError),
@@ -41,8 +41,8 @@ ZIP = b"PK\x03\x04"  # how such a file opens
 def atomic(path: PathLike) -> Iterator[Path]:
     """Yield a temporary path beside `path`; rename it to `path` on success.
 
-    Otherwise the file of before stays, and nothing of the new one. Errors are those of
-    `writing_told`, and StaleJobError in a job whose run has ended.
+    On failure the former file stays. Errors are those of `writing_told`, and
+    StaleJobError in a job whose run has ended.
     """
     target = Path(path)
     with writing_told(target):
@@ -113,7 +113,7 @@ def _opening(found: bytes) -> str:
 
 
 def unreadable(path: PathLike, what: str, wrong: str, remedy: str = "") -> DataError:
-    """Return the error of a file: what it should be, what is wrong, what to do."""
+    """Return the error of a file: the expected kind, the fault, the remedy."""
     again = "Delete it and run" if Path(path).exists() else "Run"
     remedy = remedy or f"{again} the study again, which makes it anew."
     return DataError(f"{path}: expected {what}, but {wrong.rstrip('.')}. {remedy}")

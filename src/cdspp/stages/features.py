@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +46,9 @@ def build_codebook(
         raise made.refuse("codebook_domain", "the name of a domain")
     content = _matching_index(index, made)
     domain = made.codebook_domain
-    with _numeric_threads(made, numeric_threads):
+    made.load()  # only libraries that are loaded can be limited
+    log_ready()
+    with limit_threads(numeric_threads):
         words = made.fit_codebook(_files(content, domain, fetched))
     names = [f"word-{number}" for number in range(len(words))]
     record = _record(made, dataset=content.dataset, domain=domain)
@@ -85,7 +86,9 @@ def extract_view(
         (name,) = read_fetched(Path(weights))["files"]
         options = {**options, "weights": str(Path(weights).parent / str(name))}
     made, columns, more = make_extractor(extractor, **options), None, dict[str, Any]()
-    with _numeric_threads(made, numeric_threads):
+    made.load()  # only libraries that are loaded can be limited
+    log_ready()
+    with limit_threads(numeric_threads):
         if isinstance(made, ViewExtractor):
             X, ids, record = _from_view(made, view)
         else:
@@ -179,19 +182,3 @@ def _write(
 ) -> None:
     require_finite(X, ids, str(output))
     write_features(output, Features(X, np.asarray(ids, np.str_), record, columns))
-
-
-@contextmanager
-def _numeric_threads(extractor: Extractor, count: int) -> Iterator[None]:
-    """Let `count` threads compute within the block, and as many as before after it."""
-    # First: only libraries that are loaded can be limited.
-    extractor.load()
-    log_ready()
-    with ExitStack() as stack:
-        if "cv2" in extractor.modules:
-            import cv2
-
-            stack.callback(cv2.setNumThreads, cv2.getNumThreads())
-            cv2.setNumThreads(count)
-        stack.enter_context(limit_threads(count))
-        yield
