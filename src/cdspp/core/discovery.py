@@ -108,7 +108,7 @@ def load_class(place: str) -> type:
 
 @cache
 def offered(group: str) -> Mapping[str, str]:
-    """Return the class paths of entry points, for instance ``cdspp.methods``, by name."""
+    """Return the class paths of entry points, such as ``cdspp.methods``, by name."""
     return {each.name: each.value for each in metadata.entry_points(group=group)}
 
 

@@ -141,7 +141,7 @@ def memory_words(error: BaseException) -> str:
 
 
 def job_words(error: BaseException, log_file: PathLike) -> str:
-    """Return on one line the fault of the machine that ended a job; empty for others."""
+    """Return the fault of the machine that ended a job, empty for others."""
     if out_of_memory(error):
         return f"MemoryError: {log_file}: {memory_words(error)} {_MORE_MEMORY}"
     if not isinstance(error, OSError) or error.errno not in {*_FULL, *_REFUSED}:

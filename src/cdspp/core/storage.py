@@ -153,7 +153,7 @@ def read_parts(path: PathLike, what: str) -> tuple[Any, dict[str, np.ndarray]]:
 
 
 def _array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
-    """Return an array; it takes no more bytes than the file has for it, uncompressed."""
+    """Return an array that takes as many bytes as the file has for it, uncompressed."""
     info = archive.getinfo(f"{name}.npy")
     with archive.open(info) as stream:
         headers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
