@@ -13,7 +13,7 @@ from unittest.mock import Mock
 import pytest
 
 from cdspp.__main__ import main
-from cdspp.cli import status
+from cdspp.cli import study
 from cdspp.core.errors import DiskFullError, NotWritableError
 from cdspp.methods import available
 from cdspp.report.page import headline
@@ -57,7 +57,7 @@ def test_commands_of_a_study_advise_what_has_all_that_they_use(
         raise ModuleNotFoundError("No module named 'yaml'", name="yaml")
 
     monkeypatch.chdir(repository)
-    monkeypatch.setattr(status, "status_text", lacking)
+    monkeypatch.setattr(study, "status_text", lacking)
     assert main(["status"]) == 2
     said = "this needs yaml, which is not installed: pip install 'cdspp[workflow]'\n"
     assert capsys.readouterr().err.endswith(said)

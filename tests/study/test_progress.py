@@ -11,8 +11,8 @@ import pytest
 from support.study_files import load_own
 from support.toy_study import CONFIG, write_texts
 
-from cdspp.cli import status
-from cdspp.cli.status import status_text
+from cdspp.cli import study as commands
+from cdspp.cli.study import status_text
 from cdspp.core.errors import DataError
 from cdspp.core.jobs import job
 from cdspp.core.names import FitKey, trials_of_block
@@ -118,7 +118,7 @@ def test_the_text_names_what_failed_and_what_is_missing(
     def known(files: Any) -> Study:
         return study
 
-    monkeypatch.setattr(status, "read_study", known)
+    monkeypatch.setattr(commands, "read_study", known)
     entry, *_ = fit_jobs(study)
     write_log(entry, DataError("a.npz: damaged"))
     lines = status_text(["own study.yaml"]).splitlines()
@@ -134,7 +134,7 @@ def test_the_text_names_what_failed_and_what_is_missing(
 def test_fits_that_crashed_are_made_again_by_the_command_that_is_named(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(status, "read_study", lambda files: study)
+    monkeypatch.setattr(commands, "read_study", lambda files: study)
     first, second, *_ = fit_jobs(study)
     for entry in (first, second):
         for key in entry.fits:

@@ -13,7 +13,7 @@ import pytest
 from support.toy_study import CONFIG, Project
 
 from cdspp.analysis.verify import verify
-from cdspp.cli.status import status_text
+from cdspp.cli.study import status_text
 from cdspp.report.page.headline import headline
 from cdspp.stages.artifacts import SCORE_COLUMNS, read_frame
 

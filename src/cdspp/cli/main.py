@@ -11,16 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, cast
 
-from cdspp.cli import (
-    compare,
-    export_splits,
-    fetch,
-    fit_predict,
-    init,
-    run,
-    status,
-    study,
-)
+from cdspp.cli import compare, fetch, fit_predict, init, run, study
 from cdspp.cli.command import add_command, missing_package
 from cdspp.core.errors import DiskFullError, MethodFailed, NotWritableError
 from cdspp.core.faults import memory_words, out_of_memory
@@ -70,9 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     init.add_init(commands)
     study.add_plan(commands)
     run.add_run(commands)
-    status.add_status(commands)
-    study.add_summary_and_verify(commands)
-    export_splits.add_export_splits(commands)
+    study.add_study_commands(commands)
     return parser
 
 

@@ -1,48 +1,81 @@
-"""Study files as commands read them, and `cdspp plan`, `summary`, `verify`."""
+"""Study files, and the commands on them that compute no fit.
+
+They are `cdspp plan`, `status`, `summary`, `verify` and `export-splits`.
+"""
 
 from __future__ import annotations
 
 import argparse
 import logging
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cdspp.cli.command import add_command, add_study_command
-from cdspp.study.workflow_files import PathLike, found_file, workflow_folder
+from cdspp.cli.command import add_command, add_force, add_study_command, check_outputs
+from cdspp.core.errors import DataError
+from cdspp.core.names import MAIN, FitKey
+from cdspp.core.wording import aligned, counted
+from cdspp.study.workflow_files import (
+    PathLike,
+    found_file,
+    study_command,
+    workflow_folder,
+)
 
 if TYPE_CHECKING:
+    from cdspp.stages.trials import TaskFiles
     from cdspp.study.layers import Layers
     from cdspp.study.model import Study
+    from cdspp.study.progress import Progress
 
-__all__ = ["add_plan", "add_summary_and_verify", "read_layers", "read_study"]
+__all__ = ["add_plan", "add_study_commands", "read_layers", "read_study", "status_text"]
 
 log = logging.getLogger(__name__)
 
 PLAN_HELP = """\
-Jobs, fits, core-hours and memory by method, from the cost model. It does not need data
+Prints jobs, fits, core-hours and memory by method, from the cost model, also for data
 that are still to be downloaded.
 
 example:
   cdspp plan resources/studies/paper.yaml
 """
+STATUS_HELP = """\
+Prints the fits done, failed, running and missing by benchmark and method; why they
+failed; the command that repeats crashed fits; fits whose options, code or files differ
+from those of the study; and missing files. Call it in the folder of the run, with its
+study files. `cdspp run ... -- --dry-run` prints all other jobs that a change causes.
+
+example:
+  cdspp status resources/studies/printed.yaml
+"""
 VERIFY_HELP = """\
-Computes nothing that takes long: every fit is checked against its record, its path, the
-features and the splits that it was made of; scores are counted again from fits and
-labels, and the numbers of the tables accuracy, class-accuracy and overview (CSV) from
-scores; all that the report rests on and shows, from labels to figures, is compared
-with the digests that it states. Each difference is one line; the exit code is 1 where
-there is one, else 0. What the report says beside is not checked.
+Compares every fit with its record, its path, features and splits; counts scores again
+from fits and labels, and the numbers of the tables accuracy, class-accuracy and
+overview (CSV) from scores; and compares all files of the report, from labels to
+figures, with the digests that it states. Prints each difference as one line; the exit
+code is 1 where there is one, else 0. It does not check the other text of the report.
 
 example:
   cdspp verify results/embedded
 
-With a study file in place of the folder, called in the folder of the run, each fit is
-compared with the study as well: options, seed, code, features and splits.
+With a study file in place of the folder, called in the folder of the run, it compares
+each fit with the study as well: options, seed, code, features and splits.
 
   cdspp verify mine.yaml
 """
+EXPORT_HELP = """\
+Writes for each benchmark the samples that each trial of a task may learn from, with
+their labels; the samples that it has to label, without; and the features of all of
+them: CSV and Parquet, for programs in any language. Their predictions become a row of
+the study by `predictions: theirs.csv` in an entry of methods.
+
+example:
+  cdspp export-splits mine.yaml --to splits
+"""
+NAMED = 3  # missing files of a stage, and failures of a kind, that are named
+READ = ("source_features", "target_features", "source_split", "target_split")
 STUDY_FILES = (".yaml", ".yml", ".json")
 
 
@@ -111,17 +144,164 @@ def _verify(arguments: argparse.Namespace) -> str:
     sys.exit(1)
 
 
+def status_text(files: Sequence[str]) -> str:
+    """Return the progress of the study of some files, by default the embedded one."""
+    from cdspp.report.outline import KINDS, outline_names
+    from cdspp.study.files import files_after_fits, files_before_fits
+    from cdspp.study.plan import plan_of
+    from cdspp.study.progress import missing_files, study_progress
+    from cdspp.study.renewal import differing_fits, renewal_notes, unrecorded_files
+
+    study = read_study(files)
+    plans = [plan_of(study, name) for name in study.benchmarks]
+    names = (outline_names(kind, plans) for kind in KINDS)
+    stages = files_before_fits(study) | files_after_fits(study, *names)
+    progress, missing = study_progress(study), missing_files(stages)
+    lines = [f"{study.name}: {_runs(progress)}", "", *_fit_table(progress), ""]
+    failures = ((each.reason, f"{each.what}: {each.log}") for each in progress.failures)
+    for reason, places in _by_reason(failures).items():
+        lines += [f"failed: {reason}", *_first(places), ""]
+    if progress.crashed:
+        again = study_command(files, "--forcerun", *progress.crashed)
+        lines += [f"What crashed is made again by: {again}", ""]
+    if stopped := progress.stopped:
+        jobs = counted(len(stopped), "job")
+        lines += [f"{jobs} stopped before the end (killed, or out of memory):"]
+        lines += [*_first(stopped), ""]
+    differing = ((reason, file) for file, reason in differing_fits(study))
+    for reason, places in _by_reason(differing).items():
+        fits = counted(len(places), "fit")
+        lines += [f"{fits} to be made again: {reason}", *_first(places), ""]
+    lines += [note + "\n" for note in renewal_notes(unrecorded_files(study), {})]
+    lines += _file_table(stages, missing)
+    left = any(missing.values()) or any(c["missing"] for c in progress.fits.values())
+    if left and not progress.runs:
+        lines += ["", f"What is missing is made by: {study_command(files)}"]
+    return "\n".join(lines)
+
+
+def _runs(progress: Progress) -> str:
+    if living := [str(run) for run in progress.runs if run.lives]:
+        return f"a run is at work, {', '.join(living)}"
+    if elsewhere := ", ".join(map(str, progress.runs)):
+        return f"whether the run of {elsewhere} still lives cannot be told from here"
+    return "no run is at work in this folder"
+
+
+def _fit_table(progress: Progress) -> list[str]:
+    from cdspp.study.progress import STATES
+
+    total = sum(progress.fits.values(), Counter[str]())
+    rows: dict[tuple[str, str], Sequence[str]] = {("fits", ""): STATES}
+    for name, counts in {**progress.fits, ("all", ""): total}.items():
+        rows[name] = [str(counts[state]) for state in STATES]
+    width = max(len(benchmark) for benchmark, _ in rows)
+    return aligned(
+        [[f"{name:{width}}  {method}", *row] for (name, method), row in rows.items()]
+    )
+
+
+def _by_reason(found: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """Return the places of each reason."""
+    places: dict[str, list[str]] = {}
+    for reason, place in found:
+        places.setdefault(reason, []).append(place)
+    return places
+
+
+def _file_table(
+    stages: Mapping[str, Sequence[str]], missing: Mapping[str, Sequence[str]]
+) -> Iterator[str]:
+    shown = [stage for stage, files in stages.items() if files]
+    grid = [["files", "there", "missing"]]
+    for stage in shown:
+        lost = len(missing[stage])
+        grid.append([stage, str(len(stages[stage]) - lost), str(lost)])
+    head, *lines = aligned(grid)
+    yield head
+    for stage, line in zip(shown, lines, strict=True):
+        yield line
+        yield from _first(missing[stage])
+
+
+def _first(names: Sequence[str]) -> Iterator[str]:
+    yield from (f"  {name}" for name in names[:NAMED])
+    if len(names) > NAMED:
+        yield f"  and {len(names) - NAMED} more"
+
+
+def _export(arguments: argparse.Namespace) -> str:
+    from cdspp.stages.foreign import export_benchmark
+
+    study = read_study(arguments.file)
+    found = {name: list(_blocks(study, name)) for name in study.benchmarks}
+    files = [files for blocks in found.values() for _, files in blocks]
+    read = dict.fromkeys(str(vars(each)[name]) for each in files for name in READ)
+    _check_made(read, arguments.file)
+    folders = {name: arguments.to / study.name / name for name in found}
+    check_outputs(arguments, folders.values(), map(Path, read))
+    lines = []
+    for name, blocks in found.items():
+        folder = folders[name]
+        n_trials = export_benchmark(folder, blocks, study.overlap(name, MAIN))
+        lines.append(f"{folder}: {counted(n_trials, 'trial')}; README.txt says how")
+    return "\n".join(lines)
+
+
+def _check_made(paths: Iterable[str], chosen: Sequence[str]) -> None:
+    """Raise DataError with the command that makes all that is not there yet."""
+    lacking = [path for path in paths if not Path(path).is_file()]
+    if lacking:
+        # By name: a view may rest on another, where the rule of both would stop.
+        features = [path for path in lacking if path.endswith(".npz")]
+        command = study_command(chosen, "--until", "split", *features)
+        raise DataError(
+            f"what fits read is not made yet ({counted(len(lacking), 'file')}, "
+            f"{lacking[0]} first). Run {command}"
+        )
+
+
+def _blocks(study: Study, benchmark: str) -> Iterator[tuple[str, TaskFiles]]:
+    """Yield each task with what its fits read, block by block."""
+    from cdspp.stages.trials import TaskFiles
+    from cdspp.study.files import files_of_fit
+
+    usual = (
+        name
+        for name, method in study.methods.items()
+        if benchmark not in method.source_views and not method.bridges
+    )
+    method = next(usual, next(iter(study.methods)))
+    for task in study.benchmarks[benchmark].tasks:
+        for block in study.blocks(study.trials):
+            key = FitKey(benchmark, MAIN, task, method, block)
+            every = files_of_fit(study, key)
+            yield task, TaskFiles(**{name: every[name] for name in READ})
+
+
 def add_plan(commands: Any) -> None:
     """Add ``cdspp plan`` to the commands."""
-    add_study_command(commands, "plan", _plan, "estimate what a study costs", PLAN_HELP)
+    text = "estimate the cost of a study"
+    add_study_command(commands, "plan", _plan, text, PLAN_HELP)
 
 
-def add_summary_and_verify(commands: Any) -> None:
-    """Add ``cdspp summary`` and ``cdspp verify`` to the commands."""
-    text, told = "print the headline of a study", "for instance results/embedded"
-    summary = add_command(commands, "summary", _summary, text)
+def add_study_commands(commands: Any) -> None:
+    """Add the commands on a study that has begun."""
+    text = "print the progress of a study, and its failures"
+    add_study_command(
+        commands, "status", lambda given: status_text(given.file), text, STATUS_HELP
+    )
+    told = "for instance results/embedded"
+    summary = add_command(
+        commands, "summary", _summary, "print the headline of a study"
+    )
     summary.add_argument("folder", metavar="RESULTS_FOLDER", help=told)
-    text = "check fits, scores and what follows"
+    text = "check the fits, scores and report of a study"
     verify = add_command(commands, "verify", _verify, text, VERIFY_HELP)
-    told = "for instance results/embedded, or mine.yaml"
-    verify.add_argument("study", metavar="RESULTS_FOLDER|STUDY_FILE", help=told)
+    places = "RESULTS_FOLDER|STUDY_FILE"
+    verify.add_argument("study", metavar=places, help=f"{told}, or mine.yaml")
+    text = "write splits and features of a study for other programs"
+    export = add_study_command(commands, "export-splits", _export, text, EXPORT_HELP)
+    folder = Path("exported")
+    export.add_argument("--to", type=Path, default=folder, help="folder (%(default)s)")
+    add_force(export)
