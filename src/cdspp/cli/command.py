@@ -1,4 +1,4 @@
-"""How every command of `cdspp` is declared: options that several share, outputs."""
+"""The parts of the commands of `cdspp`: shared options, outputs, optional packages."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def add_command(
 ) -> argparse.ArgumentParser:
     """Add a command and return its parser.
 
-    `run` takes the arguments and returns what to print; `epilog` keeps its line breaks.
-    `extra` is what to install where a package lacks, if what brings the package alone
-    is not enough for the command.
+    `run` takes the arguments and returns the text to print; `epilog` keeps its line
+    breaks. `extra` is the extra to install where a package lacks, by default the
+    smallest that brings it.
     """
     parser: argparse.ArgumentParser = commands.add_parser(
         name,
@@ -83,7 +83,7 @@ def add_columns(
     metavar: str = "NAME",
     hint: str = "; among arrays see below",
 ) -> None:
-    """Add the options that say what columns and labels of a file are."""
+    """Add the options on columns and labels of a file."""
     add = parser.add_argument
     for name, what in (("label", "labels"), ("id", "identifiers")):
         told = f"the column of the {what} ({name}{hint})"
@@ -97,11 +97,11 @@ def add_columns(
     add("--categories", choices=CATEGORIES[1:], help=told)
     told = "dates become days since 1970, or year, month, day and weekday"
     add("--dates", choices=DATES[1:], help=told)
-    told = "how dates are written, where that is not plain: %%d/%%m/%%Y"
+    told = "format of dates that are ambiguous, for instance %%d/%%m/%%Y"
     add("--date-format", metavar="FORMAT", help=told)
     told = "decimal sign of numbers in text (found column by column)"
     add("--decimal", choices=(".", ","), help=told)
-    told = "of text files (UTF-8, else UTF-16 or Windows-1252, which is said)"
+    told = "encoding of text files (UTF-8, else UTF-16 or Windows-1252, with a note)"
     add("--encoding", metavar="NAME", help=told)
     told = (
         "a class as it is written, though it looks like a missing label (NA) or "
@@ -125,7 +125,7 @@ def add_impute(parser: argparse.ArgumentParser) -> None:
 
 
 def add_joining(parser: argparse.ArgumentParser, scale: str) -> None:
-    """Add the options that say how the files of two domains are read and joined."""
+    """Add the options on reading and joining the files of two domains."""
     parser.add_argument(
         "--shared",
         metavar="HOW",
@@ -157,11 +157,11 @@ def check_outputs(
     writes: Iterable[str | Path],
     reads: Iterable[str | Path],
 ) -> None:
-    """Refuse to write over a file, by ConfigError, before anything is computed.
+    """Raise ConfigError before a command would write over a file.
 
-    Both lists hold files, or names of options that do; an output may be a folder. It
-    may be no input and no other output, by its path or by a link, nor a folder that
-    holds one, and what is there is replaced with ``--force`` alone.
+    Both lists hold files, or names of options that do. An output may be no input and no
+    other output, by its path or by a link, nor a folder that holds one; it replaces a
+    file or folder with ``--force`` alone.
     """
     taken = [*_files(arguments, reads)]
     for path in _files(arguments, writes):
@@ -201,17 +201,16 @@ def positive_integer(text: str) -> int:
 
 
 def need_package(package: str, what: str, extra: str | None = None) -> None:
-    """Raise ConfigError with what to install where a package lacks that `what` needs.
+    """Raise ConfigError with the extra to install where a package lacks, by its import.
 
-    The package is named as it is imported. `extra` brings it, by default the smallest
-    one that does.
+    `what` needs the package; see `add_command` for `extra`.
     """
     if importlib.util.find_spec(package) is None:
         raise ConfigError(_install(package, what, extra))
 
 
 def missing_package(error: ModuleNotFoundError, extra: str | None = None) -> str | None:
-    """Say how to install the optional package that an import lacked, if it is one."""
+    """Return how to install the optional package that an import lacked, if it did."""
     package = (error.name or "").partition(".")[0]
     return _install(package, "this", extra) if package in EXTRAS else None
 

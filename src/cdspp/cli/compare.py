@@ -1,4 +1,4 @@
-"""The command `cdspp compare`: should I use A for B, from two files of one's own."""
+"""The command `cdspp compare`: whether a source helps, from two files of the user."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ COLUMNS = (
 )
 
 COMPARE_HELP = """\
-Holds a fifth of the labelled target rows of each class out, again and again, and asks
-whether a method predicts them better with the source than any method without one, and
-than with one in its place that has its classes swapped, its labels permuted, or is
+Holds a fifth of the labelled target rows of each class out, again and again, and tests
+whether a method predicts them better with the source than any method without a source,
+and than with a source whose classes are swapped, whose labels are permuted, or which is
 noise. Held-out rows are in no fit. Columns are standardised unless --scale says
-otherwise. Columns of equal names are shared: a method that joins both files by them
-takes part, as one does for objects that --paired describes in both ways. What it cannot
-know: whether other target rows are like the labelled ones.
+otherwise. Methods that join both files by columns of equal names take part, as do those
+that use the objects of --paired. The command cannot know whether other target rows are
+like the labelled ones.
 
 example:
   cdspp compare --source photos.csv --target sketches.csv
@@ -65,7 +65,7 @@ def _compare(arguments: argparse.Namespace) -> str:
     if arguments.csv:
         with atomic(arguments.csv) as temporary:
             found.gains.to_csv(temporary, index=False)
-    # Learnt anew in each fit, so that here is said what, not with which numbers.
+    # Each fit learns its own scaling, so that no numbers of it are told here.
     kind = arguments.scale
     said = "PCA in each fit" if kind == PCA else str(Scaling(kind, target.X.shape[1]))
     read = (replace(each, scaling=said) for each in (target, source))
@@ -80,7 +80,7 @@ def _compare(arguments: argparse.Namespace) -> str:
 
 
 def _next_step(arguments: argparse.Namespace, found: Comparison) -> str:
-    """Return the command that fits what is recommended, on the same files."""
+    """Return the command of the recommended fit, on the same files."""
     from cdspp.analysis.decision import USE
 
     words = ["cdspp", "fit", "--method", found.method, "--scale", arguments.scale]
@@ -132,7 +132,7 @@ def add_compare(commands: Any) -> None:
         metavar="N",
         help="how often rows are held out (%(default)s)",
     )
-    told = "of all draws (%(default)s)"
+    told = "seed of all draws (%(default)s)"
     add("--seed", type=int, default=0, metavar="N", help=told)
     command.add_joining(compare, STANDARDISE)
     command.add_force(compare)

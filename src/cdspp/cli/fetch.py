@@ -15,10 +15,10 @@ __all__ = ["add_fetch"]
 log = logging.getLogger(__name__)
 
 FETCH_HELP = """\
-Downloads and verifies what a published data set consists of, for instance on a login
-node; a study that runs later finds everything in place. Without a name it lists what
-there is. Files that are there and whole are kept. A folder or address given as mirror,
-or in the environment variable CDSPP_MIRROR, is tried before the published places.
+Downloads and verifies the files of a published data set, for instance on a login node;
+a study that runs later finds them in place. Without a name it lists all data sets. It
+keeps files that are there and whole. It tries a mirror, a folder or address given here
+or in the environment variable CDSPP_MIRROR, before the published places.
 
 examples:
   cdspp fetch
@@ -70,4 +70,4 @@ def add_fetch(commands: Any) -> None:
     told = "where to put the files (%(default)s, as the study expects)"
     add("--data", default="data", metavar="FOLDER", help=told)
     add("--mirror", metavar="PLACE", help="folder or address to try first")
-    add("--catalogue", metavar="FILE", help="what is where (the one that ships)")
+    add("--catalogue", metavar="FILE", help="list of data sets (the one that ships)")

@@ -24,13 +24,13 @@ __all__ = ["FILES", "add_fit_and_predict"]
 
 FILES = """\
 input files:
-  A table with a header: .csv, .tsv, .txt (also between semicolons or tabs, which the
-  header shows; also with .gz), .parquet, .xlsx (its first sheet). A column `label`
-  (empty, -1, ?, NA, null and the like where a row is unlabelled), optionally a column
-  `id` (a first column without a name is one); every other column is a feature. --label,
-  --id and --drop say what is called otherwise or is no feature, --source-label and the
-  like for one file alone; --categories and --dates encode text and dates; --keep-label
-  NA says that NA is a class.
+  A table with a header: .csv, .tsv, .txt (also with semicolons or tabs, which the
+  header shows; also with .gz), .parquet, .xlsx (its first sheet). It has the
+  column `label` (empty, -1, ?, NA, null and the like where a row is unlabelled) and may
+  have `id` (a first column without a name is one); every other column is a feature.
+  --label, --id and --drop name columns that are called otherwise or are no features,
+  --source-label and the like for one file alone; --categories and --dates encode text
+  and dates; --keep-label NA makes NA a class.
   Or arrays: .npz with a matrix X, optionally y (-1 where unlabelled) and ids; .mat
   (saved with -v7 or older) alike, where the only matrix may have any name and labels
   may be `label` or `labels`.
@@ -77,9 +77,8 @@ def _option(text: str) -> tuple[str, Any]:
 def _fit(arguments: argparse.Namespace) -> str:
     from cdspp.cli import rows
 
-    command.check_outputs(
-        arguments, ["output", "model"], ["source", "target", "paired"]
-    )
+    reads = ["source", "target", "paired"]
+    command.check_outputs(arguments, ["output", "model"], reads)
     model = _model(arguments)
     read, source_rows, bridge, notes = rows.read_both(arguments, model.bridges)
     target, source_rows, source, scaling = rows.scaled_both(
@@ -111,7 +110,7 @@ def _fit(arguments: argparse.Namespace) -> str:
 
 
 def _next_step(arguments: argparse.Namespace, model: Any) -> list[str]:
-    """Return the line that says how rows to come are predicted, if they can be."""
+    """Return the command that predicts rows to come, if the method can."""
     if model.transductive:
         return []
     if not arguments.model:
@@ -138,7 +137,7 @@ def _model(arguments: argparse.Namespace) -> Any:
 def _keep(
     arguments: argparse.Namespace, model: Any, read: DomainRows, scaling: Any
 ) -> None:
-    """Keep the model, and what makes rows of a file what it was fitted on."""
+    """Keep the model with the encoding and scaling of its rows."""
     from cdspp.cli.rows import columns_of
     from cdspp.methods.model_file import save_model
 
@@ -205,7 +204,7 @@ def _read_new(
     at_fit: tuple[str | None, str | None, Sequence[str]],
     encoder: TableEncoder | None,
 ) -> DomainRows:
-    """Return rows to predict; names given at the fit hold where they are there."""
+    """Return rows to predict; names of columns given at the fit hold by default."""
     from cdspp.datasets.table_files import Columns
     from cdspp.datasets.table_rows import read_domain, require_dropped
 
@@ -236,14 +235,14 @@ def add_fit_and_predict(commands: Any) -> None:
         metavar="NAME=VALUE",
         help="an option of the method, for instance alpha=1; may be repeated",
     )
-    without = "labelled source rows; without it the labelled target rows serve"
+    without = "labelled source rows; by default the labelled target rows serve"
     add("--source", metavar="FILE", help=without)
     add("--target", required=True, metavar="FILE", help="target rows")
     add("--output", required=True, metavar="FILE", help="CSV to write")
     add("--model", metavar="FILE", help="also keep the model, for `predict`")
     command.add_force(fit)
     command.add_joining(fit, NO_SCALE)
-    anyway = "fit even where memory is not expected to do"
+    anyway = "fit even where the forecast exceeds the free memory"
     add("--anyway", action="store_true", help=anyway)
     text = "predict target rows with a model that `cdspp fit --model` kept"
     epilog = f"{FILES}\n{PREDICT_EXAMPLES}"

@@ -6,7 +6,7 @@ import argparse
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import permutations
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["FoundData", "add_init", "as_name", "look_at_tables", "study_text"]
 
 INIT_HELP = """\
-Looks at the data, writes NAME.yaml with comments, and checks it as `cdspp plan` does.
-Nothing is written where something is wrong.
+Reads the data, writes NAME.yaml with comments, and checks it as `cdspp plan` does.
+It writes nothing where something is wrong.
 
 examples:
   cdspp init mine --folder path/to/photos
@@ -48,7 +48,7 @@ KEPT = ("label", "id", "encoding", "decimal", "categories", "dates", "date_forma
 
 @dataclass(frozen=True)
 class FoundData:
-    """What lies in a folder or in tables that a study is to be made of.
+    """The content of a folder or of tables for a new study.
 
     The kind is images, texts or tables; `sizes` counts labelled samples by domain and
     class, the source first, then the target; `entry` is the data set as a study file
@@ -61,7 +61,7 @@ class FoundData:
     told: tuple[str, ...]
 
     def __str__(self) -> str:
-        """Say what was found, in lines."""
+        """Describe the data in lines."""
         domains = counted(len(self.sizes), "domain")
         classes = f"{counted(len(_common(self.sizes)), 'class')} in common"
         head = f"{self.entry['id']}: {self.kind}, {domains}, {classes}"
@@ -86,12 +86,11 @@ def as_name(text: str) -> str:
 
 
 def look_at_folder(name: str, folder: str) -> FoundData:
-    """Look at a folder ``<domain>/<class>/<file>``; DataError lists what is wrong."""
+    """Look at a folder ``<domain>/<class>/<file>``; DataError lists all faults."""
     from cdspp.datasets import FolderDataset
 
     found = FolderDataset(name, folder)
-    sizes, told = found.contents(), []
-    faults = []
+    sizes, told, faults = found.contents(), [], list[str]()
     for domain in sizes:
         if as_name(domain) != domain:
             hint = f", for instance {as_name(domain)}" if as_name(domain) else ""
@@ -110,10 +109,7 @@ def look_at_folder(name: str, folder: str) -> FoundData:
 def look_at_tables(
     name: str, tables: Sequence[tuple[str, str]], columns: Sequence[Columns]
 ) -> FoundData:
-    """Look at tables, each with the name of its domain and how it is read.
-
-    DataError lists what is wrong.
-    """
+    """Look at tables, each with its domain and format; DataError lists all faults."""
     from cdspp.datasets.table_rows import read_domain, require_dropped
 
     names = [as_name(given) for given, _ in tables]
@@ -133,28 +129,29 @@ def look_at_tables(
     faults = [*_size_faults(sizes)]
     if all(sizes.values()) and not _common(sizes):
         has = "; ".join(f"{d} has {', '.join(found)}" for d, found in sizes.items())
-        told = f"the tables have no class in common. Expected equal labels: {has}"
-        faults += [told]
+        faults += [f"the tables have no class in common. Expected equal labels: {has}"]
     _refuse(name, faults)
-    lines = (_told(*each) for each in zip(tables, names, read, strict=True))
-    known = {key: _by_domain(key, names, columns) for key in KEPT}
-    known = {key: value for key, value in known.items() if value}
+    holes = [int((~np.isfinite(rows.X)).sum()) for rows in read]
+    told = (_told(*each) for each in zip(tables, names, read, holes, strict=True))
     entry: dict[str, Any] = {
         "id": name,
         "tables": dict(zip(names, (path for _, path in tables), strict=True)),
-        "columns": known,
+        "columns": _set({key: _by_domain(key, names, columns) for key in KEPT}),
         "drop": list(columns[0].drop),
-        "impute": any(map(_holes, read)),
+        "impute": any(holes),
     }
-    # Keys that say nothing are left out.
-    entry = {key: value for key, value in entry.items() if value}
-    return FoundData("tables", sizes, entry, tuple(lines))
+    return FoundData("tables", sizes, _set(entry), tuple(told))
+
+
+def _set(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out keys without a value."""
+    return {key: value for key, value in entry.items() if value}
 
 
 def _by_domain(
     key: str, names: Sequence[str], columns: Sequence[Columns]
 ) -> str | dict[str, str]:
-    """Return how all domains are read, or each of them; empty where by default."""
+    """Return a format of all domains, or by domain; empty where it is the default."""
     usual = getattr(type(columns[0]), key)
     values = [getattr(how, key) for how in columns]
     if len({*values}) == 1:
@@ -165,20 +162,15 @@ def _by_domain(
 
 @contextmanager
 def _noted(faults: list[str]) -> Iterator[None]:
-    """Add to the faults what is wrong with data."""
+    """Collect a DataError of the block as a fault."""
     try:
         yield
     except DataError as error:
         faults.append(str(error))
 
 
-def _holes(rows: DomainRows) -> int:
-    return int((~np.isfinite(rows.X)).sum())
-
-
-def _told(table: tuple[str, str], domain: str, rows: DomainRows) -> str:
+def _told(table: tuple[str, str], domain: str, rows: DomainRows, holes: int) -> str:
     given, path = table
-    holes = _holes(rows)
     role = f"{domain} ({path})" if domain == given else f"{domain} ({given}, {path})"
     end = f", {counted(holes, 'number')} missing, to be imputed" if holes else ""
     return f"{rows.told(role)}{end}"
@@ -187,7 +179,7 @@ def _told(table: tuple[str, str], domain: str, rows: DomainRows) -> str:
 def _table_faults(
     tables: Sequence[tuple[str, str]], names: Sequence[str]
 ) -> Iterator[str]:
-    """Yield the tables whose domains have no name of their own."""
+    """Yield domains without a name of their own."""
     for (given, path), domain in zip(tables, names, strict=True):
         if not domain:
             yield f"--table {given}={path}: {NEEDED}, got {given!r}. Choose a name."
@@ -197,7 +189,7 @@ def _table_faults(
 
 
 def _size_faults(sizes: Sizes) -> Iterator[str]:
-    """Yield what a study from the first domain to the second lacks."""
+    """Yield faults of a study from the first domain to the second."""
     if len(sizes) < 2:
         domains = ", ".join(sizes) or "none"
         yield f"expected two domains or more, a source and a target, got {domains}."
@@ -206,13 +198,12 @@ def _size_faults(sizes: Sizes) -> Iterator[str]:
             yield f"{domain}: no labelled row. Name the column of labels by --label."
         elif len(classes) < 2:
             yield f"{domain}: expected two classes or more, got {', '.join(classes)}."
-    target = [*sizes, "", ""][1]
-    small = [label for label, size in sizes.get(target, {}).items() if size < 2]
-    if small:
-        yield (
-            f"{target}: a target needs two labelled samples of every class, one of "
-            f"them to test; {', '.join(small)} has one."
-        )
+    for target, classes in [*sizes.items()][1:2]:
+        if small := [label for label, size in classes.items() if size < 2]:
+            yield (
+                f"{target}: a target needs two labelled samples of every class, one of "
+                f"them to test; {', '.join(small)} has one."
+            )
 
 
 def _common(sizes: Sizes) -> set[str]:
@@ -221,13 +212,12 @@ def _common(sizes: Sizes) -> set[str]:
 
 def _refuse(what: str, faults: Sequence[str]) -> None:
     if faults:
-        noun = "problem" if len(faults) == 1 else "problems"
         lines = "\n".join(f"  - {fault}" for fault in faults)
-        raise DataError(f"{what}: {len(faults)} {noun}:\n{lines}")
+        raise DataError(f"{what}: {counted(len(faults), 'problem')}:\n{lines}")
 
 
 def study_text(name: str, found: FoundData) -> str:
-    """Write the study file of what was found; its benchmark has the study's name."""
+    """Write the study file of some data; its benchmark has the study's name."""
     import jinja2
 
     templates = jinja2.Environment(
@@ -253,15 +243,9 @@ def _flow(value: object) -> str:
     """Write a value in one line of YAML, in quotes where it needs them."""
     import yaml
 
-    wide = float("inf")
-    written: str = yaml.safe_dump(
-        [value],
-        default_flow_style=True,
-        width=wide,
-        allow_unicode=True,
-        sort_keys=False,
-    )
-    return written.strip()[1:-1]
+    how: dict[str, Any] = {"default_flow_style": True, "width": float("inf")}
+    written = yaml.safe_dump([value], allow_unicode=True, sort_keys=False, **how)
+    return str(written).strip()[1:-1]
 
 
 def _init(arguments: argparse.Namespace) -> str:
@@ -271,9 +255,8 @@ def _init(arguments: argparse.Namespace) -> str:
     name, path = arguments.name, Path(f"{arguments.name}.yaml")
     if not name or as_name(name) != name:
         raise ConfigError(f"cdspp init: {NEEDED} as the study's name, got {name!r}.")
-    command.check_outputs(
-        arguments, [path], [Path(file) for _, file in arguments.table or ()]
-    )
+    tables = [Path(file) for _, file in arguments.table or ()]
+    command.check_outputs(arguments, [path], tables)
     found = _directed(_look(arguments), arguments.source, arguments.target)
     source, target, *_ = found.sizes
     with atomic(path) as temporary:
@@ -296,7 +279,8 @@ def _look(arguments: argparse.Namespace) -> FoundData:
     names = (arguments.label, arguments.id, tuple(arguments.drop))
     if arguments.table:
         domains = [as_name(given) for given, _ in arguments.table]
-        roles = _roles(domains, arguments.source, arguments.target)
+        order = _ordered(domains, arguments.source, arguments.target)
+        roles = dict(zip(order, ("source", "target"), strict=False))
         columns = [columns_of(arguments, roles.get(name, "")) for name in domains]
         found = look_at_tables(arguments.name, arguments.table, columns)
     elif any(names):
@@ -306,18 +290,17 @@ def _look(arguments: argparse.Namespace) -> FoundData:
         )
     else:
         found = look_at_folder(arguments.name, arguments.folder)
-    kept = {"keep_labels": arguments.keep_label} if arguments.keep_label else {}
-    return replace(found, entry={**found.entry, **kept})
+    kept = {**found.entry, "keep_labels": arguments.keep_label}
+    return replace(found, entry=_set(kept))
 
 
-def _roles(
-    domains: Sequence[str], source: str | None, target: str | None
-) -> dict[str, str]:
-    """Return which domains are source and target, if all of them can be."""
-    others = [name for name in domains if name not in (source, target)]
-    left = iter(others)
-    source = source or next(left, "")
-    return {source: "source", target or next(left, ""): "target"}
+def _ordered(
+    domains: Iterable[str], source: str | None, target: str | None
+) -> list[str]:
+    """Return source, target and other domains; the first two by default."""
+    left = (name for name in domains if name not in (source, target))
+    first = [source or next(left, ""), target or next(left, "")]
+    return [*dict.fromkeys([*first, *domains])]
 
 
 def _directed(found: FoundData, source: str | None, target: str | None) -> FoundData:
@@ -329,10 +312,7 @@ def _directed(found: FoundData, source: str | None, target: str | None) -> Found
             raise ConfigError(f"{message}, got {name!r}{hint}")
     if source is not None and source == target:
         raise ConfigError(f"cdspp init: source and target are both {source}.")
-    first = [name for name in found.sizes if name != target]
-    source = source or first[0]
-    target = target or next(name for name in first if name != source)
-    order = dict.fromkeys([source, target, *found.sizes])
+    order = _ordered(found.sizes, source, target)
     return replace(found, sizes={name: found.sizes[name] for name in order})
 
 
@@ -346,11 +326,10 @@ def _table(text: str) -> tuple[str, str]:
 def add_init(commands: Any) -> None:
     """Add ``cdspp init`` to the commands."""
     text = "write a study file for data of one's own"
-    init = command.add_command(
-        commands, "init", _init, text, INIT_HELP, command.STUDY_EXTRA
-    )
+    extra = command.STUDY_EXTRA
+    init = command.add_command(commands, "init", _init, text, INIT_HELP, extra)
     add = init.add_argument
-    add("name", metavar="NAME", help="of the study: NAME.yaml is written")
+    add("name", metavar="NAME", help="name of the study: the file is NAME.yaml")
     what = init.add_mutually_exclusive_group(required=True)
     told = "images or texts: PATH/<domain>/<class>/<file>"
     what.add_argument("--folder", metavar="PATH", help=told)

@@ -1,4 +1,4 @@
-"""The command `cdspp`: its parser, what it prints, and how it ends where it fails."""
+"""The command `cdspp`: its parser, its output, and its end where it fails."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:
     """Run the command that the arguments name; see `main`.
 
-    A parser gives `run`, what makes the answer, and `extra`, as `add_command` says.
+    A parser sets `run` and `extra` as `add_command` does.
     """
     for stream in (sys.stdout, sys.stderr):  # a name may be of other bytes or letters
         if isinstance(stream, io.TextIOWrapper):
@@ -102,7 +102,7 @@ def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> 
 
 @contextmanager
 def _notes_once() -> Iterator[None]:
-    """Print what warns as a line without a place in the code; the same thing once."""
+    """Print each warning once, as a line without its place in the code."""
     said = set[str]()
 
     def show(message: Warning | str, *_: object) -> None:
@@ -116,7 +116,7 @@ def _notes_once() -> Iterator[None]:
 
 
 def _print(text: str) -> None:
-    """Print the answer; OSError, said once, where nobody can take it."""
+    """Print the answer; OSError, once, where the stream takes none."""
     try:
         sys.stdout.write(text + "\n")
         sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""Rows of the user's files: read, joined, scaled; what a fit on them costs; answers."""
+"""Rows of the user's files: reading, joining, scaling, cost of a fit, predictions."""
 
 from __future__ import annotations
 
@@ -57,14 +57,13 @@ log = logging.getLogger(__name__)
 def read_both(
     arguments: argparse.Namespace, kinds: Collection[str], *, compared: bool = False
 ) -> tuple[DomainRows, DomainRows | None, dict[str, Any], list[str]]:
-    """Return target and source, what they share besides labels, and notes on that.
+    """Return target and source, their bridge of the given `kinds`, and notes on it.
 
-    All rows are finite, with the columns asked for. `kinds` are the parts of a bridge
-    that are of use.
+    All rows are finite, with the columns asked for.
     """
     asked = [(arguments.target, columns_of(arguments, "target", "id"))]
     if arguments.source:
-        # Nothing is written of source rows: their identifiers may lack.
+        # No output names source rows: they need no identifiers.
         asked.append((arguments.source, columns_of(arguments, "source")))
     read, faults = [], []
     for path, columns in asked:
@@ -106,17 +105,17 @@ def columns_of(
     *more: str,
     required: tuple[str, ...] = ("label",),
 ) -> Columns:
-    """Return how a file of a role is read; `required` (and `more`) has to be there.
+    """Return the format of a file of a role, which has columns `required` and `more`.
 
     A name for one role alone comes before the name for both.
     """
-    named = {
-        option: getattr(arguments, f"{role}_{option}", None)
-        or getattr(arguments, option)
+    label, id_ = (
+        getattr(arguments, f"{role}_{option}", None) or getattr(arguments, option)
         for option in ("label", "id")
-    }
+    )
     return Columns(
-        **named,
+        label,
+        id_,
         drop=tuple(arguments.drop),
         required=(*required, *more),
         encoding=arguments.encoding,
@@ -128,7 +127,7 @@ def columns_of(
 
 
 def tell(target: DomainRows, source: DomainRows | None) -> list[str]:
-    """Say what was read: rows, labels, features, and the classes in common."""
+    """Describe rows, labels and features of both files, and their common classes."""
     if source is None:
         return [target.told("target")]
     ours, theirs = ({x for x in rows.labels if x} for rows in (target, source))
@@ -156,18 +155,22 @@ def source_of(rows: DomainRows) -> SourceDomain:
 
 
 def scaled(rows: DomainRows, scaling: Scaling) -> DomainRows:
-    """Return rows scaled, with a note that says how; the file is named in an error."""
-    try:
+    """Return rows scaled, with a note on it; an error names the file."""
+    with _named(rows):
         X = scaling.apply(rows.X)
-    except DataError as error:
-        raise DataError(f"{rows.path}: {error}") from error
     return replace(rows, X=X, scaling=str(scaling), width=scaling.n_features)
 
 
 def learn_scaling(kind: str, rows: DomainRows) -> Scaling:
-    """Do as `fit_scaling`, with the file named in an error."""
-    try:
+    """Do as `fit_scaling`; an error names the file."""
+    with _named(rows):
         return fit_scaling(kind, rows.X)
+
+
+@contextmanager
+def _named(rows: DomainRows) -> Iterator[None]:
+    try:
+        yield
     except DataError as error:
         raise DataError(f"{rows.path}: {error}") from error
 
@@ -227,7 +230,7 @@ def expected_cost(
 def refuse_memory(method: str, cost: Cost, other_words: str) -> None:
     """Raise DataError where a fit needs more memory than there is.
 
-    `other_words` say what to do beside another method or fewer rows.
+    `other_words` name a remedy beside another method or fewer rows.
     """
     there = available_megabytes()
     if there is None or cost.megabytes <= there:
@@ -241,7 +244,7 @@ def refuse_memory(method: str, cost: Cost, other_words: str) -> None:
 
 @contextmanager
 def told_while(what: str, seconds: float) -> Iterator[None]:
-    """Say how long a block is expected to take, if long, and where it stands."""
+    """Log the expected time of a long block, and its progress."""
     started, over = time.monotonic(), threading.Event()
 
     def tell() -> None:

@@ -24,18 +24,18 @@ __all__ = ["add_run", "split_rest"]
 HELP = """\
 Calls Snakemake in this folder, to which it adds data, results and logs. Without a
 study file it runs the embedded study. After an interruption the same command goes on;
-after a change it does again only what the change touches. What follows -- goes to
-Snakemake unchanged.
+after a change it repeats only the jobs that the change touches. It hands all words
+after -- to Snakemake.
 
 examples:
   cdspp run mine.yaml --cores 8
   cdspp run mine.yaml -- --dry-run
   cdspp run mine.yaml -- --config trials=2 --workflow-profile my-cluster
 """
-# pip dates files by the installation, and digests of the code are among the parameters:
-# that a script is younger than its output tells nothing.
+# pip dates files by the installation, and digests of the code are among the parameters,
+# so that the age of a script does not matter.
 TRIGGERS = ("mtime", "params", "input", "software-env")
-# What Snakemake says of itself before it comes to the study.
+# Lines of Snakemake about itself, before those about the study.
 CHATTER = ("Using workflow specific profile", "Config file ", "Assuming unrestricted")
 OPENED = "Building DAG of jobs..."
 IDLE = "Nothing to be done"
@@ -44,14 +44,14 @@ TOTAL = re.compile(r"total +(\d+)$")
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 FAULT = re.compile(r"^\w*(?:Error|Exception)\b", re.M)
 FAILED_LOG = re.compile(r"^ +log: (\S+) \(check log file", re.M)
-FRAME = '  File "'  # where in the workflow, which the first line says
-ENOUGH = 3  # jobs after which the time left is told
+FRAME = '  File "'  # a place in the workflow, which the first line names
+ENOUGH = 3  # jobs after which the line has the time left
 PAUSE, APART = 0.2, 60.0  # seconds between looks at the log, and between plain lines
 SHOWN = 15  # lines that explain a failure
 
 
 class Meter:
-    """Says how far a run is: in one line on a terminal, else in a line now and then."""
+    """The progress of a run, in one line on a terminal, else in a line now and then."""
 
     def __init__(self) -> None:
         self.done = self.total = 0
@@ -60,7 +60,7 @@ class Meter:
         self.in_place = sys.stderr.isatty()
 
     def read(self, line: str) -> None:
-        """Take in a line of the log; notes on the study are passed on."""
+        """Read a line of the log; print it if it is a note on the study."""
         if found := STEPS.match(line):
             self.done, self.total = map(int, found.groups())
         elif found := TOTAL.match(line):
@@ -82,7 +82,7 @@ class Meter:
         return f"{what}, {duration(passed)}{ending}"
 
     def show(self) -> None:
-        """Show the line; where it cannot be replaced, once in a while."""
+        """Print the line; once in a while where it cannot be replaced."""
         if self.in_place:
             sys.stderr.write(f"\r{self}\x1b[K")
         elif time.monotonic() - self.shown >= APART:
@@ -91,7 +91,7 @@ class Meter:
         sys.stderr.flush()
 
     def clear(self) -> None:
-        """Take the line away, so that others can be written."""
+        """Remove the line, so that others can be printed."""
         if self.in_place:
             sys.stderr.write("\r\x1b[K")
 
@@ -142,7 +142,7 @@ def _study_name(arguments: argparse.Namespace) -> str:
 
 
 def _command(arguments: argparse.Namespace) -> list[str]:
-    """Return the call of Snakemake; what the user gives comes last, and so holds."""
+    """Return the call of Snakemake; words of the user come last, so that they hold."""
     place = workflow_folder()
     profile, snakefile = place / "workflow/profiles/local", place / "Snakefile"
     # -P: modules of this folder are to stand in for none that Snakemake imports.
@@ -156,9 +156,9 @@ def _command(arguments: argparse.Namespace) -> list[str]:
 
 
 def _follow(call: Sequence[str], log: Path, meter: Meter) -> int:
-    """Run a command whose output goes to a file; return its exit code.
+    """Run a command with its output in a file; return its exit code.
 
-    Signals go on to it and its jobs, once, and it ends as it does by itself.
+    It forwards signals to the command and its jobs, and waits for their end.
     """
 
     def forward(number: int, _: object) -> None:
@@ -196,7 +196,7 @@ def _follow(call: Sequence[str], log: Path, meter: Meter) -> int:
 
 
 def _reasons(text: str) -> Iterator[str]:
-    """Yield why a run failed: the errors of its jobs, else the last lines."""
+    """Yield the errors of the jobs of a failed run, else its last lines."""
     from cdspp.study.progress import read_log
 
     if logs := dict.fromkeys(FAILED_LOG.findall(text)):
