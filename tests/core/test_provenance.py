@@ -86,6 +86,11 @@ def test_one_walk_writes_a_syntax_tree_as_python_does() -> None:
     assert found == {"os"}
 
 
+def test_the_digest_of_ids_has_no_order_but_counts_them() -> None:
+    digest = provenance.ids_digest
+    assert digest(["b", "a"]) == digest(["a", "b"]) != digest(["a", "b", "b"])
+
+
 def test_a_module_that_does_not_exist_is_refused() -> None:
     with pytest.raises(ModuleNotFoundError, match=r"cdspp\.nothing"):
         provenance.code_digest("cdspp.nothing")

@@ -16,7 +16,7 @@ from cdspp.stages.artifacts import (
     write_rows,
 )
 from cdspp.stages.predictions import vote, write_predictions
-from cdspp.stages.score import write_scores
+from cdspp.stages.score import accuracies, write_scores
 from cdspp.stages.splits import draw_seeded, write_split
 
 
@@ -105,3 +105,9 @@ def test_a_split_holds_rows_without_a_label_as_unlabelled(tmp_path: Path) -> Non
     assert target.groupby("trial").size().tolist() == [6, 6]
     source = pd.read_parquet(tmp_path / "source.split")
     assert not {"q", "u"} & set(source["id"])
+
+
+def test_accuracies_are_of_all_samples_and_means_over_classes() -> None:
+    truth, predicted = np.array([*"aaab"]), np.array([*"aabb"])
+    found = accuracies(truth, predicted)
+    assert found == (0.75, 0.8333333333333333, 0.7333333333333334)

@@ -114,11 +114,7 @@ def stops_job(error: Exception) -> bool:
 
 
 def crash_words(error: Exception) -> str:
-    """Return message and line of code of a crash, on one line.
-
-    >>> crash_words(ZeroDivisionError("division by zero"))
-    'ZeroDivisionError: division by zero'
-    """
+    """Return message and line of code of a crash, on one line."""
     text = ": ".join(filter(None, [type(error).__name__, brief(error)]))
     for last in traceback.extract_tb(error.__traceback__)[-1:]:
         text += f" ({Path(last.filename).name}, line {last.lineno}: {last.line})"
@@ -131,11 +127,7 @@ def brief(error: BaseException) -> str:
 
 
 def memory_words(error: BaseException) -> str:
-    """Return the message of an error about missing memory, on one line.
-
-    >>> memory_words(MemoryError("Unable to allocate 7 GiB"))
-    'out of memory (Unable to allocate 7 GiB).'
-    """
+    """Return the message of an error about missing memory, on one line."""
     said = brief(error)
     return f"out of memory ({said})." if said else "out of memory."
 

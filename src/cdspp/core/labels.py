@@ -77,11 +77,7 @@ def as_text(value: Any) -> str:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value means that there is no label, in a file or an array.
-
-    >>> [is_missing(value) for value in (None, -1, " ", "n/a", "NULL", "cat", True)]
-    [True, True, True, True, True, False, False]
-    """
+    """Whether a value means that there is no label, in a file or an array."""
     if value is None or value is np.ma.masked:
         return True
     if isinstance(value, (str, bytes)):
@@ -96,11 +92,7 @@ def is_missing(value: Any) -> bool:
 
 
 def null_words(values: Iterable[Any]) -> str:
-    """Count the words, other than blanks, that mean that there is no label.
-
-    >>> null_words(["cat", "NA", "", "null", "NA"])
-    "2 'NA' and 1 'null'"
-    """
+    """Count the words, other than blanks, that mean that there is no label."""
     counts = Counter(value for value in values if isinstance(value, (str, bytes)))
     words = Counter[str]()
     for value, count in counts.items():
@@ -113,9 +105,6 @@ def lookalikes(classes: Mapping[str, Iterable[Any]]) -> list[str]:
     """Name classes that are surely the same, though they are not written alike.
 
     `classes` are labels by place; those of `keep_labels` are left out.
-
-    >>> lookalikes({"lab": ["Cat", "dog"], "field": ["cat ", "dog"]})
-    ["'Cat' (lab), 'cat ' (field)"]
     """
     places: dict[str, dict[str, list[str]]] = {}
     for where, labels in classes.items():

@@ -22,11 +22,7 @@ def available_megabytes() -> float | None:
 
 
 def told_memory(megabytes: float) -> str:
-    """Return megabytes in words.
-
-    >>> told_memory(300), told_memory(3 * 1024)
-    ('300 MB', '3.0 GB')
-    """
+    """Return megabytes in words."""
     return f"{megabytes / 1024:.1f} GB" if megabytes >= 1024 else f"{megabytes:.0f} MB"
 
 

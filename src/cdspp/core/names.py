@@ -97,11 +97,7 @@ class FitKey(NamedTuple):
 
 
 def fit_key(path: PathLike) -> FitKey:
-    """Return the key of ``.../<benchmark>/<setting>/<task>/<method>/<block>.parquet``.
-
-    >>> fit_key("fits/digits/main/print_photo/cdspp/1-5.parquet").method
-    'cdspp'
-    """
+    """Return the key of ``<benchmark>/<setting>/<task>/<method>/<block>.parquet``."""
     return FitKey._make((*Path(path).parent.parts[-4:], Path(path).stem))
 
 

@@ -154,11 +154,7 @@ def file_digest(path: PathLike) -> str:
 
 
 def ids_digest(ids: Iterable[str]) -> str:
-    """Return a digest of ids in any order; an id that is there twice counts twice.
-
-    >>> ids_digest(["b", "a"]) == ids_digest(["a", "b"]) != ids_digest(["a", "b", "b"])
-    True
-    """
+    """Return a digest of ids in any order; an id that is there twice counts twice."""
     return hashlib.sha256(json.dumps(sorted(ids)).encode()).hexdigest()
 
 

@@ -25,20 +25,14 @@ __all__ = [
 ]
 
 DASH = "–"
-# What no font draws, some end a line with, and no SVG file may hold.
+# Categories of letters that no font draws or SVG file may hold.
 _UNSEEN = {"Cc", "Cn", "Cs", "Zl", "Zp"}
 STATE_TITLES = {state: state.replace("-", " ") for state in SOURCE_STATES}
 STATE_TITLES[MATCHED] = "matched none"
 
 
 def percent(mean: float, sd: float) -> str:
-    """Write a mean and deviation in percent as the paper does.
-
-    >>> percent(0.9234, 0.0121)
-    '92.3 (1.2)'
-    >>> percent(0.5, float("nan"))
-    '50.0 (–)'
-    """
+    """Write a mean and deviation in percent as the paper does: 92.3 (1.2)."""
     if math.isnan(mean):
         return DASH
     spread = DASH if math.isnan(sd) else f"{100 * sd:.1f}"
@@ -46,41 +40,25 @@ def percent(mean: float, sd: float) -> str:
 
 
 def in_points(fraction: float, *, sign: bool = False) -> str:
-    """Write a fraction in percentage points, with a real minus sign.
-
-    >>> in_points(0.0491, sign=True), in_points(-0.0004)
-    ('+4.9', '0.0')
-    """
+    """Write a fraction in percentage points, with a real minus sign."""
     # Adding zero turns a rounded -0.0 into 0.0.
     text = f"{round(100 * fraction, 1) + 0.0:{'+' if sign else ''}.1f}"
     return text.replace("-", "−")
 
 
 def counted(number: int, noun: str) -> str:
-    """Write a number of things.
-
-    >>> counted(1, "trial"), counted(3, "task"), counted(2, "class")
-    ('1 trial', '3 tasks', '2 classes')
-    """
+    """Write a number of things: 1 trial, 3 tasks, 2 classes."""
     ending = "es" if noun.endswith("s") else "s"
     return f"{number} {noun}" + ("" if number == 1 else ending)
 
 
 def shortened(names: Sequence[str], most: int = 3) -> str:
-    """Write some names, and that there are more.
-
-    >>> shortened(["age", "chol", "slope", "thal"])
-    'age, chol, slope, ...'
-    """
+    """Write the first names, and dots for others."""
     return ", ".join([*names[:most], *["..."] * (len(names) > most)])
 
 
 def duration(seconds: float) -> str:
-    """Write how long something takes.
-
-    >>> duration(31), duration(600), duration(7200), duration(1e6)
-    ('31 s', '10 min', '2.0 h', '278 h')
-    """
+    """Write a time in seconds, minutes or hours."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     if seconds < 5400:
@@ -90,11 +68,7 @@ def duration(seconds: float) -> str:
 
 
 def sentence(text: str) -> str:
-    """Write the first letter of a text as a capital, and leave all others.
-
-    >>> sentence("no rival of CDSPP")
-    'No rival of CDSPP'
-    """
+    """Write the first letter of a text as a capital, and leave all others."""
     return text[:1].upper() + text[1:]
 
 
@@ -104,11 +78,7 @@ def marks(*, supervised: bool, shortened: bool) -> str:
 
 
 def aligned(grid: Sequence[Sequence[str]]) -> list[str]:
-    """Write lines of cells for a terminal: the first column left, the others right.
-
-    >>> aligned([["", "n"], ["all", "12"]])
-    ['      n', 'all  12']
-    """
+    """Write lines of cells for a terminal: the first column left, the others right."""
     widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
     return [
         "  ".join(
@@ -120,11 +90,7 @@ def aligned(grid: Sequence[Sequence[str]]) -> list[str]:
 
 
 def visible(text: str) -> str:
-    r"""Write a text on one line, what cannot be seen as Python writes it.
-
-    >>> visible("class\n\0 ü")
-    'class\\n\\x00 ü'
-    """
+    """Write a text on one line, with unseen letters as Python writes them."""
     return "".join(
         ascii(letter)[1:-1] if unicodedata.category(letter) in _UNSEEN else letter
         for letter in text.strip()
@@ -132,11 +98,7 @@ def visible(text: str) -> str:
 
 
 def task_title(task: str) -> str:
-    """Write a task as an arrow between its domains, and the average as such.
-
-    >>> task_title("print_sketch"), task_title("average")
-    ('print → sketch', 'Average')
-    """
+    """Write a task as an arrow between its domains, and the average as such."""
     return "Average" if task == AVERAGE else task.replace("_", " → ", 1)
 
 

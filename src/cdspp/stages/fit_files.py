@@ -145,9 +145,7 @@ def read_record(path: PathLike) -> dict[str, Any]:
     DataError: the record is damaged, of an older version, or of another fit.
     """
     file = Path(path)
-    record = read_json(file)
-    known = record if isinstance(record, dict) else {}
-    _check_told(file, known, TOLD)
+    known = _checked(file, read_json(file), TOLD)
     key = fit_key(file)
     told = [str(known[name]) for name in key._fields]
     if told != list(key):
@@ -157,9 +155,14 @@ def read_record(path: PathLike) -> dict[str, Any]:
         raise _refused(file, "it was changed: its digest is not of what it says")
     trials = known["trials"]
     for trial in trials if isinstance(trials, list) else [trials]:
-        _check_told(file, trial if isinstance(trial, dict) else {}, TOLD_OF_TRIAL)
+        _checked(file, trial, TOLD_OF_TRIAL)
     found = [trial["trial"] for trial in trials]
-    if found != _trials(file, key.block):
+    try:
+        expected = [*trials_of_block(key.block)]
+    except ValueError as error:
+        wrong = f"expected trials as its name, such as 1-5, but it is {key.block!r}"
+        raise _refused(file, wrong) from error
+    if found != expected:
         wrong = f"expected the trials {key.block}, but it tells of {found}"
         raise _refused(file, wrong)
     return known
@@ -321,18 +324,13 @@ def rows_by_round(iterations: NDArray[Any]) -> dict[int, NDArray[np.intp]]:
     return dict(zip(numbers.tolist(), np.split(order, starts[1:]), strict=True))
 
 
-def _check_told(file: Path, told: Mapping[str, Any], needed: Sequence[str]) -> None:
-    if lacking := [name for name in needed if name not in told]:
+def _checked(file: Path, told: Any, needed: Sequence[str]) -> dict[str, Any]:
+    """Return a part of a record that has all needed keys."""
+    known: dict[str, Any] = told if isinstance(told, dict) else {}
+    if lacking := [name for name in needed if name not in known]:
         wrong = f"it does not tell {', '.join(lacking)}, so it is of an older version"
         raise _refused(file, f"{wrong} or of another kind")
-
-
-def _trials(file: Path, block: str) -> list[int]:
-    try:
-        return list(trials_of_block(block))
-    except ValueError as error:
-        wrong = f"expected trials as its name, such as 1-5, but it is {block!r}"
-        raise _refused(file, wrong) from error
+    return known
 
 
 def _refused(file: Path, wrong: str) -> DataError:

@@ -30,21 +30,18 @@ class RowScoreWriter:
     """
 
     def __init__(self, truth: Mapping[str, Mapping[str, str]]) -> None:
-        self._known = {
-            domain: {key: label for key, label in labels.items() if label}
-            for domain, labels in truth.items()
-        }
-        self._places = {
-            domain: {key: place for place, key in enumerate(labels)}
-            for domain, labels in self._known.items()
-        }
+        # By id: its place among the rows that have a label, and that label.
+        self._rows: dict[str, dict[str, tuple[int, str]]] = {}
+        for domain, labels in truth.items():
+            known = [(key, label) for key, label in labels.items() if label]
+            places = enumerate(known)
+            self._rows[domain] = {key: (place, label) for place, (key, label) in places}
         self._trials: dict[tuple[str, str, str], dict[int, NDArray[np.int8]]] = {}
 
     def add(self, fit: FitFile) -> None:
         """Add the last iteration of each trial of a fit."""
         key, columns = fit.key, fit.columns
-        domain = key.task.split("_")[1]
-        known, places = self._known[domain], self._places[domain]
+        known = self._rows[key.task.split("_")[1]]
         cell = self._trials.setdefault((key.setting, key.task, key.method), {})
         for number in np.unique(columns["trial"]):
             here = columns["trial"] == number
@@ -53,16 +50,17 @@ class RowScoreWriter:
             rows = zip(columns["id"][here], columns["predicted"][here], strict=True)
             for name, predicted in rows:
                 if name in known:
-                    found[places[name]] = predicted == known[name]
+                    place, label = known[name]
+                    found[place] = predicted == label
             cell[int(number)] = found
 
     def write(self, path: PathLike) -> None:
         """Write the NPZ file."""
         arrays: dict[str, NDArray[np.int32] | NDArray[np.int8]] = {}
         for (setting, task, method), trials in sorted(self._trials.items()):
-            known = self._known[task.split("_")[1]]
+            known = self._rows[task.split("_")[1]]
             if f"{_CLASSES}/{task}" not in arrays:
-                labels = np.array(list(known.values()), dtype=object)
+                labels = np.array([label for _, label in known.values()], dtype=object)
                 codes = np.unique(labels, return_inverse=True)[1]
                 arrays[f"{_CLASSES}/{task}"] = codes.astype(np.int32)
             shape = (max(trials, default=0), len(known))

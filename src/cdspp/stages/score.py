@@ -34,9 +34,6 @@ def accuracies(truth: NDArray[Any], predicted: NDArray[Any]) -> tuple[float, ...
     """Return accuracy, its mean over the classes, and the mean F1 over the classes.
 
     The classes are those of `truth`.
-
-    >>> accuracies(np.array(["a", "a", "a", "b"]), np.array(["a", "a", "b", "b"]))
-    (0.75, 0.8333333333333333, 0.7333333333333334)
     """
     right = truth == predicted
     classes, codes = np.unique(truth, return_inverse=True)

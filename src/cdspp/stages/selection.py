@@ -23,11 +23,7 @@ Grid = Mapping[str, Sequence[Any]]
 
 
 def grid_options(grid: Grid) -> list[dict[str, Any]]:
-    """Return all combinations of the values of a grid, in its order.
-
-    >>> grid_options({"alpha": [1, 10]})
-    [{'alpha': 1}, {'alpha': 10}]
-    """
+    """Return all combinations of the values of a grid, in its order."""
     return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
 
 

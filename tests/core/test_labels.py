@@ -1,0 +1,28 @@
+"""Labels that mean none, and labels that look alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cdspp.core.labels import is_missing, lookalikes, null_words
+
+
+@pytest.mark.parametrize("value", [None, -1, " ", "n/a", "NULL"])
+def test_a_value_means_that_there_is_no_label(value: Any) -> None:
+    assert is_missing(value)
+
+
+@pytest.mark.parametrize("value", ["cat", True, 0])
+def test_a_value_is_a_label(value: Any) -> None:
+    assert not is_missing(value)
+
+
+def test_words_that_mean_none_are_counted() -> None:
+    assert null_words(["cat", "NA", "", "null", "NA"]) == "2 'NA' and 1 'null'"
+
+
+def test_classes_that_look_alike_are_named_with_their_places() -> None:
+    found = lookalikes({"lab": ["Cat", "dog"], "field": ["cat ", "dog"]})
+    assert found == ["'Cat' (lab), 'cat ' (field)"]
