@@ -157,18 +157,18 @@ def write_rows(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    types = {name: pa.type_for_alias(kind) for name, kind in columns.items()}
-    arrays = [pa.array(values[name], type=kind) for name, kind in types.items()]
-    schema = pa.schema(types)
+    schema = pa.schema(
+        {name: pa.type_for_alias(kind) for name, kind in columns.items()}
+    )
     with atomic(path) as temporary:
-        pq.write_table(pa.table(arrays, schema=schema), temporary)
+        pq.write_table(pa.table(dict(values), schema=schema), temporary)
 
 
 def read_rows(path: PathLike, columns: Columns) -> dict[str, np.ndarray]:
     """Read the named columns; strings come as object arrays, nulls as None or NaN.
 
-    It raises DataError where the file is missing or damaged, or a column is not there
-    or of another type.
+    DataError: the file is missing or damaged, or a column is not there or of another
+    type.
     """
     import pyarrow.lib
     import pyarrow.parquet as pq

@@ -67,9 +67,9 @@ def write_scores(
         by_row.add(fit)
     scored.sort(key=lambda row: row[:5])
     log.info("scored %d rows", len(scored))
-    values = zip(*scored, strict=True) if scored else [()] * len(SCORE_COLUMNS)
     by_row.write(rows)
-    write_rows(output, SCORE_COLUMNS, dict(zip(SCORE_COLUMNS, values, strict=True)))
+    columns = {name: [row[k] for row in scored] for k, name in enumerate(SCORE_COLUMNS)}
+    write_rows(output, SCORE_COLUMNS, columns)
 
 
 def score_fit(fit: FitFile, truth: Mapping[str, str]) -> list[tuple[Any, ...]]:

@@ -84,13 +84,13 @@ def write_split(
     walks by the order of `classes`, looks at samples in their published order, and has
     no seed. DataError: a target class would have no test sample.
     """
-    columns = read_rows(labels, LABEL_COLUMNS)
-    ids, found = columns["id"], columns["label"]
+    known = read_rows(labels, LABEL_COLUMNS)
+    ids, found = known["id"], known["label"]
     if role == "target":
         _check_sizes(found, per_class, f"{dataset}, domain {domain}")
-    order = np.argsort(columns["position"], kind="stable")
+    order = np.argsort(known["position"], kind="stable")
     # As published, for some methods look at the order of their rows.
-    places = columns["position"] if protocol == "published" else np.arange(len(ids))
+    places = known["position"] if protocol == "published" else np.arange(len(ids))
 
     def draw(trial: int) -> Iterable[NDArray[np.intp]]:
         if protocol == "seeded":
@@ -104,8 +104,8 @@ def write_split(
     rows: list[tuple[Any, ...]] = []
     for trial in trials_of_block(block):
         rows += _split_rows(trial, role, ids, found, places, *draw(trial))
-    values = zip(*rows, strict=True) if rows else [()] * len(SPLIT_COLUMNS)
-    write_rows(output, SPLIT_COLUMNS, dict(zip(SPLIT_COLUMNS, values, strict=True)))
+    columns = {name: [row[k] for row in rows] for k, name in enumerate(SPLIT_COLUMNS)}
+    write_rows(output, SPLIT_COLUMNS, columns)
 
 
 def write_pairs(*, index: PathLike, output: PathLike, block: str, seed: int) -> None:
