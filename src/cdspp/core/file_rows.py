@@ -10,7 +10,7 @@ import mmap
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,15 +40,6 @@ Int = NDArray[np.intp]
 CHUNK_VALUES = 2**19
 
 
-class _Store(Protocol):
-    """Rows of a file: how many, and how to read them in ascending order."""
-
-    shape: tuple[int, int]
-
-    def read(self, rows: Int | None, step: int) -> Iterator[tuple[int, Any]]:
-        """Yield consecutive parts of `rows` (all by default), and where they start."""
-
-
 class FileRows:
     """Rows of a file, all or some in ascending order, with steps for each chunk.
 
@@ -58,7 +49,7 @@ class FileRows:
 
     def __init__(
         self,
-        store: _Store,
+        store: _Map | ParquetRows,
         rows: Int | None = None,
         steps: tuple[Callable[[Float], Float], ...] = (),
         width: int | None = None,
@@ -187,15 +178,7 @@ class ParquetRows:
         return FileRows(self).load().astype(dtype or np.float64, copy=False)
 
     def read(self, rows: Int | None, step: int) -> Iterator[tuple[int, Float]]:
-        """Yield consecutive parts of `rows` (all by default), and where they start.
-
-        Parameters
-        ----------
-        rows : ndarray of int, optional
-            Ascending.
-        step : int
-            Rows of a part, at most.
-        """
+        """Yield parts of `rows` (ascending; all by default), and where they start."""
         first = start = 0
         with self._open() as file:
             for batch in file.iter_batches(step, columns=self.columns):

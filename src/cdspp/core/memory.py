@@ -37,12 +37,8 @@ def require_memory(n_values: int, what: str, remedy: str) -> None:
 
 
 def _free_memory() -> float | None:
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        values = dict(line.split(":", 1) for line in lines)
-        return int(values["MemAvailable"].split()[0]) / 2**10
-    except (OSError, ValueError, KeyError):
-        pass
+    if found := re.search(r"^MemAvailable: +(\d+)", _text(Path("/proc/meminfo")), re.M):
+        return int(found[1]) / 2**10
     try:  # no such file but on Linux; what is there in all is better than nothing
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**20
     except (OSError, ValueError, AttributeError):

@@ -272,11 +272,9 @@ def _check_rounds(rounds: Sequence[Round], trial: Trial) -> None:
 def _append(rows: dict[str, list[Any]], trial: Trial, rounds: Sequence[Round]) -> None:
     n = len(trial.test_ids)
     for entry in rounds:
-        confidence = (
-            np.full(n, np.nan) if entry.confidence is None else entry.confidence
-        )
+        given = entry.confidence
         rows["trial"] += [trial.number] * n
         rows["iteration"] += [entry.iteration] * n
         rows["id"] += trial.test_ids.tolist()
         rows["predicted"] += entry.prediction.tolist()
-        rows["confidence"] += confidence.tolist()
+        rows["confidence"] += [np.nan] * n if given is None else given.tolist()

@@ -12,10 +12,7 @@ from cdspp.core.whole_files import atomic
 from cdspp.stages.artifacts import labels_by_id
 from cdspp.stages.fit_files import read_fit
 
-__all__ = ["PREDICTION_COLUMNS", "vote", "write_predictions"]
-
-
-PREDICTION_COLUMNS = ("id", "predicted", "agreement", "trials", "confidence")
+__all__ = ["vote", "write_predictions"]
 
 
 def vote(predictions: pd.DataFrame) -> pd.DataFrame:
@@ -37,7 +34,7 @@ def vote(predictions: pd.DataFrame) -> pd.DataFrame:
     best["trials"] = trials
     best["agreement"] = best["size"] / trials
     found = best.rename(columns={"mean": "confidence"}).reset_index()
-    return found[list(PREDICTION_COLUMNS)]
+    return found[["id", "predicted", "agreement", "trials", "confidence"]]
 
 
 def write_predictions(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -12,7 +13,6 @@ import numpy as np
 from cdspp.core.errors import CollapseWarning, MethodFailed
 from cdspp.core.seeding import integer_seed
 from cdspp.methods.base import HeterogeneousClassifier, SourceDomain
-from cdspp.methods.labels import read_labels
 from cdspp.stages.source_states import SourceState
 from cdspp.stages.trials import Trial
 
@@ -49,7 +49,7 @@ def select_options(
     # Imported here: it takes a tenth of a second, and most fits select nothing.
     from cdspp.methods.selection import LabelledKFold
 
-    _, counts = np.unique(read_labels(trial.y)[0], return_counts=True)
+    _, counts = np.unique(trial.labelled.y, return_counts=True)
     n_folds = min(FOLDS, int(counts.min()))
     if n_folds < 2:
         return {}
@@ -58,7 +58,8 @@ def select_options(
     points = grid_options(grid)
     right = np.zeros(len(points))
     for train, test in folds.split(trial.X, trial.y):
-        source = state.of(trial.source, _labelled(trial, train), *axes)
+        given = replace(trial, X=trial.X[train], y=trial.y[train])
+        source = state.of(trial.source, given.labelled, *axes)
         for place, point in enumerate(points):
             right[place] += _hits(build(**point), trial, train, test, source)
     if np.isneginf(right).all():
@@ -67,12 +68,6 @@ def select_options(
     best = [p for p, n in zip(points, right, strict=True) if n == right.max()]
     ours = (p for p in best if all(own[name] == value for name, value in p.items()))
     return next(ours, best[0])
-
-
-def _labelled(trial: Trial, rows: Any) -> SourceDomain:
-    """Return the labelled ones of some target rows."""
-    labels, known = read_labels(trial.y[rows])
-    return SourceDomain(trial.X[rows][known], labels)
 
 
 def _hits(

@@ -84,13 +84,13 @@ def write_split(
     walks by the order of `classes`, looks at samples in their published order, and has
     no seed. DataError: a target class would have no test sample.
     """
-    known = read_rows(labels, LABEL_COLUMNS)
-    ids, found = known["id"], known["label"]
+    samples = read_rows(labels, LABEL_COLUMNS)
+    ids, found = samples["id"], samples["label"]
     if role == "target":
         _check_sizes(found, per_class, f"{dataset}, domain {domain}")
-    order = np.argsort(known["position"], kind="stable")
+    order = np.argsort(samples["position"], kind="stable")
     # As published, for some methods look at the order of their rows.
-    places = known["position"] if protocol == "published" else np.arange(len(ids))
+    places = samples["position"] if protocol == "published" else np.arange(len(ids))
 
     def draw(trial: int) -> Iterable[NDArray[np.intp]]:
         if protocol == "seeded":
@@ -101,11 +101,20 @@ def write_split(
         )
         return (order[part] for part in parts)
 
-    rows: list[tuple[Any, ...]] = []
+    rows: dict[str, list[Any]] = {name: [] for name in SPLIT_COLUMNS}
     for trial in trials_of_block(block):
-        rows += _split_rows(trial, role, ids, found, places, *draw(trial))
-    columns = {name: [row[k] for row in rows] for k, name in enumerate(SPLIT_COLUMNS)}
-    write_rows(output, SPLIT_COLUMNS, columns)
+        drawn, rest = draw(trial)
+        taken = drawn if role == SOURCE else np.concatenate([drawn, rest])
+        taken = taken[np.argsort(places[taken], kind="stable")]
+        given, known = np.isin(taken, drawn), found[taken]
+        known[~given] = None
+        name = SOURCE if role == SOURCE else LABELLED
+        rows["trial"] += [trial] * len(taken)
+        rows["id"] += ids[taken].tolist()
+        rows["row"] += taken.tolist()
+        rows["role"] += np.where(given, name, UNLABELLED_ROLE).tolist()
+        rows["label"] += known.tolist()
+    write_rows(output, SPLIT_COLUMNS, rows)
 
 
 def write_pairs(*, index: PathLike, output: PathLike, block: str, seed: int) -> None:
@@ -144,26 +153,6 @@ def write_test_shares(*, labels: PathLike, split: PathLike, output: PathLike) ->
         rows["label"] += classes.tolist()
         rows["share"] += [float(np.mean(found == label)) for label in classes]
     write_rows(output, SHARE_COLUMNS, rows)
-
-
-def _split_rows(
-    trial: int,
-    role: str,
-    ids: NDArray[Any],
-    classes: NDArray[Any],
-    places: NDArray[Any],
-    drawn: NDArray[np.intp],
-    rest: NDArray[np.intp],
-) -> Iterable[tuple[int, str, int, str, str | None]]:
-    """Yield the values of `SPLIT_COLUMNS` of a trial, sample by sample by place."""
-    if role == SOURCE:
-        roles = dict.fromkeys(drawn.tolist(), SOURCE)
-    else:
-        roles = dict.fromkeys(drawn.tolist(), LABELLED)
-        roles |= dict.fromkeys(rest.tolist(), UNLABELLED_ROLE)
-    for row, found in sorted(roles.items(), key=lambda entry: places[entry[0]]):
-        label = None if found == UNLABELLED_ROLE else classes[row]
-        yield trial, ids[row], row, found, label
 
 
 def _check_sizes(classes: NDArray[Any], per_class: int, where: str) -> None:

@@ -110,7 +110,9 @@ def read_trials(
             kept = (right["role"] == LABELLED) | ~known
             right = {name: values[kept] for name, values in right.items()}
         labelled = right["role"] == LABELLED
-        taken = {"paired_ids": pairs.ids(number)} if pairs else {}
+        paired_ids, paired = np.empty(0, object), None
+        if pairs:
+            paired_ids, paired = pairs.of(number, left["id"], right["id"])
         yield Trial(
             number=int(number),
             X=target.X[right["row"]],
@@ -120,11 +122,11 @@ def read_trials(
                 source.X[left["row"]],
                 left["label"],
                 shared_columns=shared,
-                paired_rows=pairs and pairs.of(number, left["id"], right["id"]),
+                paired_rows=paired,
             ),
             source_ids=left["id"],
             labelled_ids=right["id"][labelled],
-            **taken,
+            paired_ids=paired_ids,
         )
 
 
@@ -169,14 +171,12 @@ class _Pairs:
             for features in (source, target)
         ]
 
-    def ids(self, trial: int) -> NDArray[Any]:
-        """Return the ids of as many pairs of a trial as the fit uses."""
-        drawn = self.drawn["trial"] == trial
-        return np.asarray(self.drawn["id"][drawn][: self.number])
-
-    def of(self, trial: int, *taken: NDArray[Any]) -> tuple[Any, Any]:
-        """Return the rows of these pairs; the splits of the trial take other ids."""
-        ids = self.ids(trial).tolist()
+    def of(
+        self, trial: int, *taken: NDArray[Any]
+    ) -> tuple[NDArray[Any], tuple[Any, Any]]:
+        """Return ids and rows of the pairs; the splits of the trial take other ids."""
+        drawn = self.drawn["id"][self.drawn["trial"] == trial][: self.number]
+        ids = drawn.tolist()
         known = all(name in rows for name in ids for _, rows in self.sides)
         apart = all({*ids}.isdisjoint(names) for names in taken)
         if len(ids) < self.number or not known or not apart:
@@ -186,7 +186,7 @@ class _Pairs:
                 "run again, or lower paired_rows."
             )
         ours, theirs = (X[[rows[name] for name in ids]] for X, rows in self.sides)
-        return ours, theirs
+        return drawn, (ours, theirs)
 
 
 def _check_ids(
