@@ -7,7 +7,6 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import permutations
 from pathlib import Path
@@ -110,17 +109,17 @@ def look_at_tables(
     name: str, tables: Sequence[tuple[str, str]], columns: Sequence[Columns]
 ) -> FoundData:
     """Look at tables, each with its domain and format; DataError lists all faults."""
-    from cdspp.datasets.table_rows import read_domain, require_dropped
+    from cdspp.cli.rows import read_all
+    from cdspp.datasets.table_rows import require_dropped
 
     names = [as_name(given) for given, _ in tables]
-    read: list[DomainRows] = []
-    faults = [*_table_faults(tables, names)]
-    for (_, path), how in zip(tables, columns, strict=True):
-        with _noted(faults):
-            read.append(read_domain(path, how))
-    if not faults:
-        with _noted(faults):
-            require_dropped(columns[0].drop, read)
+    paths = [path for _, path in tables]
+    read, faults = read_all(zip(paths, columns, strict=True))
+    faults = [*_table_faults(tables, names), *faults]
+    try:
+        require_dropped(() if faults else columns[0].drop, read)
+    except DataError as error:
+        faults.append(str(error))
     _refuse(name, faults)
     labels = ((label for label in rows.labels if label) for rows in read)
     counts = (dict(sorted(Counter(known).items())) for known in labels)
@@ -135,7 +134,7 @@ def look_at_tables(
     told = (_told(*each) for each in zip(tables, names, read, holes, strict=True))
     entry: dict[str, Any] = {
         "id": name,
-        "tables": dict(zip(names, (path for _, path in tables), strict=True)),
+        "tables": dict(zip(names, paths, strict=True)),
         "columns": _set({key: _by_domain(key, names, columns) for key in KEPT}),
         "drop": list(columns[0].drop),
         "impute": any(holes),
@@ -158,15 +157,6 @@ def _by_domain(
         return "" if values[0] == usual else str(values[0])
     pairs = zip(names, values, strict=True)
     return {name: str(value) for name, value in pairs if value != usual}
-
-
-@contextmanager
-def _noted(faults: list[str]) -> Iterator[None]:
-    """Collect a DataError of the block as a fault."""
-    try:
-        yield
-    except DataError as error:
-        faults.append(str(error))
 
 
 def _told(table: tuple[str, str], domain: str, rows: DomainRows, holes: int) -> str:

@@ -38,6 +38,7 @@ __all__ = [
     "columns_of",
     "expected_cost",
     "learn_scaling",
+    "read_all",
     "read_both",
     "refuse_memory",
     "scaled",
@@ -65,12 +66,7 @@ def read_both(
     if arguments.source:
         # No output names source rows: they need no identifiers.
         asked.append((arguments.source, columns_of(arguments, "source")))
-    read, faults = [], []
-    for path, columns in asked:
-        try:
-            read.append(read_domain(path, columns))
-        except DataError as error:
-            faults.append(str(error))
+    read, faults = read_all(asked)
     if faults:
         raise DataError("\n".join(faults))
     target = read[0]
@@ -97,6 +93,19 @@ def read_both(
         )
         notes.append(note)
     return target, source, bridge, notes
+
+
+def read_all(
+    files: Iterable[tuple[str, Columns]],
+) -> tuple[list[DomainRows], list[str]]:
+    """Read files, each in its format; return their rows and the faults of all."""
+    read, faults = [], []
+    for path, columns in files:
+        try:
+            read.append(read_domain(path, columns))
+        except DataError as error:
+            faults.append(str(error))
+    return read, faults
 
 
 def columns_of(
