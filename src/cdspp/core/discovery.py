@@ -13,7 +13,7 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from cdspp.core.errors import ConfigError
 
@@ -73,8 +73,7 @@ def load_named_class(package: str, name: str, what: str) -> type[Any]:
         raise ConfigError(f"unknown {what} {name!r}{hint} Known: {', '.join(classes)}.")
     module, class_name = classes[name]
     loaded = importlib.import_module(f"{package}.{module}")
-    found: type[Any] = getattr(loaded, class_name)
-    return found
+    return cast("type[Any]", getattr(loaded, class_name))
 
 
 def load_class(place: str) -> type:
@@ -102,8 +101,7 @@ def load_class(place: str) -> type:
                 f"{place}: {module} has no class {name}{did_you_mean(part, classes)}"
             )
         found = getattr(found, part)
-    loaded: type = found
-    return loaded
+    return cast("type", found)
 
 
 @cache

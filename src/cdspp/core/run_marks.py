@@ -44,7 +44,7 @@ State = Mapping[str, tuple[int, int]]
 
 log = logging.getLogger(__name__)
 
-FOLDER = ".snakemake"
+FOLDER, RUNS = ".snakemake", "cdspp-runs"
 RUN = "CDSPP_RUN"  # variable of the environment: the mark of the run
 INSTALLED = ("site-packages", "dist-packages")
 HOUR = 3600.0
@@ -103,7 +103,7 @@ def mark_run(folder: PathLike = FOLDER, code: State | None = None) -> OwnMark:
     Locks are removed where every marked run was on this machine and is gone.
     """
     folder = Path(folder).absolute()
-    marks = _marks(folder)
+    marks = folder / RUNS
     try:
         marks.mkdir(parents=True, exist_ok=True)
         with (marks / "guard").open("a") as guard:
@@ -125,7 +125,7 @@ def mark_run(folder: PathLike = FOLDER, code: State | None = None) -> OwnMark:
 
 def read_marks(folder: PathLike = FOLDER) -> list[RunMark]:
     """Return the marks of living and of killed runs in a folder."""
-    found = map(read_mark, sorted(_marks(folder).glob("*.json")))
+    found = map(read_mark, sorted(Path(folder, RUNS).glob("*.json")))
     return [mark for mark in found if mark is not None]
 
 
@@ -198,10 +198,6 @@ def check_run() -> None:
                 "which code this is computed. Run the study again; what is there is "
                 "kept."
             )
-
-
-def _marks(folder: PathLike) -> Path:
-    return Path(folder, "cdspp-runs")
 
 
 def _locks(folder: Path) -> list[Path]:
