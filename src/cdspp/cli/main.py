@@ -18,6 +18,7 @@ from cdspp.cli import (
     fit_predict,
     init,
     run,
+    share,
     status,
     study,
 )
@@ -73,6 +74,7 @@ def _parser() -> argparse.ArgumentParser:
     status.add_status(commands)
     study.add_summary_and_verify(commands)
     export_splits.add_export_splits(commands)
+    share.add_share(commands)
     return parser
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cdspp.cli.command import add_command, add_study_command
+from cdspp.cli.share import unpacked
 from cdspp.study.workflow_files import PathLike, found_file, workflow_folder
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ With a study file in place of the folder, called in the folder of the run, each 
 compared with the study as well: options, seed, code, features and splits.
 
   cdspp verify mine.yaml
+
+An archive of `cdspp bundle` is checked as the folder in it.
 """
 STUDY_FILES = (".yaml", ".yml", ".json")
 
@@ -102,6 +105,9 @@ def _verify(arguments: argparse.Namespace) -> str:
         study = read_study([arguments.study])
         expected = {name: expected_fits(study, name) for name in study.benchmarks}
         found = verify(Path("results", study.name), expected)
+    elif Path(arguments.study).suffix == ".zip":
+        with unpacked(Path(arguments.study)) as folder:
+            found = verify(folder)
     else:
         found = verify(arguments.study)
     text = "\n".join([*found.faults, found.told])
@@ -123,5 +129,5 @@ def add_summary_and_verify(commands: Any) -> None:
     summary.add_argument("folder", metavar="RESULTS_FOLDER", help=told)
     text = "check fits, scores and what follows"
     verify = add_command(commands, "verify", _verify, text, VERIFY_HELP)
-    told = "for instance results/embedded, or mine.yaml"
-    verify.add_argument("study", metavar="RESULTS_FOLDER|STUDY_FILE", help=told)
+    told = "for instance results/embedded, mine.yaml or mine.zip"
+    verify.add_argument("study", metavar="RESULTS_FOLDER|STUDY_FILE|ARCHIVE", help=told)
