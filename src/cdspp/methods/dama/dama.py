@@ -9,12 +9,9 @@ import numpy as np
 
 from cdspp.methods.base import UNLABELLED, Float, Int, Problem, Round
 from cdspp.methods.dama.manifold_alignment import FEW_ROWS, Domain, align
+from cdspp.methods.shared.common_subspace import SubspaceClassifier, SubspaceRecogniser
 from cdspp.methods.shared.constraints import COUNT, NON_NEGATIVE
 from cdspp.methods.shared.pseudo_labelling import selective_pseudo_labelling
-from cdspp.methods.shared.subspace_classifier import (
-    SubspaceClassifier,
-    SubspaceRecogniser,
-)
 
 __all__ = ["DAMA", "DAMAPlus", "DAMASup"]
 
@@ -171,7 +168,9 @@ class DAMASup(SubspaceRecogniser):
         placed = target.X[target.labelled] @ self.projection_
         Z = np.vstack([source.X @ self.projection_source_, placed])
         known = np.concatenate([source.codes, target.known])
-        self._recogniser = SubspaceClassifier.fit(Z, known, n_classes)
+        self._recogniser = SubspaceClassifier.fit(
+            [(Z, known)], Z.mean(axis=0), n_classes
+        )
 
 
 class DAMA(DAMASup):
