@@ -17,8 +17,16 @@ from cdspp.core.matrix import is_sparse
 from cdspp.core.reuse import computed_once
 from cdspp.methods.base import Float, Int, Problem, Round
 from cdspp.methods.cdspp.sides import AnySide, RowsInUse, require_room, side_of
-from cdspp.methods.cdspp.structure_preserving import Projection, solve_projection
-from cdspp.methods.shared.common_subspace import SubspaceClassifier, SubspaceRecogniser
+from cdspp.methods.cdspp.structure_preserving import (
+    Projection,
+    solve_projection,
+    solve_several,
+)
+from cdspp.methods.shared.common_subspace import (
+    SubspaceClassifier,
+    SubspaceRecogniser,
+    one_or_list,
+)
 from cdspp.methods.shared.constraints import COUNT
 from cdspp.methods.shared.pseudo_labelling import selective_pseudo_labelling
 
@@ -98,6 +106,7 @@ class CDSPPSup(SubspaceRecogniser):
     display_name = "CDSPP_sup"
     supervised = True
     reads_files = True
+    several_sources = True
     # Options of `CDSPP`: here there is one round, without pseudo-labels.
     max_iter, selection, final_fit, keep_projections = 1, "class", False, False
     option_notes = {
@@ -160,31 +169,32 @@ class CDSPPSup(SubspaceRecogniser):
     def _fit_problem(self, problem: Problem) -> list[Round]:
         prepared = self._prepare(problem)
         X_unlabelled = prepared.X_unlabelled
-        for rows in (X_unlabelled, prepared.X_labelled, prepared.X_source):
+        given = [RowsInUse(X, y) for X, y in prepared.sources]
+        for rows in (X_unlabelled, prepared.X_labelled, *(part.X for part in given)):
             require_room(rows)
-        given = RowsInUse(prepared.X_source, prepared.y_source)
         labelled = RowsInUse(prepared.X_labelled, prepared.y_labelled)
         pairs_source, pairs_target = self._pairs(prepared)
         n_classes = problem.n_classes + sum(len(part.codes) for part in pairs_source)
-        source = side_of([given, *pairs_source], n_classes, float(self.alpha))
+        alpha = float(self.alpha)
+        sources = [side_of([rows, *pairs_source], n_classes, alpha) for rows in given]
         projection: Projection
 
         def fit_predict(selected: Int, codes: Int) -> Round:
             nonlocal projection
             parts = [labelled, RowsInUse(X_unlabelled, codes, selected)]
-            target = side_of([*parts, *pairs_target], n_classes, source.alpha)
-            projection = self._solve(source, target, prepared)
+            target = side_of([*parts, *pairs_target], n_classes, alpha)
+            projection = self._solve(sources, target, prepared)
             self.projection_ = projection.target
             self.eigenvalues_ = projection.eigenvalues
             placed = [part.placed(projection.target) for part in parts]
-            self._fit_recogniser(source, target, projection, given, placed)
+            self._fit_recogniser([*sources, target], projection, given, placed)
             prediction, confidence = rowwise(
                 lambda Z: self._most_probable(self._recogniser.probabilities(Z)),
                 placed[1].X,
             )
             kept = None
             if self.keep_projections:
-                kept = projection.source, projection.target
+                kept = one_or_list(projection.sources), projection.target
             return Round(1, prediction, confidence, projections=kept)
 
         rounds = selective_pseudo_labelling(
@@ -193,7 +203,7 @@ class CDSPPSup(SubspaceRecogniser):
             per_class=self.selection == "class",
             final_fit=self.final_fit and len(X_unlabelled) > 0,
         )
-        self.projection_source_ = projection.source
+        self._set_projections_of_sources(projection.sources)
         return rounds
 
     def _prepare_unlabelled(self, X: Float) -> Float:
@@ -204,33 +214,40 @@ class CDSPPSup(SubspaceRecogniser):
         """Return the paired rows of both domains, each a class of the projection."""
         return [], []
 
-    def _solve(self, source: AnySide, target: AnySide, prepared: Problem) -> Projection:
+    def _solve(
+        self, sources: list[AnySide], target: AnySide, prepared: Problem
+    ) -> Projection:
         """Return the projection; without its rows where some belong to no class."""
-        return solve_projection(
-            source, target, self.n_components, scaling=self.eigenvector_scaling
-        )
+        how = {"scaling": self.eigenvector_scaling}
+        if len(sources) > 1:
+            return solve_several([*sources, target], self.n_components, **how)
+        return solve_projection(sources[0], target, self.n_components, **how)
 
     def _fit_recogniser(
         self,
-        source: AnySide,
-        target: AnySide,
+        sides: list[AnySide],
         projection: Projection,
-        given: RowsInUse,
+        given: list[RowsInUse],
         placed: list[RowsInUse],
     ) -> None:
-        """Fit the classifier on rows of the source and projected ones of the target."""
+        """Fit the classifier on rows of sources and projected ones of the target."""
         if projection.rows_target is not None:
-            placed = [RowsInUse(projection.rows_target, target.codes)]
-        if projection.rows_source is not None:
-            given = RowsInUse(projection.rows_source, source.codes)
-        else:
-            given = given.placed(projection.source)
-        in_use = [given, *placed]
+            placed = [RowsInUse(projection.rows_target, sides[-1].codes)]
+        in_use = [
+            rows.placed(projection.sources[k])
+            if Z is None
+            else RowsInUse(Z, rows.codes)
+            for k, (rows, Z) in enumerate(
+                zip(given, projection.rows_sources, strict=True)
+            )
+        ]
+        in_use += placed
         parts: Any = (chunk for part in in_use for chunk in part.chunks())
         n_classes = len(self.classes_)
         if self.classifier is None and any(part.in_file for part in in_use):
             total, n = np.zeros(projection.target.shape[1]), 0.0
-            for side, P in ((source, projection.source), (target, projection.target)):
+            every = [*projection.sources, projection.target]
+            for side, P in zip(sides, every, strict=True):
                 total += side.sums[:, :n_classes].sum(axis=1) @ P
                 n += side.class_counts[:n_classes].sum()
             mean = total / n
@@ -355,6 +372,7 @@ class CDSPPPCA(CDSPP):
     centres_rows = True
     accepts_sparse = True  # principal components leave sparse rows so
     reads_files = False  # principal components are of rows in memory
+    several_sources = False
 
     _parameter_constraints = CDSPP._parameter_constraints | {"pca_components": [COUNT]}
 

@@ -36,6 +36,7 @@ __all__ = [
     "SubspaceClassifier",
     "SubspaceMethod",
     "SubspaceRecogniser",
+    "one_or_list",
 ]
 
 
@@ -51,18 +52,18 @@ class CommonSpaceMethod(
     Attributes
     ----------
     n_features_source_ : int
-        Number of source features.
+        Number of source features; of several sources a list.
     """
 
-    n_features_source_: int
+    n_features_source_: int | list[int]
 
     @abstractmethod
     def _place_target(self, X: Float) -> Float:
         """Return prepared target rows in the common space."""
 
     @abstractmethod
-    def _place_source(self, X: Float) -> Float:
-        """Return prepared source rows in the common space."""
+    def _place_source(self, X: Float, number: int) -> Float:
+        """Return prepared rows of a source in the common space."""
 
     def transform(self, X: ArrayLike) -> Float:
         """Return target rows in the common space, as the classifier sees them.
@@ -83,13 +84,15 @@ class CommonSpaceMethod(
             lambda part: (self._place_target(self._prepare_target(part)),), rows
         )[0]
 
-    def transform_source(self, X: ArrayLike) -> Float:
+    def transform_source(self, X: ArrayLike, number: int = 0) -> Float:
         """Return source rows in the common space, as `transform` does target rows.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features_source_)
             Source rows.
+        number : int, default=0
+            Of several sources, the one that the rows are of, in the order of `fit`.
 
         Raises
         ------
@@ -98,13 +101,15 @@ class CommonSpaceMethod(
         """
         check_is_fitted(self)
         rows = self._source_rows(X, "X")
-        if rows.shape[1] != self.n_features_source_:
+        widths = self.n_features_source_
+        width = widths[number] if isinstance(widths, list) else widths
+        if rows.shape[1] != width:
             raise ValueError(
                 f"X has {rows.shape[1]} features, but {type(self).__name__} was fitted "
-                f"on a source with {self.n_features_source_}."
+                f"on a source with {width}."
             )
         return rowwise(
-            lambda part: (self._place_source(self._prepare_source(part)),), rows
+            lambda part: (self._place_source(self._prepare_source(part), number),), rows
         )[0]
 
     @property
@@ -115,7 +120,7 @@ class CommonSpaceMethod(
 
     def _prepare(self, problem: Problem) -> Problem:
         """Return the problem with prepared rows; note the width of its source."""
-        self.n_features_source_ = problem.X_source.shape[1]
+        self.n_features_source_ = one_or_list([X.shape[1] for X, _ in problem.sources])
         return problem.map_rows(
             self._prepare_source, self._prepare_target, self._prepare_unlabelled
         )
@@ -131,6 +136,11 @@ class CommonSpaceMethod(
         return self._prepare_target(X)
 
 
+def one_or_list(values: list[Any]) -> Any:
+    """Return what is fitted of a source; a list of it where there are several."""
+    return values if len(values) > 1 else values[0]
+
+
 class SubspaceMethod(CommonSpaceMethod):
     """A method with a linear projection a domain, both of which a subclass sets.
 
@@ -139,19 +149,23 @@ class SubspaceMethod(CommonSpaceMethod):
     projection_ : ndarray of shape (n_features_in_, n_components)
         Projection of the target features.
     projection_source_ : ndarray of shape (n_features_source_, n_components)
-        Projection of the source features.
+        Projection of the source features; of several sources a list.
     n_features_source_
         As in `CommonSpaceMethod`.
     """
 
     projection_: Float
-    projection_source_: Float
+    projection_source_: Float | list[Float]
+
+    def _set_projections_of_sources(self, projections: list[Float]) -> None:
+        self.projection_source_ = one_or_list(projections)
 
     def _place_target(self, X: Float) -> Float:
         return self._embed(X @ self.projection_)
 
-    def _place_source(self, X: Float) -> Float:
-        return self._embed(X @ self.projection_source_)
+    def _place_source(self, X: Float, number: int) -> Float:
+        found = self.projection_source_
+        return self._embed(X @ (found[number] if isinstance(found, list) else found))
 
     def _embed(self, Z: Float) -> Float:
         """Return projected rows as the classifier sees them."""
