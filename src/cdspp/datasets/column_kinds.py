@@ -26,6 +26,7 @@ __all__ = [
     "date_form",
     "dates",
     "is_null",
+    "number",
     "numbers",
     "texts",
 ]
@@ -65,7 +66,7 @@ def column_kind(cells: pd.Series, decimal: str | None = None) -> tuple[str, str]
         return (BOOLEAN if words and len(values) else NUMBER), "."
     present = [cell for cell in values if not is_null(cell)]
     sign = decimal or _decimal_sign(present)
-    n_numbers = sum(not math.isnan(_number(cell, sign)) for cell in present)
+    n_numbers = sum(not math.isnan(number(cell, sign)) for cell in present)
     if present and all(str(cell).strip().lower() in _WORDS for cell in present):
         return BOOLEAN, "."
     if 2 * n_numbers >= len(present):
@@ -87,10 +88,11 @@ def _decimal_sign(present: Sequence[Any]) -> str:
     if not commas or all(map(_THOUSANDS.fullmatch, commas)):
         return "."
     points = [text for text in found if "." in text and "," not in text]
-    return "." if any(not math.isnan(_number(text, ".")) for text in points) else ","
+    return "." if any(not math.isnan(number(text)) for text in points) else ","
 
 
-def _number(cell: Any, decimal: str) -> float:
+def number(cell: Any, decimal: str = ".") -> float:
+    """Return a cell as Python's `float` reads it, NaN where it is no number."""
     if is_null(cell):
         return math.nan
     if decimal == "," and isinstance(cell, str):
@@ -113,7 +115,7 @@ def numbers(cells: pd.Series, decimal: str = ".") -> NDArray[np.float64]:
     try:
         found[:] = values
     except (TypeError, ValueError):
-        found[:] = [_number(cell, decimal) for cell in values]
+        found[:] = [number(cell, decimal) for cell in values]
     return found
 
 

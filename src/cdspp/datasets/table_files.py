@@ -29,11 +29,10 @@ from cdspp.core.names import ERROR
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ID", "LABEL", "Arrays", "Columns", "no_column", "read_file"]
+__all__ = ["Arrays", "Columns", "no_column", "read_file"]
 
 Arrays = dict[str, NDArray[Any]]
 
-LABEL, ID = "label", "id"
 UTF8, WINDOWS = "utf-8-sig", "cp1252"
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 KNOWN = ".csv, .tsv, .txt (or these with .gz), .parquet, .xlsx, .npz or .mat"
@@ -42,14 +41,11 @@ _CHILD = "import sys; from cdspp.datasets.table_files import _send; _send(sys.ar
 
 @dataclass(frozen=True)
 class Columns:
-    """How the columns (or arrays) of a file are read.
+    """How the columns (or arrays) of a file are read, as `cdspp.read_table` takes it.
 
-    Labels and identifiers are by default in `label` and `id`, among arrays in `y`,
-    `label` or `labels` and in `ids` or `id`. `drop` leaves out columns by name, by
-    pattern (``site*``) or by kind ("text", "dates", "constant"), where they are there;
-    `required` says which of "label" and "id" a file must have. The other fields are
-    those of `cdspp.TableEncoder`; without an `encoding`, text is read as UTF-8, else
-    as UTF-16 where it begins so, else as Windows-1252.
+    `required` says which of "label" and "id" a file must have, where these are given a
+    name. Among arrays, labels are by default in `y`, `label` or `labels`, and
+    identifiers in `ids` or `id`.
     """
 
     label: str | None = None
@@ -61,6 +57,11 @@ class Columns:
     categories: str = ERROR
     dates: str = ERROR
     date_format: str | None = None
+
+    @property
+    def named(self) -> dict[str, str]:
+        """The names of the columns of labels and identifiers in a table."""
+        return {"label": self.label or "label", "id": self.id or "id"}
 
 
 def no_column(path: object, option: str, name: str, known: Iterable[str]) -> str:
@@ -119,8 +120,8 @@ def _read_text(path: Path, suffix: str, columns: Columns) -> pd.DataFrame:
     try:
         encoding = columns.encoding or _encoding(path)
         text = _TextFile(path, encoding)
-        label = columns.label or LABEL
-        separator = "\t" if suffix == ".tsv" else _separator(text, label)
+        tabs = suffix == ".tsv"
+        separator = "\t" if tabs else _separator(text, columns.named["label"])
         table = _with_header(_text_cells(text, separator))
     except LookupError as error:
         raise DataError(
