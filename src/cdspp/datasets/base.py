@@ -52,7 +52,7 @@ class Sample(NamedTuple):
     Attributes
     ----------
     id : str
-        What it is called; the same id is the same thing, in other domains too.
+        The same id is the same thing, in other domains too.
     path : str
         Its file, relative to the data set's folder; empty where it is a row of a
         table or published matrix, or a file that is fetched.
@@ -61,8 +61,8 @@ class Sample(NamedTuple):
     position : int
         Its place in the published order of its domain, or in that of the folder.
     paired : bool
-        Whether it serves as one side of a pair alone: the other side has the same id in
-        another domain. It has no label, and is neither source nor target sample.
+        Whether it is one side of a pair: the other side has the same id in another
+        domain. It has no label, and is neither source nor target sample.
     """
 
     id: str
@@ -76,10 +76,10 @@ class Sample(NamedTuple):
 class Index:
     """Which files a data set holds.
 
-    The samples of each domain stand in the order of the rows of its features: those
-    that are paired come last. Paths refer to `root`, which is the user's folder, as the
-    study names it, where files stay there. The `kind` is "features" where there are
-    published matrices alone; `versions` are of the packages that made the files.
+    The samples of each domain stand in the order of the rows of its features, paired
+    ones last. Paths are relative to `root`, which is the user's folder where files stay
+    there. The `kind` is "features" where there are published matrices alone;
+    `versions` are of the packages that made the files.
     """
 
     dataset: str
@@ -158,12 +158,12 @@ class Dataset(ABC):
     def contents(self) -> dict[str, dict[str, int]]:
         """Return the size of each class, by domain, before there are files.
 
-        A data set from outside has to say so; the catalogue does of the package's own.
+        A data set from outside must return it; the catalogue has those of the package.
         """
         raise ConfigError(f"{type(self).__name__} has no contents(), expected sizes.")
 
     def notes(self) -> Sequence[str]:
-        """Return what the user should know of the files; mostly nothing."""
+        """Return sentences on the files for the user."""
         return ()
 
     def versions(self) -> dict[str, str]:
@@ -177,8 +177,8 @@ class Dataset(ABC):
     def prepare(self, folder: str | Path) -> Index:
         """Write all files, and last ``index.json``, into `folder`; return the index.
 
-        The files are made in a temporary folder beside it and moved when all are
-        there. An index, where there is one, therefore describes whole domains.
+        The files are made in a temporary folder beside it and moved when all are there:
+        where there is an index, domains are whole.
         """
         target = Path(folder)
         temporary = target.parent / f".{target.name}.partial"

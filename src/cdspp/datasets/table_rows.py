@@ -20,10 +20,12 @@ from cdspp.core.errors import DataError
 from cdspp.core.labels import UNLABELLED, as_text, is_missing, null_words
 from cdspp.core.names import ERROR
 from cdspp.core.wording import counted, shortened
-from cdspp.datasets.column_kinds import (
+from cdspp.datasets.table_columns import (
     AMBIGUOUS,
     DATE,
     TEXT,
+    EncodedColumn,
+    column_faults,
     column_kind,
     is_null,
     number,
@@ -34,7 +36,7 @@ from cdspp.datasets.table_files import Arrays, Columns, no_column, read_file
 if TYPE_CHECKING:
     import pandas as pd
 
-    from cdspp.datasets.table_encoder import EncodedColumn, TableEncoder
+    from cdspp.datasets.table_encoder import TableEncoder
 
 __all__ = ["DomainRows", "complete", "read_domain", "require_dropped"]
 
@@ -254,7 +256,7 @@ def _feature_names(
 def _learned(cells: pd.DataFrame, path: str, columns: Columns) -> TableEncoder:
     """Return how features become numbers; DataError names all that cannot."""
     # Not above: it needs scikit-learn, and most jobs read no table.
-    from cdspp.datasets.table_encoder import TableEncoder, column_faults
+    from cdspp.datasets.table_encoder import TableEncoder
 
     encoder = TableEncoder(
         categories=columns.categories,
@@ -330,9 +332,7 @@ def _from_arrays(arrays: Arrays, path: str, columns: Columns) -> DomainRows:
     )
 
 
-def _array_name(
-    arrays: Arrays, path: str, columns: Columns, option: str
-) -> str | None:
+def _array_name(arrays: Arrays, path: str, columns: Columns, option: str) -> str | None:
     asked: str | None = getattr(columns, option)
     if asked in arrays:
         return asked
