@@ -7,7 +7,7 @@ import re
 import shutil
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -141,6 +141,10 @@ class Dataset(ABC):
         Distributions whose version changes the content.
     n_paired : int
         Number of paired samples, the same in every domain.
+    kept_in : Path or None
+        The user's folder, where files stay there.
+    keeps_positions : bool
+        Whether `generate` gives the positions of the samples, and not their order.
     """
 
     identifier: str
@@ -149,7 +153,8 @@ class Dataset(ABC):
     classes: tuple[str, ...]
     packages: tuple[str, ...] = ()
     n_paired: int = 0
-    kept_in: Path | None = None  # the user's folder, where files stay there
+    kept_in: Path | None = None
+    keeps_positions: bool = False
 
     @abstractmethod
     def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:
@@ -202,17 +207,16 @@ class Dataset(ABC):
         return read_index(target)
 
     def _index(self, made: Path, samples: Mapping[str, Sequence[Sample]]) -> Index:
-        # Ordered by id: neither an id nor a row number tells the class.
-        domains = {
-            name: tuple(sorted(self.placed(samples[name]), key=lambda s: (s.paired, s)))
-            for name in self.domains
-        }
+        domains = {}
+        for name in self.domains:
+            placed = [
+                each if self.keeps_positions else each._replace(position=place)
+                for place, each in enumerate(samples[name])
+            ]
+            # Ordered by id: neither an id nor a row number tells the class.
+            domains[name] = tuple(sorted(placed, key=lambda each: (each.paired, each)))
         root, versions = self.kept_in or made, self.versions()
         return Index(self.identifier, self.kind, self.classes, domains, root, versions)
-
-    def placed(self, samples: Sequence[Sample]) -> Iterable[Sample]:
-        """Return the samples of a domain with their positions: as they come."""
-        return (s._replace(position=i) for i, s in enumerate(samples))
 
 
 def opaque_id(text: str) -> str:
@@ -280,7 +284,7 @@ def file_digests(files: Sequence[Path], memory: Memory = None) -> dict[str, str]
 
 
 def read_kept(path: Memory) -> dict[str, Any]:
-    """Return what was kept in a JSON file, nothing where that is damaged."""
+    """Return the content of a JSON file, nothing where that is damaged."""
     try:
         known = {} if path is None else read_json(path)
     except (OSError, ValueError):
@@ -289,7 +293,7 @@ def read_kept(path: Memory) -> dict[str, Any]:
 
 
 def read_fetched(path: str | Path) -> Mapping[str, Any]:
-    """Read what was fetched: `files`, which must be there, and `images` by domain."""
+    """Read a record of `files`, which must be there, and of `images` by domain."""
     file = Path(path)
     record: Mapping[str, Any] = read_json(file)
     try:
@@ -305,7 +309,7 @@ def read_fetched(path: str | Path) -> Mapping[str, Any]:
 
 
 def check_contents(dataset: Dataset, index: Index | None = None) -> None:
-    """Check what a data set says it holds; with an index, that it is so.
+    """Check the `contents` of a data set, and that an index holds them.
 
     ConfigError refuses a kind or a name that cannot be, DataError other samples.
     """
@@ -320,9 +324,7 @@ def check_contents(dataset: Dataset, index: Index | None = None) -> None:
             f"contents() must give class sizes by domain, of {dataset.domains} and "
             f"{dataset.classes}, got {sizes}."
         )
-    if index is None:
-        return
-    for domain, samples in index.domains.items():
+    for domain, samples in index.domains.items() if index else ():
         found = Counter(sample.label for sample in samples if not sample.paired)
         if found != Counter(sizes[domain]):
             raise DataError(
@@ -364,23 +366,16 @@ def _as_json(index: Index) -> dict[str, Any]:
     # A list, because the order of the keys of a JSON object is not kept.
     domains = []
     for name, samples in index.domains.items():
-        rows = [sample._asdict() for sample in samples]
-        digest = _content_digest(index, name)
-        domains.append({"name": name, "samples": rows, "sha256": digest})
-    content = {**vars(index), "domains": domains}
-    del content["root"]
-    return content
-
-
-def _content_digest(index: Index, domain: str) -> str:
-    digest = hashlib.sha256()
-    for sample in index.samples(domain):
-        content = file_digest(index.root / sample.path) if sample.path else ""
-        line = f"{sample.id} {sample.label} {sample.position} {content}\n"
-        digest.update(line.encode())
-    if (rows := index.root / domain / ROWS_NAME).is_file():
-        digest.update(rows.read_bytes())
-    return digest.hexdigest()
+        digest = hashlib.sha256()
+        for each in samples:
+            content = file_digest(index.root / each.path) if each.path else ""
+            line = f"{each.id} {each.label} {each.position} {content}\n"
+            digest.update(line.encode())
+        if (rows := index.root / name / ROWS_NAME).is_file():
+            digest.update(rows.read_bytes())
+        known = [each._asdict() for each in samples]
+        domains.append({"name": name, "samples": known, "sha256": digest.hexdigest()})
+    return {k: v for k, v in vars(index).items() if k != "root"} | {"domains": domains}
 
 
 def lonely_classes(where: str, classes: Mapping[str, set[str]]) -> list[str]:
