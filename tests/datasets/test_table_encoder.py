@@ -71,6 +71,12 @@ def test_what_fit_decided_holds_for_later_tables_in_any_order() -> None:
         TableEncoder.from_dict({"columns": [{"name": "a"}]})
 
 
+@pytest.mark.parametrize("categories", ["one-hot", "frequency"])
+def test_no_rows_give_a_matrix_of_no_rows(categories: str) -> None:
+    encoder = TableEncoder(categories=categories, dates="number").fit(MIXED)
+    assert encoder.transform(MIXED[:0]).shape == (0, len(encoder.transform(MIXED).T))
+
+
 def test_every_column_that_cannot_be_encoded_is_named_at_once() -> None:
     table = MIXED.assign(n=["1", "two", "3"], born="03/04/2020")
     with pytest.raises(DataError) as caught:

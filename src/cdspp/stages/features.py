@@ -23,8 +23,7 @@ from cdspp.features.base import (
     ViewExtractor,
     WordExtractor,
 )
-from cdspp.features.published import Published
-from cdspp.features.table import TableColumns
+from cdspp.features.given import Published, TableColumns
 from cdspp.stages.artifacts import Features, read_features, write_features
 
 __all__ = ["build_codebook", "extract_view"]
