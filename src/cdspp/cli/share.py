@@ -142,7 +142,7 @@ def unpacked(archive: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary, "bundle")
         room = shutil.disk_usage(temporary).free
-        extract(archive, folder, lambda name: name, room)
+        extract(archive, folder, lambda name: name, room, name=str(archive))
         reports = list(folder.glob("*/results/*/report/index.html"))
         if len(reports) != 1:
             raise DataError(

@@ -29,6 +29,7 @@ __all__ = [
     "column_faults",
     "column_kind",
     "date_form",
+    "days_of",
     "is_null",
     "number",
     "texts",
@@ -48,8 +49,9 @@ _DATE = re.compile(r"(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})([ T]\d{1,2}:\d{2}\S*)?
 class EncodedColumn:
     """How one column becomes numbers.
 
-    `form` is that of `CATEGORIES` or `DATES`; `sign` the decimal sign of numbers or the
-    format of dates; `values` are the categories, sorted, with their `shares` of rows.
+    `form` is that of `CATEGORIES` or `DATES`, or a library of `VECTORISERS`; `sign` the
+    decimal sign of numbers or the format of dates; `values` are the categories, sorted,
+    with their `shares` of rows.
     """
 
     name: str
@@ -75,7 +77,7 @@ class EncodedColumn:
             words = (str(cell).strip().lower() for cell in cells.to_numpy(dtype=object))
             return np.array([_WORDS.get(word, math.nan) for word in words])[:, None]
         if self.kind == DATE:
-            days = _dates(cells, self.sign)
+            days = days_of(cells, self.sign)
             if self.form == PARTS:
                 parts = [getattr(days.dt, name) for name in DATE_PARTS.values()]
                 return np.column_stack([part.to_numpy(dtype=float) for part in parts])
@@ -232,7 +234,7 @@ def date_form(cells: pd.Series) -> str:
     return parts[0][1].join(("%d", "%m", year) if day_first else ("%m", "%d", year))
 
 
-def _dates(cells: pd.Series, form: str) -> pd.Series:
+def days_of(cells: pd.Series, form: str) -> pd.Series:
     """Return cells as days without a time zone, NaT where one is missing or no date."""
     import pandas as pd
 

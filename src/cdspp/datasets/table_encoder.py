@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from cdspp.core.errors import DataError
-from cdspp.core.names import CATEGORIES, DATES, ERROR, PARTS
+from cdspp.core.names import CATEGORIES, DATES, ERROR, PARTS, SKRUB, VECTORISERS
 from cdspp.core.wording import counted, shortened
 from cdspp.datasets import table_columns as kinds
 from cdspp.datasets.table_columns import EncodedColumn, column_faults, texts
@@ -21,7 +21,12 @@ from cdspp.datasets.table_columns import EncodedColumn, column_faults, texts
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["TableEncoder"]
+__all__ = ["NOT_KEPT", "TableEncoder"]
+
+NOT_KEPT = (
+    "a model file keeps no encoder of skrub. Leave --model out, or encode text and "
+    "dates by --categories and --dates."
+)
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -45,6 +50,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     date_format : str or None, default=None
         Format of dates written as text, as `datetime.strptime` takes it. None reads ISO
         dates, and others where a number above 12, or points, tell day from month.
+    vectorise : {'skrub'} or None, default=None
+        Library that encodes text and dates in place of `categories` and `dates`:
+        skrub's `TableVectorizer`, one-hot for up to 40 values of a column and tf-idf
+        with a truncated SVD beyond. Needs ``pip install 'cdspp[tables]'``. A model file
+        keeps no such encoder.
 
     Attributes
     ----------
@@ -79,11 +89,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         dates: str = ERROR,
         decimal: str | None = None,
         date_format: str | None = None,
+        vectorise: str | None = None,
     ) -> None:
         self.categories = categories
         self.dates = dates
         self.decimal = decimal
         self.date_format = date_format
+        self.vectorise = vectorise
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Decide how each column is encoded.
@@ -121,8 +133,34 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 raise ValueError(f"{option} must be one of {known}, got {given!r}.")
         if self.decimal not in (None, ".", ","):
             raise ValueError(f"decimal must be '.', ',' or None, got {self.decimal!r}.")
+        if self.vectorise not in (None, *VECTORISERS):
+            raise ValueError(f"vectorise must be {SKRUB!r}, got {self.vectorise!r}.")
         self.columns_ = [self._decided(str(name), cells) for name, cells in X.items()]
         self._name_columns()
+        self._vectoriser = self._fitted_vectoriser(X)
+
+    def _fitted_vectoriser(self, X: pd.DataFrame) -> Any:
+        """Return skrub's encoder of text and dates, None where nothing is for it."""
+        rest = self._left_to_library(X)
+        if rest is None or [*column_faults(self.columns_, X)]:
+            return None
+        from skrub import StringEncoder, TableVectorizer
+
+        long_texts = StringEncoder(random_state=0)
+        return TableVectorizer(high_cardinality=long_texts).fit(rest)
+
+    def _left_to_library(self, X: pd.DataFrame) -> pd.DataFrame | None:
+        """Return text and dates, read, for the library that is to encode them."""
+        import pandas as pd
+
+        read = {
+            c.name: kinds.days_of(X[c.name], c.sign)
+            if c.kind == kinds.DATE
+            else pd.Series(texts(X[c.name]), index=X.index)
+            for c in self.columns_
+            if c.form == SKRUB
+        }
+        return pd.DataFrame(read) if read else None
 
     def _decided(self, name: str, cells: pd.Series) -> EncodedColumn:
         kind, decimal = kinds.column_kind(cells, self.decimal)
@@ -130,9 +168,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             return EncodedColumn(name, kind, sign=decimal)
         if kind == kinds.DATE:
             form = self.date_format or kinds.date_form(cells)
-            return EncodedColumn(name, kind, self.dates, form)
+            return EncodedColumn(name, kind, self.vectorise or self.dates, form)
         if kind == kinds.BOOLEAN:
             return EncodedColumn(name, kind)
+        if self.vectorise:
+            return EncodedColumn(name, kind, self.vectorise)
         counts = Counter(text for text in texts(cells) if text is not None)
         values = tuple(sorted(counts))
         shares = tuple(counts[value] / len(cells) for value in values)
@@ -170,20 +210,29 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             )
         if faults := [fault for _, fault in column_faults(self.columns_, X)]:
             raise DataError(f"{'; '.join(faults)}.")
-        parts = [column.encode(X[column.name]) for column in self.columns_]
-        return np.hstack([np.empty((len(X), 0)), *parts])
+        own = [column for column in self.columns_ if column.form != SKRUB]
+        parts = [np.empty((len(X), 0)), *(c.encode(X[c.name]) for c in own)]
+        if self._vectoriser is not None:
+            encoded = self._vectoriser.transform(self._left_to_library(X))
+            parts.append(encoded.to_numpy(dtype=np.float64, na_value=np.nan))
+        return np.hstack(parts)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the features, such as ``site=A`` or ``seen.year``."""
         check_is_fitted(self)
-        names = [name for column in self.columns_ for name in column.names()]
+        own = [column for column in self.columns_ if column.form != SKRUB]
+        names = [name for column in own for name in column.names()]
+        if self._vectoriser is not None:
+            names += [*self._vectoriser.get_feature_names_out()]
         return np.array(names, dtype=object)
 
     def notes(self) -> list[str]:
         """Say, for each encoding in use, which columns have it."""
         groups = defaultdict(list)
         for column in self.columns_:
-            if column.kind == kinds.TEXT:
+            if column.form == SKRUB:
+                groups["text and dates by skrub"].append(column.name)
+            elif column.kind == kinds.TEXT:
                 shown = f"{column.name} ({counted(len(column.values), 'value')})"
                 groups[f"text as {column.form}"].append(shown)
             elif column.kind == kinds.DATE:
@@ -199,14 +248,19 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Count, by column, cells with a category that `fit` did not see."""
         found: dict[str, int] = {}
         for column in self.columns_:
-            if column.kind == kinds.TEXT:
+            if column.kind == kinds.TEXT and column.form != SKRUB:
                 known = {*column.values, None}
                 n = sum(text not in known for text in texts(X[column.name]))
                 found |= {column.name: n} if n else {}
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Return options and columns in a form that JSON can hold."""
+        """Return options and columns in a form that JSON can hold.
+
+        DataError tells that a library has encoded columns, which no file can keep.
+        """
+        if self.vectorise:
+            raise DataError(NOT_KEPT)
         columns = [asdict(column) for column in self.columns_]
         return {**self.get_params(), "columns": columns}
 
@@ -227,4 +281,5 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         except (KeyError, TypeError) as error:
             raise ValueError(f"no encoder of a table ({error!r})") from error
         encoder._name_columns()
+        encoder._vectoriser = None
         return encoder

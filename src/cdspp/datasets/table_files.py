@@ -57,6 +57,7 @@ class Columns:
     categories: str = ERROR
     dates: str = ERROR
     date_format: str | None = None
+    vectorise: str | None = None
 
     @property
     def named(self) -> dict[str, str]:

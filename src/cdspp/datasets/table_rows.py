@@ -263,6 +263,7 @@ def _learned(cells: pd.DataFrame, path: str, columns: Columns) -> TableEncoder:
         dates=columns.dates,
         decimal=columns.decimal,
         date_format=columns.date_format,
+        vectorise=columns.vectorise,
     )
     encoder.learn(cells)
     if faults := list(column_faults(encoder.columns_, cells)):
