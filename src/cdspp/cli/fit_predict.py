@@ -112,7 +112,7 @@ def _fit(arguments: argparse.Namespace) -> str:
 
 def _next_step(arguments: argparse.Namespace, model: Any) -> list[str]:
     """Return the line that says how rows to come are predicted, if they can be."""
-    if model.transductive:
+    if model.transductive or arguments.vectorise:
         return []
     if not arguments.model:
         return ["For rows to come, keep the model: --model FILE"]
