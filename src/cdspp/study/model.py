@@ -253,13 +253,22 @@ class Study:
         ends = (min(start + self.block_size - 1, trials) for start in starts)
         return tuple(f"{start}-{end}" for start, end in zip(starts, ends, strict=True))
 
-    def fits(self, benchmark: str) -> Iterator[FitKey]:
-        """Yield every fit that the configuration names for a benchmark."""
+    def cells(self, benchmark: str) -> Iterator[FitKey]:
+        """Yield each method of a benchmark in each of its settings.
+
+        ``{task}`` and ``{block}`` stand for those of a fit.
+        """
         for setting in self.settings:
             for method in self.setting_methods(benchmark, setting):
-                for task in self.fit_tasks(benchmark, setting, method):
-                    for block in self.blocks(self.setting_trials(setting, method)):
-                        yield FitKey(benchmark, setting, task, method, block)
+                yield FitKey(benchmark, setting, "{task}", method, "{block}")
+
+    def fits(self, benchmark: str) -> Iterator[FitKey]:
+        """Yield every fit that the configuration names for a benchmark."""
+        for cell in self.cells(benchmark):
+            tasks = self.fit_tasks(benchmark, cell.setting, cell.method)
+            blocks = self.blocks(self.setting_trials(cell.setting, cell.method))
+            for task, block in product(tasks, blocks):
+                yield cell._replace(task=task, block=block)
 
     def unlabelled_fits(self, benchmark: str) -> Iterator[FitKey]:
         """Yield the fits of the main run whose target has rows without a label."""
