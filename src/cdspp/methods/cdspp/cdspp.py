@@ -427,8 +427,6 @@ class CDSPPPCA(CDSPP):
 
     def _components(self, domain: str, X: Float) -> PrincipalComponents:
         try:
-            if is_sparse(X):
-                return principal_components(X, self.pca_components)
             return computed_once(principal_components, X, self.pca_components)
         except DataError as error:
             raise MethodFailed(f"{domain}: {error}") from error
