@@ -75,9 +75,9 @@ def dense_projection(
     return Projection(
         target=P_target,
         eigenvalues=values[::-1],
-        rows_source=source.X @ P_source,
+        rows_sources=(source.X @ P_source,),
         rows_target=target.X @ P_target,
-        expand_source=lambda: P_source,
+        expand_sources=(lambda: P_source,),
     )
 
 

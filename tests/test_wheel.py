@@ -201,6 +201,12 @@ def test_a_study_runs_from_the_wheel_in_any_folder_and_the_package_may_move(
     assert "missing is made by" not in said
     assert "office-caltech-10   " in said
     assert "all as computed" in said
+    said = looks(["cite", "results/toy"], ["bundle", "results/toy"])
+    assert "% my-mean: this program knows no publication" in said
+    assert "@article{chang2011libsvm," in said
+    (tables / "elsewhere").mkdir()
+    (tables / "toy.zip").rename(tables / "elsewhere/theirs.zip")
+    assert "all as computed" in looks(["verify", "elsewhere/theirs.zip"])
     moved = tables / "moved"  # and dated anew, as pip does
     copytree(installed, moved, copy_function=copyfile)
     assert "Nothing to be done. " in cdspp("run", "toy.yaml", package=moved)

@@ -98,7 +98,7 @@ def _page(name: str) -> str:
     if found.needs_torch:
         said.append("needs torch")
     said += [f"uses {BRIDGES[kind]}" for kind in BRIDGES if kind in found.bridges]
-    offered = [key for key in FUNCTIONS if hasattr(found, key)]
+    offered = [key for key in FUNCTIONS if hasattr(found(), key)]
     links = ", ".join(
         f":py:meth:`{key} <cdspp.methods.{FUNCTIONS[key]}.{key}>`" for key in offered
     )

@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from cdspp.methods.base import SourceDomain
     from cdspp.methods.model_file import load_model, save_model
     from cdspp.methods.selection import LabelledKFold, labelled_accuracy
+    from cdspp.methods.source_vote import SourceVote
     from cdspp.report.results import load_results
 
 __all__ = [
     "LabelledKFold",
     "ParquetRows",
     "SourceDomain",
+    "SourceVote",
     "TableEncoder",
     "__version__",
     "available",
@@ -39,6 +41,7 @@ _PLACES = {
     "LabelledKFold": "cdspp.methods.selection",
     "ParquetRows": "cdspp.core.file_rows",
     "SourceDomain": "cdspp.methods.base",
+    "SourceVote": "cdspp.methods.source_vote",
     "TableEncoder": "cdspp.datasets.table_encoder",
     "compare": "cdspp.analysis.compare",
     "keep_labels": "cdspp.core.labels",

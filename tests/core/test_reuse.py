@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from cdspp.core.reuse import MOST_KEPT, computed_once, sharing
 
@@ -71,3 +72,15 @@ def test_the_results_used_last_are_kept_and_no_more() -> None:
         assert function.calls == MOST_KEPT + 1
         computed_once(function, np.array([[1]]))
     assert function.calls == MOST_KEPT + 2
+
+
+def test_sparse_rows_are_known_by_values_and_places() -> None:
+    function = Counted()
+    X = sparse.csr_array(np.diag([1.0, 2.0, 3.0]))
+    moved = sparse.csr_array(np.roll(X.toarray(), 1, axis=1))
+    with sharing():
+        computed_once(function, X)
+        computed_once(function, X.copy())
+        assert function.calls == 1
+        computed_once(function, moved)
+    assert function.calls == 2

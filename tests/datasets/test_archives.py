@@ -49,9 +49,11 @@ class Room:
         with tarfile.open(self.archive, "w") as made:
             made.addfile(info)
 
-    def extract(self, wanted: Any = str, most_bytes: int = MOST, **options: Any) -> Any:
+    def extract(
+        self, wanted: Any = str, most_bytes: int = MOST, name: str = "archive.bin"
+    ) -> Any:
         """Unpack all members under their own names, or those wanted."""
-        return extract(self.archive, self.folder, wanted, most_bytes, **options)
+        return extract(self.archive, self.folder, wanted, most_bytes, name=name)
 
     def refuse(self, message: str, error: Any = DataError, **options: Any) -> None:
         """Unpack, in vain, and leave nothing."""

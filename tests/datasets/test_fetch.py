@@ -22,8 +22,8 @@ from cdspp.datasets.fetch import (
     KEPT,
     RemoteFile,
     chosen_mirror,
+    digest_of,
     fetch_file,
-    git_blob_id,
     in_mirror,
 )
 
@@ -390,4 +390,4 @@ def test_the_mirror_of_the_configuration_goes_before_the_environments(
 def test_blob_ids_are_those_of_git(tmp_path: Path) -> None:
     path = tmp_path / "hello"
     path.write_bytes(b"hello\n")
-    assert git_blob_id(path) == "ce013625030ba8dba906f756967f9e9ca394464a"
+    assert digest_of(path, "git_blob") == "ce013625030ba8dba906f756967f9e9ca394464a"

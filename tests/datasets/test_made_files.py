@@ -22,7 +22,7 @@ from cdspp.datasets.catalogue import checks_of, load_catalogue
 from cdspp.datasets.fetch import KEPT
 from cdspp.datasets.made_files import make_files
 from cdspp.datasets.resources import fetch_resource
-from cdspp.features.table import TableColumns
+from cdspp.features.given import TableColumns
 from cdspp.stages.artifacts import read_features
 from cdspp.stages.data import prepare_dataset
 from cdspp.stages.features import extract_view

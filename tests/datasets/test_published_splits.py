@@ -86,21 +86,6 @@ def test_of_classes_that_are_labelled_as_a_whole_the_order_does_not_matter() -> 
     check_published_splits(**{**TAGS, "labels": TAGS["labels"][::-1]})
 
 
-@pytest.mark.parametrize(
-    ("dataset", "message"),
-    [
-        ("mrc", "mrc: .*for fr as target, .* source en, fr, gr, it; target sp"),
-        ("digits", "digits: .* data sets mrc, nus-imagenet, off"),
-    ],
-)
-def test_a_domain_without_published_splits_is_named_with_those_that_have_them(
-    dataset: str, message: str
-) -> None:
-    other = {"dataset": dataset, "domain": "fr", "role": "target"}
-    with pytest.raises(DataError, match=message):
-        check_published_splits(**{**AMAZON, **other})
-
-
 def test_a_class_that_is_labelled_as_a_whole_takes_nothing_from_the_stream() -> None:
     big = ["big"] * 30
     alone, _ = draw_published(big, 3, 1, class_order=["big"])

@@ -24,7 +24,7 @@ from support.toy_download import (
 from cdspp.core.errors import DataError, DiskFullError
 from cdspp.datasets import archives, resources
 from cdspp.datasets.base import read_fetched, record_path
-from cdspp.datasets.fetch import KEPT, git_blob_id
+from cdspp.datasets.fetch import KEPT, digest_of
 from cdspp.datasets.resources import fetch_resource
 
 
@@ -259,4 +259,4 @@ def test_published_photographs_and_features_come_from_the_mirror(
     assert sizes == {"caltech": 1123, "amazon": 958, "dslr": 157, "webcam": 295}
     assert paths["caltech"][0] == "images/caltech/backpack/003_0001.jpg"
     blob = "7e5f886e2bb70aef904dcfeb194065ead3644e82"
-    assert git_blob_id(images.parent / paths["caltech"][0]) == blob
+    assert digest_of(images.parent / paths["caltech"][0], "git_blob") == blob

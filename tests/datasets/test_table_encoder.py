@@ -71,6 +71,12 @@ def test_what_fit_decided_holds_for_later_tables_in_any_order() -> None:
         TableEncoder.from_dict({"columns": [{"name": "a"}]})
 
 
+@pytest.mark.parametrize("categories", ["one-hot", "frequency"])
+def test_no_rows_give_a_matrix_of_no_rows(categories: str) -> None:
+    encoder = TableEncoder(categories=categories, dates="number").fit(MIXED)
+    assert encoder.transform(MIXED[:0]).shape == (0, len(encoder.transform(MIXED).T))
+
+
 def test_every_column_that_cannot_be_encoded_is_named_at_once() -> None:
     table = MIXED.assign(n=["1", "two", "3"], born="03/04/2020")
     with pytest.raises(DataError) as caught:
@@ -203,3 +209,32 @@ def test_two_data_frames_in_python() -> None:
     X = TableEncoder().fit_transform(ours.drop(columns="seen"))
     model = CDSPP().fit(X, y, source=SourceDomain(X_source, kinds))
     assert (model.transduction_ == kinds).mean() > 0.9
+
+
+def test_skrub_encodes_text_and_dates() -> None:
+    pytest.importorskip("skrub")
+    encoder = TableEncoder(vectorise="skrub").fit(MIXED)
+    names = list(encoder.get_feature_names_out())
+    assert names[:3] == ["age", "smoker", "n"]
+    assert "seen_year" in names
+    found = pd.DataFrame(encoder.transform(MIXED), columns=names)
+    assert found["seen_year"].tolist() == [2020, 2020, 2021]
+    assert found["age"].tolist()[:2] == [41.5, 52]
+    assert encoder.notes()[1] == "text and dates by skrub: site, seen"
+    np.testing.assert_array_equal(encoder.transform(MIXED[::-1])[::-1], found)
+    with pytest.raises(DataError, match="a model file keeps no encoder of skrub"):
+        encoder.to_dict()
+
+
+def test_skrub_turns_long_texts_into_the_same_few_columns_each_time() -> None:
+    pytest.importorskip("skrub")
+    words = np.random.default_rng(0).choice(list("abcdefgh"), (60, 4))
+    rows = pd.DataFrame({"note": [" ".join(w * 3 for w in row) for row in words]})
+    first, again = (TableEncoder(vectorise="skrub").fit(rows) for _ in range(2))
+    assert 1 < len(first.get_feature_names_out()) < 60
+    np.testing.assert_array_equal(first.transform(rows), again.transform(rows))
+
+
+def test_an_unknown_library_is_named() -> None:
+    with pytest.raises(ValueError, match="vectorise must be 'skrub', got 'magic'"):
+        TableEncoder(vectorise="magic").fit(MIXED)

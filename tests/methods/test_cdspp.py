@@ -51,6 +51,12 @@ def test_each_direction_has_its_largest_target_entry_positive(method: Any) -> No
     assert (P[largest, np.arange(P.shape[1])] > 0).all()
 
 
+def test_a_method_that_sees_no_source_places_none_of_its_rows() -> None:
+    model = toy_problem().fit(TargetOnly())
+    assert hasattr(model, "transform")
+    assert not hasattr(model, "transform_source")
+
+
 def test_every_sample_twice_is_twice_the_class_sizes() -> None:
     problem = toy_problem()
     # The matrices of the constraint and of the objective both grow fourfold.

@@ -141,9 +141,7 @@ def test_source_rows_are_transformed_unless_of_another_width(name: str) -> None:
     model = problem.fit(quick(name))
     if not hasattr(model, "transform_source"):
         pytest.skip("has no common subspace")
-    both = problem.source.X, problem.X
-    # Without a source the labelled target rows are it.
-    own, other = reversed(both) if name == "target-only" else both
+    own, other = problem.source.X, problem.X
     width = model.transform(problem.X).shape[1]
     assert model.transform_source(own).shape == (len(own), width)
     (d_own, d_other), class_name = (own.shape[1], other.shape[1]), type(model).__name__

@@ -7,14 +7,19 @@ from dataclasses import replace
 import pytest
 from support.study_files import load, load_own, read_study
 
+from cdspp.core.names import FitKey
 from cdspp.methods import method_class
-from cdspp.study.cost import (
-    Size,
-    cell_cost,
-    fit_cost,
-    problem_size,
-)
+from cdspp.study.cost import Cost, Size, cell_cost, fit_cost, problem_size
 from cdspp.study.model import Study
+
+
+def size_of(study: Study, *cell: str) -> Size:
+    """Return the size of a problem, by benchmark, setting, task and method."""
+    return problem_size(study, FitKey(*cell, "1-1"))
+
+
+def cost_of(study: Study, *cell: str) -> Cost:
+    return cell_cost(study, FitKey(*cell, "1-1"))
 
 
 @pytest.fixture(scope="module")
@@ -39,14 +44,14 @@ def test_the_sizes_of_the_paper_are_known_without_data(
     source: tuple[int, int],
     target: tuple[int, int, int],
 ) -> None:
-    size = problem_size(paper, benchmark, "main", task, "dama-sup")
+    size = size_of(paper, benchmark, "main", task, "dama-sup")
     assert (size.n_source, size.d_source) == source
     assert (size.n_labelled, size.n_unlabelled, size.d_target) == target
 
 
 def test_widths_follow_from_the_options_of_extractors() -> None:
     cell = ("photographs", "main", "amazon_webcam", "cdspp")
-    size = problem_size(load(read_study("office-caltech")), *cell)
+    size = size_of(load(read_study("office-caltech")), *cell)
     assert (size.d_source, size.d_target) == (800, 4096)
 
 
@@ -54,36 +59,36 @@ def test_a_view_scaled_by_principal_components_has_at_most_50() -> None:
     config = read_study("office-caltech")
     for view in config["views"]:
         view["scale"] = "pca"
-    size = problem_size(load(config), "photographs", "main", "amazon_webcam", "cdspp")
+    size = size_of(load(config), "photographs", "main", "amazon_webcam", "cdspp")
     assert (size.d_source, size.d_target) == (50, 50)
 
 
 def test_bags_of_words_are_counted_by_the_words_that_a_row_has() -> None:
     study = load_own({})
     cell = ("docs-to-code", "main", "docs_code", "shared-columns-plus")
-    size = problem_size(study, *cell)
+    size = size_of(study, *cell)
     assert size.density == 0.01
     dense = fit_cost(method_class(cell[-1]), replace(size, density=1.0))
-    sparse = cell_cost(study, *cell)
+    sparse = cost_of(study, *cell)
     assert sparse.seconds < dense.seconds / 50
     assert sparse.megabytes < dense.megabytes / 2
-    assert problem_size(study, *cell[:-1], "cdspp").density == 1.0
+    assert size_of(study, *cell[:-1], "cdspp").density == 1.0
 
 
 def test_without_a_source_the_labelled_target_rows_serve(paper: Study) -> None:
-    size = problem_size(paper, "mrc", "none", "en_sp", "dama")
+    size = size_of(paper, "mrc", "none", "en_sp", "dama")
     assert (size.n_source, size.d_source) == (size.n_labelled, size.d_target)
-    noise = problem_size(paper, "mrc", "noise", "en_sp", "dama")
-    assert noise == problem_size(paper, "mrc", "main", "en_sp", "dama")
+    noise = size_of(paper, "mrc", "noise", "en_sp", "dama")
+    assert noise == size_of(paper, "mrc", "main", "en_sp", "dama")
 
 
 def test_fewer_iterations_cost_less() -> None:
     study = load(read_study("office-caltech"))
     short, whole = (
-        cell_cost(study, "photographs", "main", "amazon_webcam", name).seconds
+        cost_of(study, "photographs", "main", "amazon_webcam", name).seconds
         for name in ("ssan", "stn")
     )
-    size = problem_size(study, "photographs", "main", "amazon_webcam", "ssan")
+    size = size_of(study, "photographs", "main", "amazon_webcam", "ssan")
     assert short == pytest.approx(fit_cost(method_class("ssan"), size).seconds / 10)
     assert whole == pytest.approx(fit_cost(method_class("stn"), size).seconds / 3)
 
@@ -92,14 +97,14 @@ def test_fewer_iterations_cost_less() -> None:
 def test_narrower_networks_cost_less(name: str) -> None:
     config = read_study("paper")
     cell = ("office-home-vgg16-resnet50", "main", "art_clipart", name)
-    usual = cell_cost(load(config), *cell)
+    usual = cost_of(load(config), *cell)
     entry = next(entry for entry in config["methods"] if entry["id"] == name)
     entry["options"] = {"n_components": 32}
-    narrow = cell_cost(load(config), *cell)
+    narrow = cost_of(load(config), *cell)
     assert narrow.seconds < 0.9 * usual.seconds
     assert narrow.megabytes < usual.megabytes - 30
     entry["options"] = {"n_components": 32, "max_iter": 30}
-    assert cell_cost(load(config), *cell).seconds < narrow.seconds / 9
+    assert cost_of(load(config), *cell).seconds < narrow.seconds / 9
 
 
 # Three source rows a class of 50 features, two labelled target rows and an unlabelled

@@ -10,15 +10,14 @@ import pytest
 import yaml
 from support.study_files import ROOT, load, read_study
 
-from cdspp.core.names import trials_of_block
+from cdspp.core.names import FitKey, trials_of_block
 from cdspp.methods import method_class
 from cdspp.study.fit_jobs import (
     SHARED_SECONDS,
     FitGroup,
-    Member,
     fit_groups,
     forecast_text,
-    job_seconds,
+    job_cost,
 )
 from cdspp.study.model import Study
 
@@ -53,10 +52,10 @@ def groups(study: Study) -> list[FitGroup]:
     return list(fit_groups(study))
 
 
-def grouped(groups: list[FitGroup]) -> list[tuple[str, ...]]:
+def grouped(groups: list[FitGroup]) -> list[FitKey]:
     """Return every fit that a group makes, once for each group that does."""
     return [
-        (group.benchmark, member.setting, task, member.method, block)
+        member._replace(task=task, block=block)
         for group in groups
         for member, task, block in product(group.members, group.tasks, group.blocks)
     ]
@@ -65,7 +64,7 @@ def grouped(groups: list[FitGroup]) -> list[tuple[str, ...]]:
 def test_every_fit_is_in_exactly_one_group(
     study: Study, groups: list[FitGroup]
 ) -> None:
-    fits = [tuple(fit) for place in study.benchmarks for fit in study.fits(place)]
+    fits = [fit for place in study.benchmarks for fit in study.fits(place)]
     assert len(set(fits)) == len(fits)
     assert sorted(grouped(groups)) == sorted(fits)
 
@@ -78,11 +77,11 @@ def test_a_group_never_mixes_splits_views_or_priors(
             (
                 study.split_setting(setting, "source"),
                 study.split_setting(setting, "target"),
-                *study.views_of(group.benchmark, setting, method).values(),
-                "paired_rows" in study.bridge(group.benchmark, setting, method),
+                *study.views_of(benchmark, setting, method).values(),
+                "paired_rows" in study.bridge(benchmark, setting, method),
                 study.prior_file(setting, method),
             )
-            for method, setting in group.members
+            for benchmark, setting, _, method, _ in group.members
         }
         assert len(read) == 1, group
 
@@ -94,8 +93,8 @@ def test_methods_share_a_job_only_where_it_stays_short_and_without_torch(
     assert shared
     for group in shared:
         trials = max(len(trials_of_block(block)) for block in group.blocks)
-        seconds = [job_seconds(study, group, task, trials) for task in group.tasks]
-        assert max(seconds) <= SHARED_SECONDS
+        costs = [job_cost(study, group, task, trials) for task in group.tasks]
+        assert max(cost.seconds for cost in costs) <= SHARED_SECONDS
         assert not any(method_class(name).needs_torch for name in group.methods)
 
 
@@ -104,7 +103,8 @@ def test_quick_methods_in_all_states_are_one_job_a_task_and_block(
 ) -> None:
     config["methods"][1]["trials"] = 2
     config["settings"] = EXTRA[:1]
-    groups = [g for g in fit_groups(load(config)) if g.benchmark == "digits"]
+    every = list(fit_groups(load(config)))
+    groups = [group for group in every if group.members[0].benchmark == "digits"]
     assert {
         (g.methods, g.members[0].setting, g.blocks, len(g.members)) for g in groups
     } == {
@@ -127,7 +127,7 @@ def test_a_method_added_at_the_end_moves_no_other(embedded: dict[str, Any]) -> N
     assert [group for group in kept if group.members] == before
 
 
-def _without(group: FitGroup, method: str) -> tuple[Member, ...]:
+def _without(group: FitGroup, method: str) -> tuple[FitKey, ...]:
     return tuple(member for member in group.members if member.method != method)
 
 

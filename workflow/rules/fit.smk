@@ -6,12 +6,14 @@
 from functools import cache, partial
 
 from cdspp.core.names import FitKey, trials_of_block
-from cdspp.study.fit_jobs import fit_groups, fit_member, longest_seconds
-from cdspp.study.requests import fit_request, travels_alone
-
-
-def fit_files(benchmark, setting, task, method, block):
-    return files_of_fit(study, FitKey(benchmark, setting, task, method, block))
+from cdspp.study.files import FIT_LOG
+from cdspp.study.fit_jobs import (
+    fit_groups,
+    fit_member,
+    fit_request,
+    longest_seconds,
+    travels_alone,
+)
 
 
 rule test_shares:
@@ -39,17 +41,13 @@ rule test_shares:
 
 
 def fit_input(group, wildcards):
-    method, setting = group.members[0]
-    return fit_files(group.benchmark, setting, wildcards.task, method, wildcards.block)
+    known = {"task": wildcards.task, "block": wildcards.block}
+    return files_of_fit(study, group.members[0]._replace(**known))
 
 
 def fit_output(group, extension):
     # Paths that open with names, not wildcards, are found the faster among many rules.
-    known = {"study": study.name, "benchmark": group.benchmark}
-    left = {"task": "{task}", "block": "{block}"}
-    files = [
-        FIT.format(**known, **member._asdict(), **left) for member in group.members
-    ]
+    files = [FIT.format(study=study.name, **cell._asdict()) for cell in group.members]
     return update([f"{file}.{extension}" for file in files])
 
 
@@ -64,18 +62,18 @@ def fit_resource(name, group, wildcards, attempt):
 
 
 for number, group in enumerate(fit_groups(study), start=1):
+    first = group.members[0]
 
     rule:
         name:
-            f"fit_{group.benchmark.replace('-', '_')}_{number}"
+            f"fit_{first.benchmark.replace('-', '_')}_{number}"
         input:
             unpack(partial(fit_input, group)),
         output:
             predictions=fit_output(group, "parquet"),
             record=fit_output(group, "json"),
         log:
-            f"logs/{study.name}/fits/{group.benchmark}/{group.members[0].setting}/"
-            f"{{task}}/{group.members[0].method}/{{block}}.log",
+            FIT_LOG.format(study=study.name, **first._asdict()),
         wildcard_constraints:
             task=one_of(group.tasks),
             block=one_of(group.blocks),
@@ -91,16 +89,17 @@ for number, group in enumerate(fit_groups(study), start=1):
             runtime=partial(fit_resource, "minutes", group),
             gpu=partial(fit_resource, "gpus", group),
         params:
-            benchmark=group.benchmark,
+            benchmark=first.benchmark,
             study={"seed": study.seed, "numeric_threads": study.numeric_threads},
-            members=[fit_member(study, group.benchmark, *m) for m in group.members],
+            members=[fit_member(study, cell) for cell in group.members],
         script:
             "../scripts/fit.py"
 
 
 def subspace_input(wildcards):
     method, block = study.shown_method(), study.showcase_blocks()[0]
-    return fit_files(wildcards.benchmark, MAIN, wildcards.task, method, block)
+    key = FitKey(wildcards.benchmark, MAIN, wildcards.task, method, block)
+    return files_of_fit(study, key)
 
 
 def main_overlap(wildcards):

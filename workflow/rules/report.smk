@@ -28,9 +28,8 @@ def label_files(wildcards):
 
 def fit_inputs(wildcards):
     keys = (fit_key(record) for record in every_record(wildcards))
-    return list(
-        dict.fromkeys(file for key in keys for file in fit_files(*key).values())
-    )
+    files = (file for key in keys for file in files_of_fit(study, key).values())
+    return list(dict.fromkeys(files))
 
 
 def subspace_files(wildcards):

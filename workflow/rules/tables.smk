@@ -96,7 +96,7 @@ rule overlap:
 def contents_input(wildcards):
     benchmark = study.benchmarks[wildcards.benchmark]
     roles = study.roles(wildcards.benchmark)
-    views = {"source": benchmark.source_view, "target": benchmark.target_view}
+    views = benchmark.views
     names = [(views[role], domain) for role in roles for domain in roles[role]]
     labels = [
         LABELS.format(dataset=benchmark.dataset, domain=domain) for _, domain in names

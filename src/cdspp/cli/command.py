@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cdspp.core.errors import ConfigError
-from cdspp.core.names import CATEGORIES, DATES, SCALES
+from cdspp.core.names import CATEGORIES, DATES, SCALES, VECTORISERS
 
 __all__ = [
     "STUDY_EXTRA",
@@ -32,6 +32,7 @@ EXTRAS = {
     **dict.fromkeys(("pyarrow", "yaml"), "report"),
     **dict.fromkeys(("torch", "torchvision", "PIL"), "networks"),
     "ot": "transport",
+    "skrub": "tables",
     **dict.fromkeys(("cv2", "jsonschema", "requests", "urllib3"), "workflow"),
 }
 STUDY_EXTRA = "workflow"
@@ -97,6 +98,8 @@ def add_columns(
     add("--categories", choices=CATEGORIES[1:], help=told)
     told = "dates become days since 1970, or year, month, day and weekday"
     add("--dates", choices=DATES[1:], help=told)
+    told = "a library that encodes text and dates: skrub's TableVectorizer"
+    add("--vectorise", choices=VECTORISERS, help=told)
     told = "format of dates that are ambiguous, for instance %%d/%%m/%%Y"
     add("--date-format", metavar="FORMAT", help=told)
     told = "decimal sign of numbers in text (found column by column)"

@@ -21,7 +21,7 @@ BRIDGES = ("shared_columns", "paired_rows")
 # Options on columns, which hold for the next command, too.
 COLUMNS = (
     *("label", "id", "source-label", "source-id", "target-label", "target-id"),
-    *("categories", "dates", "date-format", "decimal", "encoding"),
+    *("categories", "dates", "date-format", "decimal", "encoding", "vectorise"),
 )
 
 COMPARE_HELP = """\

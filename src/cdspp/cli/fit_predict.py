@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cdspp.cli import command
-from cdspp.core.errors import CostWarning, DataError
+from cdspp.core.errors import ConfigError, CostWarning, DataError
 from cdspp.core.names import NO_SCALE
 from cdspp.core.wording import counted, shortened
 
@@ -111,7 +111,7 @@ def _fit(arguments: argparse.Namespace) -> str:
 
 def _next_step(arguments: argparse.Namespace, model: Any) -> list[str]:
     """Return the command that predicts rows to come, if the method can."""
-    if model.transductive:
+    if model.transductive or arguments.vectorise:
         return []
     if not arguments.model:
         return ["For rows to come, keep the model: --model FILE"]
@@ -121,6 +121,7 @@ def _next_step(arguments: argparse.Namespace, model: Any) -> list[str]:
 
 def _model(arguments: argparse.Namespace) -> Any:
     """Return the method asked for, its options checked, not yet fitted."""
+    from cdspp.datasets.table_encoder import NOT_KEPT
     from cdspp.methods import make, seed_option
     from cdspp.methods.model_file import check_keepable
 
@@ -131,6 +132,8 @@ def _model(arguments: argparse.Namespace) -> Any:
         command.need_package("torch", f"the method {arguments.method}")
     if arguments.model:
         check_keepable(model)
+        if arguments.vectorise:
+            raise ConfigError(NOT_KEPT)
     return model
 
 

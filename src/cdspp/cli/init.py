@@ -42,7 +42,10 @@ NEEDED = "expected small letters and digits, joined by single hyphens"
 MOST_SOURCE, MOST_TARGET = 20, 3
 Sizes = Mapping[str, Mapping[str, int]]
 # How tables are read, as a study file has it beside `drop`.
-KEPT = ("label", "id", "encoding", "decimal", "categories", "dates", "date_format")
+KEPT = (
+    *("label", "id", "encoding", "decimal", "categories", "dates", "date_format"),
+    "vectorise",
+)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, cast
 
-from cdspp.cli import compare, fetch, fit_predict, init, run, study
+from cdspp.cli import compare, fetch, fit_predict, init, run, share, study
 from cdspp.cli.command import add_command, missing_package
 from cdspp.core.errors import DiskFullError, MethodFailed, NotWritableError
 from cdspp.core.faults import memory_words, out_of_memory
@@ -62,6 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     study.add_plan(commands)
     run.add_run(commands)
     study.add_study_commands(commands)
+    share.add_share(commands)
     return parser
 
 

@@ -132,6 +132,7 @@ def columns_of(
         categories=arguments.categories or ERROR,
         dates=arguments.dates or ERROR,
         date_format=arguments.date_format,
+        vectorise=arguments.vectorise,
     )
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cdspp.cli.command import add_command, add_force, add_study_command, check_outputs
+from cdspp.cli.share import unpacked
 from cdspp.core.errors import DataError
 from cdspp.core.names import MAIN, FitKey
 from cdspp.core.wording import aligned, counted
@@ -64,6 +65,8 @@ With a study file in place of the folder, called in the folder of the run, it co
 each fit with the study as well: options, seed, code, features and splits.
 
   cdspp verify mine.yaml
+
+An archive of `cdspp bundle` is checked as the folder in it.
 """
 EXPORT_HELP = """\
 Writes for each benchmark the samples that each trial of a task may learn from, with
@@ -135,6 +138,9 @@ def _verify(arguments: argparse.Namespace) -> str:
         study = read_study([arguments.study])
         expected = {name: expected_fits(study, name) for name in study.benchmarks}
         found = verify(Path("results", study.name), expected)
+    elif Path(arguments.study).suffix == ".zip":
+        with unpacked(Path(arguments.study)) as folder:
+            found = verify(folder)
     else:
         found = verify(arguments.study)
     text = "\n".join([*found.faults, found.told])
@@ -298,8 +304,8 @@ def add_study_commands(commands: Any) -> None:
     summary.add_argument("folder", metavar="RESULTS_FOLDER", help=told)
     text = "check the fits, scores and report of a study"
     verify = add_command(commands, "verify", _verify, text, VERIFY_HELP)
-    places = "RESULTS_FOLDER|STUDY_FILE"
-    verify.add_argument("study", metavar=places, help=f"{told}, or mine.yaml")
+    places = "RESULTS_FOLDER|STUDY_FILE|ARCHIVE"
+    verify.add_argument("study", metavar=places, help=f"{told}, mine.yaml or mine.zip")
     text = "write splits and features of a study for other programs"
     export = add_study_command(commands, "export-splits", _export, text, EXPORT_HELP)
     folder = Path("exported")

@@ -32,6 +32,7 @@ __all__ = [
     "SELECTED",
     "SHUFFLED_COLUMNS",
     "SHUFFLED_PAIRS",
+    "SKRUB",
     "SOURCE",
     "SOURCE_STATES",
     "STANDARDISE",
@@ -39,6 +40,7 @@ __all__ = [
     "UNIT",
     "UNLABELLED_ROLE",
     "UNTRAINED",
+    "VECTORISERS",
     "WITHOUT_SOURCE",
     "FitKey",
     "fit_key",
@@ -75,6 +77,8 @@ SEEDED, PUBLISHED = "seeded", "published"
 # How text and dates in tables become numbers; by default they are an error.
 CATEGORIES = ERROR, ONE_HOT, _ = ("error", "one-hot", "frequency")
 DATES = ERROR, _, PARTS = ("error", "number", "parts")
+SKRUB = "skrub"
+VECTORISERS = (SKRUB,)  # libraries that encode both
 # How features are scaled before a method sees them.
 SCALES = NO_SCALE, UNIT, STANDARDISE, PCA = ("none", "unit", "standardise", "pca")
 

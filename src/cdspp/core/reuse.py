@@ -10,7 +10,8 @@ from contextvars import ContextVar
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+
+from cdspp.core.matrix import is_sparse
 
 __all__ = ["computed_once", "sharing"]
 
@@ -33,17 +34,20 @@ def sharing() -> Iterator[None]:
         _kept.reset(token)
 
 
-def computed_once(compute: Callable[..., T], X: NDArray[Any], *options: Any) -> T:
+def computed_once(compute: Callable[..., T], X: Any, *options: Any) -> T:
     """Return ``compute(X, *options)``, within `sharing` once for equal bytes.
 
-    All callers share the result, so nobody may change it. The digest of `X` is O(n d);
+    `X` is an array or a sparse one in CSR format. All callers share the result, so
+    nobody may change it. The digest of `X` is O(n d);
     `compute`, a function of its arguments alone, should take much more than that.
     """
     kept = _kept.get()
     if kept is None:
         return compute(X, *options)
-    digest = hashlib.sha256(np.ascontiguousarray(X).data).digest()
-    key = (compute, digest, X.shape, X.dtype.str, options)
+    digest = hashlib.sha256()
+    for part in (X.data, X.indices, X.indptr) if is_sparse(X) else (X,):
+        digest.update(np.ascontiguousarray(part).data)
+    key = (compute, digest.digest(), X.shape, X.dtype.str, options)
     if key not in kept:
         kept[key] = compute(X, *options)
         if len(kept) > MOST_KEPT:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import IO, NamedTuple
+from typing import IO
 
 from cdspp.core.errors import DataError
 from cdspp.core.faults import tell_fault
@@ -42,30 +42,25 @@ def matches(path: str, pattern: str) -> bool:
     return fnmatchcase(path, pattern) or fnmatchcase(f"/{path}", pattern)
 
 
-class _Member(NamedTuple):
-    """One entry that is no folder."""
-
-    path: str
-    is_file: bool
-    open: Callable[[], IO[bytes] | None]
+# Of an entry that is no folder: its path, whether it is a file, and how it is opened.
+_Member = tuple[str, bool, Callable[[], IO[bytes] | None]]
 
 
 def extract(
-    archive: Path, folder: Path, wanted: Wanted, most_bytes: int, *, name: str = ""
+    archive: Path, folder: Path, wanted: Wanted, most_bytes: int, *, name: str
 ) -> dict[str, str]:
     """Take members out of an archive; return their paths there by path in `folder`.
 
     The content decides what the archive is: zip, or tar as it is or compressed by gzip,
     bzip2 or xz. It is read to its end, so that damage anywhere is noticed. Resource
     forks of macOS (``._*``) are passed over. `wanted` turns a member's path into its
-    path below `folder`, which appears when all is there, in place of what it was
-    before, or None to leave it. `name` is what messages call the archive.
+    path below `folder`, which the whole of them replaces, or None to leave it. `name`
+    is what messages call the archive.
 
     DataError says that the archive is damaged or none, holds more than `most_bytes`,
-    counted while writing, or that a wanted member has an absolute path or one with
-    ``..``, is a link or a device, or would overwrite another. Nothing is left then.
+    or that a wanted member has an absolute path or one with ``..``, is a link or a
+    device, or would overwrite another. Nothing is left then.
     """
-    name = name or archive.name
     folder.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
     try:
@@ -93,37 +88,40 @@ def _extract_into(
     left = most_bytes
     with archive.open("rb") as stream:
         is_zip = stream.read(4) in ZIP_STARTS
-    for member in _zip_members(archive) if is_zip else _tar_members(archive):
-        place = wanted(member.path)
-        if place is None or PurePosixPath(member.path).name.startswith("._"):
+    members = _zip_members if is_zip else _tar_members
+    for path, is_file, opened in members(archive):
+        place = wanted(path)
+        if place is None or PurePosixPath(path).name.startswith("._"):
             continue
-        if fault := _fault(member, place, taken):
-            raise DataError(f"{name}: the member {member.path!r} {fault}.")
-        taken[place] = member.path
-        left -= _write(member, folder / place, left)
+        if fault := _fault(path, is_file, place, taken):
+            raise DataError(f"{name}: the member {path!r} {fault}.")
+        taken[place] = path
+        content = opened()
+        assert content is not None  # only for what is no file
+        left -= _write(content, folder / place, left)
         if left < 0:
             message = f"{name}: holds more than the {most_bytes} bytes expected of it"
-            raise DataError(f"{message}; stopped at the member {member.path!r}.")
+            raise DataError(f"{message}; stopped at the member {path!r}.")
     return taken
 
 
-def _fault(member: _Member, place: str, taken: Mapping[str, str]) -> str | None:
-    if not member.is_file:
+def _fault(
+    path: str, is_file: bool, place: str, taken: Mapping[str, str]
+) -> str | None:
+    if not is_file:
         return "is a link or a device, not a file"
-    for path in map(PurePosixPath, (member.path, place)):
-        if path.is_absolute() or ".." in path.parts:
+    for each in map(PurePosixPath, (path, place)):
+        if each.is_absolute() or ".." in each.parts:
             return "leads out of the folder"
     if place in taken:
         return f"is to become {place}, and so is {taken[place]!r}"
     return None
 
 
-def _write(member: _Member, path: Path, most: int) -> int:
+def _write(content: IO[bytes], path: Path, most: int) -> int:
     """Write a member; return its length, or a number above `most` when it is longer."""
     path.parent.mkdir(parents=True, exist_ok=True)
     length = 0
-    content = member.open()
-    assert content is not None  # only for what is no file
     with content, path.open("xb") as stream:
         while block := content.read(CHUNK):
             length += len(block)
@@ -139,7 +137,7 @@ def _zip_members(path: Path) -> Iterator[_Member]:
             kind = stat.S_IFMT(info.external_attr >> 16)
             if not info.is_dir():
                 is_file = kind in (0, stat.S_IFREG)  # 0 where made without Unix modes
-                yield _Member(info.filename, is_file, partial(archive.open, info))
+                yield info.filename, is_file, partial(archive.open, info)
 
 
 def _tar_members(path: Path) -> Iterator[_Member]:
@@ -147,7 +145,7 @@ def _tar_members(path: Path) -> Iterator[_Member]:
         for info in archive:
             if not info.isdir():
                 name = info.name.removeprefix("./")
-                yield _Member(name, info.isreg(), partial(archive.extractfile, info))
+                yield name, info.isreg(), partial(archive.extractfile, info)
         # tarfile takes a broken header, or none, for the end of the archive.
         assert archive.fileobj is not None
         archive.fileobj.seek(archive.offset)

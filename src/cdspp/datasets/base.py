@@ -7,7 +7,7 @@ import re
 import shutil
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -52,7 +52,7 @@ class Sample(NamedTuple):
     Attributes
     ----------
     id : str
-        What it is called; the same id is the same thing, in other domains too.
+        The same id is the same thing, in other domains too.
     path : str
         Its file, relative to the data set's folder; empty where it is a row of a
         table or published matrix, or a file that is fetched.
@@ -61,8 +61,8 @@ class Sample(NamedTuple):
     position : int
         Its place in the published order of its domain, or in that of the folder.
     paired : bool
-        Whether it serves as one side of a pair alone: the other side has the same id in
-        another domain. It has no label, and is neither source nor target sample.
+        Whether it is one side of a pair: the other side has the same id in another
+        domain. It has no label, and is neither source nor target sample.
     """
 
     id: str
@@ -76,10 +76,10 @@ class Sample(NamedTuple):
 class Index:
     """Which files a data set holds.
 
-    The samples of each domain stand in the order of the rows of its features: those
-    that are paired come last. Paths refer to `root`, which is the user's folder, as the
-    study names it, where files stay there. The `kind` is "features" where there are
-    published matrices alone; `versions` are of the packages that made the files.
+    The samples of each domain stand in the order of the rows of its features, paired
+    ones last. Paths are relative to `root`, which is the user's folder where files stay
+    there. The `kind` is "features" where there are published matrices alone;
+    `versions` are of the packages that made the files.
     """
 
     dataset: str
@@ -141,6 +141,10 @@ class Dataset(ABC):
         Distributions whose version changes the content.
     n_paired : int
         Number of paired samples, the same in every domain.
+    kept_in : Path or None
+        The user's folder, where files stay there.
+    keeps_positions : bool
+        Whether `generate` gives the positions of the samples, and not their order.
     """
 
     identifier: str
@@ -149,7 +153,8 @@ class Dataset(ABC):
     classes: tuple[str, ...]
     packages: tuple[str, ...] = ()
     n_paired: int = 0
-    kept_in: Path | None = None  # the user's folder, where files stay there
+    kept_in: Path | None = None
+    keeps_positions: bool = False
 
     @abstractmethod
     def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:
@@ -158,12 +163,12 @@ class Dataset(ABC):
     def contents(self) -> dict[str, dict[str, int]]:
         """Return the size of each class, by domain, before there are files.
 
-        A data set from outside has to say so; the catalogue does of the package's own.
+        A data set from outside must return it; the catalogue has those of the package.
         """
         raise ConfigError(f"{type(self).__name__} has no contents(), expected sizes.")
 
     def notes(self) -> Sequence[str]:
-        """Return what the user should know of the files; mostly nothing."""
+        """Return sentences on the files for the user."""
         return ()
 
     def versions(self) -> dict[str, str]:
@@ -177,8 +182,8 @@ class Dataset(ABC):
     def prepare(self, folder: str | Path) -> Index:
         """Write all files, and last ``index.json``, into `folder`; return the index.
 
-        The files are made in a temporary folder beside it and moved when all are
-        there. An index, where there is one, therefore describes whole domains.
+        The files are made in a temporary folder beside it and moved when all are there:
+        where there is an index, domains are whole.
         """
         target = Path(folder)
         temporary = target.parent / f".{target.name}.partial"
@@ -202,17 +207,16 @@ class Dataset(ABC):
         return read_index(target)
 
     def _index(self, made: Path, samples: Mapping[str, Sequence[Sample]]) -> Index:
-        # Ordered by id: neither an id nor a row number tells the class.
-        domains = {
-            name: tuple(sorted(self.placed(samples[name]), key=lambda s: (s.paired, s)))
-            for name in self.domains
-        }
+        domains = {}
+        for name in self.domains:
+            placed = [
+                each if self.keeps_positions else each._replace(position=place)
+                for place, each in enumerate(samples[name])
+            ]
+            # Ordered by id: neither an id nor a row number tells the class.
+            domains[name] = tuple(sorted(placed, key=lambda each: (each.paired, each)))
         root, versions = self.kept_in or made, self.versions()
         return Index(self.identifier, self.kind, self.classes, domains, root, versions)
-
-    def placed(self, samples: Sequence[Sample]) -> Iterable[Sample]:
-        """Return the samples of a domain with their positions: as they come."""
-        return (s._replace(position=i) for i, s in enumerate(samples))
 
 
 def opaque_id(text: str) -> str:
@@ -280,7 +284,7 @@ def file_digests(files: Sequence[Path], memory: Memory = None) -> dict[str, str]
 
 
 def read_kept(path: Memory) -> dict[str, Any]:
-    """Return what was kept in a JSON file, nothing where that is damaged."""
+    """Return the content of a JSON file, nothing where that is damaged."""
     try:
         known = {} if path is None else read_json(path)
     except (OSError, ValueError):
@@ -289,7 +293,7 @@ def read_kept(path: Memory) -> dict[str, Any]:
 
 
 def read_fetched(path: str | Path) -> Mapping[str, Any]:
-    """Read what was fetched: `files`, which must be there, and `images` by domain."""
+    """Read a record of `files`, which must be there, and of `images` by domain."""
     file = Path(path)
     record: Mapping[str, Any] = read_json(file)
     try:
@@ -305,7 +309,7 @@ def read_fetched(path: str | Path) -> Mapping[str, Any]:
 
 
 def check_contents(dataset: Dataset, index: Index | None = None) -> None:
-    """Check what a data set says it holds; with an index, that it is so.
+    """Check the `contents` of a data set, and that an index holds them.
 
     ConfigError refuses a kind or a name that cannot be, DataError other samples.
     """
@@ -320,9 +324,7 @@ def check_contents(dataset: Dataset, index: Index | None = None) -> None:
             f"contents() must give class sizes by domain, of {dataset.domains} and "
             f"{dataset.classes}, got {sizes}."
         )
-    if index is None:
-        return
-    for domain, samples in index.domains.items():
+    for domain, samples in index.domains.items() if index else ():
         found = Counter(sample.label for sample in samples if not sample.paired)
         if found != Counter(sizes[domain]):
             raise DataError(
@@ -364,23 +366,16 @@ def _as_json(index: Index) -> dict[str, Any]:
     # A list, because the order of the keys of a JSON object is not kept.
     domains = []
     for name, samples in index.domains.items():
-        rows = [sample._asdict() for sample in samples]
-        digest = _content_digest(index, name)
-        domains.append({"name": name, "samples": rows, "sha256": digest})
-    content = {**vars(index), "domains": domains}
-    del content["root"]
-    return content
-
-
-def _content_digest(index: Index, domain: str) -> str:
-    digest = hashlib.sha256()
-    for sample in index.samples(domain):
-        content = file_digest(index.root / sample.path) if sample.path else ""
-        line = f"{sample.id} {sample.label} {sample.position} {content}\n"
-        digest.update(line.encode())
-    if (rows := index.root / domain / ROWS_NAME).is_file():
-        digest.update(rows.read_bytes())
-    return digest.hexdigest()
+        digest = hashlib.sha256()
+        for each in samples:
+            content = file_digest(index.root / each.path) if each.path else ""
+            line = f"{each.id} {each.label} {each.position} {content}\n"
+            digest.update(line.encode())
+        if (rows := index.root / name / ROWS_NAME).is_file():
+            digest.update(rows.read_bytes())
+        known = [each._asdict() for each in samples]
+        domains.append({"name": name, "samples": known, "sha256": digest.hexdigest()})
+    return {k: v for k, v in vars(index).items() if k != "root"} | {"domains": domains}
 
 
 def lonely_classes(where: str, classes: Mapping[str, set[str]]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,15 +19,16 @@ __all__ = [
     "checks_of",
     "load_catalogue",
     "published_storage",
+    "refuse_unknown_keys",
     "unfit",
 ]
 
 log = logging.getLogger(__name__)
 
 REQUIRED = ("title", "kind", "licence", "source", "content")
-OF_DATA = ("classes", "class_sizes")
-OF_FILES = ("resources",)
+OF_DATA, OF_FILES = ("classes", "class_sizes"), ("resources",)
 OPTIONAL = ("versions", "cite", "order", "protocol", "published", "paired")
+KNOWN = (*REQUIRED, *OF_DATA, *OF_FILES, *OPTIONAL)
 OTHER_KINDS = ("weights", "splits")
 REMEDY = "Delete it, so that it is fetched again, or correct its catalogue entry."
 OF_PLACES = ("name", "urls", "mirror")  # keys of a file
@@ -36,14 +37,13 @@ OF_PLACES = ("name", "urls", "mirror")  # keys of a file
 def load_catalogue(path: str | Path) -> dict[str, dict[str, Any]]:
     """Read the catalogue, a YAML file, and check that each entry is complete.
 
-    By identifier it has `title`, `kind`, `licence`, `source`, `content` (on what it
-    depends) and, for data, `classes` (ordered) and `class_sizes` (by domain, in the
-    order of the classes) and, of objects that are in every domain as pairs without a
-    label, how many: `paired`. Where sizes depend on packages, their `versions`. For
-    what is downloaded: `resources` (what is where, and how it is recognised),
+    An entry has `title`, `kind`, `licence`, `source`, `content` (on what it depends)
+    and, for data, `classes` (ordered), `class_sizes` (by domain, in the order of the
+    classes) and the number of `paired` objects; where sizes depend on packages, their
+    `versions`. For downloads: `resources` (places, and checks of what comes),
     `published` (ready-made views), `order` of the samples in them, `protocol` (labelled
-    samples per class of the published splits) and `cite`. DataError names what is not
-    so by entry and key.
+    samples per class of the published splits) and `cite`. DataError names entry and key
+    of a fault.
     """
     import yaml
 
@@ -65,9 +65,7 @@ _load_once = cache(load_catalogue)
 def _check_entry(where: str, entry: Any) -> None:
     if not isinstance(entry, dict):
         raise DataError(f"{where}: expected keys {', '.join(REQUIRED)}, got {entry!r}.")
-    for key in entry:
-        if key not in (known := (*REQUIRED, *OF_DATA, *OF_FILES, *OPTIONAL)):
-            raise DataError(f"{where}: unknown key {key!r}{did_you_mean(key, known)}")
+    refuse_unknown_keys(entry, KNOWN, f"{where}: ")
     kinds = (*KINDS, *OTHER_KINDS)
     if "kind" in entry and entry["kind"] not in kinds:
         found = f"got {entry['kind']!r}"
@@ -86,6 +84,15 @@ def _check_entry(where: str, entry: Any) -> None:
             if name not in known:
                 message = f"{where}, published view {view}: resource must be one of"
                 raise DataError(f"{message} {', '.join(known)}, got {name!r}.")
+
+
+def refuse_unknown_keys(
+    given: Iterable[str], known: Collection[str], where: str = ""
+) -> None:
+    """Raise DataError, which begins with `where`, at a key that is not known."""
+    for key in given:
+        if key not in known:
+            raise DataError(f"{where}unknown key {key!r}{did_you_mean(key, known)}")
 
 
 def unfit(path: Path, found: str) -> DataError:
@@ -113,11 +120,11 @@ def checks_of(path: str, name: str, resource: str) -> dict[str, Any]:
     """
     entry = _load_once(path)[name]
     resource_entry = entry["resources"][resource]
-    checks: dict[str, Any] = {}
-    for way in resource_entry["ways"]:
-        for file in way.get("files", []):
-            content = {k: value for k, value in file.items() if k not in OF_PLACES}
-            checks[file["name"]] = content
+    checks: dict[str, Any] = {
+        file["name"]: {k: value for k, value in file.items() if k not in OF_PLACES}
+        for way in resource_entry["ways"]
+        for file in way.get("files", [])
+    }
     if "manifest" in resource_entry:
         checks["manifest"] = file_digest(Path(path).parent / resource_entry["manifest"])
     if "make" in resource_entry:

@@ -20,10 +20,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
-from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import ChecksumError, DataError
 from cdspp.core.faults import tell_fault, writing_told
 from cdspp.core.whole_files import atomic
+from cdspp.datasets.catalogue import refuse_unknown_keys
 from cdspp.datasets.transfer import NotThereError, download
 
 __all__ = [
@@ -31,8 +31,8 @@ __all__ = [
     "Check",
     "RemoteFile",
     "chosen_mirror",
+    "digest_of",
     "fetch_file",
-    "git_blob_id",
     "in_mirror",
     "sole_user",
     "verify_file",
@@ -60,8 +60,8 @@ class RemoteFile:
 
     It is kept under the relative path `name`; `mirror` is its path relative to a mirror
     where that is another. `urls` (http, https or file) are tried in order. Digests are
-    hexadecimal: `git_blob` as `git_blob_id` computes it, `sha256_prefix` the first
-    eight digits, as in the names of torchvision's weights.
+    hexadecimal: `git_blob` is the name that git gives to the content, `sha256_prefix`
+    the first eight digits, as in the names of torchvision's weights.
     """
 
     name: str
@@ -79,10 +79,7 @@ class RemoteFile:
         known = [field.name for field in fields(cls)]
         if not isinstance(entry, Mapping) or not entry.get("name"):
             raise DataError(f"expected a file with a name, got {entry!r}.")
-        for key in entry:
-            if key not in known:
-                message = f"file {entry['name']}: unknown key {key!r}"
-                raise DataError(f"{message}{did_you_mean(key, known)}")
+        refuse_unknown_keys(entry, known, f"file {entry['name']}: ")
         file = cls(**{**entry, "urls": tuple(entry.get("urls", ()))})
         if fault := _fault(file):
             raise DataError(f"file {file.name}: {fault}.")
@@ -122,37 +119,8 @@ def chosen_mirror(configured: str | None) -> str | None:
     return configured or os.environ.get("CDSPP_MIRROR") or None
 
 
-def git_blob_id(path: str | os.PathLike[str]) -> str:
-    r"""Return the name git gives to a file's content.
-
-    It is :math:`\mathrm{sha1}(\text{"blob "} \, n \, \text{"\\0"} \, c)` for the
-    content :math:`c` of :math:`n` bytes: a published tree of git verifies each file.
-    """
-    return _digest(Path(path), "git_blob")
-
-
-def verify_file(path: str | os.PathLike[str], file: RemoteFile) -> None:
-    """Raise ChecksumError unless all that is known of `file` holds for `path`.
-
-    An empty file or an HTML page is refused whatever is known.
-    """
-    found = Path(path)
-    size = found.stat().st_size
-    with found.open("rb") as stream:
-        start = stream.read(256).lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    for mark, what in NO_DATA.items():
-        if start.startswith(mark):
-            raise ChecksumError(f"{file.name}: got {what}.")
-    if size != (file.size or size) or not size:
-        expected = f"{file.size} bytes" if file.size else "data"
-        raise ChecksumError(f"{file.name}: expected {expected}, got {size} bytes.")
-    for kind, expected in file.digests.items():
-        if (digest := _digest(found, kind)) != expected:
-            message = f"{file.name}: expected {kind} {expected}"
-            raise ChecksumError(f"{message}, got {digest}.")
-
-
-def _digest(path: Path, kind: str) -> str:
+def digest_of(path: Path, kind: str) -> str:
+    """Return a digest of a file, of a kind of `DIGESTS`."""
     if kind == "git_blob":
         digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
     else:
@@ -162,25 +130,42 @@ def _digest(path: Path, kind: str) -> str:
     return digest.hexdigest()[: DIGESTS[kind]]
 
 
+def verify_file(path: Path, file: RemoteFile) -> None:
+    """Raise ChecksumError unless all that is known of `file` holds for `path`.
+
+    An empty file or an HTML page is refused whatever is known.
+    """
+    size = path.stat().st_size
+    with path.open("rb") as stream:
+        start = stream.read(256).lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    for mark, what in NO_DATA.items():
+        if start.startswith(mark):
+            raise ChecksumError(f"{file.name}: got {what}.")
+    if size != (file.size or size) or not size:
+        expected = f"{file.size} bytes" if file.size else "data"
+        raise ChecksumError(f"{file.name}: expected {expected}, got {size} bytes.")
+    for kind, expected in file.digests.items():
+        if (digest := digest_of(path, kind)) != expected:
+            message = f"{file.name}: expected {kind} {expected}"
+            raise ChecksumError(f"{message}, got {digest}.")
+
+
 def fetch_file(
     file: RemoteFile,
-    destination: str | os.PathLike[str],
+    destination: str | Path,
     *,
     mirror: str | None = None,
     accept: Check | None = None,
 ) -> str:
-    """Put a published file at `destination`, and return where it came from.
+    """Put a published file at `destination`; return its origin.
 
     A file that is there and verifies is kept, without a request. Otherwise the mirror
-    (a folder or web address) and the addresses are tried in order; passing faults (no
-    connection, no answer, a status of 5xx, a transfer that breaks off) are tried again,
-    others are not. `accept` checks a file further before it gets its name: a DataError
-    refuses it.
+    (a folder or web address) and the addresses are tried in order. `accept` raises
+    DataError to refuse a file that verifies.
 
-    What is returned is the address, ``mirror:<relative path>``, or `KEPT`. Where no
-    place has the file, DataError lists each with the reason, and nothing is left at
-    `destination`, except that a verified file there is never touched. Other errors are
-    those of `cdspp.core.faults.writing_told`.
+    The origin is the address, ``mirror:<relative path>``, or `KEPT`. Where no place has
+    the file, DataError lists each with the reason, and nothing is left at
+    `destination`. Other errors are those of `cdspp.core.faults.writing_told`.
     """
     target = Path(destination)
 
@@ -210,7 +195,10 @@ def _from_first(
     for where, origin in places:
         try:
             with atomic(target) as temporary:
-                _read(where, temporary, file)
+                if _on_the_web(where):
+                    download(where, temporary, file.name, file.size)
+                else:
+                    _copy(where, temporary)
                 check(temporary)
             log.info("%s: from %s", file.name, origin)
             return origin
@@ -228,10 +216,7 @@ def _from_first(
     )
 
 
-def _read(where: str, path: Path, file: RemoteFile) -> None:
-    if _on_the_web(where):
-        download(where, path, file.name, file.size)
-        return
+def _copy(where: str, path: Path) -> None:
     try:
         shutil.copyfile(where, path)
     except FileNotFoundError as error:
@@ -277,11 +262,10 @@ def _local(place: str) -> Path:
 
 @contextmanager
 def sole_user(path: Path) -> Iterator[bool]:
-    """Wait until no other run makes what `path` names, and keep others from it.
+    """Keep other runs from making `path`, by a lock file beside it, within the block.
 
-    A lock file beside it says so; its holder removes it, and the system frees what a
-    killed one held. False is yielded where there can be none: on a disk without locks,
-    or one that is read only.
+    False is yielded where there can be no lock: on a disk without, or one that is read
+    only.
     """
     lock = path.with_name(f".lock.{path.name}")
     handle = None
@@ -301,7 +285,13 @@ def _held(lock: Path, what: str) -> int:
     while True:
         handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
         try:
-            _wait_for(handle, what)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                log.info(
+                    "%s: another run fetches it; waiting for that one to end.", what
+                )
+                fcntl.flock(handle, fcntl.LOCK_EX)
             # A lock on a file that its last holder removed keeps nobody out.
             if os.fstat(handle).st_nlink:
                 return handle
@@ -309,11 +299,3 @@ def _held(lock: Path, what: str) -> int:
             os.close(handle)
             raise
         os.close(handle)
-
-
-def _wait_for(handle: int, what: str) -> None:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        log.info("%s: another run fetches it; waiting for that one to end.", what)
-        fcntl.flock(handle, fcntl.LOCK_EX)

@@ -5,22 +5,20 @@ of its files by class and name. It decides the published splits; rows of feature
 ordered by id all the same, so that no row number tells the class.
 
 Trial t of a published study is the t-th mask over the samples of a domain in this
-order. The masks come from a rule that depends on nothing but the labels, so they can be
-drawn for any copy of the data (`draw_published`). The digests of the stored masks are
-shipped with the project, and `check_published_splits` compares a copy with them.
-
-Where the ten masks of a copy equal the stored ones, every trial labels the same places.
-Other class sizes, another order of the class ids or of the blocks would show, because
-they move the numbers of the random stream. Not seen are the order of the samples inside
-a block, their features, two swapped samples that no trial labels, and the order of
-classes that are labelled as a whole.
+order. A rule draws the masks from the labels alone, so they can be drawn for any copy
+of the data (`draw_published`) and compared with the digests of the stored masks, which
+the project ships (`check_published_splits`). Other class sizes, or another order of the
+class ids or of the blocks, move the numbers of the random stream and show. The
+comparison cannot show the order of the samples inside a block, their features, two
+swapped samples that no trial labels, or the order of classes that are labelled as a
+whole.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +45,8 @@ Rows = NDArray[np.intp]
 class PublishedDataset(Dataset):
     """A data set of the catalogue (its `entry`) that is downloaded, not generated."""
 
+    keeps_positions = True
+
     def __init__(self, identifier: str, entry: Mapping[str, Any]) -> None:
         self.identifier = identifier
         self.entry = entry
@@ -57,10 +57,6 @@ class PublishedDataset(Dataset):
     def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:
         """Return the samples; their files are fetched by others."""
         return {domain: self._samples(domain) for domain in self.domains}
-
-    def placed(self, samples: Sequence[Sample]) -> Iterable[Sample]:
-        """Return the samples, whose positions are those in the published files."""
-        return samples
 
     def fingerprint(self) -> str:
         """Return a digest of what decides the samples and their order."""
@@ -85,9 +81,9 @@ class PublishedDataset(Dataset):
 def published_labels(entry: Mapping[str, Any], domain: str) -> list[str]:
     """Return the classes of a domain's samples in the published order.
 
-    The `order` of an entry of the catalogue names the classes in the order of their
-    `blocks` where that is not the order of `classes`, and per domain the `rounds` in
-    which the blocks come, as numbers of samples of each class.
+    The `order` of an entry names the classes in the order of their `blocks`, by default
+    that of `classes`, and by domain the `rounds` in which the blocks come, as numbers
+    of samples of each class.
     """
     order = entry.get("order", {})
     blocks = order.get("blocks", entry["classes"])
@@ -108,17 +104,15 @@ def draw_published(
 ) -> tuple[Rows, Rows]:
     """Return the labelled and the unlabelled rows of a trial, by the authors' rule.
 
-    The classes are walked in the order of their ids, which is that of `class_order`. A
-    class of `per_class` samples or fewer is labelled as a whole, takes nothing from the
-    random stream, and has no unlabelled sample. Any other class of n samples takes n
-    numbers from the stream, in the order of its samples: those with the `per_class`
-    smallest are labelled, those with the `unlabelled` largest, never a labelled one, or
-    all others if that is not given, are unlabelled.
+    The rule walks the classes in `class_order`. A class of `per_class` samples or fewer
+    is labelled as a whole, takes nothing from the random stream, and has no unlabelled
+    sample. Any other class of n samples takes n numbers from the stream, in the order
+    of its samples: those with the `per_class` smallest are labelled; those with the
+    `unlabelled` largest, or by default all others, are unlabelled.
 
-    The `labels` (n,) stand in the published order, of which the places are returned,
-    each ascending. The number of the trial is the seed of the stream; the published
-    ones are 1 to 10. A domain as source and the same domain as target have equal
-    streams.
+    The `labels` (n,) stand in the published order, and rows are places in it,
+    ascending. The seed of the stream is the number of the trial, published for 1 to 10,
+    whether the domain is source or target.
     """
     names = np.asarray(labels)
     if unknown := sorted(set(names.tolist()) - set(class_order)):
@@ -128,7 +122,7 @@ def draw_published(
         )
     # The legacy generator, because it gives the numbers of the authors' MATLAB.
     stream = np.random.RandomState(trial)
-    drawn, left = [], []
+    drawn, left = [np.empty(0, np.intp)], [np.empty(0, np.intp)]
     for rows in (np.flatnonzero(names == name) for name in class_order):
         if len(rows) <= per_class:
             drawn.append(rows)
@@ -136,7 +130,7 @@ def draw_published(
         rising = rows[np.argsort(stream.random_sample(len(rows)), kind="stable")]
         drawn.append(rising[:per_class])
         left.append(rising[per_class:][::-1][:unlabelled])
-    return _ascending(drawn), _ascending(left)
+    return np.sort(np.concatenate(drawn)), np.sort(np.concatenate(left))
 
 
 def masks_digest(labels: ArrayLike, per_class: int, class_order: Sequence[str]) -> str:
@@ -163,27 +157,19 @@ def check_published_splits(
     class_order: Sequence[str],
     expected: Mapping[str, Any],
 ) -> None:
-    """Check that this copy of a domain gives the ten masks that the authors stored.
+    """Raise DataError unless a domain gives the ten masks that the authors stored.
 
     `expected` is the content of ``published-splits.json``: by data set, role ("source"
     or "target") and domain the number `per_class`, the number `n` of samples, and the
-    digest `sha256` of the masks. DataError says that the masks differ, or that there
-    are none for this domain in this role.
+    digest `sha256` of the masks.
     """
-    roles = expected.get(dataset, {})
-    if domain not in roles.get(role, {}):
-        known = [f"{name} {', '.join(roles[name])}" for name in sorted(roles)]
-        raise DataError(
-            f"data set {dataset}: no splits are published for {domain} as {role}, only "
-            f"for {'; '.join(known) or 'the data sets ' + ', '.join(expected)}. Choose "
-            "another task, or draw the splits from a seed."
-        )
-    entry, n = roles[role][domain], np.size(labels)
+    entry, n = expected[dataset][role][domain], np.size(labels)
     if n != entry["n"]:
         fault = f"there are {n} samples, and {entry['n']} in the published splits"
     elif masks_digest(labels, entry["per_class"], class_order) != entry["sha256"]:
-        draws = f"the draws of the ten trials from {n} samples"
-        fault = f"{draws} are not the published ones"
+        fault = (
+            f"the draws of the ten trials from {n} samples are not the published ones"
+        )
     else:
         return
     raise DataError(
@@ -192,7 +178,3 @@ def check_published_splits(
         "with the published trials. Fetch the published files again, or draw the "
         "splits from a seed."
     )
-
-
-def _ascending(parts: Sequence[Rows]) -> Rows:
-    return np.sort(np.concatenate([np.empty(0, dtype=np.intp), *parts]))

@@ -60,6 +60,7 @@ def read_table(
     date_format: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
+    vectorise: str | None = None,
     encoder: TableEncoder | None = None,
 ) -> LabelledTable:
     r"""Read a table as the commands do.
@@ -75,7 +76,7 @@ def read_table(
         constant).
     impute : bool, default=False
         Whether missing numbers become the mean of their column.
-    categories, dates, date_format, decimal
+    categories, dates, date_format, decimal, vectorise
         As in `TableEncoder`.
     encoding : str, optional
         Of a text file; by default UTF-8, else UTF-16 or Windows-1252, which `notes`
@@ -119,6 +120,7 @@ def read_table(
         categories=categories,
         dates=dates,
         date_format=date_format,
+        vectorise=vectorise,
     )
     rows = complete(read_domain(Path(path), columns, encoder), impute=impute)
     y = np.empty(len(rows.labels), dtype=object)

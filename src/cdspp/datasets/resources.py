@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import shutil
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
@@ -22,7 +22,7 @@ from cdspp.core.errors import DataError
 from cdspp.core.whole_files import write_json
 from cdspp.datasets import fetch, image_files
 from cdspp.datasets.archives import extract, matches
-from cdspp.datasets.catalogue import load_catalogue
+from cdspp.datasets.catalogue import load_catalogue, refuse_unknown_keys
 from cdspp.datasets.fetch import Check, RemoteFile, in_mirror
 from cdspp.datasets.image_files import FOLDER, ImageSet
 from cdspp.datasets.made_files import make_files
@@ -73,11 +73,11 @@ def fetch_resource(
     output: str | Path,
     mirror: str | None = None,
 ) -> None:
-    """Put a resource of a data set in place and record where it came from.
+    """Put a resource of a data set in place and record its origin.
 
-    What is complete already is kept. Archives are kept in the folder ``archives``
-    beside that of the data set, because other resources may need them. `mirror` is the
-    folder or address to try first; CDSPP_MIRROR unless given.
+    A complete resource is kept. Archives stay in the folder ``archives`` beside that of
+    the data set, because other resources may need them. `mirror`, by default
+    CDSPP_MIRROR, is the folder or address to try first.
 
     The record `output` is JSON in the folder of the data set with `dataset`,
     `resource`, `files` (paths relative to the folder), `origin` (address of each
@@ -85,7 +85,7 @@ def fetch_resource(
     published order, of a table the one of its rows).
 
     DataError says that the catalogue has no such resource, or lists why no way
-    succeeded. There is no record then, and nothing that is not whole.
+    succeeded; there is no record then.
     """
     record = Path(output)
     entry = _named(load_catalogue(catalogue), dataset, f"{catalogue}: no data set")
@@ -126,7 +126,7 @@ def _named(entries: Entry, name: str, what: str) -> Any:
 def _read_resource(
     entry: Entry, resource_entry: Entry, catalogue: Path, work: Path, mirror: str | None
 ) -> _Resource:
-    _check_keys(resource_entry, ("ways", "manifest", "make"))
+    refuse_unknown_keys(resource_entry, ("ways", "manifest", "make"))
     ways = [_read_way(way) for way in resource_entry.get("ways", [])]
     if not ways:
         raise DataError("there is no way to get it.")
@@ -138,10 +138,9 @@ def _read_resource(
         raise DataError("its ways give different files.")
     images = None
     if with_images == {True}:
-        manifest = resource_entry.get("manifest")
-        rows = (
-            image_files.manifest_rows(catalogue.parent / manifest) if manifest else []
-        )
+        rows = []
+        if manifest := resource_entry.get("manifest"):
+            rows = image_files.manifest_rows(catalogue.parent / manifest)
         images = ImageSet(entry["classes"], entry["class_sizes"], rows)
         for way in ways:
             images.domains_by(way.folders)
@@ -152,23 +151,16 @@ def _read_resource(
 
 
 def _read_way(way: Entry) -> _Way:
-    kinds = [kind for kind in KEYS_OF_WAYS if kind in way]
-    if len(kinds) != 1:
+    kind, *others = [kind for kind in KEYS_OF_WAYS if kind in way] or [""]
+    if others or not kind:
         one = ", ".join(KEYS_OF_WAYS)
         raise DataError(f"a way needs exactly one of {one}; got {', '.join(way)}.")
-    kind = kinds[0]
-    _check_keys(way, (kind, *KEYS_OF_WAYS[kind]))
+    refuse_unknown_keys(way, (kind, *KEYS_OF_WAYS[kind]))
     if kind == "archive" and ("members" in way) == ("tree" in way):
         raise DataError("an archive needs either members or tree.")
     entries = [way[kind]] if kind == "archive" else way[kind]
-    downloads = tuple(RemoteFile.from_entry(entry) for entry in entries)
+    downloads = tuple(map(RemoteFile.from_entry, entries))
     return _Way(kind, downloads, **{key: way[key] for key in way if key != kind})
-
-
-def _check_keys(given: Entry, known: Collection[str]) -> None:
-    for key in given:
-        if key not in known:
-            raise DataError(f"unknown key {key!r}{did_you_mean(key, known)}")
 
 
 @dataclass(frozen=True)

@@ -24,17 +24,17 @@ Places = list[tuple[int, int]]
 def shared_columns(
     asked: str | None, source: DomainRows, target: DomainRows
 ) -> tuple[Places | None, str]:
-    """Return pairs of columns that both tables share, and what is to be said of them.
+    """Return pairs of columns that both tables share, and a note on them.
 
     `asked` is "same-names", "none" or pairs ``a=b,c=d`` of a source and a target
-    column. By default columns of equal names are shared, if there are any that do more
-    than count, as f1, f2, ... do. DataError says which column is unknown, or that no
-    two have the same name.
+    column. By default columns of equal names are shared, unless these only count, as
+    f1, f2, ... do. DataError names a column that is unknown, or says that no two have
+    the same name.
     """
     if asked == NONE:
         return None, ""
     if asked not in (None, SAME_NAMES):
-        return _named_pairs(str(asked), source, target), ""
+        return [_named_pair(text, source, target) for text in asked.split(",")], ""
     theirs = set(target.features)
     both = [name for name in source.features if name in theirs]
     if asked is None and (not both or _is_counted(both)):
@@ -58,24 +58,18 @@ def _is_counted(names: Sequence[str]) -> bool:
     return all(found) and len({each[1] for each in found if each}) == 1
 
 
-def _named_pairs(asked: str, source: DomainRows, target: DomainRows) -> Places:
-    pairs = []
-    for text in asked.split(","):
-        name, equals, other = text.partition("=")
-        if not equals or "=" in other:
-            raise DataError(
-                f"--shared: expected {SAME_NAMES}, {NONE} or pairs like age=years, got "
-                f"{text!r}."
-            )
-        pairs.append((_place(name.strip(), source), _place(other.strip(), target)))
-    return pairs
-
-
-def _place(name: str, rows: DomainRows) -> int:
-    if name not in rows.features:
-        hint = did_you_mean(name, rows.features)
-        raise DataError(f"{rows.path}: no feature {name!r} for --shared{hint}")
-    return rows.features.index(name)
+def _named_pair(text: str, source: DomainRows, target: DomainRows) -> tuple[int, int]:
+    names = [name.strip() for name in text.split("=")]
+    if len(names) != 2:
+        raise DataError(
+            f"--shared: expected {SAME_NAMES}, {NONE} or pairs like age=years, got "
+            f"{text!r}."
+        )
+    for name, rows in zip(names, (source, target), strict=True):
+        if name not in rows.features:
+            hint = did_you_mean(name, rows.features)
+            raise DataError(f"{rows.path}: no feature {name!r} for --shared{hint}")
+    return source.features.index(names[0]), target.features.index(names[1])
 
 
 def read_pairs(
@@ -88,9 +82,9 @@ def read_pairs(
     """Read objects described in both ways, and say how many there are.
 
     `paths` are a file with the columns of the source and one with those of the target,
-    `columns` how each is read. DataError says that a feature is
-    missing, an identifier is there twice, no object is in both files, or files without
-    identifiers have unequal numbers of rows.
+    `columns` how each is read. DataError: a feature is missing, an identifier is there
+    twice, no object is in both files, or files without identifiers have unequal numbers
+    of rows.
     """
     read = [
         _like(read_domain(path, how, rows.encoder), rows, impute)
@@ -104,13 +98,14 @@ def read_pairs(
             "has. Pairs are joined by identifiers, or row by row without any."
         )
     if not left.has_ids:
+        n_rows = counted(len(left.X), "row")
         if len(left.X) != len(right.X):
             raise DataError(
-                f"--paired: {left.path} has {counted(len(left.X), 'row')} and "
-                f"{right.path} {len(right.X)}. Row k of both has to describe the same "
-                "object; or name identifiers by --id."
+                f"--paired: {left.path} has {n_rows} and {right.path} {len(right.X)}. "
+                "Row k of both has to describe the same object; or name identifiers by "
+                "--id."
             )
-        return (left.X, right.X), f"paired: {counted(len(left.X), 'row')}"
+        return (left.X, right.X), f"paired: {n_rows}"
     for rows in read:
         rows.require_distinct_ids()
     places = {name: k for k, name in enumerate(right.ids)}
@@ -127,18 +122,15 @@ def read_pairs(
 
 def _like(rows: DomainRows, domain: DomainRows, impute: bool) -> DomainRows:
     """Return rows with the features of a domain, in its order."""
-    if not rows.features or not domain.features:
-        if rows.X.shape[1] != domain.X.shape[1]:
+    known, (n, width) = set(rows.features), (rows.X.shape[1], domain.X.shape[1])
+    if known and domain.features:
+        if lacking := [name for name in domain.features if name not in known]:
             raise DataError(
-                f"{rows.path}: {counted(rows.X.shape[1], 'feature')}, but {domain.path}"
-                f" has {domain.X.shape[1]}."
+                f"{rows.path}: lacks {counted(len(lacking), 'feature')} of "
+                f"{domain.path}: {shortened(lacking)}."
             )
-        return complete(rows, impute=impute)
-    known = set(rows.features)
-    lacking = [name for name in domain.features if name not in known]
-    if lacking:
-        raise DataError(
-            f"{rows.path}: lacks {counted(len(lacking), 'feature')} of {domain.path}: "
-            f"{shortened(lacking)}."
-        )
-    return complete(rows.with_features(domain.features), impute=impute)
+        rows = rows.with_features(domain.features)
+    elif n != width:
+        message = f"{rows.path}: {counted(n, 'feature')}, but {domain.path}"
+        raise DataError(f"{message} has {width}.")
+    return complete(rows, impute=impute)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -14,74 +13,20 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from cdspp.core.errors import DataError
-from cdspp.core.names import CATEGORIES, DATES, ERROR, ONE_HOT, PARTS
+from cdspp.core.names import CATEGORIES, DATES, ERROR, PARTS, SKRUB, VECTORISERS
 from cdspp.core.wording import counted, shortened
-from cdspp.datasets.column_kinds import (
-    AMBIGUOUS,
-    BOOLEAN,
-    DATE,
-    NUMBER,
-    TEXT,
-    booleans,
-    column_kind,
-    date_form,
-    dates,
-    is_null,
-    numbers,
-    texts,
-)
+from cdspp.datasets import table_columns as kinds
+from cdspp.datasets.table_columns import EncodedColumn, column_faults, texts
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["EncodedColumn", "TableEncoder", "column_faults"]
+__all__ = ["NOT_KEPT", "TableEncoder"]
 
-DATE_PARTS = {"year": "year", "month": "month", "day": "day", "weekday": "day_of_week"}
-
-
-@dataclass(frozen=True)
-class EncodedColumn:
-    """How one column becomes numbers.
-
-    `form` is that of `CATEGORIES` or `DATES`; `sign` the decimal sign of numbers or the
-    format of dates; `values` are the categories, sorted, with their `shares` of rows.
-    """
-
-    name: str
-    kind: str
-    form: str = ""
-    sign: str = "."
-    values: tuple[str, ...] = ()
-    shares: tuple[float, ...] = ()
-
-    def names(self) -> list[str]:
-        """Return the names of the features that the column becomes."""
-        if self.form == ONE_HOT:
-            return [f"{self.name}={value}" for value in self.values]
-        if self.form == PARTS:
-            return [f"{self.name}.{part}" for part in DATE_PARTS]
-        return [self.name]
-
-    def encode(self, cells: pd.Series) -> NDArray[np.float64]:
-        """Return the numbers of cells, a column for each of `names`."""
-        if self.kind == NUMBER:
-            return numbers(cells, self.sign)[:, None]
-        if self.kind == BOOLEAN:
-            return booleans(cells)[:, None]
-        if self.kind == DATE:
-            days = dates(cells, self.sign)
-            if self.form == PARTS:
-                parts = [getattr(days.dt, name) for name in DATE_PARTS.values()]
-                return np.column_stack([part.to_numpy(dtype=float) for part in parts])
-            whole = days.to_numpy().astype("datetime64[D]")
-            counts = whole.astype(np.int64).astype(float)
-            return np.where(np.isnat(whole), np.nan, counts)[:, None]
-        found = np.array(texts(cells), dtype=object)
-        if self.form == ONE_HOT:
-            values = np.array(self.values, dtype=object)
-            return np.asarray(found[:, None] == values, dtype=np.float64)
-        shares = dict(zip(self.values, self.shares, strict=True))
-        return np.array([[shares.get(text, 0.0)] for text in found])
+NOT_KEPT = (
+    "a model file keeps no encoder of skrub. Leave --model out, or encode text and "
+    "dates by --categories and --dates."
+)
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -105,6 +50,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     date_format : str or None, default=None
         Format of dates written as text, as `datetime.strptime` takes it. None reads ISO
         dates, and others where a number above 12, or points, tell day from month.
+    vectorise : {'skrub'} or None, default=None
+        Library that encodes text and dates in place of `categories` and `dates`:
+        skrub's `TableVectorizer`, one-hot for up to 40 values of a column and tf-idf
+        with a truncated SVD beyond. Needs ``pip install 'cdspp[tables]'``. A model file
+        keeps no such encoder.
 
     Attributes
     ----------
@@ -139,11 +89,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         dates: str = ERROR,
         decimal: str | None = None,
         date_format: str | None = None,
+        vectorise: str | None = None,
     ) -> None:
         self.categories = categories
         self.dates = dates
         self.decimal = decimal
         self.date_format = date_format
+        self.vectorise = vectorise
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Decide how each column is encoded.
@@ -181,18 +133,46 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 raise ValueError(f"{option} must be one of {known}, got {given!r}.")
         if self.decimal not in (None, ".", ","):
             raise ValueError(f"decimal must be '.', ',' or None, got {self.decimal!r}.")
+        if self.vectorise not in (None, *VECTORISERS):
+            raise ValueError(f"vectorise must be {SKRUB!r}, got {self.vectorise!r}.")
         self.columns_ = [self._decided(str(name), cells) for name, cells in X.items()]
         self._name_columns()
+        self._vectoriser = self._fitted_vectoriser(X)
+
+    def _fitted_vectoriser(self, X: pd.DataFrame) -> Any:
+        """Return skrub's encoder of text and dates, None where nothing is for it."""
+        rest = self._left_to_library(X)
+        if rest is None or [*column_faults(self.columns_, X)]:
+            return None
+        from skrub import StringEncoder, TableVectorizer
+
+        long_texts = StringEncoder(random_state=0)
+        return TableVectorizer(high_cardinality=long_texts).fit(rest)
+
+    def _left_to_library(self, X: pd.DataFrame) -> pd.DataFrame | None:
+        """Return text and dates, read, for the library that is to encode them."""
+        import pandas as pd
+
+        read = {
+            c.name: kinds.days_of(X[c.name], c.sign)
+            if c.kind == kinds.DATE
+            else pd.Series(texts(X[c.name]), index=X.index)
+            for c in self.columns_
+            if c.form == SKRUB
+        }
+        return pd.DataFrame(read) if read else None
 
     def _decided(self, name: str, cells: pd.Series) -> EncodedColumn:
-        kind, decimal = column_kind(cells, self.decimal)
-        if kind == NUMBER:
+        kind, decimal = kinds.column_kind(cells, self.decimal)
+        if kind == kinds.NUMBER:
             return EncodedColumn(name, kind, sign=decimal)
-        if kind == DATE:
-            form = self.date_format or date_form(cells)
-            return EncodedColumn(name, kind, self.dates, form)
-        if kind == BOOLEAN:
+        if kind == kinds.DATE:
+            form = self.date_format or kinds.date_form(cells)
+            return EncodedColumn(name, kind, self.vectorise or self.dates, form)
+        if kind == kinds.BOOLEAN:
             return EncodedColumn(name, kind)
+        if self.vectorise:
+            return EncodedColumn(name, kind, self.vectorise)
         counts = Counter(text for text in texts(cells) if text is not None)
         values = tuple(sorted(counts))
         shares = tuple(counts[value] / len(cells) for value in values)
@@ -230,43 +210,57 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             )
         if faults := [fault for _, fault in column_faults(self.columns_, X)]:
             raise DataError(f"{'; '.join(faults)}.")
-        parts = [column.encode(X[column.name]) for column in self.columns_]
-        return np.hstack([np.empty((len(X), 0)), *parts])
+        own = [column for column in self.columns_ if column.form != SKRUB]
+        parts = [np.empty((len(X), 0)), *(c.encode(X[c.name]) for c in own)]
+        if self._vectoriser is not None:
+            encoded = self._vectoriser.transform(self._left_to_library(X))
+            parts.append(encoded.to_numpy(dtype=np.float64, na_value=np.nan))
+        return np.hstack(parts)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the features, such as ``site=A`` or ``seen.year``."""
         check_is_fitted(self)
-        names = [name for column in self.columns_ for name in column.names()]
+        own = [column for column in self.columns_ if column.form != SKRUB]
+        names = [name for column in own for name in column.names()]
+        if self._vectoriser is not None:
+            names += [*self._vectoriser.get_feature_names_out()]
         return np.array(names, dtype=object)
 
     def notes(self) -> list[str]:
         """Say, for each encoding in use, which columns have it."""
-        groups: dict[str, list[str]] = {}
+        groups = defaultdict(list)
         for column in self.columns_:
-            if column.kind == TEXT:
+            if column.form == SKRUB:
+                groups["text and dates by skrub"].append(column.name)
+            elif column.kind == kinds.TEXT:
                 shown = f"{column.name} ({counted(len(column.values), 'value')})"
-                groups.setdefault(f"text as {column.form}", []).append(shown)
-            elif column.kind == DATE:
+                groups[f"text as {column.form}"].append(shown)
+            elif column.kind == kinds.DATE:
                 form = "days since 1970" if column.form != PARTS else "year to weekday"
-                groups.setdefault(f"dates as {form}", []).append(column.name)
-            elif column.kind == BOOLEAN:
-                groups.setdefault("true and false as 1 and 0", []).append(column.name)
+                groups[f"dates as {form}"].append(column.name)
+            elif column.kind == kinds.BOOLEAN:
+                groups["true and false as 1 and 0"].append(column.name)
             elif column.sign == ",":
-                groups.setdefault("decimal commas", []).append(column.name)
+                groups["decimal commas"].append(column.name)
         return [f"{how}: {shortened(names)}" for how, names in groups.items()]
 
     def unseen(self, X: pd.DataFrame) -> dict[str, int]:
         """Count, by column, cells with a category that `fit` did not see."""
         found: dict[str, int] = {}
         for column in self.columns_:
-            if column.kind == TEXT:
+            if column.kind == kinds.TEXT and column.form != SKRUB:
                 known = {*column.values, None}
                 n = sum(text not in known for text in texts(X[column.name]))
                 found |= {column.name: n} if n else {}
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Return options and columns in a form that JSON can hold."""
+        """Return options and columns in a form that JSON can hold.
+
+        DataError tells that a library has encoded columns, which no file can keep.
+        """
+        if self.vectorise:
+            raise DataError(NOT_KEPT)
         columns = [asdict(column) for column in self.columns_]
         return {**self.get_params(), "columns": columns}
 
@@ -278,9 +272,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             encoder = cls(**options)
             encoder.columns_ = [
                 EncodedColumn(
-                    **{
-                        key: str(entry[key]) for key in ("name", "kind", "form", "sign")
-                    },
+                    *(str(entry[key]) for key in ("name", "kind", "form", "sign")),
                     values=tuple(map(str, entry["values"])),
                     shares=tuple(map(float, entry["shares"])),
                 )
@@ -289,36 +281,5 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         except (KeyError, TypeError) as error:
             raise ValueError(f"no encoder of a table ({error!r})") from error
         encoder._name_columns()
+        encoder._vectoriser = None
         return encoder
-
-
-def column_faults(
-    columns: Sequence[EncodedColumn], table: pd.DataFrame
-) -> Iterator[tuple[EncodedColumn, str]]:
-    """Yield each column that cannot be encoded, with the reason.
-
-    The index of the table, plus one, is the number of the record in a file.
-    """
-    for column in columns:
-        cells, what = table[column.name], f"column {column.name!r}"
-        if column.form == ERROR:
-            kind = "text" if column.kind == TEXT else "dates"
-            found = dict.fromkeys(text for text in texts(cells) if text)
-            yield column, f"{what} holds {kind} ({shortened([*map(repr, found)])})"
-        elif column.sign == AMBIGUOUS:
-            first = next(text for text in texts(cells) if text)
-            yield column, f"{what}: {first!r} may begin with the day or the month"
-        elif odd := _odd_cells(column, cells):
-            kind = "true or false" if column.kind == BOOLEAN else f"a {column.kind}"
-            more = f" (of {len(odd)} such)" if len(odd) > 1 else ""
-            shown = textwrap.shorten(repr(cells.iloc[odd[0]]), 40, placeholder="...")
-            record = int(cells.index[odd[0]]) + 1
-            yield column, f"record {record}, {what}: {shown} is not {kind}{more}"
-
-
-def _odd_cells(column: EncodedColumn, cells: pd.Series) -> list[int]:
-    """Return the places of cells that are there and not of the kind of their column."""
-    if column.kind == TEXT:
-        return []
-    empty = np.flatnonzero(np.isnan(column.encode(cells)[:, 0]))
-    return [int(k) for k in empty if not is_null(cells.iloc[k])]

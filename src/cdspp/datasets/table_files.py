@@ -29,11 +29,10 @@ from cdspp.core.names import ERROR
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ID", "LABEL", "Arrays", "Columns", "no_column", "read_file"]
+__all__ = ["Arrays", "Columns", "no_column", "read_file"]
 
 Arrays = dict[str, NDArray[Any]]
 
-LABEL, ID = "label", "id"
 UTF8, WINDOWS = "utf-8-sig", "cp1252"
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 KNOWN = ".csv, .tsv, .txt (or these with .gz), .parquet, .xlsx, .npz or .mat"
@@ -42,14 +41,11 @@ _CHILD = "import sys; from cdspp.datasets.table_files import _send; _send(sys.ar
 
 @dataclass(frozen=True)
 class Columns:
-    """How the columns (or arrays) of a file are read.
+    """How the columns (or arrays) of a file are read, as `cdspp.read_table` takes it.
 
-    Labels and identifiers are by default in `label` and `id`, among arrays in `y`,
-    `label` or `labels` and in `ids` or `id`. `drop` leaves out columns by name, by
-    pattern (``site*``) or by kind ("text", "dates", "constant"), where they are there;
-    `required` says which of "label" and "id" a file must have. The other fields are
-    those of `cdspp.TableEncoder`; without an `encoding`, text is read as UTF-8, else
-    as UTF-16 where it begins so, else as Windows-1252.
+    `required` says which of "label" and "id" a file must have, where these are given a
+    name. Among arrays, labels are by default in `y`, `label` or `labels`, and
+    identifiers in `ids` or `id`.
     """
 
     label: str | None = None
@@ -61,6 +57,12 @@ class Columns:
     categories: str = ERROR
     dates: str = ERROR
     date_format: str | None = None
+    vectorise: str | None = None
+
+    @property
+    def named(self) -> dict[str, str]:
+        """The names of the columns of labels and identifiers in a table."""
+        return {"label": self.label or "label", "id": self.id or "id"}
 
 
 def no_column(path: object, option: str, name: str, known: Iterable[str]) -> str:
@@ -98,30 +100,21 @@ def read_file(path: Path, columns: Columns) -> pd.DataFrame | Arrays:
         raise DataError(f"{fault}. Save it again, or as CSV.") from error
 
 
-@dataclass(frozen=True)
-class _TextFile:
-    """A file of text, perhaps compressed, and its encoding."""
-
-    path: Path
-    encoding: str
-
-    def opened(self) -> IO[str]:
-        """Return the file open for reading."""
-        if self.path.suffix.lower() == ".gz":
-            return gzip.open(self.path, "rt", encoding=self.encoding, newline="")
-        return self.path.open(encoding=self.encoding, newline="")
-
-    def __str__(self) -> str:
-        return str(self.path)
+def _opened(path: Path, encoding: str | None) -> IO[Any]:
+    """Open a file, perhaps compressed, as text, or as bytes without an encoding."""
+    opener: Any = gzip.open if path.suffix.lower() == ".gz" else open
+    if encoding is None:
+        return opener(path, "rb")  # type: ignore[no-any-return]
+    return opener(path, "rt", encoding=encoding, newline="")  # type: ignore[no-any-return]
 
 
 def _read_text(path: Path, suffix: str, columns: Columns) -> pd.DataFrame:
     try:
         encoding = columns.encoding or _encoding(path)
-        text = _TextFile(path, encoding)
-        label = columns.label or LABEL
-        separator = "\t" if suffix == ".tsv" else _separator(text, label)
-        table = _with_header(_text_cells(text, separator))
+        separator = "\t"
+        if suffix != ".tsv":
+            separator = _separator(path, encoding, columns.named["label"])
+        table = _with_header(_text_cells(path, encoding, separator))
     except LookupError as error:
         raise DataError(
             f"{path}: no encoding {encoding!r}. Expected one that Python has, such as "
@@ -141,17 +134,15 @@ def _read_text(path: Path, suffix: str, columns: Columns) -> pd.DataFrame:
 
 def _encoding(path: Path) -> str:
     """Return UTF-8, or UTF-16 where the file begins so, or what else can be read."""
-    opened = gzip.open if path.suffix.lower() == ".gz" else open
-    with opened(path, "rb") as stream:
-        first = stream.read(2)
-    if first in (b"\xff\xfe", b"\xfe\xff"):
-        return "utf-16"
+    with _opened(path, None) as stream:
+        if stream.read(2) in (b"\xff\xfe", b"\xfe\xff"):
+            return "utf-16"
     try:
-        with _TextFile(path, UTF8).opened() as stream:
+        with _opened(path, UTF8) as stream:
             while stream.read(2**20):
                 pass
     except UnicodeDecodeError:
-        with _TextFile(path, WINDOWS).opened() as stream:
+        with _opened(path, WINDOWS) as stream:
             text = stream.read(2**20)
         # Bytes that are no letters there, and those of control: no text at all.
         odd = sum(not (c.isprintable() or c in "\t\r\n") for c in text)
@@ -159,52 +150,55 @@ def _encoding(path: Path) -> str:
     return UTF8
 
 
-def _separator(path: _TextFile, label: str) -> str:
+def _separator(path: Path, encoding: str, label: str) -> str:
     """Return what separates the header's names, the label among them; else a comma."""
     headers: dict[str, list[str]] = dict.fromkeys(SEPARATORS, [])
     for separator in SEPARATORS:
-        with path.opened() as stream, suppress(csv.Error):  # a cell too long to be one
+        # A cell may be too long to be one.
+        with _opened(path, encoding) as stream, suppress(csv.Error):
             records = csv.reader(stream, delimiter=separator)
             filled = (cells for cells in records if "".join(cells).strip())
             headers[separator] = [cell.strip() for cell in next(filled, [])]
     return max(headers, key=lambda s: (label in headers[s], len(headers[s])))
 
 
-def _text_cells(path: _TextFile, separator: str) -> pd.DataFrame:
+def _text_cells(path: Path, encoding: str, separator: str) -> pd.DataFrame:
     """Return all cells as they stand there, the header first, without blank lines."""
     import pandas as pd
 
     try:
         # No cell stands for a missing value: a class may be called NA.
         cells = pd.read_csv(
-            path.path,
+            path,
             sep=separator,
             header=None,
             dtype=str,
             keep_default_na=False,
-            encoding=path.encoding,
+            encoding=encoding,
         )
     except pd.errors.EmptyDataError as error:
         raise DataError(f"{path}: empty. Expected a header and rows.") from error
     except pd.errors.ParserError as error:
         told = "CSV" if separator == "," else f"cells between {SEPARATORS[separator]}"
-        unreadable = DataError(f"{path}: cannot be read as {told} ({error}).")
-        is_open = "inside string" in str(error)
-        raise _record_fault(path, separator, is_open) or unreadable from error
-    with path.opened() as stream:
+        _check_records(
+            path, encoding, separator, open_quote="inside string" in str(error)
+        )
+        raise DataError(f"{path}: cannot be read as {told} ({error}).") from error
+    with _opened(path, encoding) as stream:
         n_lines = sum(1 for line in stream if not line.isspace())
     # A short record is filled up with empty cells: only they, and cells of several
     # lines, make it worth a look.
-    odd = n_lines > len(cells) or cells.iloc[:, -1].eq("").any()
-    if odd and (fault := _record_fault(path, separator, open_quote=False)):
-        raise fault
+    if n_lines > len(cells) or cells.iloc[:, -1].eq("").any():
+        _check_records(path, encoding, separator)
     return cells
 
 
-def _records(path: _TextFile, separator: str) -> Iterator[tuple[int, list[str]]]:
+def _records(
+    path: Path, encoding: str, separator: str
+) -> Iterator[tuple[int, list[str]]]:
     """Yield the records that are not blank, each with the line where it begins."""
     csv.field_size_limit(2**31 - 1)  # a stray quote may take in a whole file
-    with path.opened() as stream:
+    with _opened(path, encoding) as stream:
         lines, line = csv.reader(stream, delimiter=separator), 1
         for cells in lines:
             if len(cells) > 1 or "".join(cells).strip():
@@ -212,30 +206,29 @@ def _records(path: _TextFile, separator: str) -> Iterator[tuple[int, list[str]]]
             line = lines.line_num + 1
 
 
-def _record_fault(
-    path: _TextFile, separator: str, open_quote: bool
-) -> DataError | None:
-    """Return what is wrong with the first record that is not like the header.
+def _check_records(
+    path: Path, encoding: str, separator: str, *, open_quote: bool = False
+) -> None:
+    """Raise DataError at the first record that is not like the header.
 
-    A stray quote makes one cell of what lies between the cells of two rows, or of all
-    the rest where it has no end.
+    A stray quote makes one cell of all cells up to the next quote, or to the end.
     """
     quote = "Remove it, or double it where it is part of a cell."
     width = 0
-    for number, (line, cells) in enumerate(_records(path, separator), start=1):
+    records = _records(path, encoding, separator)
+    for number, (line, cells) in enumerate(records, start=1):
         width = width or len(cells)
         for cell in cells:
             _, *rest = cell.split("\n")
             n_rows = 1 + sum(bool(part.strip()) for part in rest[:-1])
             if rest and cell.count(separator) == n_rows * (width - 1):
                 fault = f"a quote in line {line} takes in line {line + len(rest)}, too"
-                return DataError(f"{path}: {fault}. {quote}")
+                raise DataError(f"{path}: {fault}. {quote}")
         if len(cells) != width and not open_quote:
             fault = f"record {number} has {len(cells)} cells, the header {width}"
-            return DataError(f"{path}: {fault}.")
+            raise DataError(f"{path}: {fault}.")
     if open_quote:
-        return DataError(f"{path}: a quote in line {line} has no end. {quote}")
-    return None
+        raise DataError(f"{path}: a quote in line {line} has no end. {quote}")
 
 
 def _with_header(cells: pd.DataFrame) -> pd.DataFrame:
@@ -295,17 +288,13 @@ def _read_npz(path: Path) -> Arrays:
     with np.load(path, allow_pickle=False) as archive:
         found = {name: archive[name] for name in archive.files}
     for name, value in found.items():
-        if not isinstance(value, np.ndarray) or not _is_text(value):
+        sound = isinstance(value, np.ndarray)
+        if sound and value.dtype.kind == "U":  # NumPy takes any code for a letter
+            codes = np.ascontiguousarray(value, value.dtype.newbyteorder("="))
+            sound = (codes.reshape(-1).view(np.uint32) <= sys.maxunicode).all()
+        if not sound:
             raise DataError(f"{path}: {name} in it is no array of NumPy, or damaged.")
     return found
-
-
-def _is_text(value: NDArray[Any]) -> bool:
-    """Whether what an array says to be letters can be; other arrays can."""
-    if value.dtype.kind != "U":
-        return True
-    codes = np.ascontiguousarray(value, value.dtype.newbyteorder("="))
-    return bool((codes.reshape(-1).view(np.uint32) <= sys.maxunicode).all())
 
 
 def _read_mat(path: Path) -> Arrays:
@@ -321,19 +310,18 @@ def _read_mat(path: Path) -> Arrays:
         check=False,
     )
     if done.returncode == 0:
-        found: Arrays = pickle.loads(done.stdout)
-        return found
+        return pickle.loads(done.stdout)  # type: ignore[no-any-return]
     if done.returncode == -signal.SIGKILL:
         raise MemoryError(f"{path}: the system ended the process that read it")
     last = done.stderr.decode(errors="replace").strip().rpartition("\n")[-1]
     kind, _, said = last.partition(": ")
-    if done.returncode < 0:
-        said = f"SciPy crashed, {signal.Signals(-done.returncode).name}"
-    elif kind == "NotImplementedError":
+    if kind == "NotImplementedError":
         raise DataError(
             f"{path}: a MATLAB file of version 7.3, which is not read. In MATLAB, save "
             f"it with -v7: save('{path.name}', 'X', 'y', '-v7')."
         )
+    if done.returncode < 0:
+        said = f"SciPy crashed, {signal.Signals(-done.returncode).name}"
     fault = f"{path}: not a readable MATLAB file ({said or kind})"
     raise DataError(f"{fault}. Save it again.")
 
@@ -355,13 +343,10 @@ def _plain(value: Any, name: str) -> NDArray[Any]:
         return array
     if array.dtype.kind != "O":
         return array.ravel()
-    # A cell array: each cell is an array of its own.
-    return np.array([_content(cell) for cell in array.ravel()], dtype=object)
-
-
-def _content(cell: Any) -> Any:
-    found = np.asarray(cell).ravel().tolist()
-    return found[0] if len(found) == 1 else "" if not found else str(found)
+    # In an array of cells, each is an array of its own.
+    cells = [np.asarray(cell).ravel().tolist() for cell in array.ravel()]
+    found = [cell[0] if len(cell) == 1 else str(cell or "") for cell in cells]
+    return np.array(found, dtype=object)
 
 
 TEXT = (".csv", ".tsv", ".txt")

@@ -20,32 +20,28 @@ from cdspp.core.errors import DataError
 from cdspp.core.labels import UNLABELLED, as_text, is_missing, null_words
 from cdspp.core.names import ERROR
 from cdspp.core.wording import counted, shortened
-from cdspp.datasets.column_kinds import (
+from cdspp.datasets.table_columns import (
     AMBIGUOUS,
     DATE,
     TEXT,
+    EncodedColumn,
+    column_faults,
     column_kind,
     is_null,
+    number,
     texts,
 )
-from cdspp.datasets.table_files import (
-    ID,
-    LABEL,
-    Arrays,
-    Columns,
-    no_column,
-    read_file,
-)
+from cdspp.datasets.table_files import Arrays, Columns, no_column, read_file
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from cdspp.datasets.table_encoder import EncodedColumn, TableEncoder
+    from cdspp.datasets.table_encoder import TableEncoder
 
 __all__ = ["DomainRows", "complete", "read_domain", "require_dropped"]
 
 # What labels and identifiers are called among arrays.
-LABEL_ARRAYS, ID_ARRAYS = ("y", "label", "labels"), ("ids", "id")
+ARRAYS = {"label": ("y", "label", "labels"), "id": ("ids", "id")}
 # Kinds of columns that may be left out.
 CONSTANT = "constant"
 KINDS = {"text": TEXT, "dates": DATE, CONSTANT: ""}
@@ -56,14 +52,12 @@ _WHOLE = re.compile(r"([+-]?[0-9]+)\.0*")
 class DomainRows:
     """Rows of one domain as a file gives them.
 
-    `X` (n, d) has NaN where a number is missing; `labels` are text, empty where a row
-    has none; `ids` are the row numbers from 1 where the file has none. `features` are
-    the names of the columns, empty where the file has no names; `records` the numbers
-    of the rows in the file, where a header is a record as well; `dropped` the columns
-    to leave out that were there; `null_words` the words, counted, that stand where
-    there is no label. `width` is the number of features in the file, where `scaling`
-    left X another, and `notes` is what else is to be said; the `encoder` of a table
-    turned its columns into X.
+    `X` (n, d) has NaN where a number is missing; `labels` are empty where a row has
+    none; `ids` are the row numbers from 1 where the file has none. `features` are empty
+    where columns have no names; `records` are the numbers of the rows in the file, its
+    header included; `dropped` are the columns to leave out that were there;
+    `null_words` are the words, counted, in place of labels. `width` is the number of
+    features in the file, where `scaling` left X another.
     """
 
     path: str
@@ -116,7 +110,7 @@ class DomainRows:
         """Raise DataError where names are numbers, other than a count of columns."""
         names, n = list(self.features), len(self.features)
         counted_up = [[str(k + first) for k in range(n)] for first in (0, 1)]
-        numbers = (is_null(k) or not math.isnan(_number(k)) for k in names)
+        numbers = (is_null(k) or not math.isnan(number(k)) for k in names)
         if names and names not in counted_up and all(numbers):
             raise DataError(
                 f"{self.path}: the first row holds numbers ({names[0]}, ...), expected "
@@ -141,16 +135,16 @@ def read_domain(
     A table has a header (CSV, TSV, Parquet, XLSX): `label` (empty, -1 or one of
     `NULL_WORDS` where unlabelled) and `id` are optional columns, all others are
     features; a first column without a name holds ids. Arrays (NPZ, MATLAB) are `X`, in
-    MATLAB also a matrix of another name, if wanted, `y` and `ids`. With the `encoder`
-    of another table, the features are those of that table, matched by name. DataError
-    says where the file is malformed.
+    MATLAB also a matrix of another name, and optionally `y` and `ids`. With the
+    `encoder` of another table, the features are those of that table, matched by name.
+    DataError says where the file is malformed.
     """
     columns = columns or Columns()
-    content = read_file(Path(path), columns)
+    content, where = read_file(Path(path), columns), str(path)
     if isinstance(content, dict):
-        rows = _from_arrays(content, str(path), columns)
+        rows = _from_arrays(content, where, columns)
     else:
-        rows = _from_table(content, str(path), columns, encoder)
+        rows = _from_table(content, where, columns, encoder)
     if not rows.X.size:
         raise DataError(f"{path}: expected rows of features, found none.")
     return rows
@@ -159,28 +153,36 @@ def read_domain(
 def _from_table(
     table: pd.DataFrame, path: str, columns: Columns, encoder: TableEncoder | None
 ) -> DomainRows:
-    label, id_ = columns.label or LABEL, columns.id or ID
+    label, id_ = columns.named.values()
     rows, notes = _named(table, path, columns)
     dropped, matched = _dropped(rows, columns)
-    if encoder is None:
-        features = _feature_names(list(rows), path, columns, dropped)
-        encoder = _learned(rows[features], path, columns)
-    else:  # no column of the fit is left out, though it may be constant here
+    if encoder is not None:  # its columns stay, though they may be constant here
         dropped -= {column.name for column in encoder.columns_}
-        features = _feature_names(list(rows), path, columns, dropped)
+    features = _feature_names(list(rows), path, columns, dropped)
+    if encoder is None:
+        encoder = _learned(rows[features], path, columns)
+    else:
         notes += _matched(features, path, encoder)
+    try:
+        X = encoder.transform(rows)
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error
+    unseen = [
+        f"{name}: {n} of a value that the fit did not see"
+        for name, n in encoder.unseen(rows).items()
+    ]
     labels = rows[label].tolist() if label in rows else [""] * len(rows)
     has_ids = id_ in rows
     return DomainRows(
         path=path,
-        X=_encoded(rows, path, encoder),
+        X=X,
         ids=[*map(as_text, rows[id_] if has_ids else range(1, len(rows) + 1))],
         labels=_texts(labels),
         features=tuple(encoder.get_feature_names_out()),
         records=[int(number) + 1 for number in rows.index],
         has_ids=has_ids,
         dropped=matched,
-        notes=(*notes, *encoder.notes(), *_unseen(rows, encoder)),
+        notes=(*notes, *encoder.notes(), *unseen),
         null_words=null_words(labels),
         encoder=encoder,
     )
@@ -190,7 +192,7 @@ def _named(
     table: pd.DataFrame, path: str, columns: Columns
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return a table whose columns all have a name, and notes; it has the required."""
-    id_, header = columns.id or ID, list(table)
+    id_, header = columns.named["id"], list(table)
     notes = [*filter(None, [table.attrs.get("note")])]
     for option in columns.required:
         asked = getattr(columns, option)
@@ -214,8 +216,7 @@ def _dropped(rows: pd.DataFrame, columns: Columns) -> tuple[set[str], tuple[str,
 
     A name counts before a kind of the same name, and a kind before a pattern.
     """
-    named = {columns.label or LABEL, columns.id or ID}
-    header = [name for name in rows if name not in named]
+    header = [name for name in rows if name not in columns.named.values()]
     found: dict[str, set[str]] = {}
     for text in columns.drop:
         if text in rows:
@@ -238,35 +239,34 @@ def _feature_names(
     header: Sequence[str], path: str, columns: Columns, dropped: Collection[str]
 ) -> list[str]:
     """Return the columns that are features, none of which looks like another part."""
-    named = {LABEL: columns.label or LABEL, ID: columns.id or ID}
-    others = {*named.values(), *dropped}
+    others = {*columns.named.values(), *dropped}
     features = [name for name in header if name not in others]
     for name in features:
-        for option, there in named.items():
+        for option, there in columns.named.items():
             if name.lower() in (there.lower(), option):
+                quoted = shlex.quote(name)
                 raise DataError(
                     f"{path}: the header has a column {name!r}, but the column of "
-                    f"{option}s is {there!r}. Name it by --{option} "
-                    f"{shlex.quote(name)}, leave it out with --drop "
-                    f"{shlex.quote(name)}, or give a feature another name."
+                    f"{option}s is {there!r}. Name it by --{option} {quoted}, leave it "
+                    f"out with --drop {quoted}, or give a feature another name."
                 )
     return features
 
 
 def _learned(cells: pd.DataFrame, path: str, columns: Columns) -> TableEncoder:
-    """Return how the features of a table become numbers, or name all that cannot."""
+    """Return how features become numbers; DataError names all that cannot."""
     # Not above: it needs scikit-learn, and most jobs read no table.
-    from cdspp.datasets.table_encoder import TableEncoder, column_faults
+    from cdspp.datasets.table_encoder import TableEncoder
 
     encoder = TableEncoder(
         categories=columns.categories,
         dates=columns.dates,
         decimal=columns.decimal,
         date_format=columns.date_format,
+        vectorise=columns.vectorise,
     )
     encoder.learn(cells)
-    faults = list(column_faults(encoder.columns_, cells))
-    if faults:
+    if faults := list(column_faults(encoder.columns_, cells)):
         raise DataError(f"{path}: {_told(faults)}")
     return encoder
 
@@ -275,21 +275,19 @@ def _told(faults: Sequence[tuple[EncodedColumn, str]]) -> str:
     """Name the faults of columns, and what the user can do about each kind."""
     found = [column for column, _ in faults]
     kinds = {column.kind for column in found if column.form == ERROR}
-    remedies = []
+    remedies = ""
     if TEXT in kinds:
-        remedies.append("encode text by --categories one-hot or frequency")
+        remedies += "encode text by --categories one-hot or frequency, "
     if DATE in kinds:
-        remedies.append("encode dates by --dates number or parts")
+        remedies += "encode dates by --dates number or parts, "
     if any(column.sign == AMBIGUOUS for column in found):
-        remedies.append("say how dates are written by --date-format (%d/%m/%Y)")
+        remedies += "say how dates are written by --date-format (%d/%m/%Y), "
     names = " ".join(f"--drop {shlex.quote(column.name)}" for column in found[:5])
-    remedies.append(f"leave columns out by {names}")
     told = "; ".join(fault for _, fault in faults[:5])
     more = f"; and {len(faults) - 5} columns more" if len(faults) > 5 else ""
-    either = ", ".join(remedies)
     return (
         f"{told}{more}. Every column but those of labels and ids is a feature: name "
-        f"them by --label and --id, or {either}."
+        f"them by --label and --id, or {remedies}leave columns out by {names}."
     )
 
 
@@ -297,8 +295,7 @@ def _matched(features: Sequence[str], path: str, encoder: TableEncoder) -> list[
     """Check that a table has the columns of a fit; return a note on further ones."""
     known = [column.name for column in encoder.columns_]
     extra = [name for name in features if name not in known]
-    lacking = [name for name in known if name not in features]
-    if lacking:
+    if lacking := [name for name in known if name not in features]:
         near = {name: difflib.get_close_matches(name, extra, n=1) for name in lacking}
         shown = [f"{k!r} ({near[k][0]!r}?)" if near[k] else repr(k) for k in lacking]
         raise DataError(
@@ -307,38 +304,12 @@ def _matched(features: Sequence[str], path: str, encoder: TableEncoder) -> list[
             + (f"; has {shortened([*map(repr, extra)], 5)} besides" if extra else "")
             + ". Rename or add them."
         )
-    if not extra:
-        return []
-    n_extra = counted(len(extra), "column")
-    return [f"left out: {n_extra} that the fit does not know ({shortened(extra)})"]
-
-
-def _encoded(
-    rows: pd.DataFrame, path: str, encoder: TableEncoder
-) -> NDArray[np.float64]:
-    try:
-        return encoder.transform(rows)
-    except DataError as error:
-        raise DataError(f"{path}: {error}") from error
-
-
-def _unseen(rows: pd.DataFrame, encoder: TableEncoder) -> list[str]:
-    found = encoder.unseen(rows)
-    return [
-        f"{name}: {n} of a value that the fit did not see" for name, n in found.items()
-    ]
-
-
-def _number(cell: Any) -> float:
-    try:
-        return math.nan if is_null(cell) else float(cell)
-    except (TypeError, ValueError):
-        return math.nan
+    told = f"{counted(len(extra), 'column')} that the fit does not know"
+    return [f"left out: {told} ({shortened(extra)})"] if extra else []
 
 
 def _from_arrays(arrays: Arrays, path: str, columns: Columns) -> DomainRows:
-    label = _array_name(arrays, path, columns, "label", LABEL_ARRAYS)
-    id_ = _array_name(arrays, path, columns, "id", ID_ARRAYS)
+    label, id_ = (_array_name(arrays, path, columns, part) for part in ARRAYS)
     X = _matrix(arrays, path, (label, id_, *columns.drop))
     n = len(X)
     labels = np.full(n, "") if label is None else arrays[label]
@@ -362,15 +333,13 @@ def _from_arrays(arrays: Arrays, path: str, columns: Columns) -> DomainRows:
     )
 
 
-def _array_name(
-    arrays: Arrays, path: str, columns: Columns, option: str, usual: Sequence[str]
-) -> str | None:
+def _array_name(arrays: Arrays, path: str, columns: Columns, option: str) -> str | None:
     asked: str | None = getattr(columns, option)
     if asked in arrays:
         return asked
     if asked and option in columns.required:
         raise DataError(no_column(path, option, asked, arrays))
-    found = [n for n in usual if n in arrays and n not in columns.drop]
+    found = [n for n in ARRAYS[option] if n in arrays and n not in columns.drop]
     if len(found) > 1:
         raise DataError(
             f"{path}: has {' and '.join(found)}. Say which holds the {option}s: "

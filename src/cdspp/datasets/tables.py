@@ -32,13 +32,12 @@ class TablesDataset(Dataset):
     a label are predicted, not scored. With `paired`, those whose id is in every table
     are the same object instead, and neither source nor target rows.
 
-    `columns` says what those of `label` and `id` are called and how others are encoded,
-    a value for all domains or by domain, as `Columns` takes it; `drop` says which to
-    leave out where they are there; with `impute`, numbers that are missing become the
-    mean of their column; `keep_labels` are classes as they are written, as
-    `cdspp.keep_labels` takes them. The JSON file `memory` keeps digests of the files;
-    what they hold is kept beside it. ConfigError refuses a name that cannot be part of
-    a path.
+    `columns` are the names of the columns of labels and ids, and the encodings of
+    others, a value for all domains or by domain, as `Columns` takes it; `drop` names
+    columns to leave out; with `impute`, numbers that are missing become the mean of
+    their column; `keep_labels` are classes, as `cdspp.keep_labels` takes them. The JSON
+    file `memory` keeps digests of the files, and a file beside it their content.
+    ConfigError refuses a name that cannot be part of a path.
     """
 
     kind = "tables"
@@ -82,7 +81,7 @@ class TablesDataset(Dataset):
         return found
 
     def notes(self) -> list[str]:
-        """Return what the user should know of rows, ids and classes."""
+        """Return sentences on rows, ids and classes for the user."""
         contents, words = self.contents(), self._summary["null_words"]
         labelled = {name: {*sizes} - {""} for name, sizes in contents.items()}
         notes = [
@@ -136,7 +135,15 @@ class TablesDataset(Dataset):
                 f"data set {self.identifier}: paired rows need ids in every table. "
                 "Name their column (columns: {id: ...}), or leave out paired."
             )
-        found = set.intersection(*map(_unlabelled_ids, self._rows.values()))
+        unlabelled = (
+            {
+                name
+                for name, label in zip(rows.ids, rows.labels, strict=True)
+                if not label
+            }
+            for rows in self._rows.values()
+        )
+        found = set.intersection(*unlabelled)
         if not found:
             raise DataError(
                 f"data set {self.identifier}: no row without a label has its id in "
@@ -152,11 +159,13 @@ class TablesDataset(Dataset):
         if known.get("fingerprint") == stamp:
             return known
         rows, pairs = self._rows, self._pairs
-        sizes = {name: _counted_labels(part, len(pairs)) for name, part in rows.items()}
+        sizes = {name: Counter(part.labels) for name, part in rows.items()}
+        for counts in sizes.values():
+            counts[""] -= len(pairs)
         ids = Counter(id_ for part in rows.values() if part.has_ids for id_ in part.ids)
         found = {
             "fingerprint": stamp,
-            "contents": sizes,
+            "contents": {k: dict(sorted((+n).items())) for k, n in sizes.items()},
             "null_words": {name: part.null_words for name, part in rows.items()},
             "shared": sum(n > 1 for name, n in ids.items() if name not in pairs),
             "paired": len(pairs),
@@ -177,10 +186,11 @@ class TablesDataset(Dataset):
         return found
 
     def _read(self, domain: str) -> DomainRows:
-        how: dict[str, Any] = {}
         path = self.tables[domain]
-        for key, value in self.columns.items():
-            how[key] = value.get(domain) if isinstance(value, Mapping) else value
+        how = {
+            key: value.get(domain) if isinstance(value, Mapping) else value
+            for key, value in self.columns.items()
+        }
         # Labels are in every table; rows of one or another may have no name.
         named = ("label",) if how.get("label") else ()
         columns = Columns(**how, drop=self.drop, required=named)
@@ -192,18 +202,6 @@ class TablesDataset(Dataset):
             )
         rows.require_distinct_ids()
         return rows
-
-
-def _unlabelled_ids(rows: DomainRows) -> set[str]:
-    pairs = zip(rows.ids, rows.labels, strict=True)
-    return {name for name, label in pairs if not label}
-
-
-def _counted_labels(rows: DomainRows, n_paired: int) -> dict[str, int]:
-    """Count the labels of rows, and those without a label that are not paired."""
-    counts = Counter(rows.labels)
-    counts[""] -= n_paired
-    return dict(sorted((+counts).items()))
 
 
 def _in_a_study(message: str) -> str:

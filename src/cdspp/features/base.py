@@ -31,7 +31,7 @@ class Extractor(ABC):
     modules : tuple of str
         Modules that do the work; loaded on use, their versions are recorded.
     keeps_width : bool
-        Whether there are as many features as in the view that it reads.
+        Whether it gives as many features as it reads.
     names_columns : bool
         Whether its features have names that mean the same in other domains.
     """
@@ -49,7 +49,7 @@ class Extractor(ABC):
 
     @property
     def megabytes(self) -> float:
-        """What it holds beside the rows, such as the weights of a large network."""
+        """Memory beside the rows, such as for the weights of a network."""
         return 0.0
 
     def load(self) -> None:
@@ -59,7 +59,7 @@ class Extractor(ABC):
 
     @property
     def own_files(self) -> tuple[Path, ...]:
-        """Files of the user that it reads beside its input: their content counts."""
+        """Files of the user that it reads beside its input."""
         return ()
 
     def recorded_options(self) -> dict[str, Any]:
@@ -72,19 +72,17 @@ class Extractor(ABC):
         packages = sorted({name.partition(".")[0] for name in self.modules})
         return {name: str(sys.modules[name].__version__) for name in packages}
 
-    def refuse(self, option: str, expected: str) -> ConfigError:
+    def refuse(self, option: str, expected: str, end: str = ".") -> ConfigError:
         """Return the error for a wrong value of `option`."""
-        value = getattr(self, option)
         message = f"extractor {self.identifier}: {option} must be {expected}"
-        return ConfigError(f"{message}, got {value!r}.")
+        return ConfigError(f"{message}, got {getattr(self, option)!r}{end}")
 
     def check_choice(self, option: str, choices: Iterable[str]) -> None:
         """Raise ConfigError unless the value of `option` is one of `choices`."""
         value, known = getattr(self, option), tuple(choices)
         if value not in known:
-            message = f"extractor {self.identifier}: {option} must be one of"
-            hint = did_you_mean(value, known)
-            raise ConfigError(f"{message} {', '.join(known)}, got {value!r}{hint}")
+            expected = f"one of {', '.join(known)}"
+            raise self.refuse(option, expected, did_you_mean(value, known))
 
     def check_integer(
         self, option: str, minimum: int, *, optional: bool = False
@@ -119,14 +117,14 @@ class Extractor(ABC):
         return None
 
     def seconds(self, n_rows: int, width: int) -> float:
-        """Return the processor seconds that a domain takes, within a factor of a few.
+        """Return about how many processor seconds a domain takes.
 
         Parameters
         ----------
         n_rows : int
             Its rows.
         width : int
-            Features of what is read or made, whichever is more.
+            Features that are read or made, whichever are more.
         """
         return 2e-3 * n_rows
 

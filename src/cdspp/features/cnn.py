@@ -28,15 +28,12 @@ logger = logging.getLogger(__name__)
 
 
 class _Network(NamedTuple):
-    """A network: where its layers end in the classifier, and what it takes.
-
-    That is processor seconds of an image, and megabytes of the weights and a pass.
-    """
+    """A network: where its layers end in the classifier, and its cost."""
 
     layers: Mapping[str, int | None]
     pooled: int  # values that enter the classifier
-    seconds: float
-    megabytes: float
+    seconds: float  # of an image
+    megabytes: float  # of the weights and a pass
 
 
 NETWORKS = {
@@ -63,10 +60,10 @@ class Cnn(FileExtractor):
     network : {'alexnet', 'vgg16', 'resnet50'}, default='alexnet'
         Architecture.
     layer : {'fc6', 'fc7', 'pool'}, default='fc6'
-        ``fc6`` and ``fc7`` are the first and second fully connected layer after
-        their ReLU (4096 values; not in resnet50). ``pool`` is what enters the
-        classifier: the global average of resnet50 (2048 values), the flattened
-        last pooling of the others (9216 and 25088 values).
+        ``fc6`` and ``fc7`` are the fully connected layers after their ReLU (4096
+        values; not in resnet50). ``pool`` is the input of the classifier: the global
+        average of resnet50 (2048 values), the flattened last pooling of the others
+        (9216 and 25088 values).
     weights : str, default='random'
         ``random``: drawn with `seed` as the network's constructor draws them;
         ``IMAGENET1K_V1``: torchvision's, which the workflow fetches; otherwise the
@@ -81,8 +78,8 @@ class Cnn(FileExtractor):
 
     Notes
     -----
-    Layers after the one wanted are not run. Images pass in fixed numbers (the last
-    pass is filled up with black ones): the last bits depend on how many pass at once.
+    Layers after `layer` do not run. Every pass takes the same number of images, black
+    ones at its end, since the last bits depend on how many pass at once.
     """
 
     identifier: ClassVar[str] = "cnn"
@@ -271,9 +268,8 @@ class Cnn(FileExtractor):
 def load_torchvision() -> Any:
     """Return the module torchvision, also where its compiled operators do not load.
 
-    On a CPU-only torch the registry's torchvision cannot load its operators and
-    stops at two schemas it takes for given. Declaring them lets models, weights and
-    transforms work; with a matching torchvision nothing is declared.
+    With a torch for CPUs alone, the registry's torchvision stops at the schemas of two
+    operators; once these are declared, models, weights and transforms work.
     """
     try:
         import torchvision
@@ -287,7 +283,7 @@ def load_torchvision() -> Any:
 
 @cache
 def _declare_missing_operators() -> Any:
-    # Kept alive by the cache: what a library object declares goes when it goes.
+    # The cache keeps the library object alive, and with it the declarations.
     torch: Any = import_module("torch")
     library = import_module("torch.library").Library("torchvision", "DEF")
     for name in ("nms", "qnms"):

@@ -12,7 +12,7 @@ from cdspp.core.components import principal_components
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.features.base import ViewExtractor
 
-__all__ = ["Pca", "principal_components"]
+__all__ = ["Pca"]
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,10 @@ class Pca(ViewExtractor):
         if self.energy is not None:
             self.check_share("energy")
         if (self.n_components is None) == (self.energy is None):
-            message = "extractor pca: give exactly one of n_components and energy"
-            given = f"n_components={self.n_components}, energy={self.energy}"
-            raise ConfigError(f"{message}, got {given}.")
+            raise ConfigError(
+                "extractor pca: give exactly one of n_components and energy, got "
+                f"n_components={self.n_components}, energy={self.energy}."
+            )
 
     def width(self) -> int | None:
         """Return how many features there will be, None for a share of the energy."""
@@ -63,11 +64,10 @@ class Pca(ViewExtractor):
 
         DataError: `X` cannot have so many components, or its rows are all equal.
         """
-        if self.n_components is not None and self.n_components > min(X.shape):
-            message = f"extractor pca: n_components {self.n_components} is more than"
-            raise DataError(f"{message} features of shape {X.shape} can have.")
-        fitted = principal_components(
-            X, self.n_components, self.energy, center=self.center
-        )
+        n = self.n_components
+        if n is not None and n > min(X.shape):
+            message = f"extractor pca: n_components {n} is more than features of shape"
+            raise DataError(f"{message} {X.shape} can have.")
+        fitted = principal_components(X, n, self.energy, center=self.center)
         record = {"energy": fitted.energy, "components": len(fitted.components)}
         return fitted.transform(X).astype(np.float32), record

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Self
@@ -67,14 +67,15 @@ class Round:
     n_selected : int
         Number of pseudo-labelled rows that took part in the fit of this round.
     projections : tuple of two ndarrays or None
-        Source and target projection of the round, with ``keep_projections=True``.
+        Source and target projection of the round, with ``keep_projections=True``; of
+        several sources a list in place of the first.
     """
 
     iteration: int
     prediction: NDArray[Any]
     confidence: Float | None = None
     n_selected: int = 0
-    projections: tuple[Float, Float] | None = None
+    projections: tuple[Float | list[Float], Float] | None = None
 
 
 class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
@@ -113,6 +114,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     centres_rows: ClassVar[bool] = False  # before it compares their directions
     accepts_sparse: ClassVar[bool] = False  # rows in SciPy's sparse formats, as CSR
     reads_files: ClassVar[bool] = False  # rows of files by chunks, never all in memory
+    several_sources: ClassVar[bool] = False  # takes a list of them as `source`
     bridges: ClassVar[frozenset[str]] = frozenset()  # of shared columns, paired rows
     needs_bridge: ClassVar[bool] = False
 
@@ -144,7 +146,11 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         """Return class codes and, where there are any, confidences of target rows."""
 
     def fit(
-        self, X: ArrayLike, y: ArrayLike, *, source: SourceDomain | None = None
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        source: SourceDomain | list[SourceDomain] | None = None,
     ) -> Self:
         """Fit on target rows, labelled and unlabelled, and a labelled source.
 
@@ -156,8 +162,11 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_target,)
             Their labels. Unlabelled are None, NaN, pandas' NA, blank text and -1; in
             an array, text together with -1 needs the type object.
-        source : SourceDomain, default=None
+        source : SourceDomain or list of SourceDomain, default=None
             Labelled source rows. Without it the labelled target rows serve as source.
+            Methods with `several_sources` take a list of sources of any widths, and
+            methods without a source ignore it; `cdspp.SourceVote` makes a vote of one
+            fit a source of any other method.
 
         Returns
         -------
@@ -172,23 +181,28 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         """
         self._validate_params()
         named, (X, y_target, labelled) = X, self._validate_target(X, y)
-        X_source, y_source = self._validate_source(source, X[labelled], y_target)
-        if source is not None:
-            compare_classes(y_target, y_source, type(self).__name__)
-        classes = np.unique(np.concatenate([y_target, y_source]))
+        first, more = self._listed(source)
+        X_source, y_source = self._validate_source(first, X[labelled], y_target)
+        others = [self._validate_source(each, X, y_target) for each in more]
+        labels = np.concatenate([y_source, *(y for _, y in others)])
+        if first is not None:
+            compare_classes(y_target, labels, type(self).__name__)
+        classes = np.unique(np.concatenate([y_target, labels]))
         problem = Problem(
             X_source=X_source,
             y_source=np.searchsorted(classes, y_source),
+            more_sources=tuple((Z, np.searchsorted(classes, y)) for Z, y in others),
             X_labelled=in_memory(X[labelled], small=True),
             y_labelled=np.searchsorted(classes, y_target),
             X_unlabelled=in_memory(X[~labelled], small=True),
             n_classes=len(classes),
-            bridge=self._validate_bridge(source, (X_source, X), named),
+            bridge=self._validate_bridge(first, (X_source, X), named),
         )
         self._forewarn(problem)
         self.classes_ = classes
         self._finish(problem, labelled)
         rows = {"target": X} | ({"source": X_source} if self.uses_source else {})
+        rows |= {f"source {k}": Z for k, (Z, _) in enumerate(others, 2)}
         self.collapsed_, sentence = find_collapse(
             self.transduction_[~labelled],
             n_labelled_classes=len(np.unique(y_target)),
@@ -202,8 +216,14 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
 
     def _forewarn(self, problem: Problem) -> None:
         """Warn where the fit is expected to take long, or more memory than is free."""
-        rows = problem.X_source, problem.X_labelled, problem.X_unlabelled
-        shapes = *rows[0].shape, len(problem.y_labelled), *rows[2].shape
+        rows = (
+            *(X for X, _ in problem.sources),
+            problem.X_labelled,
+            problem.X_unlabelled,
+        )
+        n_source = sum(X.shape[0] for X, _ in problem.sources)
+        d_source = max(X.shape[1] for X, _ in problem.sources)
+        shapes = n_source, d_source, len(problem.y_labelled), *rows[-1].shape
         size = Size(type(self).__name__, problem.n_classes, *shapes)
         size = replace(size, density=max(map(stored_share, rows)))
         seconds, needed = expected_work(type(self), size, self.get_params(deep=False))
@@ -314,6 +334,25 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             told = f"{name} labels the rows it is fitted on, and every row has a label."
             warnings.warn(told, LabelWarning, stacklevel=3)
         return rows, labels, labelled
+
+    def _listed(
+        self, source: Any
+    ) -> tuple[SourceDomain | None, Sequence[SourceDomain]]:
+        """Return the first of the sources that the method uses, and the others."""
+        if not isinstance(source, list):
+            return source, ()
+        name = type(self).__name__
+        if not source:
+            raise ValueError(
+                "source: expected a SourceDomain or a list of them, got an empty list. "
+                f"Pass None to fit {name} without a source."
+            )
+        if len(source) > 1 and self.uses_source and not self.several_sources:
+            raise ValueError(
+                f"{name} takes one source, got {len(source)}. SourceVote({name}()) "
+                "fits it once for each of them and lets the fits vote."
+            )
+        return source[0], source[1:]
 
     def _validate_source(
         self, source: SourceDomain | None, X: Float, y: NDArray[Any]

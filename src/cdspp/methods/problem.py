@@ -85,7 +85,8 @@ class Problem:
     Shapes: `X_source` (n_source, d_s), `X_labelled` (n_labelled, d_t), `X_unlabelled`
     (n_unlabelled, d_t), all float64; `y_source` and `y_labelled` hold class codes. For
     a method with `reads_files` rows may be a `cdspp.core.file_rows.FileRows` instead.
-    The bridge is that of a method which uses one.
+    The bridge is that of a method which uses one, `more_sources` are those that follow
+    the first one, each with a width of its own, for a method with `several_sources`.
     """
 
     X_source: Float
@@ -95,10 +96,16 @@ class Problem:
     X_unlabelled: Float
     n_classes: int
     bridge: Bridge | None = None
+    more_sources: tuple[tuple[Float, Int], ...] = ()
+
+    @property
+    def sources(self) -> tuple[tuple[Float, Int], ...]:
+        """Rows and class codes of every source, of which mostly there is one."""
+        return (self.X_source, self.y_source), *self.more_sources
 
     def replace_source(self, X: Float, y: Int) -> Problem:
-        """Return the problem with another source."""
-        return replace(self, X_source=X, y_source=y)
+        """Return the problem with another source in place of all."""
+        return replace(self, X_source=X, y_source=y, more_sources=())
 
     def map_rows(self, source: Any, target: Any, unlabelled: Any = None) -> Problem:
         """Return the problem with `source` and `target` applied to the features.
@@ -108,6 +115,7 @@ class Problem:
         return replace(
             self,
             X_source=mapped(self.X_source, source),
+            more_sources=tuple((mapped(X, source), y) for X, y in self.more_sources),
             X_labelled=mapped(self.X_labelled, target),
             X_unlabelled=mapped(self.X_unlabelled, unlabelled or target),
             bridge=self.bridge and self.bridge.map_rows(source, target),

@@ -90,13 +90,16 @@ def _view_faults(known: KnownNames) -> Iterator[str]:
 
 def _weight_faults(known: KnownNames) -> Iterator[str]:
     """Yield the files of weights that are not there, each once."""
-    told: set[str] = set()
+    lost: dict[str, str] = {}
     for where, view in known.entries("views"):
-        for options in _options_by_domain(view):
-            path = _weight_file(view["extractor"], options)
-            if path is None or path in told or os.path.isfile(path):
-                continue
-            told.add(path)
+        extractor = view["extractor"]
+        for options in _options_by_domain(view) if _is_sound(extractor) else ():
+            path = options.get("weights", UNTRAINED)
+            own = isinstance(path, str) and path != UNTRAINED
+            if own and not pretrained_network(extractor, options):
+                lost.setdefault(path, where)
+    for path, where in lost.items():
+        if not os.path.isfile(path):
             yield (
                 f"{where}.options.weights: no such file: {path}. Expected the path of "
                 "a state dict, from the folder of the run; or random, or "
@@ -104,17 +107,8 @@ def _weight_faults(known: KnownNames) -> Iterator[str]:
             )
 
 
-def _weight_file(extractor: str, options: Config) -> str | None:
-    """Return the file of the user's own that a view's weights come from, if any."""
-    weights = options.get("weights", UNTRAINED)
-    own = isinstance(weights, str) and weights != UNTRAINED
-    if not _is_sound(extractor) or not own:
-        return None
-    return None if pretrained_network(extractor, options) else weights
-
-
 def _is_sound(extractor: str) -> bool:
-    with suppress(ConfigError):  # which is said of the view
+    with suppress(ConfigError):  # the fault of the view
         return is_extractor(extractor)
     return False
 
@@ -143,7 +137,8 @@ def _benchmark_faults(known: KnownNames) -> Iterator[str]:
         if all(known.root(entry[key]) for key in VIEWS):
             for key in VIEWS:
                 yield from _kind_faults(known, where, entry, key)
-            yield from _option_domain_faults(known, where, entry)
+            for key in VIEWS:
+                yield from _option_domain_faults(known, where, entry, key)
         yield from _domain_faults(known, where, entry)
         if "bridge" in entry:
             yield from _bridge_faults(known, f"{where}.bridge", entry)
@@ -161,7 +156,7 @@ def _missing_views(known: KnownNames, where: str, entry: Config) -> Iterator[str
 
 
 def _domains_of(known: KnownNames, entry: Config, key: str) -> dict[str, None]:
-    """Return the domains of a benchmark whose features the view of a key gives."""
+    """Return the domains of a benchmark that the view of a key serves."""
     tasks = task_names(entry, known.datasets[entry["dataset"]].class_sizes)
     return dict.fromkeys(task.split("_")[VIEWS.index(key)] for task in tasks)
 
@@ -186,10 +181,8 @@ def _kind_faults(
         return
     kind = extractor_class(extractor).kind
     if kind not in {"view", dataset.kind}:
-        yield (
-            f"{where}.{key}: {extractor} reads {kind}, but "
-            f"{dataset.identifier} holds {dataset.kind}."
-        )
+        held = f"{dataset.identifier} holds {dataset.kind}"
+        yield f"{where}.{key}: {extractor} reads {kind}, but {held}."
     domain = options.get("codebook_domain")
     if domain is not None and str(domain) not in dataset.class_sizes:
         place = f"{where}.{key}: codebook_domain"
@@ -197,21 +190,18 @@ def _kind_faults(
 
 
 def _option_domain_faults(
-    known: KnownNames, where: str, entry: Config
+    known: KnownNames, where: str, entry: Config, key: str
 ) -> Iterator[str]:
     """Yield the domains that an option given by domain leaves out."""
-    for key in VIEWS:
-        domains = _domains_of(known, entry, key)
-        name: str | None = entry[key]
-        while name in known.views:
-            for option, value in known.views[name].get("options", {}).items():
-                by_domain = isinstance(value, Mapping)
-                for domain in (d for d in domains if by_domain and d not in value):
-                    yield (
-                        f"{where}.{key}: option {option} of view {name} names no value "
-                        f"for domain {domain}."
-                    )
-            name = known.views[name].get("view")
+    domains = _domains_of(known, entry, key)
+    name: str | None = entry[key]
+    while name in known.views:
+        for option, value in known.views[name].get("options", {}).items():
+            by_domain = isinstance(value, Mapping)
+            for domain in (d for d in domains if by_domain and d not in value):
+                said = f"option {option} of view {name} names no value for domain"
+                yield f"{where}.{key}: {said} {domain}."
+        name = known.views[name].get("view")
 
 
 def _domain_faults(known: KnownNames, where: str, entry: Config) -> Iterator[str]:
@@ -243,17 +233,16 @@ def _bridge_faults(known: KnownNames, where: str, entry: Config) -> Iterator[str
     for name in names if SHARED in bridge else ():
         view = known.views.get(name, {})
         extractor = view.get("extractor", "")
-        named = _is_sound(extractor) and extractor_class(extractor).names_columns
-        if _is_sound(extractor) and not (named and view.get("scale") != PCA):
+        if not _is_sound(extractor):
+            continue
+        if not extractor_class(extractor).names_columns or view.get("scale") == PCA:
             yield (
                 f"{where}.{SHARED}: the columns of view {name} ({extractor}) have no "
                 "names; give one of texts or tables, without pca: view: ..."
             )
     if (asked := bridge.get(PAIRS, 0)) > dataset.paired:
-        yield (
-            f"{where}.{PAIRS}: {asked} are asked for, {dataset.identifier} has "
-            f"{dataset.paired}."
-        )
+        there = f"{dataset.identifier} has {dataset.paired}"
+        yield f"{where}.{PAIRS}: {asked} are asked for, {there}."
 
 
 def _method_faults(known: KnownNames) -> Iterator[str]:
@@ -264,7 +253,7 @@ def _method_faults(known: KnownNames) -> Iterator[str]:
             yield from _own_view_faults(known, where, method)
             if "prior_file" in method and "prior" not in option_defaults(name):
                 yield f"{where}.prior_file: method {name} has no option prior."
-        elif "class" not in method:  # of a class it is told already
+        elif "class" not in method:  # whose fault is known already
             yield unknown(f"{where}.id", name, available())
 
 

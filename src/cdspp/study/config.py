@@ -58,7 +58,7 @@ def load_study(
         Sections that are not the study's own (see `cdspp.study.layers.layered`): they
         are cut to the methods and benchmarks that the study has.
     data : path, optional
-        Folder of the data sets, where it is kept what the user's own files hold, so
+        Folder of the data sets, which keeps the digests of the user's own files, so
         that none is read twice.
 
     Raises
@@ -66,7 +66,8 @@ def load_study(
     ConfigError
         The message lists every fault found, one a line.
     """
-    config = _with_switches(config)
+    if (given := config.get("partial")) in ("true", "false"):  # of a command line
+        config = {**config, "partial": given == "true"}
     faults, sound = check_schema(config, schema)
     faults += welcome_guests(sound.config)
     datasets, more, notes = _datasets(sound, catalogue, data)
@@ -86,15 +87,6 @@ def load_study(
     return _build(config, datasets, guests, (*notes, *left_out))
 
 
-def _with_switches(config: Config) -> Config:
-    """Return the configuration with ``--config partial=true`` read as a switch."""
-    switches = {"true": True, "false": False}
-    given = config.get("partial")
-    if isinstance(given, str) and given in switches:
-        return {**config, "partial": switches[given]}
-    return config
-
-
 def _datasets(
     sound: Sound, catalogue: str | Path, data: str | Path | None
 ) -> tuple[dict[str, StudyDataset], list[str], list[str]]:
@@ -102,16 +94,7 @@ def _datasets(
     faults: list[str] = []
     notes: list[str] = []
     datasets = {
-        name: StudyDataset(
-            name,
-            entry["kind"],
-            {
-                domain: dict(zip(entry["classes"], sizes, strict=True))
-                for domain, sizes in entry["class_sizes"].items()
-            },
-            entry=entry,
-            paired=entry.get("paired", 0),
-        )
+        name: _of_catalogue(name, entry)
         for name, entry in load_catalogue(catalogue).items()
         if entry["kind"] in KINDS
     }
@@ -125,19 +108,29 @@ def _datasets(
             continue
         try:
             found = own_dataset(name, entry, digests_path(data, name))
-            datasets[name] = _as_study_knows(found, entry)
+            datasets[name] = _of_user(found, entry)
             notes += [f"{place}: {note}" for note in found.notes()]
         except (ConfigError, DataError) as error:
             faults.append(f"{place}: {error}")
     return datasets, faults, notes
 
 
-def _as_study_knows(found: Dataset, entry: Config) -> StudyDataset:
-    sizes, unlabelled = {}, {}
-    for domain, counts in found.contents().items():
-        sizes[domain] = {label: n for label, n in counts.items() if label}
-        if "" in counts:
-            unlabelled[domain] = counts[""]
+def _of_catalogue(name: str, entry: Config) -> StudyDataset:
+    sizes = {
+        domain: dict(zip(entry["classes"], counts, strict=True))
+        for domain, counts in entry["class_sizes"].items()
+    }
+    paired = entry.get("paired", 0)
+    return StudyDataset(name, entry["kind"], sizes, entry=entry, paired=paired)
+
+
+def _of_user(found: Dataset, entry: Config) -> StudyDataset:
+    contents = found.contents()
+    unlabelled = {name: n[""] for name, n in contents.items() if "" in n}
+    sizes = {
+        domain: {label: n for label, n in counts.items() if label}
+        for domain, counts in contents.items()
+    }
     own = {key: value for key, value in entry.items() if key != "id"}
     name, kind, paired = found.identifier, found.kind, found.n_paired
     return StudyDataset(name, kind, sizes, own, unlabelled, paired=paired)
@@ -149,16 +142,14 @@ def _build(
     guests: tuple[GuestSection, ...],
     notes: tuple[str, ...],
 ) -> Study:
-    benchmarks = {
-        entry["id"]: _benchmark(entry, datasets) for entry in config["benchmarks"]
-    }
+    entries, states = config["benchmarks"], config.get("source_states", {})
+    benchmarks = {entry["id"]: _benchmark(entry, datasets) for entry in entries}
     methods = {
         entry["id"]: _method(entry, config, benchmarks) for entry in config["methods"]
     }
     roles, told = _roles(config, methods)
     numbers = ("seed", "trials", "block_size", "numeric_threads", "partial", "gpus")
     given = {key: config[key] for key in numbers if key in config}
-    given |= config.get("source_states", {})
     study = Study(
         name=config["study"],
         datasets=datasets,
@@ -168,7 +159,7 @@ def _build(
         settings={},
         notes=(*notes, *told),
         **roles,
-        **{**given, "states": _states(config)},
+        **{**given, **states, "states": tuple(states.get("states", ()))},
     )
     curves = tuple(curve_of(entry, study) for entry in config.get("curves", []))
     study = replace(study, curves=curves)
@@ -183,48 +174,44 @@ def _build(
 
 def _roles(
     config: Config, methods: Mapping[str, Method]
-) -> tuple[dict[str, Any], list[str]]:
-    """Return the method of each role, and what is said of those not named."""
-    roles: dict[str, Any] = {}
+) -> tuple[dict[str, str], list[str]]:
+    """Return the method of each role, and a note on each role that is not named."""
+    roles: dict[str, str] = {}
     notes = []
     for role, kind in {REFERENCE: "semi-supervised", BASELINE: "supervised"}.items():
         roles[role] = config.get(role) or ""
         if roles[role] not in methods:
-            candidates = [name for name in methods if _is_candidate(name, role)]
-            roles[role] = next(iter(candidates), "")
-            told = f"it is {roles[role]}, the first {kind} method"
-            notes.append(
-                f"{role}: no method of the study is named; "
-                f"{told if candidates else f'none is {kind}, so that there is none'}."
-            )
+            roles[role] = next((n for n in methods if _is_candidate(n, role)), "")
+            told = f"none is {kind}, so that there is none"
+            if roles[role]:
+                told = f"it is {roles[role]}, the first {kind} method"
+            notes.append(f"{role}: no method of the study is named; {told}.")
     return roles, notes
 
 
 def _is_candidate(name: str, role: str) -> bool:
     """Whether a method can have a role: a reference has a source, a baseline none."""
     found = method_class(name)
-    if found.without_source_of:
-        return False
     sides = found.uses_source, found.supervised
-    return sides == (role == REFERENCE, role == BASELINE)
-
-
-def _states(config: Config) -> tuple[str, ...]:
-    return tuple(config.get("source_states", {}).get("states", ()))
+    wanted = role == REFERENCE, role == BASELINE
+    return sides == wanted and not found.without_source_of
 
 
 def _method(
     entry: Config, config: Config, benchmarks: Mapping[str, Benchmark]
 ) -> Method:
     name, view = entry["id"], entry.get("source_view", {})
+    found, states = (
+        method_class(name),
+        config.get("source_states", {}).get("states", ()),
+    )
     left = {e["id"] for e in config["benchmarks"] if name in e.get("leave_out", ())}
-    bridges = tuple(sorted(entry.get("bridges", method_class(name).bridges)))
+    bridges = tuple(sorted(entry.get("bridges", found.bridges)))
     if bridges:
         left |= {b for b in benchmarks if not {*bridges} & {*benchmarks[b].bridge}}
     # Without a source, none is another; what acts on a bridge needs that part of it.
     idle = {state for state, kind in SHUFFLED.items() if kind not in bridges}
-    used = method_class(name).uses_source
-    chosen = {*entry.get("states", _states(config))} - idle if used else ()
+    chosen = {*entry.get("states", states)} - idle if found.uses_source else ()
     tasks = chosen_tasks(entry, benchmarks)
     return of_entry(
         Method,
@@ -232,7 +219,7 @@ def _method(
         tasks={place: names for place, names in tasks.items() if place not in left},
         source_views=dict.fromkeys(benchmarks, view) if isinstance(view, str) else view,
         bridges=bridges,
-        states=tuple(state for state in _states(config) if state in chosen),
+        states=tuple(state for state in states if state in chosen),
         grid={name: tuple(values) for name, values in entry.get("grid", {}).items()},
     )
 

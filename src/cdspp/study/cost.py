@@ -1,12 +1,16 @@
-"""What a fit costs before it runs: seconds and memory, from the size of its problem."""
+"""What fits and features cost before they run, and what their jobs ask a cluster for.
+
+Seconds and memory follow from the size of the problem.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cdspp.core.names import ALONE, MATCHED, MOST_COMPONENTS, PCA
+from cdspp.core.names import ALONE, MATCHED, MOST_COMPONENTS, PCA, FitKey
 from cdspp.features import make_extractor
 from cdspp.methods import method_class
 from cdspp.methods.size import Size, expected_work
@@ -19,12 +23,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Cost",
+    "Request",
     "Size",
     "cell_cost",
-    "extractor_of",
     "fit_cost",
     "problem_size",
-    "view_cost",
+    "view_request",
 ]
 
 MIB = 2.0**20
@@ -35,13 +39,33 @@ COPIES = 4
 # Features of a view whose number the data decide: bags of words, shares of energy.
 UNKNOWN_WIDTH, UNKNOWN_COMPONENTS = 10_000, 500
 WORDS_SHARE = 0.01  # of the words of all texts that are in one
+# Room for machines that are slower and inputs that converge later than measured.
+TIME_ROOM, MEMORY_ROOM = 3.0, 1.5
+FEWEST_MINUTES, FEWEST_MB = 5, 1000
+
+
+class Request(NamedTuple):
+    """What a job asks a scheduler for: memory in MB, wall time in minutes, and GPUs."""
+
+    megabytes: int
+    minutes: int
+    gpus: int = 0
 
 
 class Cost(NamedTuple):
-    """Processor seconds of one fit on one thread, and peak memory of its process."""
+    """Processor seconds on one thread, and peak memory of the process."""
 
     seconds: float
     megabytes: float
+
+    def request(self, gpus: int, attempt: int) -> Request:
+        """Return what to ask for, with room to spare.
+
+        What ran out of time or memory is to get more in the next attempt.
+        """
+        memory = max(math.ceil(MEMORY_ROOM * self.megabytes / 100) * 100, FEWEST_MB)
+        minutes = FEWEST_MINUTES + math.ceil(TIME_ROOM * self.seconds / 60)
+        return Request(attempt * memory, attempt * minutes, gpus)
 
 
 def fit_cost(
@@ -68,27 +92,26 @@ def fit_cost(
     return Cost(seconds, start + COPIES * 8 * values / MIB + more)
 
 
-def problem_size(
-    study: Study, benchmark: str, setting: str, task: str, method: str
-) -> Size:
-    """Return the size of a task's problem, by configuration and catalogue."""
+def problem_size(study: Study, key: FitKey) -> Size:
+    """Return the size of a fit's problem, by configuration and catalogue."""
+    benchmark, setting, task, method, _ = key
     views = study.views_of(benchmark, setting, method)
-    entry = study.benchmarks[benchmark]
-    sizes = study.datasets[entry.dataset].class_sizes
+    name = study.benchmarks[benchmark].dataset
+    sizes = study.datasets[name].class_sizes
     source, target = task.split("_")
     per_source, _ = study.split_counts(benchmark, setting, "source")
     per_target, others = study.split_counts(benchmark, setting, "target")
     n_labelled = sum(min(n, per_target) for n in sizes[target].values())
     n_rest = sum(
         min(n - min(n, per_target), others or n) for n in sizes[target].values()
-    ) + study.datasets[entry.dataset].unlabelled.get(target, 0)
-    d_target = _width(study, entry.dataset, target, views["target"])
+    ) + study.datasets[name].unlabelled.get(target, 0)
+    d_target = _width(study, name, target, views["target"])
     n_source, d_source = n_labelled, d_target  # the labelled target rows serve
     state = study.settings[setting].source["name"]
     if state != ALONE:
         n_source = sum(min(n, per_source) for n in sizes[source].values())
     if state not in (ALONE, MATCHED):
-        d_source = _width(study, entry.dataset, source, views["source"])
+        d_source = _width(study, name, source, views["source"])
     return Size(
         name=f"{benchmark}, {task}",
         n_classes=len(sizes[target]),
@@ -98,26 +121,26 @@ def problem_size(
         n_unlabelled=n_rest,
         d_target=d_target,
         density=max(
-            _density(study, entry.dataset, domain, views[role])
+            _density(study, name, domain, views[role])
             for domain, role in ((source, "source"), (target, "target"))
         ),
     )
 
 
-def cell_cost(
-    study: Study, benchmark: str, setting: str, task: str, method: str
-) -> Cost:
-    """Return the expected cost of one fit with its options, and of their selection."""
-    size = problem_size(study, benchmark, setting, task, method)
-    one = fit_cost(method_class(method), size, study.method_options(method, setting))
-    grid = study.grid(method, setting)
+def cell_cost(study: Study, key: FitKey) -> Cost:
+    """Return the expected cost of a trial with its options, and of their selection."""
+    options = study.method_options(key.method, key.setting)
+    one = fit_cost(method_class(key.method), problem_size(study, key), options)
+    grid = study.grid(key.method, key.setting)
     n_fits = 1 + (FOLDS * len(grid_options(grid)) if grid else 0)
     return one._replace(seconds=n_fits * one.seconds)
 
 
-def view_cost(study: Study, dataset: str, domain: str, view: str) -> Cost:
-    """Return the expected cost of extracting a view of a domain."""
-    extractor = extractor_of(study, domain, view)
+def view_request(
+    study: Study, dataset: str, domain: str, view: str, attempt: int = 1
+) -> Request:
+    """Return what the extraction of a view, or learning its codebook, asks for."""
+    extractor = _extractor(study, domain, view)
     data = study.datasets[dataset]
     n_rows = sum(data.class_sizes[domain].values()) + data.unlabelled.get(domain, 0)
     n_rows += data.paired
@@ -129,11 +152,11 @@ def view_cost(study: Study, dataset: str, domain: str, view: str) -> Cost:
         width = max(width, _width(study, dataset, domain, below))
     start = START_UP_MB + (TORCH_MB if extractor.needs_torch else 0.0)
     megabytes = start + extractor.megabytes + COPIES * 8 * n_rows * width / MIB
-    return Cost(extractor.seconds(n_rows, width), megabytes)
+    gpus = study.gpus if extractor.needs_torch else 0
+    return Cost(extractor.seconds(n_rows, width), megabytes).request(gpus, attempt)
 
 
-def extractor_of(study: Study, domain: str, view: str) -> Extractor:
-    """Return the extractor of a view, with its options for a domain."""
+def _extractor(study: Study, domain: str, view: str) -> Extractor:
     chosen = study.views[view]
     return make_extractor(chosen.extractor, **chosen.domain_options(domain))
 
@@ -143,14 +166,14 @@ def _density(study: Study, dataset: str, domain: str, name: str) -> float:
     view, data = study.views[name], study.datasets[dataset]
     if view.view or view.scale == PCA or data.storage(view, domain) is not None:
         return 1.0
-    texts = extractor_of(study, domain, name).kind == "texts"
+    texts = _extractor(study, domain, name).kind == "texts"
     return WORDS_SHARE if texts else 1.0
 
 
 def _width(study: Study, dataset: str, domain: str, name: str) -> int:
     view = study.views[name]
     storage = study.datasets[dataset].storage(view, domain)
-    extractor = extractor_of(study, domain, name)
+    extractor = _extractor(study, domain, name)
     if storage is not None:
         width = int(storage["width"])
     elif view.view is not None and extractor.keeps_width:

@@ -39,19 +39,16 @@ SCORES = "results/{study}/scores/{benchmark}.parquet"
 ROW_SCORES = "results/{study}/scores/{benchmark}.npz"
 PREDICTIONS = "results/{study}/predictions/{benchmark}/{task}/{method}.csv"
 REPORT = "results/{study}/report/index.html"
-TABLE = "results/{study}/tables/{name}.{form}"
-FIGURE = "results/{study}/figures/{name}.{form}"
-TIMING = "results/{study}/timings/{name}.{form}"
+SHOWN = "results/{study}/{kind}/{name}.{form}"
 TABLE_FORMS, FIGURE_FORMS = ("csv", "md", "tex", "html"), ("svg", "png")
 
 
-def input_patterns(
-    study: Study, benchmark: str, setting: str, method: str
-) -> dict[str, str]:
+def input_patterns(study: Study, cell: FitKey) -> dict[str, str]:
     """Return what fits read, by the names of `cdspp.stages.trials.TaskFiles`.
 
     In the paths ``{source}``, ``{target}`` and ``{block}`` stand for those of a fit.
     """
+    benchmark, setting, _, method, _ = cell
     dataset = study.benchmarks[benchmark].dataset
     files: dict[str, str] = {}
     for role, view in study.views_of(benchmark, setting, method).items():
@@ -71,8 +68,7 @@ def input_patterns(
 
 def files_of_fit(study: Study, key: FitKey) -> dict[str, str]:
     """Return what a fit reads, by the names of `cdspp.stages.trials.TaskFiles`."""
-    where = key.benchmark, key.setting, key.method
-    return input_files(input_patterns(study, *where), key)
+    return input_files(input_patterns(study, key), key)
 
 
 def files_before_fits(study: Study) -> dict[str, list[str]]:
@@ -107,9 +103,9 @@ def files_after_fits(
     """
     known = {"study": study.name}
     shown = {
-        "tables": (TABLE, tables, TABLE_FORMS),
-        "figures": (FIGURE, figures, FIGURE_FORMS),
-        "timings": (TIMING, timings, TABLE_FORMS),
+        "tables": (tables, TABLE_FORMS),
+        "figures": (figures, FIGURE_FORMS),
+        "timings": (timings, TABLE_FORMS),
     }
     return {
         "scores": [SCORES.format(**known, benchmark=b) for b in study.benchmarks],
@@ -120,11 +116,11 @@ def files_after_fits(
             file for b in study.benchmarks for file in prediction_files(study, b)
         ],
         **{
-            stage: [
-                path.format(**known, name=name, form=form)
+            kind: [
+                SHOWN.format(**known, kind=kind, name=name, form=form)
                 for name, form in product(names, forms)
             ]
-            for stage, (path, names, forms) in shown.items()
+            for kind, (names, forms) in shown.items()
         },
         "report": [REPORT.format(**known)],
     }

@@ -12,27 +12,29 @@ from cdspp.core.names import FitKey, trials_of_block
 from cdspp.core.provenance import code_digest
 from cdspp.methods import method_class, method_module
 from cdspp.stages.fit_files import Expected, fit_recipe
-from cdspp.study.cost import Cost, cell_cost
+from cdspp.study.cost import Cost, Request, cell_cost
 from cdspp.study.files import FIT_LOG, input_patterns
 from cdspp.study.model import Study
 
 __all__ = [
     "FitGroup",
     "FitJob",
-    "Member",
     "expected_fits",
     "fit_groups",
     "fit_jobs",
     "fit_member",
+    "fit_request",
     "forecast_text",
-    "group_costs",
-    "job_seconds",
+    "job_cost",
     "longest_seconds",
+    "travels_alone",
 ]
 
 # Methods share a job as long as its fits are expected to take no more: starting a
 # process takes a second, and a cluster is not to wait for what could run side by side.
 SHARED_SECONDS = 40.0
+# Jobs that are expected to take longer gain nothing from waiting for each other.
+ALONE_SECONDS = 60.0
 FORECAST_NOTE = (
     "Fits alone, on one thread of a machine like the one the cost model was measured "
     "on,\nwithin a factor of about two. Quick methods share jobs, which `cdspp run ... "
@@ -40,10 +42,9 @@ FORECAST_NOTE = (
 )
 
 
-def fit_member(
-    study: Study, benchmark: str, method: str, setting: str
-) -> dict[str, Any]:
+def fit_member(study: Study, cell: FitKey) -> dict[str, Any]:
     """Return what sets a fit apart: the fields of `cdspp.stages.fit.Fit` but files."""
+    benchmark, setting, _, method, _ = cell
     return {
         "method": method,
         "code": code_digest("cdspp.stages.fit", method_module(method)),
@@ -59,34 +60,26 @@ def expected_fits(study: Study, benchmark: str) -> Expected:
     """Return what the fits of a benchmark have to be made of."""
     recipes: dict[str, tuple[str, int]] = {}
     inputs: list[dict[str, str]] = []
-    for setting in study.settings:
-        for method in study.setting_methods(benchmark, setting):
-            read = input_patterns(study, benchmark, setting, method)
-            if read not in inputs:
-                inputs.append(read)
-            member = fit_member(study, benchmark, method, setting)
-            made_of = fit_recipe(study.seed, study.numeric_threads, member)
-            recipes[f"{setting}/{method}"] = made_of, inputs.index(read)
+    for cell in study.cells(benchmark):
+        read = input_patterns(study, cell)
+        if read not in inputs:
+            inputs.append(read)
+        member = fit_member(study, cell)
+        made_of = fit_recipe(study.seed, study.numeric_threads, member)
+        recipes[f"{cell.setting}/{cell.method}"] = made_of, inputs.index(read)
     return Expected(recipes, inputs)
-
-
-class Member(NamedTuple):
-    """A method in a setting, as a part of a group of fits."""
-
-    method: str
-    setting: str
 
 
 @dataclass(frozen=True)
 class FitGroup:
     """Fits that one job makes: they read the same files.
 
-    A job is one task for one block, in all members of the group, one after the other: a
-    method in all its settings, or several methods that are quick.
+    A job is one task for one block, in all members of the group (cells of
+    `Study.cells`), one after the other: a method in all its settings, or several
+    methods that are quick.
     """
 
-    benchmark: str
-    members: tuple[Member, ...]
+    members: tuple[FitKey, ...]
     tasks: tuple[str, ...]
     blocks: tuple[str, ...]
 
@@ -99,11 +92,6 @@ class FitGroup:
     def needs_torch(self) -> bool:
         """Whether one of its methods is a network."""
         return any(method_class(method).needs_torch for method in self.methods)
-
-    @property
-    def most_trials(self) -> int:
-        """Trials of its largest block."""
-        return max(len(trials_of_block(block)) for block in self.blocks)
 
 
 class FitJob(NamedTuple):
@@ -118,8 +106,7 @@ def fit_jobs(study: Study) -> Iterator[FitJob]:
     for group in fit_groups(study):
         for task, block in product(group.tasks, group.blocks):
             fits = tuple(
-                FitKey(group.benchmark, member.setting, task, member.method, block)
-                for member in group.members
+                cell._replace(task=task, block=block) for cell in group.members
             )
             yield FitJob(FIT_LOG.format(study=study.name, **fits[0]._asdict()), fits)
 
@@ -131,27 +118,27 @@ def fit_groups(study: Study) -> Iterator[FitGroup]:
     leaves those before it where they are.
     """
     for benchmark in study.benchmarks:
-        for (tasks, blocks, *_), members in _reading_alike(study, benchmark).items():
+        for (tasks, blocks, *_), cells in _reading_alike(study, benchmark).items():
             shared: list[FitGroup] = []
-            for method in dict.fromkeys(member.method for member in members):
-                own = tuple(member for member in members if member.method == method)
-                _place(study, shared, FitGroup(benchmark, own, tasks, blocks))
+            for method in study.methods:
+                own = tuple(cell for cell in cells if cell.method == method)
+                if own:
+                    _place(study, shared, FitGroup(own, tasks, blocks))
             yield from shared
 
 
-def _reading_alike(study: Study, benchmark: str) -> dict[tuple[Any, ...], list[Member]]:
-    """Return the members of a benchmark by tasks, blocks and what they read.
+def _reading_alike(study: Study, benchmark: str) -> dict[tuple[Any, ...], list[FitKey]]:
+    """Return the cells of a benchmark by tasks, blocks and what they read.
 
     Settings with splits of their own stay apart: what one of them may know as
     labelled, another one tests.
     """
-    found: dict[tuple[Any, ...], list[Member]] = defaultdict(list)
-    for method, setting in product(study.methods, study.settings):
-        ran = method in study.setting_methods(benchmark, setting)
-        if ran and (tasks := study.fit_tasks(benchmark, setting, method)):
-            blocks = study.blocks(study.setting_trials(setting, method))
-            read = input_patterns(study, benchmark, setting, method).items()
-            found[tasks, blocks, *read].append(Member(method, setting))
+    order = list(study.methods)
+    found: dict[tuple[Any, ...], list[FitKey]] = defaultdict(list)
+    for cell in sorted(study.cells(benchmark), key=lambda c: order.index(c.method)):
+        if tasks := study.fit_tasks(benchmark, cell.setting, cell.method):
+            blocks = study.blocks(study.setting_trials(cell.setting, cell.method))
+            found[tasks, blocks, *input_patterns(study, cell).items()].append(cell)
     return found
 
 
@@ -168,23 +155,33 @@ def _place(study: Study, groups: list[FitGroup], alone: FitGroup) -> None:
     groups.append(alone)
 
 
-def group_costs(study: Study, group: FitGroup, task: str) -> list[Cost]:
-    """Return what a trial of each member of a group is expected to cost on a task."""
-    return [
-        cell_cost(study, group.benchmark, member.setting, task, member.method)
-        for member in group.members
-    ]
-
-
-def job_seconds(study: Study, group: FitGroup, task: str, trials: int) -> int:
-    """Return the whole seconds that a job's fits are expected to take."""
-    return round(trials * sum(cost.seconds for cost in group_costs(study, group, task)))
+def job_cost(study: Study, group: FitGroup, task: str, trials: int) -> Cost:
+    """Return the expected cost of a job's fits on so many trials, in whole seconds."""
+    costs = [cell_cost(study, cell._replace(task=task)) for cell in group.members]
+    seconds = round(trials * sum(cost.seconds for cost in costs))
+    return Cost(seconds, max(cost.megabytes for cost in costs))
 
 
 def longest_seconds(study: Study, group: FitGroup) -> int:
     """Return the seconds that the longest job of a group is expected to take."""
-    trials = group.most_trials
-    return max(job_seconds(study, group, task, trials) for task in group.tasks)
+    trials = max(len(trials_of_block(block)) for block in group.blocks)
+    return int(max(job_cost(study, group, t, trials).seconds for t in group.tasks))
+
+
+def travels_alone(study: Study, group: FitGroup) -> bool:
+    """Whether the jobs of a group are submitted one by one, not several at once.
+
+    Those that take long do, and those of networks, which may want a GPU.
+    """
+    return group.needs_torch or longest_seconds(study, group) > ALONE_SECONDS
+
+
+def fit_request(
+    study: Study, group: FitGroup, task: str, trials: int, attempt: int = 1
+) -> Request:
+    """Return what a job of a group of fits asks for, on a block of so many trials."""
+    gpus = study.gpus if group.needs_torch else 0
+    return job_cost(study, group, task, trials).request(gpus, attempt)
 
 
 def forecast_text(study: Study) -> str:
@@ -195,14 +192,14 @@ def forecast_text(study: Study) -> str:
     rows: dict[str, list[float]] = {name: [0, 0, 0.0, 0.0] for name in study.methods}
     jobs = 0
     for group in fit_groups(study):
-        jobs += len(group.tasks) * len(group.blocks)
+        n_jobs = len(group.tasks) * len(group.blocks)
+        jobs += n_jobs
         for method in group.methods:
-            rows[method][0] += len(group.tasks) * len(group.blocks)
+            rows[method][0] += n_jobs
     for benchmark in study.benchmarks:
-        for name, setting, task, method, block in study.fits(benchmark):
-            cost = cell_cost(study, name, setting, task, method)
-            trials = len(trials_of_block(block))
-            row = rows[method]
+        for key in study.fits(benchmark):
+            cost, row = cell_cost(study, key), rows[key.method]
+            trials = len(trials_of_block(key.block))
             row[1] += trials
             row[2] += trials * cost.seconds / 3600
             row[3] = max(row[3], cost.megabytes)
@@ -210,7 +207,7 @@ def forecast_text(study: Study) -> str:
     rows["all"] = [jobs, sum(fits), sum(hours), max(memory)]
     lines = [f"{'method':14}{'jobs':>7}{'fits':>8}{'core-hours':>12}{'peak MB':>10}"]
     lines += [
-        f"{name:14}{n_jobs:7.0f}{n_fits:8.0f}{hours:12.2f}{memory:10.0f}"
-        for name, (n_jobs, n_fits, hours, memory) in rows.items()
+        f"{name:14}{row[0]:7.0f}{row[1]:8.0f}{row[2]:12.2f}{row[3]:10.0f}"
+        for name, row in rows.items()
     ]
     return "\n".join([*lines, "", FORECAST_NOTE])

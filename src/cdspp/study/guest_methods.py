@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cdspp.core.errors import ConfigError
-from cdspp.methods import make, method_class, option_defaults, seed_option, set_guests
+from cdspp.methods import available, make, option_defaults, seed_option, set_guests
 from cdspp.methods.base import UNLABELLED, SourceDomain
 from cdspp.methods.guests import PREDICTIONS
 
@@ -33,7 +33,11 @@ def welcome_guests(config: Config) -> Iterator[str]:
     for i, entry in enumerate(config.get("methods", [])):
         where, name = f"methods[{i}]", entry.get("id")
         if "predictions" in entry:
-            yield from _foreign_faults(where, entry)
+            for key in filter(entry.__contains__, FITTED):
+                told = "predictions made elsewhere are not fitted; remove it"
+                yield f"{where}.{key}: {told}."
+            if taken := _taken(name):
+                yield f"{where}.id: {taken}"
             guests[name] = _said(entry)
         elif "class" not in entry:
             for key in filter(entry.__contains__, SAID):
@@ -46,32 +50,23 @@ def welcome_guests(config: Config) -> Iterator[str]:
 
 
 def _said(entry: Config) -> dict[str, Any]:
-    told: dict[str, Any] = {key: entry[key] for key in SAID if key in entry}
+    told = {key: entry[key] for key in SAID if key in entry}
     if "predictions" in entry:
         asked = bool(entry.get("states"))
         return told | {"place": "", "kind": PREDICTIONS, "states": asked}
     return told | {"place": entry["class"]}
 
 
-def _foreign_faults(where: str, entry: Config) -> Iterator[str]:
-    for key in filter(entry.__contains__, FITTED):
-        yield f"{where}.{key}: predictions made elsewhere are not fitted; remove it."
-    if known := _known(entry["id"]):
-        yield f"{where}.id: {known}"
-
-
-def _known(name: str) -> str:
-    """Say that a method has the name already; nothing if none has."""
-    try:
-        method_class(name)
-    except ConfigError:  # as it should be: no other method has this name
+def _taken(name: str) -> str:
+    """Return the fault of an id that another method has."""
+    if name not in available():
         return ""
     return f"{name} is a method of cdspp or of a package; choose another id."
 
 
 def _fault(name: str, entry: Config) -> str:
     """Return what is wrong with an entry's class, in a sentence."""
-    if taken := _known(name):
+    if taken := _taken(name):
         return taken
     set_guests({name: _said(entry)})
     try:

@@ -25,8 +25,8 @@ def cut_inherited(
 
     An entry that is left with none of the study's methods and benchmarks falls away.
     Names of methods that do not exist at all stay, for the checks to name them. Guest
-    sections cut their own keys by `cuts`. It returns the configuration, and a sentence
-    a section on what was left out.
+    sections cut their own keys by `cuts`. Return the configuration, and a sentence for
+    each section that lost something.
     """
     scissors, config = Scissors(known), known.config
     changed: dict[str, Any] = {}
@@ -50,8 +50,8 @@ class Scissors:
         self.known = known
         self.config, self.benchmarks = known.config, known.benchmarks
         self.methods: Mapping[str, Config] = known.methods
-        # By section and entry, the names that are gone; by section, whole entries.
-        self.gone: dict[str, dict[str, list[str]]] = defaultdict(dict)
+        # By section, the names that each entry lost, and the entries that are gone.
+        self.lost: dict[str, dict[str, list[str]]] = defaultdict(dict)
         self.left_out: dict[str, list[str]] = defaultdict(list)
 
     def cut_methods(self) -> list[dict[str, Any]]:
@@ -78,10 +78,8 @@ class Scissors:
         if method not in available():
             return True
         used = {*entry.get("bridges", method_class(method).bridges)}
-        return not used or any(
-            used & {*self.benchmarks[name].get("bridge", {})}
-            for name in entry.get("benchmarks", self.benchmarks)
-        )
+        given = (self.benchmarks[n].get("bridge", {}) for n in self.known.ran(entry))
+        return not used or any(used & {*bridge} for bridge in given)
 
     def cut_runs(self, section: str) -> list[dict[str, Any]]:
         """Return settings or curves with the methods and tasks that there are."""
@@ -98,12 +96,14 @@ class Scissors:
     def notes(self) -> list[str]:
         """Return a sentence for each section of which something was left out."""
         sentences = []
-        for section in dict.fromkeys([*self.left_out, *self.gone]):
+        for section in dict.fromkeys([*self.left_out, *self.lost]):
             whole = self.left_out.get(section, [])
             parts = [", ".join(whole)] if whole else []
-            for name, names in self.gone.get(section, {}).items():
-                if name not in whole:
-                    parts.append(f"of {name}: {', '.join(names)}")
+            parts += [
+                f"of {name}: {', '.join(names)}"
+                for name, names in self.lost.get(section, {}).items()
+                if name not in whole
+            ]
             sentences.append(f"{section}: {LEFT_OUT}: {'; '.join(parts)}.")
         return sentences
 
@@ -114,7 +114,7 @@ class Scissors:
             cut["trials"] = min(cut["trials"], self.config.get("trials", cut["trials"]))
         if "benchmarks" in cut:
             cut["benchmarks"] = self._kept(section, cut, "benchmarks", self.benchmarks)
-        tasks = self.known.tasks(cut.get("benchmarks", self.benchmarks))
+        tasks = self.known.tasks(self.known.ran(cut))
         if tasks is not None and not isinstance(cut.get("tasks", 1), int):
             cut["tasks"] = self._kept(section, cut, "tasks", tasks)
         if [] in (cut.get("benchmarks"), cut.get("tasks")):
@@ -125,31 +125,24 @@ class Scissors:
     def _kept(
         self, section: str, entry: Config, key: str, known: Collection[str]
     ) -> list[str]:
-        self._lost(section, entry["id"], [n for n in entry[key] if n not in known])
+        """Return the known ones of the names that an entry has; note the others."""
+        if lost := [name for name in entry[key] if name not in known]:
+            self.lost[section].setdefault(entry["id"], []).extend(lost)
         return [name for name in entry[key] if name in known]
 
     def present(self, section: str, entry: Config, methods: Sequence[str]) -> list[str]:
         """Return those of an entry's methods that run on one of its benchmarks."""
-        chosen = entry.get("benchmarks", self.benchmarks)
-        every = self.known.methods
+        chosen, every = self.known.ran(entry), self.known.methods
         methods = [n for n in methods if self._has_bridge(n, every.get(n, {}))]
-        if not methods:
-            return []
-        kept = [n for n in methods if n not in available() or self._runs(n, chosen)]
-        self._lost(section, entry["id"], [n for n in methods if n not in kept])
-        if not kept:
+        runs = [n for n in methods if n not in available() or self._runs(n, chosen)]
+        kept = self._kept(section, {**entry, "methods": methods}, "methods", runs)
+        if methods and not kept:
             self.left_out[section].append(entry["id"])
         return kept
 
     def _runs(self, method: str, benchmarks: Collection[str]) -> bool:
-        if method not in self.methods:
-            return False
-        own = self.methods[method].get("benchmarks", benchmarks)
+        own = self.methods.get(method, {"benchmarks": ()}).get("benchmarks", benchmarks)
         return any(
             name in own and method not in self.benchmarks[name].get("leave_out", ())
             for name in benchmarks
         )
-
-    def _lost(self, section: str, entry: str, names: Sequence[str]) -> None:
-        if names:
-            self.gone[section].setdefault(entry, []).extend(names)

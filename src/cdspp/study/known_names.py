@@ -19,8 +19,7 @@ Config = Mapping[str, Any]
 class KnownNames:
     """The sections of a configuration by name, and which of their entries are sound.
 
-    `datasets` are all that there are; `inherited` names the sections that config.yaml
-    gives.
+    `inherited` names the sections that config.yaml gives.
     """
 
     def __init__(
@@ -33,16 +32,13 @@ class KnownNames:
         self.sound = sound
         self.datasets = datasets
         self.inherited = inherited
-        self.views = self._by_name("views")
-        self.methods = self._by_name("methods")
-        self.benchmarks = self._by_name("benchmarks")
+        # Of a broken entry the name alone.
+        self.views, self.methods, self.benchmarks = (
+            {entry["id"]: entry for entry in self.config.get(section, []) if entry}
+            for section in ("views", "methods", "benchmarks")
+        )
         self.states = self.config.get("source_states", {}).get("states", [])
         self.trials = self.config.get("trials", float("inf"))
-
-    def _by_name(self, section: str) -> dict[str, Config]:
-        """Return the entries of a section; of a broken one its name alone."""
-        found = self.config.get(section, [])
-        return {entry["id"]: entry for entry in found if "id" in entry}
 
     def entries(self, section: str) -> Iterator[tuple[str, Config]]:
         """Yield the sound entries of a section, each with its place: ``views[0]``."""
@@ -52,16 +48,14 @@ class KnownNames:
 
     def names(self, section: str) -> list[str]:
         """Return the names in a section, those of broken entries too."""
-        found = self.config.get(section, [])
-        return [entry["id"] for entry in found if "id" in entry]
+        return [entry["id"] for entry in self.config.get(section, []) if entry]
 
     def missing(self, where: str, section: str, name: str) -> Iterator[str]:
         """Yield what is wrong with a name that should be one of a section."""
-        known: Collection[str] = self.names(section)
+        states = section == "source_states"
+        known = self.states if states else self.names(section)
         if section == "datasets":
             known = [*self.datasets, *known]
-        elif section == "source_states":
-            known = self.states
         if name not in known and section not in self.sound.unnamed:
             yield unknown(where, name, known)
 
@@ -100,43 +94,39 @@ class KnownNames:
     ) -> Iterator[str]:
         """Yield the tasks, if named, that none of the benchmarks has."""
         known = self.tasks(benchmarks)
-        if known is None or isinstance(asked, int):
-            return
-        for task in asked:
-            if task not in known:
+        if known is not None and not isinstance(asked, int):
+            for task in (task for task in asked if task not in known):
                 yield unknown(f"{where}.tasks", task, known)
 
     def trial_faults(self, where: str, trials: int) -> Iterator[str]:
         """Yield that more trials are asked for than the study has."""
         if trials > self.trials:
-            yield (
-                f"{where}.trials: {trials} is more than the study's {self.trials} "
-                "trials."
-            )
+            more = f"{trials} is more than the study's {self.trials} trials"
+            yield f"{where}.trials: {more}."
 
     def size_faults(
         self, where: str, benchmark: Config, asked: Config
     ) -> Iterator[str]:
-        """Yield what a benchmark's domains are too small for, of labels asked for."""
+        """Yield the classes that are too small for the labels that an entry wants."""
         domains = self.datasets[benchmark["dataset"]].class_sizes
         tasks = [task.split("_") for task in task_names(benchmark, domains)]
         counts = {**benchmark["labels"], **asked}
         labelled, more = counts["target"], counts.get("unlabelled", 1)
+        left = "no test sample" if more == 1 else f"fewer than {more} others"
         for domain in dict.fromkeys(target for _, target in tasks):
             sizes = domains.get(domain, {}).items()
             small = [f"{c} ({size})" for c, size in sizes if size < labelled + more]
             if small:
-                left = "no test sample" if more == 1 else f"fewer than {more} others"
                 yield (
                     f"{where}.target: {labelled} labelled samples per class leave "
                     f"{left} in domain {domain}, class {', '.join(small)}."
                 )
         wanted = asked.get("source", 0)
-        sources = {
+        sources = (
             (size, label, domain)
             for domain, _ in tasks
             for label, size in domains.get(domain, {}).items()
-        }
+        )
         largest, label, domain = max(sources, default=(wanted, "", ""))
         if largest < wanted:
             yield (
@@ -149,7 +139,6 @@ class KnownNames:
 
 def unknown(where: str, name: str, known: Iterable[str]) -> str:
     """Say that a name is unknown, and which one may be meant."""
-    known = list(known)
     return f"{where}: unknown name {name!r}{did_you_mean(name, known)}"
 
 

@@ -15,17 +15,7 @@ Config = Mapping[str, Any]
 
 
 class Layers(NamedTuple):
-    """A configuration, and which of its sections are not the study's own.
-
-    Attributes
-    ----------
-    config : mapping
-        What holds: own keys before those of a preset, those before config.yaml's.
-    inherited : frozenset of str
-        Keys that are as config.yaml has them, while others are not.
-    notes : tuple of str
-        Sentences for the user.
-    """
+    """A configuration, the keys that are config.yaml's, and sentences for the user."""
 
     config: Config
     inherited: frozenset[str] = frozenset()
@@ -64,36 +54,30 @@ def layered(
     known, added = (config.get(key) for key in ("methods", "add"))
     if isinstance(known, list) and isinstance(added, list):  # else the schema names it
         config["methods"] = _with_added(known, config.pop("add"))
-    # Equal sections count as inherited, for many a study file is a copy that was cut.
-    inherited = {
-        key
-        for key in below
-        if key not in preset and own.get(key, below[key]) == below[key]
-    }
     if given := [key for key in preset if key in own]:
         notes.append(f"preset {name}: the study gives its own {', '.join(given)}.")
-    return Layers(
-        config,
-        # Without any key of one's own, config.yaml is the study.
-        frozenset(inherited) if own or preset else frozenset(),
-        tuple(notes),
-    )
+    if not own and not preset:  # config.yaml is the study
+        return Layers(config, notes=tuple(notes))
+    # Equal sections count as inherited, for many a study file is a copy that was cut.
+    inherited = (key for key in below if own.get(key, below[key]) == below[key])
+    return Layers(config, frozenset(inherited) - {*preset}, tuple(notes))
 
 
 def _with_added(methods: list[Any], added: list[Any]) -> list[Any]:
     """Return methods with others after them; one of a known name takes its place."""
-    place = {m["id"]: k for k, m in enumerate(methods) if _has_name(m)}
+    place = {name: k for k, m in enumerate(methods) if (name := _name(m))}
     found = [*methods]
     for entry in added:
-        if _has_name(entry) and entry["id"] in place:
-            found[place[entry["id"]]] = entry
+        if (name := _name(entry)) in place:
+            found[place[name]] = entry
         else:
             found.append(entry)
     return found
 
 
-def _has_name(entry: Any) -> bool:
-    return isinstance(entry, Mapping) and isinstance(entry.get("id"), str)
+def _name(entry: Any) -> str:
+    name = entry.get("id") if isinstance(entry, Mapping) else ""
+    return name if isinstance(name, str) else ""
 
 
 def _is_another(file: Path, base: str | Path | None) -> bool:
@@ -103,17 +87,10 @@ def _is_another(file: Path, base: str | Path | None) -> bool:
 
 
 def merge_files(files: Sequence[str | Path]) -> dict[str, Any]:
-    """Return the configuration of several files as Snakemake merges them.
+    """Return the configuration of several YAML files as Snakemake merges them.
 
-    Parameters
-    ----------
-    files : sequence of path
-        YAML files; keys of later ones replace those of earlier ones.
-
-    Raises
-    ------
-    ConfigError
-        A file is no YAML or holds no mapping of keys.
+    Keys of later ones replace those of earlier ones. ConfigError names a file that is
+    no YAML, or holds no mapping of keys.
     """
     from cdspp.core.yaml_files import read_yaml
 

@@ -27,16 +27,14 @@ __all__ = [
 
 Made = TypeVar("Made", "View", "Benchmark", "Method", "Setting")
 
-TOLD = ("title", "content", "source", "licence", "cite")
 # The numbers per class on which the split of a role depends.
 COUNTS = {"source": ("source",), "target": ("target", "unlabelled")}
 
 
 def of_entry(kind: type[Made], entry: Mapping[str, Any], **made: Any) -> Made:
-    """Return what an entry of a configuration describes.
+    """Return what an entry of a configuration describes, with some fields given.
 
-    Its keys are fields, but for those that are made of it; the order of options in the
-    file is not to matter.
+    The order of options in the file is not to matter.
     """
     names = {each.name for each in fields(kind)}
     given = {key: value for key, value in entry.items() if key in names}
@@ -49,12 +47,9 @@ def of_entry(kind: type[Made], entry: Mapping[str, Any], **made: Any) -> Made:
 class StudyDataset:
     """A data set as a study knows it before its files exist.
 
-    The kind is "images", "texts", "features" or "tables"; `class_sizes` has the number
-    of samples of each class by domain, `unlabelled` that of rows without a label, where
-    there are any. `own` says where the user's own files are, as
-    `cdspp.datasets.own_dataset` takes it; it is None where the package makes or fetches
-    them. `entry` is that of the catalogue, empty where there is none; `paired` is the
-    number of samples that are in every domain, as pairs alone.
+    `class_sizes` and `unlabelled` count samples by domain. `own` says where the user's
+    own files are, as `cdspp.datasets.own_dataset` takes it, `entry` is that of the
+    catalogue; `paired` samples are in every domain, as pairs alone.
     """
 
     identifier: str
@@ -83,7 +78,7 @@ class StudyDataset:
 
 @dataclass(frozen=True)
 class View:
-    """A feature of a domain: extractor, its options, the view it rests on, scale."""
+    """A feature of a domain; `view` is the one it rests on."""
 
     identifier: str
     extractor: str
@@ -103,9 +98,8 @@ class View:
 class Benchmark:
     """A source view, a target view and the tasks between the domains of a data set.
 
-    `bridge` is what the domains share besides labels: `shared_columns` ("same-names" or
-    pairs of names), `paired_rows` (a number), and the `view` of both sides that methods
-    read which use one of them; the benchmark's own views where it names none.
+    `bridge` is what the domains share besides labels: `shared_columns`, `paired_rows`,
+    and the `view` of both sides that methods read which use one of them.
     """
 
     identifier: str
@@ -121,19 +115,22 @@ class Benchmark:
     overlap: str = "exclude"
     bridge: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def views(self) -> dict[str, str]:
+        """The view by role."""
+        return {"source": self.source_view, "target": self.target_view}
+
 
 @dataclass(frozen=True)
 class Method:
     """A row of the tables.
 
-    `options` replace the method's defaults, `shortened` says that it runs fewer
-    iterations than its authors use, and `tasks` has those of the main run by benchmark
-    that it runs on. By benchmark, `source_views` are source features of its own. Its
-    option `prior` may come from a `prior_file` ("test-shares"). `states` are the source
-    states in which it runs beside the real one, and `grid` has values by option, of
-    which it also selects inside each trial. `predictions` names a file of predictions
-    made elsewhere, empty for a method that is fitted; `bridges` is what it uses of a
-    benchmark's bridge: shared_columns, paired_rows.
+    A `shortened` one runs fewer iterations than its authors use. By benchmark, `tasks`
+    are those of its main run, `source_views` source features of its own. Its option
+    `prior` may come from a `prior_file` ("test-shares"). `states` are the source states
+    in which it runs beside the real one, `grid` has the values that it also selects of
+    inside each trial. `predictions` names a file of predictions made elsewhere;
+    `bridges` are the parts of a benchmark's bridge that it uses.
     """
 
     identifier: str
@@ -153,11 +150,10 @@ class Method:
 class Setting:
     """Everything in which a run differs from the main one.
 
-    The name becomes part of paths; `source` is as `SourceState` takes it. `options`,
-    `labels`, `bridge`, `overlap`, `protocol` and `trials` are None or empty where they
-    are as in the main run. Its methods do `without` 'source_view' or 'prior_file',
-    although they have it there; where it `selects`, they select of their grids. `guest`
-    is the guest section that adds and shows it, empty for the study's own.
+    `source` is as `SourceState` takes it; what is None or empty is as in the main run.
+    Its methods do `without` 'source_view' or 'prior_file', although they have it there;
+    where it `selects`, they select of their grids. `guest` is the guest section that
+    adds and shows it, empty for the study's own.
     """
 
     identifier: str
@@ -189,11 +185,10 @@ class CurveValue:
 class Curve:
     """A curve of a configuration: one value after the other in place of the main one.
 
-    Its name opens those of its settings. The parameter is ``labels`` (labelled target
-    samples per class), ``paired_rows`` (their number, with no column shared) or an
-    option of the methods. By benchmark, `values` ascend, and `dropped` has the values
-    and tasks left out: a class would have no test sample. `states` has by method the
-    source states in which it runs beside the real one.
+    The parameter is ``labels`` (labelled target samples per class), ``paired_rows``
+    (their number, with no column shared) or an option of the methods. By benchmark,
+    `values` ascend, and `dropped` are the values and tasks that would leave a class
+    without a test sample; by method, `states` are as those of `Method`.
     """
 
     identifier: str
@@ -210,9 +205,8 @@ class Curve:
 class RunDescription:
     """What the report says of a run: what was asked for, of which data, and how.
 
-    The numbers of the run are in the configuration. `data` are entries of the catalogue
-    (title, content, source, licence, how to cite), `commands` run it again, and `logs`
-    are files and folders that tell the processor time of the jobs.
+    `data` are entries of the catalogue, `commands` run it again, and `logs` are files
+    and folders that tell the processor time of the jobs.
     """
 
     name: str
@@ -245,7 +239,7 @@ class Study:
     gpus: int = 0
     partial: bool = False
     guests: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # their plans
-    notes: tuple[str, ...] = ()  # for the user: what of files and sections is left out
+    notes: tuple[str, ...] = ()  # for the user: files and sections that are left out
 
     def blocks(self, trials: int) -> tuple[str, ...]:
         """Return the names of the blocks that hold the first `trials` trials."""
@@ -253,19 +247,28 @@ class Study:
         ends = (min(start + self.block_size - 1, trials) for start in starts)
         return tuple(f"{start}-{end}" for start, end in zip(starts, ends, strict=True))
 
-    def fits(self, benchmark: str) -> Iterator[FitKey]:
-        """Yield every fit that the configuration names for a benchmark."""
+    def cells(self, benchmark: str) -> Iterator[FitKey]:
+        """Yield each method of a benchmark in each of its settings.
+
+        ``{task}`` and ``{block}`` stand for those of a fit.
+        """
         for setting in self.settings:
             for method in self.setting_methods(benchmark, setting):
-                for task in self.fit_tasks(benchmark, setting, method):
-                    for block in self.blocks(self.setting_trials(setting, method)):
-                        yield FitKey(benchmark, setting, task, method, block)
+                yield FitKey(benchmark, setting, "{task}", method, "{block}")
+
+    def fits(self, benchmark: str) -> Iterator[FitKey]:
+        """Yield every fit that the configuration names for a benchmark."""
+        for cell in self.cells(benchmark):
+            tasks = self.fit_tasks(benchmark, cell.setting, cell.method)
+            blocks = self.blocks(self.setting_trials(cell.setting, cell.method))
+            for task, block in product(tasks, blocks):
+                yield cell._replace(task=task, block=block)
 
     def unlabelled_fits(self, benchmark: str) -> Iterator[FitKey]:
         """Yield the fits of the main run whose target has rows without a label."""
-        missing = self.datasets[self.benchmarks[benchmark].dataset].unlabelled
+        domains = self.datasets[self.benchmarks[benchmark].dataset].unlabelled
         for key in self.fits(benchmark):
-            if key.setting == MAIN and key.task.split("_")[1] in missing:
+            if key.setting == MAIN and key.task.split("_")[1] in domains:
                 yield key
 
     def fit_tasks(self, benchmark: str, setting: str, method: str) -> tuple[str, ...]:
@@ -328,10 +331,10 @@ class Study:
         entry = self.benchmarks[benchmark]
         if "view" in entry.bridge and self.bridge(benchmark, setting, method):
             return dict.fromkeys(COUNTS, entry.bridge["view"])
-        source = self.methods[method].source_views.get(benchmark, entry.source_view)
-        if "source_view" in self.settings[setting].without:
-            source = entry.source_view
-        return {"source": source, "target": entry.target_view}
+        own = self.methods[method].source_views
+        if benchmark in own and "source_view" not in self.settings[setting].without:
+            return {**entry.views, "source": own[benchmark]}
+        return entry.views
 
     def prior_file(self, setting: str, method: str) -> str | None:
         """Return the kind of file that a method's prior comes from, None for none."""
@@ -348,34 +351,37 @@ class Study:
         """Return data set, domain and view of all features that fits read."""
         names: dict[tuple[str, str, str], None] = {}
         for name, entry in self.benchmarks.items():
-            usual = {"source": entry.source_view, "target": entry.target_view}
             ran = {(key.setting, key.method) for key in self.fits(name)}
-            read = [self.views_of(name, *pair) for pair in sorted(ran)]
+            read = [entry.views, *(self.views_of(name, *pair) for pair in sorted(ran))]
             for role, domains in self.roles(name).items():
-                views = dict.fromkeys([usual[role], *(each[role] for each in read)])
+                views = dict.fromkeys(each[role] for each in read)
                 for domain, view in product(domains, views):
                     names[entry.dataset, domain, view] = None
         return tuple(names)
 
+    @property
+    def used_datasets(self) -> tuple[str, ...]:
+        """The data sets of the benchmarks, each once."""
+        return tuple(dict.fromkeys(b.dataset for b in self.benchmarks.values()))
+
     def logs(self) -> list[str]:
         """Return the logs of the study's jobs: its own, and those of shared data."""
         own = f"logs/{self.name}"
-        names = dict.fromkeys(entry.dataset for entry in self.benchmarks.values())
         rooms = ("fetch", "labels", "codebooks", "features")
-        shared = [f"logs/{room}/{name}" for name in names for room in rooms]
-        return [own, *(f"logs/data/{name}.log" for name in names), *shared]
+        shared = [
+            f"logs/{room}/{data}" for data in self.used_datasets for room in rooms
+        ]
+        return [own, *(f"logs/data/{data}.log" for data in self.used_datasets), *shared]
 
     def run_description(
         self, config: Mapping[str, Any], configfiles: Sequence[str] = ()
     ) -> RunDescription:
         """Return what the report says of a run with some study files."""
-        names = dict.fromkeys(entry.dataset for entry in self.benchmarks.values())
-        entries = filter(None, (self.datasets[name].entry for name in names))
-        data = [{k: entry[k] for k in TOLD if k in entry} for entry in entries]
+        told = ("title", "content", "source", "licence", "cite")
+        entries = filter(None, (self.datasets[n].entry for n in self.used_datasets))
+        data = tuple({k: entry[k] for k in told if k in entry} for entry in entries)
         commands = (study_command(configfiles),)
-        return RunDescription(
-            self.name, config, tuple(data), commands, tuple(self.logs())
-        )
+        return RunDescription(self.name, config, data, commands, tuple(self.logs()))
 
     def shown_method(self) -> str:
         """Return the method that is shown in detail: the reference, if it projects."""

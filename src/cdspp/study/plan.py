@@ -43,22 +43,20 @@ class Row:
     """A method in a setting: a line of a table.
 
     The key is of a method, of a control, or of both method and setting. In the display
-    name, what follows the first underscore is a subscript. Scores of `setting` and
-    `method` belong to it; the study asks for `trials_asked`, how many ran, the scores
-    tell. `shortened` runs are out of bold, and `supervised` methods have a block of
-    their own. `tasks` are those that the method runs, empty where it runs all.
+    name, what follows the first underscore is a subscript. How many of `trials_asked`
+    ran, the scores tell; `shortened` runs are out of bold, and `supervised` methods
+    have a block of their own. `tasks` is empty where the method runs all.
 
-    The kind says which block it stands in. Methods alone take part in bold, ranks and
-    claims, and bridged ones, which have what both domains share besides labels, in
-    verdicts, too. An informed method is told something of the test samples. A control
-    is the reference in another source state (`source`); other methods there are of the
-    kind state, and shown by their gains alone, as are those that select options.
+    Methods alone take part in bold, ranks and claims, and bridged ones, which have what
+    both domains share besides labels, in verdicts, too. An informed method knows
+    something of the test samples. A control is the reference in another source state
+    (`source`); other methods there are of the kind state, and shown by their gains
+    alone, as are those that select options.
 
     A row is `reseeded` where it is the main run from another random start, and nothing
-    else. The role is that of its method: reference, whose gains are asked for first,
-    or baseline, against which all are held. It `stands_for` the method that it is
-    without a source, where that is not fitted twice; `bridge` says in words what of a
-    bridge it uses.
+    else. The role is that of its method: reference, whose gains are asked for first, or
+    baseline, against which all are held. It `stands_for` the method that it is without
+    a source, where that is not fitted twice; `bridge` names in words the parts in use.
     """
 
     key: str
@@ -99,12 +97,10 @@ class Row:
 
 @dataclass(frozen=True)
 class CurvePlan:
-    """A curve on one benchmark.
+    """A `cdspp.study.model.Curve` on one benchmark.
 
-    What varies is ``labels``, ``paired_rows`` or an option of the methods. The rows are
-    the methods with their trials along the curve, of the kind state in a source state;
-    values ascend, and `dropped` are values and tasks left out: a class would have no
-    test sample.
+    The rows are the methods with their trials along the curve, of the kind state in a
+    source state.
     """
 
     identifier: str
@@ -119,7 +115,7 @@ class CurvePlan:
 
 @dataclass(frozen=True)
 class Showcase:
-    """What is shown in detail."""
+    """The trial that is shown in detail."""
 
     task: str
     method: str
@@ -130,33 +126,12 @@ class Showcase:
 class BenchmarkPlan:
     """What a study runs on one benchmark.
 
-    Attributes
-    ----------
-    study, benchmark, title, summary, dataset : str
-        Names, and what the page says of the benchmark.
-    tasks : tuple of str
-        Tasks in table order.
-    labels, views : mapping
-        Labelled samples per class, and the view, by role.
-    protocol, overlap : str
-        How samples are drawn, and what becomes of those on both sides.
-    trials_asked : int
-        Number of trials of a complete row.
-    rows : tuple of Row
-        Methods in table order, then controls, variants and states; every setting and
-        method once.
-    curves : tuple of CurvePlan
-        Curves.
-    showcase : Showcase or None
-        What is shown in detail; None where the reference does not run, or has no
-        common subspace.
-    states : tuple of str
-        Source states that methods are run in beside the real one.
-    margin, holm_over_methods : float, bool
-        Points within which a gain counts as equal, and whether words in the matrix of
-        methods are corrected for their number.
-    guests : mapping
-        What guest sections have of the benchmark, by their names.
+    `labels` (per class) and `views` are by role, tasks and rows in table order: first
+    methods, then controls, variants and states, every setting and method once. A
+    complete row has `trials_asked`. There is no showcase where the reference does not
+    run, or has no common subspace. Gains within `margin` points count as equal;
+    `holm_over_methods` says whether words in the matrix of methods are corrected for
+    their number. `guests` has what guest sections know, by their names.
     """
 
     study: str
@@ -167,7 +142,6 @@ class BenchmarkPlan:
     summary: str = ""
     labels: Mapping[str, int] = field(default_factory=dict)
     views: Mapping[str, str] = field(default_factory=dict)
-    protocol: str = "seeded"
     overlap: str = "exclude"
     trials_asked: int = 1
     rows: tuple[Row, ...] = ()
@@ -218,18 +192,15 @@ class BenchmarkPlan:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Return the plan that `as_dict` wrote."""
-        curves = []
+        showcase, curves = values["showcase"], []
         for curve in values["curves"]:
-            rows = tuple(Row(**row) for row in curve["rows"])
             along = tuple(CurveValue(**value) for value in curve["values"])
-            curves.append(CurvePlan(**{**curve, "rows": rows, "values": along}))
-        showcase = values["showcase"]
+            curves.append(CurvePlan(**{**curve, **_rows_of(curve), "values": along}))
         typed = {
-            "rows": tuple(Row(**row) for row in values["rows"]),
             "curves": tuple(curves),
             "showcase": None if showcase is None else Showcase(**showcase),
         }
-        return cls(**{**values, **typed})
+        return cls(**{**values, **_rows_of(values), **typed})
 
 
 def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
@@ -237,6 +208,7 @@ def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
     entry = study.benchmarks[benchmark]
     shown = study.shown_method()
     ran = study.setting_methods(benchmark, MAIN)
+    rows = sorted(_rows(study, benchmark), key=lambda row: KINDS.index(row.kind))
     return BenchmarkPlan(
         study=study.name,
         benchmark=benchmark,
@@ -245,13 +217,10 @@ def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
         tasks=entry.tasks,
         summary=entry.summary,
         labels=dict(sorted(entry.labels.items())),
-        views={"source": entry.source_view, "target": entry.target_view},
-        protocol=entry.protocol,
+        views=entry.views,
         overlap=entry.overlap,
         trials_asked=study.trials,
-        rows=tuple(
-            sorted(_rows(study, benchmark), key=lambda row: KINDS.index(row.kind))
-        ),
+        rows=tuple(rows),
         curves=tuple(_curves(study, benchmark)),
         showcase=Showcase(entry.showcase, shown) if shown in ran else None,
         states=tuple(s for s in study.states if _has_state(study, benchmark, s)),
@@ -261,20 +230,22 @@ def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
     )
 
 
+def _rows_of(values: Mapping[str, Any]) -> dict[str, tuple[Row, ...]]:
+    return {"rows": tuple(Row(**row) for row in values["rows"])}
+
+
 def _has_state(study: Study, benchmark: str, state: str) -> bool:
     """Whether a benchmark has a source state; of one of bridges, if a method runs."""
-    tasks = study.setting_tasks(benchmark, state)
-    idle = state in SHUFFLED and not study.setting_methods(benchmark, state)
-    return bool(tasks) and not idle
+    runs = state not in SHUFFLED or bool(study.setting_methods(benchmark, state))
+    return runs and bool(study.setting_tasks(benchmark, state))
 
 
 def _rows(study: Study, benchmark: str) -> Iterator[Row]:
     """Yield a row a setting and method, but for those of curves and guests."""
-    for name, setting in study.settings.items():
-        elsewhere = setting.of_curve or setting.guest
-        if not elsewhere and study.setting_tasks(benchmark, name):
-            for method in study.setting_methods(benchmark, name):
-                yield _row(study, benchmark, setting, method)
+    for cell in study.cells(benchmark):
+        setting = study.settings[cell.setting]
+        if setting.tasks.get(benchmark) and not (setting.of_curve or setting.guest):
+            yield _row(study, benchmark, setting, cell.method)
 
 
 def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
@@ -292,15 +263,14 @@ def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
         tasks=() if ran == study.benchmarks[benchmark].tasks else ran,
         reseeded=_is_reseeded(setting),
         role={study.baseline: BASELINE, study.reference: REFERENCE}.get(method, ""),
-        bridge=_bridge_text(study.bridge(benchmark, name, method)),
+        bridge=_in_words(study.bridge(benchmark, name, method)),
     )
     if name == MAIN and row.bridge:
         return replace(row, kind=BRIDGED)
     if study.prior_file(name, method) is not None:
         told = f"{found.display_name} (knows test shares)"
         row = replace(row, display_name=told, kind=INFORMED)
-    if name == MAIN and found.without_source_of:
-        whole = found.without_source_of
+    if name == MAIN and (whole := found.without_source_of):
         stands_for = whole if stand_ins(study.methods).get(whole) == method else ""
         source = ALONE if stands_for else REAL
         return replace(row, kind=CONTROL, source=source, stands_for=stands_for)
@@ -317,8 +287,7 @@ def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
     return replace(row, key=f"{method}, {name}", display_name=told, kind=kind)
 
 
-def _bridge_text(bridge: Mapping[str, Any]) -> str:
-    """Return what a method uses of a bridge, in words."""
+def _in_words(bridge: Mapping[str, Any]) -> str:
     parts = [SHARED_ALONE] if SHARED in bridge else []
     parts += [counted(bridge[PAIRS], "pair")] if PAIRS in bridge else []
     return " and ".join(parts)
@@ -353,7 +322,8 @@ def _curve_rows(study: Study, benchmark: str, curve: Curve) -> Iterator[Row]:
     for method in ran:
         for state in (MAIN, *curve.states[method]):
             row = _row(study, benchmark, study.settings[state], method)
+            kind = METHOD if state == MAIN else STATE
+            if row.kind == BRIDGED:
+                kind = BRIDGED
             trials = min(row.trials_asked, curve.trials)
-            kind = STATE if state != MAIN else METHOD
-            kind = BRIDGED if row.kind == BRIDGED else kind
             yield replace(row, kind=kind, trials_asked=trials)

@@ -49,13 +49,10 @@ def _bridge_use_faults(known: KnownNames, where: str, method: Config) -> Iterato
     """Yield that a method uses no such part of a bridge, or needs one in vain."""
     usable = method_class(method["id"]).bridges
     chosen = method.get("bridges", usable)
-    for kind in chosen:
-        if kind not in usable:
-            yield unknown(f"{where}.bridges", kind, usable)
-    given = [
-        known.benchmarks.get(name, {}).get("bridge", {}) for name in known.ran(method)
-    ]
-    lacks = not any({*chosen} & {*bridge} for bridge in given)
+    for kind in (kind for kind in chosen if kind not in usable):
+        yield unknown(f"{where}.bridges", kind, usable)
+    ran = (known.benchmarks.get(name, {}) for name in known.ran(method))
+    lacks = not any({*chosen} & {*entry.get("bridge", {})} for entry in ran)
     if chosen and lacks and "benchmarks" not in known.sound.unnamed:
         yield (
             f"{where}.id: {method['id']} uses {' and '.join(sorted(chosen))}, which no "
@@ -86,7 +83,12 @@ def run_section_faults(
     for guest in guests:
         yield from guest.faults(known)
     names = _setting_names(known, guests)
-    yield from _name_faults(names)
+    for name, count in Counter(names).items():
+        if count > 1 and name == MAIN:
+            yield f"settings: {MAIN} is the name of the main run, choose another."
+        elif count > 1:
+            sections = "settings, source_states, curves, deviations"
+            yield f"{sections}: two runs would be called {name}."
     for where, method in known.entries("methods"):
         if "predictions" in method:
             yield from _foreign_faults(known, f"{where}.predictions", method, names)
@@ -111,15 +113,14 @@ def _setting_faults(known: KnownNames, where: str, setting: Config) -> Iterator[
 def _curve_faults(known: KnownNames, where: str, curve: Config) -> Iterator[str]:
     yield from run_faults(known, where, curve, curve["methods"])
     parameter, methods = curve["parameter"], _runnable(known, curve["methods"])
+    counts = parameter in (LABELS, PAIRS)
     for value in curve["values"]:
-        if parameter not in (LABELS, PAIRS):
-            for name in methods:
+        for name in methods:
+            if not counts:
                 yield from option_faults(f"{where}.values", name, {parameter: value})
-            continue
-        for name in methods if parameter == PAIRS else ():
-            if PAIRS not in method_class(name).bridges:
+            elif parameter == PAIRS and PAIRS not in method_class(name).bridges:
                 yield f"{where}.methods: {name} uses no {PAIRS}; leave it out."
-        if not isinstance(value, int) or value < 1:
+        if counts and (not isinstance(value, int) or value < 1):
             yield f"{where}.values: expected a number of {parameter}, got {value}."
 
 
@@ -135,10 +136,8 @@ def run_faults(
     for name in methods if "benchmarks" not in known.sound.unnamed else ():
         runs_on = known.methods.get(name, {}).get("benchmarks", chosen)
         if not {*runs_on} & {*chosen}:
-            yield (
-                f"{where}.methods: {name} runs on {', '.join(runs_on)} alone, the "
-                f"setting on {', '.join(chosen)}."
-            )
+            told = f"runs on {', '.join(runs_on)} alone, the setting on"
+            yield f"{where}.methods: {name} {told} {', '.join(chosen)}."
     yield from known.task_faults(where, entry.get("tasks", []), chosen)
     yield from known.trial_faults(where, entry.get("trials", 1))
 
@@ -150,7 +149,7 @@ def _runnable(known: KnownNames, methods: Iterable[str]) -> list[str]:
 def _foreign_faults(
     known: KnownNames, where: str, method: Config, settings: Iterable[str]
 ) -> Iterator[str]:
-    """Yield of what a file of predictions tells that the study does not have."""
+    """Yield the names in a file of predictions that the study does not have."""
     # Not above: it needs pandas, and few studies have such a file.
     from cdspp.stages.foreign import foreign_places
 
@@ -181,13 +180,3 @@ def _setting_names(known: KnownNames, guests: Sequence[GuestSection]) -> list[st
         for state in (REAL, *curve.get("states", []))
     ]
     return names
-
-
-def _name_faults(names: Iterable[str]) -> Iterator[str]:
-    """Yield names that two settings would have."""
-    for name, count in Counter(names).items():
-        if count > 1 and name == MAIN:
-            yield f"settings: {MAIN} is the name of the main run, choose another."
-        elif count > 1:
-            sections = "settings, source_states, curves, deviations"
-            yield f"{sections}: two runs would be called {name}."

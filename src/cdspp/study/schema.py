@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,12 +17,11 @@ SHOWN = 100  # letters of a value in a message, from either side
 
 
 class Sound(NamedTuple):
-    """What of a configuration keeps to the schema, so that it can be checked further.
+    """The part of a configuration that keeps to the schema, to be checked further.
 
-    `config` has no unknown keys and broken values. Entries are named by their places,
-    as in ``views[0]``: of `broken` ones the name alone is there, if that; from `cut`
-    ones a key was taken. In sections that are `unnamed` names may be missing, so that
-    no name is surely unknown.
+    Entries go by their places, as in ``views[0]``: of `broken` ones the name alone is
+    there, if that; from `cut` ones a key was taken. In sections that are `unnamed`
+    names may be missing, so that no name is surely unknown.
     """
 
     config: Config
@@ -57,7 +55,6 @@ def _validator(rules: Mapping[str, Any]) -> Any:
 
 
 def _sound_part(config: Config, rules: Config, errors: Iterable[Any]) -> Sound:
-    """Return what of a configuration can be checked although it breaks the schema."""
     at_fault = {error.absolute_path[0] for error in errors if error.absolute_path}
     wrong, broken = _wrong_keys(errors), set[str]()
     kept: dict[str, Any] = {}
@@ -65,42 +62,35 @@ def _sound_part(config: Config, rules: Config, errors: Iterable[Any]) -> Sound:
     for section, value in config.items():
         known = rules["properties"].get(section)
         if known is not None and "items" in known and isinstance(value, list):
-            vital = {"", *SCOPE, *known["items"].get("required", ())}
-            places = [f"{section}[{i}]" for i in range(len(value))]
-            broken |= {place for place in places if wrong[place] & vital}
-            kept[section] = [
-                _sound_entry(entry, wrong[place], place in broken)
-                for place, entry in zip(places, value, strict=True)
-            ]
+            vital = {"", *SCOPE, *known["items"]["required"]}
+            kept[section] = []
+            for i, entry in enumerate(value):
+                bad = wrong.get(place := f"{section}[{i}]", set())
+                if bad & vital:
+                    broken.add(place)
+                    has_id = isinstance(entry, Mapping) and "id" in entry
+                    entry = {"id": entry["id"]} if has_id else {}
+                kept[section].append({k: v for k, v in entry.items() if k not in bad})
             if not all(kept[section]) or (not value and section in rules["required"]):
                 unnamed.add(section)
         elif known is not None and section not in at_fault:
             kept[section] = value
         else:
             unnamed.add(section)
-    cut = (place for place, keys in wrong.items() if keys)
-    return Sound(kept, frozenset(broken), frozenset(cut), frozenset(unnamed))
+    return Sound(kept, frozenset(broken), frozenset(wrong), frozenset(unnamed))
 
 
 def _wrong_keys(errors: Iterable[Any]) -> dict[str, set[str]]:
     """Return the wrong keys of entries, by their places; "" where one is itself."""
-    found: dict[str, set[str]] = defaultdict(set)
+    found: dict[str, set[str]] = {}
     for error in errors:
         section, place, key = (*error.absolute_path, None, None, None)[:3]
         keys = {"" if key is None else key}
         if key is None and error.validator == "additionalProperties":
             keys = {*error.instance} - {*error.schema["properties"]}
         if isinstance(place, int):
-            found[f"{section}[{place}]"] |= keys
+            found.setdefault(f"{section}[{place}]", set()).update(keys)
     return found
-
-
-def _sound_entry(entry: Any, wrong: set[str], broken: bool) -> Config:
-    """Return an entry without what is wrong in it; of a broken one its name alone."""
-    if not broken:
-        return {key: value for key, value in entry.items() if key not in wrong}
-    named = isinstance(entry, Mapping) and "id" in entry and "id" not in wrong
-    return {"id": entry["id"]} if named else {}
 
 
 def _sentences(error: Any) -> Iterator[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -77,15 +78,16 @@ def study_settings(
 ) -> dict[str, Setting]:
     """Return all settings of a study that has its curves, and `more` of guests."""
     benchmarks, methods = study.benchmarks, study.methods
+    main = Setting(MAIN, tuple(methods), chosen_tasks({}, benchmarks))
     by_state = {
         state: benchmarks_with(state, benchmarks, study.datasets)
         for state in study.states
     }
     trials = config.get("selection", {}).get("trials")
     settings = [
-        Setting(MAIN, tuple(methods), chosen_tasks({}, benchmarks)),
+        main,
         *(state_setting(state, methods, kept) for state, kept in by_state.items()),
-        *_selected_settings(methods, benchmarks, by_state, trials),
+        *_selected_settings(main, methods, by_state, trials),
         *(setting_of(entry, benchmarks) for entry in config.get("settings", [])),
         *(setting for curve in study.curves for setting in curve_settings(curve)),
         *more,
@@ -119,27 +121,26 @@ def benchmarks_with(
 
 
 def _selected_settings(
+    main: Setting,
     methods: Mapping[str, Method],
-    benchmarks: Benchmarks,
     by_state: Mapping[str, Benchmarks],
     trials: int | None,
 ) -> Iterator[Setting]:
     """Yield the settings in which methods select of their grids, in every state.
 
-    `by_state` has the benchmarks of each source state, in the order of the states. The
-    settings have as many trials as the methods, unless `trials` says otherwise.
+    They have as many trials as the methods, unless `trials` says otherwise.
     """
     choosing = {name: method for name, method in methods.items() if method.grid}
     if not choosing:
         return
-    whole = chosen_tasks({}, benchmarks)
-    yield Setting(SELECTED, tuple(choosing), whole, trials=trials, selects=True)
+    settings = [replace(main, methods=tuple(choosing))]
     for state, kept in by_state.items():
         setting = state_setting(state, choosing, kept)
-        if not setting.methods and state in SHUFFLED:
-            continue
-        name = in_state(SELECTED, state)
-        yield replace(setting, identifier=name, trials=trials, selects=True)
+        if setting.methods or state not in SHUFFLED:
+            settings.append(setting)
+    for each in settings:
+        name = in_state(SELECTED, each.source["name"])
+        yield replace(each, identifier=name, trials=trials, selects=True)
 
 
 def state_setting(
@@ -161,17 +162,16 @@ def stand_ins(methods: Mapping[str, Method]) -> dict[str, str]:
     Such a method says of itself ``without_source_of``; where tasks, trials and options
     are the same, both are one fit.
     """
-    found = {}
-    for name, alone in methods.items():
-        ours = methods.get(method_class(name).without_source_of)
-        if ours is None or ALONE not in ours.states:
-            continue
-        one, other = (
-            (m.tasks, m.trials, m.grid, _every_option(m)) for m in (ours, alone)
-        )
-        if one == other:
-            found[ours.identifier] = name
-    return found
+    pairs = ((methods.get(method_class(n).without_source_of), n) for n in methods)
+    return {
+        ours.identifier: name
+        for ours, name in pairs
+        if ours and ALONE in ours.states and _run(ours) == _run(methods[name])
+    }
+
+
+def _run(method: Method) -> tuple[Any, ...]:
+    return method.tasks, method.trials, method.grid, _every_option(method)
 
 
 def _every_option(method: Method) -> dict[str, Any]:
@@ -191,20 +191,19 @@ def setting_of_value(curve: str, value: float) -> str:
 
 
 def curve_of(entry: Config, study: Study) -> Curve:
-    """Return the curve that an entry of `curves` describes; no settings are needed yet.
+    """Return the curve that an entry of `curves` describes.
 
-    A value of the main run is not run again, and a number of labels that would leave a
-    class of a task without a test sample is dropped there. A curve over paired rows is
-    drawn for benchmarks that have them, up to as many as there are.
+    A value of the main run is not run again. A curve over paired rows is drawn for
+    benchmarks that have them, up to as many as there are.
     """
-    parameter, chosen = entry["parameter"], chosen_tasks(entry, study.benchmarks)
+    parameter, benchmarks = entry["parameter"], study.benchmarks
+    chosen = chosen_tasks(entry, benchmarks)
     if parameter == PAIRS:
-        paired = {n for n, found in study.benchmarks.items() if PAIRS in found.bridge}
-        chosen = {name: tasks for name, tasks in chosen.items() if name in paired}
+        chosen = {n: t for n, t in chosen.items() if PAIRS in benchmarks[n].bridge}
     methods = {name: study.methods[name] for name in entry["methods"]}
     values, dropped = {}, {}
     for name, tasks in chosen.items():
-        benchmark = study.benchmarks[name]
+        benchmark = benchmarks[name]
         dataset = study.datasets[benchmark.dataset]
         numbers = sorted(entry["values"])
         if parameter == PAIRS:
@@ -258,16 +257,15 @@ def in_state(setting: str, state: str) -> str:
 
 def curve_settings(curve: Curve) -> list[Setting]:
     """Return the settings that a curve needs beside the main one and its states."""
-    tasks: dict[tuple[float, str], dict[str, tuple[str, ...]]] = {}
+    tasks: dict[tuple[float, str], dict[str, tuple[str, ...]]] = defaultdict(dict)
     for benchmark, values in curve.values.items():
         for each in values:
             if each.setting != MAIN:
-                here = tasks.setdefault((each.value, each.setting), {})
-                here[benchmark] = each.tasks
-    by_state: dict[str, list[str]] = {REAL: list(curve.methods)}
+                tasks[each.value, each.setting][benchmark] = each.tasks
+    by_state = defaultdict(list, {REAL: list(curve.methods)})
     for method, states in curve.states.items():
         for state in states:
-            by_state.setdefault(state, []).append(method)
+            by_state[state].append(method)
     return [
         Setting(
             identifier=in_state(name, state),
@@ -295,7 +293,7 @@ def _difference(parameter: str, value: float) -> dict[str, Any]:
 def _leaves_none(
     labels: float, task: str, benchmark: Benchmark, dataset: StudyDataset
 ) -> bool:
-    """Whether so many labels would leave a class of a task without a test sample."""
+    """Whether so many labels would leave a class without a test sample."""
     sizes = dataset.class_sizes[task.split("_")[1]].values()
     return min(sizes) < labels + benchmark.labels.get("unlabelled", 1)
 
@@ -309,16 +307,15 @@ def _run_of(
         main = benchmark.protocol == SEEDED and benchmark.labels["target"] == value
     elif parameter == PAIRS:
         alone = all(method.bridges == (PAIRS,) for method in methods)
-        main = alone or SHARED not in benchmark.bridge
-        main = main and benchmark.bridge[PAIRS] == value
+        paired = alone or SHARED not in benchmark.bridge
+        main = paired and benchmark.bridge[PAIRS] == value
     else:
         main = all(_every_option(method).get(parameter) == value for method in methods)
     return MAIN if main else setting_of_value(entry["id"], value)
 
 
-def task_names(entry: Config, domains: Iterable[str]) -> Sequence[str]:
+def task_names(entry: Config, domains: Iterable[str]) -> list[str]:
     """Return the tasks of a benchmark, where it says `all` between all domains."""
     if entry["tasks"] == "all":
-        names = list(domains)
-        return [f"{source}_{target}" for source in names for target in names]
+        return ["_".join(pair) for pair in product(domains, repeat=2)]
     return list(entry["tasks"])

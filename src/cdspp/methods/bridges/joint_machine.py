@@ -112,7 +112,7 @@ class JointMachine(CommonSpaceMethod, ConfidentClassifier):
     def _place_target(self, X: Float) -> Float:
         return X
 
-    def _place_source(self, X: Float) -> Float:
+    def _place_source(self, X: Float, number: int) -> Float:
         return X
 
     @abstractmethod

@@ -11,6 +11,7 @@ from scipy import linalg
 from cdspp.core.components import PrincipalComponents, principal_components
 from cdspp.core.errors import DataError, MethodFailed
 from cdspp.core.linalg import row_normalise
+from cdspp.core.reuse import computed_once
 from cdspp.methods.base import Float, Problem
 from cdspp.methods.bridge import PAIRS, Bridge
 from cdspp.methods.bridges.joint_machine import ROUNDS, JointMachine, stacked, unit_rows
@@ -163,7 +164,7 @@ class PairedMap(JointMachine):
             return None
         try:
             X = unit_rows(stacked(parts))
-            return principal_components(X, self.n_components, center=False)
+            return computed_once(_uncentred_components, X, self.n_components)
         except DataError as error:
             raise MethodFailed(f"components of the rows: {error}") from error
 
@@ -179,6 +180,10 @@ class PairedMap(JointMachine):
 
     def _prepare_target(self, X: Any) -> Float:
         return self._reduced(self._axes_target, X)
+
+
+def _uncentred_components(X: Any, n_components: int) -> PrincipalComponents:
+    return principal_components(X, n_components, center=False)
 
 
 class PairedMapPlus(PairedMap):

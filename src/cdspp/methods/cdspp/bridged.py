@@ -101,6 +101,7 @@ class CDSPPBridge(CDSPP):
     identifier = "cdspp-bridge"
     display_name = "CDSPP+bridge"
     bridges = frozenset({SHARED, PAIRS})
+    several_sources = False
 
     _parameter_constraints = CDSPP._parameter_constraints | {
         "mu": [None, NON_NEGATIVE],
@@ -150,15 +151,17 @@ class CDSPPBridge(CDSPP):
         source, target = root * bridge.pairs_source, root * bridge.pairs_target
         return [RowsInUse(source, codes)], [RowsInUse(target, codes)]
 
-    def _solve(self, source: AnySide, target: AnySide, prepared: Problem) -> Projection:
+    def _solve(
+        self, sources: list[AnySide], target: AnySide, prepared: Problem
+    ) -> Projection:
         bridge = prepared.bridge
         assert bridge is not None
         mu = np.inf if self.mu is None else float(self.mu)
         if mu and len(bridge.source) and not bridge.one_domain:
-            return self._solve_coupled(source, target, bridge, mu)
-        found = super()._solve(source, target, prepared)
+            return self._solve_coupled(sources[0], target, bridge, mu)
+        found = super()._solve(sources, target, prepared)
         if bridge.n_pairs:
-            return replace(found, rows_source=None, rows_target=None)
+            return replace(found, rows_sources=(None,), rows_target=None)
         return found
 
     def _solve_coupled(
@@ -197,7 +200,7 @@ class CDSPPBridge(CDSPP):
         return Projection(
             target=P_target * factors,
             eigenvalues=values[:rank],
-            rows_source=None,
+            rows_sources=(None,),
             rows_target=None,
-            expand_source=partial(np.multiply, P_source, factors),
+            expand_sources=(partial(np.multiply, P_source, factors),),
         )

@@ -1,25 +1,36 @@
-"""CDSPP: the projection of both domains, supervised and semi-supervised."""
+"""CDSPP: supervised, semi-supervised, on principal components, without a source."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils.metaestimators import available_if
 
+from cdspp.core.components import PrincipalComponents, principal_components
+from cdspp.core.errors import DataError, MethodFailed
 from cdspp.core.file_rows import rowwise
 from cdspp.core.linalg import row_normalise
+from cdspp.core.matrix import is_sparse
+from cdspp.core.reuse import computed_once
 from cdspp.methods.base import Float, Int, Problem, Round
 from cdspp.methods.cdspp.sides import AnySide, RowsInUse, require_room, side_of
-from cdspp.methods.cdspp.structure_preserving import Projection, solve_projection
-from cdspp.methods.shared.constraints import COUNT
-from cdspp.methods.shared.pseudo_labelling import selective_pseudo_labelling
-from cdspp.methods.shared.subspace_classifier import (
+from cdspp.methods.cdspp.structure_preserving import (
+    Projection,
+    solve_projection,
+    solve_several,
+)
+from cdspp.methods.shared.common_subspace import (
     SubspaceClassifier,
     SubspaceRecogniser,
+    one_or_list,
 )
+from cdspp.methods.shared.constraints import COUNT
+from cdspp.methods.shared.pseudo_labelling import selective_pseudo_labelling
 
-__all__ = ["CDSPP", "CDSPPSup"]
+__all__ = ["CDSPP", "CDSPPPCA", "CDSPPSup", "TargetOnly"]
 
 
 class CDSPPSup(SubspaceRecogniser):
@@ -95,6 +106,7 @@ class CDSPPSup(SubspaceRecogniser):
     display_name = "CDSPP_sup"
     supervised = True
     reads_files = True
+    several_sources = True
     # Options of `CDSPP`: here there is one round, without pseudo-labels.
     max_iter, selection, final_fit, keep_projections = 1, "class", False, False
     option_notes = {
@@ -156,32 +168,33 @@ class CDSPPSup(SubspaceRecogniser):
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
         prepared = self._prepare(problem)
-        X_unlabelled: Any = prepared.X_unlabelled
-        for rows in (X_unlabelled, prepared.X_labelled, prepared.X_source):
+        X_unlabelled = prepared.X_unlabelled
+        given = [RowsInUse(X, y) for X, y in prepared.sources]
+        for rows in (X_unlabelled, prepared.X_labelled, *(part.X for part in given)):
             require_room(rows)
-        given = RowsInUse(prepared.X_source, prepared.y_source)
         labelled = RowsInUse(prepared.X_labelled, prepared.y_labelled)
         pairs_source, pairs_target = self._pairs(prepared)
         n_classes = problem.n_classes + sum(len(part.codes) for part in pairs_source)
-        source = side_of([given, *pairs_source], n_classes, float(self.alpha))
+        alpha = float(self.alpha)
+        sources = [side_of([rows, *pairs_source], n_classes, alpha) for rows in given]
         projection: Projection
 
         def fit_predict(selected: Int, codes: Int) -> Round:
             nonlocal projection
             parts = [labelled, RowsInUse(X_unlabelled, codes, selected)]
-            target = side_of([*parts, *pairs_target], n_classes, source.alpha)
-            projection = self._solve(source, target, prepared)
+            target = side_of([*parts, *pairs_target], n_classes, alpha)
+            projection = self._solve(sources, target, prepared)
             self.projection_ = projection.target
             self.eigenvalues_ = projection.eigenvalues
             placed = [part.placed(projection.target) for part in parts]
-            self._fit_recogniser(source, target, projection, given, placed)
+            self._fit_recogniser([*sources, target], projection, given, placed)
             prediction, confidence = rowwise(
                 lambda Z: self._most_probable(self._recogniser.probabilities(Z)),
                 placed[1].X,
             )
             kept = None
             if self.keep_projections:
-                kept = projection.source, projection.target
+                kept = one_or_list(projection.sources), projection.target
             return Round(1, prediction, confidence, projections=kept)
 
         rounds = selective_pseudo_labelling(
@@ -190,7 +203,7 @@ class CDSPPSup(SubspaceRecogniser):
             per_class=self.selection == "class",
             final_fit=self.final_fit and len(X_unlabelled) > 0,
         )
-        self.projection_source_ = projection.source
+        self._set_projections_of_sources(projection.sources)
         return rounds
 
     def _prepare_unlabelled(self, X: Float) -> Float:
@@ -198,51 +211,56 @@ class CDSPPSup(SubspaceRecogniser):
         return row_normalise(X, overwrite=True)
 
     def _pairs(self, prepared: Problem) -> tuple[list[RowsInUse], list[RowsInUse]]:
-        """Return paired rows that take part in the projection, each a class."""
+        """Return the paired rows of both domains, each a class of the projection."""
         return [], []
 
-    def _solve(self, source: AnySide, target: AnySide, prepared: Problem) -> Projection:
-        """Return the projection; without its rows where some are no class's."""
-        return solve_projection(
-            source, target, self.n_components, scaling=self.eigenvector_scaling
-        )
+    def _solve(
+        self, sources: list[AnySide], target: AnySide, prepared: Problem
+    ) -> Projection:
+        """Return the projection; without its rows where some belong to no class."""
+        how = {"scaling": self.eigenvector_scaling}
+        if len(sources) > 1:
+            return solve_several([*sources, target], self.n_components, **how)
+        return solve_projection(sources[0], target, self.n_components, **how)
 
     def _fit_recogniser(
         self,
-        source: AnySide,
-        target: AnySide,
+        sides: list[AnySide],
         projection: Projection,
-        given: RowsInUse,
+        given: list[RowsInUse],
         placed: list[RowsInUse],
     ) -> None:
-        """Fit the classifier on projected rows; means of those in files by chunks.
-
-        `given` are the rows of the source, and `placed` those of the target, projected.
-        """
+        """Fit the classifier on rows of sources and projected ones of the target."""
         if projection.rows_target is not None:
-            placed = [RowsInUse(projection.rows_target, target.codes)]
-        if projection.rows_source is not None:
-            given = RowsInUse(projection.rows_source, source.codes)
-        else:
-            given = given.placed(projection.source)
-        in_use = [given, *placed]
-        chunks = (chunk for part in in_use for chunk in part.chunks())
+            placed = [RowsInUse(projection.rows_target, sides[-1].codes)]
+        in_use = [
+            rows.placed(projection.sources[k])
+            if Z is None
+            else RowsInUse(Z, rows.codes)
+            for k, (rows, Z) in enumerate(
+                zip(given, projection.rows_sources, strict=True)
+            )
+        ]
+        in_use += placed
+        parts: Any = (chunk for part in in_use for chunk in part.chunks())
         n_classes = len(self.classes_)
-        how = {"center": self.center, "normalize_means": self.normalize_means}
         if self.classifier is None and any(part.in_file for part in in_use):
             total, n = np.zeros(projection.target.shape[1]), 0.0
-            for side, P in ((source, projection.source), (target, projection.target)):
+            every = [*projection.sources, projection.target]
+            for side, P in zip(sides, every, strict=True):
                 total += side.sums[:, :n_classes].sum(axis=1) @ P
                 n += side.class_counts[:n_classes].sum()
             mean = total / n
-            fitted = SubspaceClassifier.fit_chunks(chunks, mean, n_classes, **how)
         else:
-            rows, known = zip(*chunks, strict=True)
-            Z, codes = np.vstack(rows), np.concatenate(known)
-            fitted = SubspaceClassifier.fit(
-                Z, codes, n_classes, classifier=self.classifier, **how
-            )
-        self._recogniser = fitted
+            rows, codes = map(np.concatenate, zip(*parts, strict=True))
+            parts, mean = [(rows, codes)], rows.mean(axis=0)
+        self._recogniser = SubspaceClassifier.fit(
+            parts,
+            mean if self.center else np.zeros_like(mean),
+            n_classes,
+            normalize_means=self.normalize_means,
+            classifier=self.classifier,
+        )
 
 
 class CDSPP(CDSPPSup):
@@ -255,10 +273,6 @@ class CDSPP(CDSPPSup):
 
     Parameters
     ----------
-    alpha : float, default=10.0
-        Weight of the regulariser.
-    n_components : int, default=None
-        Dimension of the subspace; the number of classes by default.
     max_iter : int, default=5
         Number of rounds T. Each T is another fit, since the shares depend on it.
     selection : {"class", "all"}, default="class"
@@ -269,17 +283,10 @@ class CDSPP(CDSPPSup):
     final_fit : bool, default=False
         One more fit on all pseudo-labels: T + 1 fits as in Algorithm 2 of the paper.
         The released code reports round T, made before the last selection is used.
-    center : bool, default=True
-        Subtract the mean of the projected labelled rows before classification.
-    normalize_means : bool, default=True
-        Scale class means to unit length.
-    eigenvector_scaling : {"metric", "unit"}, default="metric"
-        Scale ``p^T (B + alpha I) p = 1`` or unit length.
-    classifier : estimator, default=None
-        scikit-learn classifier with `predict_proba` or `decision_function` for the
-        subspace; the nearest class mean by default.
     keep_projections : bool, default=False
         Keep the projections of each round in `history_`.
+    alpha, n_components, center, normalize_means, eigenvector_scaling, classifier
+        As in `CDSPPSup`.
 
     See Also
     --------
@@ -337,3 +344,113 @@ class CDSPP(CDSPPSup):
         self.selection = selection
         self.final_fit = final_fit
         self.keep_projections = keep_projections
+
+
+class CDSPPPCA(CDSPP):
+    """CDSPP on principal components of both feature sets (CDSPP+PCA).
+
+    As `CDSPP` on the leading principal components of each domain, fitted without labels
+    on all of its rows, before these are scaled to unit length. Sparse rows (SciPy's
+    CSR), bags of words for instance, are never made dense.
+
+    Parameters
+    ----------
+    pca_components : int, default=50
+        Number of principal components; capped at the rank of a domain.
+    alpha, n_components, max_iter, selection, final_fit, center, normalize_means
+        As in `CDSPP`.
+    eigenvector_scaling, classifier, keep_projections
+        Likewise.
+
+    See Also
+    --------
+    CDSPP : Without the reduction.
+    """
+
+    identifier = "cdspp-pca"
+    display_name = "CDSPP+PCA"
+    centres_rows = True
+    accepts_sparse = True  # principal components leave sparse rows so
+    reads_files = False  # principal components are of rows in memory
+    several_sources = False
+
+    _parameter_constraints = CDSPP._parameter_constraints | {"pca_components": [COUNT]}
+
+    def __init__(
+        self,
+        pca_components: int = 50,
+        alpha: float = 10.0,
+        n_components: int | None = None,
+        max_iter: int = 5,
+        selection: str = "class",
+        final_fit: bool = False,
+        center: bool = True,
+        normalize_means: bool = True,
+        eigenvector_scaling: str = "metric",
+        classifier: Any = None,
+        keep_projections: bool = False,
+    ) -> None:
+        super().__init__(
+            alpha,
+            n_components,
+            max_iter,
+            selection,
+            final_fit,
+            center,
+            normalize_means,
+            eigenvector_scaling,
+            classifier,
+            keep_projections,
+        )
+        self.pca_components = pca_components
+
+    def _prepare_source(self, X: Float) -> Float:
+        return row_normalise(self._pca_source.transform(X))
+
+    def _prepare_target(self, X: Float) -> Float:
+        return row_normalise(self._pca_target.transform(X))
+
+    def _prepare_unlabelled(self, X: Float) -> Float:
+        return self._prepare_target(X)
+
+    def _fit_problem(self, problem: Problem) -> list[Round]:
+        parts = [problem.X_labelled, problem.X_unlabelled]
+        X_target = sparse.vstack(parts) if is_sparse(parts[0]) else np.vstack(parts)
+        if min(X_target.shape[0], problem.X_source.shape[0]) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least two rows in each domain for its "
+                "principal components, got n_samples = 1."
+            )
+        self._pca_source = self._components("source", problem.X_source)
+        self._pca_target = self._components("target", X_target)
+        return super()._fit_problem(problem)
+
+    def _components(self, domain: str, X: Float) -> PrincipalComponents:
+        try:
+            return computed_once(principal_components, X, self.pca_components)
+        except DataError as error:
+            raise MethodFailed(f"{domain}: {error}") from error
+
+
+class TargetOnly(CDSPP):
+    """CDSPP that is never shown the source: the control of every transfer result.
+
+    The labelled target rows serve as the source; what it gains over a supervised method
+    comes from the unlabelled target rows. Parameters and attributes are those of
+    `CDSPP`; there is no `transform_source`.
+
+    See Also
+    --------
+    CDSPP : With a source.
+    """
+
+    identifier = "target-only"
+    display_name = "target-only"
+    uses_source = False
+    without_source_of = "cdspp"
+    # The space is of target rows alone: those of a source have no place in it.
+    transform_source = available_if(lambda _: False)(CDSPP.transform_source)
+
+    def _fit_problem(self, problem: Problem) -> list[Round]:
+        alone = problem.replace_source(problem.X_labelled, problem.y_labelled)
+        return super()._fit_problem(alone)

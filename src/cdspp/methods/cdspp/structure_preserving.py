@@ -8,7 +8,7 @@ eigenvalue; no matrix of size ``d_s + d_t`` is formed.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -20,7 +20,13 @@ from cdspp.core.linalg import column_signs, psd_factor
 from cdspp.methods.base import Float
 from cdspp.methods.cdspp.sides import AnySide
 
-__all__ = ["Projection", "in_both", "solve_projection", "useful_number"]
+__all__ = [
+    "Projection",
+    "in_both",
+    "solve_projection",
+    "solve_several",
+    "useful_number",
+]
 
 # An eigenvalue below this share of the largest one is rounding error of a zero, of
 # which there are where ranges of both factors are orthogonal; where class sums have a
@@ -33,21 +39,31 @@ class Projection:
     """Solution of the eigenproblem, largest eigenvalue first; all are positive.
 
     `target` is the projection (n_features, n_components) of the target features, and
-    `expand_source` computes that of the source, which the rounds of pseudo-labelling do
-    without. `rows_source` and `rows_target` are projected rows, None where they are
+    `expand_sources` compute those of the sources, which the rounds of pseudo-labelling
+    do without. `rows_sources` and `rows_target` are projected rows, None where they are
     read by chunks.
     """
 
     target: Float
     eigenvalues: Float
-    rows_source: Float | None
+    rows_sources: tuple[Float | None, ...]
     rows_target: Float | None
-    expand_source: Callable[[], Float]
+    expand_sources: tuple[Callable[[], Float], ...]
 
     @cached_property
+    def sources(self) -> list[Float]:
+        """Projection of each source's features, (n_features_source, n_components)."""
+        return [expand() for expand in self.expand_sources]
+
+    @property
     def source(self) -> Float:
-        """Projection of the source features, (n_features_source, n_components)."""
-        return self.expand_source()
+        """Projection of the features of the source, or of the first one."""
+        return self.sources[0]
+
+    @property
+    def rows_source(self) -> Float | None:
+        """Projected rows of the source, or of the first one."""
+        return self.rows_sources[0]
 
 
 def solve_projection(
@@ -91,9 +107,61 @@ def solve_projection(
     return Projection(
         target=P_target * factors,
         eigenvalues=sigma,
-        rows_source=solved_source.rows(U * factors),
+        rows_sources=(solved_source.rows(U * factors),),
         rows_target=solved_target.rows(V * factors),
-        expand_source=partial(solved_source.expand, U * factors),
+        expand_sources=(partial(solved_source.expand, U * factors),),
+    )
+
+
+def solve_several(
+    sides: Sequence[AnySide], n_components: int | None = None, *, scaling: str
+) -> Projection:
+    r"""Solve the eigenproblem of three or more domains, the target last.
+
+    Every domain is tied to every other one as the source to the target above: block
+    ``M_i M_j^T`` on the left for i != j, and on the right ``K_i`` with the class sizes
+    of all other domains in place of those of the other one.
+
+    With ``Q_i = K_i^{-1} M_i``, ``G_i = M_i^T Q_i = F_i F_i^T`` and F_i side by side in
+    F, the eigenvalues are the positive ones of ``F^T F`` without its diagonal blocks, C
+    of them at most; for its eigenvector u, ``p_i = Q_i (F u - F_i u_i) / lambda``. Cost
+    O((D C)^3) for D domains beside one factor a domain.
+    """
+    total = np.sum([side.class_counts for side in sides], axis=0)
+    solved, factors, coupled = [], [], []
+    for side in sides:
+        other = total - side.class_counts
+        coupled.append((side.class_counts > 0) & (other > 0))
+        solved.append(side.solve(other, coupled[-1]))
+        factor = psd_factor(solved[-1].overlap)
+        wide = np.zeros((len(total), factor.shape[1]))
+        wide[coupled[-1]] = factor
+        factors.append(wide)
+    F = np.hstack(factors)
+    own = linalg.block_diag(*(factor.T @ factor for factor in factors))
+    values, vectors = linalg.eigh(F.T @ F - own, check_finite=False)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    positive = int(np.sum(values > RELATIVE_TOLERANCE * values.max(initial=0.0)))
+    rank = useful_number(n_components, positive)
+    values, vectors = values[:rank], vectors[:, :rank]
+    parts = np.split(vectors, np.cumsum([each.shape[1] for each in factors])[:-1])
+    whole = F @ vectors
+    weights = [
+        ((whole - factor @ part) / values)[classes]
+        for factor, part, classes in zip(factors, parts, coupled, strict=True)
+    ]
+    P_target = solved[-1].expand(weights[-1])
+    scales = column_signs(P_target)
+    if scaling == "unit":
+        expanded = [s.expand(w) for s, w in zip(solved, weights, strict=True)]
+        scales /= np.sqrt(sum((P**2).sum(axis=0) for P in expanded))
+    sources = list(zip(solved[:-1], weights[:-1], strict=True))
+    return Projection(
+        target=P_target * scales,
+        eigenvalues=values,
+        rows_sources=tuple(side.rows(w * scales) for side, w in sources),
+        rows_target=solved[-1].rows(weights[-1] * scales),
+        expand_sources=tuple(partial(s.expand, w * scales) for s, w in sources),
     )
 
 

@@ -9,12 +9,9 @@ import numpy as np
 
 from cdspp.methods.base import UNLABELLED, Float, Int, Problem, Round
 from cdspp.methods.dama.manifold_alignment import FEW_ROWS, Domain, align
+from cdspp.methods.shared.common_subspace import SubspaceClassifier, SubspaceRecogniser
 from cdspp.methods.shared.constraints import COUNT, NON_NEGATIVE
 from cdspp.methods.shared.pseudo_labelling import selective_pseudo_labelling
-from cdspp.methods.shared.subspace_classifier import (
-    SubspaceClassifier,
-    SubspaceRecogniser,
-)
 
 __all__ = ["DAMA", "DAMAPlus", "DAMASup"]
 
@@ -95,6 +92,7 @@ class DAMASup(SubspaceRecogniser):
     identifier = "dama-sup"
     display_name = "DAMA_sup"
     supervised = True
+    several_sources = True
 
     _parameter_constraints = SubspaceRecogniser._parameter_constraints | {
         "mu": [NON_NEGATIVE],
@@ -148,30 +146,35 @@ class DAMASup(SubspaceRecogniser):
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
         prepared = self._prepare(problem)
-        source = Domain(prepared.X_source, prepared.y_source, int(self.n_neighbors))
-        return self._fit_prepared(source, prepared)
+        k = int(self.n_neighbors)
+        return self._fit_prepared(
+            [Domain(*part, k) for part in prepared.sources], prepared
+        )
 
-    def _fit_prepared(self, source: Domain, problem: Problem) -> list[Round]:
-        self._fit_target(source, problem.X_labelled, problem.y_labelled)
+    def _fit_prepared(self, sources: list[Domain], problem: Problem) -> list[Round]:
+        self._fit_target(sources, problem.X_labelled, problem.y_labelled)
         return []
 
-    def _fit_target(self, source: Domain, X: Float, codes: Int) -> None:
-        """Fit projections and classifier on the source and the target rows in use."""
+    def _fit_target(self, sources: list[Domain], X: Float, codes: Int) -> None:
+        """Fit projections and classifier on the sources and the target rows in use."""
         target = Domain(X, codes, int(self.n_neighbors))
         n_classes = len(self.classes_)
-        self.projection_source_, self.projection_, self.eigenvalues_ = align(
-            source,
-            target,
+        projections, self.eigenvalues_ = align(
+            [*sources, target],
             n_classes,
             alpha=float(self.alpha),
             mu=float(self.mu),
             n_components=self.n_components,
             scaling=self.eigenvector_scaling,
         )
-        placed = target.X[target.labelled] @ self.projection_
-        Z = np.vstack([source.X @ self.projection_source_, placed])
-        known = np.concatenate([source.codes, target.known])
-        self._recogniser = SubspaceClassifier.fit(Z, known, n_classes)
+        *of_sources, self.projection_ = projections
+        self._set_projections_of_sources(of_sources)
+        labelled = [*(source.X for source in sources), target.X[target.labelled]]
+        Z = np.vstack([X @ P for X, P in zip(labelled, projections, strict=True)])
+        known = np.concatenate([*(source.codes for source in sources), target.known])
+        self._recogniser = SubspaceClassifier.fit(
+            [(Z, known)], Z.mean(axis=0), n_classes
+        )
 
 
 class DAMA(DAMASup):
@@ -208,10 +211,10 @@ class DAMA(DAMASup):
     def _target_rows(size: Any) -> list[tuple[float, float]]:
         return [(size.n_target, size.n_labelled)]
 
-    def _fit_prepared(self, source: Domain, problem: Problem) -> list[Round]:
+    def _fit_prepared(self, sources: list[Domain], problem: Problem) -> list[Round]:
         X = np.vstack([problem.X_labelled, problem.X_unlabelled])
         unknown = np.full(len(problem.X_unlabelled), UNLABELLED)
-        self._fit_target(source, X, np.concatenate([problem.y_labelled, unknown]))
+        self._fit_target(sources, X, np.concatenate([problem.y_labelled, unknown]))
         return []
 
 
@@ -278,12 +281,12 @@ class DAMAPlus(DAMASup):
         rows = [size.n_labelled + k / 5 * size.n_unlabelled for k in range(5)]
         return [(n, n) for n in rows]
 
-    def _fit_prepared(self, source: Domain, problem: Problem) -> list[Round]:
+    def _fit_prepared(self, sources: list[Domain], problem: Problem) -> list[Round]:
         X_unlabelled = problem.X_unlabelled
 
         def fit_predict(selected: Int, codes: Int) -> Round:
             X = np.vstack([problem.X_labelled, X_unlabelled[selected]])
-            self._fit_target(source, X, np.concatenate([problem.y_labelled, codes]))
+            self._fit_target(sources, X, np.concatenate([problem.y_labelled, codes]))
             entry = self._single_round(X_unlabelled)
             if self.keep_projections:
                 kept = (self.projection_source_, self.projection_)

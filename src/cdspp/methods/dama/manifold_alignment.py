@@ -9,6 +9,7 @@ rows are labelled the problem is solved in the space of these.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -98,39 +99,37 @@ class Domain:
         return symmetric_product(weighted, of_rows=False)
 
 
-Domains = tuple[Domain, Domain]
+Domains = Sequence[Domain]
 
 
 def align(
-    source: Domain,
-    target: Domain,
+    domains: Domains,
     n_classes: int,
     *,
     alpha: float,
     mu: float,
     n_components: int | None,
     scaling: str,
-) -> tuple[Float, Float, Float]:
+) -> tuple[list[Float], Float]:
     r"""Solve the eigenproblem of DAMA for its largest eigenvalues.
 
     .. math::
 
         Z^T L_d Z p = \lambda \bigl(Z^T (\mu L_g + L_s) Z + \alpha I\bigr) p
 
-    where Z holds the rows of both domains in two diagonal blocks, and `L_d`, `L_s` and
-    `L_g` are the Laplacians of the pairs of different class, of the pairs of equal
-    class and of the neighbour graphs of the domains. Returns the projections of the
-    source's and the target's features, and the eigenvalues, descending; as many as
+    where Z holds the rows of the domains, the target's last, in diagonal blocks, and
+    `L_d`, `L_s` and `L_g` are the Laplacians of the pairs of different class, of the
+    pairs of equal class and of the neighbour graphs of the domains. Returns the
+    projection of each domain's features, and the eigenvalues, descending; as many as
     there are classes by default, and never more than the problem has. Directions are
     scaled by the matrix on the right ("metric") or to "unit" length. MethodFailed tells
     where that matrix is not positive definite in floating point.
 
     The regulariser is isotropic, so that a direction with a positive eigenvalue lies in
-    the space of the rows: the size r of the problem is ``min(n_s, d_s) + min(n_t,
-    d_t)``, and the cost O(n r^2 + r^3). Of few labelled rows m it is solved in their
-    space, where m^3 takes the place of most of r^3.
+    the space of the rows: the size r of the problem is the sum of ``min(n, d)`` over
+    the domains, and the cost O(n r^2 + r^3). Of few labelled rows m it is solved in
+    their space, where m^3 takes the place of most of r^3.
     """
-    domains = (source, target)
     sizes = counts(np.concatenate([domain.known for domain in domains]), n_classes)
     similar = _similar(domains, sizes, mu)
     size = len(similar)
@@ -153,10 +152,11 @@ def align(
     values, P = values[::-1], P[:, ::-1]
     if scaling == "unit":
         P = P / np.sqrt((P**2).sum(axis=0))
-    split = source.rows.shape[1]
-    P_target = target.expand(P[split:])
-    signs = column_signs(P_target)
-    return source.expand(P[:split]) * signs, P_target * signs, values
+    splits = np.cumsum([domain.rows.shape[1] for domain in domains])[:-1]
+    parts = zip(domains, np.split(P, splits), strict=True)
+    projections = [domain.expand(part) for domain, part in parts]
+    signs = column_signs(projections[-1])
+    return [projection * signs for projection in projections], values
 
 
 def _solve_by_coordinates(

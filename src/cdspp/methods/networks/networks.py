@@ -279,7 +279,7 @@ class NetworkClassifier(CommonSpaceMethod, ConfidentClassifier):
     def _place_target(self, X: Float) -> Float:
         return self._trained.target(X)
 
-    def _place_source(self, X: Float) -> Float:
+    def _place_source(self, X: Float, number: int) -> Float:
         return self._trained.source(X)
 
     def _probabilities(self, X: Float) -> Float:

@@ -1,19 +1,43 @@
-"""What methods share that bring both domains into one space."""
+"""Methods that bring both domains into one space, and recognition in a subspace."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from cdspp.core.file_rows import rowwise
-from cdspp.core.linalg import row_normalise
-from cdspp.methods.base import Float, HeterogeneousClassifier, Problem
+from cdspp.core.linalg import (
+    class_sums,
+    counts,
+    row_normalise,
+    softmax,
+    squared_distances,
+)
+from cdspp.core.storage import storable
+from cdspp.methods.base import (
+    ConfidentClassifier,
+    Float,
+    HeterogeneousClassifier,
+    Int,
+    Problem,
+)
+from cdspp.methods.shared.constraints import COUNT, POSITIVE
 
-__all__ = ["CommonSpaceMethod", "SubspaceMethod"]
+__all__ = [
+    "CommonSpaceMethod",
+    "SubspaceClassifier",
+    "SubspaceMethod",
+    "SubspaceRecogniser",
+    "one_or_list",
+]
 
 
 class CommonSpaceMethod(
@@ -28,18 +52,18 @@ class CommonSpaceMethod(
     Attributes
     ----------
     n_features_source_ : int
-        Number of source features.
+        Number of source features; of several sources a list.
     """
 
-    n_features_source_: int
+    n_features_source_: int | list[int]
 
     @abstractmethod
     def _place_target(self, X: Float) -> Float:
         """Return prepared target rows in the common space."""
 
     @abstractmethod
-    def _place_source(self, X: Float) -> Float:
-        """Return prepared source rows in the common space."""
+    def _place_source(self, X: Float, number: int) -> Float:
+        """Return prepared rows of a source in the common space."""
 
     def transform(self, X: ArrayLike) -> Float:
         """Return target rows in the common space, as the classifier sees them.
@@ -60,13 +84,15 @@ class CommonSpaceMethod(
             lambda part: (self._place_target(self._prepare_target(part)),), rows
         )[0]
 
-    def transform_source(self, X: ArrayLike) -> Float:
+    def transform_source(self, X: ArrayLike, number: int = 0) -> Float:
         """Return source rows in the common space, as `transform` does target rows.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features_source_)
             Source rows.
+        number : int, default=0
+            Of several sources, the one that the rows are of, in the order of `fit`.
 
         Raises
         ------
@@ -75,13 +101,15 @@ class CommonSpaceMethod(
         """
         check_is_fitted(self)
         rows = self._source_rows(X, "X")
-        if rows.shape[1] != self.n_features_source_:
+        widths = self.n_features_source_
+        width = widths[number] if isinstance(widths, list) else widths
+        if rows.shape[1] != width:
             raise ValueError(
                 f"X has {rows.shape[1]} features, but {type(self).__name__} was fitted "
-                f"on a source with {self.n_features_source_}."
+                f"on a source with {width}."
             )
         return rowwise(
-            lambda part: (self._place_source(self._prepare_source(part)),), rows
+            lambda part: (self._place_source(self._prepare_source(part), number),), rows
         )[0]
 
     @property
@@ -92,7 +120,7 @@ class CommonSpaceMethod(
 
     def _prepare(self, problem: Problem) -> Problem:
         """Return the problem with prepared rows; note the width of its source."""
-        self.n_features_source_ = problem.X_source.shape[1]
+        self.n_features_source_ = one_or_list([X.shape[1] for X, _ in problem.sources])
         return problem.map_rows(
             self._prepare_source, self._prepare_target, self._prepare_unlabelled
         )
@@ -108,30 +136,140 @@ class CommonSpaceMethod(
         return self._prepare_target(X)
 
 
-class SubspaceMethod(CommonSpaceMethod):
-    """A method with a linear projection a domain.
+def one_or_list(values: list[Any]) -> Any:
+    """Return what is fitted of a source; a list of it where there are several."""
+    return values if len(values) > 1 else values[0]
 
-    A subclass sets both projections.
+
+class SubspaceMethod(CommonSpaceMethod):
+    """A method with a linear projection a domain, both of which a subclass sets.
 
     Attributes
     ----------
     projection_ : ndarray of shape (n_features_in_, n_components)
         Projection of the target features.
     projection_source_ : ndarray of shape (n_features_source_, n_components)
-        Projection of the source features.
-    n_features_source_ : int
-        Number of source features.
+        Projection of the source features; of several sources a list.
+    n_features_source_
+        As in `CommonSpaceMethod`.
     """
 
     projection_: Float
-    projection_source_: Float
+    projection_source_: Float | list[Float]
+
+    def _set_projections_of_sources(self, projections: list[Float]) -> None:
+        self.projection_source_ = one_or_list(projections)
 
     def _place_target(self, X: Float) -> Float:
         return self._embed(X @ self.projection_)
 
-    def _place_source(self, X: Float) -> Float:
-        return self._embed(X @ self.projection_source_)
+    def _place_source(self, X: Float, number: int) -> Float:
+        found = self.projection_source_
+        return self._embed(X @ (found[number] if isinstance(found, list) else found))
 
     def _embed(self, Z: Float) -> Float:
         """Return projected rows as the classifier sees them."""
         return np.asarray(Z)
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class NearestMean:
+    """Means of the classes with codes `present`; by softmax of negative distances."""
+
+    means: Float
+    present: Int
+    n_classes: int
+
+    def probabilities(self, Z: Float) -> Float:
+        """Return class probabilities, zero for a class without a mean."""
+        distances = np.sqrt(squared_distances(Z, self.means))
+        return _of_all_classes(softmax(-distances), self.present, self.n_classes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Wrapped:
+    """A scikit-learn classifier with the interface of `NearestMean`."""
+
+    classifier: Any
+    n_classes: int
+
+    def probabilities(self, Z: Float) -> Float:
+        if hasattr(self.classifier, "predict_proba"):
+            scores = self.classifier.predict_proba(Z)
+        else:
+            values = self.classifier.decision_function(Z)
+            both = np.column_stack([-values, values]) if values.ndim == 1 else values
+            scores = softmax(both)
+        return _of_all_classes(scores, self.classifier.classes_, self.n_classes)
+
+
+def _of_all_classes(probabilities: Float, present: Int, n_classes: int) -> Float:
+    """Return the columns of some classes among those of all, the others zero."""
+    found = np.zeros((len(probabilities), n_classes))
+    found[:, present] = probabilities
+    return found
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class SubspaceClassifier:
+    """A classifier of projected rows, centred by `mean` and scaled to unit length."""
+
+    mean: Float
+    inner: NearestMean | _Wrapped
+
+    @classmethod
+    def fit(
+        cls,
+        parts: Iterable[tuple[Float, Int]],
+        mean: Float,
+        n_classes: int,
+        *,
+        normalize_means: bool = True,
+        classifier: Any = None,
+    ) -> SubspaceClassifier:
+        """Fit on parts of the projected labelled rows and their codes.
+
+        By default to class means; a classifier of scikit-learn takes one part.
+        """
+        if classifier is not None:
+            ((Z, codes),) = parts
+            fitted = clone(classifier).fit(row_normalise(Z - mean), codes)
+            return cls(mean, _Wrapped(fitted, n_classes))
+        sums, sizes = np.zeros((n_classes, len(mean))), np.zeros(n_classes)
+        for Z, codes in parts:
+            sums += class_sums(row_normalise(Z - mean), codes, n_classes)
+            sizes += counts(codes, n_classes)
+        present = np.flatnonzero(sizes)
+        means = sums[present] / sizes[present, None]
+        means = row_normalise(means) if normalize_means else means
+        return cls(mean, NearestMean(means, present, n_classes))
+
+    def embed(self, Z: Float) -> Float:
+        """Return projected rows centred and scaled to unit length."""
+        return row_normalise(Z - self.mean)
+
+    def probabilities(self, Z: Float) -> Float:
+        """Return class probabilities of projected rows."""
+        return self.inner.probabilities(self.embed(Z))
+
+
+class SubspaceRecogniser(SubspaceMethod, ConfidentClassifier):
+    """A subspace method with a `SubspaceClassifier`, set beside the projections."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "alpha": [POSITIVE],
+        "n_components": [None, COUNT],
+        "eigenvector_scaling": [StrOptions({"metric", "unit"})],
+    }
+
+    eigenvalues_: Float
+    _recogniser: SubspaceClassifier
+
+    def _embed(self, Z: Float) -> Float:
+        return self._recogniser.embed(Z)
+
+    def _probabilities(self, X: Float) -> Float:
+        Z = self._prepare_target(X) @ self.projection_
+        return self._recogniser.probabilities(Z)

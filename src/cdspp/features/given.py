@@ -1,4 +1,4 @@
-"""Features as somebody published them, in the order of the index of the data set."""
+"""Features as they are given: published matrices, and the columns of a table."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ import numpy as np
 
 from cdspp.core.errors import DataError
 from cdspp.core.provenance import file_digest
+from cdspp.core.whole_files import BROKEN
+from cdspp.datasets.base import ROWS_NAME
 from cdspp.datasets.readers import read_matrix
 from cdspp.features.base import Extractor
 
-__all__ = ["Published"]
+__all__ = ["Published", "TableColumns"]
 
 SHOWN_RUNS = 8
 MISMATCH = (
@@ -55,12 +57,11 @@ class Published(Extractor):
     ) -> Any:
         """Return the rows of the samples of one domain, (n, width) float32.
 
-        The file of this view lies in the folder of the data set, stored as
-        `cdspp.datasets.readers` tells; classes are in the order of their codes. The
-        i-th sample is of the class ``labels[i]`` and in the row ``positions[i]``,
-        counted from 0. Together they are all rows, unless the storage says how many
-        there are. DataError says that the file is missing, damaged or not what its
-        storage says, or that its rows are in number, order or classes not the samples.
+        The file lies in the folder of the data set, stored as `read_matrix` takes it.
+        Sample i is of the class ``labels[i]`` and in the row ``positions[i]``, counted
+        from 0; the samples are all rows, unless the storage gives another number.
+        DataError: the file is missing, damaged or not as its storage says, or its rows
+        differ from the samples in number, order or classes.
         """
         path = Path(folder) / storage["file"]
         X, found = read_matrix(path, storage, classes)
@@ -78,6 +79,31 @@ class Published(Extractor):
         """Return what to record of the file: its name, storage and sha256 digest."""
         path = Path(folder) / storage["file"]
         return {"storage": dict(storage), "sha256": file_digest(path)}
+
+
+@dataclass(frozen=True)
+class TableColumns(Extractor):
+    """Numbers of a table; their scale is that of the view (`scale`)."""
+
+    identifier: ClassVar[str] = "table"
+    kind: ClassVar[str] = "tables"
+    names_columns: ClassVar[bool] = True
+
+    def read(
+        self, folder: str | Path, domain: str, positions: Sequence[int]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows of a domain, (n, width) float64, and the columns' names.
+
+        `positions` are counted from 0, in the table of the data set in the folder.
+        DataError: the file is missing or damaged.
+        """
+        path = Path(folder) / domain / ROWS_NAME
+        try:
+            with np.load(path, allow_pickle=False) as archive:
+                return archive["X"][list(positions)], archive["features"]
+        except BROKEN as error:
+            message = f"{path}: not the rows of the table ({error})"
+            raise DataError(f"{message}. Delete it and run again.") from error
 
 
 def _compare(

@@ -1,0 +1,133 @@
+"""Which publications a finished study rests on, as BibTeX."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from html import unescape
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cdspp.analysis.digests import REPORT
+from cdspp.analysis.fit_records import read_fit_records
+from cdspp.core.errors import DataError
+from cdspp.core.names import PathLike
+from cdspp.core.version import VERSION
+from cdspp.methods import available, method_class
+
+__all__ = [
+    "Entry",
+    "configuration_as_run",
+    "docstrings_of",
+    "named_in",
+    "read_bibliography",
+    "references_of",
+]
+
+# Every study is a run of it, which no record names.
+ALWAYS = ("cdspp", "snakemake")
+_CONFIGURATION = re.compile(r"<pre>(\{\n.*?\n\})</pre>", re.DOTALL)
+_ENTRY = re.compile(r"^@\w+\{([\w-]+),\n.*?^\}", re.DOTALL | re.MULTILINE)
+_FIELD = r"^  {} = \{{(.*)\}},$"
+
+
+class Entry(NamedTuple):
+    """A publication: its key, its title as plain words, its package, its BibTeX."""
+
+    key: str
+    title: str
+    package: str
+    text: str
+
+
+def read_bibliography(path: PathLike) -> list[Entry]:
+    """Read a BibTeX file that has one field a line."""
+    found = _ENTRY.finditer(Path(path).read_text(encoding="utf-8"))
+    return [
+        Entry(
+            each[1],
+            _words(_field(each[0], "title")),
+            _field(each[0], "package"),
+            each[0],
+        )
+        for each in found
+    ]
+
+
+def configuration_as_run(folder: PathLike) -> dict[str, Any]:
+    """Return the configuration that the report of ``results/<study>`` states.
+
+    DataError where there is no report, or one without it.
+    """
+    page = Path(folder, REPORT)
+    text = page.read_text(encoding="utf-8") if page.is_file() else ""
+    if (found := _CONFIGURATION.search(text)) is None:
+        raise DataError(
+            f"{page}: expected the report of a finished study, but "
+            f"{'it states no configuration' if text else 'there is none'}. Name a "
+            "folder such as results/embedded, and run the study to its end first."
+        )
+    configuration: dict[str, Any] = json.loads(unescape(found[1]))
+    return configuration
+
+
+def references_of(
+    folder: PathLike, bibliography: Iterable[Entry], catalogue: Mapping[str, Any]
+) -> str:
+    """Return the BibTeX of the methods, data sets and packages of a finished study.
+
+    A publication belongs to a method whose docstring, or that of a class from which it
+    derives, names its title, and to a data set whose entry in the catalogue does. What
+    has none is named in a comment, with what the study file says to cite for it.
+    """
+    root = Path(folder)
+    configuration = configuration_as_run(root)
+    records = read_fit_records(sorted(root.glob("fits/*/*/*/*/*.json")))
+    methods = records.outcomes["method"].unique()
+    datasets = dict.fromkeys(job["dataset"] for job in records.jobs)
+    own = {each["id"]: each.get("cites", "") for each in configuration["methods"]}
+    packages = {*ALWAYS, *(name for job in records.jobs for name in job["versions"])}
+    texts = {name: docstrings_of(name) for name in methods}
+    for name in datasets:
+        texts[name] = json.dumps(catalogue.get(name, ""), ensure_ascii=False)
+    entries, cited, comments = list(bibliography), set[str](), []
+    for name, text in texts.items():
+        if keys := named_in(text, entries):
+            cited |= keys
+        else:
+            told = own.get(name) or "this program knows no publication"
+            comments.append(f"% {name}: {told}")
+    head = f"% What the study {root.resolve().name} rests on, by cdspp {VERSION}."
+    found = [e.text for e in entries if e.package in packages or e.key in cited]
+    return "\n\n".join(["\n".join([head, *comments]), *found])
+
+
+def named_in(text: str, entries: Iterable[Entry]) -> set[str]:
+    """Return the keys of the publications that a text names by their titles."""
+    rest, keys = f" {_words(text)} ", set()
+    for entry in sorted(entries, key=lambda entry: -len(entry.title)):
+        if (title := f" {entry.title} ") in rest:
+            rest = rest.replace(title, " | ")  # a shorter title may be part of it
+            keys.add(entry.key)
+    return keys
+
+
+def docstrings_of(method: str) -> str:
+    """Return the docstrings of a method's class and of those that it derives from."""
+    if method not in available():
+        return ""
+    lineage = method_class(method).__mro__
+    return " ".join(
+        c.__doc__ or "" for c in lineage if c.__module__.startswith("cdspp.")
+    )
+
+
+def _field(entry: str, name: str) -> str:
+    found = re.search(_FIELD.format(name), entry, re.MULTILINE)
+    return found[1] if found else ""
+
+
+def _words(text: str) -> str:
+    """Return a text without capitals, braces and marks, to find titles in."""
+    return " ".join(re.findall(r"\w+", text.replace("{", "").replace("}", "").lower()))

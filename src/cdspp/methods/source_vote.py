@@ -1,0 +1,112 @@
+"""A vote over several sources, for methods that take one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from cdspp.methods.base import Float, HeterogeneousClassifier, Round, SourceDomain
+from cdspp.methods.labels import read_labels
+
+__all__ = ["SourceVote"]
+
+
+class SourceVote(ClassifierMixin, BaseEstimator):
+    """Several sources for a method that takes one: a fit for each, and their vote.
+
+    Each fit gives a row's predicted class its confidence, or one where the method has
+    no confidences; the class with the largest sum wins, the first in sorted order where
+    sums are equal.
+
+    Parameters
+    ----------
+    estimator : HeterogeneousClassifier
+        The method, which is cloned for each source.
+
+    Attributes
+    ----------
+    estimators_ : list of HeterogeneousClassifier
+        The fits, in the order of the sources.
+    classes_ : ndarray of shape (n_classes,)
+        Classes of all fits, sorted.
+    transduction_ : ndarray of shape (n_target,)
+        Labels of all target rows given to `fit`, the given ones among them.
+    history_ : list of Round
+        One entry: the vote.
+    collapsed_ : str
+        That of the first fit that has collapsed, else empty.
+
+    See Also
+    --------
+    cdspp.CDSPP : It takes several sources in one problem.
+
+    Notes
+    -----
+    Cost: that of the method, once for each source.
+
+    Examples
+    --------
+    >>> from cdspp import SourceDomain, SourceVote, make
+    >>> first = SourceDomain([[1.0, 0.0, 0.2], [0.0, 1.0, 0.1]], [0, 1])
+    >>> second = SourceDomain([[2.0], [-2.0]], [0, 1])
+    >>> X = [[0.9, 0.1], [0.2, 1.0], [0.8, 0.3], [0.1, 0.7]]
+    >>> vote = SourceVote(make("cdls-sup"))
+    >>> vote.fit(X, [0, 1, -1, -1], source=[first, second]).transduction_
+    array([0, 1, 0, 1])
+    """
+
+    def __init__(self, estimator: HeterogeneousClassifier) -> None:
+        self.estimator = estimator
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        source: SourceDomain | list[SourceDomain] | None = None,
+    ) -> Self:
+        """Fit the method once for each source.
+
+        Parameters and errors are those of `HeterogeneousClassifier.fit`.
+        """
+        each = source if isinstance(source, list) else [source]
+        fits = [clone(self.estimator).fit(X, y, source=one) for one in each]
+        self.estimators_ = fits
+        self.classes_ = np.unique(np.concatenate([fit.classes_ for fit in fits]))
+        self.n_features_in_ = fits[0].n_features_in_
+        self.collapsed_ = next((f.collapsed_ for f in fits if f.collapsed_), "")
+        last = [fit.history_[-1] for fit in fits]
+        prediction, confidence = self._vote(
+            [entry.prediction for entry in last], [entry.confidence for entry in last]
+        )
+        self.history_ = [Round(1, prediction, confidence)]
+        self.n_iter_ = 1
+        self.transduction_ = fits[0].transduction_.copy()
+        self.transduction_[~read_labels(y)[1]] = prediction
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Predict the labels of target rows of shape (n_samples, n_features)."""
+        check_is_fitted(self)
+        predicted, confidences = [], []
+        for fit in self.estimators_:
+            predicted.append(fit.predict(X))
+            sure = getattr(fit, "predict_proba", None)
+            confidences.append(None if sure is None else sure(X).max(axis=1))
+        return self._vote(predicted, confidences)[0]
+
+    def _vote(
+        self, predicted: Sequence[NDArray[Any]], confidences: Sequence[Float | None]
+    ) -> tuple[NDArray[Any], Float]:
+        """Return the class of each row with the largest sum, and its mean per fit."""
+        n = len(predicted[0])
+        sums = np.zeros((n, len(self.classes_)))
+        for labels, confidence in zip(predicted, confidences, strict=True):
+            votes = np.ones(n) if confidence is None else confidence
+            sums[np.arange(n), np.searchsorted(self.classes_, labels)] += votes
+        return self.classes_[sums.argmax(axis=1)], sums.max(axis=1) / len(predicted)
