@@ -29,7 +29,7 @@ from cdspp.core.labels import UNLABELLED
 from cdspp.core.matrix import stored_share
 from cdspp.core.memory import require_memory
 from cdspp.core.storage import storable
-from cdspp.methods.bridge import Bridge, read_bridge
+from cdspp.methods.bridge import Bridge, read_bridge, row_keys
 from cdspp.methods.collapse import find_collapse
 from cdspp.methods.labels import check_classes, compare_classes, read_labels
 from cdspp.methods.problem import Float, Int, Problem, SourceDomain
@@ -46,9 +46,6 @@ __all__ = [
     "SourceDomain",
     "TransductiveClassifier",
 ]
-
-# The rows as float64, and once more as labelled and unlabelled ones.
-DENSE_COPIES = 2
 
 
 @storable
@@ -240,14 +237,15 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         return rows
 
     def _left_in_file(self, X: Any, what: str) -> FileRows | None:
-        """Return rows to be read by chunks, None where they are held in memory.
+        """Return rows to be read by chunks, None where memory holds them.
 
-        DataError tells where they are in a file, are to be held, and do not fit.
+        DataError: the rows of a file do not fit into memory.
         """
         rows = in_file(X)
         if rows is not None and not self.reads_files:
+            # As float64, and once more as labelled and unlabelled rows.
             require_memory(
-                DENSE_COPIES * rows.shape[0] * rows.shape[1],
+                2 * rows.shape[0] * rows.shape[1],
                 f"{type(self).__name__} holds its rows in memory as float64: {what} of "
                 f"shape {rows.shape}",
                 "Leave rows or features out, or choose CDSPP, which reads a file by "
@@ -264,7 +262,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         return rows
 
     def _row_checks(self) -> dict[str, Any]:
-        """Return what rows of both domains are checked for."""
+        """Return the options of `check_array` for rows of both domains."""
         form = "csr" if self.accepts_sparse else False
         return {"dtype": np.float64, "accept_sparse": form}
 
@@ -381,30 +379,22 @@ class ConfidentClassifier(HeterogeneousClassifier):
 
 
 class TransductiveClassifier(HeterogeneousClassifier):
-    """A method that labels the rows it was fitted on and no others.
-
-    `predict` looks rows up: a row is known by its exact values.
-    """
+    """A method that labels the rows of the fit and no others, known by exact values."""
 
     transductive = True
 
     def _finish(self, problem: Problem, labelled: NDArray[np.bool_]) -> None:
         super()._finish(problem, labelled)
         codes = np.searchsorted(self.classes_, self.history_[-1].prediction)
-        rows = [*problem.X_unlabelled, *problem.X_labelled]
         known = [*codes.tolist(), *problem.y_labelled.tolist()]
-        self._codes = dict(zip(map(_key, rows), known, strict=True))
+        keys = [*row_keys(problem.X_unlabelled), *row_keys(problem.X_labelled)]
+        self._codes = dict(zip(keys, known, strict=True))
 
     def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
-        found = [self._codes.get(_key(row)) for row in X]
+        found = [self._codes.get(key) for key in row_keys(X)]
         if unknown := sum(code is None for code in found):
             raise ValueError(
                 f"{type(self).__name__} is transductive and {unknown} of {len(X)} rows "
                 "were not given to fit. Fit again with these rows as unlabelled ones."
             )
         return np.array(found, dtype=np.intp), None
-
-
-def _key(row: Float) -> bytes:
-    # Adding zero turns -0.0 into 0.0, which is the same value.
-    return (row + 0.0).tobytes()
