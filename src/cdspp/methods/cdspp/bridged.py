@@ -13,10 +13,11 @@ from cdspp.core.linalg import column_signs, psd_factor
 from cdspp.methods.base import Problem
 from cdspp.methods.bridge import PAIRS, SHARED, Bridge
 from cdspp.methods.cdspp.cdspp import CDSPP
-from cdspp.methods.cdspp.sides import AnySide, RowsInUse
 from cdspp.methods.cdspp.structure_preserving import (
     RELATIVE_TOLERANCE,
+    AnySide,
     Projection,
+    RowsInUse,
     in_both,
     useful_number,
 )

@@ -16,8 +16,14 @@ from cdspp.core.linalg import row_normalise
 from cdspp.core.matrix import is_sparse
 from cdspp.core.reuse import computed_once
 from cdspp.methods.base import Float, Int, Problem, Round
-from cdspp.methods.cdspp.sides import AnySide, RowsInUse, require_room, side_of
-from cdspp.methods.cdspp.structure_preserving import Projection, solve_projection
+from cdspp.methods.cdspp.structure_preserving import (
+    AnySide,
+    Projection,
+    RowsInUse,
+    require_room,
+    side_of,
+    solve_projection,
+)
 from cdspp.methods.shared.common_subspace import SubspaceClassifier, SubspaceRecogniser
 from cdspp.methods.shared.constraints import COUNT
 from cdspp.methods.shared.pseudo_labelling import selective_pseudo_labelling
