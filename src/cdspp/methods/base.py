@@ -11,11 +11,13 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import (
     check_array,
     check_consistent_length,
@@ -77,8 +79,8 @@ class Round:
 class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     """Base class of all methods: validation, label codes, transduction, prediction.
 
-    A subclass names itself by `identifier` and `display_name` and gives `_fit_problem`
-    and `_predict_codes`. Labels are encoded once, here; methods only see class codes.
+    A subclass has an `identifier`, a `display_name`, `_fit_problem` and
+    `_predict_codes`, and only sees class codes.
 
     Attributes
     ----------
@@ -91,11 +93,10 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     n_iter_, n_features_in_ : int
         Number of rounds; number of target features.
     collapsed_ : str
-        "diverged" where the method finds that its problem has no minimum; "one class"
-        where nearly all unlabelled rows are predicted in one class though several are
-        labelled; "parallel rows" where those of a domain that the method uses nearly
-        are, unless it centres them itself; `fit` raises a
-        `cdspp.core.errors.CollapseWarning` for each. Else empty.
+        "diverged" where the problem has no minimum; "one class" where nearly all
+        unlabelled rows are predicted in one class though several are labelled;
+        "parallel rows" where those of a domain nearly are, unless the method centres
+        them; empty otherwise. `fit` raises a `cdspp.core.errors.CollapseWarning`.
     """
 
     identifier: ClassVar[str]
@@ -121,19 +122,23 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     transduction_: NDArray[Any]
     n_iter_: int
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """List the choices of an option in order, as sets have none from run to run."""
+        super().__init_subclass__(**options)
+        for constraint in chain(*cls._parameter_constraints.values()):
+            if isinstance(constraint, StrOptions):
+                constraint.options = dict.fromkeys(sorted(constraint.options))
+
     @classmethod
     def work(cls, size: Any) -> tuple[float, float]:
-        """Return about how many seconds a fit takes on one thread, and MB beside data.
-
-        The problem is given by its `cdspp.methods.size.Size`.
-        """
+        """Return about how many seconds a fit of a `Size` takes, and MB beside data."""
         return 0.5, 50.0
 
     @abstractmethod
     def _fit_problem(self, problem: Problem) -> list[Round]:
-        """Fit on class codes; return the rounds (codes), the last one being the result.
+        """Fit on class codes; return the rounds, the last one being the result.
 
-        A supervised method returns no round: the base class predicts for it.
+        Without any the base class predicts the unlabelled rows.
         """
 
     @abstractmethod
@@ -208,7 +213,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         warn_of_cost(size, seconds, 0.0 if in_files else needed)
 
     def _diverged(self) -> str:
-        """Return a method's own sign that its problem has no minimum, mostly none."""
+        """Return the method's own sign that its problem has no minimum."""
         return ""
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
