@@ -68,7 +68,7 @@ def save_model(
     model : HeterogeneousClassifier
         A fitted estimator.
     extras : mapping, optional
-        What else is to be kept: text, numbers, arrays, classes marked as storable.
+        More to keep: text, numbers, arrays, classes marked as storable.
 
     Raises
     ------
@@ -105,9 +105,9 @@ def load_model(
     Raises
     ------
     DataError
-        The file is missing, damaged, another kind of file or of a later schema; its
-        model is of a class from outside that is not the one given; or its model was
-        fitted on rows that ``cdspp fit --scale`` had scaled.
+        The file is missing, damaged, another kind of file or of a later schema; the
+        class of its model is from outside and not the one given; or ``cdspp fit
+        --scale`` scaled the rows of the fit.
     """
     model, extras = read_model(path, class_=class_)
     scaling = extras.get("scaling")

@@ -77,12 +77,11 @@ class CDSPPBridge(CDSPP):
     Let ``G = N^T (K + mu U U^T)^{-1} N = F F^T``, of size 2C with C classes and pairs.
     For an eigenvector u of ``F^T J F`` with eigenvalue ``lambda > 0`` set
     ``v = (K + mu U U^T)^{-1} N J F u / lambda``. Then ``N J N^T v = N J G J F u /
-    lambda = N J F (F^T J F u) / lambda = N J F u = lambda (K + mu U U^T) v``, as asked.
-    Every solution with ``lambda > 0`` is such a one: it has
-    ``v = (K + mu U U^T)^{-1} N w`` with ``w = J N^T v / lambda``, so ``J G w = lambda
-    w``, and ``F^T w`` is an eigenvector of ``F^T J F``. By Woodbury's identity the
-    factors of both domains and one more of size n_shared give the inverse, for
-    infinite `mu` too, where ``1 / mu`` is zero in it.
+    lambda = N J F u = lambda (K + mu U U^T) v``, as asked. Conversely a solution with
+    ``lambda > 0`` has ``v = (K + mu U U^T)^{-1} N w`` with ``w = J N^T v / lambda``, so
+    ``J G w = lambda w``, and ``F^T w`` is an eigenvector of ``F^T J F``. By Woodbury's
+    identity the factors of both domains and one more of size n_shared give the inverse,
+    for infinite `mu` too.
 
     Cost beyond that of `CDSPP`: O(n_shared s^2 + n_shared^3) a round, with s the
     smaller of n and d of a domain, and with m pairs O((C + m)^3) in place of O(C^3).

@@ -79,11 +79,10 @@ class CDSPPSup(SubspaceRecogniser):
 
     Notes
     -----
-    Cost O(n d min(n, d) + min(n, d)^3) a domain and O(C^3) for the eigenproblem; no
-    matrix of size ``d_s + d_t``. The paper's text mentions neither the centring nor the
-    scaled means; the released code does both, and so do the defaults. Rows that stay in
-    their file are passed over by chunks, with memory for the matrices, the results and
-    a chunk.
+    Cost O(n d min(n, d) + min(n, d)^3) a domain and O(C^3) for the eigenproblem. The
+    paper's text mentions neither the centring nor the scaled means; the released code
+    does both, and so do the defaults. Rows that stay in their file take memory for the
+    matrices, the results and a chunk.
 
     References
     ----------
@@ -145,12 +144,7 @@ class CDSPPSup(SubspaceRecogniser):
 
     @classmethod
     def work(cls, size: Any) -> tuple[float, float]:
-        """Return about how many seconds a fit takes on one thread, and MB beside data.
-
-        A Gram matrix of the smaller side and its Cholesky factor, for the source once
-        and for the target rows in use in each round; in each round matrices of the
-        classes, and a confidence of each unlabelled row in each class.
-        """
+        """Return about how many seconds a fit takes, and MB beside the data."""
         n_target = size.n_labelled if cls.supervised else size.n_target
         rounds = 1 if cls.supervised else 3  # five rounds on a growing share of rows
         sides = [(size.n_source, size.d_source, 1), (n_target, size.d_target, rounds)]
@@ -266,9 +260,8 @@ class CDSPP(CDSPPSup):
         Number of rounds T. Each T is another fit, since the shares depend on it.
     selection : {"class", "all"}, default="class"
         Take the share within each predicted class, as the released code does, or over
-        all unlabelled rows together, as the paper's text says. The threshold is
-        evaluated in floating point, so that "all" takes one row more than k n_u / T at
-        some sizes.
+        all unlabelled rows together, as the paper's text says; rounding may add one row
+        to k n_u / T.
     final_fit : bool, default=False
         One more fit on all pseudo-labels: T + 1 fits as in Algorithm 2 of the paper.
         The released code reports round T, made before the last selection is used.

@@ -1,8 +1,4 @@
-"""Selective pseudo-labelling: predict, keep the most confident, fit again.
-
-Serves every method whose classifier has confidences (nearest class mean, support
-vector machine, network); it knows nothing of the classifier.
-"""
+"""Selective pseudo-labelling: predict, keep the most confident, fit again."""
 
 from __future__ import annotations
 
