@@ -47,9 +47,8 @@ class Bridge:
     """Shared columns and paired rows of a problem, validated.
 
     `source` and `target` are the places of the shared columns in either domain, in
-    equal order; `pairs_source` and `pairs_target` the rows of objects described in both
-    ways, dense or CSR, None without any. In `one_domain` the source is the target
-    itself, since `fit` was given none: all columns are shared.
+    equal order; `pairs_source` and `pairs_target` the paired rows, dense or CSR, None
+    without any. In `one_domain` the target is its own source.
     """
 
     source: Places

@@ -189,9 +189,9 @@ class CDSPPSup(SubspaceRecogniser):
 
         rounds = selective_pseudo_labelling(
             fit_predict,
-            self.max_iter if len(X_unlabelled) else 1,
+            self.max_iter,
             per_class=self.selection == "class",
-            final_fit=self.final_fit and len(X_unlabelled) > 0,
+            final_fit=self.final_fit,
         )
         self.projection_source_ = projection.source
         return rounds
@@ -343,10 +343,6 @@ class CDSPPPCA(CDSPP):
         As in `CDSPP`.
     eigenvector_scaling, classifier, keep_projections
         Likewise.
-
-    See Also
-    --------
-    CDSPP : Without the reduction.
     """
 
     identifier = "cdspp-pca"
@@ -421,10 +417,6 @@ class TargetOnly(CDSPP):
     The labelled target rows serve as the source; what it gains over a supervised method
     comes from the unlabelled target rows. Parameters and attributes are those of
     `CDSPP`; there is no `transform_source`.
-
-    See Also
-    --------
-    CDSPP : With a source.
     """
 
     identifier = "target-only"

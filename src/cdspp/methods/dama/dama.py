@@ -179,10 +179,6 @@ class DAMA(DAMASup):
     classifier rests on labelled rows alone. Parameters, attributes and reference are
     those of `DAMASup`.
 
-    See Also
-    --------
-    DAMASup : Without the unlabelled rows.
-
     Notes
     -----
     With n target rows in all, labelled or not, O(n^2 d) for the graph and O(n d^2) for
@@ -226,10 +222,6 @@ class DAMAPlus(DAMASup):
         Number of rounds. The selection after the last one is not used.
     keep_projections : bool, default=False
         Keep the projections of each round in `history_`.
-
-    See Also
-    --------
-    DAMASup : Its first round alone.
 
     Notes
     -----
@@ -275,12 +267,9 @@ class DAMAPlus(DAMASup):
         def fit_predict(selected: Int, codes: Int) -> Round:
             X = np.vstack([problem.X_labelled, X_unlabelled[selected]])
             self._fit_target(source, X, np.concatenate([problem.y_labelled, codes]))
-            entry = self._single_round(X_unlabelled)
+            kept = None
             if self.keep_projections:
-                kept = (self.projection_source_, self.projection_)
-                return replace(entry, projections=kept)
-            return entry
+                kept = self.projection_source_, self.projection_
+            return replace(self._single_round(X_unlabelled), projections=kept)
 
-        if not len(X_unlabelled):
-            return [fit_predict(*np.empty((2, 0), dtype=np.intp))]
         return selective_pseudo_labelling(fit_predict, int(self.max_iter))
