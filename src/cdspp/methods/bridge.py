@@ -31,13 +31,11 @@ __all__ = [
 ]
 
 SAME_NAMES = "same-names"
-# What a method says that it uses.
-SHARED, PAIRS = "shared_columns", "paired_rows"
+SHARED, PAIRS = "shared_columns", "paired_rows"  # as in `bridges` of a method
 SIDES = "source", "target"
 # Spreads of one quantity in one unit hardly differ by more.
 SPREADS_APART = 10.0
 FEWEST_ROWS = 10
-SHOWN = 3
 
 Places = NDArray[np.intp]
 
@@ -107,10 +105,9 @@ def read_bridge(
     """Return the bridge of a source domain, `given`, to the target.
 
     `domains` are the validated rows of source and target, and `named` the same rows as
-    given, whose columns may have names; `check_rows` validates paired rows, as
-    scikit-learn's `check_array` does. A warning tells of paired rows with the values of
-    a row of their domain, which are left out, and of shared columns whose spread
-    differs by more than a factor of ten.
+    given, whose columns may have names; `check_rows` validates paired rows as
+    `check_array` does. Warnings name paired rows with the values of a row of their
+    domain, which are left out, and shared columns whose spreads are far apart.
     """
     places = _shared_places(given.shared_columns, domains, named)
     _warn_of_spreads(domains, places, named)
@@ -281,7 +278,7 @@ def _warn_of_spreads(
             f"{median:.3g}, spread {spreads[side][k]:.3g}"
         )
 
-    shown = "; ".join(f"{told(0, k)}, {told(1, k)}" for k in apart[:SHOWN])
+    shown = "; ".join(f"{told(0, k)}, {told(1, k)}" for k in apart[:3])
     warnings.warn(
         f"{len(apart)} of {counted(len(low), 'shared column')} differ in spread by "
         f"more than a factor of {SPREADS_APART:.0f} ({shown}). Equal names do not make "

@@ -30,13 +30,12 @@ TARGET_KIND, PREDICTIONS = "target-only", "predictions"
 
 @dataclass(frozen=True)
 class Guest:
-    """What a study says of a method from outside.
+    """A method from outside, as a study describes it.
 
-    Its module and class (``mine:MyMethod``); its name in tables and figures, by default
-    that of the class; the kind ``target-only`` of a classifier that is fitted without
-    the source, or ``predictions`` that are made elsewhere, so that nothing is fitted;
-    the expected seconds of a fit; and whether there are predictions in other source
-    states.
+    Its place ``module:Class``; its name in tables and figures, by default that of the
+    class; the kind ``target-only``, fitted without the source, or ``predictions``, made
+    elsewhere; the expected seconds of a fit; whether there are predictions in other
+    source states.
     """
 
     place: str
@@ -49,11 +48,10 @@ class Guest:
 class GuestClassifier(HeterogeneousClassifier):
     """A class from outside as a method: it sees class codes, and -1 for no label.
 
-    `guest_class` makes a subclass for each. The outside model is fitted by
-    ``fit(X, y, source=SourceDomain(...))`` on target rows, the labelled ones first;
+    ``fit(X, y, source=SourceDomain(...))`` gets the labelled target rows first;
     `predict` labels the others, or `transduction_` of a class without it. One of the
-    kind target-only is fitted without a source, and on labelled rows alone unless it is
-    of `sklearn.semi_supervised`.
+    kind target-only gets no source, and labelled rows alone unless it is of
+    `sklearn.semi_supervised`.
     """
 
     outside: ClassVar[type]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from cdspp.core.linalg import column_signs, psd_factor
+from cdspp.core.linalg import column_signs, counts, psd_factor
 from cdspp.methods.base import Problem
 from cdspp.methods.bridge import PAIRS, SHARED, Bridge
 from cdspp.methods.cdspp.cdspp import CDSPP
@@ -142,10 +142,8 @@ class CDSPPBridge(CDSPP):
         if bridge is None or not bridge.n_pairs or not self.pair_weight:
             return [], []
         codes = prepared.n_classes + np.arange(bridge.n_pairs)
-        n_source, n_target = (
-            np.bincount(y, minlength=prepared.n_classes)
-            for y in (prepared.y_source, prepared.y_labelled)
-        )
+        n_source = counts(prepared.y_source, prepared.n_classes)
+        n_target = counts(prepared.y_labelled, prepared.n_classes)
         root = np.sqrt(self.pair_weight * np.mean(n_source * n_target))
         source, target = root * bridge.pairs_source, root * bridge.pairs_target
         return [RowsInUse(source, codes)], [RowsInUse(target, codes)]
@@ -166,9 +164,9 @@ class CDSPPBridge(CDSPP):
     ) -> Projection:
         """Solve the problem above by Woodbury's identity.
 
-        With ``Q = K^{-1} N``, ``V = U^T Q`` and ``S = 1/mu + U^T K^{-1} U``, of which a
-        block comes from each domain, ``(K + mu U U^T)^{-1} N = Q - K^{-1} U S^{-1} V``
-        and ``G = N^T Q - V^T S^{-1} V``.
+        With ``Q = K^{-1} N``, ``V = U^T Q`` and ``S = 1/mu + U^T K^{-1} U``,
+        ``(K + mu U U^T)^{-1} N = Q - K^{-1} U S^{-1} V`` and
+        ``G = N^T Q - V^T S^{-1} V``.
         """
         shared, i, j = in_both(source, target), bridge.source, bridge.target
         inverse_source = source.inverse(target.class_counts)

@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 
 from cdspp.core.components import PrincipalComponents, principal_components
 from cdspp.core.errors import DataError, MethodFailed
-from cdspp.core.file_rows import rowwise
+from cdspp.core.file_rows import FileRows, rowwise
 from cdspp.core.linalg import row_normalise
 from cdspp.core.matrix import is_sparse
 from cdspp.core.reuse import computed_once
@@ -228,7 +228,8 @@ class CDSPPSup(SubspaceRecogniser):
         in_use = [given, *placed]
         parts: Any = (chunk for part in in_use for chunk in part.chunks())
         n_classes = len(self.classes_)
-        if self.classifier is None and any(part.in_file for part in in_use):
+        in_file = any(isinstance(part.X, FileRows) for part in in_use)
+        if self.classifier is None and in_file:
             total, n = np.zeros(projection.target.shape[1]), 0.0
             for side, P in ((source, projection.source), (target, projection.target)):
                 total += side.sums[:, :n_classes].sum(axis=1) @ P

@@ -58,11 +58,7 @@ Factor = tuple[Float, bool]
 
 
 class ClosedForm(NamedTuple):
-    """``Q = K^{-1} M`` of one domain, for the classes of both.
-
-    `overlap` is ``M^T Q``, ``expand(U)`` is ``Q U``, and ``rows(U)`` is ``X Q U``, or
-    None where the rows are read by chunks.
-    """
+    """``M^T Q``, ``Q U`` and ``X Q U`` (None by chunks) of ``Q = K^{-1} M``."""
 
     overlap: Float
     expand: Callable[[Float], Float]
@@ -71,10 +67,7 @@ class ClosedForm(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Inverse:
-    """``K^{-1}`` of one domain by a Cholesky factor of K or ``R R^T + alpha I``.
-
-    The latter with rows ``R = L^{1/2} X`` fewer than the features.
-    """
+    """``K^{-1}`` by a factor of K, or of ``R R^T + alpha I`` for ``R = L^{1/2} X``."""
 
     factor: Factor
     alpha: float
@@ -201,10 +194,7 @@ def _regularised_factor(K: Float, M: Float, alpha: float) -> Factor:
 
 
 class RowsInUse(NamedTuple):
-    """Rows of unit length, (n, d), in memory or in a file, of which some are in use.
-
-    Those at the places `used`, ascending, all by default; `codes` are their classes.
-    """
+    """Rows (n, d) of unit length; the classes of those `used`, ascending, or of all."""
 
     X: Any
     codes: Int
@@ -218,11 +208,6 @@ class RowsInUse(NamedTuple):
     def placed(self, P: Float) -> RowsInUse:
         """Return the part with all its rows times a projection."""
         return self._replace(X=mapped(self.X, lambda X: X @ P, P.shape[1]))
-
-    @property
-    def in_file(self) -> bool:
-        """Whether the rows are in a file."""
-        return isinstance(self.X, FileRows)
 
 
 class ChunkedSide:
@@ -268,13 +253,10 @@ AnySide = Side | ChunkedSide
 
 
 def side_of(parts: Sequence[RowsInUse], n_classes: int, alpha: float) -> AnySide:
-    """Return a domain to solve for; rows in use are read where they are fewer than d.
-
-    One part in memory, all of it in use, is taken as it is.
-    """
+    """Return a domain to solve for; fewer rows in use than features are read."""
     n, d = sum(len(part.codes) for part in parts), parts[0].X.shape[1]
     some = [part for part in parts if len(part.codes)]
-    if len(some) == 1 and some[0].used is None and not some[0].in_file:
+    if len(some) == 1 and some[0].used is None and isinstance(some[0].X, np.ndarray):
         return Side(some[0].X, some[0].codes, n_classes, alpha)
     if n >= NEARLY_ALL * d:
         return ChunkedSide(parts, n_classes, alpha)
@@ -288,10 +270,7 @@ def side_of(parts: Sequence[RowsInUse], n_classes: int, alpha: float) -> AnySide
 
 
 def require_room(rows: Any) -> None:
-    """Refuse rows of a file, all that may be in use, whose matrices exceed memory.
-
-    DataError names the memory needed and the free memory.
-    """
+    """Refuse rows of a file, all that may be in use, whose matrices exceed memory."""
     if not isinstance(rows, FileRows):
         return
     n, d = rows.shape

@@ -148,7 +148,11 @@ class DAMASup(SubspaceRecogniser):
         return self._fit_prepared(source, prepared)
 
     def _fit_prepared(self, source: Domain, problem: Problem) -> list[Round]:
-        self._fit_target(source, problem.X_labelled, problem.y_labelled)
+        X, codes = problem.X_labelled, problem.y_labelled
+        if not self.supervised:
+            X = np.vstack([X, problem.X_unlabelled])
+            codes = np.append(codes, np.full(len(problem.X_unlabelled), UNLABELLED))
+        self._fit_target(source, X, codes)
         return []
 
     def _fit_target(self, source: Domain, X: Float, codes: Int) -> None:
@@ -198,12 +202,6 @@ class DAMA(DAMASup):
     display_name = "DAMA"
     supervised = False
     _shares = ((1.0, 0.0),)
-
-    def _fit_prepared(self, source: Domain, problem: Problem) -> list[Round]:
-        X = np.vstack([problem.X_labelled, problem.X_unlabelled])
-        unknown = np.full(len(problem.X_unlabelled), UNLABELLED)
-        self._fit_target(source, X, np.concatenate([problem.y_labelled, unknown]))
-        return []
 
 
 class DAMAPlus(DAMASup):

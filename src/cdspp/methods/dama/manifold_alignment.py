@@ -30,8 +30,7 @@ __all__ = ["FEW_ROWS", "Domain", "align"]
 
 # Below this ratio of labelled rows to coordinates the rows make the smaller problem.
 FEW_ROWS = 0.75
-# Columns that LAPACK reflects at a time.
-LAPACK_BLOCK = 64
+LAPACK_BLOCK = 64  # columns that it reflects at a time
 
 
 @dataclass(frozen=True, eq=False)
