@@ -149,7 +149,7 @@ def _alike(pairs: Sequence[str]) -> str:
     )
 
 
-def _listed(names: Sequence[Any] | NDArray[Any], most: int = 5) -> str:
-    shown = ", ".join(str(name) for name in names[:most])
-    more = f" and {len(names) - most} more" if len(names) > most else ""
+def _listed(names: NDArray[Any]) -> str:
+    shown = ", ".join(str(name) for name in names[:5])
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     return f"class{'es' if len(names) > 1 else ''} {shown}{more}"

@@ -148,9 +148,7 @@ class CDSPPSup(SubspaceRecogniser):
         n_target = size.n_labelled if cls.supervised else size.n_target
         rounds = 1 if cls.supervised else 3  # five rounds on a growing share of rows
         sides = [(size.n_source, size.d_source, 1), (n_target, size.d_target, rounds)]
-        products = sum(
-            k * min(n, d) ** 2 * (max(n, d) + min(n, d)) for n, d, k in sides
-        )
+        products = sum(k * min(n, d) ** 2 * (n + d) for n, d, k in sides)
         squares = sum(min(n, d) ** 2 for n, d, _ in sides)
         C, per_row = size.n_classes, (n_target + size.n_source) * size.n_classes
         by_class = (1 if cls.supervised else 5) * (4e-10 * C**3 + 2e-8 * per_row)
