@@ -94,8 +94,7 @@ def load_model(
     path : path
         The file.
     class_ : type, optional
-        The class of the model where it is not one of cdspp: a file never decides what
-        is imported.
+        The class of a model from outside: a file never decides on an import.
 
     Returns
     -------

@@ -207,19 +207,15 @@ class DAMA(DAMASup):
 class DAMAPlus(DAMASup):
     """Manifold alignment with selective pseudo-labelling (DAMA+).
 
-    Fits `DAMASup` on the labelled rows, predicts the unlabelled ones, takes the most
-    confident predictions of each class as labels, and fits again; the share grows from
-    ``1 / max_iter`` to one. By Wang and Breckon, 2022: see `CDSPPSup`. Attributes are
-    those of `DAMASup`; `history_` has one `Round` for each fit.
+    `DAMASup` in the rounds of `CDSPP`; by Wang and Breckon, 2022: see `CDSPPSup`.
+    Attributes are those of `DAMASup`; `history_` has one `Round` for each fit.
 
     Parameters
     ----------
     alpha, mu, n_components, n_neighbors, eigenvector_scaling
         As in `DAMASup`.
-    max_iter : int, default=5
-        Number of rounds. The selection after the last one is not used.
-    keep_projections : bool, default=False
-        Keep the projections of each round in `history_`.
+    max_iter, keep_projections
+        As in `CDSPP`.
 
     Notes
     -----
