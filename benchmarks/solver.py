@@ -12,8 +12,7 @@ from scipy import linalg
 from benchmarks.measure import Rows, Work, measure
 from cdspp.core.linalg import row_normalise, symmetric_product
 from cdspp.methods.base import UNLABELLED, Float
-from cdspp.methods.cdspp.sides import Side
-from cdspp.methods.cdspp.structure_preserving import Projection, solve_projection
+from cdspp.methods.cdspp.structure_preserving import Projection, Side, solve_projection
 from cdspp.study.cost import Size
 
 __all__ = [

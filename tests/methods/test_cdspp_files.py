@@ -17,8 +17,13 @@ from support.toy_problem import SHAPES, toy_problem
 from cdspp import CDSPP, CDSPPPCA, CDSPPSup, ParquetRows, SourceDomain, TargetOnly, make
 from cdspp.core import file_rows, memory
 from cdspp.core.errors import CollapseWarning, DataError
-from cdspp.methods.cdspp.sides import ChunkedSide, RowsInUse, Side, side_of
-from cdspp.methods.cdspp.structure_preserving import solve_projection
+from cdspp.methods.cdspp.structure_preserving import (
+    ChunkedSide,
+    RowsInUse,
+    Side,
+    side_of,
+    solve_projection,
+)
 
 CHUNK = 100
 

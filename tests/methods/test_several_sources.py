@@ -11,8 +11,7 @@ from scipy import linalg
 
 from cdspp import CDSPP, DAMA, CDSPPSup, DAMASup, SourceDomain, SourceVote, make
 from cdspp.core.linalg import one_hot
-from cdspp.methods.cdspp.sides import Side
-from cdspp.methods.cdspp.structure_preserving import solve_several
+from cdspp.methods.cdspp.structure_preserving import Side, solve_several
 
 C, ALPHA = 4, 3.0
 

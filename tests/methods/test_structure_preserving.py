@@ -10,8 +10,7 @@ from benchmarks.solver import dense_projection
 from cdspp.core.linalg import row_normalise
 from cdspp.methods.base import SourceDomain
 from cdspp.methods.cdspp.cdspp import CDSPP
-from cdspp.methods.cdspp.sides import Side
-from cdspp.methods.cdspp.structure_preserving import Projection, solve_projection
+from cdspp.methods.cdspp.structure_preserving import Projection, Side, solve_projection
 
 # n_classes, source (rows a class, features), target (rows a class, features)
 BALANCED = {

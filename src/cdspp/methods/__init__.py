@@ -2,7 +2,7 @@
 
 A method from outside is a class that a study names (``class: "mine:MyMethod"``), that
 an installed package offers (entry point ``cdspp.methods``), or that is passed to a
-function. It is known by an identifier like any other.
+function.
 """
 
 from __future__ import annotations
@@ -51,18 +51,14 @@ def _guests() -> Mapping[str, Mapping[str, Any]]:
 
 
 def set_guests(guests: Mapping[str, Mapping[str, Any]]) -> None:
-    """Take the methods from outside of a study, in place of those of the one before.
-
-    By identifier, the attributes of a `cdspp.methods.guests.Guest`.
-    """
+    """Replace the methods from outside: attributes of a `Guest` by identifier."""
     os.environ[VARIABLE] = json.dumps(guests)
 
 
 def name_of(method: Any) -> str:
     """Return the name by which a name, a class or an instance is found from now on.
 
-    ConfigError tells what it lacks: a method has ``fit(X, y, *, source=)`` and
-    `predict`.
+    ConfigError: it lacks ``fit(X, y, *, source=)``.
     """
     if isinstance(method, str):
         return method
@@ -84,9 +80,6 @@ def is_own(cls: type) -> bool:
 def available() -> tuple[str, ...]:
     """Return the identifiers of all methods, sorted.
 
-    Examples
-    --------
-    >>> from cdspp.methods import available
     >>> "cdspp" in available()
     True
     """
@@ -102,7 +95,7 @@ def estimators() -> Mapping[str, str]:
 def method_class(name: str) -> type[HeterogeneousClassifier]:
     """Return the class of the method `name`, or of a class path ``module:Class``.
 
-    ConfigError tells where there is none, or it has not what a method has.
+    ConfigError: there is none, or it lacks a part of a method.
     """
     if name in _passed:
         return _passed[name]
@@ -127,9 +120,6 @@ def option_defaults(name: str) -> Mapping[str, Any]:
 def seed_option(name: str, seed: int) -> dict[str, int]:
     """Return the seed as an option of the method `name`, nothing if it draws none.
 
-    Examples
-    --------
-    >>> from cdspp.methods import seed_option
     >>> seed_option("ddacl", 7), seed_option("cdspp", 7)
     ({'random_state': 7}, {})
     """

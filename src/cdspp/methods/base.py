@@ -11,11 +11,13 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import (
     check_array,
     check_consistent_length,
@@ -29,7 +31,7 @@ from cdspp.core.labels import UNLABELLED
 from cdspp.core.matrix import stored_share
 from cdspp.core.memory import require_memory
 from cdspp.core.storage import storable
-from cdspp.methods.bridge import Bridge, read_bridge
+from cdspp.methods.bridge import Bridge, read_bridge, row_keys
 from cdspp.methods.collapse import find_collapse
 from cdspp.methods.labels import check_classes, compare_classes, read_labels
 from cdspp.methods.problem import Float, Int, Problem, SourceDomain
@@ -46,9 +48,6 @@ __all__ = [
     "SourceDomain",
     "TransductiveClassifier",
 ]
-
-# The rows as float64, and once more as labelled and unlabelled ones.
-DENSE_COPIES = 2
 
 
 @storable
@@ -81,8 +80,8 @@ class Round:
 class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     """Base class of all methods: validation, label codes, transduction, prediction.
 
-    A subclass names itself by `identifier` and `display_name` and gives `_fit_problem`
-    and `_predict_codes`. Labels are encoded once, here; methods only see class codes.
+    A subclass has an `identifier`, a `display_name`, `_fit_problem` and
+    `_predict_codes`, and only sees class codes.
 
     Attributes
     ----------
@@ -95,11 +94,10 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     n_iter_, n_features_in_ : int
         Number of rounds; number of target features.
     collapsed_ : str
-        "diverged" where the method finds that its problem has no minimum; "one class"
-        where nearly all unlabelled rows are predicted in one class though several are
-        labelled; "parallel rows" where those of a domain that the method uses nearly
-        are, unless it centres them itself; `fit` raises a
-        `cdspp.core.errors.CollapseWarning` for each. Else empty.
+        "diverged" where the problem has no minimum; "one class" where nearly all
+        unlabelled rows are predicted in one class though several are labelled;
+        "parallel rows" where those of a domain nearly are, unless the method centres
+        them; empty otherwise. `fit` raises a `cdspp.core.errors.CollapseWarning`.
     """
 
     identifier: ClassVar[str]
@@ -126,19 +124,23 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     transduction_: NDArray[Any]
     n_iter_: int
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """List the choices of an option in order, as sets have none from run to run."""
+        super().__init_subclass__(**options)
+        for constraint in chain(*cls._parameter_constraints.values()):
+            if isinstance(constraint, StrOptions):
+                constraint.options = dict.fromkeys(sorted(constraint.options))
+
     @classmethod
     def work(cls, size: Any) -> tuple[float, float]:
-        """Return about how many seconds a fit takes on one thread, and MB beside data.
-
-        The problem is given by its `cdspp.methods.size.Size`.
-        """
+        """Return about how many seconds a fit of a `Size` takes, and MB beside data."""
         return 0.5, 50.0
 
     @abstractmethod
     def _fit_problem(self, problem: Problem) -> list[Round]:
-        """Fit on class codes; return the rounds (codes), the last one being the result.
+        """Fit on class codes; return the rounds, the last one being the result.
 
-        A supervised method returns no round: the base class predicts for it.
+        Without any the base class predicts the unlabelled rows.
         """
 
     @abstractmethod
@@ -231,7 +233,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         warn_of_cost(size, seconds, 0.0 if in_files else needed)
 
     def _diverged(self) -> str:
-        """Return a method's own sign that its problem has no minimum, mostly none."""
+        """Return the method's own sign that its problem has no minimum."""
         return ""
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
@@ -260,14 +262,15 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         return rows
 
     def _left_in_file(self, X: Any, what: str) -> FileRows | None:
-        """Return rows to be read by chunks, None where they are held in memory.
+        """Return rows to be read by chunks, None where memory holds them.
 
-        DataError tells where they are in a file, are to be held, and do not fit.
+        DataError: the rows of a file do not fit into memory.
         """
         rows = in_file(X)
         if rows is not None and not self.reads_files:
+            # As float64, and once more as labelled and unlabelled rows.
             require_memory(
-                DENSE_COPIES * rows.shape[0] * rows.shape[1],
+                2 * rows.shape[0] * rows.shape[1],
                 f"{type(self).__name__} holds its rows in memory as float64: {what} of "
                 f"shape {rows.shape}",
                 "Leave rows or features out, or choose CDSPP, which reads a file by "
@@ -284,7 +287,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         return rows
 
     def _row_checks(self) -> dict[str, Any]:
-        """Return what rows of both domains are checked for."""
+        """Return the options of `check_array` for rows of both domains."""
         form = "csr" if self.accepts_sparse else False
         return {"dtype": np.float64, "accept_sparse": form}
 
@@ -420,30 +423,22 @@ class ConfidentClassifier(HeterogeneousClassifier):
 
 
 class TransductiveClassifier(HeterogeneousClassifier):
-    """A method that labels the rows it was fitted on and no others.
-
-    `predict` looks rows up: a row is known by its exact values.
-    """
+    """A method that labels the rows of the fit and no others, known by exact values."""
 
     transductive = True
 
     def _finish(self, problem: Problem, labelled: NDArray[np.bool_]) -> None:
         super()._finish(problem, labelled)
         codes = np.searchsorted(self.classes_, self.history_[-1].prediction)
-        rows = [*problem.X_unlabelled, *problem.X_labelled]
         known = [*codes.tolist(), *problem.y_labelled.tolist()]
-        self._codes = dict(zip(map(_key, rows), known, strict=True))
+        keys = [*row_keys(problem.X_unlabelled), *row_keys(problem.X_labelled)]
+        self._codes = dict(zip(keys, known, strict=True))
 
     def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
-        found = [self._codes.get(_key(row)) for row in X]
+        found = [self._codes.get(key) for key in row_keys(X)]
         if unknown := sum(code is None for code in found):
             raise ValueError(
                 f"{type(self).__name__} is transductive and {unknown} of {len(X)} rows "
                 "were not given to fit. Fit again with these rows as unlabelled ones."
             )
         return np.array(found, dtype=np.intp), None
-
-
-def _key(row: Float) -> bytes:
-    # Adding zero turns -0.0 into 0.0, which is the same value.
-    return (row + 0.0).tobytes()

@@ -27,16 +27,15 @@ __all__ = [
     "column_names",
     "n_rows",
     "read_bridge",
+    "row_keys",
 ]
 
 SAME_NAMES = "same-names"
-# What a method says that it uses.
-SHARED, PAIRS = "shared_columns", "paired_rows"
+SHARED, PAIRS = "shared_columns", "paired_rows"  # as in `bridges` of a method
 SIDES = "source", "target"
 # Spreads of one quantity in one unit hardly differ by more.
 SPREADS_APART = 10.0
 FEWEST_ROWS = 10
-SHOWN = 3
 
 Places = NDArray[np.intp]
 
@@ -46,9 +45,8 @@ class Bridge:
     """Shared columns and paired rows of a problem, validated.
 
     `source` and `target` are the places of the shared columns in either domain, in
-    equal order; `pairs_source` and `pairs_target` the rows of objects described in both
-    ways, dense or CSR, None without any. In `one_domain` the source is the target
-    itself, since `fit` was given none: all columns are shared.
+    equal order; `pairs_source` and `pairs_target` the paired rows, dense or CSR, None
+    without any. In `one_domain` the target is its own source.
     """
 
     source: Places
@@ -74,9 +72,9 @@ class Bridge:
 
 
 def check_bridge(shared_columns: Any, paired_rows: Any) -> None:
-    """Check of a bridge what can be checked without the target."""
-    if shared_columns is not None and not _is_same_names(shared_columns):
-        for side, columns in zip(SIDES, _sides(shared_columns), strict=True):
+    """Check the parts of a bridge as far as this needs no target."""
+    if shared_columns is not None and (sides := _sides(shared_columns)):
+        for side, columns in zip(SIDES, sides, strict=True):
             if twice := [column for column, n in Counter(columns).items() if n > 1]:
                 raise ValueError(
                     f"shared_columns: the {side} column {twice[0]!r} is given twice. "
@@ -107,10 +105,9 @@ def read_bridge(
     """Return the bridge of a source domain, `given`, to the target.
 
     `domains` are the validated rows of source and target, and `named` the same rows as
-    they were given, since columns of data frames have names; `check_rows` validates
-    paired rows, as scikit-learn's `check_array` does. Warns of paired rows with the
-    values of a row of their domain, and leaves them out; and of shared columns whose
-    spread differs by more than a factor of ten.
+    given, whose columns may have names; `check_rows` validates paired rows as
+    `check_array` does. Warnings name paired rows with the values of a row of their
+    domain, which are left out, and shared columns whose spreads are far apart.
     """
     places = _shared_places(given.shared_columns, domains, named)
     _warn_of_spreads(domains, places, named)
@@ -137,14 +134,12 @@ def read_bridge(
     return Bridge(*places, *(part[apart] for part in parts))
 
 
-def _is_same_names(shared_columns: Any) -> bool:
-    return isinstance(shared_columns, str) and shared_columns == SAME_NAMES
-
-
-def _sides(shared_columns: Any) -> tuple[list[Any], list[Any]]:
-    """Return the columns of the source, and those of the target."""
+def _sides(shared_columns: Any) -> tuple[list[Any], list[Any]] | None:
+    """Return the columns of the source and those of the target; None for same names."""
     expected = f"expected {SAME_NAMES!r} or pairs (source column, target column)"
     if isinstance(shared_columns, str):
+        if shared_columns == SAME_NAMES:
+            return None
         raise ValueError(f"shared_columns: {expected}, got {shared_columns!r}.")
     sides: tuple[list[Any], list[Any]] = ([], [])
     for pair in shared_columns:
@@ -156,7 +151,7 @@ def _sides(shared_columns: Any) -> tuple[list[Any], list[Any]]:
 
 
 def n_rows(values: Any) -> int | None:
-    """Return how many rows or labels there are, None where that cannot be told."""
+    """Return the number of rows or labels, None where it is unknown."""
     shape = getattr(values, "shape", None)
     if shape is None and hasattr(values, "__len__"):
         return len(values)
@@ -173,16 +168,13 @@ def _shared_places(
     shared_columns: Any, domains: tuple[Any, Any], named: tuple[Any, Any]
 ) -> tuple[Places, Places]:
     names = column_names(named[0]), column_names(named[1])
-    if shared_columns is None:
-        sides: tuple[list[Any], list[Any]] = ([], [])
-    elif not _is_same_names(shared_columns):
-        sides = _sides(shared_columns)
-    elif names[0] is None or names[1] is None:
-        raise ValueError(
-            f"shared_columns={SAME_NAMES!r} needs data frames on both sides, whose "
-            "columns have names. Give the numbers of the columns, in pairs."
-        )
-    else:
+    sides = ([], []) if shared_columns is None else _sides(shared_columns)
+    if sides is None:
+        if names[0] is None or names[1] is None:
+            raise ValueError(
+                f"shared_columns={SAME_NAMES!r} needs data frames on both sides, whose "
+                "columns have names. Give the numbers of the columns, in pairs."
+            )
         theirs = set(names[1])
         in_both = [name for name in names[0] if name in theirs]
         sides = in_both, in_both
@@ -234,10 +226,10 @@ def _places(
 
 
 def _apart(side: str, pairs: Any, X: Any) -> NDArray[np.bool_]:
-    """Return which paired rows are no row of their domain, too."""
-    keys = list(_keys(pairs))
+    """Return which paired rows differ from all rows of their domain, a mask."""
+    keys = list(row_keys(pairs))
     known = set(filter(None, keys))
-    met = {key for key in _keys(X) if key in known}
+    met = {key for key in row_keys(X) if key in known}
     apart = np.array([key not in met for key in keys])
     if not apart.all():
         found = f"{np.sum(~apart)} of {counted(len(apart), 'pair')}"
@@ -251,8 +243,8 @@ def _apart(side: str, pairs: Any, X: Any) -> NDArray[np.bool_]:
     return apart
 
 
-def _keys(X: Any) -> Iterator[bytes]:
-    """Yield what tells each row from others, nothing of a row of zeros."""
+def row_keys(X: Any) -> Iterator[bytes]:
+    """Yield bytes that tell each row from others, none for a row of zeros."""
     if is_sparse(X):
         X = X.tocsr().sorted_indices()
         for start, stop in zip(X.indptr[:-1], X.indptr[1:], strict=True):
@@ -271,7 +263,7 @@ def _warn_of_spreads(
     few = min(X.shape[0] for X in domains) < FEWEST_ROWS
     if few or not len(places[0]) or any(isinstance(X, FileRows) for X in domains):
         return
-    spreads = [_spread(X, at) for X, at in zip(domains, places, strict=True)]
+    spreads = [_spread(X[:, at]) for X, at in zip(domains, places, strict=True)]
     low, high = np.minimum(*spreads), np.maximum(*spreads)
     apart = np.flatnonzero((low > 0) & (high > SPREADS_APART * low))
     if not len(apart):
@@ -279,12 +271,14 @@ def _warn_of_spreads(
 
     def told(side: int, k: int) -> str:
         column, names = places[side][k], column_names(named[side])
+        values = domains[side][:, [column]]
+        median = np.median(values.toarray() if is_sparse(values) else values)
         return (
             f"{SIDES[side]} column {names[column] if names else column}: median "
-            f"{_median(domains[side], column):.3g}, spread {spreads[side][k]:.3g}"
+            f"{median:.3g}, spread {spreads[side][k]:.3g}"
         )
 
-    shown = "; ".join(f"{told(0, k)}, {told(1, k)}" for k in apart[:SHOWN])
+    shown = "; ".join(f"{told(0, k)}, {told(1, k)}" for k in apart[:3])
     warnings.warn(
         f"{len(apart)} of {counted(len(low), 'shared column')} differ in spread by "
         f"more than a factor of {SPREADS_APART:.0f} ({shown}). Equal names do not make "
@@ -294,17 +288,11 @@ def _warn_of_spreads(
     )
 
 
-def _spread(X: Any, columns: Places) -> np.ndarray:
-    """Return the spread of columns; of sparse rows, of stored values about zero."""
-    kept = X[:, columns]
+def _spread(X: Any) -> np.ndarray:
+    """Return the spread of each column; of sparse rows, of stored values about zero."""
     with np.errstate(over="ignore", invalid="ignore"):  # infinite, then, or unknown
         if not is_sparse(X):
-            return np.asarray(kept.std(axis=0))
-        stored = np.maximum(np.diff(kept.tocsc().indptr), 1)
-        squares = np.asarray(kept.multiply(kept).sum(axis=0)).ravel()
+            return np.asarray(X.std(axis=0))
+        stored = np.maximum(np.diff(X.tocsc().indptr), 1)
+        squares = np.asarray(X.multiply(X).sum(axis=0)).ravel()
         return np.asarray(np.sqrt(squares / stored))
-
-
-def _median(X: Any, column: int) -> float:
-    values = X[:, [column]]
-    return float(np.median(values.toarray() if is_sparse(X) else values))

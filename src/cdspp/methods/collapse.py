@@ -1,14 +1,10 @@
-r"""Signs that nothing can be said of a fit: diverged, one class, or parallel rows.
+r"""Signs that a fit is of no use: it diverged, found one class, or saw parallel rows.
 
-A method may find that its problem has no minimum; nearly all rows may be predicted in
-one class. Rows are *nearly parallel* where
+Rows are *nearly parallel* where the mean cosine of all their pairs is close to one:
 
 .. math::
 
     \Bigl\lVert \frac1n \sum_{i=1}^n \frac{x_i}{\lVert x_i \rVert} \Bigr\rVert^2
-
-the mean cosine of all their pairs, is close to one: at unit length there is next to no
-difference left between them.
 """
 
 from __future__ import annotations
@@ -29,9 +25,8 @@ DIVERGED, ONE_CLASS, PARALLEL_ROWS = "diverged", "one class", "parallel rows"
 # A share of at least so much, or a mean cosine above so much, is a collapse.
 LARGEST_SHARE, LARGEST_COSINE = 0.95, 0.99
 
-# With fewer rows nothing is said. Below 20 a share of 95 % would mean every row, which
-# comes by chance; and a handful of rows may well lie in one direction, as those of
-# scikit-learn's checks do, whose smallest problems have one feature or one row.
+# Of fewer rows a share of 95 % would mean every row, which comes by chance; and a few
+# may well lie in one direction, as those of scikit-learn's checks do.
 FEWEST_ROWS = 20
 
 REMEDY = (
@@ -53,11 +48,11 @@ def find_collapse(
     rows: Mapping[str, Any],
     diverged: str = "",
 ) -> Collapse:
-    """Return how a fit has collapsed; what is named first counts.
+    """Return the first sign of a collapse.
 
-    `predicted` are labels of the unlabelled rows; with one labelled class there is no
-    collapse into one. `rows` are those that the method compares by direction, (n, d) by
-    domain, and `diverged` its own sign that its problem has no minimum.
+    `predicted` are labels of the unlabelled rows, `rows` those that the method compares
+    by direction, (n, d) by domain, and `diverged` is its own sign that its problem has
+    no minimum.
     """
     if diverged:
         return Collapse(DIVERGED, diverged)
@@ -90,11 +85,7 @@ def largest_share(predicted: NDArray[Any]) -> tuple[Any, float]:
 
 
 def mean_cosine(X: Any) -> float:
-    """Return the mean cosine of all pairs of rows; NaN with too few rows.
-
-    Rows of zeros have no direction and are left out. One pass for the lengths and one
-    for the sum, without a copy of the rows.
-    """
+    """Return the mean cosine of all pairs of rows but zeros; NaN with too few rows."""
     total, n = np.zeros(X.shape[1]), 0
     for _, rows in chunks_of(X):
         # Squares of very large or small numbers are infinite or zero: left out, too.

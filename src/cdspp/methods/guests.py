@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar
@@ -26,20 +26,16 @@ from cdspp.methods.base import (
 __all__ = ["PREDICTIONS", "Guest", "class_path", "guest_class", "of_object"]
 
 TARGET_KIND, PREDICTIONS = "target-only", "predictions"
-# Of scikit-learn: these take -1 for a row without a label, where others see a class.
-SEMI_SUPERVISED = "sklearn.semi_supervised"
-NESTED = {"class", "options"}
 
 
 @dataclass(frozen=True)
 class Guest:
-    """What a study says of a method from outside.
+    """A method from outside, as a study describes it.
 
-    Its module and class (``mine:MyMethod``); its name in tables and figures, that of
-    the class by default; as kind ``target-only`` for a classifier that is fitted
-    without the source, ``predictions`` where they are made elsewhere and nothing is
-    fitted here; the seconds that a fit is expected to take; and of predictions, whether
-    there are some in other source states.
+    Its place ``module:Class``; its name in tables and figures, by default that of the
+    class; the kind ``target-only``, fitted without the source, or ``predictions``, made
+    elsewhere; the expected seconds of a fit; whether there are predictions in other
+    source states.
     """
 
     place: str
@@ -52,18 +48,16 @@ class Guest:
 class GuestClassifier(HeterogeneousClassifier):
     """A class from outside as a method: it sees class codes, and -1 for no label.
 
-    A subclass is made for each by `guest_class`. The outside model is fitted by
-    ``fit(X, y, source=SourceDomain(...))`` on target rows, the labelled ones first. The
-    others are labelled by `predict` or, of a class without it, by `transduction_`. Of
-    the kind target-only it is fitted without a source, and on labelled rows alone
-    unless it is one of `sklearn.semi_supervised`.
+    ``fit(X, y, source=SourceDomain(...))`` gets the labelled target rows first;
+    `predict` labels the others, or `transduction_` of a class without it. One of the
+    kind target-only gets no source, and labelled rows alone unless it is of
+    `sklearn.semi_supervised`.
     """
 
     outside: ClassVar[type]
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
-        options = {k: _built(v) for k, v in self.get_params(deep=False).items()}
-        self.model_ = self.outside(**options)
+        self.model_ = self.outside(**_built_options(self.get_params(deep=False)))
         X, y = problem.X_labelled, problem.y_labelled
         more = {}
         if not self.supervised:
@@ -74,15 +68,14 @@ class GuestClassifier(HeterogeneousClassifier):
         self.model_.fit(X, y, **more)
         if self.transductive:
             found = self.model_.transduction_[len(problem.y_labelled) :]
-            return [Round(1, self._codes_of(found, problem.n_classes))]
+            return [Round(1, self._checked_codes(found))]
         return []
 
     def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
-        found = self.model_.predict(X)
-        return self._codes_of(found, len(self.classes_)), None
+        return self._checked_codes(self.model_.predict(X)), None
 
-    def _codes_of(self, found: Any, n_classes: int) -> Int:
-        codes = np.asarray(found)
+    def _checked_codes(self, found: Any) -> Int:
+        codes, n_classes = np.asarray(found), len(self.classes_)
         if not np.isin(codes, np.arange(n_classes)).all():
             raise ValueError(
                 f"{self.display_name} predicts {np.setdiff1d(codes, range(n_classes))}"
@@ -111,10 +104,10 @@ def class_path(cls: type) -> str:
 def guest_class(name: str, guest: Guest) -> type[HeterogeneousClassifier]:
     """Return a class from outside as a method with an identifier.
 
-    ConfigError tells where it cannot be imported, or has not what a method has.
+    ConfigError: the class cannot be imported, or lacks a part of a method.
     """
     if guest.kind != PREDICTIONS:
-        return _as_method(name, guest, load_class(guest.place))
+        return _as_method(name, guest, load_class(guest.place), {})
     own = {
         "identifier": name,
         "display_name": guest.display_name or name,
@@ -125,29 +118,34 @@ def guest_class(name: str, guest: Guest) -> type[HeterogeneousClassifier]:
     return type("MadeElsewhere", (MadeElsewhere,), own)
 
 
-def _as_method(name: str, guest: Guest, cls: type) -> type[HeterogeneousClassifier]:
-    """Return `cls` as a method of an identifier; see `guest_class`."""
+def _as_method(
+    name: str, guest: Guest, cls: type, chosen: Mapping[str, Any]
+) -> type[HeterogeneousClassifier]:
+    """Return `cls` as a method, with the `chosen` options as its defaults."""
     own: dict[str, Any] = {"identifier": name}
     own |= {"__module__": cls.__module__, "__doc__": cls.__doc__}
     shown = getattr(cls, "display_name", cls.__name__)
     own["display_name"] = guest.display_name or shown
     if issubclass(cls, HeterogeneousClassifier):
+        if chosen:
+            init: Any = cls.__init__
+            own["__init__"] = _constructor(cls, chosen, lambda m, all_: init(m, **all_))
         return type(cls.__name__, (cls,), own)
     target_only = guest.kind == TARGET_KIND
     _check_offers(guest.place, cls, target_only)
     own["outside"], own["uses_source"] = cls, not target_only
-    own["supervised"] = target_only and not cls.__module__.startswith(SEMI_SUPERVISED)
+    # These take -1 for a row without a label, where other classifiers see a class.
+    takes_unlabelled = cls.__module__.startswith("sklearn.semi_supervised")
+    own["supervised"] = target_only and not takes_unlabelled
     own["needs_torch"] = bool(getattr(cls, "needs_torch", False))
-    own["__init__"] = _constructor(
-        _named_options(cls), lambda model, given: vars(model).update(given)
-    )
+    own["__init__"] = _constructor(cls, chosen, lambda m, all_: vars(m).update(all_))
     own["work"] = classmethod(lambda _, size: (guest.seconds, 50.0))
     base = GuestClassifier if hasattr(cls, "predict") else TransductiveGuest
     return type(cls.__name__, (base,), own)
 
 
 def _check_offers(place: str, cls: type, target_only: bool) -> None:
-    """Check that a class has what a method must have."""
+    """Refuse a class without a `fit` that takes a source, if it is to have one."""
     fit = getattr(cls, "fit", None)
     if not callable(fit):
         raise ConfigError(f"{place}: has no fit(X, y, *, source=).")
@@ -161,20 +159,19 @@ def _check_offers(place: str, cls: type, target_only: bool) -> None:
         )
 
 
-def _named_options(cls: type) -> list[inspect.Parameter]:
-    """Return the parameters of a class, but for ``*args`` and ``**kwargs``."""
-    kinds = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
-    found = inspect.signature(cls).parameters.values()
-    return [each for each in found if each.kind not in kinds]
-
-
 def _constructor(
-    options: Sequence[inspect.Parameter], then: Callable[[Any, dict[str, Any]], None]
+    cls: type, chosen: Mapping[str, Any], then: Callable[[Any, dict[str, Any]], None]
 ) -> Any:
-    """Return an ``__init__`` with these options, which calls `then` with their values.
+    """Return an ``__init__`` with the options of `cls`, which calls `then` with them.
 
-    Its signature is what scikit-learn knows the options by.
+    The `chosen` values become defaults; ``*args`` and ``**kwargs`` are left out.
+    scikit-learn knows the options by the signature.
     """
+    options = [
+        each.replace(default=chosen.get(each.name, each.default))
+        for each in inspect.signature(cls).parameters.values()
+        if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
+    ]
     signature = inspect.Signature(options)
 
     def __init__(self: Any, *positional: Any, **named: Any) -> None:
@@ -187,43 +184,37 @@ def _constructor(
     return __init__
 
 
-def _built(value: Any) -> Any:
-    """Build an option that is a model of its own: ``{class: ..., options: {...}}``."""
-    if not isinstance(value, Mapping) or "class" not in value or set(value) - NESTED:
-        return value
-    options = {k: _built(v) for k, v in value.get("options", {}).items()}
-    return load_class(value["class"])(**options)
+def _built_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Build each option that is a model: ``{class: ..., options: {...}}``."""
+
+    def built(value: Any) -> Any:
+        nested = isinstance(value, Mapping) and "class" in value
+        if not nested or set(value) - {"class", "options"}:
+            return value
+        return load_class(value["class"])(**_built_options(value.get("options", {})))
+
+    return {name: built(value) for name, value in options.items()}
 
 
 def of_object(method: Any) -> tuple[str, type[HeterogeneousClassifier]]:
     """Return name and method of a class, or of an instance with its options.
 
-    ConfigError tells where it has not what a method has, or `get_params` is missing.
+    ConfigError: it lacks a part of a method, or an instance has no `get_params`.
     """
     cls = method if inspect.isclass(method) else type(method)
-    options: Mapping[str, Any] = {}
+    path, chosen = class_path(cls), {}
     if cls is not method:
         if not hasattr(method, "get_params"):
             raise ConfigError(
-                f"an instance of {class_path(cls)} has no get_params, so that it "
+                f"an instance of {path} has no get_params, so that it "
                 "cannot be fitted afresh. Pass the class, or derive it from "
                 "scikit-learn's BaseEstimator."
             )
-        options = method.get_params(deep=False)
-    usual = defaults_of(cls)
-    kept = {k: v for k, v in options.items() if repr(v) != repr(usual.get(k))}
-    changed = ", ".join(f"{k}={v!r}" for k, v in kept.items())
-    name = class_path(cls) + f"({changed})" * bool(changed)
-    found = _as_method(name, Guest(class_path(cls)), cls)
-    if not changed:
-        return name, found
-    known = [
-        each.replace(default=options.get(each.name, each.default))
-        for each in _named_options(found)
-    ]
-    init: Any = found.__init__
-    own = {
-        "__init__": _constructor(known, lambda model, given: init(model, **given)),
-        "display_name": f"{found.display_name} ({changed})",
-    }
-    return name, type(found.__name__, (found,), own)
+        usual, options = defaults_of(cls), method.get_params(deep=False)
+        chosen = {k: v for k, v in options.items() if repr(v) != repr(usual.get(k))}
+    changed = ", ".join(f"{k}={v!r}" for k, v in chosen.items())
+    name = path + f"({changed})" * bool(changed)
+    found = _as_method(name, Guest(path), cls, chosen)
+    if changed:
+        found.display_name += f" ({changed})"
+    return name, found

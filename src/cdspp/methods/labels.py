@@ -28,11 +28,10 @@ __all__ = ["check_classes", "compare_classes", "few_rows_a_class", "read_labels"
 def read_labels(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the labels that are there, and which rows have one.
 
-    Unlabelled are ``None``, NaN, pandas' ``NA``, blank text, -1 and what a mask hides,
-    alike in lists, arrays and pandas objects of every type; so are words such as "NA"
-    and "null", of which a warning tells, for they may be classes: see
-    `cdspp.keep_labels`. Labels are text, numbers or booleans, those of type bytes text
-    in UTF-8; text mixed with numbers and the text "-1" are refused.
+    Unlabelled are ``None``, NaN, pandas' ``NA``, blank text, -1 and masked entries of
+    lists, arrays and pandas objects; so are words such as "NA" and "null", with a
+    warning, for they may be classes: see `cdspp.keep_labels`. Labels are text (bytes in
+    UTF-8), numbers or booleans; text mixed with numbers and the text "-1" are refused.
     """
     given: NDArray[Any] = column_or_1d(_as_array(y), warn=True)
     if is_text := given.dtype.kind in "OSU":
@@ -72,7 +71,7 @@ def _as_array(y: Any) -> Any:
 
 
 def _missing(values: list[Any]) -> NDArray[np.bool_]:
-    """Return which values stand for no label; each that occurs is looked at once."""
+    """Return which values stand for no label; equal ones are looked at once."""
     try:
         known = {value: is_missing(value) for value in {*values}}
         return np.array([known[value] for value in values], dtype=bool)
@@ -99,10 +98,7 @@ def _of_one_kind(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def check_classes(y: NDArray[Any], name: str = "y") -> None:
-    """Refuse labels that are no classes; one or two of each class are usual here.
-
-    Warns of classes that are surely the same, though they are not written alike.
-    """
+    """Refuse labels that are no classes; warn of equal ones that are written apart."""
     if y.dtype.kind == "U":  # any text is a class, and asking takes half a millisecond
         if pairs := lookalikes({name: {*y.tolist()}}):
             warnings.warn(_alike(pairs), LabelWarning, stacklevel=4)
@@ -113,7 +109,7 @@ def check_classes(y: NDArray[Any], name: str = "y") -> None:
 
 @contextmanager
 def few_rows_a_class() -> Iterator[None]:
-    """Keep scikit-learn from asking whether so few rows of a class are a regression."""
+    """Silence scikit-learn's question whether so few rows a class are a regression."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The number of unique classes is greater")
         yield
@@ -122,8 +118,8 @@ def few_rows_a_class() -> Iterator[None]:
 def compare_classes(target: NDArray[Any], source: NDArray[Any], name: str) -> None:
     """Refuse classes that cannot be matched, and warn of those without a partner.
 
-    Refused are text in one domain and numbers in the other, and classes that differ in
-    nothing but capitals or blanks. `name` is the estimator's, for messages.
+    Text does not match numbers, nor a class one that differs in capitals or blanks
+    alone. `name` is the estimator's, for messages.
     """
     if (target.dtype.kind == "U") != (source.dtype.kind == "U"):
         raise ValueError(
@@ -153,7 +149,7 @@ def _alike(pairs: Sequence[str]) -> str:
     )
 
 
-def _listed(names: Sequence[Any] | NDArray[Any], most: int = 5) -> str:
-    shown = ", ".join(str(name) for name in names[:most])
-    more = f" and {len(names) - most} more" if len(names) > most else ""
+def _listed(names: NDArray[Any]) -> str:
+    shown = ", ".join(str(name) for name in names[:5])
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     return f"class{'es' if len(names) > 1 else ''} {shown}{more}"

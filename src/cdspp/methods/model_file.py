@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cdspp.core.errors import DataError
 from cdspp.core.faults import brief, out_of_memory
-from cdspp.core.names import NO_SCALE
+from cdspp.core.names import NO_SCALE, PathLike
 from cdspp.core.scaling import Scaling
 from cdspp.core.storage import Packer, read_parts, unpack, write_parts
 from cdspp.core.version import VERSION
@@ -55,7 +55,7 @@ def check_keepable(model: HeterogeneousClassifier) -> None:
 
 
 def save_model(
-    path: str | os.PathLike[str],
+    path: PathLike,
     model: HeterogeneousClassifier,
     extras: Mapping[str, Any] | None = None,
 ) -> None:
@@ -68,7 +68,7 @@ def save_model(
     model : HeterogeneousClassifier
         A fitted estimator.
     extras : mapping, optional
-        What else is to be kept: text, numbers, arrays, classes marked as storable.
+        More to keep: text, numbers, arrays, classes marked as storable.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def save_model(
 
 
 def load_model(
-    path: str | os.PathLike[str], *, class_: type | None = None
+    path: PathLike, *, class_: type | None = None
 ) -> HeterogeneousClassifier:
     """Load what `save_model` or ``cdspp fit --model`` kept; no code of the file runs.
 
@@ -94,8 +94,7 @@ def load_model(
     path : path
         The file.
     class_ : type, optional
-        The class of the model where it is not one of cdspp: a file never decides what
-        is imported.
+        The class of a model from outside: a file never decides on an import.
 
     Returns
     -------
@@ -105,9 +104,9 @@ def load_model(
     Raises
     ------
     DataError
-        The file is missing, damaged, another kind of file or of a later schema; its
-        model is of a class from outside that is not the one given; or its model was
-        fitted on rows that ``cdspp fit --scale`` had scaled.
+        The file is missing, damaged, another kind of file or of a later schema; the
+        class of its model is from outside and not the one given; or ``cdspp fit
+        --scale`` scaled the rows of the fit.
     """
     model, extras = read_model(path, class_=class_)
     scaling = extras.get("scaling")
@@ -120,7 +119,7 @@ def load_model(
 
 
 def read_model(
-    path: str | os.PathLike[str], *, class_: type | None = None
+    path: PathLike, *, class_: type | None = None
 ) -> tuple[HeterogeneousClassifier, dict[str, Any]]:
     """Return the model of a file, of any scale, and what else was kept with it."""
     tree, arrays = read_parts(path, WHAT)
@@ -134,9 +133,8 @@ def read_model(
         )
     try:
         # Its module knows the classes of which the model is made.
-        class_of = partial(_class_of, path, class_)
-        class_of(tree["content"]["dict"]["model"][_ESTIMATOR])
-        made = {_ESTIMATOR: partial(_estimator, class_of)}
+        _class_of(path, class_, tree["content"]["dict"]["model"][_ESTIMATOR])
+        made = {_ESTIMATOR: partial(_estimator, path, class_)}
         found = unpack(tree["content"], arrays, made)
         model, extras = found["model"], found["extras"]
         _try(model, extras, os.path.getsize(path))
@@ -154,8 +152,7 @@ def _try(
     model: HeterogeneousClassifier, extras: Mapping[str, Any], n_bytes: int
 ) -> None:
     """Check the options, and that rows as wide as those of the fit can be predicted."""
-    bare = Scaling(NO_SCALE, model.n_features_in_)
-    scaling = extras.get("scaling", bare)
+    scaling = extras.get("scaling", Scaling(NO_SCALE, model.n_features_in_))
     if not 0 < scaling.n_features <= n_bytes:  # the file has numbers of each feature
         raise ValueError(f"{scaling.n_features} features")
     model._validate_params()
@@ -182,26 +179,25 @@ def _parts(value: Any) -> tuple[str, dict[str, Any]] | None:
 
 
 def _class_of(
-    path: str | os.PathLike[str], class_: type | None, parts: Mapping[str, Any]
+    path: PathLike, class_: type | None, parts: Mapping[str, Any]
 ) -> type[HeterogeneousClassifier]:
     """Return the class of a model, which the caller names if it is from outside."""
     if "class" not in parts:
         return method_class(parts["identifier"])
-    told = parts["class"]
-    if class_ is None or class_path(class_) != told:
-        given = "none" if class_ is None else class_path(class_)
+    given = "none" if class_ is None else class_path(class_)
+    if class_ is None or given != parts["class"]:
         raise OutsideModel(
-            f"{path}: a model of the class {told}, from outside cdspp; the class given "
-            f"is {given}. Import it, and pass it: load_model(path, class_=...)."
+            f"{path}: a model of the class {parts['class']}, from outside cdspp; the "
+            f"class given is {given}. Import it, and pass it: load_model(path, "
+            "class_=...)."
         )
     return class_
 
 
 def _estimator(
-    class_of: Callable[[Mapping[str, Any]], type[HeterogeneousClassifier]],
-    parts: dict[str, Any],
+    path: PathLike, class_: type | None, parts: Mapping[str, Any]
 ) -> HeterogeneousClassifier:
-    cls = class_of(parts)
+    cls = _class_of(path, class_, parts)
     model = cls(**parts["options"])
     for name, value in parts["fitted"].items():
         if hasattr(cls, name):  # a method or a property is not to be put aside

@@ -83,10 +83,9 @@ class Problem:
     """A validated problem with classes as codes ``0 .. n_classes - 1``.
 
     Shapes: `X_source` (n_source, d_s), `X_labelled` (n_labelled, d_t), `X_unlabelled`
-    (n_unlabelled, d_t), all float64; `y_source` and `y_labelled` hold class codes. For
-    a method with `reads_files` rows may be a `cdspp.core.file_rows.FileRows` instead.
-    The bridge is that of a method which uses one, `more_sources` are those that follow
-    the first one, each with a width of its own, for a method with `several_sources`.
+    (n_unlabelled, d_t), all float64; `y_source` and `y_labelled` hold class codes. A
+    method with `reads_files` may get a `cdspp.core.file_rows.FileRows` for rows.
+    `more_sources` follow the first one where a method has `several_sources`.
     """
 
     X_source: Float
@@ -127,10 +126,10 @@ def scale_domains(
 ) -> tuple[Float, SourceDomain]:
     """Scale target and source by their own rows, but shared columns as in the source.
 
-    The kind is one of `cdspp.core.scaling.fit_scaling`, whose DataError tells where the
-    rows cannot be scaled so. Paired rows are scaled as the rows of their domain, and
-    the columns of the source returned are shared by number. ValueError tells of a
-    malformed bridge, and of shared columns, which principal components do not leave.
+    The kind is one of `cdspp.core.scaling.fit_scaling`, whose DataError names rows that
+    it cannot scale. Paired rows are scaled as the rows of their domain, and the columns
+    of the source returned are shared by number. ValueError: the bridge is malformed, or
+    has shared columns, which principal components do not leave.
     """
     rows, given = (check_array(part, dtype=np.float64) for part in (X, source.X))
     bridge = read_bridge(source, (given, rows), (source.X, X), check_array)

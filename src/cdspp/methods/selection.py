@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.model_selection import BaseCrossValidator, StratifiedKFold
+from sklearn.model_selection import StratifiedKFold
 
 from cdspp.methods.base import Int
 from cdspp.methods.labels import read_labels
@@ -19,7 +19,7 @@ from cdspp.methods.labels import read_labels
 __all__ = ["LabelledKFold", "labelled_accuracy"]
 
 
-class LabelledKFold(BaseCrossValidator):
+class LabelledKFold(StratifiedKFold):
     """Stratified folds of the labelled rows; unlabelled ones are in every training set.
 
     For `cross_val_score` and `GridSearchCV` with methods that predict new rows; a
@@ -47,16 +47,15 @@ class LabelledKFold(BaseCrossValidator):
     def __init__(
         self, n_splits: int = 3, *, shuffle: bool = True, random_state: int | None = 0
     ) -> None:
-        self.n_splits = n_splits
-        self.shuffle = shuffle
-        self.random_state = random_state
+        seed = random_state if shuffle else None
+        super().__init__(n_splits, shuffle=shuffle, random_state=seed)
 
     def split(
         self, X: ArrayLike, y: ArrayLike | None = None, groups: Any = None
     ) -> Iterator[tuple[Int, Int]]:
-        """Yield the rows of training and test part of each fold of target rows.
+        """Yield the rows of the training and the test part of each fold.
 
-        ValueError tells of a class with fewer labelled rows than there are folds.
+        ValueError: a class has fewer labelled rows than there are folds.
         """
         if y is None:
             raise ValueError("LabelledKFold needs y, to know which rows are labelled.")
@@ -71,14 +70,8 @@ class LabelledKFold(BaseCrossValidator):
                 "n_splits or label more rows."
             )
         rows, rest = np.flatnonzero(labelled), np.flatnonzero(~labelled)
-        seed = self.random_state if self.shuffle else None
-        folds = StratifiedKFold(self.n_splits, shuffle=self.shuffle, random_state=seed)
-        for train, test in folds.split(rows, labels):
+        for train, test in super().split(rows, labels):
             yield np.sort(np.concatenate([rows[train], rest])), rows[test]
-
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Return the number of folds."""
-        return self.n_splits
 
 
 def labelled_accuracy(estimator: Any, X: Any, y: ArrayLike) -> float:

@@ -1,4 +1,4 @@
-"""How large a problem is, what a fit takes for it, and what is said of that before."""
+"""The size of a problem, the expected cost of a fit, and the warning of a large one."""
 
 from __future__ import annotations
 
@@ -14,18 +14,13 @@ from cdspp.core.wording import duration
 
 __all__ = ["LONG_SECONDS", "Size", "expected_work", "warn_of_cost"]
 
-# Shorter fits need no word.
 LONG_SECONDS = 30.0
-# Megabytes that are not looked for: less than importing this package takes.
-ALWAYS_FREE = 64.0
+ALWAYS_FREE = 64.0  # megabytes: fewer than importing this package takes
 
 
 @dataclass(frozen=True)
 class Size:
-    """The size of a problem: classes, rows and features of both domains.
-
-    `density` is the share of the features of a row that are stored, one of dense rows.
-    """
+    """Classes, rows and features of both domains, and the stored share of features."""
 
     name: str
     n_classes: int
@@ -55,8 +50,8 @@ def expected_work(
 ) -> tuple[float, float]:
     """Return about how many seconds a fit takes on one thread, and MB beside data.
 
-    Of the options those count that `work` of the estimator's class takes, and
-    `max_iter`, to which the seconds are proportional.
+    The options that `work` of the class takes count, and `max_iter`, to which the
+    seconds are proportional.
     """
     taken = defaults_of(method.work)
     chosen = {name: value for name, value in options.items() if name in taken}
@@ -67,10 +62,7 @@ def expected_work(
 
 
 def warn_of_cost(size: Size, seconds: float, megabytes: float) -> None:
-    """Warn where a fit is expected to take long, or more memory than is free.
-
-    The numbers, right within a factor of about two, are of what `size` names.
-    """
+    """Warn where the fit that `size` names may take long, or more than free memory."""
     told = []
     there = available_megabytes() if megabytes > ALWAYS_FREE else None
     if there is not None and megabytes > there:

@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from cdspp.core.linalg import column_signs, psd_factor
+from cdspp.core.linalg import column_signs, counts, psd_factor
 from cdspp.methods.base import Problem
 from cdspp.methods.bridge import PAIRS, SHARED, Bridge
 from cdspp.methods.cdspp.cdspp import CDSPP
-from cdspp.methods.cdspp.sides import AnySide, RowsInUse
 from cdspp.methods.cdspp.structure_preserving import (
     RELATIVE_TOLERANCE,
+    AnySide,
     Projection,
+    RowsInUse,
     in_both,
     useful_number,
 )
@@ -76,12 +77,11 @@ class CDSPPBridge(CDSPP):
     Let ``G = N^T (K + mu U U^T)^{-1} N = F F^T``, of size 2C with C classes and pairs.
     For an eigenvector u of ``F^T J F`` with eigenvalue ``lambda > 0`` set
     ``v = (K + mu U U^T)^{-1} N J F u / lambda``. Then ``N J N^T v = N J G J F u /
-    lambda = N J F (F^T J F u) / lambda = N J F u = lambda (K + mu U U^T) v``, as asked.
-    Every solution with ``lambda > 0`` is such a one: it has
-    ``v = (K + mu U U^T)^{-1} N w`` with ``w = J N^T v / lambda``, so ``J G w = lambda
-    w``, and ``F^T w`` is an eigenvector of ``F^T J F``. By Woodbury's identity the
-    factors of both domains and one more of size n_shared give the inverse, for
-    infinite `mu` too, where ``1 / mu`` is zero in it.
+    lambda = N J F u = lambda (K + mu U U^T) v``, as asked. Conversely a solution with
+    ``lambda > 0`` has ``v = (K + mu U U^T)^{-1} N w`` with ``w = J N^T v / lambda``, so
+    ``J G w = lambda w``, and ``F^T w`` is an eigenvector of ``F^T J F``. By Woodbury's
+    identity the factors of both domains and one more of size n_shared give the inverse,
+    for infinite `mu` too.
 
     Cost beyond that of `CDSPP`: O(n_shared s^2 + n_shared^3) a round, with s the
     smaller of n and d of a domain, and with m pairs O((C + m)^3) in place of O(C^3).
@@ -143,10 +143,8 @@ class CDSPPBridge(CDSPP):
         if bridge is None or not bridge.n_pairs or not self.pair_weight:
             return [], []
         codes = prepared.n_classes + np.arange(bridge.n_pairs)
-        n_source, n_target = (
-            np.bincount(y, minlength=prepared.n_classes)
-            for y in (prepared.y_source, prepared.y_labelled)
-        )
+        n_source = counts(prepared.y_source, prepared.n_classes)
+        n_target = counts(prepared.y_labelled, prepared.n_classes)
         root = np.sqrt(self.pair_weight * np.mean(n_source * n_target))
         source, target = root * bridge.pairs_source, root * bridge.pairs_target
         return [RowsInUse(source, codes)], [RowsInUse(target, codes)]
@@ -169,9 +167,9 @@ class CDSPPBridge(CDSPP):
     ) -> Projection:
         """Solve the problem above by Woodbury's identity.
 
-        With ``Q = K^{-1} N``, ``V = U^T Q`` and ``S = 1/mu + U^T K^{-1} U``, of which a
-        block comes from each domain, ``(K + mu U U^T)^{-1} N = Q - K^{-1} U S^{-1} V``
-        and ``G = N^T Q - V^T S^{-1} V``.
+        With ``Q = K^{-1} N``, ``V = U^T Q`` and ``S = 1/mu + U^T K^{-1} U``,
+        ``(K + mu U U^T)^{-1} N = Q - K^{-1} U S^{-1} V`` and
+        ``G = N^T Q - V^T S^{-1} V``.
         """
         shared, i, j = in_both(source, target), bridge.source, bridge.target
         inverse_source = source.inverse(target.class_counts)

@@ -11,14 +11,17 @@ from sklearn.utils.metaestimators import available_if
 
 from cdspp.core.components import PrincipalComponents, principal_components
 from cdspp.core.errors import DataError, MethodFailed
-from cdspp.core.file_rows import rowwise
+from cdspp.core.file_rows import FileRows, rowwise
 from cdspp.core.linalg import row_normalise
 from cdspp.core.matrix import is_sparse
 from cdspp.core.reuse import computed_once
 from cdspp.methods.base import Float, Int, Problem, Round
-from cdspp.methods.cdspp.sides import AnySide, RowsInUse, require_room, side_of
 from cdspp.methods.cdspp.structure_preserving import (
+    AnySide,
     Projection,
+    RowsInUse,
+    require_room,
+    side_of,
     solve_projection,
     solve_several,
 )
@@ -81,11 +84,10 @@ class CDSPPSup(SubspaceRecogniser):
 
     Notes
     -----
-    Cost O(n d min(n, d) + min(n, d)^3) a domain and O(C^3) for the eigenproblem; no
-    matrix of size ``d_s + d_t``. The paper's text mentions neither the centring nor the
-    scaled means; the released code does both, and so do the defaults. Rows that stay in
-    their file are passed over by chunks, with memory for the matrices, the results and
-    a chunk.
+    Cost O(n d min(n, d) + min(n, d)^3) a domain and O(C^3) for the eigenproblem. The
+    paper's text mentions neither the centring nor the scaled means; the released code
+    does both, and so do the defaults. Rows that stay in their file take memory for the
+    matrices, the results and a chunk.
 
     References
     ----------
@@ -148,18 +150,11 @@ class CDSPPSup(SubspaceRecogniser):
 
     @classmethod
     def work(cls, size: Any) -> tuple[float, float]:
-        """Return about how many seconds a fit takes on one thread, and MB beside data.
-
-        A Gram matrix of the smaller side and its Cholesky factor, for the source once
-        and for the target rows in use in each round; in each round matrices of the
-        classes, and a confidence of each unlabelled row in each class.
-        """
+        """Return about how many seconds a fit takes, and MB beside the data."""
         n_target = size.n_labelled if cls.supervised else size.n_target
         rounds = 1 if cls.supervised else 3  # five rounds on a growing share of rows
         sides = [(size.n_source, size.d_source, 1), (n_target, size.d_target, rounds)]
-        products = sum(
-            k * min(n, d) ** 2 * (max(n, d) + min(n, d)) for n, d, k in sides
-        )
+        products = sum(k * min(n, d) ** 2 * (n + d) for n, d, k in sides)
         squares = sum(min(n, d) ** 2 for n, d, _ in sides)
         C, per_row = size.n_classes, (n_target + size.n_source) * size.n_classes
         by_class = (1 if cls.supervised else 5) * (4e-10 * C**3 + 2e-8 * per_row)
@@ -199,9 +194,9 @@ class CDSPPSup(SubspaceRecogniser):
 
         rounds = selective_pseudo_labelling(
             fit_predict,
-            self.max_iter if len(X_unlabelled) else 1,
+            self.max_iter,
             per_class=self.selection == "class",
-            final_fit=self.final_fit and len(X_unlabelled) > 0,
+            final_fit=self.final_fit,
         )
         self._set_projections_of_sources(projection.sources)
         return rounds
@@ -244,7 +239,8 @@ class CDSPPSup(SubspaceRecogniser):
         in_use += placed
         parts: Any = (chunk for part in in_use for chunk in part.chunks())
         n_classes = len(self.classes_)
-        if self.classifier is None and any(part.in_file for part in in_use):
+        in_file = any(isinstance(part.X, FileRows) for part in in_use)
+        if self.classifier is None and in_file:
             total, n = np.zeros(projection.target.shape[1]), 0.0
             every = [*projection.sources, projection.target]
             for side, P in zip(sides, every, strict=True):
@@ -277,9 +273,8 @@ class CDSPP(CDSPPSup):
         Number of rounds T. Each T is another fit, since the shares depend on it.
     selection : {"class", "all"}, default="class"
         Take the share within each predicted class, as the released code does, or over
-        all unlabelled rows together, as the paper's text says. The threshold is
-        evaluated in floating point, so that "all" takes one row more than k n_u / T at
-        some sizes.
+        all unlabelled rows together, as the paper's text says; rounding may add one row
+        to k n_u / T.
     final_fit : bool, default=False
         One more fit on all pseudo-labels: T + 1 fits as in Algorithm 2 of the paper.
         The released code reports round T, made before the last selection is used.
@@ -361,10 +356,6 @@ class CDSPPPCA(CDSPP):
         As in `CDSPP`.
     eigenvector_scaling, classifier, keep_projections
         Likewise.
-
-    See Also
-    --------
-    CDSPP : Without the reduction.
     """
 
     identifier = "cdspp-pca"
@@ -438,10 +429,6 @@ class TargetOnly(CDSPP):
     The labelled target rows serve as the source; what it gains over a supervised method
     comes from the unlabelled target rows. Parameters and attributes are those of
     `CDSPP`; there is no `transform_source`.
-
-    See Also
-    --------
-    CDSPP : With a source.
     """
 
     identifier = "target-only"

@@ -46,10 +46,9 @@ class PCACoral(ConfidentClassifier):
 
     Notes
     -----
-    Component k of one domain stands for another thing than component k of the other,
-    and its sign is arbitrary: nothing but the order of the variances ties them. So this
-    row is a control more than a method, and answers whether the advice is of use. Cost
-    O(n d min(n, d)) a domain for the components.
+    Nothing but the order of the variances ties component k of one domain to that of the
+    other, and its sign is arbitrary: this row is a control more than a method, and
+    answers whether the advice is of use. Cost O(n d min(n, d)) a domain.
 
     References
     ----------
@@ -104,10 +103,7 @@ class PCACoral(ConfidentClassifier):
         codes = np.concatenate([problem.y_source, problem.y_labelled])
         weights = np.ones(len(X))
         self._machine = LinearMachine.fit(X, codes, problem.n_classes, self.C, weights)
-        if not len(problem.X_unlabelled):
-            return []
-        found = self._probabilities(problem.X_unlabelled)
-        return [Round(1, *self._most_probable(found))]
+        return []
 
     def _components(self, domain: str, X: Float) -> PrincipalComponents:
         if len(X) < 2:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -53,7 +53,7 @@ class DAMASup(SubspaceRecogniser):
     eigenvalues_ : ndarray of shape (n_components,)
         Eigenvalues of the directions, descending.
     projection_, projection_source_, n_features_source_
-        Both projections, see `cdspp.methods.shared.common_subspace.SubspaceMethod`.
+        As in `cdspp.methods.shared.common_subspace.SubspaceMethod`.
     classes_, transduction_, history_, n_iter_, n_features_in_
         As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
 
@@ -67,12 +67,11 @@ class DAMASup(SubspaceRecogniser):
     Cost O(n^2 d) for the neighbour graph of a domain and O(n r^2 + r^3) for the
     eigenproblem, whose size r is the sum over both domains of the smaller of n and d.
     The method of 2011 has no regulariser, minimises the reciprocal ratio (the same
-    subspace) and leaves classification to any classifier; the regulariser, and the
-    nearest normalised class mean of centred rows of unit length, are those of Wang and
-    Breckon, who set ``mu = 0.1``. Their code takes `alpha` and the dimension as inputs:
-    the values here are those they use for their own method. They estimate the width of
-    the graph's kernel on 3000 random rows where there are more; here it is the mean of
-    all distances, so that nothing is random.
+    subspace) and leaves classification to any classifier. Wang and Breckon add the
+    regulariser and the nearest normalised class mean of centred rows of unit length,
+    and set ``mu = 0.1``; `alpha` and the dimension are those of their own method. The
+    width of the graph's kernel, which they estimate on at most 3000 random rows, is
+    here the mean of all distances, so that nothing is random.
 
     References
     ----------
@@ -93,6 +92,8 @@ class DAMASup(SubspaceRecogniser):
     display_name = "DAMA_sup"
     supervised = True
     several_sources = True
+    # For the cost of a round: the unlabelled rows in use, and as labelled ones.
+    _shares: ClassVar[tuple[tuple[float, float], ...]] = ((0.0, 0.0),)
 
     _parameter_constraints = SubspaceRecogniser._parameter_constraints | {
         "mu": [NON_NEGATIVE],
@@ -131,18 +132,16 @@ class DAMASup(SubspaceRecogniser):
 
         rank_source = min(size.n_source, size.d_source)
         seconds, largest = 0.004 + domain(size.n_source, size.d_source), 0.0
-        for n, n_labelled in cls._target_rows(size):
+        for shares in cls._shares:
+            n, n_labelled = (
+                size.n_labelled + share * size.n_unlabelled for share in shares
+            )
             rank = rank_source + min(n, size.d_target)
             seconds += domain(n, size.d_target)
             seconds += pencil(rank, size.n_source + n_labelled)
             largest = max(largest, rank)
         members = (size.n_source + size.n_target) * size.n_classes
         return seconds, 40.0 + 33e-6 * largest**2 + 8e-6 * members
-
-    @staticmethod
-    def _target_rows(size: Any) -> list[tuple[float, float]]:
-        """Return target rows in use, and labelled ones, by round, for the cost."""
-        return [(size.n_labelled, size.n_labelled)]
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
         prepared = self._prepare(problem)
@@ -152,7 +151,11 @@ class DAMASup(SubspaceRecogniser):
         )
 
     def _fit_prepared(self, sources: list[Domain], problem: Problem) -> list[Round]:
-        self._fit_target(sources, problem.X_labelled, problem.y_labelled)
+        X, codes = problem.X_labelled, problem.y_labelled
+        if not self.supervised:
+            X = np.vstack([X, problem.X_unlabelled])
+            codes = np.append(codes, np.full(len(problem.X_unlabelled), UNLABELLED))
+        self._fit_target(sources, X, codes)
         return []
 
     def _fit_target(self, sources: list[Domain], X: Float, codes: Int) -> None:
@@ -180,13 +183,9 @@ class DAMASup(SubspaceRecogniser):
 class DAMA(DAMASup):
     """Semi-supervised manifold alignment (DAMA).
 
-    As `DAMASup`, but the unlabelled target rows take part in the neighbour graph of the
-    target. The mean and the class means of the classifier rest on labelled rows alone.
-    Parameters, attributes and reference are those of `DAMASup`.
-
-    See Also
-    --------
-    DAMASup : Without the unlabelled rows.
+    As `DAMASup`, with the unlabelled rows in the neighbour graph of the target; the
+    classifier rests on labelled rows alone. Parameters, attributes and reference are
+    those of `DAMASup`.
 
     Notes
     -----
@@ -206,38 +205,21 @@ class DAMA(DAMASup):
     identifier = "dama"
     display_name = "DAMA"
     supervised = False
-
-    @staticmethod
-    def _target_rows(size: Any) -> list[tuple[float, float]]:
-        return [(size.n_target, size.n_labelled)]
-
-    def _fit_prepared(self, sources: list[Domain], problem: Problem) -> list[Round]:
-        X = np.vstack([problem.X_labelled, problem.X_unlabelled])
-        unknown = np.full(len(problem.X_unlabelled), UNLABELLED)
-        self._fit_target(sources, X, np.concatenate([problem.y_labelled, unknown]))
-        return []
+    _shares = ((1.0, 0.0),)
 
 
 class DAMAPlus(DAMASup):
     """Manifold alignment with selective pseudo-labelling (DAMA+).
 
-    Fits `DAMASup` on the labelled rows, predicts the unlabelled ones, takes the most
-    confident predictions of each class as labels, and fits again; the share grows from
-    ``1 / max_iter`` to one. By Wang and Breckon, 2022: see `CDSPPSup`. Attributes are
-    those of `DAMASup`; `history_` has one `Round` for each fit.
+    `DAMASup` in the rounds of `CDSPP`; by Wang and Breckon, 2022: see `CDSPPSup`.
+    Attributes are those of `DAMASup`; `history_` has one `Round` for each fit.
 
     Parameters
     ----------
     alpha, mu, n_components, n_neighbors, eigenvector_scaling
         As in `DAMASup`.
-    max_iter : int, default=5
-        Number of rounds. The selection after the last one is not used.
-    keep_projections : bool, default=False
-        Keep the projections of each round in `history_`.
-
-    See Also
-    --------
-    DAMASup : Its first round alone.
+    max_iter, keep_projections
+        As in `CDSPP`.
 
     Notes
     -----
@@ -256,6 +238,7 @@ class DAMAPlus(DAMASup):
     identifier = "dama-plus"
     display_name = "DAMA+"
     supervised = False
+    _shares = tuple((k / 5, k / 5) for k in range(5))
 
     _parameter_constraints = DAMASup._parameter_constraints | {
         "max_iter": [COUNT],
@@ -276,23 +259,15 @@ class DAMAPlus(DAMASup):
         self.max_iter = max_iter
         self.keep_projections = keep_projections
 
-    @staticmethod
-    def _target_rows(size: Any) -> list[tuple[float, float]]:
-        rows = [size.n_labelled + k / 5 * size.n_unlabelled for k in range(5)]
-        return [(n, n) for n in rows]
-
     def _fit_prepared(self, sources: list[Domain], problem: Problem) -> list[Round]:
         X_unlabelled = problem.X_unlabelled
 
         def fit_predict(selected: Int, codes: Int) -> Round:
             X = np.vstack([problem.X_labelled, X_unlabelled[selected]])
             self._fit_target(sources, X, np.concatenate([problem.y_labelled, codes]))
-            entry = self._single_round(X_unlabelled)
+            kept = None
             if self.keep_projections:
-                kept = (self.projection_source_, self.projection_)
-                return replace(entry, projections=kept)
-            return entry
+                kept = self.projection_source_, self.projection_
+            return replace(self._single_round(X_unlabelled), projections=kept)
 
-        if not len(X_unlabelled):
-            return [fit_predict(*np.empty((2, 0), dtype=np.intp))]
         return selective_pseudo_labelling(fit_predict, int(self.max_iter))

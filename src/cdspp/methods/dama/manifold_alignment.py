@@ -1,9 +1,8 @@
 """Manifold alignment with labels: the generalised eigenproblem of DAMA.
 
-Rows of two domains, some of them labelled, give two matrices of size at most
-``d_s + d_t``; every class matrix of size n x n is replaced by class sums, and a domain
-with fewer rows than features is first rotated into the space of its rows. Where few
-rows are labelled the problem is solved in the space of these.
+Class sums replace every class matrix of size n x n, and a domain with fewer rows than
+features is first rotated into the space of its rows. Where few rows are labelled the
+problem is solved in the space of these.
 """
 
 from __future__ import annotations
@@ -32,16 +31,12 @@ __all__ = ["FEW_ROWS", "Domain", "align"]
 
 # Below this ratio of labelled rows to coordinates the rows make the smaller problem.
 FEW_ROWS = 0.75
-# Columns that LAPACK reflects at a time.
-LAPACK_BLOCK = 64
+LAPACK_BLOCK = 64  # columns that it reflects at a time
 
 
 @dataclass(frozen=True, eq=False)
 class Domain:
-    """Rows (n, d) of one domain with class codes, and what rests on this domain alone.
-
-    The code is -1 where a row only takes part in the neighbour graph.
-    """
+    """Rows (n, d) of one domain; with code -1 they are in the neighbour graph alone."""
 
     X: Float
     codes: Int
@@ -89,10 +84,6 @@ class Domain:
         """Class codes of the labelled rows."""
         return self.codes[self.labelled]
 
-    def class_sums(self, n_classes: int) -> Float:
-        """Return the sums of the labelled rows of each class, (r, n_classes)."""
-        return class_sums(self.rows[self.labelled], self.known, n_classes).T
-
     def scatter(self, weights: Float) -> Float:
         """Return the weighted scatter of the labelled rows, its upper triangle."""
         weighted = self.rows[self.labelled] * np.sqrt(weights)[:, None]
@@ -117,13 +108,11 @@ def align(
 
         Z^T L_d Z p = \lambda \bigl(Z^T (\mu L_g + L_s) Z + \alpha I\bigr) p
 
-    where Z holds the rows of the domains, the target's last, in diagonal blocks, and
-    `L_d`, `L_s` and `L_g` are the Laplacians of the pairs of different class, of the
-    pairs of equal class and of the neighbour graphs of the domains. Returns the
+    with the names of `DAMASup`, the target being the last domain. Returns the
     projection of each domain's features, and the eigenvalues, descending; as many as
     there are classes by default, and never more than the problem has. Directions are
-    scaled by the matrix on the right ("metric") or to "unit" length. MethodFailed tells
-    where that matrix is not positive definite in floating point.
+    scaled by the matrix on the right ("metric") or to "unit" length. MethodFailed: that
+    matrix is not positive definite in floating point.
 
     The regulariser is isotropic, so that a direction with a positive eigenvalue lies in
     the space of the rows: the size r of the problem is the sum of ``min(n, d)`` over
@@ -205,7 +194,8 @@ def _solve_by_rows(
 
 def _class_sums(domains: Domains, n_classes: int) -> Float:
     """Return the sums of the labelled rows of each class, (size, n_classes)."""
-    return np.vstack([domain.class_sums(n_classes) for domain in domains])
+    sums = [class_sums(d.rows[d.labelled], d.known, n_classes).T for d in domains]
+    return np.vstack(sums)
 
 
 def _similar(domains: Domains, sizes: Float, mu: float) -> Float:
@@ -229,18 +219,16 @@ def _differing(domains: Domains, sizes: Float) -> Float:
     sums = _class_sums(domains, len(sizes))
     blocks = (each.scatter(sizes.sum() - sizes[each.known]) for each in domains)
     matrix = np.asfortranarray(linalg.block_diag(*blocks))
-    update = linalg.blas.dsyrk
-    matrix = update(1.0, sums, beta=1.0, c=matrix, overwrite_c=1)
+    matrix = linalg.blas.dsyrk(1.0, sums, beta=1.0, c=matrix, overwrite_c=1)
     total = sums.sum(axis=1, keepdims=True)
-    return np.asarray(update(-1.0, total, beta=1.0, c=matrix, overwrite_c=1))
+    return np.asarray(linalg.blas.dsyrk(-1.0, total, beta=1.0, c=matrix, overwrite_c=1))
 
 
 def _differing_rows(domains: Domains, sizes: Float) -> Float:
     """Return F of shape (n_labelled, size), ``F^T F`` being the matrix on the left.
 
-    The root of its Laplacian scales what is left of a row without the mean of its class
-    by the root of the number of all others, and the mean of the class without the mean
-    of all rows by the root of the number of rows.
+    The root of its Laplacian scales a row less the mean of its class by the root of the
+    number of all others, and that mean less the mean of all by the root of n.
     """
     n = sizes.sum()
     sums = _class_sums(domains, len(sizes)).T

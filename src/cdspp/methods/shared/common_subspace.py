@@ -46,7 +46,7 @@ class CommonSpaceMethod(
     """A method with one space for the rows of both domains: the transforms into it.
 
     A subclass gives `_place_target` and `_place_source`; rows are scaled to unit length
-    first, unless it prepares them otherwise. The columns of the space are called after
+    first, unless it prepares them otherwise. The columns of the space have the name of
     the class (``cdspp0``, ``cdspp1``, ...), in frames of `set_output` too.
 
     Attributes
@@ -132,7 +132,6 @@ class CommonSpaceMethod(
         return row_normalise(X)
 
     def _prepare_unlabelled(self, X: Float) -> Float:
-        """Prepare the unlabelled target rows of a fit as all target rows."""
         return self._prepare_target(X)
 
 

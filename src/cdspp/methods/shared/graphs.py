@@ -12,8 +12,7 @@ from cdspp.methods.base import Float
 
 __all__ = ["heat_kernel_graph", "laplacian"]
 
-# Rows whose distances are held at a time.
-BLOCK = 512
+BLOCK = 512  # rows whose distances are held at a time
 
 
 def heat_kernel_graph(X: Float, n_neighbors: int = 5) -> sparse.csr_array:
@@ -21,13 +20,10 @@ def heat_kernel_graph(X: Float, n_neighbors: int = 5) -> sparse.csr_array:
 
     .. math:: W_{ij} = \exp\bigl(-\lVert x_i - x_j \rVert^2 / (2 t^2)\bigr)
 
-    where j is among the `n_neighbors` nearest of i besides itself or i among those of
-    j, and t is the mean of all distances, those of a row to itself included. The
-    diagonal is zero. A row counts among its nearest, and equal distances go to the
-    lower index, so that of exact duplicates it may be left out.
-
-    O(n^2 d) time and O(n d) memory: distances are computed for a block of rows. Fits of
-    one job on the same rows share it (`cdspp.core.reuse`).
+    where j is among the `n_neighbors` nearest of i or i among those of j, equal
+    distances go to the lower index, and t is the mean of all distances, zeros of the
+    diagonal included. O(n^2 d) time and O(n d) memory. Fits of one job on the same rows
+    share it (`cdspp.core.reuse`).
     """
     return computed_once(_heat_kernel_graph, X, n_neighbors).copy()
 

@@ -16,12 +16,11 @@ __all__ = ["LinearPairs", "OneVersusOne"]
 @storable
 @dataclass(frozen=True, eq=False)
 class OneVersusOne:
-    """What a machine of LIBSVM has learnt: a decision for every pair of classes.
+    """A trained machine of LIBSVM: a decision for every pair of classes.
 
-    `support` tells which rows of the fit are support vectors, class by class, and
-    `counts` how many each class has; `duals`, (C - 1, n_support), are coefficients of a
-    row against each of the other classes in their order, and `intercepts` those of the
-    pairs (0, 1), (0, 2), ..., (1, 2), ...
+    `support` are the places of the support vectors, class by class, `counts` their
+    numbers; `duals`, (C - 1, n_support), are coefficients of a row against each of the
+    other classes, and `intercepts` those of the pairs (0, 1), (0, 2), ..., (1, 2), ...
     """
 
     classes: Int
@@ -32,7 +31,7 @@ class OneVersusOne:
 
     @classmethod
     def of(cls, machine: Any) -> OneVersusOne:
-        """Take what a fitted `SVC` or `NuSVC` of scikit-learn has learnt."""
+        """Return the machine of a fitted `SVC` or `NuSVC` of scikit-learn."""
         # With two classes scikit-learn turns the signs: positive means the second one.
         sign = -1.0 if len(machine.classes_) == 2 else 1.0
         return cls(

@@ -1,8 +1,4 @@
-"""Selective pseudo-labelling: predict, keep the most confident, fit again.
-
-Serves every method whose classifier has confidences (nearest class mean, support
-vector machine, network); it knows nothing of the classifier.
-"""
+"""Selective pseudo-labelling: predict, keep the most confident, fit again."""
 
 from __future__ import annotations
 
@@ -26,9 +22,8 @@ def select_confident(
     The share, in [0, 1], is taken within each predicted class (the released code), or
     over all samples together (the paper's text). Of m samples, those at or above the
     element ``min(m - 1, floor(m * (1 - share)))`` of their sorted confidences are
-    taken, so that one class always gives at least one; a class that nothing is
-    predicted as gives none. These are ``m * share`` rows, rounded up, and one more
-    where ``m * (1 - share)`` comes out just below a whole number; more at ties.
+    taken: ``m * share``, rounded up, at least one, and more at ties or where
+    ``m * (1 - share)`` comes out just below a whole number.
 
     >>> import numpy as np
     >>> select_confident(np.array([0, 0, 1]), np.array([0.9, 0.6, 0.5]), 0.5)
@@ -58,8 +53,8 @@ def selective_pseudo_labelling(
 
     Round k + 1 rests on the share ``k / max_iter`` of confident predictions, chosen
     afresh each time: ``fit_predict(selected, codes)`` fits with the unlabelled rows
-    `selected` taken as labelled by `codes`, none in the first call, and returns
-    prediction and confidence of all unlabelled rows. With `final_fit` one more fit
+    `selected` taken as labelled by `codes`, none in the first call, and predicts all
+    unlabelled rows; without any there is one round. With `final_fit` one more fit
     follows on all pseudo-labels: T + 1 fits (Algorithm 2 of the paper) in place of T
     (the released code).
 
@@ -74,6 +69,8 @@ def selective_pseudo_labelling(
     for iteration in range(1, max_iter + 1 + final_fit):
         entry = fit_predict(selected, codes)
         rounds.append(replace(entry, iteration=iteration, n_selected=len(selected)))
+        if not len(entry.prediction):
+            break
         if entry.confidence is None:
             raise TypeError(
                 "Selective pseudo-labelling needs confidences, but the classifier gave "

@@ -1,7 +1,4 @@
-"""SVM_t: a linear support vector machine on the labelled target rows alone.
-
-Platt scaling is LIBSVM's: a sigmoid on decision values, and its five folds.
-"""
+"""SVM_t: a linear support vector machine on the labelled target rows alone."""
 
 from __future__ import annotations
 
@@ -32,14 +29,12 @@ GRADIENT_STOP, RIDGE, SMALLEST_STEP = 1e-5, 1e-12, 1e-10
 class SVMT(HeterogeneousClassifier):
     r"""Linear support vector machine on the labelled target rows (SVM_t).
 
-    The baseline that never sees the source. Each binary problem is
+    The baseline that never sees the source. LIBSVM solves each binary problem
 
     .. math::
 
         \min_{w, b} \tfrac12 \lVert w \rVert^2
-        + C \sum_i \max\bigl(0, 1 - y_i (w^T x_i + b)\bigr)
-
-    solved by LIBSVM on a Gram matrix computed once.
+        + C \sum_i \max\bigl(0, 1 - y_i (w^T x_i + b)\bigr) .
 
     Parameters
     ----------
@@ -60,11 +55,10 @@ class SVMT(HeterogeneousClassifier):
     -----
     Cost O(n^2 d) for the Gram matrix of the n labelled rows and O(C n^2) for the
     solver, six times that with Platt scaling. Nothing is random: Platt scaling takes
-    LIBSVM's own folds, which its interfaces draw afresh, and alike, for each binary
-    problem, and its probabilities equal LIBSVM's. With three rows a class they are
-    noisy, since other folds would move the accuracy by points, and with one row a class
-    useless: a fold without positive rows inverts the sigmoid. A class without a
-    labelled target row is never predicted.
+    LIBSVM's own five folds, alike for each binary problem, and its probabilities equal
+    LIBSVM's. With three rows a class they are noisy, since other folds would move the
+    accuracy by points, and with one row a class useless: a fold without positive rows
+    inverts the sigmoid. A class without a labelled target row is never predicted.
 
     References
     ----------
@@ -96,10 +90,7 @@ class SVMT(HeterogeneousClassifier):
 
     @classmethod
     def work(cls, size: Any) -> tuple[float, float]:
-        """Return about how many seconds a fit takes, and MB beside the data.
-
-        A kernel; a machine for each pair of classes, which decides on each row.
-        """
+        """Return about how many seconds a fit takes, and MB beside the data."""
         kernel = float(size.n_labelled * size.n_target)
         n_pairs = size.n_classes**2 / 2
         decisions = n_pairs * size.n_unlabelled
@@ -111,9 +102,8 @@ class SVMT(HeterogeneousClassifier):
         return row_normalise(X) if self.l2 else X
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
-        self._rows = self._prepare(problem.X_labelled)
-        self._present = np.unique(problem.y_labelled)
         codes = problem.y_labelled
+        self._rows, self._present = self._prepare(problem.X_labelled), np.unique(codes)
         gram = self._gram()
         self._machines: list[OneVersusOne] = []
         self._sigmoids: list[tuple[float, float]] = []
@@ -182,10 +172,10 @@ def _loss(z: Float, targets: Float) -> float:
 def fit_sigmoid(values: Float, positive: NDArray[np.bool_]) -> tuple[float, float]:
     r"""Fit ``p(f) = 1 / (1 + exp(A f + B))`` by regularised maximum likelihood [1]_.
 
-    To decision values of rows that took no part in the fit of their machine. The slope
-    A is negative where larger values mean the positive class; uninformative values may
-    invert it, which is kept. Newton's method with backtracking on the targets
-    ``(N_+ + 1) / (N_+ + 2)`` and ``1 / (N_- + 2)``, in O(n) a step.
+    To decision values of rows that took no part in the fit of their machine.
+    Uninformative values may make the slope A positive, which is kept. Newton's method
+    with backtracking on the targets ``(N_+ + 1) / (N_+ + 2)`` and ``1 / (N_- + 2)``, in
+    O(n) a step.
 
     References
     ----------
@@ -223,9 +213,9 @@ def fit_sigmoid(values: Float, positive: NDArray[np.bool_]) -> tuple[float, floa
 def gnu_random(seed: int = 1) -> Iterator[int]:
     """Yield what ``rand()`` of the GNU C library returns after ``srand(seed)``.
 
-    An additive feedback generator: each number is the sum of those 3 and 31 places
-    before it, modulo 2^32, without its lowest bit. The first 31 come from a linear
-    congruential generator, and the next 310 sums are not given out.
+    Each number is the sum of those 3 and 31 places before it, modulo 2^32, without its
+    lowest bit. The first 31 come from a linear congruential generator, and the next 310
+    are dropped.
     """
     state = [seed]
     while len(state) < 31:
@@ -240,9 +230,8 @@ def gnu_random(seed: int = 1) -> Iterator[int]:
 def libsvm_folds(n: int) -> list[NDArray[np.intp]]:
     """Return the folds into which LIBSVM shuffles n rows for Platt scaling.
 
-    The same in each training, as its interfaces to MATLAB and Octave seed the C
-    library's generator with 1 each time. Rows within a fold stand in shuffled order;
-    with fewer than five rows some folds are empty.
+    Its interfaces to MATLAB and Octave seed the C library's generator with 1 in each
+    training. With fewer than five rows some folds are empty.
     """
     order = np.arange(n)
     for place, number in enumerate(islice(gnu_random(), n)):
