@@ -52,10 +52,11 @@ def input_patterns(study: Study, cell: FitKey) -> dict[str, str]:
     dataset = study.benchmarks[benchmark].dataset
     files: dict[str, str] = {}
     for role, view in study.views_of(benchmark, setting, method).items():
+        domain = f"{{{role}}}"
         names = {"study": study.name, "benchmark": benchmark, "role": role}
-        names |= {"domain": f"{{{role}}}", "block": "{block}"}
+        names |= {"domain": domain, "block": "{block}"}
         names |= {"setting": study.split_setting(setting, role)}
-        features = FEATURES.format(dataset=dataset, domain=f"{{{role}}}", view=view)
+        features = FEATURES.format(dataset=dataset, domain=domain, view=view)
         files |= {f"{role}_features": features, f"{role}_split": SPLIT.format(**names)}
     if PAIRS in study.bridge(benchmark, setting, method):
         files["pairs"] = PAIR_SPLIT.format(**names)
@@ -67,18 +68,17 @@ def input_patterns(study: Study, cell: FitKey) -> dict[str, str]:
 
 
 def files_of_fit(study: Study, key: FitKey) -> dict[str, str]:
-    """Return what a fit reads, by the names of `cdspp.stages.trials.TaskFiles`."""
+    """Return what one fit reads, by the same names."""
     return input_files(input_patterns(study, key), key)
 
 
 def files_before_fits(study: Study) -> dict[str, list[str]]:
     """Return what the fits of a study read, by stage: features and splits."""
     splits: dict[str, None] = {}
-    for benchmark in study.benchmarks:
-        for key in study.fits(benchmark):
-            files = files_of_fit(study, key)
-            read = ("source_split", "target_split", "pairs")
-            splits |= dict.fromkeys(files[name] for name in read if name in files)
+    for key in (key for name in study.benchmarks for key in study.fits(name)):
+        files = files_of_fit(study, key)
+        read = ("source_split", "target_split", "pairs")
+        splits |= dict.fromkeys(files[name] for name in read if name in files)
     features = [
         FEATURES.format(dataset=dataset, domain=domain, view=view)
         for dataset, domain, view in study.feature_names()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import groupby, product
 from typing import Any, NamedTuple
 
 from cdspp.core.names import FitKey, trials_of_block
@@ -120,15 +120,13 @@ def fit_groups(study: Study) -> Iterator[FitGroup]:
     for benchmark in study.benchmarks:
         for (tasks, blocks, *_), cells in _reading_alike(study, benchmark).items():
             shared: list[FitGroup] = []
-            for method in study.methods:
-                own = tuple(cell for cell in cells if cell.method == method)
-                if own:
-                    _place(study, shared, FitGroup(own, tasks, blocks))
+            for _, own in groupby(cells, key=lambda cell: cell.method):
+                _place(study, shared, FitGroup(tuple(own), tasks, blocks))
             yield from shared
 
 
 def _reading_alike(study: Study, benchmark: str) -> dict[tuple[Any, ...], list[FitKey]]:
-    """Return the cells of a benchmark by tasks, blocks and what they read.
+    """Return cells, method by method, by their tasks, blocks and inputs.
 
     Settings with splits of their own stay apart: what one of them may know as
     labelled, another one tests.

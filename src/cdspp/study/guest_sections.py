@@ -1,4 +1,4 @@
-"""Guest sections: what adds settings, checks, rules and parts of the page to a study.
+"""Guest sections: they add settings, checks, rules and parts of the page to a study.
 
 The paper is one (`cdspp.paper.guest`); an installed package adds its own by an entry
 point of the group ``cdspp.sections``, which names a class derived from `GuestSection`.

@@ -28,7 +28,7 @@ __all__ = [
 Made = TypeVar("Made", "View", "Benchmark", "Method", "Setting")
 
 # The numbers per class on which the split of a role depends.
-COUNTS = {"source": ("source",), "target": ("target", "unlabelled")}
+COUNTS = {"source": {"source"}, "target": {"target", "unlabelled"}}
 
 
 def of_entry(kind: type[Made], entry: Mapping[str, Any], **made: Any) -> Made:
@@ -292,8 +292,7 @@ class Study:
 
     def split_setting(self, setting: str, role: str) -> str:
         """Return the setting whose splits of a role a setting uses: its own or main."""
-        changed = set(self.settings[setting].labels)
-        return setting if changed & set(COUNTS[role]) else MAIN
+        return setting if COUNTS[role] & {*self.settings[setting].labels} else MAIN
 
     def split_counts(
         self, benchmark: str, setting: str, role: str

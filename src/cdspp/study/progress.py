@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,14 +18,7 @@ from cdspp.study.files import FIT, SUBSPACE
 from cdspp.study.fit_jobs import FitJob, fit_jobs
 from cdspp.study.model import Study
 
-__all__ = [
-    "STATES",
-    "Failure",
-    "Progress",
-    "missing_files",
-    "read_log",
-    "study_progress",
-]
+__all__ = ["STATES", "Progress", "missing_files", "read_log", "study_progress"]
 
 STATES = DONE, FAILED, RUNNING, MISSING = ("done", "failed", "running", "missing")
 
@@ -34,7 +28,7 @@ TAIL = 1 << 16  # bytes at the end of a log that hold the last such line
 
 
 class Failure(NamedTuple):
-    """Something that failed: what, why, and the log that tells more."""
+    """A job or fit that failed, and the log that tells more."""
 
     what: str
     reason: str
@@ -45,12 +39,11 @@ class Failure(NamedTuple):
 class Progress:
     """How far a study is.
 
-    `fits` has by benchmark and method the number of fits in each of `STATES`; a fit is
-    one trial of a task in a setting, as `cdspp plan` counts them. `failures` are jobs
-    that ended with an error, and fits whose record says that they failed; `crashed` the
-    files by which the fits are asked for again in which a method crashed; `stopped` the
-    logs of jobs that ended without a word: killed, or out of memory. The `runs` of this
-    folder live, or lived on another machine.
+    `fits` has by benchmark and method the number of fits (trials of a task in a
+    setting) in each of `STATES`. `failures` are jobs that ended with an error, and fits
+    whose record says that they failed; `crashed` are the files to ask for where a
+    method crashed; `stopped` are the logs of jobs that were killed, or ran out of
+    memory. The `runs` of this folder live, or lived on another machine.
     """
 
     fits: dict[tuple[str, str], Counter[str]]
@@ -70,11 +63,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class JobLog:
-    """What the log of a job says: whether it has ended, how, and with which error.
-
-    The state is one of `STATES`: missing where there is no log. `written` is the time
-    at which it was last written to.
-    """
+    """How a job ended by its log (missing if it has none), and when it last wrote."""
 
     path: str
     state: str = MISSING
@@ -158,14 +147,11 @@ def _made_of(study: Study, key: FitKey, file: str) -> Iterator[str]:
 
 
 def _read_trials(file: str) -> Sequence[Mapping[str, Any]] | None:
-    """Return what the record of a fit says of its trials, None where files lack."""
-    record = Path(f"{file}.json")
-    if not record.is_file() or not Path(f"{file}.parquet").is_file():
-        return None
-    try:
-        trials: Sequence[Mapping[str, Any]] = read_json(record)["trials"]
-    except (ValueError, KeyError):  # damaged: made again
-        return None
+    """Return the trials in the record of a fit, None where a file lacks."""
+    record, trials = Path(f"{file}.json"), None
+    if record.is_file() and Path(f"{file}.parquet").is_file():
+        with suppress(ValueError, KeyError):  # damaged: made again
+            trials = read_json(record)["trials"]
     return trials
 
 
@@ -179,7 +165,7 @@ def read_log(path: str) -> JobLog:
             written = Path(path).stat().st_mtime
     except FileNotFoundError:
         return JobLog(path)
-    last = next(reversed(list(OF_JOB.finditer(text))), None)
+    *_, last = [None, *OF_JOB.finditer(text)]
     if last is None or READY.match(last[1]):
         return JobLog(path, RUNNING, "", written)
     if FINISHED.match(last[1]):

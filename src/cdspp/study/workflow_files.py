@@ -7,9 +7,9 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-__all__ = ["PathLike", "found_file", "study_command", "told_file", "workflow_folder"]
+from cdspp.core.names import PathLike
 
-PathLike = str | os.PathLike[str]
+__all__ = ["PathLike", "found_file", "study_command", "told_file", "workflow_folder"]
 
 
 def workflow_folder() -> Path:
