@@ -86,7 +86,7 @@ def load_study(
 def _datasets(
     sound: Sound, catalogue: str | Path, data: str | Path | None
 ) -> tuple[dict[str, StudyDataset], list[str], list[str]]:
-    """Return the data sets in use; faults of the user's folders, and what they hold."""
+    """Return the data sets; faults of the user's folders, and notes on their files."""
     faults: list[str] = []
     notes: list[str] = []
     datasets = {
@@ -205,7 +205,7 @@ def _method(
     bridges = tuple(sorted(entry.get("bridges", found.bridges)))
     if bridges:
         left |= {b for b in benchmarks if not {*bridges} & {*benchmarks[b].bridge}}
-    # Without a source, none is another; what acts on a bridge needs that part of it.
+    # Without a source, none is another; states of a bridge need that part of it.
     idle = {state for state, kind in SHUFFLED.items() if kind not in bridges}
     chosen = {*entry.get("states", states)} - idle if found.uses_source else ()
     tasks = chosen_tasks(entry, benchmarks)

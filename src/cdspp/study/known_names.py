@@ -151,7 +151,7 @@ class KnownNames:
         return [entry["id"] for entry in self.config.get(section, []) if entry]
 
     def missing(self, where: str, section: str, name: str) -> Iterator[str]:
-        """Yield what is wrong with a name that should be one of a section."""
+        """Yield the fault of a name that a section lacks."""
         states = section == "source_states"
         known = self.states if states else self.names(section)
         if section == "datasets":
@@ -199,7 +199,7 @@ class KnownNames:
                 yield unknown(f"{where}.tasks", task, known)
 
     def trial_faults(self, where: str, trials: int) -> Iterator[str]:
-        """Yield that more trials are asked for than the study has."""
+        """Yield the fault of a number of trials beyond that of the study."""
         if trials > self.trials:
             more = f"{trials} is more than the study's {self.trials} trials"
             yield f"{where}.trials: {more}."
@@ -243,7 +243,7 @@ def unknown(where: str, name: str, known: Iterable[str]) -> str:
 
 
 def option_faults(where: str, method: str, options: Config) -> Iterator[str]:
-    """Yield what is wrong with options of a method: their names or values."""
+    """Yield the faults of options of a method: their names or values."""
     known = option_defaults(method)
     foreign = [option for option in options if option not in known]
     for option in foreign:

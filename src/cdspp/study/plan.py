@@ -91,7 +91,7 @@ class Row:
 
     @property
     def control(self) -> bool:
-        """Whether the row answers what the source is good for."""
+        """Whether the row is the reference with another source, or without one."""
         return self.kind == CONTROL
 
 
@@ -199,7 +199,7 @@ class BenchmarkPlan:
 
 
 def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
-    """Return what a study runs on a benchmark."""
+    """Return the plan of a study for a benchmark."""
     entry = study.benchmarks[benchmark]
     shown = study.shown_method()
     ran = study.setting_methods(benchmark, MAIN)

@@ -1,4 +1,4 @@
-"""How far a study is: fits made, failed, at work and missing, from what lies there."""
+"""How far a study is: fits made, failed, at work and missing, by its files."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class Failure(NamedTuple):
 class Progress:
     """How far a study is.
 
-    `fits` has by benchmark and method the number of fits (trials of a task in a
-    setting) in each of `STATES`. `failures` are jobs that ended with an error, and fits
-    whose record says that they failed; `crashed` are the files to ask for where a
-    method crashed; `stopped` are the logs of jobs that were killed, or ran out of
-    memory. The `runs` of this folder live, or lived on another machine.
+    `fits` counts, by benchmark and method, trials of a task in a setting in each of
+    `STATES`. `failures` are jobs that ended with an error, and fits whose record says
+    that they failed; `crashed` are the files to make again where a method crashed;
+    `stopped` are the logs of jobs that were killed, or ran out of memory. The `runs` of
+    this folder live, or lived on another machine.
     """
 
     fits: dict[tuple[str, str], Counter[str]]
@@ -53,7 +53,7 @@ class Progress:
     runs: Sequence[RunMark] = ()
 
     def state_of(self, log: JobLog) -> str:
-        """Return the state of what a job has not made: running, failed or missing."""
+        """Return the state of fits that a job lacks: running, failed or missing."""
         if log.state == RUNNING:
             living = [run.started for run in self.runs if run.lives]
             # A log of before the run is that of a job which was killed.
@@ -106,8 +106,7 @@ def _add_fits(progress: Progress, study: Study, job: FitJob) -> None:
     for key in job.fits:
         counter = progress.fits[key.benchmark, key.method]
         file = FIT.format(study=study.name, **key._asdict())
-        trials = _read_trials(file)
-        if trials is None:
+        if (trials := _read_trials(file)) is None:
             left = MISSING if state == DONE else state
             counter[left] += len(trials_of_block(key.block))
             whole = False
@@ -125,9 +124,8 @@ def _add_fits(progress: Progress, study: Study, job: FitJob) -> None:
             progress.crashed.extend(_made_of(study, key, file))
     if not whole:
         methods = ", ".join(dict.fromkeys(key.method for key in job.fits))
-        first = job.fits[0]
-        place = f"{first.benchmark} {first.task} {first.block}"
-        _add_job(progress, log, f"{place}, {methods}")
+        benchmark, _, task, _, block = job.fits[0]
+        _add_job(progress, log, f"{benchmark} {task} {block}, {methods}")
 
 
 def _add_job(progress: Progress, log: JobLog, what: str) -> None:
@@ -156,7 +154,7 @@ def _read_trials(file: str) -> Sequence[Mapping[str, Any]] | None:
 
 
 def read_log(path: str) -> JobLog:
-    """Return what the log of a job says."""
+    """Return the end of a job by its log."""
     try:
         with Path(path).open("rb") as stream:
             size = stream.seek(0, 2)

@@ -43,7 +43,7 @@ FITTED = ("class", "kind", "seconds", "options", "grid", "prior_file", "source_v
 
 
 def method_faults(known: KnownNames, where: str, method: Config) -> Iterator[str]:
-    """Yield what is wrong with an entry of `methods`, but for its view."""
+    """Yield the faults of an entry of `methods`, but for its view."""
     name, found = method["id"], method_class(method["id"])
     yield from _bridge_use_faults(known, where, method)
     yield from option_faults(f"{where}.options", name, method.get("options", {}))
@@ -79,7 +79,7 @@ def _bridge_use_faults(known: KnownNames, where: str, method: Config) -> Iterato
 
 
 def role_faults(known: KnownNames) -> Iterator[str]:
-    """Yield what is wrong with the methods that are named as reference and baseline."""
+    """Yield the faults of the methods that are named as reference and baseline."""
     if not known.methods.keys() <= set(available()):
         return  # these faults come first
     for role in (REFERENCE, BASELINE):
@@ -93,7 +93,7 @@ def role_faults(known: KnownNames) -> Iterator[str]:
 def run_section_faults(
     known: KnownNames, guests: Sequence[GuestSection]
 ) -> Iterator[str]:
-    """Yield the faults of what differs from the main run."""
+    """Yield the faults of runs beside the main one."""
     for where, setting in known.entries("settings"):
         yield from _setting_faults(known, where, setting)
     for where, curve in known.entries("curves"):
@@ -243,7 +243,7 @@ def _taken(name: str) -> str:
 
 
 def _fault(name: str, entry: Config) -> str:
-    """Return what is wrong with an entry's class, in a sentence."""
+    """Return the fault of an entry's class, in a sentence."""
     if taken := _taken(name):
         return taken
     set_guests({name: _said(entry)})

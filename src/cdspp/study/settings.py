@@ -157,10 +157,9 @@ def state_setting(
 
 
 def stand_ins(methods: Mapping[str, Method]) -> dict[str, str]:
-    """Return by method the one that is it without a source, on the same trials.
+    """Return by method the one that is it without a source, where both are one fit.
 
-    Such a method says of itself ``without_source_of``; where tasks, trials and options
-    are the same, both are one fit.
+    Then its `without_source_of` is that method, on the same tasks, trials and options.
     """
     pairs = ((methods.get(method_class(n).without_source_of), n) for n in methods)
     return {
