@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from cdspp.methods import available, method_class
-from cdspp.study.schema import check_schema
+from cdspp.study.known_names import check_schema
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

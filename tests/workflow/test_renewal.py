@@ -34,6 +34,14 @@ def scored(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Projec
     return project
 
 
+@pytest.fixture(scope="module")
+def other(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Return a project of its own in which another study has scores, to be copied."""
+    project = Project(repository, tmp_path_factory.mktemp("other"))
+    run(project, OTHER)
+    return project
+
+
 @pytest.fixture
 def project(scored: Project, tmp_path: Path) -> Project:
     """Return a copy of that project."""
@@ -57,21 +65,19 @@ def test_without_its_records_a_study_is_checked_and_sound_fits_are_kept(
 
 
 def test_without_its_records_a_change_counts_all_the_same(
-    project: Project, repository: Path, tmp_path: Path
+    project: Project, other: Project, tmp_path: Path
 ) -> None:
     shutil.rmtree(tmp_path / ".snakemake")
     run(project, OTHER)
-    clean = Project(repository, tmp_path / "clean")
-    run(clean, OTHER)
-    assert (tmp_path / SCORES).read_bytes() == (clean.folder / SCORES).read_bytes()
+    assert (tmp_path / SCORES).read_bytes() == (other.folder / SCORES).read_bytes()
 
 
 def test_a_fit_that_an_earlier_job_wrote_late_is_made_again(
-    project: Project, tmp_path: Path
+    scored: Project, other: Project, tmp_path: Path
 ) -> None:
-    late = [tmp_path / f"{FIT}.{suffix}" for suffix in ("parquet", "json")]
-    earlier = {path: path.read_bytes() for path in late}
-    run(project, OTHER)
+    project = other.copied(tmp_path)
+    late = [f"{FIT}.{suffix}" for suffix in ("parquet", "json")]
+    earlier = {tmp_path / name: (scored.folder / name).read_bytes() for name in late}
     scores = (tmp_path / SCORES).read_bytes()
     for scored in (True, False):
         for path, content in earlier.items():

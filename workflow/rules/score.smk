@@ -11,9 +11,13 @@ def predictions(wildcards):
     return [f"{file}.parquet" for file in fits_of(wildcards.benchmark)]
 
 
+def benchmark_labels(benchmark):
+    dataset = study.benchmarks[benchmark].dataset
+    return expand(LABELS, dataset=dataset, domain=study.roles(benchmark)["target"])
+
+
 def target_labels(wildcards):
-    domains = study.roles(wildcards.benchmark)["target"]
-    return expand(LABELS, dataset=dataset_of(wildcards), domain=domains)
+    return benchmark_labels(wildcards.benchmark)
 
 
 def expected(wildcards):
@@ -49,12 +53,6 @@ def main_predictions(benchmark):
     ]
 
 
-def benchmark_target_labels(benchmark):
-    dataset = study.benchmarks[benchmark].dataset
-    domains = study.roles(benchmark)["target"]
-    return expand(LABELS, dataset=dataset, domain=domains)
-
-
 for name in filter(partial(prediction_files, study), study.benchmarks):
 
     rule:
@@ -62,7 +60,7 @@ for name in filter(partial(prediction_files, study), study.benchmarks):
             f"predictions_{name.replace('-', '_')}"
         input:
             fits=[f"{file}.parquet" for file in main_predictions(name)],
-            labels=benchmark_target_labels(name),
+            labels=benchmark_labels(name),
         output:
             prediction_files(study, name),
         log:

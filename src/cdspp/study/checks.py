@@ -146,7 +146,7 @@ def _benchmark_faults(known: KnownNames) -> Iterator[str]:
 
 
 def _missing_views(known: KnownNames, where: str, entry: Config) -> Iterator[str]:
-    """Yield the views that a benchmark names and nobody gives, and what to do."""
+    """Yield the views that a benchmark names and nobody gives, with a remedy."""
     ours = "benchmarks" in known.inherited and "views" not in known.inherited
     remedy = f" {OWN_BENCHMARKS}" if ours else ""
     for key in VIEWS:
@@ -164,7 +164,7 @@ def _domains_of(known: KnownNames, entry: Config, key: str) -> dict[str, None]:
 def _kind_faults(
     known: KnownNames, where: str, entry: Config, key: str
 ) -> Iterator[str]:
-    """Yield what keeps the view that a key names from being made of the data."""
+    """Yield the reasons why the view of a key cannot be made of the data."""
     dataset = known.datasets[entry["dataset"]]
     root = known.views.get(known.root(entry[key]) or "", {})
     extractor, options = root.get("extractor", ""), root.get("options", {})
@@ -217,7 +217,7 @@ def _domain_faults(known: KnownNames, where: str, entry: Config) -> Iterator[str
 
 
 def _bridge_faults(known: KnownNames, where: str, entry: Config) -> Iterator[str]:
-    """Yield what keeps the domains of a benchmark from sharing what it says."""
+    """Yield the reasons why the domains of a benchmark cannot share its bridge."""
     bridge, dataset = entry["bridge"], known.datasets[entry["dataset"]]
     if not {SHARED, PAIRS} & {*bridge}:
         yield f"{where}: nothing is shared; give {SHARED} or {PAIRS}."
@@ -258,7 +258,7 @@ def _method_faults(known: KnownNames) -> Iterator[str]:
 
 
 def _own_view_faults(known: KnownNames, where: str, method: Config) -> Iterator[str]:
-    """Yield what is wrong with a source view that is a method's own."""
+    """Yield the faults of a source view that is a method's own."""
     given, place = method.get("source_view", {}), f"{where}.source_view"
     own = dict.fromkeys(known.ran(method), given) if isinstance(given, str) else given
     for name, view in own.items():

@@ -14,12 +14,11 @@ from cdspp.datasets.base import KINDS, digests_path
 from cdspp.datasets.catalogue import load_catalogue
 from cdspp.methods import method_class
 from cdspp.study.checks import cross_faults
-from cdspp.study.guest_methods import welcome_guests
 from cdspp.study.guest_sections import GuestSection, guest_classes
 from cdspp.study.inheritance import cut_inherited
-from cdspp.study.known_names import KnownNames
+from cdspp.study.known_names import KnownNames, Sound, check_schema
 from cdspp.study.model import Benchmark, Method, Study, StudyDataset, View, of_entry
-from cdspp.study.schema import Sound, check_schema
+from cdspp.study.run_checks import welcome_guests
 from cdspp.study.settings import (
     SHUFFLED,
     chosen_tasks,
@@ -48,15 +47,12 @@ def load_study(
     ----------
     config : mapping
         The configuration as read from YAML.
-    schema : path
-        JSON schema of the configuration, as YAML.
-    catalogue : path
-        Catalogue of the data sets.
-    resources : path
-        Folder of what guest sections ship with the project.
+    schema, catalogue, resources : path
+        JSON schema of the configuration, as YAML; catalogue of the data sets; folder of
+        the files that the project ships for guest sections.
     inherited : collection of str, default=()
-        Sections that are not the study's own (see `cdspp.study.layers.layered`): they
-        are cut to the methods and benchmarks that the study has.
+        Sections that are not the study's own (see `cdspp.study.layers.layered`), which
+        are cut to its methods and benchmarks.
     data : path, optional
         Folder of the data sets, which keeps the digests of the user's own files, so
         that none is read twice.
@@ -90,7 +86,7 @@ def load_study(
 def _datasets(
     sound: Sound, catalogue: str | Path, data: str | Path | None
 ) -> tuple[dict[str, StudyDataset], list[str], list[str]]:
-    """Return the data sets in use; faults of the user's folders, and what they hold."""
+    """Return the data sets; faults of the user's folders, and notes on their files."""
     faults: list[str] = []
     notes: list[str] = []
     datasets = {
@@ -174,9 +170,9 @@ def _build(
 
 def _roles(
     config: Config, methods: Mapping[str, Method]
-) -> tuple[dict[str, str], list[str]]:
+) -> tuple[dict[str, Any], list[str]]:
     """Return the method of each role, and a note on each role that is not named."""
-    roles: dict[str, str] = {}
+    roles: dict[str, Any] = {}
     notes = []
     for role, kind in {REFERENCE: "semi-supervised", BASELINE: "supervised"}.items():
         roles[role] = config.get(role) or ""
@@ -209,7 +205,7 @@ def _method(
     bridges = tuple(sorted(entry.get("bridges", found.bridges)))
     if bridges:
         left |= {b for b in benchmarks if not {*bridges} & {*benchmarks[b].bridge}}
-    # Without a source, none is another; what acts on a bridge needs that part of it.
+    # Without a source, none is another; states of a bridge need that part of it.
     idle = {state for state, kind in SHUFFLED.items() if kind not in bridges}
     chosen = {*entry.get("states", states)} - idle if found.uses_source else ()
     tasks = chosen_tasks(entry, benchmarks)

@@ -1,7 +1,4 @@
-"""What fits and features cost before they run, and what their jobs ask a cluster for.
-
-Seconds and memory follow from the size of the problem.
-"""
+"""The cost of fits and features by the size of their data, and requests of jobs."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ from cdspp.stages.selection import FOLDS, grid_options
 if TYPE_CHECKING:
     from cdspp.features.base import Extractor
     from cdspp.methods.base import HeterogeneousClassifier
-    from cdspp.study.model import Study
+    from cdspp.study.model import Study, StudyDataset
 
 __all__ = [
     "Cost",
@@ -59,10 +56,7 @@ class Cost(NamedTuple):
     megabytes: float
 
     def request(self, gpus: int, attempt: int) -> Request:
-        """Return what to ask for, with room to spare.
-
-        What ran out of time or memory is to get more in the next attempt.
-        """
+        """Return a request with room to spare, and more room in a later attempt."""
         memory = max(math.ceil(MEMORY_ROOM * self.megabytes / 100) * 100, FEWEST_MB)
         minutes = FEWEST_MINUTES + math.ceil(TIME_ROOM * self.seconds / 60)
         return Request(attempt * memory, attempt * minutes, gpus)
@@ -95,35 +89,31 @@ def fit_cost(
 def problem_size(study: Study, key: FitKey) -> Size:
     """Return the size of a fit's problem, by configuration and catalogue."""
     benchmark, setting, task, method, _ = key
-    views = study.views_of(benchmark, setting, method)
-    name = study.benchmarks[benchmark].dataset
-    sizes = study.datasets[name].class_sizes
     source, target = task.split("_")
+    views = study.views_of(benchmark, setting, method)
+    data = study.datasets[study.benchmarks[benchmark].dataset]
     per_source, _ = study.split_counts(benchmark, setting, "source")
     per_target, others = study.split_counts(benchmark, setting, "target")
-    n_labelled = sum(min(n, per_target) for n in sizes[target].values())
-    n_rest = sum(
-        min(n - min(n, per_target), others or n) for n in sizes[target].values()
-    ) + study.datasets[name].unlabelled.get(target, 0)
-    d_target = _width(study, name, target, views["target"])
+    sizes = data.class_sizes[target].values()
+    n_labelled = sum(min(n, per_target) for n in sizes)
+    n_rest = sum(min(n - min(n, per_target), others or n) for n in sizes)
+    d_target = _width(study, data, target, views["target"])
     n_source, d_source = n_labelled, d_target  # the labelled target rows serve
     state = study.settings[setting].source["name"]
     if state != ALONE:
-        n_source = sum(min(n, per_source) for n in sizes[source].values())
+        n_source = sum(min(n, per_source) for n in data.class_sizes[source].values())
     if state not in (ALONE, MATCHED):
-        d_source = _width(study, name, source, views["source"])
+        d_source = _width(study, data, source, views["source"])
+    sides = (source, views["source"]), (target, views["target"])
     return Size(
         name=f"{benchmark}, {task}",
-        n_classes=len(sizes[target]),
+        n_classes=len(sizes),
         n_source=n_source,
         d_source=d_source,
         n_labelled=n_labelled,
-        n_unlabelled=n_rest,
+        n_unlabelled=n_rest + data.unlabelled.get(target, 0),
         d_target=d_target,
-        density=max(
-            _density(study, name, domain, views[role])
-            for domain, role in ((source, "source"), (target, "target"))
-        ),
+        density=max(_density(study, data, *side) for side in sides),
     )
 
 
@@ -139,17 +129,16 @@ def cell_cost(study: Study, key: FitKey) -> Cost:
 def view_request(
     study: Study, dataset: str, domain: str, view: str, attempt: int = 1
 ) -> Request:
-    """Return what the extraction of a view, or learning its codebook, asks for."""
-    extractor = _extractor(study, domain, view)
-    data = study.datasets[dataset]
+    """Return the request of the extraction of a view, or of learning its codebook."""
+    extractor, data = _extractor(study, domain, view), study.datasets[dataset]
     n_rows = sum(data.class_sizes[domain].values()) + data.unlabelled.get(domain, 0)
     n_rows += data.paired
     # What is unknown are bags of words: of some thousand, few are in a row.
     width = extractor.width() or UNKNOWN_COMPONENTS
     if data.storage(study.views[view], domain) is not None:
-        width = _width(study, dataset, domain, view)
+        width = _width(study, data, domain, view)
     if (below := study.views[view].view) is not None:
-        width = max(width, _width(study, dataset, domain, below))
+        width = max(width, _width(study, data, domain, below))
     start = START_UP_MB + (TORCH_MB if extractor.needs_torch else 0.0)
     megabytes = start + extractor.megabytes + COPIES * 8 * n_rows * width / MIB
     gpus = study.gpus if extractor.needs_torch else 0
@@ -161,23 +150,21 @@ def _extractor(study: Study, domain: str, view: str) -> Extractor:
     return make_extractor(chosen.extractor, **chosen.domain_options(domain))
 
 
-def _density(study: Study, dataset: str, domain: str, name: str) -> float:
+def _density(study: Study, data: StudyDataset, domain: str, name: str) -> float:
     """Return the share of the features of a row that are stored."""
-    view, data = study.views[name], study.datasets[dataset]
+    view = study.views[name]
     if view.view or view.scale == PCA or data.storage(view, domain) is not None:
         return 1.0
     texts = _extractor(study, domain, name).kind == "texts"
     return WORDS_SHARE if texts else 1.0
 
 
-def _width(study: Study, dataset: str, domain: str, name: str) -> int:
-    view = study.views[name]
-    storage = study.datasets[dataset].storage(view, domain)
-    extractor = _extractor(study, domain, name)
-    if storage is not None:
+def _width(study: Study, data: StudyDataset, domain: str, name: str) -> int:
+    view, extractor = study.views[name], _extractor(study, domain, name)
+    if (storage := data.storage(view, domain)) is not None:
         width = int(storage["width"])
     elif view.view is not None and extractor.keeps_width:
-        width = _width(study, dataset, domain, view.view)
+        width = _width(study, data, domain, view.view)
     else:
         unknown = UNKNOWN_WIDTH if view.view is None else UNKNOWN_COMPONENTS
         width = extractor.width() or unknown

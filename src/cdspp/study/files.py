@@ -44,7 +44,7 @@ TABLE_FORMS, FIGURE_FORMS = ("csv", "md", "tex", "html"), ("svg", "png")
 
 
 def input_patterns(study: Study, cell: FitKey) -> dict[str, str]:
-    """Return what fits read, by the names of `cdspp.stages.trials.TaskFiles`.
+    """Return the inputs of fits, by the names of `cdspp.stages.trials.TaskFiles`.
 
     In the paths ``{source}``, ``{target}`` and ``{block}`` stand for those of a fit.
     """
@@ -52,10 +52,11 @@ def input_patterns(study: Study, cell: FitKey) -> dict[str, str]:
     dataset = study.benchmarks[benchmark].dataset
     files: dict[str, str] = {}
     for role, view in study.views_of(benchmark, setting, method).items():
+        domain = f"{{{role}}}"
         names = {"study": study.name, "benchmark": benchmark, "role": role}
-        names |= {"domain": f"{{{role}}}", "block": "{block}"}
+        names |= {"domain": domain, "block": "{block}"}
         names |= {"setting": study.split_setting(setting, role)}
-        features = FEATURES.format(dataset=dataset, domain=f"{{{role}}}", view=view)
+        features = FEATURES.format(dataset=dataset, domain=domain, view=view)
         files |= {f"{role}_features": features, f"{role}_split": SPLIT.format(**names)}
     if PAIRS in study.bridge(benchmark, setting, method):
         files["pairs"] = PAIR_SPLIT.format(**names)
@@ -67,18 +68,17 @@ def input_patterns(study: Study, cell: FitKey) -> dict[str, str]:
 
 
 def files_of_fit(study: Study, key: FitKey) -> dict[str, str]:
-    """Return what a fit reads, by the names of `cdspp.stages.trials.TaskFiles`."""
+    """Return the inputs of one fit, by the same names."""
     return input_files(input_patterns(study, key), key)
 
 
 def files_before_fits(study: Study) -> dict[str, list[str]]:
-    """Return what the fits of a study read, by stage: features and splits."""
+    """Return the features and splits that the fits of a study read, by stage."""
     splits: dict[str, None] = {}
-    for benchmark in study.benchmarks:
-        for key in study.fits(benchmark):
-            files = files_of_fit(study, key)
-            read = ("source_split", "target_split", "pairs")
-            splits |= dict.fromkeys(files[name] for name in read if name in files)
+    for key in (key for name in study.benchmarks for key in study.fits(name)):
+        files = files_of_fit(study, key)
+        read = ("source_split", "target_split", "pairs")
+        splits |= dict.fromkeys(files[name] for name in read if name in files)
     features = [
         FEATURES.format(dataset=dataset, domain=domain, view=view)
         for dataset, domain, view in study.feature_names()
@@ -87,7 +87,7 @@ def files_before_fits(study: Study) -> dict[str, list[str]]:
 
 
 def prediction_files(study: Study, benchmark: str) -> list[str]:
-    """Return the files of what methods predict for rows without a label."""
+    """Return the files of predictions for rows without a label."""
     keys = study.unlabelled_fits(benchmark)
     files = (PREDICTIONS.format(study=study.name, **key._asdict()) for key in keys)
     return list(dict.fromkeys(files))
@@ -96,7 +96,7 @@ def prediction_files(study: Study, benchmark: str) -> list[str]:
 def files_after_fits(
     study: Study, tables: Sequence[str], figures: Sequence[str], timings: Sequence[str]
 ) -> dict[str, list[str]]:
-    """Return what follows from the fits of a study, by stage.
+    """Return the files that follow from the fits of a study, by stage.
 
     Names of tables, figures and tables of seconds (`timings`) come in the order of
     `cdspp.report.outline.KINDS`.

@@ -1,11 +1,11 @@
-"""The fits of a study: what each is made of, which ones share a job, what all cost."""
+"""The fits of a study: their recipes, those that share a job, and the cost of all."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import groupby, product
 from typing import Any, NamedTuple
 
 from cdspp.core.names import FitKey, trials_of_block
@@ -43,7 +43,7 @@ FORECAST_NOTE = (
 
 
 def fit_member(study: Study, cell: FitKey) -> dict[str, Any]:
-    """Return what sets a fit apart: the fields of `cdspp.stages.fit.Fit` but files."""
+    """Return the fields of `cdspp.stages.fit.Fit`, but for its files."""
     benchmark, setting, _, method, _ = cell
     return {
         "method": method,
@@ -57,7 +57,7 @@ def fit_member(study: Study, cell: FitKey) -> dict[str, Any]:
 
 
 def expected_fits(study: Study, benchmark: str) -> Expected:
-    """Return what the fits of a benchmark have to be made of."""
+    """Return recipes and inputs that the fits of a benchmark must have."""
     recipes: dict[str, tuple[str, int]] = {}
     inputs: list[dict[str, str]] = []
     for cell in study.cells(benchmark):
@@ -95,7 +95,7 @@ class FitGroup:
 
 
 class FitJob(NamedTuple):
-    """A job of fits: its log, and what it makes."""
+    """A job of fits: its log, and the fits that it makes."""
 
     log: str
     fits: tuple[FitKey, ...]
@@ -120,15 +120,13 @@ def fit_groups(study: Study) -> Iterator[FitGroup]:
     for benchmark in study.benchmarks:
         for (tasks, blocks, *_), cells in _reading_alike(study, benchmark).items():
             shared: list[FitGroup] = []
-            for method in study.methods:
-                own = tuple(cell for cell in cells if cell.method == method)
-                if own:
-                    _place(study, shared, FitGroup(own, tasks, blocks))
+            for _, own in groupby(cells, key=lambda cell: cell.method):
+                _place(study, shared, FitGroup(tuple(own), tasks, blocks))
             yield from shared
 
 
 def _reading_alike(study: Study, benchmark: str) -> dict[tuple[Any, ...], list[FitKey]]:
-    """Return the cells of a benchmark by tasks, blocks and what they read.
+    """Return cells, method by method, by their tasks, blocks and inputs.
 
     Settings with splits of their own stay apart: what one of them may know as
     labelled, another one tests.
@@ -179,16 +177,13 @@ def travels_alone(study: Study, group: FitGroup) -> bool:
 def fit_request(
     study: Study, group: FitGroup, task: str, trials: int, attempt: int = 1
 ) -> Request:
-    """Return what a job of a group of fits asks for, on a block of so many trials."""
+    """Return the request of a job of a group, on a block of so many trials."""
     gpus = study.gpus if group.needs_torch else 0
     return job_cost(study, group, task, trials).request(gpus, attempt)
 
 
 def forecast_text(study: Study) -> str:
-    """Say what a study will fit, method by method; nothing of it need exist.
-
-    That is, its jobs, fits, core-hours and memory.
-    """
+    """Return the jobs, fits, core-hours and memory of a study by method, as a table."""
     rows: dict[str, list[float]] = {name: [0, 0, 0.0, 0.0] for name in study.methods}
     jobs = 0
     for group in fit_groups(study):

@@ -1,4 +1,4 @@
-"""Guest sections: what adds settings, checks, rules and parts of the page to a study.
+"""Guest sections: they add settings, checks, rules and parts of the page to a study.
 
 The paper is one (`cdspp.paper.guest`); an installed package adds its own by an entry
 point of the group ``cdspp.sections``, which names a class derived from `GuestSection`.
@@ -35,7 +35,7 @@ class GuestSection:
     Attributes
     ----------
     name : str
-        Of its settings, and of what a plan holds of it.
+        Of its settings, and of its part of a plan.
     rules : str
         File of the rules that make its tables and figures, relative to the Snakefile
         or absolute. What `workflow/rules/common.smk` defines is at hand in it.
@@ -50,11 +50,11 @@ class GuestSection:
     def cut(
         self, config: Mapping[str, Any], scissors: Scissors, inherited: Collection[str]
     ) -> dict[str, Any]:
-        """Return its inherited keys, cut to what the study has."""
+        """Return its inherited keys, cut to the methods and tasks of the study."""
         return {}
 
     def faults(self, known: KnownNames) -> Iterable[str]:
-        """Return what is wrong with its keys, a line each."""
+        """Return the faults of its keys, a line each."""
         return ()
 
     def setting_names(self, known: KnownNames) -> list[str]:
@@ -70,7 +70,7 @@ class GuestSection:
     def plan(
         self, study: Study, config: Mapping[str, Any], benchmark: str
     ) -> dict[str, Any]:
-        """Return what its tables need to know of a benchmark, as JSON could hold it."""
+        """Return the needs of its tables for a benchmark, as JSON could hold them."""
         return {}
 
     @staticmethod

@@ -21,7 +21,7 @@ Cut = Callable[[Config, "Scissors", Collection[str]], dict[str, Any]]
 def cut_inherited(
     known: KnownNames, cuts: Iterable[Cut], inherited: Collection[str]
 ) -> tuple[Config, tuple[str, ...]]:
-    """Cut the `inherited` sections, which config.yaml gives, to what a study has.
+    """Cut the sections `inherited` from config.yaml to the names that a study has.
 
     An entry that is left with none of the study's methods and benchmarks falls away.
     Names of methods that do not exist at all stay, for the checks to name them. Guest
@@ -44,7 +44,7 @@ def cut_inherited(
 
 
 class Scissors:
-    """What a study has, and what was cut so far, by section and entry."""
+    """The names of a study, and those that were cut so far, by section and entry."""
 
     def __init__(self, known: KnownNames) -> None:
         self.known = known
@@ -85,12 +85,10 @@ class Scissors:
         """Return settings or curves with the methods and tasks that there are."""
         kept = []
         for entry in self.config.get(section, []):
-            cut = self.cut_scope(section, entry)
-            if cut is None:
+            if (cut := self.cut_scope(section, entry)) is None:
                 continue
-            cut["methods"] = self.present(section, cut, entry["methods"])
-            if cut["methods"]:
-                kept.append(cut)
+            if methods := self.present(section, cut, entry["methods"]):
+                kept.append({**cut, "methods": methods})
         return kept
 
     def notes(self) -> list[str]:

@@ -34,26 +34,26 @@ def layered(
     Parameters
     ----------
     own : mapping
-        What the user gives: study files, and keys of the command line.
+        Keys of the user, from study files and the command line.
     base : path or None
         The file on which every study rests; none where there is no such file.
     presets : path
         Folder of the presets, ``<name>.yaml``.
     beside : path, optional
-        The first study file, unless it is `base` or there is no such file; `own` comes
-        over it.
+        The first study file, below `own`, if it is there and not `base`.
     """
     below = merge_files([base]) if base is not None and Path(base).is_file() else {}
-    notes = []
-    if beside is not None and _is_another(Path(beside), base):
-        own = merged(merge_files([beside]), own)
-        notes = [f"{beside} of this folder is the first file of the study."]
+    first, notes = Path(beside or ""), []
+    if base and first.is_file() and first.resolve() != Path(base).resolve():
+        own = _merged(merge_files([first]), own)
+        notes = [f"{first} of this folder is the first file of the study."]
     name = own.get("preset", below.get("preset"))
-    preset = _read_preset(name, Path(presets))
-    config = merged(merged(below, preset), own)
-    known, added = (config.get(key) for key in ("methods", "add"))
-    if isinstance(known, list) and isinstance(added, list):  # else the schema names it
-        config["methods"] = _with_added(known, config.pop("add"))
+    known = {file.stem: file for file in Path(presets).glob("*.yaml")}
+    preset = merge_files([known[name]]) if name in known else {}  # the schema names it
+    config = _merged(_merged(below, preset), own)
+    methods, added = (config.get(key) for key in ("methods", "add"))
+    if isinstance(methods, list) and isinstance(added, list):  # as above
+        config["methods"] = _with_added(methods, config.pop("add"))
     if given := [key for key in preset if key in own]:
         notes.append(f"preset {name}: the study gives its own {', '.join(given)}.")
     if not own and not preset:  # config.yaml is the study
@@ -80,12 +80,6 @@ def _name(entry: Any) -> str:
     return name if isinstance(name, str) else ""
 
 
-def _is_another(file: Path, base: str | Path | None) -> bool:
-    if base is None or not file.is_file():
-        return False
-    return file.resolve() != Path(base).resolve()
-
-
 def merge_files(files: Sequence[str | Path]) -> dict[str, Any]:
     """Return the configuration of several YAML files as Snakemake merges them.
 
@@ -99,28 +93,16 @@ def merge_files(files: Sequence[str | Path]) -> dict[str, Any]:
         keys = read_yaml(file)
         if not isinstance(keys, Mapping):
             raise ConfigError(f"{file}: expected keys and values, as in config.yaml.")
-        found = merged(found, keys)
+        found = _merged(found, keys)
     return found
 
 
-def merged(below: Config, above: Config) -> dict[str, Any]:
-    """Return the keys of both: mappings are merged, all else is replaced.
-
-    Examples
-    --------
-    >>> merged({"a": 1, "b": {"x": 1}}, {"a": 2, "b": {"y": 3}})
-    {'a': 2, 'b': {'x': 1, 'y': 3}}
-    """
+def _merged(below: Config, above: Config) -> dict[str, Any]:
+    """Return the keys of both: mappings are merged, all else is replaced."""
     found = copy.deepcopy(dict(below))
     for key, value in above.items():
         if isinstance(value, Mapping) and isinstance(found.get(key), Mapping):
-            found[key] = merged(found[key], value)
+            found[key] = _merged(found[key], value)
         else:
             found[key] = copy.deepcopy(value)
     return found
-
-
-def _read_preset(name: object, folder: Path) -> dict[str, Any]:
-    """Return the keys of a preset; the schema names one that does not exist."""
-    known = {file.stem: file for file in folder.glob("*.yaml")}
-    return merge_files([known[name]]) if name in known else {}

@@ -28,11 +28,11 @@ __all__ = [
 Made = TypeVar("Made", "View", "Benchmark", "Method", "Setting")
 
 # The numbers per class on which the split of a role depends.
-COUNTS = {"source": ("source",), "target": ("target", "unlabelled")}
+COUNTS = {"source": {"source"}, "target": {"target", "unlabelled"}}
 
 
 def of_entry(kind: type[Made], entry: Mapping[str, Any], **made: Any) -> Made:
-    """Return what an entry of a configuration describes, with some fields given.
+    """Return an object of the kind that an entry describes, with some fields given.
 
     The order of options in the file is not to matter.
     """
@@ -61,7 +61,7 @@ class StudyDataset:
     paired: int = 0
 
     def resource(self, view: View, domain: str | None) -> str | None:
-        """Return what must be fetched for a view made of files, None if nothing."""
+        """Return the download that a view of files needs, None if it needs none."""
         if "resources" not in self.entry:
             return None
         if view.extractor != PUBLISHED or domain is None:
@@ -98,8 +98,8 @@ class View:
 class Benchmark:
     """A source view, a target view and the tasks between the domains of a data set.
 
-    `bridge` is what the domains share besides labels: `shared_columns`, `paired_rows`,
-    and the `view` of both sides that methods read which use one of them.
+    Besides labels the domains share a `bridge`: `shared_columns`, `paired_rows`, and
+    the `view` of both sides for methods that use one of them.
     """
 
     identifier: str
@@ -203,7 +203,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class RunDescription:
-    """What the report says of a run: what was asked for, of which data, and how.
+    """The report's part on a run: its configuration, its data, and how to repeat it.
 
     `data` are entries of the catalogue, `commands` run it again, and `logs` are files
     and folders that tell the processor time of the jobs.
@@ -292,8 +292,7 @@ class Study:
 
     def split_setting(self, setting: str, role: str) -> str:
         """Return the setting whose splits of a role a setting uses: its own or main."""
-        changed = set(self.settings[setting].labels)
-        return setting if changed & set(COUNTS[role]) else MAIN
+        return setting if COUNTS[role] & {*self.settings[setting].labels} else MAIN
 
     def split_counts(
         self, benchmark: str, setting: str, role: str
@@ -308,7 +307,7 @@ class Study:
         return self.settings[setting].protocol or self.benchmarks[benchmark].protocol
 
     def overlap(self, benchmark: str, setting: str) -> str:
-        """Return what becomes of test samples that are labelled source samples too."""
+        """Return the treatment of test samples that are labelled source samples too."""
         return self.settings[setting].overlap or self.benchmarks[benchmark].overlap
 
     def method_options(self, method: str, setting: str) -> dict[str, Any]:
@@ -321,7 +320,7 @@ class Study:
         return dict(self.methods[method].grid) if self.settings[setting].selects else {}
 
     def bridge(self, benchmark: str, setting: str, method: str) -> dict[str, Any]:
-        """Return what of a benchmark's bridge a method uses in a setting."""
+        """Return the parts of a benchmark's bridge that a method uses in a setting."""
         given = {**self.benchmarks[benchmark].bridge, **self.settings[setting].bridge}
         used = self.methods[method].bridges
         return {kind: given[kind] for kind in used if given.get(kind)}
@@ -376,7 +375,7 @@ class Study:
     def run_description(
         self, config: Mapping[str, Any], configfiles: Sequence[str] = ()
     ) -> RunDescription:
-        """Return what the report says of a run with some study files."""
+        """Return the description of a run with some study files."""
         told = ("title", "content", "source", "licence", "cite")
         entries = filter(None, (self.datasets[n].entry for n in self.used_datasets))
         data = tuple({k: entry[k] for k in told if k in entry} for entry in entries)

@@ -91,7 +91,7 @@ class Row:
 
     @property
     def control(self) -> bool:
-        """Whether the row answers what the source is good for."""
+        """Whether the row is the reference with another source, or without one."""
         return self.kind == CONTROL
 
 
@@ -164,26 +164,21 @@ class BenchmarkPlan:
 
     def role_name(self, role: str) -> str:
         """Return the name of the method of a role as it is shown; empty without one."""
-        names = (row.display_name for row in self.main_rows if row.role == role)
-        return next(names, "")
+        found = (row.display_name for row in self.main_rows if row.role == role)
+        return next(found, "")
 
     def display_name(self, method: str) -> str:
         """Return the name of a method as it is shown; its identifier elsewhere."""
-        names = {row.key: row.display_name for row in self.rows}
-        return names.get(method, method)
+        found = (row.display_name for row in self.rows if row.key == method)
+        return next(found, method)
 
     def of_data(self) -> BenchmarkPlan:
-        """Return the plan without what runs: as much as depends on the data alone."""
-        return replace(
-            self,
-            rows=(),
-            curves=(),
-            showcase=None,
-            states=(),
-            margin=1.0,
-            holm_over_methods=True,
-            guests={},
+        """Return the part of the plan that depends on the data alone."""
+        names = (
+            *("study", "benchmark", "title", "dataset", "tasks", "summary"),
+            *("labels", "views", "overlap", "trials_asked"),
         )
+        return BenchmarkPlan(**{name: getattr(self, name) for name in names})
 
     def as_dict(self) -> dict[str, Any]:
         """Return the plan as Snakemake takes it for a parameter."""
@@ -204,7 +199,7 @@ class BenchmarkPlan:
 
 
 def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
-    """Return what a study runs on a benchmark."""
+    """Return the plan of a study for a benchmark."""
     entry = study.benchmarks[benchmark]
     shown = study.shown_method()
     ran = study.setting_methods(benchmark, MAIN)
@@ -295,8 +290,8 @@ def _in_words(bridge: Mapping[str, Any]) -> str:
 
 def _is_reseeded(setting: Setting) -> bool:
     main = Setting(setting.identifier, setting.methods, setting.tasks)
-    but_for_start = replace(main, options=setting.options, trials=setting.trials)
-    return set(setting.options) == {"random_state"} and setting == but_for_start
+    other = replace(main, options=setting.options, trials=setting.trials)
+    return set(setting.options) == {"random_state"} and setting == other
 
 
 def _curves(study: Study, benchmark: str) -> Iterator[CurvePlan]:

@@ -1,10 +1,11 @@
-"""How far a study is: fits made, failed, at work and missing, from what lies there."""
+"""How far a study is: fits made, failed, at work and missing, by its files."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,14 +18,7 @@ from cdspp.study.files import FIT, SUBSPACE
 from cdspp.study.fit_jobs import FitJob, fit_jobs
 from cdspp.study.model import Study
 
-__all__ = [
-    "STATES",
-    "Failure",
-    "Progress",
-    "missing_files",
-    "read_log",
-    "study_progress",
-]
+__all__ = ["STATES", "Progress", "missing_files", "read_log", "study_progress"]
 
 STATES = DONE, FAILED, RUNNING, MISSING = ("done", "failed", "running", "missing")
 
@@ -34,7 +28,7 @@ TAIL = 1 << 16  # bytes at the end of a log that hold the last such line
 
 
 class Failure(NamedTuple):
-    """Something that failed: what, why, and the log that tells more."""
+    """A job or fit that failed, and the log that tells more."""
 
     what: str
     reason: str
@@ -45,12 +39,11 @@ class Failure(NamedTuple):
 class Progress:
     """How far a study is.
 
-    `fits` has by benchmark and method the number of fits in each of `STATES`; a fit is
-    one trial of a task in a setting, as `cdspp plan` counts them. `failures` are jobs
-    that ended with an error, and fits whose record says that they failed; `crashed` the
-    files by which the fits are asked for again in which a method crashed; `stopped` the
-    logs of jobs that ended without a word: killed, or out of memory. The `runs` of this
-    folder live, or lived on another machine.
+    `fits` counts, by benchmark and method, trials of a task in a setting in each of
+    `STATES`. `failures` are jobs that ended with an error, and fits whose record says
+    that they failed; `crashed` are the files to make again where a method crashed;
+    `stopped` are the logs of jobs that were killed, or ran out of memory. The `runs` of
+    this folder live, or lived on another machine.
     """
 
     fits: dict[tuple[str, str], Counter[str]]
@@ -60,7 +53,7 @@ class Progress:
     runs: Sequence[RunMark] = ()
 
     def state_of(self, log: JobLog) -> str:
-        """Return the state of what a job has not made: running, failed or missing."""
+        """Return the state of fits that a job lacks: running, failed or missing."""
         if log.state == RUNNING:
             living = [run.started for run in self.runs if run.lives]
             # A log of before the run is that of a job which was killed.
@@ -70,11 +63,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class JobLog:
-    """What the log of a job says: whether it has ended, how, and with which error.
-
-    The state is one of `STATES`: missing where there is no log. `written` is the time
-    at which it was last written to.
-    """
+    """How a job ended by its log (missing if it has none), and when it last wrote."""
 
     path: str
     state: str = MISSING
@@ -117,8 +106,7 @@ def _add_fits(progress: Progress, study: Study, job: FitJob) -> None:
     for key in job.fits:
         counter = progress.fits[key.benchmark, key.method]
         file = FIT.format(study=study.name, **key._asdict())
-        trials = _read_trials(file)
-        if trials is None:
+        if (trials := _read_trials(file)) is None:
             left = MISSING if state == DONE else state
             counter[left] += len(trials_of_block(key.block))
             whole = False
@@ -136,9 +124,8 @@ def _add_fits(progress: Progress, study: Study, job: FitJob) -> None:
             progress.crashed.extend(_made_of(study, key, file))
     if not whole:
         methods = ", ".join(dict.fromkeys(key.method for key in job.fits))
-        first = job.fits[0]
-        place = f"{first.benchmark} {first.task} {first.block}"
-        _add_job(progress, log, f"{place}, {methods}")
+        benchmark, _, task, _, block = job.fits[0]
+        _add_job(progress, log, f"{benchmark} {task} {block}, {methods}")
 
 
 def _add_job(progress: Progress, log: JobLog, what: str) -> None:
@@ -158,19 +145,16 @@ def _made_of(study: Study, key: FitKey, file: str) -> Iterator[str]:
 
 
 def _read_trials(file: str) -> Sequence[Mapping[str, Any]] | None:
-    """Return what the record of a fit says of its trials, None where files lack."""
-    record = Path(f"{file}.json")
-    if not record.is_file() or not Path(f"{file}.parquet").is_file():
-        return None
-    try:
-        trials: Sequence[Mapping[str, Any]] = read_json(record)["trials"]
-    except (ValueError, KeyError):  # damaged: made again
-        return None
+    """Return the trials in the record of a fit, None where a file lacks."""
+    record, trials = Path(f"{file}.json"), None
+    if record.is_file() and Path(f"{file}.parquet").is_file():
+        with suppress(ValueError, KeyError):  # damaged: made again
+            trials = read_json(record)["trials"]
     return trials
 
 
 def read_log(path: str) -> JobLog:
-    """Return what the log of a job says."""
+    """Return the end of a job by its log."""
     try:
         with Path(path).open("rb") as stream:
             size = stream.seek(0, 2)
@@ -179,7 +163,7 @@ def read_log(path: str) -> JobLog:
             written = Path(path).stat().st_mtime
     except FileNotFoundError:
         return JobLog(path)
-    last = next(reversed(list(OF_JOB.finditer(text))), None)
+    *_, last = [None, *OF_JOB.finditer(text)]
     if last is None or READY.match(last[1]):
         return JobLog(path, RUNNING, "", written)
     if FINISHED.match(last[1]):

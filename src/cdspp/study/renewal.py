@@ -31,15 +31,6 @@ __all__ = [
     "unrecorded_files",
 ]
 
-UNRECORDED = (
-    "Snakemake has no record of {files} that are there, such as {first}: they are made "
-    "again, but for fits that are made of the same."
-)
-OUTDATED = (
-    "{fits} changed after they were scored, or never were, such as {first}: {reason}. "
-    "They are made again."
-)
-
 
 def unrecorded_files(study: Study) -> list[str]:
     """Return the files of a study, and of its data, that Snakemake has no record of."""
@@ -48,11 +39,8 @@ def unrecorded_files(study: Study) -> list[str]:
         for name in study.datasets
         for place in ("results/features", "results/labels", "results/codebooks")
     ]
-    files = [
-        path
-        for folder in (f"results/{study.name}", *shared)
-        for path in Path(folder).rglob("[!.]*.*")
-    ]
+    folders = (f"results/{study.name}", *shared)
+    files = [path for folder in folders for path in Path(folder).rglob("[!.]*.*")]
     for name in study.datasets:
         files += Path("data", name).glob("*.json")
     return [str(path) for path in files if not _recorded(str(path))]
@@ -70,10 +58,7 @@ def _recorded(file: str) -> bool:
 
 
 def outdated_fits(study: Study) -> Iterator[tuple[str, str]]:
-    """Yield the fits that are not as configured, of those that no scores are of yet.
-
-    That is, the record of a fit, and how it differs.
-    """
+    """Yield fits without scores that are not as configured: record, and difference."""
     for benchmark in study.benchmarks:
         scores = Path(SCORES.format(study=study.name, benchmark=benchmark))
         known = ExpectedFits(expected_fits(study, benchmark))
@@ -93,7 +78,7 @@ def outdated_fits(study: Study) -> Iterator[tuple[str, str]]:
 def differing_fits(study: Study) -> Iterator[tuple[str, str]]:
     """Yield the planned fits that are there and not as configured, as `outdated_fits`.
 
-    Unlike there, all of them are read, and the files that they were made of.
+    All of them are read, and the files that they were made of.
     """
     for benchmark in study.benchmarks:
         known = ExpectedFits(expected_fits(study, benchmark))
@@ -106,11 +91,15 @@ def differing_fits(study: Study) -> Iterator[tuple[str, str]]:
 def renewal_notes(unrecorded: list[str], outdated: dict[str, str]) -> Iterator[str]:
     """Yield a sentence on either, where there are any."""
     if unrecorded:
-        files = counted(len(unrecorded), "file")
-        yield UNRECORDED.format(files=files, first=unrecorded[0])
-    for first, reason in list(outdated.items())[:1]:
-        fits = counted(len(outdated), "fit")
-        yield OUTDATED.format(fits=fits, first=first, reason=reason)
+        files = f"{counted(len(unrecorded), 'file')} that are there"
+        yield (
+            f"Snakemake has no record of {files}, such as {unrecorded[0]}: they are "
+            "made again, but for fits that are made of the same."
+        )
+    if outdated:
+        fits = f"{counted(len(outdated), 'fit')} changed after they were scored"
+        first, reason = next(iter(outdated.items()))
+        yield f"{fits}, or never were, such as {first}: {reason}. They are made again."
 
 
 def force(workflow: Any, files: Iterable[str]) -> None:

@@ -1,28 +1,49 @@
-"""Checks of what runs: methods, what differs from the main run, foreign predictions."""
+"""Checks of what runs: methods, those from outside too, and settings beside main."""
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from cdspp.core.errors import DataError
+import numpy as np
+
+from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.names import BASELINE, LABELS, MAIN, REAL, REFERENCE, SELECTED
-from cdspp.methods import available, method_class
+from cdspp.methods import (
+    available,
+    make,
+    method_class,
+    option_defaults,
+    seed_option,
+    set_guests,
+)
+from cdspp.methods.base import UNLABELLED, SourceDomain
 from cdspp.methods.bridge import PAIRS
+from cdspp.methods.guests import PREDICTIONS
 from cdspp.stages.source_states import SourceState
 from cdspp.study.guest_sections import GuestSection
 from cdspp.study.known_names import KnownNames, option_faults, unknown
 from cdspp.study.settings import in_state, setting_of_value
 
-__all__ = ["method_faults", "role_faults", "run_faults", "run_section_faults"]
+__all__ = [
+    "method_faults",
+    "role_faults",
+    "run_faults",
+    "run_section_faults",
+    "welcome_guests",
+]
 
 Config = Mapping[str, Any]
 DIFFERENCES = ("source", "options", "labels", "overlap")
+SAID = ("display_name", "kind", "seconds")
+# What belongs to a method that is fitted here.
+FITTED = ("class", "kind", "seconds", "options", "grid", "prior_file", "source_view")
 
 
 def method_faults(known: KnownNames, where: str, method: Config) -> Iterator[str]:
-    """Yield what is wrong with an entry of `methods`, but for its view."""
+    """Yield the faults of an entry of `methods`, but for its view."""
     name, found = method["id"], method_class(method["id"])
     yield from _bridge_use_faults(known, where, method)
     yield from option_faults(f"{where}.options", name, method.get("options", {}))
@@ -35,14 +56,11 @@ def method_faults(known: KnownNames, where: str, method: Config) -> Iterator[str
     for option, values in grid.items():
         for value in values:
             yield from option_faults(f"{where}.grid", name, {option: value})
-    yield from known.trial_faults(where, method.get("trials", 1))
-    for benchmark in method.get("benchmarks", []):
-        yield from known.missing(f"{where}.benchmarks", "benchmarks", benchmark)
     if "states" in method and not found.uses_source:
         yield f"{where}.states: method {name} uses no source; remove the key."
     for state in method.get("states", []):
         yield from known.missing(f"{where}.states", "source_states", state)
-    yield from known.task_faults(where, method.get("tasks", []), known.ran(method))
+    yield from run_faults(known, where, method, ())
 
 
 def _bridge_use_faults(known: KnownNames, where: str, method: Config) -> Iterator[str]:
@@ -61,7 +79,7 @@ def _bridge_use_faults(known: KnownNames, where: str, method: Config) -> Iterato
 
 
 def role_faults(known: KnownNames) -> Iterator[str]:
-    """Yield what is wrong with the methods that are named as reference and baseline."""
+    """Yield the faults of the methods that are named as reference and baseline."""
     if not known.methods.keys() <= set(available()):
         return  # these faults come first
     for role in (REFERENCE, BASELINE):
@@ -75,7 +93,7 @@ def role_faults(known: KnownNames) -> Iterator[str]:
 def run_section_faults(
     known: KnownNames, guests: Sequence[GuestSection]
 ) -> Iterator[str]:
-    """Yield the faults of what differs from the main run."""
+    """Yield the faults of runs beside the main one."""
     for where, setting in known.entries("settings"):
         yield from _setting_faults(known, where, setting)
     for where, curve in known.entries("curves"):
@@ -180,3 +198,77 @@ def _setting_names(known: KnownNames, guests: Sequence[GuestSection]) -> list[st
         for state in (REAL, *curve.get("states", []))
     ]
     return names
+
+
+def welcome_guests(config: Config) -> Iterator[str]:
+    """Make the classes that a configuration names known as methods; yield the faults.
+
+    Each is imported and fitted to a toy problem of three classes. Those at fault are
+    not known afterwards, and neither are those of a study before.
+    """
+    guests: dict[str, dict[str, Any]] = {}
+    set_guests({})
+    for i, entry in enumerate(config.get("methods", [])):
+        where, name = f"methods[{i}]", entry.get("id")
+        if "predictions" in entry:
+            for key in filter(entry.__contains__, FITTED):
+                told = "predictions made elsewhere are not fitted; remove it"
+                yield f"{where}.{key}: {told}."
+            if taken := _taken(name):
+                yield f"{where}.id: {taken}"
+            guests[name] = _said(entry)
+        elif "class" not in entry:
+            for key in filter(entry.__contains__, SAID):
+                yield f"{where}.{key}: stands beside a class; remove it, or name one."
+        elif fault := _fault(name, entry):
+            yield f"{where}.class: {fault}"
+        else:
+            guests[name] = _said(entry)
+    set_guests(guests)
+
+
+def _said(entry: Config) -> dict[str, Any]:
+    told = {key: entry[key] for key in SAID if key in entry}
+    if "predictions" in entry:
+        asked = bool(entry.get("states"))
+        return told | {"place": "", "kind": PREDICTIONS, "states": asked}
+    return told | {"place": entry["class"]}
+
+
+def _taken(name: str) -> str:
+    """Return the fault of an id that another method has."""
+    if name not in available():
+        return ""
+    return f"{name} is a method of cdspp or of a package; choose another id."
+
+
+def _fault(name: str, entry: Config) -> str:
+    """Return the fault of an entry's class, in a sentence."""
+    if taken := _taken(name):
+        return taken
+    set_guests({name: _said(entry)})
+    try:
+        known = option_defaults(name)  # others are refused elsewhere
+        given = entry.get("options", {})
+        _fit_toy(name, {k: v for k, v in given.items() if k in known})
+    except ConfigError as error:
+        return str(error)
+    except Exception as error:
+        return (
+            f"{entry['class']} stops on a toy problem ({type(error).__name__}: "
+            f"{error}). Expected fit(X, y, *, source=), where y is -1 for a row "
+            "without a label, and predict."
+        )
+    return ""
+
+
+def _fit_toy(name: str, options: Config) -> None:
+    rng = np.random.default_rng(0)
+    classes = np.repeat(np.arange(3), 6)
+    X_source = rng.standard_normal((18, 4)) + 5 * np.eye(3, 4)[classes]
+    X = rng.standard_normal((18, 5)) + 5 * np.eye(3, 5)[classes]
+    y = np.where(np.arange(18) % 2, classes, UNLABELLED)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = make(name, **{**seed_option(name, 0), **options})
+        model.fit(X, y, source=SourceDomain(X_source, classes))

@@ -157,10 +157,9 @@ def state_setting(
 
 
 def stand_ins(methods: Mapping[str, Method]) -> dict[str, str]:
-    """Return by method the one that is it without a source, on the same trials.
+    """Return by method the one that is it without a source, where both are one fit.
 
-    Such a method says of itself ``without_source_of``; where tasks, trials and options
-    are the same, both are one fit.
+    Then its `without_source_of` is that method, on the same tasks, trials and options.
     """
     pairs = ((methods.get(method_class(n).without_source_of), n) for n in methods)
     return {
@@ -181,8 +180,6 @@ def _every_option(method: Method) -> dict[str, Any]:
 def setting_of_value(curve: str, value: float) -> str:
     """Name the setting of one value of a curve.
 
-    Examples
-    --------
     >>> setting_of_value("alpha", 0.1), setting_of_value("labels", 5)
     ('alpha-0p1', 'labels-5')
     """
@@ -209,10 +206,15 @@ def curve_of(entry: Config, study: Study) -> Curve:
         if parameter == PAIRS:
             numbers = [number for number in numbers if number <= dataset.paired]
         ran = [method for method in methods.values() if name in method.tasks]
+        smallest = {
+            task: min(dataset.class_sizes[task.split("_")[1]].values(), default=0)
+            for task in tasks
+        }
+        tested = benchmark.labels.get("unlabelled", 1)
         dropped[name] = tuple(
             (number, task)
             for number, task in product(numbers, tasks)
-            if parameter == LABELS and _leaves_none(number, task, benchmark, dataset)
+            if parameter == LABELS and smallest[task] < number + tested
         )
         values[name] = tuple(
             CurveValue(number, _run_of(entry, number, benchmark, ran), left)
@@ -236,17 +238,16 @@ def _curve_states(entry: Config, method: Method) -> tuple[str, ...]:
 
     One that is it without a source takes its place there, where it runs along, too.
     """
+    asked = {*entry.get("states", ())}
     others = (method_class(name) for name in entry["methods"])
-    twin = any(cls.without_source_of == method.identifier for cls in others)
-    asked = entry.get("states", ())
-    return tuple(s for s in method.states if s in asked and not (twin and s == ALONE))
+    if any(cls.without_source_of == method.identifier for cls in others):
+        asked -= {ALONE}
+    return tuple(state for state in method.states if state in asked)
 
 
 def in_state(setting: str, state: str) -> str:
     """Name a setting in a source state.
 
-    Examples
-    --------
     >>> in_state("main", "none"), in_state("alpha-1", "none")
     ('none', 'alpha-1-none')
     """
@@ -288,14 +289,6 @@ def _difference(parameter: str, value: float) -> dict[str, Any]:
     if parameter == PAIRS:
         return {"bridge": {PAIRS: value, SHARED: None}}
     return {"options": {parameter: value}}
-
-
-def _leaves_none(
-    labels: float, task: str, benchmark: Benchmark, dataset: StudyDataset
-) -> bool:
-    """Whether so many labels would leave a class without a test sample."""
-    sizes = dataset.class_sizes[task.split("_")[1]].values()
-    return min(sizes) < labels + benchmark.labels.get("unlabelled", 1)
 
 
 def _run_of(

@@ -7,9 +7,9 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-__all__ = ["PathLike", "found_file", "study_command", "told_file", "workflow_folder"]
+from cdspp.core.names import PathLike
 
-PathLike = str | os.PathLike[str]
+__all__ = ["PathLike", "found_file", "study_command", "told_file", "workflow_folder"]
 
 
 def workflow_folder() -> Path:
@@ -35,7 +35,7 @@ def found_file(path: PathLike) -> Path:
 
 
 def told_file(path: PathLike) -> str:
-    """Return what to call a study file, so that `found_file` finds it anywhere."""
+    """Return a name of a study file by which `found_file` finds it anywhere."""
     shipped = Path(path).resolve()
     studies = workflow_folder().resolve() / "resources"
     if shipped.is_relative_to(studies):
