@@ -6,14 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-import pandas as pd
-
-from cdspp.analysis.summary import Floats, accuracy_of
-from cdspp.core.names import MAIN
 from cdspp.study.model import Study
-from cdspp.study.plan import BenchmarkPlan, Row
+from cdspp.study.plan import BenchmarkPlan
 
-__all__ = ["NAME", "READINGS", "PaperPlan", "ReadingPlan", "reading_values"]
+__all__ = ["NAME", "READINGS", "PaperPlan", "ReadingPlan"]
 
 NAME = "paper"
 # Keys of a configuration that name other readings, and what opens their settings.
@@ -73,15 +69,3 @@ def _plans(
         for method in study.setting_methods(benchmark, setting) if tasks else ():
             trials = study.setting_trials(setting, method)
             yield ReadingPlan(entry["id"], setting, method, tasks, trials)
-
-
-def reading_values(scores: pd.DataFrame, entry: ReadingPlan) -> Floats:
-    """Return accuracies of a method run the other way, and then of its main run.
-
-    They are by setting, task and trial; NaN where a trial is missing.
-    """
-    rows = [
-        Row(setting, setting, setting, entry.method, entry.trials_asked)
-        for setting in (entry.setting, MAIN)
-    ]
-    return accuracy_of(scores, rows, entry.tasks, entry.trials_asked)
