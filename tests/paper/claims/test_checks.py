@@ -10,7 +10,15 @@ import pytest
 from support.claim_data import LUCK, curve_of, evidence, times
 
 from cdspp.analysis.verdicts import TOO_FEW
-from cdspp.paper.claims.checks import Best, Cheapest, Elsewhere, Flat, Superior, Trend
+from cdspp.paper.claims.checks import (
+    Best,
+    Cheapest,
+    Elsewhere,
+    Flat,
+    Superior,
+    Trend,
+    judge,
+)
 from cdspp.paper.claims.evidence import (
     CONTRARY,
     SUPPORTED,
@@ -18,7 +26,6 @@ from cdspp.paper.claims.evidence import (
     Evidence,
     NotTestable,
     Times,
-    judge,
 )
 
 SUPERIOR = Superior("cdspp", "svm-t")

@@ -22,6 +22,7 @@ from cdspp.analysis.summary import read_scores
 from cdspp.analysis.times import measure_times
 from cdspp.analysis.verdicts import TOO_FEW
 from cdspp.methods import available
+from cdspp.paper.claims.checks import judge_gain
 from cdspp.paper.claims.claims import (
     CLAIM_COLUMNS,
     CLAIMS,
@@ -38,7 +39,6 @@ from cdspp.paper.claims.evidence import (
     CONTRARY,
     SUPPORTED,
     UNTESTABLE,
-    judge_gain,
     read_evidence,
 )
 from cdspp.report.tables.table import write_tables

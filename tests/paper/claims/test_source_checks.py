@@ -10,17 +10,17 @@ import pytest
 from support.claim_data import evidence
 
 from cdspp.analysis.verdicts import TOO_FEW
+from cdspp.paper.claims.checks import (
+    NOISE_DOES,
+    WITHOUT_SOURCE,
+    Transfer,
+)
 from cdspp.paper.claims.evidence import (
     CONTRARY,
     SUPPORTED,
     Check,
     Evidence,
     NotTestable,
-)
-from cdspp.paper.claims.source_checks import (
-    NOISE_DOES,
-    WITHOUT_SOURCE,
-    Transfer,
 )
 
 # Five trials; a difference of SHAKY trials has a standard error of 2.5 points.

@@ -1,37 +1,91 @@
-"""Kinds of checks on scores, curves and times, from superior to cheapest."""
+"""Kinds of checks: of scores, curves and times, and of the source."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from cdspp.analysis.answers import interval_text
+from cdspp.analysis.answers import (
+    interval_text,
+    reference_answer,
+    verdict_of,
+    without_source,
+)
 from cdspp.analysis.curves import CurveScores, value_text
-from cdspp.analysis.paired import ZERO, paired_gain
+from cdspp.analysis.paired import ZERO, PairedGain, paired_gain
+from cdspp.analysis.source_help import by_default, of_reference, on_average
 from cdspp.analysis.summary import Floats, mean_sd, n_present
-from cdspp.analysis.verdicts import MIN_TRIALS
-from cdspp.core.names import LABELS
+from cdspp.analysis.verdicts import (
+    ALPHA,
+    COLLAPSED,
+    EQUAL,
+    HELPS,
+    HURTS,
+    MIN_TRIALS,
+    RULE,
+    TOO_FEW,
+    holm,
+)
+from cdspp.core.names import ALONE, CLASS_NOISE, LABELS
 from cdspp.core.wording import counted, in_points
 from cdspp.paper.claims.evidence import (
+    CONTRARY,
+    SUPPORTED,
     Evidence,
     Judgement,
     NotTestable,
     Times,
-    find_row,
-    judge,
-    judge_gain,
-    tested_gain,
 )
 from cdspp.study.plan import METHOD, Row
 
-__all__ = ["Best", "Cheapest", "Elsewhere", "Flat", "Superior", "Trend"]
+__all__ = [
+    "NOISE_DOES",
+    "WITHOUT_SOURCE",
+    "Best",
+    "Cheapest",
+    "Elsewhere",
+    "Flat",
+    "NoBetter",
+    "Superior",
+    "Transfer",
+    "Trend",
+    "judge",
+    "judge_gain",
+]
 
 _TOLERANCE = 0.01  # largest difference of means that counts as flat
 _NAMES = {LABELS: "labels per class", "n_components": "d", "max_iter": "T"}
+
+
+def find_row(rows: Iterable[Row], key: str, where: str) -> Row:
+    """Return the row of a method that ran as the study asks, not shortened."""
+    for row in rows:
+        if row.key == key and not row.shortened:
+            return row
+        if row.key == key:
+            raise NotTestable(f"the runs of {row.display_name} were shortened")
+    raise NotTestable(f"{key} does not run {where}")
+
+
+def judge(trials: int, *, holds: bool, opposite: bool) -> str:
+    """Return the word for a claim: the one place that decides it.
+
+    The test of the claim finds what is claimed, or the opposite; neither, where the
+    trials on which it rests do not settle it.
+    """
+    if trials < MIN_TRIALS or not (holds or opposite):
+        return TOO_FEW
+    return SUPPORTED if holds else CONTRARY
+
+
+def judge_gain(gain: PairedGain) -> str:
+    """Return the word for a gain that is claimed to be positive, by its interval."""
+    return judge(gain.trials, holds=gain.low > ZERO, opposite=gain.high < -ZERO)
 
 
 @dataclass(frozen=True)
@@ -59,7 +113,8 @@ class Superior:
         better = sum(mean_sd(task)[0] > 0 for task in gains)
         return Judgement(
             judge_gain(gain),
-            f"{_mean(ours, values[shared])}, {_mean(theirs, rival[shared])}: a gain of "
+            f"{ours.display_name} {_percent(values[shared])}, "
+            f"{theirs.display_name} {_percent(rival[shared])}: a gain of "
             f"{interval_text(gain)}, better on {better} of "
             f"{counted(len(gains), 'task')}, {counted(gain.trials, 'trial')}.",
         )
@@ -103,8 +158,9 @@ class Best:
         lead = evidence.gain(ours, best)
         return Judgement(
             judge_gain(lead),
-            f"{_mean(ours, values)}; best of {counted(len(complete), 'other')} "
-            f"{best.display_name}, {_percent(rival)}: a gain of {interval_text(lead)}, "
+            f"{ours.display_name} {_percent(values)}; best of "
+            f"{counted(len(complete), 'other')} {best.display_name}, "
+            f"{_percent(rival)}: a gain of {interval_text(lead)}, "
             f"{counted(lead.trials, 'trial')}.{_listed('Left out', left_out)}",
         )
 
@@ -115,10 +171,6 @@ def _lack(row: Row, average: Floats, asked: int) -> str:
         return "shortened"
     n_trials = n_present(average)
     return f"{n_trials} of {asked} trials" if n_trials < asked else ""
-
-
-def _mean(row: Row, values: Floats) -> str:
-    return f"{row.display_name} {_percent(values)}"
 
 
 def _percent(values: Floats) -> str:
@@ -146,7 +198,7 @@ class Flat:
     def __call__(self, evidence: Evidence) -> Judgement:
         """Take the difference between the highest and the lowest mean."""
         course = _course(evidence, self.parameter, self.method)
-        low = course.n_classes if math.isnan(self.low) else self.low
+        low = course.curve.plan.n_classes if math.isnan(self.low) else self.low
         inside = [low <= value <= self.high for value in course.values]
         if sum(inside) < 2:
             end = "" if math.isinf(self.high) else f" to {value_text(self.high)}"
@@ -157,8 +209,9 @@ class Flat:
         means = course.averages[inside].mean(axis=1)
         spread = float(means.max() - means.min())
         values, flat = np.array(course.values)[inside], spread <= _TOLERANCE + ZERO
+        trials = course.averages.shape[1]
         return Judgement(
-            judge(course.trials, holds=flat, opposite=not flat),
+            judge(trials, holds=flat, opposite=not flat),
             f"{course.what} between {in_points(float(means.min()))} and "
             f"{in_points(float(means.max()))} % for {course.name} = "
             f"{', '.join(map(value_text, values))}: {in_points(spread)} points apart, "
@@ -186,8 +239,8 @@ class Trend:
         if len(course.values) < 2:
             raise NotTestable(f"the curve over {course.name} has fewer than two values")
         first, last = course.averages[0], course.averages[-1]
-        claimed = tested_gain(last, first) if self.rises else tested_gain(first, last)
-        sign = 1 if self.rises else -1
+        change, sign = paired_gain(last, first), 1 if self.rises else -1
+        claimed = change if self.rises else paired_gain(first, last)
         steps = sign * np.diff(course.averages.mean(axis=1))
         means = (in_points(float(end.mean())) for end in (first, last))
         ends = [f"{mean} {course.unit}" for mean in means]
@@ -196,29 +249,27 @@ class Trend:
             f"{course.what}: {ends[0]} at {course.name} = "
             f"{value_text(course.values[0])}, {ends[1]} at "
             f"{value_text(course.values[-1])}; a change of "
-            f"{interval_text(tested_gain(last, first))}, as claimed in "
+            f"{interval_text(change)}, as claimed in "
             f"{np.count_nonzero(steps > ZERO)} of {counted(len(steps), 'step')}, "
             f"{course.size}.",
         )
 
 
-@dataclass(frozen=True, eq=False)
-class _Course:
-    """An average over tasks along a curve, at the values that all tasks have.
+class _Course(NamedTuple):
+    """An average over tasks along a curve, by value and trial, where all have both."""
 
-    `averages` are by value and trial, of the `trials` that every value has; `name` is
-    that of the parameter, and `what` and `unit` those of the averages; `size` says on
-    how many tasks and trials they rest.
-    """
-
-    name: str
-    what: str
+    curve: CurveScores
+    name: str  # of what varies
+    what: str  # the average is of
     unit: str
-    values: tuple[float, ...]
+    values: list[float]
     averages: Floats
-    trials: int
-    size: str
-    n_classes: int
+
+    @property
+    def size(self) -> str:
+        """On how much the averages rest."""
+        tasks = counted(len(self.curve.tasks), "task")
+        return f"{tasks}, {counted(self.averages.shape[1], 'trial')}"
 
 
 def _course(
@@ -238,12 +289,10 @@ def _course(
     known = np.flatnonzero(np.isfinite(averages).any(axis=1))
     averages = averages[known]
     averages = averages[:, np.isfinite(averages).all(axis=0)]
-    if not (trials := int(averages.shape[1])):
+    if not averages.shape[1]:
         raise NotTestable(f"no trial has every value of the curve over {name}")
-    values = tuple(curve.values[place] for place in known)
-    size = f"{counted(len(curve.tasks), 'task')}, {counted(trials, 'trial')}"
-    told = trials, size, curve.plan.n_classes
-    return _Course(name, what, unit, values, averages, *told)
+    values = [curve.values[place] for place in known]
+    return _Course(curve, name, what, unit, values, averages)
 
 
 def _averages(curve: CurveScores, method: str) -> tuple[Row, Floats]:
@@ -313,3 +362,134 @@ class Elsewhere:
     def __call__(self, evidence: Evidence) -> Judgement:
         """Say where to look."""
         raise NotTestable(self.where)
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """The source helps the reference, on the average over tasks."""
+
+    rule: ClassVar[str] = (
+        f"{RULE} Here it is applied to the average over tasks: supported where the "
+        "source helps, contrary where it hurts or the two are equal."
+    )
+
+    def __call__(self, evidence: Evidence) -> Judgement:
+        """Apply the rule to the average."""
+        ours = of_reference(evidence.comparisons)
+        if not ours["state"].any():
+            raise NotTestable("no other source state was run")
+        average = on_average(ours)
+        states = list(average[average["state"]].itertuples())
+        told = reference_answer(evidence.comparisons)
+        word = verdict_of(average)
+        trials = min(state.trials for state in states)
+        if not trials or word == COLLAPSED:
+            raise NotTestable(told.rstrip("."))
+        if word == TOO_FEW:
+            told += f" Gains over {_gains(states, 'rival_name')}."
+        return Judgement(
+            judge(trials, holds=word == HELPS, opposite=word in (HURTS, EQUAL)),
+            f"{told} {_trials(states)}.",
+        )
+
+
+@dataclass(frozen=True)
+class NoBetter:
+    """No method does better with the real source than in one other state.
+
+    `tell` says what comparisons, and pairs of a method and itself in that state, show.
+    """
+
+    state: str
+    other: str
+    tell: Callable[[pd.DataFrame, Sequence[Any]], str]
+
+    @property
+    def rule(self) -> str:
+        """How the verdict is found, in a sentence."""
+        return (
+            "Contrary where some method does better with the real source than "
+            f"{self.other} (one-sided t test on the average over tasks at 5 %, Holm's "
+            "correction over methods); supported where none does, and most are equal "
+            f"within the margin or do better {self.other}. Methods with at least "
+            f"{MIN_TRIALS} trials."
+        )
+
+    def __call__(self, evidence: Evidence) -> Judgement:
+        """Compare every method with itself in that state.
+
+        Methods with too few trials take no part, and are named where no other has run.
+        """
+        known = _pairs(evidence.comparisons, self.state, least=1)
+        if not known:
+            raise NotTestable(f"no method has a trial in the state {self.state}")
+        pairs = [pair for pair in known if pair.trials >= MIN_TRIALS]
+        ahead = _ahead(pairs)
+        level = [pair for pair in pairs if pair.pair in (EQUAL, HURTS)]
+        gains = _gains(known, "display_name")
+        told = f"gains with the real source over {self.state}: {gains}"
+        if pairs:
+            told = self.tell(evidence.comparisons, pairs)
+        trials = min((pair.trials for pair in pairs), default=0)
+        holds = not ahead and 2 * len(level) > len(pairs)
+        return Judgement(
+            judge(trials, holds=holds, opposite=bool(ahead)),
+            f"On {_trials(pairs or known)}, {told}.",
+        )
+
+
+def _pairs(comparisons: pd.DataFrame, rival: str, least: int = MIN_TRIALS) -> list[Any]:
+    """Return every method against itself in one state, on the average over tasks."""
+    return [
+        pair
+        for group in by_default(comparisons)
+        for pair in on_average(group).itertuples()
+        if pair.rival == rival and pair.trials >= least and pair.pair != COLLAPSED
+    ]
+
+
+def _ahead(pairs: Sequence[Any]) -> list[Any]:
+    """Return those that are better with the real source, Holm's correction made."""
+    sure = holm([pair.p_above for pair in pairs])
+    return [pair for pair, p in zip(pairs, sure, strict=True) if p < ALPHA]
+
+
+def _as_noise(comparisons: pd.DataFrame, pairs: Sequence[Any]) -> str:
+    """Count the methods that are better with the source, than without any as well."""
+    ahead, alone = _ahead(pairs), _pairs(comparisons, ALONE)
+    names = f" ({_gains(ahead, 'display_name')})" if ahead else ""
+    words = [pair.pair for pair in pairs]
+    told = (
+        f"of {counted(len(pairs), 'method')}, better with the real source: "
+        f"{len(ahead)}{names}; equal: {words.count(EQUAL)}; "
+        f"better with class noise: {words.count(HURTS)}"
+    )
+    if not alone:
+        return told
+    better = f"{len(_ahead(alone))} of {len(alone)}"
+    return f"{told}. Better with the real source than without any: {better}"
+
+
+def _kept(comparisons: pd.DataFrame, pairs: Sequence[Any]) -> str:
+    """Say how much of each gain over the baseline is there without any source."""
+    told = without_source(comparisons)
+    if not told:
+        raise NotTestable("the baseline does not run in this study")
+    return f"gain over SVM_t without a source, of the gain with it: {', '.join(told)}"
+
+
+def _gains(pairs: Sequence[Any], name: str) -> str:
+    return ", ".join(
+        f"{getattr(pair, name)} {in_points(pair.gain, sign=True)}" for pair in pairs
+    )
+
+
+def _trials(pairs: Sequence[Any]) -> str:
+    least, most = (f(pair.trials for pair in pairs) for f in (min, max))
+    return counted(most, "trial") if least == most else f"{least} to {most} trials"
+
+
+# Noise around a centre a class does as well as the source, whatever the method; and
+# what a method gains over the baseline is there without any source.
+NOISE_DOES = NoBetter(CLASS_NOISE, "with class noise", _as_noise)
+WITHOUT_SOURCE = NoBetter(ALONE, "without one", _kept)

@@ -11,7 +11,7 @@ import pandas as pd
 from cdspp.analysis.verdicts import MIN_TRIALS, TOO_FEW
 from cdspp.core.names import LABELS
 from cdspp.core.wording import DASH, sentence
-from cdspp.paper.claims.checks import Best, Cheapest, Elsewhere, Flat, Superior, Trend
+from cdspp.paper.claims import checks
 from cdspp.paper.claims.evidence import (
     BY_CONSTRUCTION,
     CONTRARY,
@@ -23,7 +23,6 @@ from cdspp.paper.claims.evidence import (
     NotTestable,
     Times,
 )
-from cdspp.paper.claims.source_checks import NOISE_DOES, WITHOUT_SOURCE, Transfer
 from cdspp.report.tables.table import Cell, Line, Table
 from cdspp.study.plan import BenchmarkPlan
 
@@ -72,73 +71,75 @@ CLAIMS = (
         "sup-baseline",
         "From labelled samples alone, CDSPP_sup does better than SVM_t, which sees "
         "the target only.",
-        Superior("cdspp-sup", "svm-t"),
+        checks.Superior("cdspp-sup", "svm-t"),
     ),
     Claim(
         "sup-best",
         "CDSPP_sup is the best of the supervised methods.",
-        Best("cdspp-sup"),
+        checks.Best("cdspp-sup"),
     ),
-    Claim("baseline", "CDSPP does better than SVM_t.", Superior("cdspp", "svm-t")),
+    Claim(
+        "baseline", "CDSPP does better than SVM_t.", checks.Superior("cdspp", "svm-t")
+    ),
     Claim(
         "best",
         "CDSPP is the best of the semi-supervised methods (CDSPP+PCA apart).",
-        Best("cdspp", apart=("cdspp-pca",)),
+        checks.Best("cdspp", apart=("cdspp-pca",)),
     ),
     Claim(
         "unlabelled",
         "Unlabelled target samples help: CDSPP does better than CDSPP_sup.",
-        Superior("cdspp", "cdspp-sup"),
+        checks.Superior("cdspp", "cdspp-sup"),
     ),
     Claim(
         "dama-plus",
         "Selective pseudo-labels improve another method as well: DAMA+ does better "
         "than DAMA.",
-        Superior("dama-plus", "dama"),
+        checks.Superior("dama-plus", "dama"),
     ),
     Claim(
         "subspace",
         "With the same pseudo-labelling, CDSPP's subspace is the better one: CDSPP "
         "does better than DAMA+.",
-        Superior("cdspp", "dama-plus"),
+        checks.Superior("cdspp", "dama-plus"),
     ),
     Claim(
         "pca",
         "PCA beforehand improves CDSPP (claimed of words and tags; tested wherever "
         "both ran).",
-        Superior("cdspp-pca", "cdspp"),
+        checks.Superior("cdspp-pca", "cdspp"),
     ),
     Claim(
         "labels",
         "CDSPP's accuracy grows with the number of labelled target samples.",
-        Trend("cdspp", LABELS),
+        checks.Trend("cdspp", LABELS),
     ),
     Claim(
         "few-labels",
         "CDSPP's gain over SVM_t is the larger, the fewer target samples are labelled.",
-        Trend("cdspp", LABELS, rival="svm-t", rises=False),
+        checks.Trend("cdspp", LABELS, rival="svm-t", rises=False),
     ),
     Claim(
         "dimension",
         "A dimension d beyond the number of classes changes nothing.",
-        Flat("cdspp", "n_components"),
+        checks.Flat("cdspp", "n_components"),
         construction="at most one direction a class has a positive eigenvalue, and "
         "CDSPP takes no others",
     ),
     Claim(
         "alpha",
         "CDSPP hardly depends on alpha between 10 and 100.",
-        Flat("cdspp", "alpha", low=10, high=100),
+        checks.Flat("cdspp", "alpha", low=10, high=100),
     ),
     Claim(
         "rounds",
         "CDSPP is stable from T = 5 rounds on.",
-        Flat("cdspp", "max_iter", low=5),
+        checks.Flat("cdspp", "max_iter", low=5),
     ),
     Claim(
         "deterministic",
         "CDSPP has no luck in it: equal data give equal predictions.",
-        Elsewhere(
+        checks.Elsewhere(
             "no fit runs twice in a study; tests/workflow/test_workflow.py runs one "
             "again and compares the scores byte by byte"
         ),
@@ -147,26 +148,28 @@ CLAIMS = (
     Claim(
         "aligned",
         "In the common subspace classes stay together and the domains are aligned.",
-        Elsewhere("a picture rather than a number: see the figure of the subspace"),
+        checks.Elsewhere(
+            "a picture rather than a number: see the figure of the subspace"
+        ),
     ),
     Claim(
         "class-noise",
         "Noise with class structure does as well as a real source (Yao et al. 2025, "
         "arXiv 2502.13573, of other methods).",
-        NOISE_DOES,
+        checks.NOISE_DOES,
         OTHERS,
     ),
     Claim(
         "transfer",
         "CDSPP's gain comes from the source: it does better than without one, or with "
         "one that says nothing.",
-        Transfer(),
+        checks.Transfer(),
         OURS,
     ),
     Claim(
         "without-source",
         "What methods gain over SVM_t is there without any source.",
-        WITHOUT_SOURCE,
+        checks.WITHOUT_SOURCE,
         OURS,
     ),
 )
@@ -176,7 +179,7 @@ TIME_CLAIMS = (
     Claim(
         "cheapest",
         "CDSPP takes the least time of the semi-supervised methods.",
-        Cheapest("cdspp", _RIVALS),
+        checks.Cheapest("cdspp", _RIVALS),
     ),
 )
 

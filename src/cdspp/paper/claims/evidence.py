@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import pandas as pd
-from numpy.typing import ArrayLike
 
-from cdspp.analysis.answers import excludes_zero
 from cdspp.analysis.crossed import crossed_gain
 from cdspp.analysis.curves import CurveScores, arrange_curves
 from cdspp.analysis.paired import PairedGain, paired_gain
 from cdspp.analysis.rivals import row_strata
 from cdspp.analysis.source_help import read_comparisons
 from cdspp.analysis.summary import Floats, Summary, read_scores, summarise
-from cdspp.analysis.verdicts import MIN_TRIALS, TOO_FEW
 from cdspp.stages.row_scores import RowScores
 from cdspp.study.plan import METHOD, BenchmarkPlan, Row
 
@@ -31,11 +28,7 @@ __all__ = [
     "Judgement",
     "NotTestable",
     "Times",
-    "find_row",
-    "judge",
-    "judge_gain",
     "read_evidence",
-    "tested_gain",
 ]
 
 SUPPORTED, CONTRARY = "supported", "contrary"
@@ -90,7 +83,9 @@ class Evidence:
 
     def gain(self, row: Row, rival: Row) -> PairedGain:
         """Return the gain of a row over another one, averaged over tasks."""
-        gain = tested_gain(self.average(row), self.average(rival))
+        gain = paired_gain(self.average(row), self.average(rival))
+        if not gain.trials:
+            raise NotTestable("no trial with all tasks")
         if self.by_row is None:
             return gain
         tasks = self.summary.tasks
@@ -134,40 +129,3 @@ class Check(Protocol):
 
     def __call__(self, evidence: Any) -> Judgement:
         """Put the claim to the data of one benchmark."""
-
-
-def find_row(rows: Iterable[Row], key: str, where: str) -> Row:
-    """Return the row of a method that ran as the study asks, not shortened."""
-    for row in rows:
-        if row.key == key and not row.shortened:
-            return row
-        if row.key == key:
-            raise NotTestable(f"the runs of {row.display_name} were shortened")
-    raise NotTestable(f"{key} does not run {where}")
-
-
-def tested_gain(values: ArrayLike, rival: ArrayLike) -> PairedGain:
-    """Return the paired gain, if any trial is shared."""
-    gain = paired_gain(values, rival)
-    if not gain.trials:
-        raise NotTestable("no trial with all tasks")
-    return gain
-
-
-def judge(trials: int, *, holds: bool, opposite: bool) -> str:
-    """Return the word for a claim: the one place that decides it.
-
-    The test of the claim finds what is claimed, or the opposite; neither, where the
-    trials on which it rests do not settle it.
-    """
-    if trials < MIN_TRIALS or not (holds or opposite):
-        return TOO_FEW
-    return SUPPORTED if holds else CONTRARY
-
-
-def judge_gain(gain: PairedGain) -> str:
-    """Return the word for a gain that is claimed to be positive, by its interval."""
-    sure = excludes_zero(gain)
-    return judge(
-        gain.trials, holds=sure and gain.gain > 0, opposite=sure and gain.gain < 0
-    )
