@@ -10,6 +10,7 @@ import pytest
 from support.report_data import make_plan
 from support.score_data import Cells, Fallen, as_frame
 
+from cdspp.analysis import answers
 from cdspp.analysis.answers import (
     answer,
     excludes_zero,
@@ -23,6 +24,7 @@ from cdspp.analysis.paired import gain_of
 from cdspp.analysis.source_help import (
     by_task,
     compare_with_rivals,
+    matrix,
     no_comparisons,
 )
 from cdspp.analysis.verdicts import agreed
@@ -213,6 +215,21 @@ def test_the_reference_comes_first_and_the_others_by_their_words() -> None:
     assert answer(both) == f"{answer(found)} {told_of}"
     told_of = ", and of 2 other methods the source helps 1, it hurts 1."
     assert overall_answer({"A": both}).endswith(told_of)
+
+
+def test_words_are_corrected_once_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+
+    def count(*given: Any, **options: Any) -> pd.DataFrame:
+        made.append(given)
+        return matrix(*given, **options)
+
+    monkeypatch.setattr(answers, "matrix", count)
+    found = told(a_b=HELPED)
+    answer(found)
+    assert len(made) == 1
+    overall_answer({"A": found})
+    assert len(made) == 2
 
 
 def test_a_study_without_the_reference_has_an_answer() -> None:

@@ -117,7 +117,8 @@ def answer(comparisons: pd.DataFrame) -> str:
     by their verdicts, which are corrected for the number of methods; last those that
     use more than labels.
     """
-    others, bridges = _others(comparisons, in_short=False), _bridges(comparisons)
+    averages = matrix(comparisons, corrected=True)
+    others, bridges = _others(averages, in_short=False), _bridges(averages)
     told = (reference_answer(comparisons), others, bridges and sentence(f"{bridges}."))
     return " ".join(filter(None, told))
 
@@ -155,7 +156,8 @@ def overall_answer(groups: Mapping[str, pd.DataFrame]) -> str:
     """Answer the question for all benchmarks by title: one sentence, or a line each."""
     parts, joint = [], "; "
     for title, comparisons in groups.items():
-        bridges, alone = _bridges(comparisons), _labels_alone(comparisons)
+        averages = matrix(comparisons, corrected=True)
+        bridges, alone = _bridges(averages), _labels_alone(comparisons, averages)
         where = f"on {title}, with labels alone," if bridges else f"on {title}"
         told = f"{where} {alone}" if alone or not bridges else ""
         told = told.rstrip() if comparisons["state"].any() else f"not asked on {title}"
@@ -166,10 +168,10 @@ def overall_answer(groups: Mapping[str, pd.DataFrame]) -> str:
     return f"{sentence(text)}." if text else "Nothing was run yet."
 
 
-def _labels_alone(comparisons: pd.DataFrame) -> str:
+def _labels_alone(comparisons: pd.DataFrame, averages: pd.DataFrame) -> str:
     """Say in short what is said of methods that use labels alone."""
     default, ours = of_reference(comparisons), said_form(comparisons)
-    others = _others(comparisons, in_short=True)
+    others = _others(averages, in_short=True)
     if not ours["state"].any():
         return others
     said = _SAID[_word(ours)].format(default["display_name"].iloc[0]) + _apart(ours)
@@ -178,34 +180,31 @@ def _labels_alone(comparisons: pd.DataFrame) -> str:
     return f"{said}, and {others}" if others else said
 
 
-def _bridges(comparisons: pd.DataFrame) -> str:
+def _bridges(averages: pd.DataFrame) -> str:
     """Say by bridge what methods reach through it, and what the target alone does."""
     reached: dict[str, list[str]] = {}
-    alone = [math.nan]
-    for average in by_default(matrix(comparisons, corrected=True)):
+    alone = []
+    for average in by_default(averages):
         first = average.iloc[0]
         if not first["bridge"] or math.isnan(first["accuracy"]):
             continue
         name = str(first["display_name"]).rstrip("*")
         text = f"{name} {in_points(first['accuracy'])} % ({first['verdict']})"
         reached.setdefault(str(first["bridge"]), []).append(text)
-        alone += average[~average["state"]]["rival_accuracy"].tolist()
-    if not reached:
-        return ""
-    best = max((value for value in alone if not math.isnan(value)), default=math.nan)
-    known = "" if math.isnan(best) else f"; the target alone: {in_points(best)} %"
-    told = (f"through {bridge}: {', '.join(n)}" for bridge, n in reached.items())
-    return f"{'; '.join(told)}{known}"
+        alone += average[~average["state"]]["rival_accuracy"].dropna().tolist()
+    told = [f"through {bridge}: {', '.join(n)}" for bridge, n in reached.items()]
+    if alone:
+        told.append(f"the target alone: {in_points(max(alone))} %")
+    return "; ".join(told)
 
 
-def _others(comparisons: pd.DataFrame, *, in_short: bool) -> str:
-    """Say what is said of the methods but the reference, those with a bridge left out.
+def _others(averages: pd.DataFrame, *, in_short: bool) -> str:
+    """Say by verdict which methods have it, in short how many.
 
-    In short it is of how many methods, else of which ones, by verdict.
+    The reference and methods with a bridge are left out.
     """
     found: dict[str, list[str]] = {}
-    labels_alone = comparisons[comparisons["bridge"] == ""]
-    for average in by_default(matrix(labels_alone, corrected=True)):
+    for average in by_default(averages[averages["bridge"] == ""]):
         first = average.iloc[0]
         if first["role"] != REFERENCE and average["state"].any():
             name = str(first["display_name"]).rstrip("*")
@@ -215,8 +214,8 @@ def _others(comparisons: pd.DataFrame, *, in_short: bool) -> str:
     if n_methods < 2:
         said = "".join(_SAID[word].format(*names) for word, names in found.items())
         return said if in_short or not said else sentence(f"{said}.")
-    other = "other " * bool(len(of_reference(comparisons)))
-    many = counted(n_methods, f"{other}method")
+    noun = "method" if of_reference(averages).empty else "other method"
+    many = counted(n_methods, noun)
     told = {w: _OF_OTHERS[w][len(n) > 1].format(len(n)) for w, n in found.items()}
     if in_short:
         parts = [told.get(HELPS, "the source helps none")]
