@@ -6,7 +6,7 @@ from pathlib import Path
 
 from support.report_data import DIGIT_TASKS, make_plan, write_fit_records
 
-from cdspp.analysis.fit_records import read_fit_records
+from cdspp.analysis.fit_records import mixed_versions, read_fit_records
 from cdspp.core.whole_files import read_json
 from cdspp.stages.fit_files import write_record
 
@@ -55,3 +55,13 @@ def test_fits_of_different_versions_are_told_with_what_makes_them_alike(
     assert "--forceall" in told
     assert "python" not in told
     assert read_fit_records(paths[1:]).mixed == ""
+
+
+def test_versions_are_told_in_order_whatever_that_of_the_records() -> None:
+    records = [
+        {"versions": {"scipy": "1.17.0", "numpy": "2.4.0"}},
+        {"versions": {"numpy": "2.3.1", "scipy": "1.16.0"}},
+    ]
+    told = mixed_versions(records)
+    assert "versions: numpy 2.3.1 (1 fit), 2.4.0 (1 fit); scipy 1.16.0" in told
+    assert mixed_versions(records[::-1]) == told

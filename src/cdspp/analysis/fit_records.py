@@ -101,7 +101,9 @@ def mixed_versions(records: Iterable[Mapping[str, Any]]) -> str:
             seen.setdefault(name, Counter())[version] += 1
     parts = []
     for name, found in seen.items():
-        told = [f"{version} ({counted(n, 'fit')})" for version, n in found.items()]
+        told = [
+            f"{version} ({counted(n, 'fit')})" for version, n in sorted(found.items())
+        ]
         parts += [f"{name} {', '.join(told)}"] * (len(found) > 1)
     return f"{MIXED}: {'; '.join(parts)}. {ALIKE}" if parts else ""
 

@@ -89,7 +89,7 @@ def verify(
             faults.append(str(error))
             continue
         found = _by_trial(scores.itertuples(index=False, name=None))
-        used = _used(fits, found)
+        used = sorted(_used(fits, found))
         jobs += [fits.records[key] for key in used]
         unused += len(fits.rows) - len(used)
         faults += _score_faults(file, fits, used, found)
@@ -273,7 +273,7 @@ def _used(fits: _Fits, found: dict[Trial, Rows]) -> set[FitKey]:
 
 
 def _score_faults(
-    file: Path, fits: _Fits, used: set[FitKey], found: dict[Trial, Rows]
+    file: Path, fits: _Fits, used: Iterable[FitKey], found: dict[Trial, Rows]
 ) -> Iterator[str]:
     """Yield a sentence a setting, task and method with scores that no fit gives."""
     expected: dict[Trial, list[Rows]] = defaultdict(list)
