@@ -10,9 +10,9 @@ from support.report_data import METHODS, STATES, make_plan
 from support.score_data import Cells, Fallen, as_frame, as_outcomes
 
 from cdspp.analysis.curves import CurveScores
+from cdspp.analysis.fit_records import measure_times
 from cdspp.analysis.source_help import compare_with_rivals
 from cdspp.analysis.summary import summarise
-from cdspp.analysis.times import measure_times
 from cdspp.core.names import ALONE, MAIN
 from cdspp.paper.claims.evidence import Evidence, Times
 from cdspp.study.plan import CurvePlan, CurveValue, Row

@@ -1,7 +1,6 @@
 """Write the table of what the paper claims of computation time."""
 
-from cdspp.analysis.fit_records import read_fit_records
-from cdspp.analysis.times import measure_times
+from cdspp.analysis.fit_records import measure_times, read_fit_records
 from cdspp.core.jobs import job
 from cdspp.paper.claims.claims import build_time_claims_table, check_time_claims
 from cdspp.report.tables.table import write_tables

@@ -21,7 +21,6 @@ from cdspp.analysis.summary import Floats, mean_sd, present
 
 __all__ = [
     "INTERVAL_TRIALS",
-    "LEVEL",
     "ZERO",
     "PairedGain",
     "gain_of",
@@ -109,19 +108,21 @@ def paired_gain(values: ArrayLike, rival: ArrayLike) -> PairedGain:
 
 
 def gain_of(differences: ArrayLike, *, resolution: float = 0.0) -> PairedGain:
-    """Return what the differences of a trial each say; missing ones are left out.
+    """Return the gain of the differences of trials; missing ones are left out.
 
     The standard error is `resolution` at least. Of n rows that are tested, 1 / n is
-    what one of them more or less would change: that no trial tells two rivals apart
+    the change that one of them more or less makes: that no trial tells two rivals apart
     does not say that they are equal to the last row.
     """
     found = present(differences)
     gain = _gain_of_all(found, resolution)
-    others = _without_outlier(found)
-    if len(others) in (found.size, 0):
+    far = (
+        np.abs(found - np.median(found)) if found.size >= OUTLIER_TRIALS else found[:0]
+    )
+    if not far.size or far.max() <= OUTLIER * 1.4826 * np.median(far):
         return gain
-    rest = _gain_of_all(others, resolution)
-    return replace(gain, one_decides=_words(gain) != _words(rest))
+    others = _gain_of_all(np.delete(found, far.argmax()), resolution)
+    return replace(gain, one_decides=_words(gain) != _words(others))
 
 
 def _gain_of_all(found: Floats, resolution: float) -> PairedGain:
@@ -130,16 +131,6 @@ def _gain_of_all(found: Floats, resolution: float) -> PairedGain:
     error = max(sd * (1 / max(found.size, 1)) ** 0.5, resolution)
     least = float(found.min()) if found.size else math.nan
     return PairedGain(mean, error, losses, found.size, least, df=found.size - 1.0)
-
-
-def _without_outlier(differences: Floats) -> Floats:
-    """Leave out the trial farthest from the median, where it is an outlier."""
-    if differences.size < OUTLIER_TRIALS:
-        return differences
-    far = np.abs(differences - np.median(differences))
-    if far.max() <= OUTLIER * 1.4826 * np.median(far):
-        return differences
-    return np.delete(differences, far.argmax())
 
 
 def _words(gain: PairedGain) -> tuple[bool, bool]:

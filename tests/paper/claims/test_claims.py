@@ -17,9 +17,8 @@ from support.report_data import (
     write_scores,
 )
 
-from cdspp.analysis.fit_records import read_fit_records
+from cdspp.analysis.fit_records import measure_times, read_fit_records
 from cdspp.analysis.summary import read_scores
-from cdspp.analysis.times import measure_times
 from cdspp.analysis.verdicts import TOO_FEW
 from cdspp.methods import available
 from cdspp.paper.claims.checks import judge_gain

@@ -204,7 +204,7 @@ def check_claims(
 def check_time_claims(
     times: pd.DataFrame, plans: Sequence[BenchmarkPlan]
 ) -> pd.DataFrame:
-    """Put every claim on time to every benchmark, see `cdspp.analysis.times`."""
+    """Put every claim on time to every benchmark, see `cdspp.analysis.fit_records`."""
     known = [Times(p, times[times["benchmark"] == p.benchmark]) for p in plans]
     return check_claims(known, TIME_CLAIMS)
 

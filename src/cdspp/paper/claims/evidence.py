@@ -94,7 +94,7 @@ class Evidence:
 
 @dataclass(frozen=True, eq=False)
 class Times:
-    """What the methods of one benchmark take (`cdspp.analysis.times`)."""
+    """What the methods of one benchmark take (`cdspp.analysis.fit_records`)."""
 
     plan: BenchmarkPlan
     seconds: pd.DataFrame
