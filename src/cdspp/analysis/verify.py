@@ -46,7 +46,7 @@ class Verified:
 
 @dataclass
 class _Fits:
-    """What the fits of a benchmark give: rows of scores by trial, and their records.
+    """Scores that the fits of a benchmark give, by trial, and records of these fits.
 
     `doubtful` are the trials of fits that are refused, `faults` say why they are.
     """
@@ -126,35 +126,30 @@ class _Inputs:
     """
 
     def __init__(self, root: Path, benchmark: str, stated: Collection[str]) -> None:
-        self._stated = stated
-        self._results = root.parent
+        self._stated, self._results = stated, root.parent
         splits, shares = (
             _by_digest((root / name / benchmark).rglob("[!.]*.parquet"))
             for name in ("splits", "test-shares")
         )
+        self._splits = splits
         self._places = dict.fromkeys(("source_split", "target_split", "pairs"), splits)
         self._places["prior"] = shares
         features = root.parent / "features"
         self._features = cache(
             lambda name: _by_digest(features.glob(f"{name}/[!.]*.npz"))
         )
-        self._labels = cache(labels_by_id)
+        self.labels = cache(labels_by_id)
         self._tested = cache(self._test_ids)
 
-    def labels(self, fit: FitFile) -> Mapping[str, str]:
-        """Return the label of each id of a fit's target domain."""
-        return self._labels(self.label_file(fit))
-
     def label_file(self, fit: FitFile) -> Path:
-        """Return the file of these labels."""
+        """Return the file of the labels of a fit's target domain."""
         name = f"{fit.key.task.split('_')[1]}.parquet"
         return self._results.joinpath("labels", fit.record["dataset"], name)
 
     def check(self, fit: FitFile) -> None:
-        """Check that what a fit was made of lies there, and that it tests what it says.
+        """Raise DataError where features or splits of a fit are others by now.
 
-        It is a DataError if features or splits are others by now, or if its record
-        names other test samples than the splits do.
+        Or where its record names other test samples than the splits do.
         """
         inputs = {**dict.fromkeys(READ, "none"), **fit.record["inputs"]}
         for name, digest in inputs.items():
@@ -170,7 +165,7 @@ class _Inputs:
                     "data. Delete it and its record and run the study again."
                 )
         both = inputs["source_split"], inputs["target_split"]
-        if not set(both) <= self._places["source_split"].keys():
+        if not set(both) <= self._splits.keys():
             return
         tested = self._tested(*both, fit.record["overlap"])
         for outcome in fit.record["trials"]:
@@ -183,8 +178,10 @@ class _Inputs:
 
     def _test_ids(self, source: str, target: str, overlap: str) -> dict[int, str]:
         """Return a digest of the test samples of each trial, from the splits alone."""
-        splits = self._places["source_split"]
-        drawn, given = (read_rows(splits[i], SPLIT_COLUMNS) for i in (source, target))
+        drawn, given = (
+            read_rows(self._splits[digest], SPLIT_COLUMNS)
+            for digest in (source, target)
+        )
         found = {}
         for trial in np.unique(given["trial"]).tolist():
             of_trial = given["trial"] == trial
@@ -218,13 +215,13 @@ def _read_fits(
         try:
             fit = read_fit(file)
             inputs.check(fit)
-            if inputs.label_file(fit) in changed:
-                found.doubtful |= set(_trials(key))
-                continue
-            found.rows[key] = _by_trial(score_fit(fit, inputs.labels(fit)))
-            found.records[key] = fit.record
+            labels = inputs.label_file(fit)
+            if labels not in changed:
+                found.rows[key] = _by_trial(score_fit(fit, inputs.labels(labels)))
+                found.records[key] = fit.record
         except DataError as error:
             found.faults.append(str(error))
+        if key not in found.rows:
             found.doubtful |= set(_trials(key))
     return found
 
@@ -252,8 +249,7 @@ def _by_trial(rows: Iterable[tuple[Any, ...]]) -> dict[Trial, Rows]:
     """Return rows of scores by trial; numbers that are missing are None."""
     found: dict[Trial, Rows] = defaultdict(list)
     for row in rows:
-        values = (None if value != value else value for value in row)
-        found[row[:4]].append(tuple(values))
+        found[row[:4]].append(tuple(None if x != x else x for x in row))
     return dict(found)
 
 
