@@ -10,11 +10,7 @@ import pytest
 from support.claim_data import evidence
 
 from cdspp.analysis.verdicts import TOO_FEW
-from cdspp.paper.claims.checks import (
-    NOISE_DOES,
-    WITHOUT_SOURCE,
-    Transfer,
-)
+from cdspp.paper.claims.checks import CHECKS, Transfer
 from cdspp.paper.claims.evidence import (
     CONTRARY,
     SUPPORTED,
@@ -28,6 +24,7 @@ FLAT = np.zeros(5)
 SHAKY = np.array([-0.04, 0.08, -0.04, -0.04, 0.04])
 NOISE, ALONE = "class-noise", "none"
 Rows = dict[Any, Any]
+NOISE_DOES, WITHOUT_SOURCE = CHECKS["class-noise"](), CHECKS["without-source"]()
 
 
 def methods(state: str, **gains: Any) -> Rows:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -36,6 +37,7 @@ from cdspp.core.wording import counted, in_points
 from cdspp.paper.claims.evidence import (
     CONTRARY,
     SUPPORTED,
+    Check,
     Evidence,
     Judgement,
     NotTestable,
@@ -43,20 +45,7 @@ from cdspp.paper.claims.evidence import (
 )
 from cdspp.study.plan import METHOD, Row
 
-__all__ = [
-    "NOISE_DOES",
-    "WITHOUT_SOURCE",
-    "Best",
-    "Cheapest",
-    "Elsewhere",
-    "Flat",
-    "NoBetter",
-    "Superior",
-    "Transfer",
-    "Trend",
-    "judge",
-    "judge_gain",
-]
+__all__ = ["CHECKS", "Cheapest", "judge", "judge_gain"]
 
 _TOLERANCE = 0.01  # largest difference of means that counts as flat
 _NAMES = {LABELS: "labels per class", "n_components": "d", "max_iter": "T"}
@@ -316,12 +305,14 @@ class Cheapest:
 
     def __call__(self, evidence: Times) -> Judgement:
         """Compare with the cheapest rival, and name all that are cheaper."""
-        times = evidence.seconds.dropna(subset="seconds").set_index("row")
+        seconds, plan = evidence.seconds, evidence.plan
+        times = seconds[seconds["benchmark"] == plan.benchmark]
+        times = times.dropna(subset="seconds").set_index("row")
         if self.method not in times.index or times.loc[self.method, "shortened"]:
             raise NotTestable(f"{self.method} was not timed on all tasks")
         ours = times.loc[self.method]
-        rows = evidence.plan.main_rows
-        known = {row.key for row in rows if row.kind == METHOD} & set(times.index)
+        methods = {row.key for row in plan.main_rows if row.kind == METHOD}
+        known = methods & set(times.index)
         rivals = times.loc[[key for key in self.rivals if key in known]]
         short = rivals["shortened"].astype(bool)
         whole = rivals[~short].sort_values("seconds", kind="stable")
@@ -489,7 +480,16 @@ def _trials(pairs: Sequence[Any]) -> str:
     return counted(most, "trial") if least == most else f"{least} to {most} trials"
 
 
-# Noise around a centre a class does as well as the source, whatever the method; and
-# what a method gains over the baseline is there without any source.
-NOISE_DOES = NoBetter(CLASS_NOISE, "with class noise", _as_noise)
-WITHOUT_SOURCE = NoBetter(ALONE, "without one", _kept)
+# By name in the list of claims. Class noise: it does as well as the source, whatever the
+# method; without source: the gain over the baseline is there without any.
+CHECKS: Mapping[str, Callable[..., Check]] = {
+    "superior": Superior,
+    "best": Best,
+    "flat": Flat,
+    "trend": Trend,
+    "transfer": Transfer,
+    "cheapest": Cheapest,
+    "elsewhere": Elsewhere,
+    "class-noise": partial(NoBetter, CLASS_NOISE, "with class noise", _as_noise),
+    "without-source": partial(NoBetter, ALONE, "without one", _kept),
+}

@@ -9,9 +9,11 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from cdspp.analysis.verdicts import MIN_TRIALS, TOO_FEW
-from cdspp.core.names import LABELS
+from cdspp.core.errors import DataError
+from cdspp.core.names import PathLike
 from cdspp.core.wording import DASH, sentence
-from cdspp.paper.claims import checks
+from cdspp.core.yaml_files import read_yaml
+from cdspp.paper.claims.checks import CHECKS, Cheapest
 from cdspp.paper.claims.evidence import (
     BY_CONSTRUCTION,
     CONTRARY,
@@ -24,18 +26,15 @@ from cdspp.paper.claims.evidence import (
     Times,
 )
 from cdspp.report.tables.table import Cell, Line, Table
-from cdspp.study.plan import BenchmarkPlan
 
 __all__ = [
-    "CLAIMS",
     "CLAIM_COLUMNS",
-    "TIME_CLAIMS",
     "Claim",
     "build_claims_table",
     "build_time_claims_table",
     "build_verdicts_table",
     "check_claims",
-    "check_time_claims",
+    "read_claims",
 ]
 
 PAPER, OTHERS, OURS = "paper", "others", "ours"
@@ -59,135 +58,34 @@ class Claim:
     and is empty where it can.
     """
 
-    identifier: str
+    id: str
     text: str
     check: Check
     kind: str = PAPER
     construction: str = ""
 
 
-CLAIMS = (
-    Claim(
-        "sup-baseline",
-        "From labelled samples alone, CDSPP_sup does better than SVM_t, which sees "
-        "the target only.",
-        checks.Superior("cdspp-sup", "svm-t"),
-    ),
-    Claim(
-        "sup-best",
-        "CDSPP_sup is the best of the supervised methods.",
-        checks.Best("cdspp-sup"),
-    ),
-    Claim(
-        "baseline", "CDSPP does better than SVM_t.", checks.Superior("cdspp", "svm-t")
-    ),
-    Claim(
-        "best",
-        "CDSPP is the best of the semi-supervised methods (CDSPP+PCA apart).",
-        checks.Best("cdspp", apart=("cdspp-pca",)),
-    ),
-    Claim(
-        "unlabelled",
-        "Unlabelled target samples help: CDSPP does better than CDSPP_sup.",
-        checks.Superior("cdspp", "cdspp-sup"),
-    ),
-    Claim(
-        "dama-plus",
-        "Selective pseudo-labels improve another method as well: DAMA+ does better "
-        "than DAMA.",
-        checks.Superior("dama-plus", "dama"),
-    ),
-    Claim(
-        "subspace",
-        "With the same pseudo-labelling, CDSPP's subspace is the better one: CDSPP "
-        "does better than DAMA+.",
-        checks.Superior("cdspp", "dama-plus"),
-    ),
-    Claim(
-        "pca",
-        "PCA beforehand improves CDSPP (claimed of words and tags; tested wherever "
-        "both ran).",
-        checks.Superior("cdspp-pca", "cdspp"),
-    ),
-    Claim(
-        "labels",
-        "CDSPP's accuracy grows with the number of labelled target samples.",
-        checks.Trend("cdspp", LABELS),
-    ),
-    Claim(
-        "few-labels",
-        "CDSPP's gain over SVM_t is the larger, the fewer target samples are labelled.",
-        checks.Trend("cdspp", LABELS, rival="svm-t", rises=False),
-    ),
-    Claim(
-        "dimension",
-        "A dimension d beyond the number of classes changes nothing.",
-        checks.Flat("cdspp", "n_components"),
-        construction="at most one direction a class has a positive eigenvalue, and "
-        "CDSPP takes no others",
-    ),
-    Claim(
-        "alpha",
-        "CDSPP hardly depends on alpha between 10 and 100.",
-        checks.Flat("cdspp", "alpha", low=10, high=100),
-    ),
-    Claim(
-        "rounds",
-        "CDSPP is stable from T = 5 rounds on.",
-        checks.Flat("cdspp", "max_iter", low=5),
-    ),
-    Claim(
-        "deterministic",
-        "CDSPP has no luck in it: equal data give equal predictions.",
-        checks.Elsewhere(
-            "no fit runs twice in a study; tests/workflow/test_workflow.py runs one "
-            "again and compares the scores byte by byte"
-        ),
-        construction="no step of CDSPP draws a random number",
-    ),
-    Claim(
-        "aligned",
-        "In the common subspace classes stay together and the domains are aligned.",
-        checks.Elsewhere(
-            "a picture rather than a number: see the figure of the subspace"
-        ),
-    ),
-    Claim(
-        "class-noise",
-        "Noise with class structure does as well as a real source (Yao et al. 2025, "
-        "arXiv 2502.13573, of other methods).",
-        checks.NOISE_DOES,
-        OTHERS,
-    ),
-    Claim(
-        "transfer",
-        "CDSPP's gain comes from the source: it does better than without one, or with "
-        "one that says nothing.",
-        checks.Transfer(),
-        OURS,
-    ),
-    Claim(
-        "without-source",
-        "What methods gain over SVM_t is there without any source.",
-        checks.WITHOUT_SOURCE,
-        OURS,
-    ),
-)
-_RIVALS = ("dama", "shfa", "cdls", "pa", "tit", "stn", "ddacl", "ssan", "dama-plus")
-# They rest on seconds, and so are in no other table.
-TIME_CLAIMS = (
-    Claim(
-        "cheapest",
-        "CDSPP takes the least time of the semi-supervised methods.",
-        checks.Cheapest("cdspp", _RIVALS),
-    ),
-)
+def read_claims(path: PathLike) -> list[Claim]:
+    """Read the list of claims; DataError where a check or key is unknown or missing."""
+    claims = []
+    for entry in read_yaml(path):
+        told = dict(entry)
+        try:
+            name, options = told.pop("check"), told.pop("options", {})
+            claims.append(Claim(**told, check=CHECKS[name](**options)))
+        except (KeyError, TypeError) as error:
+            raise DataError(
+                f"{path}, {entry.get('id', entry)}: expected the keys id, text and "
+                f"check, perhaps kind, construction and options, with a check of "
+                f"{', '.join(CHECKS)} and its own options."
+            ) from error
+    return claims
 
 
 def check_claims(
     evidence: Sequence[Evidence] | Sequence[Times], claims: Sequence[Claim]
 ) -> pd.DataFrame:
-    """Put every claim to every benchmark.
+    """Put every claim to every benchmark: those on time to times, all others to scores.
 
     The frame has by claim, then by benchmark: the `verdict` ('supported', 'contrary',
     'too few trials' or 'by construction'; 'cannot be tested here' where there is none),
@@ -195,18 +93,13 @@ def check_claims(
     A claim that holds by construction is 'contrary' where the numbers contradict it all
     the same.
     """
-    return pd.DataFrame(
-        [_finding(claim, known) for claim in claims for known in evidence],
-        columns=list(CLAIM_COLUMNS),
-    )
-
-
-def check_time_claims(
-    times: pd.DataFrame, plans: Sequence[BenchmarkPlan]
-) -> pd.DataFrame:
-    """Put every claim on time to every benchmark, see `cdspp.analysis.fit_records`."""
-    known = [Times(p, times[times["benchmark"] == p.benchmark]) for p in plans]
-    return check_claims(known, TIME_CLAIMS)
+    found = [
+        _finding(claim, known)
+        for claim in claims
+        for known in evidence
+        if isinstance(claim.check, Cheapest) == isinstance(known, Times)
+    ]
+    return pd.DataFrame(found, columns=list(CLAIM_COLUMNS))
 
 
 def build_verdicts_table(findings: pd.DataFrame) -> Table:
@@ -295,7 +188,7 @@ def _finding(claim: Claim, evidence: Evidence | Times) -> dict[str, str]:
         judgement = judgement._replace(verdict=BY_CONSTRUCTION)
         rule = f"By construction: {claim.construction}."
     return {
-        "claim": claim.identifier,
+        "claim": claim.id,
         "text": claim.text,
         "kind": claim.kind,
         "benchmark": evidence.plan.title,

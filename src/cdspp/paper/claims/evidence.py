@@ -94,7 +94,7 @@ class Evidence:
 
 @dataclass(frozen=True, eq=False)
 class Times:
-    """What the methods of one benchmark take (`cdspp.analysis.fit_records`)."""
+    """Seconds of the methods of all benchmarks (`measure_times`), one asked for."""
 
     plan: BenchmarkPlan
     seconds: pd.DataFrame
