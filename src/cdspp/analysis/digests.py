@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from html import unescape
 from pathlib import Path
 
+from cdspp.core.names import PathLike
 from cdspp.core.provenance import file_digest
 from cdspp.core.whole_files import atomic
 from cdspp.core.wording import counted
@@ -32,7 +33,7 @@ _STATED = re.compile(rf"<dt>([^<]+\.(?:{_FORMS}))</dt><dd>([0-9a-f]{{64}})</dd>"
 
 
 def stated_digests(
-    files: Iterable[str | os.PathLike[str]], results: str | os.PathLike[str]
+    files: Iterable[PathLike], results: PathLike
 ) -> list[tuple[str, str]]:
     """Return name and sha256 digest of files, named as they lie in ``results``."""
     return [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -15,7 +14,7 @@ import pandas as pd
 
 from cdspp.analysis.summary import read_scores
 from cdspp.core.errors import DataError
-from cdspp.core.names import MAIN, REFERENCE, FitKey, fit_key
+from cdspp.core.names import MAIN, REFERENCE, FitKey, PathLike, fit_key
 from cdspp.core.provenance import Usage, numeric
 from cdspp.core.wording import counted
 from cdspp.stages.fit_files import read_record
@@ -32,8 +31,6 @@ __all__ = [
     "read_fit_records",
     "versions_note",
 ]
-
-PathLike = str | os.PathLike[str]
 
 MIXED = "Fits were made by different versions"
 ALIKE = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +14,7 @@ from cdspp.analysis.answers import verdict_of
 from cdspp.analysis.curves import CurveScores, arrange_curves, value_text
 from cdspp.analysis.source_help import of_method, on_average, read_comparisons
 from cdspp.analysis.summary import Floats, accuracy_of, mean_sd, read_scores
-from cdspp.core.names import ALONE, MAIN, MATCHED, REAL, SELECTED
+from cdspp.core.names import ALONE, MAIN, MATCHED, REAL, SELECTED, PathLike
 from cdspp.methods import method_class
 from cdspp.study.plan import CHOOSING, METHOD, BenchmarkPlan, Row
 from cdspp.study.settings import in_state
@@ -57,8 +56,8 @@ def compare_selections(
 
 
 def read_selections(
-    scores: Sequence[str | os.PathLike[str]],
-    comparisons: Sequence[str | os.PathLike[str]],
+    scores: Sequence[PathLike],
+    comparisons: Sequence[PathLike],
     plans: Sequence[BenchmarkPlan],
     outcomes: pd.DataFrame,
 ) -> pd.DataFrame:

@@ -7,7 +7,6 @@ has the gains, `cdspp.analysis.verdicts` the rule by which they are judged, and
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -25,7 +24,7 @@ from cdspp.analysis.verdicts import (
     agreed,
     holm,
 )
-from cdspp.core.names import AVERAGE, REFERENCE, SELECTED
+from cdspp.core.names import AVERAGE, REFERENCE, SELECTED, PathLike
 from cdspp.core.wording import STATE_TITLES
 from cdspp.methods import method_class
 from cdspp.stages.artifacts import read_csv
@@ -106,7 +105,7 @@ def _typed(records: Iterable[dict[str, Any]]) -> pd.DataFrame:
     return frame.astype(COMPARISON_COLUMNS)
 
 
-def read_comparisons(path: str | os.PathLike[str]) -> pd.DataFrame:
+def read_comparisons(path: PathLike) -> pd.DataFrame:
     """Read the comparisons of a ``source-help_<benchmark>.csv``."""
     return read_csv(path, COMPARISON_COLUMNS)
 

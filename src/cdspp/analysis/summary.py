@@ -7,7 +7,6 @@ Trials are the unit of all statistics here.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +16,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from cdspp.core.errors import DataError
-from cdspp.core.names import AVERAGE, MAIN
+from cdspp.core.names import AVERAGE, MAIN, PathLike
 from cdspp.stages.artifacts import SCORE_COLUMNS, read_frame
 from cdspp.study.plan import BenchmarkPlan, Row
 
@@ -147,13 +146,13 @@ def score_files(folder: Path) -> list[Path]:
     return files
 
 
-def read_scores(path: str | os.PathLike[str]) -> pd.DataFrame:
+def read_scores(path: PathLike) -> pd.DataFrame:
     """Read a score file: a row a setting, task, method, trial and iteration."""
     return read_frame(path, SCORE_COLUMNS)
 
 
 def read_summaries(
-    scores: Sequence[str | os.PathLike[str]], plans: Sequence[BenchmarkPlan]
+    scores: Sequence[PathLike], plans: Sequence[BenchmarkPlan]
 ) -> list[Summary]:
     """Read the score files of several benchmarks, in the order of their plans."""
     pairs = zip(map(read_scores, scores), plans, strict=True)

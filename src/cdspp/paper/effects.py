@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,7 +12,7 @@ from cdspp.analysis.answers import excludes_zero
 from cdspp.analysis.paired import PairedGain, interval_note, paired_gain
 from cdspp.analysis.summary import Floats, accuracy_of
 from cdspp.core.errors import DataError
-from cdspp.core.names import MAIN
+from cdspp.core.names import MAIN, PathLike
 from cdspp.core.wording import DASH, counted
 from cdspp.core.yaml_files import read_yaml
 from cdspp.methods import method_class
@@ -31,7 +30,6 @@ __all__ = [
     "read_deviations",
 ]
 
-PathLike = str | os.PathLike[str]
 Reading = Mapping[str, Any]  # a deviation or a choice, as it stands in its list
 
 _DEVIATION = {"id", "method", "topic", "paper", "code", "default", "options"}

@@ -7,7 +7,6 @@ it cell by cell; every other cell says why there is nothing to compare.
 from __future__ import annotations
 
 import math
-import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ import pandas as pd
 from cdspp.analysis.summary import Floats, Summary, mean_sd, n_present
 from cdspp.analysis.verdicts import MIN_TRIALS, TOO_FEW
 from cdspp.core.errors import DataError
-from cdspp.core.names import AVERAGE
+from cdspp.core.names import AVERAGE, PathLike
 from cdspp.core.wording import DASH, counted, in_points, marks, percent, task_title
 from cdspp.core.yaml_files import read_yaml
 from cdspp.methods import seed_option
@@ -40,8 +39,6 @@ __all__ = [
     "printed_verdict",
     "read_printed",
 ]
-
-PathLike = str | os.PathLike[str]
 
 PRINTED_TRIALS = 10
 RULE = (
@@ -196,46 +193,35 @@ def _ours(
 ) -> dict[str, object]:
     """Return our numbers beside a row of `Printed.cells`."""
     if summary is None:
-        reason = f"inputs not available to this study: {benchmark['needs']}"
-        return _beside(cell, reason=reason)
+        needs = benchmark["needs"]
+        return _beside(cell, f"inputs not available to this study: {needs}")
     shown = [row for row in summary.rows if row.kind in ("method", "informed")]
     main = {row.method_name: row for row in shown}.get(cell.method)
     if main is None:
-        return _beside(cell, reason="method is not in this study")
+        return _beside(cell, "method is not in this study")
+    if cell.task in summary.tasks:
+        values = summary.accuracy[:, summary.tasks.index(cell.task)]
+    elif cell.task != AVERAGE:
+        return _beside(cell, "task is not in this study")
+    # An average over other tasks would be another quantity.
+    elif {*summary.tasks, AVERAGE} != {*benchmark["tasks"].values(), AVERAGE}:
+        return _beside(cell, "some of its tasks are not in this study")
+    else:
+        values = summary.accuracy.mean(axis=1)
     seeds = [
-        i
-        for i, row in enumerate(summary.rows)
+        of_row
+        for row, of_row in zip(summary.rows, values, strict=True)
         if row == main or (row.reseeded and row.method == main.method)
     ]
-    printed_tasks = set(benchmark["tasks"].values()) - {AVERAGE}
-    values = _values(summary, seeds, cell.task, printed_tasks)
-    if values is None:
-        tasks = "some of its tasks are" if cell.task == AVERAGE else "task is"
-        return _beside(cell, reason=f"{tasks} not in this study")
-    reason = "" if n_present(values[0]) else "no trial that counts"
-    return _beside(cell, values, row=main, reason=reason)
-
-
-def _values(
-    summary: Summary, rows: Sequence[int], task: str, printed_tasks: set[str]
-) -> Floats | None:
-    """Return our values by row and trial, None where the study has no such task."""
-    if task != AVERAGE:
-        tasks = summary.tasks
-        return summary.accuracy[rows, tasks.index(task)] if task in tasks else None
-    # An average over other tasks would be another quantity.
-    if set(summary.tasks) != printed_tasks:
-        return None
-    average: Floats = summary.accuracy[rows].mean(axis=1)
-    return average
+    reason = "" if n_present(seeds[0]) else "no trial that counts"
+    return _beside(cell, reason, seeds, main)
 
 
 def _beside(
     cell: Any,
-    seeds: Sequence[Sequence[float]] | Floats = ((),),
-    *,
-    row: Row | None = None,
     reason: str,
+    seeds: Sequence[Sequence[float] | Floats] = ((),),
+    row: Row | None = None,
 ) -> dict[str, object]:
     """Return what stands beside a cell; the first of `seeds` is the main run."""
     mean, sd = mean_sd(seeds[0])
@@ -266,14 +252,9 @@ def build_printed_counts(cells: pd.DataFrame) -> Table:
     """Build the table ``printed-methods``: how many of its numbers each method met."""
     compared = cells[cells["verdict"] != NOT_RUN]
     keys = ["benchmark", "title", "method", "display_name", "supervised", "shortened"]
-    counts = (
-        compared.groupby(keys, sort=False)["verdict"]
-        .value_counts()
-        .unstack(fill_value=0)
-        .reindex(columns=list(_VERDICTS), fill_value=0)
-        .reset_index()
-        .rename_axis(columns=None)
-    )
+    counts = compared.groupby(keys, sort=False)["verdict"].value_counts()
+    counts = counts.unstack(fill_value=0).reindex(columns=list(_VERDICTS), fill_value=0)
+    counts = counts.reset_index().rename_axis(columns=None)
     numbers = counts[list(_VERDICTS)]
     counts["cells"] = numbers.sum(axis=1)
     counts["trials"] = compared.groupby(keys, sort=False)["trials"].min().to_numpy()

@@ -480,8 +480,8 @@ def _trials(pairs: Sequence[Any]) -> str:
     return counted(most, "trial") if least == most else f"{least} to {most} trials"
 
 
-# By name in the list of claims. Class noise: it does as well as the source, whatever the
-# method; without source: the gain over the baseline is there without any.
+# By name in the list of claims. With class noise every method does as well as with the
+# source; without a source the gain over the baseline is there, too.
 CHECKS: Mapping[str, Callable[..., Check]] = {
     "superior": Superior,
     "best": Best,

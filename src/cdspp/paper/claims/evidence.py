@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -15,6 +14,7 @@ from cdspp.analysis.paired import PairedGain, paired_gain
 from cdspp.analysis.rivals import row_strata
 from cdspp.analysis.source_help import read_comparisons
 from cdspp.analysis.summary import Floats, Summary, read_scores, summarise
+from cdspp.core.names import PathLike
 from cdspp.stages.row_scores import RowScores
 from cdspp.study.plan import METHOD, BenchmarkPlan, Row
 
@@ -101,9 +101,9 @@ class Times:
 
 
 def read_evidence(
-    scores: Sequence[str | os.PathLike[str]],
-    comparisons: Sequence[str | os.PathLike[str]],
-    rows: Sequence[str | os.PathLike[str]],
+    scores: Sequence[PathLike],
+    comparisons: Sequence[PathLike],
+    rows: Sequence[PathLike],
     plans: Sequence[BenchmarkPlan],
 ) -> list[Evidence]:
     """Read what is known of each benchmark: scores, comparisons, scores by row."""
