@@ -131,7 +131,7 @@ class Comparison:
 
 
 class Both(NamedTuple):
-    """A gain by both measures; with as many rows of each class they are the same."""
+    """A gain by both measures; equal where all classes have as many rows."""
 
     plain: PairedGain
     balanced: PairedGain
@@ -183,20 +183,17 @@ class HoldOut:
 
         Nor of those that use a bridge: without a source it joins the target to itself.
         """
-        fits = (
-            Fit(name, ALONE if name in self.asked else REAL, self.labels)
-            for name in self.methods
-            if not method_class(name).bridges
-        )
-        return {
-            fit.method: self.right[fit]
-            for fit in fits
-            if self.by_row(self.right[fit])[0].size >= MIN_TRIALS
-            and not self.fallen(fit)
-        }
+        found = {}
+        for name in self.methods:
+            fit = Fit(name, ALONE if name in self.asked else REAL, self.labels)
+            if method_class(name).bridges or self.fallen(fit):
+                continue
+            if self.by_row(self.right[fit])[0].size >= MIN_TRIALS:
+                found[name] = self.right[fit]
+        return found
 
     def over(self, method: str, rivals: Mapping[str, Floats]) -> dict[str, Both]:
-        """Return what a method with source and all labels gains over each of others."""
+        """Return the gains of a method with source and all labels over others."""
         ours = self.right[Fit(method, REAL, self.labels)]
         return {name: self.gains(ours, rival) for name, rival in rivals.items()}
 
@@ -283,55 +280,52 @@ def shrunk(gain: PairedGain) -> PairedGain:
 def _verdicts(found: HoldOut, own: Gains, rivals: Gains, margin: float) -> pd.DataFrame:
     """Judge the methods together: Holm's correction covers all that were tried."""
     fallen = [any(map(found.fallen, found.states(name))) for name in own]
-    words = _by_measure(own, margin, fallen)
     every = {name: {**own[name], **rivals[name]} for name in own}
-    use = _by_measure(every, margin, fallen)
+    judged = [_by_measure(gains, margin, fallen) for gains in (own, every)]
     lost = holm([_p_lost(rivals[name]) for name in own])
-    each = zip(own, words, use, lost, strict=True)
-    return pd.DataFrame(_verdict(found, *method) for method in each)
+    records = []
+    for name, words, use, p_lost in zip(own, *judged, lost, strict=True):
+        word = agreed(*(each.word for each in words))
+        with_source, alone = (
+            found.accuracy(found.right[Fit(name, state, found.labels)])
+            for state in (REAL, ALONE)
+        )
+        lost_to_one = word != COLLAPSED and p_lost < ALPHA
+        records.append(
+            {
+                "method": name,
+                "display_name": method_class(name).display_name,
+                "accuracy": with_source,
+                "alone": alone,
+                "verdict": word,
+                "p_helps": max(each.p_helps for each in words),
+                "p_hurts": max(each.p_hurts for each in words),
+                "hardest": words[0].hardest,
+                "wins": all(each.word == HELPS for each in use),
+                "p_use": max(each.p_helps for each in use),
+                "out": word in (HURTS, EQUAL) or lost_to_one,
+                "detectable": max(each.detectable for each in use),
+            }
+        )
+    return pd.DataFrame(records)
 
 
 def _by_measure(
     gains: Gains, margin: float, fallen: Sequence[bool]
-) -> list[tuple[Verdict, ...]]:
+) -> list[tuple[Verdict, Verdict]]:
     """Return the verdicts on each method by both measures."""
-    judged = []
-    for at in (0, 1):
-        asked = [{key: both[at] for key, both in own.items()} for own in gains.values()]
-        judged.append(judge_tasks(asked, margin=margin, collapsed=fallen))
-    return list(zip(*judged, strict=True))
+    plain, balanced = (
+        judge_tasks(
+            [{key: both[at] for key, both in own.items()} for own in gains.values()],
+            margin=margin,
+            collapsed=fallen,
+        )
+        for at in (0, 1)
+    )
+    return list(zip(plain, balanced, strict=True))
 
 
 def _p_lost(rivals: Mapping[str, Both]) -> float:
     """Return the p value of being worse than some rival, whichever it is."""
     worst = [max(g.p_below for g in both) for both in rivals.values()]
     return min([1.0, *(len(worst) * p for p in worst if not math.isnan(p))])
-
-
-def _verdict(
-    found: HoldOut,
-    name: str,
-    words: Sequence[Verdict],
-    use: Sequence[Verdict],
-    lost: float,
-) -> dict[str, object]:
-    word = agreed(words[0].word, words[1].word)
-    with_source, alone = (
-        found.accuracy(found.right[Fit(name, state, found.labels)])
-        for state in (REAL, ALONE)
-    )
-    lost_to_one = word != COLLAPSED and lost < ALPHA
-    return {
-        "method": name,
-        "display_name": method_class(name).display_name,
-        "accuracy": with_source,
-        "alone": alone,
-        "verdict": word,
-        "p_helps": max(v.p_helps for v in words),
-        "p_hurts": max(v.p_hurts for v in words),
-        "hardest": words[0].hardest,
-        "wins": all(v.word == HELPS for v in use),
-        "p_use": max(v.p_helps for v in use),
-        "out": word in (HURTS, EQUAL) or lost_to_one,
-        "detectable": max(v.detectable for v in use),
-    }
