@@ -31,11 +31,7 @@ _OF_GAIN = ("gain", "low", "high", "p_above", "p_below")
 
 
 def conclude(found: HoldOut, margin: float, wanted: float, scale: str) -> Comparison:
-    """Judge what was found, and say it.
-
-    The margin and the gain that is wanted, to which the number of labelled rows that
-    would be needed refers, are shares; `scale` is how features were scaled.
-    """
+    """Judge held-out rows, and say the result; margin and wanted gain are shares."""
     judged = judge(found, margin)
     parts = [_finding(found, judged, wanted), _fallen(judged), _doubled(found, judged)]
     return Comparison(
@@ -56,9 +52,9 @@ def of_twice_the_labels(found: HoldOut, fit: Fit) -> float:
 
     The error is taken as ``a + b / n`` with `n` labelled rows per class, by two points:
     all labels of a fit and half of them. Twice as many then add half of what the last
-    doubling added; never less than nothing. It is an extrapolation: on planted problems
-    right for methods with a source or unlabelled rows, and about half of what SVM_t,
-    whose curve stays steep, then gains. It is NaN without fits with fewer labels.
+    doubling added, never less than nothing. On planted problems this extrapolation is
+    right for methods with a source or unlabelled rows, and about half of the gain of
+    SVM_t, whose curve stays steep. It is NaN without fits with fewer labels.
     """
     same = [other for other in found.right if other[:2] == fit[:2]]
     fewer = [other for other in same if other.labels < fit.labels]
@@ -137,10 +133,7 @@ def _finding(found: HoldOut, judged: Judged, wanted: float) -> str:
 
 
 def _power(found: HoldOut, judged: Judged, wanted: float) -> str:
-    """Say which gain these rows would find, and how many rows one would need.
-
-    A standard error falls with the root of the number of rows.
-    """
+    """Say which gain these rows would find, and how many rows one would need."""
     least = float(judged.verdicts["detectable"].min())
     if math.isnan(least):
         return ""

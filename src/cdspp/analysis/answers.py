@@ -77,10 +77,7 @@ def excludes_zero(gain: PairedGain) -> bool:
 
 
 def interval_text(gain: PairedGain) -> str:
-    """Write a gain in points, as in a sentence, with its interval if it has one.
-
-    A row of comparisons, which names the same three numbers, serves as well.
-    """
+    """Write a gain, or that of a row of comparisons, in points with its interval."""
     if math.isnan(gain.low):
         return f"{in_points(gain.gain)} points"
     low, high = (in_points(value) for value in (gain.low, gain.high))
@@ -112,10 +109,9 @@ def _of_tasks(word: str, counts: Counter[str]) -> str:
 def answer(comparisons: pd.DataFrame) -> str:
     """Answer the question for the methods of one benchmark, in a few sentences.
 
-    The reference comes first. Where hyper-parameters were selected too, the verdict of
-    that form is said where it differs, and the default's beside it. The others follow
-    by their verdicts, which are corrected for the number of methods; last those that
-    use more than labels.
+    The reference comes first: where its selected form has another verdict, that form,
+    and the default beside it. The others follow by their verdicts, corrected for the
+    number of methods; methods with a bridge come last.
     """
     averages = matrix(comparisons, corrected=True)
     others, bridges = _others(averages, in_short=False), _bridges(averages)
@@ -228,8 +224,8 @@ def _others(averages: pd.DataFrame, *, in_short: bool) -> str:
 def said_form(comparisons: pd.DataFrame) -> pd.DataFrame:
     """Return the comparisons of the reference whose verdict is said.
 
-    They are those with hyper-parameters selected on the labelled rows where that was
-    run and says otherwise, else those with the defaults.
+    They are those with selected hyper-parameters where these have another verdict than
+    the defaults, else those with the defaults.
     """
     default, selected = _forms(comparisons)
     same = selected.empty or _word(default) == _word(selected)
@@ -244,9 +240,9 @@ def _forms(comparisons: pd.DataFrame) -> list[pd.DataFrame]:
 def without_source(comparisons: pd.DataFrame) -> list[str]:
     """Say how much of each method's gain over the baseline needs no source.
 
-    A part such as ``CDSPP +12.7 of +12.9`` has the gain over the baseline without a
-    source, of the gain with it, in points, averaged over tasks. Methods with fewer than
-    `MIN_TRIALS` trials of either are left out.
+    A part such as ``CDSPP +12.7 of +12.9`` has the gain without a source, of the gain
+    with it, in points, averaged over tasks. Methods with fewer than `MIN_TRIALS` trials
+    are left out.
     """
     parts = []
     for group in by_default(comparisons):
@@ -259,10 +255,7 @@ def without_source(comparisons: pd.DataFrame) -> list[str]:
 
 
 def gain_without_source(comparisons: pd.DataFrame) -> tuple[float, float] | None:
-    """Return what a method gains over the baseline without a source, and with it.
-
-    None where it was not run without a source, or there is no baseline.
-    """
+    """Return the gain over the baseline without a source and with it, if known."""
     others = ~comparisons["state"] & (comparisons["rival"] != ALL_COLUMNS)
     over_baseline = comparisons[others]["gain"].tolist()
     over_none = comparisons[comparisons["rival"] == ALONE]["gain"].tolist()

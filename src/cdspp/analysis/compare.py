@@ -1,9 +1,7 @@
 """Should I use A for B? Repeated hold-out of the few labelled rows that one has.
 
-In a study target rows are fully labelled and trials are many. Here a few rows have a
-label, and the same question is put to them: is a method better with the source than in
-every other source state, and than every method without one. Held-out rows are in no
-fit, not even without their label.
+Is a method better with the source than in every other source state, and than every
+method without one? Held-out rows are in no fit, not even without their label.
 """
 
 from __future__ import annotations
@@ -63,7 +61,7 @@ TOLD_APART = BridgeWarning, CollapseWarning, CostWarning, LabelWarning
 class _Problem(NamedTuple):
     """Rows and class codes; -1 where a target row has no label.
 
-    The source is scaled, as are its sides of pairs; columns are shared by number.
+    The source and its sides of pairs are scaled; columns are shared by number.
     """
 
     X: Floats
@@ -194,9 +192,9 @@ def usual_methods(problem: Any) -> list[str]:
 
     They are the supervised methods without a source, the method that has a form of its
     own for the target alone, the cheapest methods of two other families, and that form:
-    few, since each one more asks the others for larger gains. Of a source with a bridge
-    also the method that makes most of it, by labels and unlabelled rows. The problem
-    has `X`, `codes` (-1 where unlabelled) and `source`.
+    few, since each one more asks the others for larger gains. A source with a bridge
+    adds the methods that make most of it. The problem has `X`, `codes` (-1 where
+    unlabelled) and `source`.
     """
     size = _size(problem)
     known = {name: method_class(name) for name in available()}

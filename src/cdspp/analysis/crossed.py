@@ -40,20 +40,14 @@ _Spread = tuple[float, float]  # a part of the variance, and its degrees of free
 
 
 class Stratum(NamedTuple):
-    """Rows that weigh the same in a mean: differences by trial and row, NaN if missing.
-
-    `weight` is that of the mean over these rows in the whole.
-    """
+    """Differences by trial and row (NaN if missing), and the weight of their mean."""
 
     weight: float
     values: Floats
 
 
 def by_class(stratum: Stratum, codes: NDArray[np.integer]) -> list[Stratum]:
-    """Return the strata of balanced accuracy: the rows of each class, by their codes.
-
-    A class without a test row in some trial is left out.
-    """
+    """Split rows by their class codes; classes that a trial does not test are out."""
     ran = np.isfinite(stratum.values).any(axis=1)
     parts = [stratum.values[:, codes == code] for code in np.unique(codes)]
     whole = [part for part in parts if np.isfinite(part[ran]).any(axis=1).all()]
@@ -64,8 +58,8 @@ def crossed_gain(strata: Sequence[Stratum]) -> PairedGain:
     """Return the mean difference with its standard error over trials and rows.
 
     The difference of a trial is the sum over strata of the weighted mean over rows;
-    trials that a stratum lacks are left out. The standard error is not below what one
-    test row changes in each trial: its weight by the root of the number of trials.
+    trials that a stratum lacks are left out. One test row less or more in each trial
+    bounds the standard error from below.
     """
     known = [np.isfinite(part.values).any(axis=1) for part in strata]
     shared = np.logical_and.reduce(known)

@@ -153,10 +153,10 @@ class HoldOut:
     """What repeated hold-out found.
 
     `classes` are those of the labelled rows, `least` and `labels` the fewest and most
-    labelled rows per class in a fit. `right` is by repeat and labelled row: 1 where a
-    held-out row is predicted rightly, else 0; NaN where a row is not held out or the
-    method failed. `collapsed` is the share of fits that have collapsed or diverged,
-    `bridge` what the source has of shared columns and paired rows, in words.
+    labelled rows per class in a fit. `right` is by repeat and labelled row: 1 for a
+    right prediction, 0 for a wrong one, NaN where a row is not held out or the method
+    failed. `collapsed` is the share of fits that collapsed or diverged, `bridge` names
+    what the source has of shared columns and paired rows.
     """
 
     classes: Int
@@ -228,10 +228,9 @@ class HoldOut:
 
 
 class Judged(NamedTuple):
-    """What is decided, as in `Comparison`, and the numbers behind it.
+    """A decision as in `Comparison`, and the gains behind it.
 
-    By method, its gains over its own states, and over others without a source.
-    `best_alone` is the best of the latter, empty where all have collapsed.
+    `best_alone` is the best method without a source, empty where all have collapsed.
     """
 
     over_states: Gains

@@ -92,8 +92,8 @@ def changed_note(root: Path) -> str:
 def changed_files(root: Path, stated: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
     """Yield the files that the report of ``results/<study>`` was not made of.
 
-    These have another content than the digests that are `stated`, or are gone; the page
-    itself may be cut short or changed. With each comes what is wrong, and what to do.
+    They differ from the digests that are `stated`, or are gone; the page itself may be
+    cut short. With each comes the fault, and what to do.
     """
     page = root / REPORT
     if page.is_file() and (told := _page_fault(page)):

@@ -54,11 +54,10 @@ _TIMES = (
 class FitRecords:
     """The records of a study's fits.
 
-    `outcomes` have a row a trial: which fit it belongs to, its number, `status` ("ok"
-    or "failed") with `reason`, `seconds` of wall clock and `cpu_seconds`,
-    `peak_memory_mb` of the process, and the options that were `selected`, where the fit
-    selects. What was not measured is NaN. `jobs` are what each job says of itself:
-    seed, threads, versions, platform.
+    `outcomes` have a row a trial: its fit and number, `status` ("ok" or "failed") with
+    `reason`, `seconds` of wall clock, `cpu_seconds` and `peak_memory_mb` of the process
+    (NaN where not measured), and the options that the fit `selected`. `jobs` hold seed,
+    threads, versions and platform of each job.
     """
 
     outcomes: pd.DataFrame
@@ -84,10 +83,7 @@ class FitRecords:
 
 
 def read_fit_records(paths: Iterable[PathLike]) -> FitRecords:
-    """Read fit records; each belongs to what its path says, and says so itself.
-
-    A record that is damaged, of an older version, or of another fit is a DataError.
-    """
+    """Read fit records; DataError where one is damaged, outdated or of another fit."""
     jobs, outcomes = [], []
     for path in paths:
         job = read_record(path)
@@ -98,10 +94,7 @@ def read_fit_records(paths: Iterable[PathLike]) -> FitRecords:
 
 
 def mixed_versions(records: Iterable[Mapping[str, Any]]) -> str:
-    """Say which versions of numeric packages made fits, and what makes them alike.
-
-    It is empty where every package has one version.
-    """
+    """Say which versions of a numeric package made fits, if several, and what to do."""
     seen: dict[str, Counter[str]] = {}
     for record in records:
         for name, version in numeric(record.get("versions", {})).items():
@@ -145,29 +138,26 @@ def failures_of_scores(paths: Iterable[PathLike]) -> str:
 def measure_times(
     outcomes: pd.DataFrame,
     plans: Sequence[BenchmarkPlan],
-    printed: Mapping[str, Mapping[str, float]] | None = None,
+    paper: Mapping[str, Mapping[str, float]] | None = None,
 ) -> pd.DataFrame:
     """Return the time of every method on every benchmark, in table order.
 
-    Of the outcomes of fit records the setting ``main`` counts; `printed` has seconds by
-    benchmark and display name of a method.
-
-    The frame has by benchmark and row: processor `seconds` of three trials over all
-    tasks, from the mean of all that ran (NaN unless every task ran), and their `ratio`
-    to those of the reference; `trials` measured in every task that ran; trials that
-    `failed`, over all tasks; `tasks` with a measured trial, of `n_tasks`; what is
-    printed elsewhere.
+    The frame has by benchmark and row of the main setting: processor `seconds` of three
+    trials over all tasks, from the mean of all that ran (NaN unless every task ran),
+    and their `ratio` to those of the reference; `trials` measured in every task that
+    ran; trials that `failed`, over all tasks; `tasks` with a measured trial, of
+    `n_tasks`; the seconds of the `paper`, by benchmark and display name.
     """
     main = outcomes[outcomes["setting"] == MAIN]
     found = [
-        _of_benchmark(main, plan, (printed or {}).get(plan.benchmark, {}))
+        _of_benchmark(main, plan, (paper or {}).get(plan.benchmark, {}))
         for plan in plans
     ]
     return pd.concat(found, ignore_index=True).reindex(columns=list(_TIMES))
 
 
 def _of_benchmark(
-    outcomes: pd.DataFrame, plan: BenchmarkPlan, printed: Mapping[str, float]
+    outcomes: pd.DataFrame, plan: BenchmarkPlan, paper: Mapping[str, float]
 ) -> pd.DataFrame:
     here = outcomes[outcomes["benchmark"] == plan.benchmark]
     times = pd.DataFrame(
@@ -180,7 +170,7 @@ def _of_benchmark(
             "shortened": row.shortened,
             **_measured(here[here["method"] == row.method], plan.tasks),
             "n_tasks": len(plan.tasks),
-            "paper_seconds": printed.get(row.method_name, math.nan),
+            "paper_seconds": paper.get(row.method_name, math.nan),
         }
         for row in plan.main_rows
     )

@@ -42,11 +42,10 @@ class PairedGain:
     """How much one row is better than another, trial by trial, as a fraction.
 
     `gain` is the mean difference over the `trials` that both have, `error` its standard
-    error with `df` degrees of freedom (NaN with fewer than two trials). In `losses` of
-    the trials the difference is negative, `least` is the least one. `one_decides` where
-    a one-sided test at 5 % says otherwise without the trial that lies farthest from
-    the median, if that is an outlier (`OUTLIER`) among `OUTLIER_TRIALS` or more. `row`
-    is what one test row changes in a trial, 0 where rows are not known.
+    error with `df` degrees of freedom (NaN with fewer than two trials). `losses` counts
+    negative differences, `least` is the least one. `one_decides` where a one-sided test
+    at 5 % changes without the trial farthest from the median, if that is an outlier.
+    `row` is the weight of one test row in a trial, 0 where rows are not known.
     """
 
     gain: float
@@ -138,10 +137,7 @@ def _words(gain: PairedGain) -> tuple[bool, bool]:
 
 
 def mean_interval(values: ArrayLike, level: float = LEVEL) -> tuple[float, float]:
-    """Return the t interval of a mean accuracy; NaN from too few trials.
-
-    It ends where accuracies do, at zero and one.
-    """
+    """Return the t interval of a mean accuracy, cut at 0 and 1; NaN from few trials."""
     low, high = np.clip(gain_of(present(values)).interval(level), 0.0, 1.0)
     return float(low), float(high)
 

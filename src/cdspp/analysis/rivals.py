@@ -44,10 +44,7 @@ _OF_VERDICT = ("p_helps", "p_hurts", "hardest", "detectable")
 
 
 class Rival(NamedTuple):
-    """The baseline, the method itself in another state, or `ALL_COLUMNS`, by its key.
-
-    `place` is that of its row in a summary.
-    """
+    """The baseline, the method itself in another state, or `ALL_COLUMNS`, by key."""
 
     key: str
     name: str
@@ -59,8 +56,8 @@ class Rival(NamedTuple):
 class Contest:
     """A row of a summary against its rivals, the baseline first, then states in order.
 
-    A position beyond the tasks is the average over them. With scores by test row
-    standard errors hold for other rows as well; without them those over trials stand.
+    A position beyond the tasks is the average over them. Without scores by test row
+    standard errors are over trials alone.
     """
 
     place: int
@@ -85,10 +82,7 @@ class Contest:
         return {name: summary.with_average(values)[1] for name, values in both}
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """Yield what is said of the method and each rival, task by task.
-
-        The keys are `cdspp.analysis.source_help.COMPARISON_COLUMNS`, and more.
-        """
+        """Yield a record a task and rival, by `COMPARISON_COLUMNS` and more."""
         plan, row = self.summary.plan, self._row
         tasks, _ = self.summary.with_average(self.summary.accuracy)
         places = range(len(tasks))
@@ -143,10 +137,7 @@ class Contest:
         return slice(None) if beyond else slice(at, at + 1)
 
     def _collapsed(self, at: int) -> set[str]:
-        """Return the rivals that no word compares with: too many fits collapsed.
-
-        Of the trials that both have, those of the worse side count.
-        """
+        """Return the rivals of whom too many fits have collapsed, or of the method."""
         summary, chosen, found = self.summary, self._chosen(at), set()
         for rival in self._rivals:
             places = [self.place, rival.place]
@@ -179,10 +170,7 @@ class Contest:
         }
 
     def _over_domains(self, rival: Rival, task: str, trials: int) -> dict[str, float]:
-        """Return the interval of an average over the means of target domains.
-
-        It is NaN elsewhere, and with too few domains or trials.
-        """
+        """Return the interval of an average over the means of target domains."""
         low = high = np.nan
         if task == AVERAGE and trials >= INTERVAL_TRIALS:
             means = defaultdict(list)
@@ -200,8 +188,7 @@ def row_strata(
 ) -> list[Stratum]:
     """Return the gain of a row over another by target row, averaged over tasks.
 
-    There is a stratum for each target domain, or for each of its classes where all
-    classes are to weigh the same (`balanced`).
+    There is a stratum a target domain or, `balanced`, a class of it.
     """
     found: dict[str, Floats] = {}
     classes = {}

@@ -1,8 +1,7 @@
 """Did the source help? Every method against itself in every other source state.
 
-The comparisons are made here from the scores of a benchmark: `cdspp.analysis.rivals`
-has the gains, `cdspp.analysis.verdicts` the rule by which they are judged, and
-`cdspp.analysis.answers` says it in words.
+`cdspp.analysis.rivals` has the gains, `cdspp.analysis.verdicts` the rule that judges
+them, and `cdspp.analysis.answers` the words.
 """
 
 from __future__ import annotations
@@ -140,8 +139,7 @@ def by_task(comparisons: pd.DataFrame) -> dict[str, pd.DataFrame]:
 def rivals_of(groups: Iterable[pd.DataFrame]) -> dict[str, str]:
     """Return the rivals that occur with their titles: the baseline, states in order.
 
-    What bridged methods alone are held against is left out. The order is that of
-    `STATE_TITLES`, whatever some methods run in.
+    Rivals of bridged methods alone are left out.
     """
     found: dict[str, str] = {}
     for group in groups:
@@ -161,9 +159,8 @@ def on_average(comparisons: pd.DataFrame) -> pd.DataFrame:
 def matrix(comparisons: pd.DataFrame, *, corrected: bool) -> pd.DataFrame:
     """Return the averages over tasks of all methods of a benchmark.
 
-    Words may be corrected for the number of methods: *undecided* where one does not
-    outlast Holm's correction. Methods with a bridge are counted apart, so that they
-    change no word on the others.
+    Words may be `corrected` for the number of methods by Holm's procedure, those of
+    methods with a bridge apart.
     """
     parts = [on_average(part) for _, part in comparisons.groupby("row", sort=False)]
     found = pd.concat(parts, ignore_index=True) if parts else no_comparisons()

@@ -78,12 +78,12 @@ RULE = (
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is said of a task, or of the average over tasks.
+    """The word on a task, or on the average over tasks, and the numbers behind it.
 
     The word is one of `STATEMENTS`, or why there is none: `TOO_FEW`, `COLLAPSED`,
-    `NOT_ASKED`. P values are Holm's. `hardest` is the state over which the gain is
-    least sure, `detectable` the mean gain over every state that would be called *helps*
-    with `POWER`, did trials and rows spread as they do.
+    `NOT_ASKED`. P values are Holm's. The gain over the state `hardest` is least sure;
+    `detectable` is the mean gain over every state that would be called *helps* with
+    `POWER`.
     """
 
     word: str
@@ -98,8 +98,7 @@ def judge_tasks(
 ) -> list[Verdict]:
     """Judge the tasks of a benchmark together, each by its gains over source states.
 
-    Gains within the margin, a fraction, count as equal. The average over tasks is
-    judged as one task of its own.
+    Gains within the margin, a fraction, count as equal.
     """
     fallen = collapsed or [False] * len(tasks)
     silent = [_silence(*pair) for pair in zip(tasks, fallen, strict=True)]
@@ -120,10 +119,7 @@ def agreed(word: str, balanced: str) -> str:
 
 
 def judge_pair(gain: PairedGain, margin: float) -> str:
-    """Judge one gain alone, by the same tests: the cell of a matrix.
-
-    Here `HELPS` is better than this state, and `HURTS` worse.
-    """
+    """Judge one gain alone: `HELPS` is better than this state, `HURTS` worse."""
     if gain.trials < MIN_TRIALS:
         return TOO_FEW
     if gain.p_above < ALPHA:

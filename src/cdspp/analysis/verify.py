@@ -46,7 +46,7 @@ class Verified:
 
 @dataclass
 class _Fits:
-    """Scores that the fits of a benchmark give, by trial, and records of these fits.
+    """Scores that the fits of a benchmark give, and the records of these fits.
 
     `doubtful` are the trials of fits that are refused, `faults` say why they are.
     """
@@ -62,12 +62,12 @@ def verify(
 ) -> Verified:
     """Compare the files of ``results/<study>`` with each other.
 
-    Fits are checked against their records, their paths, and the features and splits
-    in ``results``; scores against fits and labels; and all that the report rests on and
-    shows, tables and figures among it, against the digests that it states. Fits of
-    settings that the study no longer has are checked too, and counted apart. `expected`
-    tells by benchmark what fits have to be made of; its paths refer to the working
-    folder. A folder without scores is a DataError.
+    Fits are checked against their records, their paths, and the features and splits in
+    ``results``; scores against fits and labels; and all that the report rests on and
+    shows against the digests that it states. Fits of settings that the study no longer
+    has are checked too, and counted apart. `expected` tells by benchmark what fits have
+    to be made of; its paths refer to the working folder. A folder without scores is a
+    DataError.
     """
     root = Path(folder)
     if root.name in ("", ".."):  # such as ``.``, which is not the folder's name
@@ -121,8 +121,8 @@ def _unchecked(root: Path, stated: Iterable[str]) -> str:
 class _Inputs:
     """The files that lie in a study's folders for the fits of a benchmark.
 
-    A file whose digest the report has `stated` and that lies there no longer is its own
-    fault, and none of the fits that were made of it.
+    A file that the report has `stated` and that is gone is its own fault, and none of
+    the fits made of it.
     """
 
     def __init__(self, root: Path, benchmark: str, stated: Collection[str]) -> None:
@@ -147,10 +147,7 @@ class _Inputs:
         return self._results.joinpath("labels", fit.record["dataset"], name)
 
     def check(self, fit: FitFile) -> None:
-        """Raise DataError where features or splits of a fit are others by now.
-
-        Or where its record names other test samples than the splits do.
-        """
+        """Raise DataError where features, splits or test samples are others by now."""
         inputs = {**dict.fromkeys(READ, "none"), **fit.record["inputs"]}
         for name, digest in inputs.items():
             if digest in self._stated or name == "predictions":

@@ -103,10 +103,7 @@ def read_choices(path: PathLike) -> list[Reading]:
 
 
 def _both_ways(scores: pd.DataFrame, entry: ReadingPlan) -> Floats:
-    """Return accuracies of a method run the other way, and then of its main run.
-
-    They are by setting, task and trial; NaN where a trial is missing.
-    """
+    """Return accuracies by setting (the other way, then main), task and trial."""
     rows = [
         Row(setting, setting, setting, entry.method, entry.trials_asked)
         for setting in (entry.setting, MAIN)
@@ -115,10 +112,10 @@ def _both_ways(scores: pd.DataFrame, entry: ReadingPlan) -> Floats:
 
 
 def measure_effects(scores: pd.DataFrame, plan: BenchmarkPlan) -> dict[str, Reading]:
-    """Measure what each deviation of a benchmark changes, by the deviation's name.
+    """Measure what each deviation of a benchmark changes, by its name.
 
-    It is the setting minus the main run of the same method, trial by trial, over the
-    tasks of the setting. Trials that lack a task are left out.
+    It is the setting minus the main run of the same method, over trials that all tasks
+    of the setting have.
     """
     return {
         entry.identifier: _effect(
@@ -250,10 +247,7 @@ def _size(measured: Any) -> str:
 
 
 def build_choices_table(effects: pd.DataFrame, choices: Sequence[Reading]) -> Table:
-    """Build the table ``printed-choices``: a line for each choice and method measured.
-
-    The effects are those of `measure_choices`.
-    """
+    """Build the table ``printed-choices``: a line a choice and method measured."""
     lines = []
     for choice in choices:
         found = effects[effects["choice"] == choice["id"]].itertuples()

@@ -1,8 +1,4 @@
-"""What the paper prints, our accuracies beside its own with a verdict, and tables.
-
-A benchmark of a study whose plan names a printed one (key `printed`) is compared with
-it cell by cell; every other cell says why there is nothing to compare.
-"""
+"""Printed accuracies beside ours, cell by cell, with a verdict or a reason."""
 
 from __future__ import annotations
 
@@ -79,10 +75,7 @@ class Printed:
 
 
 def read_printed(folder: PathLike) -> Printed:
-    """Read ``accuracy.csv`` (percent, as printed) and ``benchmarks.yaml`` of a folder.
-
-    A cell of a benchmark or task that the latter does not know is a DataError.
-    """
+    """Read the printed cells of a folder; DataError where its benchmarks lack one."""
     benchmarks = read_yaml(Path(folder, "benchmarks.yaml"))
     path = Path(folder, "accuracy.csv")
     found = read_csv(path, _TYPES, SHIPPED)
@@ -136,11 +129,7 @@ def paper_seconds(path: PathLike) -> dict[str, dict[str, float]]:
 def printed_verdict(
     mean: float, sd: float, ours: float, our_sd: float, our_trials: int
 ) -> str:
-    """Compare a printed mean with ours by `RULE`.
-
-    All are fractions; NaN where no deviation is printed, where we have no number, or no
-    deviation of a single trial.
-    """
+    """Compare a printed mean with ours by `RULE`: fractions, NaN where none is."""
     if math.isnan(ours):
         return NOT_RUN
     border = _PRINTED_TO + _ROUNDING
@@ -159,12 +148,12 @@ def printed_verdict(
 def compare_printed(printed: Printed, summaries: Sequence[Summary]) -> pd.DataFrame:
     """Put our numbers beside the printed ones.
 
-    The frame has every printed cell, in order: the columns of `Printed.cells`, how our
-    row is shown, whether it is `shortened`, our `mean` and `sd` over our `trials`, the
-    `difference` (ours minus the printed mean), the `verdict` by `RULE`, and the
-    `reason` why there is no number of ours. The numbers are those of the main run;
-    settings of the plan that change `random_state` alone are its other seeds. A plan
-    that names a benchmark that is not printed is a DataError, as are two of the same.
+    The frame has the columns of `Printed.cells`, how our row is shown, whether it is
+    `shortened`, our `mean` and `sd` over our `trials`, the `difference` (ours minus the
+    printed mean), the `verdict` by `RULE`, and the `reason` why there is no number of
+    ours. The numbers are those of the main run; settings of the plan that change
+    `random_state` alone are its other seeds. A plan that names a benchmark that is not
+    printed is a DataError, as are two of the same.
     """
     reproduced: dict[str, Summary] = {}
     for summary in summaries:

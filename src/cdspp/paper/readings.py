@@ -31,8 +31,8 @@ class ReadingPlan:
 class PaperPlan:
     """What a study has of the paper on one benchmark.
 
-    With `claims` the report speaks of the paper's claims and readings. `printed` is the
-    paper's benchmark whose printed numbers stand beside.
+    With `claims` the report has the paper's claims and readings; `printed` names the
+    benchmark whose printed numbers stand beside.
     """
 
     claims: bool = False

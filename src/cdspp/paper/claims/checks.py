@@ -64,8 +64,7 @@ def find_row(rows: Iterable[Row], key: str, where: str) -> Row:
 def judge(trials: int, *, holds: bool, opposite: bool) -> str:
     """Return the word for a claim: the one place that decides it.
 
-    The test of the claim finds what is claimed, or the opposite; neither, where the
-    trials on which it rests do not settle it.
+    Neither holds where the trials do not settle the claim.
     """
     if trials < MIN_TRIALS or not (holds or opposite):
         return TOO_FEW
@@ -169,10 +168,7 @@ def _percent(values: Floats) -> str:
 
 @dataclass(frozen=True)
 class Flat:
-    """The accuracy hardly changes within a range of a parameter.
-
-    As the lower end of the range, NaN stands for the number of classes.
-    """
+    """The accuracy hardly changes within a range, from the number of classes if NaN."""
 
     method: str
     parameter: str

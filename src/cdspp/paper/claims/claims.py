@@ -53,9 +53,8 @@ _WORDS = (
 class Claim:
     """A claim, in our words, and the check that it is put to on every benchmark.
 
-    The paper claims it, another one does, or it is a question that we add (`kind`).
-    `construction` says why it cannot fail on this implementation, in half a sentence,
-    and is empty where it can.
+    Its `kind` is the paper's, others' or our question. `construction` says why it
+    cannot fail on this implementation, in half a sentence, and is empty where it can.
     """
 
     id: str
@@ -89,9 +88,8 @@ def check_claims(
 
     The frame has by claim, then by benchmark: the `verdict` ('supported', 'contrary',
     'too few trials' or 'by construction'; 'cannot be tested here' where there is none),
-    the `numbers` behind it, or what is missing, and the `rule` by which it was decided.
-    A claim that holds by construction is 'contrary' where the numbers contradict it all
-    the same.
+    the `numbers` behind it, or what is missing, and the `rule` that decided it. A claim
+    by construction is 'contrary' where the numbers contradict it all the same.
     """
     found = [
         _finding(claim, known)

@@ -49,11 +49,7 @@ class Judgement(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What is known of one benchmark.
-
-    The comparisons are those of `cdspp.analysis.source_help`. With scores by target row
-    gains are sure for other rows, too.
-    """
+    """Scores, curves and comparisons of one benchmark, perhaps by target row."""
 
     summary: Summary
     curves: Sequence[CurveScores]
