@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from inspect import signature
+from typing import Any
 
 import pandas as pd
 
@@ -13,13 +15,12 @@ from cdspp.core.errors import DataError
 from cdspp.core.names import PathLike
 from cdspp.core.wording import DASH, sentence
 from cdspp.core.yaml_files import read_yaml
-from cdspp.paper.claims.checks import CHECKS, Cheapest
+from cdspp.paper.claims.checks import CHECKS
 from cdspp.paper.claims.evidence import (
     BY_CONSTRUCTION,
     CONTRARY,
     SUPPORTED,
     UNTESTABLE,
-    Check,
     Evidence,
     Judgement,
     NotTestable,
@@ -59,25 +60,26 @@ class Claim:
 
     id: str
     text: str
-    check: Check
+    check: str
     kind: str = PAPER
     construction: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 def read_claims(path: PathLike) -> list[Claim]:
     """Read the list of claims; DataError where a check or key is unknown or missing."""
     claims = []
     for entry in read_yaml(path):
-        told = dict(entry)
         try:
-            name, options = told.pop("check"), told.pop("options", {})
-            claims.append(Claim(**told, check=CHECKS[name](**options)))
+            claim = Claim(**entry)
+            signature(CHECKS[claim.check].apply).bind(None, **claim.options)
         except (KeyError, TypeError) as error:
             raise DataError(
                 f"{path}, {entry.get('id', entry)}: expected the keys id, text and "
                 f"check, perhaps kind, construction and options, with a check of "
                 f"{', '.join(CHECKS)} and its own options."
             ) from error
+        claims.append(claim)
     return claims
 
 
@@ -95,7 +97,7 @@ def check_claims(
         _finding(claim, known)
         for claim in claims
         for known in evidence
-        if isinstance(claim.check, Cheapest) == isinstance(known, Times)
+        if CHECKS[claim.check].of_time == isinstance(known, Times)
     ]
     return pd.DataFrame(found, columns=list(CLAIM_COLUMNS))
 
@@ -177,11 +179,11 @@ def build_time_claims_table(findings: pd.DataFrame) -> Table:
 
 
 def _finding(claim: Claim, evidence: Evidence | Times) -> dict[str, str]:
+    rule, apply, _ = CHECKS[claim.check]
     try:
-        judgement = claim.check(evidence)
+        judgement = apply(evidence, **claim.options)
     except NotTestable as missing:
         judgement = Judgement(UNTESTABLE, f"{sentence(str(missing))}.")
-    rule = claim.check.rule
     if claim.construction and judgement.verdict != CONTRARY:
         judgement = judgement._replace(verdict=BY_CONSTRUCTION)
         rule = f"By construction: {claim.construction}."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -23,7 +23,6 @@ __all__ = [
     "CONTRARY",
     "SUPPORTED",
     "UNTESTABLE",
-    "Check",
     "Evidence",
     "Judgement",
     "NotTestable",
@@ -114,14 +113,3 @@ def read_evidence(
             map(read_scores, scores), comparisons, rows, plans, strict=True
         )
     ]
-
-
-class Check(Protocol):
-    """A kind of check with its parameters filled in, on `Evidence` or on `Times`."""
-
-    @property
-    def rule(self) -> str:
-        """How the verdict is found, in a sentence."""
-
-    def __call__(self, evidence: Any) -> Judgement:
-        """Put the claim to the data of one benchmark."""
