@@ -50,11 +50,11 @@ def test_fits_of_different_versions_are_told_with_what_makes_them_alike(
     for path, numpy in zip(paths, ["2.3.1", *["2.4.0"] * len(paths)], strict=False):
         versions = {"numpy": numpy, "python": f"3.11.{len(numpy)}"}
         write_record(path, read_json(path) | {"versions": versions})
-    told = read_fit_records(paths).mixed
+    told = mixed_versions(read_fit_records(paths).jobs)
     assert f"numpy 2.3.1 (1 fit), 2.4.0 ({len(paths) - 1} fits)." in told
     assert "--forceall" in told
     assert "python" not in told
-    assert read_fit_records(paths[1:]).mixed == ""
+    assert mixed_versions(read_fit_records(paths[1:]).jobs) == ""
 
 
 def test_versions_are_told_in_order_whatever_that_of_the_records() -> None:

@@ -30,7 +30,7 @@ from cdspp.core.errors import (
 )
 from cdspp.core.labels import require_common
 from cdspp.core.names import ALONE, PCA, REAL, STANDARDISE, SWAPPED
-from cdspp.core.scaling import Scaling, check_scale, fit_scaling
+from cdspp.core.scaling import Scaling, fit_scaling
 from cdspp.core.seeding import generator, integer_seed
 from cdspp.core.wording import counted, shortened
 from cdspp.methods import (
@@ -163,7 +163,6 @@ def compare(
     two classes the state swapped-classes is left out: mirrored, they say the same. Of
     methods that use a bridge, it is shuffled in one state more.
     """
-    check_scale(scale)
     problem = _problem(X, y, source, scale)
     chosen = [name_of(method) for method in methods or usual_methods(problem)]
     _check(chosen, repeats, problem.source)

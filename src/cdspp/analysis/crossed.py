@@ -63,7 +63,9 @@ def crossed_gain(strata: Sequence[Stratum]) -> PairedGain:
     """
     known = [np.isfinite(part.values).any(axis=1) for part in strata]
     shared = np.logical_and.reduce(known)
-    parts = [_tested(Stratum(w, values[shared])) for w, values in strata]
+    parts = [Stratum(w, values[shared]) for w, values in strata]
+    # Rows that no trial tests are left out.
+    parts = [Stratum(w, v[:, np.isfinite(v).any(axis=0)]) for w, v in parts]
     means = [w * np.nanmean(values, axis=1) for w, values in parts]
     by_trial = np.sum(means, axis=0)
     # What a test row weighs in a trial; the heaviest counts.
@@ -84,11 +86,6 @@ def crossed_gain(strata: Sequence[Stratum]) -> PairedGain:
     below = sum(part**2 / df for part, df in spread if part > 0 and df > 0)
     df = max(variance**2 / below, least_df) if below else least_df
     return replace(plain, error=max(plain.error, variance**0.5), df=df, row=row)
-
-
-def _tested(part: Stratum) -> Stratum:
-    """Leave out rows that no trial tests."""
-    return part._replace(values=part.values[:, np.isfinite(part.values).any(axis=0)])
 
 
 def _spread(part: Stratum) -> tuple[_Spread, _Spread]:

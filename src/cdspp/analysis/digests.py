@@ -50,19 +50,6 @@ def write_page(page: Path, text: str) -> None:
         temporary.write_text(f"{file_digest(page)}  {page.name}\n", encoding="utf-8")
 
 
-def _page_fault(page: Path) -> str:
-    """Say what is wrong with a page: cut short, or not what its digest is of."""
-    beside = page.with_suffix(".sha256")
-    if not page.read_bytes().rstrip().endswith(b"</html>"):
-        return "it is no whole page. Delete it and run the study again"
-    known = beside.read_text("utf-8", errors="replace") if beside.is_file() else ""
-    changed = (
-        "it is not the page that its digest beside it (index.sha256) is of: it was "
-        "changed by hand. Delete it and run the study again"
-    )
-    return "" if known.startswith(file_digest(page)) else changed
-
-
 def read_digests(page: Path) -> dict[str, str]:
     """Return the digests that a report states, by name; none without a report."""
     if not page.is_file():
@@ -96,8 +83,16 @@ def changed_files(root: Path, stated: Mapping[str, str]) -> Iterator[tuple[Path,
     cut short. With each comes the fault, and what to do.
     """
     page = root / REPORT
-    if page.is_file() and (told := _page_fault(page)):
-        yield page, told
+    beside = page.with_suffix(".sha256")
+    known = beside.read_text("utf-8", errors="replace") if beside.is_file() else ""
+    if page.is_file() and not page.read_bytes().rstrip().endswith(b"</html>"):
+        yield page, "it is no whole page. Delete it and run the study again"
+    elif page.is_file() and not known.startswith(file_digest(page)):
+        wrong = (
+            "it is not the page that its digest beside it (index.sha256) is of: it was "
+            "changed by hand. Delete it and run the study again"
+        )
+        yield page, wrong
     for name, digest in stated.items():
         path = Path(os.path.normpath(root.parent / name))
         # What lies elsewhere, predictions of another program, no run makes again.

@@ -32,11 +32,6 @@ __all__ = [
     "versions_note",
 ]
 
-MIXED = "Fits were made by different versions"
-ALIKE = (
-    "The study's run with -- --forceall makes those of other versions again, and what "
-    "they rest on."
-)
 _MEASURED = tuple(Usage().as_dict())
 OUTCOME_COLUMNS = (
     *(*FitKey._fields, "trial", "status", "reason"),
@@ -68,11 +63,6 @@ class FitRecords:
         """The outcomes of trials that failed."""
         return self.outcomes[self.outcomes["status"] != "ok"]
 
-    @property
-    def mixed(self) -> str:
-        """A sentence where they were made by different versions of packages."""
-        return mixed_versions(self.jobs)
-
     def common(self, name: str) -> Any:
         """Return what all jobs say of `name`, all values where they differ."""
         values: list[Any] = []
@@ -101,11 +91,15 @@ def mixed_versions(records: Iterable[Mapping[str, Any]]) -> str:
             seen.setdefault(name, Counter())[version] += 1
     parts = []
     for name, found in seen.items():
-        told = [
-            f"{version} ({counted(n, 'fit')})" for version, n in sorted(found.items())
-        ]
-        parts += [f"{name} {', '.join(told)}"] * (len(found) > 1)
-    return f"{MIXED}: {'; '.join(parts)}. {ALIKE}" if parts else ""
+        told = (f"{each} ({counted(n, 'fit')})" for each, n in sorted(found.items()))
+        if len(found) > 1:
+            parts.append(f"{name} {', '.join(told)}")
+    if not parts:
+        return ""
+    return (
+        f"Fits were made by different versions: {'; '.join(parts)}. The study's run "
+        "with -- --forceall makes those of other versions again, and what they rest on."
+    )
 
 
 def versions_note(paths: Iterable[PathLike]) -> str:
