@@ -11,8 +11,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cdspp.analysis.crossed import Stratum, by_class, crossed_gain
-from cdspp.analysis.paired import INTERVAL_TRIALS, PairedGain, gain_of, paired_gain
+from cdspp.analysis.paired import (
+    INTERVAL_TRIALS,
+    PairedGain,
+    Stratum,
+    by_class,
+    crossed_gain,
+    gain_of,
+    paired_gain,
+)
 from cdspp.analysis.summary import MOST_COLLAPSED, Floats, Summary, mean_sd
 from cdspp.analysis.verdicts import COLLAPSED, Verdict, agreed, judge_pair, judge_tasks
 from cdspp.core.names import ALONE, AVERAGE, BASELINE, MAIN

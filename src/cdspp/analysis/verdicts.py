@@ -2,7 +2,7 @@
 
 A method is run with the real source and with others in its place: its *source states*.
 The gains of the real one over each, on paired trials, are judged by Student's t with
-standard errors over trials and target rows (`cdspp.analysis.crossed`):
+standard errors over trials and target rows (`cdspp.analysis.paired`):
 
 * *helps*: better than every state. The largest one-sided p value over the states
   (all must fall) is below 5 % after Holm's correction.

@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from cdspp.analysis.crossed import crossed_gain
 from cdspp.analysis.curves import CurveScores, arrange_curves
-from cdspp.analysis.paired import PairedGain, paired_gain
+from cdspp.analysis.paired import PairedGain, crossed_gain, paired_gain
 from cdspp.analysis.rivals import row_strata
 from cdspp.analysis.source_help import read_comparisons
 from cdspp.analysis.summary import Floats, Summary, read_scores, summarise
