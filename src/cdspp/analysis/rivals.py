@@ -77,7 +77,23 @@ class Contest:
 
     @cached_property
     def _rivals(self) -> list[Rival]:
-        return list(_rivals(self.summary, self._row))
+        summary, row, found = self.summary, self._row, []
+        places = {(r.setting, r.method): i for i, r in enumerate(summary.rows)}
+        for at, other in enumerate(summary.rows):
+            if row.method == other.stands_for:  # one fit, under another name
+                twin = places.get((row.setting, other.method), at)
+                places[in_state(row.setting, ALONE), row.method] = twin
+        if (own := summary.place(BASELINE)) is not None:
+            baseline = summary.rows[own]
+            found.append(Rival(baseline.key, baseline.display_name, False, own))
+        for at, other in enumerate(summary.rows if row.bridge else ()):
+            if other.setting == MAIN and method_class(other.method).without_source_of:
+                found.append(Rival(ALL_COLUMNS, other.display_name, False, at))
+        for state in summary.plan.states:
+            place = places.get((in_state(row.setting, state), row.method))
+            if place is not None:
+                found.append(Rival(state, state, True, place))
+        return found
 
     @cached_property
     def _values(self) -> dict[str, Floats]:
@@ -94,7 +110,10 @@ class Contest:
         tasks, _ = self.summary.with_average(self.summary.accuracy)
         places = range(len(tasks))
         collapsed = [self._collapsed(at) for at in places]
-        gains = [[self._gains(at, measure) for at in places] for measure in MEASURES]
+        gains = [
+            [{r.key: self._gain(r, at, measure) for r in self._rivals} for at in places]
+            for measure in MEASURES
+        ]
         verdicts = [self._verdicts(each, collapsed) for each in gains]
         for at, rival in product(places, self._rivals):
             words = [each[at].word for each in verdicts]
@@ -124,9 +143,6 @@ class Contest:
                 }
                 record[f"{prefix}pair"] = word
             yield record
-
-    def _gains(self, at: int, measure: str) -> dict[str, PairedGain]:
-        return {rival.key: self._gain(rival, at, measure) for rival in self._rivals}
 
     def _gain(self, rival: Rival, at: int, measure: str) -> PairedGain:
         balanced = measure == BALANCED
@@ -213,22 +229,3 @@ def row_strata(
     if not balanced:
         return list(whole.values())
     return [s for k, part in whole.items() for s in by_class(part, classes[k])]
-
-
-def _rivals(summary: Summary, row: Row) -> Iterator[Rival]:
-    """Yield what a method is compared with: the baseline, then its states in order."""
-    places = {(r.setting, r.method): i for i, r in enumerate(summary.rows)}
-    for at, other in enumerate(summary.rows):
-        if row.method == other.stands_for:  # one fit, under another name
-            twin = places.get((row.setting, other.method), at)
-            places[in_state(row.setting, ALONE), row.method] = twin
-    if (own := summary.place(BASELINE)) is not None:
-        baseline = summary.rows[own]
-        yield Rival(baseline.key, baseline.display_name, False, own)
-    for at, other in enumerate(summary.rows if row.bridge else ()):
-        if other.setting == MAIN and method_class(other.method).without_source_of:
-            yield Rival(ALL_COLUMNS, other.display_name, False, at)
-    for state in summary.plan.states:
-        place = places.get((in_state(row.setting, state), row.method))
-        if place is not None:
-            yield Rival(state, state, True, place)

@@ -4,19 +4,16 @@ A method is run with the real source and with others in its place: its *source s
 The gains of the real one over each, on paired trials, are judged by Student's t with
 standard errors over trials and target rows (`cdspp.analysis.paired`):
 
-* *helps*: better than every state. The largest one-sided p value over the states
-  (all must fall) is below 5 % after Holm's correction.
-  A method that uses a bridge must beat the baseline and target-only as well.
+* *helps*: better than every state, by the largest one-sided p value (5 %, Holm). A
+  method that uses a bridge must beat the baseline and target-only as well.
 * *hurts*: worse than both states without a source, likewise.
 * *equal*: the 90 % intervals of the gains over both lie within the margin (two
   one-sided tests at 5 %), widened by what three test rows may hide.
-* *undecided*: anything else, with the gain that these trials would have shown with a
-  power of 80 %.
+* *undecided*: anything else, with the gain that a power of 80 % would have shown.
 
-Holm's correction covers the tasks of a benchmark, and in a matrix the methods
-(`cdspp.analysis.source_help.matrix`). Each word is asked of accuracy and of
-balanced accuracy. Where they differ, the verdict *depends on the measure*. With fewer
-than five trials there is none, and none where fits have collapsed or diverged.
+Holm's correction covers the tasks of a benchmark, and in a matrix the methods. Where
+accuracy and balanced accuracy have different words, the verdict *depends on the
+measure*. Too few trials have none, and neither have collapsed or diverged fits.
 """
 
 from __future__ import annotations
