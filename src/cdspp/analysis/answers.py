@@ -296,7 +296,7 @@ def _numbers(average: pd.DataFrame) -> str:
         if state in rows
     ]
     text = f": {', '.join(parts)}" if parts else ""
-    return text + _missed(average) + _disagreement(rows) + _as_noise(rows)
+    return text + _missed(average) + _remarks(rows)
 
 
 def _by_measure(average: pd.DataFrame, rows: Mapping[Any, Any]) -> str:
@@ -323,23 +323,19 @@ def _missed(average: pd.DataFrame) -> str:
     return f"; a gain of {in_points(least)} points {found}"
 
 
-def _disagreement(rows: Mapping[Any, Any]) -> str:
-    """Say where the two states without a source lead to different words."""
-    pairs = {rows[state].pair for state in (ALONE, MATCHED) if state in rows}
-    if len(pairs) < 2 or not pairs & {HELPS, HURTS}:
-        return ""
-    return (
-        ". The two forms of no source disagree: only matched class sizes leave the "
-        "regularisation and the class shares as they are with the source"
-    )
-
-
-def _as_noise(rows: Mapping[Any, Any]) -> str:
-    """Say where the source is better than none, but not than noise with classes."""
-    alone, noise = rows.get(ALONE), rows.get(CLASS_NOISE)
-    if alone is None or noise is None or alone.pair != HELPS or noise.pair == HELPS:
-        return ""
-    other = "whether it is better than noise with classes is open"
-    if noise.pair in (EQUAL, HURTS):
-        other = "noise with classes does as well"
-    return f". It is better than no source, but {other}"
+def _remarks(rows: Mapping[Any, Any]) -> str:
+    """Say where the forms of no source disagree, or noise with classes does as well."""
+    alone, matched, noise = map(rows.get, (ALONE, MATCHED, CLASS_NOISE))
+    text = ""
+    pairs = {row.pair for row in (alone, matched) if row}
+    if len(pairs) == 2 and pairs & {HELPS, HURTS}:
+        text = (
+            ". The two forms of no source disagree: only matched class sizes leave the "
+            "regularisation and the class shares as they are with the source"
+        )
+    if alone and noise and alone.pair == HELPS and noise.pair != HELPS:
+        other = "whether it is better than noise with classes is open"
+        if noise.pair in (EQUAL, HURTS):
+            other = "noise with classes does as well"
+        text += f". It is better than no source, but {other}"
+    return text

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from cdspp.analysis.digests import REPORT, changed_files, read_digests
 from cdspp.analysis.fit_records import mixed_versions
 from cdspp.analysis.summary import read_scores, score_files
 from cdspp.core.errors import DataError
-from cdspp.core.names import UNLABELLED_ROLE, FitKey, fit_key, trials_of_block
+from cdspp.core.names import UNLABELLED_ROLE, FitKey, PathLike, fit_key, trials_of_block
 from cdspp.core.provenance import file_digest, ids_digest
 from cdspp.core.wording import counted
 from cdspp.stages.artifacts import SCORE_COLUMNS, SPLIT_COLUMNS, labels_by_id, read_rows
@@ -28,6 +27,7 @@ __all__ = ["Verified", "verify"]
 Trial = tuple[str, str, str, int]  # setting, task, method, trial
 Rows = list[tuple[Any, ...]]
 Files = Mapping[str, Path]  # by digest
+Stated = Mapping[str, str]  # digests by name
 
 # The files that every fit reads.
 READ = ("source_features", "target_features", "source_split", "target_split")
@@ -44,21 +44,8 @@ class Verified:
     told: str
 
 
-@dataclass
-class _Fits:
-    """Scores that the fits of a benchmark give, and the records of these fits.
-
-    `doubtful` are the trials of fits that are refused, `faults` say why they are.
-    """
-
-    rows: dict[FitKey, dict[Trial, Rows]] = field(default_factory=dict)
-    records: dict[FitKey, Mapping[str, Any]] = field(default_factory=dict)
-    doubtful: set[Trial] = field(default_factory=set)
-    faults: list[str] = field(default_factory=list)
-
-
 def verify(
-    folder: str | os.PathLike[str], expected: Mapping[str, Expected] | None = None
+    folder: PathLike, expected: Mapping[str, Expected] | None = None
 ) -> Verified:
     """Compare the files of ``results/<study>`` with each other.
 
@@ -79,7 +66,7 @@ def verify(
     n_fits = n_trials = unused = 0
     jobs: list[Mapping[str, Any]] = []
     for file in files:
-        fits = _read_fits(root, file.stem, changed, stated)
+        fits = _Fits(root, file.stem, changed, stated)
         faults += [*_unexpected(fits, (expected or {}).get(file.stem)), *fits.faults]
         n_fits += len(fits.rows)
         n_trials += sum(map(len, fits.rows.values()))
@@ -118,15 +105,22 @@ def _unchecked(root: Path, stated: Iterable[str]) -> str:
     return f" Not checked, since the report does not name them: {told}." * bool(told)
 
 
-class _Inputs:
-    """The files that lie in a study's folders for the fits of a benchmark.
+class _Fits:
+    """Scores that the fits of a benchmark give by trial, and the records of these fits.
 
-    A file that the report has `stated` and that is gone is its own fault, and none of
-    the fits made of it.
+    `doubtful` are the trials of fits that are refused, `faults` say why they are. What
+    changed since the report is named already: a fit made of files as they were, whose
+    digests are `stated`, is sound, and labels that changed score none.
     """
 
-    def __init__(self, root: Path, benchmark: str, stated: Collection[str]) -> None:
-        self._stated, self._results = stated, root.parent
+    def __init__(
+        self, root: Path, benchmark: str, changed: Container[Path], stated: Stated
+    ) -> None:
+        self.rows: dict[FitKey, dict[Trial, Rows]] = {}
+        self.records: dict[FitKey, Mapping[str, Any]] = {}
+        self.doubtful: set[Trial] = set()
+        self.faults: list[str] = []
+        self._stated, self._results = set(stated.values()), root.parent
         splits, shares = (
             _by_digest((root / name / benchmark).rglob("[!.]*.parquet"))
             for name in ("splits", "test-shares")
@@ -138,15 +132,30 @@ class _Inputs:
         self._features = cache(
             lambda name: _by_digest(features.glob(f"{name}/[!.]*.npz"))
         )
-        self.labels = cache(labels_by_id)
+        self._labels = cache(labels_by_id)
         self._tested = cache(self._test_ids)
+        fits = (root / "fits" / benchmark).glob("*/*/*/[!.]*.*")
+        # A record without predictions is a fault of its own.
+        for file in sorted({path.with_suffix(".parquet") for path in fits}):
+            self._read(file, changed)
 
-    def label_file(self, fit: FitFile) -> Path:
-        """Return the file of the labels of a fit's target domain."""
-        name = f"{fit.key.task.split('_')[1]}.parquet"
-        return self._results.joinpath("labels", fit.record["dataset"], name)
+    def _read(self, file: Path, changed: Container[Path]) -> None:
+        """Score a fit that is as its record says."""
+        key = fit_key(file)
+        try:
+            fit = read_fit(file)
+            self._check(fit)
+            target = f"{key.task.split('_')[1]}.parquet"
+            labels = self._results.joinpath("labels", fit.record["dataset"], target)
+            if labels not in changed:
+                self.rows[key] = _by_trial(score_fit(fit, self._labels(labels)))
+                self.records[key] = fit.record
+        except DataError as error:
+            self.faults.append(str(error))
+        if key not in self.rows:
+            self.doubtful |= set(_trials(key))
 
-    def check(self, fit: FitFile) -> None:
+    def _check(self, fit: FitFile) -> None:
         """Raise DataError where features, splits or test samples are others by now."""
         inputs = {**dict.fromkeys(READ, "none"), **fit.record["inputs"]}
         for name, digest in inputs.items():
@@ -192,35 +201,6 @@ class _Inputs:
 
 def _by_digest(files: Iterable[Path]) -> Files:
     return {file_digest(path): path for path in sorted(files)}
-
-
-def _read_fits(
-    root: Path, benchmark: str, changed: Container[Path], stated: Mapping[str, str]
-) -> _Fits:
-    """Read the fits of a benchmark and score those that are as their records say.
-
-    Features, splits and labels that changed since the report are named already. A fit
-    made of what they were is sound, and labels that changed score none.
-    """
-    found = _Fits()
-    inputs = _Inputs(root, benchmark, set(stated.values()))
-    place = root / "fits" / benchmark
-    # A record without predictions is a fault of its own.
-    files = {path.with_suffix(".parquet") for path in place.glob("*/*/*/[!.]*.*")}
-    for file in sorted(files):
-        key = fit_key(file)
-        try:
-            fit = read_fit(file)
-            inputs.check(fit)
-            labels = inputs.label_file(fit)
-            if labels not in changed:
-                found.rows[key] = _by_trial(score_fit(fit, inputs.labels(labels)))
-                found.records[key] = fit.record
-        except DataError as error:
-            found.faults.append(str(error))
-        if key not in found.rows:
-            found.doubtful |= set(_trials(key))
-    return found
 
 
 def _unexpected(fits: _Fits, expected: Expected | None) -> Iterator[str]:

@@ -36,6 +36,11 @@ _DEVIATION = {"id", "method", "topic", "paper", "code", "default", "options"}
 _DEFAULTS = ("code", "paper", "neither")
 _CHOICE = ("id", "methods", "topic", "printed", "otherwise")
 _SWITCHES = ("options", "without")
+_DEVIATION_COLUMNS = (
+    *("id", "method", "display_name", "topic", "paper"),
+    *("unchecked", "code", "default", "switch"),
+    *("benchmark", "title", "effect", "low", "high", "losses", "tasks", "trials"),
+)
 _CHOICE_COLUMNS = (
     *("choice", "benchmark", "title", "method", "display_name"),
     *("effect", "low", "high", "tasks", "trials"),
@@ -188,10 +193,13 @@ def build_deviation_table(
     unmeasured = _effect("", "", 0, PairedGain(math.nan, math.nan, 0, 0))
     found = []
     for entry in deviations:
-        name = entry["id"]
-        measured = [part[name] for part in effects if name in part] or [unmeasured]
-        found += [{**_told(entry), **effect} for effect in measured]
-    data = pd.DataFrame(sorted(found, key=lambda each: not each["tasks"]))
+        method = method_class(entry["method"]).display_name
+        told = {"unchecked": False, **entry, "display_name": method}
+        measured = [part[entry["id"]] for part in effects if entry["id"] in part]
+        for effect in measured or [unmeasured]:
+            found.append({**told, "switch": _switch(entry), **effect})
+    found.sort(key=lambda each: not each["tasks"])
+    data = pd.DataFrame(found, columns=list(_DEVIATION_COLUMNS))
     twice = data["id"].duplicated()
     pairs = zip(data.itertuples(), twice, strict=True)
     return Table(
@@ -207,23 +215,13 @@ def build_deviation_table(
     )
 
 
-def _told(deviation: Reading) -> Reading:
-    """Return what the table says of a deviation, its options as in a configuration."""
+def _switch(deviation: Reading) -> str:
+    """Write the options of a deviation as in a configuration."""
     given = {
         name: str(value).lower() if isinstance(value, bool) else value
         for name, value in (deviation["options"] or {}).items()
     }
-    return {
-        "id": deviation["id"],
-        "method": deviation["method"],
-        "display_name": method_class(deviation["method"]).display_name,
-        "topic": deviation["topic"],
-        "paper": deviation["paper"],
-        "unchecked": deviation.get("unchecked", False),
-        "code": deviation["code"],
-        "default": deviation["default"],
-        "switch": ", ".join(f"{name}: {value}" for name, value in given.items()),
-    }
+    return ", ".join(f"{name}: {value}" for name, value in given.items())
 
 
 def _deviation_line(each: Any, *, first: bool) -> Line:
