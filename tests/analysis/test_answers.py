@@ -13,7 +13,6 @@ from support.score_data import Cells, Fallen, as_frame
 from cdspp.analysis import answers
 from cdspp.analysis.answers import (
     answer,
-    excludes_zero,
     interval_text,
     overall_answer,
     said_form,
@@ -239,18 +238,6 @@ def test_a_study_without_the_reference_has_an_answer() -> None:
     unasked = other[~other["state"]]
     assert answer(unasked) == "Not asked: no other source state was run."
     assert overall_answer({"A": unasked}) == "Not asked on A."
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "sure"),
-    [(0.1, 0.2, True), (-0.2, -0.1, True), (0.0, 0.1, False), (-0.1, 0.0, False)],
-)
-def test_an_interval_that_touches_zero_includes_it(
-    low: float, high: float, sure: bool
-) -> None:
-    row = pd.DataFrame({"gain": [0.0], "low": [low], "high": [high]})
-    assert excludes_zero(next(row.itertuples())) is sure
-    assert not excludes_zero(gain_of([0.1]))
 
 
 def test_a_gain_is_told_in_points_with_its_interval() -> None:

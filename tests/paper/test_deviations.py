@@ -176,6 +176,19 @@ def test_a_line_tells_both_readings_and_the_effect_in_points() -> None:
     assert cells[5].bold
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "sure"),
+    [(0.1, 0.2, True), (-0.2, -0.1, True), (0.0, 0.1, False), (-0.1, 0.0, False)],
+)
+def test_an_interval_that_touches_zero_includes_it(
+    low: float, high: float, sure: bool
+) -> None:
+    effect = {"benchmark": "a", "title": "A", "effect": 0.0, "low": low, "high": high}
+    effect |= {"losses": 0, "tasks": 1, "trials": 3}
+    table = build_deviation_table([{"no-centring": effect}], [NO_CENTRING])
+    assert table.lines[0].cells[5].bold is sure
+
+
 def test_an_effect_whose_interval_holds_zero_is_not_bold() -> None:
     scores = {MAIN: {"a_b": [0.80, 0.82, 0.84]}, CHANGED: {"a_b": [0.81, 0.82, 0.83]}}
     assert not table_of(scores).lines[0].cells[5].bold

@@ -137,10 +137,11 @@ def _power(found: HoldOut, judged: Judged, wanted: float) -> str:
     least = float(judged.verdicts["detectable"].min())
     if math.isnan(least):
         return ""
+    n_labelled = len(found.classes)
     room = 1 - found.accuracy(found.alone[judged.best_alone])
     best = method_class(judged.best_alone).display_name
-    rows = f"{found.n_labelled} labelled rows"
-    if room < 1 / found.n_labelled:
+    rows = f"{n_labelled} labelled rows"
+    if room < 1 / n_labelled:
         return f"; {best} is right on all of {rows}, which leaves no room for a gain"
     if least > room:
         text = (
@@ -150,8 +151,8 @@ def _power(found: HoldOut, judged: Judged, wanted: float) -> str:
     else:
         text = f"; {rows} detect a gain of {in_points(least)} points in 80 % of cases"
     goal = min(room, wanted)
-    needed = math.ceil(found.n_labelled * (least / goal) ** 2)
-    if needed > found.n_labelled:
+    needed = math.ceil(n_labelled * (least / goal) ** 2)
+    if needed > n_labelled:
         text += f", and one of {in_points(goal)} takes about {needed}"
     return text
 

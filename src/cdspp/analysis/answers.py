@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from cdspp.analysis.paired import ZERO, PairedGain
+from cdspp.analysis.paired import PairedGain
 from cdspp.analysis.rivals import ALL_COLUMNS
 from cdspp.analysis.source_help import by_default, matrix, of_reference, on_average
 from cdspp.analysis.verdicts import (
@@ -29,7 +29,6 @@ from cdspp.core.wording import counted, in_points, sentence
 
 __all__ = [
     "answer",
-    "excludes_zero",
     "gain_without_source",
     "interval_text",
     "overall_answer",
@@ -69,11 +68,6 @@ _OF_OTHERS = {
     TOO_FEW: ("1 has too few trials", "{} have too few trials"),
     COLLAPSED: ("fits of {} have collapsed or diverged",) * 2,
 }
-
-
-def excludes_zero(gain: PairedGain) -> bool:
-    """Whether the interval lies on one side of zero; False without an interval."""
-    return bool(gain.low > ZERO or gain.high < -ZERO)
 
 
 def interval_text(gain: PairedGain) -> str:

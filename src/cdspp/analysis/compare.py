@@ -343,13 +343,8 @@ def _folds(
         for number, held in enumerate(parts[:repeats]):
             test[number].append(held)
             others = rng.permutation(np.setdiff1d(rows, held))
-            train[number].append(others[: _part(len(rows), n_labelled, max_rows)])
+            train[number].append(others[: math.ceil(len(rows) * max_rows / n_labelled)])
     return [_Fold(*each) for each in zip(train, map(np.concatenate, test), strict=True)]
-
-
-def _part(n_class: int, n: int, max_rows: int) -> int:
-    """Return how many rows of a class are in a fit, of `n` rows of all classes."""
-    return math.ceil(n_class * max_rows / n)
 
 
 def _asked(method: str, most: int, problem: _Problem) -> Iterator[Fit]:
@@ -449,6 +444,6 @@ class _Fits:
         kept = []
         for code in np.unique(y):
             rows = rng.permutation(np.flatnonzero(y == code))
-            kept.append(rows[: _part(len(rows), len(y), self.max_rows)])
+            kept.append(rows[: math.ceil(len(rows) * self.max_rows / len(y))])
         chosen = np.sort(np.concatenate(kept))
         return replace(self.problem.source, X=X[chosen], y=y[chosen])

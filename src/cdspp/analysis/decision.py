@@ -1,22 +1,19 @@
 r"""From held-out rows to a decision whether to use the source.
 
-Each labelled row is held out several times. Its differences between two rivals are
-averaged, and Student's t judges the means of the rows: rows are what is drawn, and more
-repeats of the same rows are no new data. No standard error is below what one row
-changes. To *use* the source, a method has to be better with it than in every other
-source state **and** than every method that was tried without a source, itself among
-them: the largest one-sided p value counts, after Holm's correction over the methods
-with a source, so that choosing the best of many costs something. A method is out where
-the source hurts it or makes no difference, or where some method without a source is
-surely better.
+Each labelled row is held out several times, its differences between two rivals are
+averaged, and Student's t judges the means of the rows: more repeats of the same rows
+are no new data. No standard error is below the change by one row. To *use* the source,
+a method has to be better with it than in every other source state **and** than every
+method without a source, itself among them: the largest one-sided p value counts, after
+Holm's correction over the methods with a source. A method is out where the source hurts
+it or makes no difference, or where some method without a source is surely better.
 
 The best of several gains is too large by chance. The gain that is said is therefore
 shrunk: with a standard error `e`, it is the posterior mean under gains of N(0, s²),
 
 .. math:: \hat g \; s^2 / (s^2 + e^2), \qquad s = 7 \text{ points},
 
-which averages near the truth on planted problems (`python -m benchmarks verdicts` in
-the repository). All gains are those of fits with the labels that a repeat leaves.
+which averages near the truth on planted problems (`python -m benchmarks verdicts`).
 """
 
 from __future__ import annotations
@@ -167,11 +164,6 @@ class HoldOut:
     collapsed: Mapping[Fit, float]
     bridge: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def n_labelled(self) -> int:
-        """Number of labelled target rows."""
-        return len(self.classes)
-
     @cached_property
     def asked(self) -> list[str]:
         """The methods that use a source."""
@@ -212,7 +204,7 @@ class HoldOut:
         by_row, classes = self.by_row(right - rival)
         sizes = np.bincount(classes)
         weights = len(classes) / (np.count_nonzero(sizes) * sizes[classes])
-        least = 1 / self.n_labelled
+        least = 1 / len(self.classes)
         plain = gain_of(by_row, resolution=least)
         return Both(plain, gain_of(weights * by_row, resolution=least))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -153,7 +154,9 @@ class _Fits:
         except DataError as error:
             self.faults.append(str(error))
         if key not in self.rows:
-            self.doubtful |= set(_trials(key))
+            with suppress(ValueError):  # its block is named as none is
+                numbers, cell = trials_of_block(key.block), key[1:4]
+                self.doubtful |= {(*cell, number) for number in numbers}
 
     def _check(self, fit: FitFile) -> None:
         """Raise DataError where features, splits or test samples are others by now."""
@@ -211,15 +214,6 @@ def _unexpected(fits: _Fits, expected: Expected | None) -> Iterator[str]:
     for key, record in fits.records.items():
         if known.has(key) and (told := known.wrong(key, record)):
             yield f"{'/'.join(key)}: {told}. Run the study again."
-
-
-def _trials(key: FitKey) -> Iterator[Trial]:
-    try:
-        numbers = trials_of_block(key.block)
-    except ValueError:  # named as no block is
-        return
-    for number in numbers:
-        yield key.setting, key.task, key.method, number
 
 
 def _by_trial(rows: Iterable[tuple[Any, ...]]) -> dict[Trial, Rows]:

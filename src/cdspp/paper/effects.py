@@ -8,8 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from cdspp.analysis.answers import excludes_zero
-from cdspp.analysis.paired import PairedGain, interval_note, paired_gain
+from cdspp.analysis.paired import ZERO, PairedGain, interval_note, paired_gain
 from cdspp.analysis.summary import Floats, accuracy_of
 from cdspp.core.errors import DataError
 from cdspp.core.names import MAIN, PathLike
@@ -235,7 +234,8 @@ def _deviation_line(each: Any, *, first: bool) -> Line:
     told = text if first else [Cell("")] * len(text)
     if not each.tasks:
         return Line((*told, Cell(DASH), Cell(DASH)), "Not measured in this study")
-    change = effect_cell(each.effect, each.low, each.high, bold=excludes_zero(each))
+    sure = each.low > ZERO or each.high < -ZERO
+    change = effect_cell(each.effect, each.low, each.high, bold=sure)
     where = Cell(each.title, note=_size(each))
     return Line((*told, where, change), "Measured in this study")
 

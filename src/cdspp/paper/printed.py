@@ -283,6 +283,12 @@ def _fewer(trials: int) -> str:
 
 def build_printed_table(cells: pd.DataFrame) -> Table:
     """Build the table ``printed`` of the cells that `compare_printed` returned."""
+    found = Counter(cells["verdict"])
+    compared = len(cells) - found[NOT_RUN]
+    counts = f"None of the {len(cells)} printed cells could be compared in this study."
+    if compared:
+        told = ", ".join(f"{verdict}: {found[verdict]}" for verdict in _VERDICTS)
+        counts = f"Cells compared: {compared} of {len(cells)}; {told}."
     return Table(
         name="printed",
         title="Printed against reproduced",
@@ -290,7 +296,7 @@ def build_printed_table(cells: pd.DataFrame) -> Table:
             f"The paper's accuracies, over {PRINTED_TRIALS} trials, and ours: percent, "
             "mean (standard deviation, n − 1) over trials. Difference: ours minus the "
             "printed mean, in points. "
-            f"{_counts(cells['verdict'])} The CSV has every printed cell, with "
+            f"{counts} The CSV has every printed cell, with "
             "ours or the reason why there is none. * supervised; † shortened run."
         ),
         columns=(
@@ -306,15 +312,6 @@ def build_printed_table(cells: pd.DataFrame) -> Table:
         text_columns=4,
         prose=(0, 3),
     )
-
-
-def _counts(verdicts: pd.Series) -> str:
-    found, every = Counter(verdicts), len(verdicts)
-    compared = every - found[NOT_RUN]
-    if not compared:
-        return f"None of the {every} printed cells could be compared in this study."
-    told = ", ".join(f"{verdict}: {found[verdict]}" for verdict in _VERDICTS)
-    return f"Cells compared: {compared} of {every}; {told}."
 
 
 def _block_lines(block: pd.DataFrame) -> list[Line]:
