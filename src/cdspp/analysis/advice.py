@@ -33,7 +33,15 @@ _OF_GAIN = ("gain", "low", "high", "p_above", "p_below")
 def conclude(found: HoldOut, margin: float, wanted: float, scale: str) -> Comparison:
     """Judge held-out rows, and say the result; margin and wanted gain are shares."""
     judged = judge(found, margin)
-    parts = [_finding(found, judged, wanted), _fallen(judged), _doubled(found, judged)]
+    parts = [_finding(found, judged, wanted), _doubled(found, judged)]
+    fallen = judged.verdicts[judged.verdicts["verdict"] == COLLAPSED]
+    if not fallen.empty:
+        told = (
+            f"Excluded, because fits have collapsed or diverged: "
+            f"{', '.join(fallen['display_name'])}. Scale the features (standardise or "
+            "pca)."
+        )
+        parts.insert(1, told)
     return Comparison(
         pd.DataFrame(_accuracies(found)),
         pd.DataFrame(_gains(judged, margin)),
@@ -155,17 +163,6 @@ def _power(found: HoldOut, judged: Judged, wanted: float) -> str:
     if needed > n_labelled:
         text += f", and one of {in_points(goal)} takes about {needed}"
     return text
-
-
-def _fallen(judged: Judged) -> str:
-    """Name the methods of which nothing is said."""
-    fallen = judged.verdicts[judged.verdicts["verdict"] == COLLAPSED]
-    if fallen.empty:
-        return ""
-    return (
-        f"Excluded, because fits have collapsed or diverged: "
-        f"{', '.join(fallen['display_name'])}. Scale the features (standardise or pca)."
-    )
 
 
 def _collapses(found: HoldOut) -> str:

@@ -171,9 +171,6 @@ def interval_note(trials: Iterable[int]) -> str:
     return f" Fewer than {INTERVAL_TRIALS} trials have no interval." if lacking else ""
 
 
-_Spread = tuple[float, float]  # a part of the variance, and its degrees of freedom
-
-
 class Stratum(NamedTuple):
     """Differences by trial and row (NaN if missing), and the weight of their mean."""
 
@@ -223,8 +220,8 @@ def crossed_gain(strata: Sequence[Stratum]) -> PairedGain:
     return replace(plain, error=max(plain.error, variance**0.5), df=df, row=row)
 
 
-def _spread(part: Stratum) -> tuple[_Spread, _Spread]:
-    """Return what rows and residuals of a stratum add; NaN of a single row."""
+def _spread(part: Stratum) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return variance and df that rows, and residuals, add; NaN of a single row."""
     values = part.weight * part.values
     n_trials, n_rows = values.shape
     of_trial, of_row = np.nanmean(values, axis=1), np.nanmean(values, axis=0)

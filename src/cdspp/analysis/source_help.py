@@ -76,13 +76,12 @@ def compare_with_rivals(
     Informed methods and controls are left out. Without scores by test row standard
     errors are over trials alone, and hold for other labelled samples of the same rows.
 
-    The frame has a row a method, task and rival, the average over tasks last (where
-    there are several): mean accuracies, the paired gain with its 95 % interval,
-    one-sided p values, trials lost and shared, the least gain of a trial and whether
-    one trial decides the test; the word of the pair; the same of balanced accuracy; and
-    the verdict on the task, which is the same in all its rows. The average over tasks
-    also has the interval over the means of target domains (`domain_low`,
-    `domain_high`), where there are four of them and `INTERVAL_TRIALS` trials.
+    The frame has a row a method, task and rival, the average over several tasks last:
+    mean accuracies, the paired gain with its 95 % interval, one-sided p values, trials
+    lost and shared, the least gain of a trial and whether one trial decides the test;
+    the word of the pair; the same of balanced accuracy; and the verdict on the task,
+    equal in all its rows. The average has an interval over the means of four target
+    domains or more (`domain_low`, `domain_high`).
     """
     summary = summarise(scores, plan, plan.rows)
     return _typed(

@@ -37,7 +37,6 @@ __all__ = [
     "HURTS",
     "MIN_TRIALS",
     "NOT_ASKED",
-    "POWER",
     "RULE",
     "STATEMENTS",
     "TOO_FEW",

@@ -66,13 +66,11 @@ _CHOICES = (
 
 
 def read_deviations(path: PathLike) -> list[Reading]:
-    """Read the list of deviations.
+    """Read the list of deviations; DataError where a key, default or name is wrong.
 
-    `paper` and `code` tell in a sentence each what they say and do, `default` which of
-    them the class follows; `options` switch to the other reading, where there are any.
-    A deviation is `unchecked` where the full text of the paper was not at hand. A key
-    that lacks or is unknown is a DataError, as are another default than the three and a
-    name given twice.
+    `paper` and `code` say in a sentence each what they do, `default` which of them the
+    class follows; `options` switch to the other reading, where there are any. A
+    deviation is `unchecked` where the full text of the paper was not at hand.
     """
     entries: list[Reading] = read_yaml(path)
     for entry in entries:
@@ -90,11 +88,10 @@ def read_deviations(path: PathLike) -> list[Reading]:
 
 
 def read_choices(path: PathLike) -> list[Reading]:
-    """Read the list of choices; a key that lacks or is unknown is a DataError.
+    """Read the list of choices; DataError where a key is unknown or missing.
 
-    `printed` tells what gives the printed numbers, `otherwise` what one would take
-    else. A run without the choice sets `options`, or takes away what `without` names;
-    see `cdspp.study.settings`.
+    `printed` gives the printed numbers, `otherwise` is the plain choice. A run without
+    the choice sets `options`, or takes away what `without` names.
     """
     entries: list[Reading] = read_yaml(path)
     for entry in entries:
@@ -150,8 +147,8 @@ def measure_choices(
 
     The frame has by choice, benchmark and method: `effect`, the accuracy with the
     choice minus the one without, averaged over tasks and trials, with its 95 % interval
-    over trials (`low`, `high`); how many of its printed `cells` are met exactly with
-    the choice (`exact`) and without it (`exact_otherwise`).
+    over trials (`low`, `high`); its printed `cells`, and how many of them are `exact`
+    with the choice and without it (`exact_otherwise`).
     """
     found = []
     for frame, plan in zip(scores, plans, strict=True):

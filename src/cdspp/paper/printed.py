@@ -54,10 +54,6 @@ _PRINTED_TO = 0.0005  # half of the last printed digit, as a fraction
 _AGREES_WITHIN, _ERRORS, _CLOSE_WITHIN = 0.01, 2.0, 0.03
 # Printed percentages are no exact fractions: a border belongs to the inner verdict.
 _ROUNDING = 1e-9
-_TYPES = {
-    **dict.fromkeys(("method", "setting", "benchmark", "task"), "str"),
-    **dict.fromkeys(("mean_percent", "std_percent"), "float64"),
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +74,9 @@ def read_printed(folder: PathLike) -> Printed:
     """Read the printed cells of a folder; DataError where its benchmarks lack one."""
     benchmarks = read_yaml(Path(folder, "benchmarks.yaml"))
     path = Path(folder, "accuracy.csv")
-    found = read_csv(path, _TYPES, SHIPPED)
+    types = dict.fromkeys(("method", "setting", "benchmark", "task"), "str")
+    types |= dict.fromkeys(("mean_percent", "std_percent"), "float64")
+    found = read_csv(path, types, SHIPPED)
     for name, task in zip(found["benchmark"], found["task"], strict=True):
         if name not in benchmarks or task not in benchmarks[name]["tasks"]:
             raise DataError(

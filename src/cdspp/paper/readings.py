@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
-from cdspp.study.model import Study
 from cdspp.study.plan import BenchmarkPlan
 
 __all__ = ["NAME", "READINGS", "PaperPlan", "ReadingPlan"]
@@ -48,24 +46,3 @@ class PaperPlan:
             entries = told.get(section, ())
             told[section] = tuple(ReadingPlan(**entry) for entry in entries)
         return cls(**told)
-
-    @classmethod
-    def of_study(cls, study: Study, config: Mapping[str, Any], benchmark: str) -> Self:
-        """Return what a study has of the paper on a benchmark."""
-        entries = {entry["id"]: entry for entry in config.get("benchmarks", ())}
-        printed = entries.get(benchmark, {}).get("printed")
-        plans = {
-            name: tuple(_plans(study, config, benchmark, name)) for name in READINGS
-        }
-        return cls(config.get("paper", True), printed, **plans)
-
-
-def _plans(
-    study: Study, config: Mapping[str, Any], benchmark: str, section: str
-) -> Iterator[ReadingPlan]:
-    for entry in config.get(section, ()):
-        setting = f"{READINGS[section]}-{entry['id']}"
-        tasks = study.setting_tasks(benchmark, setting)
-        for method in study.setting_methods(benchmark, setting) if tasks else ():
-            trials = study.setting_trials(setting, method)
-            yield ReadingPlan(entry["id"], setting, method, tasks, trials)

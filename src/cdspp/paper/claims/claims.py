@@ -104,7 +104,10 @@ def check_claims(
 
 def build_verdicts_table(findings: pd.DataFrame) -> Table:
     """Build the table ``claims-overview``: a line a claim, a column a benchmark."""
-    titles = tuple(findings["benchmark"].unique())
+    titles, groups = (
+        findings["benchmark"].unique(),
+        findings.groupby("claim", sort=False),
+    )
     return Table(
         name="claims-overview",
         title="What the paper claims, and what these data say",
@@ -116,7 +119,7 @@ def build_verdicts_table(findings: pd.DataFrame) -> Table:
             "seconds."
         ),
         columns=("Claim", *titles),
-        lines=tuple(map(_overview_line, _by_claim(findings))),
+        lines=tuple(_overview_line(group) for _, group in groups),
         data=findings[["claim", "text", "kind", "benchmark", "verdict"]],
         prose=(0,),
     )
@@ -134,10 +137,6 @@ def _overview_line(findings: pd.DataFrame) -> Line:
     return Line((claim, *shown))
 
 
-def _by_claim(findings: pd.DataFrame) -> list[pd.DataFrame]:
-    return [group for _, group in findings.groupby("claim", sort=False)]
-
-
 def _counts(findings: pd.DataFrame) -> str:
     tally = Counter(findings["verdict"])
     return f"In all, {', '.join(f'{tally[word]} {word}' for word in COUNTED)}."
@@ -149,6 +148,7 @@ def _asked(kind: str) -> str:
 
 def build_claims_table(findings: pd.DataFrame) -> Table:
     """Build the table ``claims``: a line a claim and benchmark."""
+    groups = findings.groupby("claim", sort=False)
     return Table(
         name="claims",
         title="The numbers behind each verdict",
@@ -158,7 +158,7 @@ def build_claims_table(findings: pd.DataFrame) -> Table:
             "paper's, so a claim that they contradict is not refuted there."
         ),
         columns=("Claim", "Benchmark", "Verdict", "Numbers"),
-        lines=tuple(line for group in _by_claim(findings) for line in _lines(group)),
+        lines=tuple(line for _, group in groups for line in _lines(group)),
         data=findings,
         text_columns=4,
         prose=(0, 3),
