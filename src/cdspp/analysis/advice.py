@@ -189,13 +189,14 @@ def _doubled(found: HoldOut, judged: Judged) -> str:
     if len(known):
         best = str(known.loc[known["accuracy"].idxmax(), "method"])
         fits = {"with the source": Fit(best, REAL, found.labels), **fits}
-    added = {how: of_twice_the_labels(found, fit) for how, fit in fits.items()}
-    told = [
-        f"{in_points(added[how], sign=True)} points to "
-        f"{method_class(fit.method).display_name} {how}"
-        for how, fit in fits.items()
-        if not math.isnan(added[how])
-    ]
+    told = []
+    for how, fit in fits.items():
+        added, name = (
+            of_twice_the_labels(found, fit),
+            method_class(fit.method).display_name,
+        )
+        if not math.isnan(added):
+            told.append(f"{in_points(added, sign=True)} points to {name} {how}")
     if not told:
         return ""
     return f"Twice the labels would add about {' and '.join(told)} (extrapolated)."

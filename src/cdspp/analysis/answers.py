@@ -313,8 +313,9 @@ def _missed(average: pd.DataFrame) -> str:
     least = float(average["detectable"].iloc[0])
     if least > 1 - float(average[average["state"]]["rival_accuracy"].max()):
         return "; there is no room for a gain that these trials would find"
-    found = "would be found in 4 of 5 such studies"
-    return f"; a gain of {in_points(least)} points {found}"
+    return (
+        f"; a gain of {in_points(least)} points would be found in 4 of 5 such studies"
+    )
 
 
 def _remarks(rows: Mapping[Any, Any]) -> str:

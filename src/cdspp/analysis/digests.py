@@ -1,7 +1,4 @@
-"""The digests that a report states of the files behind it, and what differs from them.
-
-The page lists them for people; `cdspp verify` reads them there.
-"""
+"""The digests that a report states of the files behind it, and changes since."""
 
 from __future__ import annotations
 
@@ -28,8 +25,9 @@ __all__ = [
 REPORT = "report/index.html"  # in the folder of a study
 
 NAMED = 3  # of changed files, in a note
-_FORMS = "npz|parquet|csv|md|tex|html|svg|png"
-_STATED = re.compile(rf"<dt>([^<]+\.(?:{_FORMS}))</dt><dd>([0-9a-f]{{64}})</dd>")
+_STATED = re.compile(
+    r"<dt>([^<]+\.(?:npz|parquet|csv|md|tex|html|svg|png))</dt><dd>([0-9a-f]{64})</dd>"
+)
 
 
 def stated_digests(
@@ -98,8 +96,7 @@ def changed_files(root: Path, stated: Mapping[str, str]) -> Iterator[tuple[Path,
         # What lies elsewhere, predictions of another program, no run makes again.
         remedy = "Run" if name.startswith("..") else "Delete it and run"
         if not path.is_file():
-            wrong = "the report was made of it, but it is gone. Run the study again"
-            yield path, wrong
+            yield path, "the report was made of it, but it is gone. Run the study again"
         elif (found := file_digest(path)) != digest:
             wrong = (
                 f"the report was made of another content (sha256 {digest[:12]}, now "

@@ -67,17 +67,14 @@ class Contest:
     standard errors are over trials alone.
     """
 
+    row: Row
     place: int
     summary: Summary
     by_row: RowScores | None
 
     @cached_property
-    def _row(self) -> Row:
-        return self.summary.rows[self.place]
-
-    @cached_property
     def _rivals(self) -> list[Rival]:
-        summary, row, found = self.summary, self._row, []
+        summary, row, found = self.summary, self.row, []
         places = {(r.setting, r.method): i for i, r in enumerate(summary.rows)}
         for at, other in enumerate(summary.rows):
             if row.method == other.stands_for:  # one fit, under another name
@@ -106,7 +103,7 @@ class Contest:
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield a record a task and rival, by `COMPARISON_COLUMNS` and more."""
-        plan, row = self.summary.plan, self._row
+        plan, row = self.summary.plan, self.row
         tasks, _ = self.summary.with_average(self.summary.accuracy)
         places = range(len(tasks))
         collapsed = [self._collapsed(at) for at in places]
@@ -150,7 +147,7 @@ class Contest:
         plain = paired_gain(values[self.place, at], values[rival.place, at])
         if self.by_row is None or not plain.trials:
             return plain
-        pair = self._row, self.summary.rows[rival.place]
+        pair = self.row, self.summary.rows[rival.place]
         tasks = self.summary.tasks[self._chosen(at)]
         return crossed_gain(row_strata(self.by_row, pair, tasks, balanced))
 
@@ -174,7 +171,7 @@ class Contest:
         self, gains: Sequence[Mapping[str, PairedGain]], collapsed: Sequence[set[str]]
     ) -> list[Verdict]:
         """Judge the tasks together, and the average over them alone."""
-        bridged, margin = bool(self._row.bridge), self.summary.plan.margin / 100
+        bridged, margin = bool(self.row.bridge), self.summary.plan.margin / 100
         states = [rival.key for rival in self._rivals if rival.state or bridged]
         asked = [{state: gain[state] for state in states} for gain in gains]
         silent = [not fallen.isdisjoint(states) for fallen in collapsed]

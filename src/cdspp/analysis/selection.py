@@ -60,10 +60,9 @@ def read_selections(
     outcomes: pd.DataFrame,
 ) -> pd.DataFrame:
     """Read scores and comparisons of benchmarks; see `compare_selections`."""
-    found = [
-        compare_selections(read_scores(path), plan, read_comparisons(told), outcomes)
-        for path, told, plan in zip(scores, comparisons, plans, strict=True)
-    ]
+    told = map(read_comparisons, comparisons)
+    read = zip(map(read_scores, scores), plans, told, strict=True)
+    found = [compare_selections(*each, outcomes) for each in read]
     return pd.concat(found, ignore_index=True)
 
 

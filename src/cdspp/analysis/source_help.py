@@ -89,7 +89,7 @@ def compare_with_rivals(
         for place, row in enumerate(plan.rows)
         if row.kind in (METHOD, BRIDGED, CHOOSING)
         and method_class(row.method).uses_source
-        for record in Contest(place, summary, by_row).records()
+        for record in Contest(row, place, summary, by_row).records()
     )
 
 

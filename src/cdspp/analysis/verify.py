@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,8 +26,6 @@ __all__ = ["Verified", "verify"]
 
 Trial = tuple[str, str, str, int]  # setting, task, method, trial
 Rows = list[tuple[Any, ...]]
-Files = Mapping[str, Path]  # by digest
-Stated = Mapping[str, str]  # digests by name
 
 # The files that every fit reads.
 READ = ("source_features", "target_features", "source_split", "target_split")
@@ -37,8 +34,7 @@ MADE = {name: f"{name}/[!.]*" for name in ("tables", "figures", "timings")}
 MADE["predictions"] = "predictions/*/*/[!.]*"
 
 
-@dataclass(frozen=True)
-class Verified:
+class Verified(NamedTuple):
     """What differs, a sentence or two each, and one line on what was checked."""
 
     faults: tuple[str, ...]
@@ -67,7 +63,7 @@ def verify(
     n_fits = n_trials = unused = 0
     jobs: list[Mapping[str, Any]] = []
     for file in files:
-        fits = _Fits(root, file.stem, changed, stated)
+        fits = _Fits(root, file.stem, changed, stated.values())
         faults += [*_unexpected(fits, (expected or {}).get(file.stem)), *fits.faults]
         n_fits += len(fits.rows)
         n_trials += sum(map(len, fits.rows.values()))
@@ -115,27 +111,27 @@ class _Fits:
     """
 
     def __init__(
-        self, root: Path, benchmark: str, changed: Container[Path], stated: Stated
+        self, root: Path, name: str, changed: Container[Path], stated: Iterable[str]
     ) -> None:
         self.rows: dict[FitKey, dict[Trial, Rows]] = {}
         self.records: dict[FitKey, Mapping[str, Any]] = {}
         self.doubtful: set[Trial] = set()
         self.faults: list[str] = []
-        self._stated, self._results = set(stated.values()), root.parent
+        self._stated, self._results = set(stated), root.parent
         splits, shares = (
-            _by_digest((root / name / benchmark).rglob("[!.]*.parquet"))
-            for name in ("splits", "test-shares")
+            _by_digest((root / kind / name).rglob("[!.]*.parquet"))
+            for kind in ("splits", "test-shares")
         )
         self._splits = splits
         self._places = dict.fromkeys(("source_split", "target_split", "pairs"), splits)
         self._places["prior"] = shares
         features = root.parent / "features"
         self._features = cache(
-            lambda name: _by_digest(features.glob(f"{name}/[!.]*.npz"))
+            lambda dataset: _by_digest(features.glob(f"{dataset}/[!.]*.npz"))
         )
         self._labels = cache(labels_by_id)
         self._tested = cache(self._test_ids)
-        fits = (root / "fits" / benchmark).glob("*/*/*/[!.]*.*")
+        fits = (root / "fits" / name).glob("*/*/*/[!.]*.*")
         # A record without predictions is a fault of its own.
         for file in sorted({path.with_suffix(".parquet") for path in fits}):
             self._read(file, changed)
@@ -154,7 +150,7 @@ class _Fits:
         except DataError as error:
             self.faults.append(str(error))
         if key not in self.rows:
-            with suppress(ValueError):  # its block is named as none is
+            with suppress(ValueError):  # no block has such a name
                 numbers, cell = trials_of_block(key.block), key[1:4]
                 self.doubtful |= {(*cell, number) for number in numbers}
 
@@ -202,7 +198,7 @@ class _Fits:
         return found
 
 
-def _by_digest(files: Iterable[Path]) -> Files:
+def _by_digest(files: Iterable[Path]) -> dict[str, Path]:
     return {file_digest(path): path for path in sorted(files)}
 
 

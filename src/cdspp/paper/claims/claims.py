@@ -38,11 +38,10 @@ __all__ = [
     "read_claims",
 ]
 
-PAPER, OTHERS, OURS = "paper", "others", "ours"
+PAPER, OURS = "paper", "ours"
 CLAIM_COLUMNS = dict.fromkeys(
     ("claim", "text", "kind", "benchmark", "verdict", "numbers", "rule"), "str"
 )
-COUNTED = (SUPPORTED, CONTRARY, TOO_FEW)
 _WORDS = (
     "Supported: these data show what is claimed; contrary: they show the opposite; "
     f"too few trials: fewer than {MIN_TRIALS}, or trials that do not settle it; by "
@@ -138,8 +137,8 @@ def _overview_line(findings: pd.DataFrame) -> Line:
 
 
 def _counts(findings: pd.DataFrame) -> str:
-    tally = Counter(findings["verdict"])
-    return f"In all, {', '.join(f'{tally[word]} {word}' for word in COUNTED)}."
+    tally, words = Counter(findings["verdict"]), (SUPPORTED, CONTRARY, TOO_FEW)
+    return f"In all, {', '.join(f'{tally[word]} {word}' for word in words)}."
 
 
 def _asked(kind: str) -> str:

@@ -101,6 +101,7 @@ def read_evidence(
     plans: Sequence[BenchmarkPlan],
 ) -> list[Evidence]:
     """Read what is known of each benchmark: scores, comparisons, scores by row."""
+    read = zip(map(read_scores, scores), comparisons, rows, plans, strict=True)
     return [
         Evidence(
             summarise(found, plan),
@@ -108,7 +109,5 @@ def read_evidence(
             read_comparisons(compared),
             RowScores(by_row),
         )
-        for found, compared, by_row, plan in zip(
-            map(read_scores, scores), comparisons, rows, plans, strict=True
-        )
+        for found, compared, by_row, plan in read
     ]
