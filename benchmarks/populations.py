@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.planted import GEOMETRIES, Planted, PlantedProblem
-from cdspp.analysis.crossed import Stratum, by_class, crossed_gain
-from cdspp.analysis.paired import PairedGain, gain_of
+from cdspp.analysis.paired import PairedGain, Stratum, by_class, crossed_gain, gain_of
 from cdspp.analysis.rivals import ACCURACY, BALANCED, MEASURES
 from cdspp.analysis.verdicts import EQUAL, HELPS, HURTS, agreed, judge_tasks
 from cdspp.core.names import ALONE, REAL, SWAPPED, WITHOUT_SOURCE

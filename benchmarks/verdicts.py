@@ -25,8 +25,8 @@ from benchmarks import verdict_cases
 from benchmarks.measure import ask_process
 from benchmarks.populations import HARDEST, KINDS, POOL_ROWS, plain_and_crossed
 from benchmarks.verdict_cases import LABELLED, SCENARIOS
-from cdspp.analysis.crossed import Stratum
 from cdspp.analysis.decision import USE
+from cdspp.analysis.paired import Stratum
 from cdspp.analysis.rivals import ACCURACY, BALANCED
 from cdspp.analysis.verdicts import DEPENDS, EQUAL, HELPS, HURTS
 from cdspp.core.errors import DataError

@@ -15,7 +15,7 @@ FOLDERS = ("src", "workflow", "resources", "benchmarks")
 # offers its entry points.
 FOREIGN = {"layout": ("style.py",), "points": ("core/discovery.py",)}
 # Where the paper's own numbers are read, compared and shown.
-PAPERS_OWN = ("analysis/times.py", "report/tables/times.py", "paper/")
+PAPERS_OWN = ("report/tables/times.py", "paper/")
 
 
 def code() -> Iterator[Path]:

@@ -10,9 +10,9 @@ import pytest
 from support.report_data import make_plan
 from support.score_data import Cells, Fallen, as_frame
 
+from cdspp.analysis import answers
 from cdspp.analysis.answers import (
     answer,
-    excludes_zero,
     interval_text,
     overall_answer,
     said_form,
@@ -23,6 +23,7 @@ from cdspp.analysis.paired import gain_of
 from cdspp.analysis.source_help import (
     by_task,
     compare_with_rivals,
+    matrix,
     no_comparisons,
 )
 from cdspp.analysis.verdicts import agreed
@@ -215,6 +216,21 @@ def test_the_reference_comes_first_and_the_others_by_their_words() -> None:
     assert overall_answer({"A": both}).endswith(told_of)
 
 
+def test_words_are_corrected_once_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+
+    def count(*given: Any, **options: Any) -> pd.DataFrame:
+        made.append(given)
+        return matrix(*given, **options)
+
+    monkeypatch.setattr(answers, "matrix", count)
+    found = told(a_b=HELPED)
+    answer(found)
+    assert len(made) == 1
+    overall_answer({"A": found})
+    assert len(made) == 2
+
+
 def test_a_study_without_the_reference_has_an_answer() -> None:
     other = told(a_b=HURT).assign(row="dama", display_name="DAMA", role="")
     assert answer(other) == "The source hurts DAMA."
@@ -222,18 +238,6 @@ def test_a_study_without_the_reference_has_an_answer() -> None:
     unasked = other[~other["state"]]
     assert answer(unasked) == "Not asked: no other source state was run."
     assert overall_answer({"A": unasked}) == "Not asked on A."
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "sure"),
-    [(0.1, 0.2, True), (-0.2, -0.1, True), (0.0, 0.1, False), (-0.1, 0.0, False)],
-)
-def test_an_interval_that_touches_zero_includes_it(
-    low: float, high: float, sure: bool
-) -> None:
-    row = pd.DataFrame({"gain": [0.0], "low": [low], "high": [high]})
-    assert excludes_zero(next(row.itertuples())) is sure
-    assert not excludes_zero(gain_of([0.1]))
 
 
 def test_a_gain_is_told_in_points_with_its_interval() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from support.report_data import DIGIT_TASKS, make_plan, write_fit_records
 
-from cdspp.analysis.fit_records import read_fit_records
+from cdspp.analysis.fit_records import mixed_versions, read_fit_records
 from cdspp.core.whole_files import read_json
 from cdspp.stages.fit_files import write_record
 
@@ -50,8 +50,18 @@ def test_fits_of_different_versions_are_told_with_what_makes_them_alike(
     for path, numpy in zip(paths, ["2.3.1", *["2.4.0"] * len(paths)], strict=False):
         versions = {"numpy": numpy, "python": f"3.11.{len(numpy)}"}
         write_record(path, read_json(path) | {"versions": versions})
-    told = read_fit_records(paths).mixed
+    told = mixed_versions(read_fit_records(paths).jobs)
     assert f"numpy 2.3.1 (1 fit), 2.4.0 ({len(paths) - 1} fits)." in told
     assert "--forceall" in told
     assert "python" not in told
-    assert read_fit_records(paths[1:]).mixed == ""
+    assert mixed_versions(read_fit_records(paths[1:]).jobs) == ""
+
+
+def test_versions_are_told_in_order_whatever_that_of_the_records() -> None:
+    records = [
+        {"versions": {"scipy": "1.17.0", "numpy": "2.4.0"}},
+        {"versions": {"numpy": "2.3.1", "scipy": "1.16.0"}},
+    ]
+    told = mixed_versions(records)
+    assert "versions: numpy 2.3.1 (1 fit), 2.4.0 (1 fit); scipy 1.16.0" in told
+    assert mixed_versions(records[::-1]) == told

@@ -10,7 +10,7 @@ import pytest
 from support.report_data import make_plan
 from support.score_data import NAN, Cells, as_outcomes
 
-from cdspp.analysis.times import measure_times
+from cdspp.analysis.fit_records import measure_times
 from cdspp.core.errors import DataError
 from cdspp.paper.printed import paper_times
 

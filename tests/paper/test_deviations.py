@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,39 +15,34 @@ from support.score_data import Cells, as_frame
 
 from cdspp.core.errors import DataError
 from cdspp.methods import make, option_defaults
-from cdspp.paper.deviations import (
-    Deviation,
-    build_deviation_table,
-    measure_effects,
-    read_deviations,
-)
+from cdspp.paper.effects import build_deviation_table, measure_effects, read_deviations
 from cdspp.report.tables.table import Table
 from cdspp.study.plan import BenchmarkPlan
 
 MAIN, CHANGED = ("main", "cdspp"), ("deviation-no-centring", "cdspp")
-NO_CENTRING = Deviation(
-    id="no-centring",
-    method="cdspp",
-    topic="Centring",
-    paper="No centring is mentioned.",
-    code="The mean is subtracted.",
-    default="code",
-    options={"center": False},
-)
-NO_SWITCH = replace(
-    NO_CENTRING,
-    id="no-ridge",
-    method="dama-plus",
-    topic="Ridge",
-    paper="There is none.",
-    code="There is one.",
-    options=None,
-    unchecked=True,
-)
+NO_CENTRING: dict[str, Any] = {
+    "id": "no-centring",
+    "method": "cdspp",
+    "topic": "Centring",
+    "paper": "No centring is mentioned.",
+    "code": "The mean is subtracted.",
+    "default": "code",
+    "options": {"center": False},
+}
+NO_SWITCH = {
+    **NO_CENTRING,
+    "id": "no-ridge",
+    "method": "dama-plus",
+    "topic": "Ridge",
+    "paper": "There is none.",
+    "code": "There is one.",
+    "options": None,
+    "unchecked": True,
+}
 
 
 @pytest.fixture(scope="module")
-def shipped(repository: Path) -> list[Deviation]:
+def shipped(repository: Path) -> list[Mapping[str, Any]]:
     return read_deviations(repository / "resources" / "paper" / "deviations.yaml")
 
 
@@ -72,50 +67,52 @@ def table_of(*scores: Cells) -> Table:
 
 
 def test_every_switch_is_an_option_with_another_value_than_the_default(
-    shipped: list[Deviation],
+    shipped: list[Mapping[str, Any]],
 ) -> None:
     for deviation in shipped:
-        defaults = option_defaults(deviation.method)
-        for name, value in (deviation.options or {}).items():
-            assert defaults[name] != value, deviation.id
-        made = make(deviation.method, **(deviation.options or {}))
+        defaults = option_defaults(deviation["method"])
+        for name, value in (deviation["options"] or {}).items():
+            assert defaults[name] != value, deviation["id"]
+        made = make(deviation["method"], **(deviation["options"] or {}))
         made._validate_params()
 
 
 def test_every_method_of_the_paper_with_a_known_difference_is_in_the_list(
-    shipped: list[Deviation],
+    shipped: list[Mapping[str, Any]],
 ) -> None:
-    methods = {deviation.method.split("-")[0] for deviation in shipped}
+    methods = {deviation["method"].split("-")[0] for deviation in shipped}
     compared = "svm dama cdls hfa shfa pa tit stn ddacl ssan cdspp"
     assert methods == set(compared.split())
 
 
-def test_every_entry_is_named_and_told_in_sentences(shipped: list[Deviation]) -> None:
+def test_every_entry_is_named_and_told_in_sentences(
+    shipped: list[Mapping[str, Any]],
+) -> None:
     for deviation in shipped:
-        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", deviation.id)
-        for text in (deviation.paper, deviation.code):
-            assert text[0].isupper(), deviation.id
-            assert text.endswith("."), deviation.id
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", deviation["id"])
+        for text in (deviation["paper"], deviation["code"]):
+            assert text[0].isupper(), deviation["id"]
+            assert text.endswith("."), deviation["id"]
 
 
-def test_the_switches_that_a_study_may_name_are_there(shipped: list[Deviation]) -> None:
-    switches = {d.id: d.switch for d in shipped if d.options}
+def test_the_switches_that_a_study_may_name_are_there(
+    shipped: list[Mapping[str, Any]],
+) -> None:
+    data = build_deviation_table([], shipped).data
+    switches = {d.id: d.switch for d in data.itertuples() if d.switch}
     assert switches["no-centring"] == "center: false"
     assert switches["svm-platt"] == "strategy: platt"
     assert {"plain-means", "select-over-all", "final-fit"} <= set(switches)
 
 
-ENTRY = vars(NO_CENTRING)
-
-
 @pytest.mark.parametrize(
     ("entries", "message"),
     [
-        ([{**ENTRY, "defualt": "code"}], "no-centring"),
-        ([{**ENTRY, "default": "author"}], "code, paper, neither"),
-        ([ENTRY, ENTRY], "more than once: no-centring"),
+        ([{**NO_CENTRING, "defualt": "code"}], "no-centring"),
+        ([{**NO_CENTRING, "default": "author"}], "code, paper, neither"),
+        ([NO_CENTRING, NO_CENTRING], "more than once: no-centring"),
         (
-            [{name: ENTRY[name] for name in ENTRY if name != "code"}],
+            [{name: NO_CENTRING[name] for name in NO_CENTRING if name != "code"}],
             "no-centring: expected the keys",
         ),
     ],
@@ -138,19 +135,19 @@ def test_an_effect_is_setting_minus_main_run_on_equal_trials_and_tasks() -> None
     # By trial: (0.02 + 0) / 2, (0.02 + 0.02) / 2, (0.02 + 0.04) / 2. Their deviation is
     # 0.01, and t with two degrees of freedom 4.303.
     half = 4.302653 * 0.01 / math.sqrt(3)
-    assert effect.gain.gain == pytest.approx(0.02)
+    assert effect["effect"] == pytest.approx(0.02)
     ends = (0.02 - half, 0.02 + half)
-    assert (effect.gain.low, effect.gain.high) == pytest.approx(ends, abs=1e-8)
-    assert (effect.gain.trials, effect.gain.losses, effect.tasks) == (3, 0, 2)
+    assert (effect["low"], effect["high"]) == pytest.approx(ends, abs=1e-8)
+    assert (effect["trials"], effect["losses"], effect["tasks"]) == (3, 0, 2)
 
 
 def test_a_trial_that_lacks_a_task_is_left_out() -> None:
     main = {"a_b": [0.80, 0.80], "b_c": [0.60, 0.60]}
     scores = as_frame({MAIN: main, CHANGED: {"a_b": [0.90, 0.90], "b_c": [0.60]}})
-    gain = measure_effects(scores, plan_of("a_b", "b_c", trials=2))["no-centring"].gain
-    assert gain.trials == 1
-    assert gain.gain == pytest.approx(0.05)
-    assert math.isnan(gain.low)
+    effect = measure_effects(scores, plan_of("a_b", "b_c", trials=2))["no-centring"]
+    assert effect["trials"] == 1
+    assert effect["effect"] == pytest.approx(0.05)
+    assert math.isnan(effect["low"])
 
 
 def test_a_setting_that_has_no_scores_yet_has_no_effect() -> None:
@@ -179,6 +176,19 @@ def test_a_line_tells_both_readings_and_the_effect_in_points() -> None:
     assert cells[5].bold
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "sure"),
+    [(0.1, 0.2, True), (-0.2, -0.1, True), (0.0, 0.1, False), (-0.1, 0.0, False)],
+)
+def test_an_interval_that_touches_zero_includes_it(
+    low: float, high: float, sure: bool
+) -> None:
+    effect = {"benchmark": "a", "title": "A", "effect": 0.0, "low": low, "high": high}
+    effect |= {"losses": 0, "tasks": 1, "trials": 3}
+    table = build_deviation_table([{"no-centring": effect}], [NO_CENTRING])
+    assert table.lines[0].cells[5].bold is sure
+
+
 def test_an_effect_whose_interval_holds_zero_is_not_bold() -> None:
     scores = {MAIN: {"a_b": [0.80, 0.82, 0.84]}, CHANGED: {"a_b": [0.81, 0.82, 0.83]}}
     assert not table_of(scores).lines[0].cells[5].bold
@@ -204,13 +214,13 @@ def test_two_benchmarks_have_a_line_each_and_the_text_stands_once() -> None:
 
 
 def test_the_data_have_an_entry_a_deviation_and_what_was_measured(
-    shipped: list[Deviation],
+    shipped: list[Mapping[str, Any]],
 ) -> None:
     scores = as_frame({MAIN: {"a_b": [0.8, 0.8]}, CHANGED: {"a_b": [0.9, 0.9]}})
     effects = measure_effects(scores, plan_of("a_b"))
     table = build_deviation_table([effects], shipped)
     assert "accuracy with these options minus accuracy without them" in table.caption
-    assert list(table.data["id"]) == [deviation.id for deviation in shipped]
+    assert list(table.data["id"]) == [deviation["id"] for deviation in shipped]
     assert table.data["effect"].iloc[0] == pytest.approx(0.1)
     assert table.data["effect"].iloc[1:].isna().all()
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,16 +11,23 @@ from support.report_data import METHODS, STATES, make_plan
 from support.score_data import Cells, Fallen, as_frame, as_outcomes
 
 from cdspp.analysis.curves import CurveScores
+from cdspp.analysis.fit_records import measure_times
 from cdspp.analysis.source_help import compare_with_rivals
 from cdspp.analysis.summary import summarise
-from cdspp.analysis.times import measure_times
 from cdspp.core.names import ALONE, MAIN
-from cdspp.paper.claims.evidence import Evidence, Times
+from cdspp.paper.claims.checks import CHECKS
+from cdspp.paper.claims.evidence import Evidence, Judgement, Times
 from cdspp.study.plan import CurvePlan, CurveValue, Row
 
 TASKS = ("a_b", "b_a")
 LUCK = np.array([0.0, 0.02, -0.01, 0.01, 0.005])
 Numbers = Mapping[Any, Any]
+Check = Callable[..., Judgement]
+
+
+def check_of(name: str, **options: Any) -> Check:
+    """Return a kind of check with its options."""
+    return partial(CHECKS[name].apply, **options)
 
 
 def evidence(

@@ -59,6 +59,7 @@ rule claims:
         "../../envs/environment.yaml"
     params:
         plans=EVERY_PLAN,
+        paper=PAPER,
         code=script_code("claims"),
     script:
         "../scripts/claims.py"
@@ -92,6 +93,7 @@ rule time_claims:
         "../../envs/environment.yaml"
     params:
         plans=EVERY_PLAN,
+        paper=PAPER,
         code=script_code("time_claims"),
     script:
         "../scripts/time_claims.py"

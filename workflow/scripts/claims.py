@@ -1,20 +1,24 @@
 """Write the table of the paper's claims."""
 
+from pathlib import Path
+
 from cdspp.core.jobs import job
 from cdspp.paper.claims.claims import (
-    CLAIMS,
     build_claims_table,
     build_verdicts_table,
     check_claims,
+    read_claims,
 )
 from cdspp.paper.claims.evidence import read_evidence
 from cdspp.report.tables.table import write_tables
 from cdspp.study.plan import BenchmarkPlan
 
+CLAIMS = Path(snakemake.scriptdir, "../../resources/paper/claims.yaml")
+
 with job(snakemake.log[0]):
     plans = [BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans]
     given = snakemake.input
     evidence = read_evidence(given.scores, given.comparisons, given.rows, plans)
-    findings = check_claims(evidence, CLAIMS)
+    findings = check_claims(evidence, read_claims(CLAIMS))
     tables = [build_verdicts_table(findings), build_claims_table(findings)]
     write_tables(tables, list(snakemake.output))

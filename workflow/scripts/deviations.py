@@ -4,11 +4,7 @@ from pathlib import Path
 
 from cdspp.analysis.summary import read_scores
 from cdspp.core.jobs import job
-from cdspp.paper.deviations import (
-    build_deviation_table,
-    measure_effects,
-    read_deviations,
-)
+from cdspp.paper.effects import build_deviation_table, measure_effects, read_deviations
 from cdspp.report.tables.table import write_tables
 from cdspp.study.plan import BenchmarkPlan
 

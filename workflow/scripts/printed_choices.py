@@ -4,7 +4,7 @@ from pathlib import Path
 
 from cdspp.analysis.summary import read_scores
 from cdspp.core.jobs import job
-from cdspp.paper.choices import build_choices_table, measure_choices, read_choices
+from cdspp.paper.effects import build_choices_table, measure_choices, read_choices
 from cdspp.paper.printed import read_printed
 from cdspp.report.tables.table import write_tables
 from cdspp.study.plan import BenchmarkPlan

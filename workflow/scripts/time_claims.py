@@ -1,14 +1,18 @@
 """Write the table of what the paper claims of computation time."""
 
-from cdspp.analysis.fit_records import read_fit_records
-from cdspp.analysis.times import measure_times
+from pathlib import Path
+
+from cdspp.analysis.fit_records import measure_times, read_fit_records
 from cdspp.core.jobs import job
-from cdspp.paper.claims.claims import build_time_claims_table, check_time_claims
+from cdspp.paper.claims.claims import build_time_claims_table, check_claims, read_claims
+from cdspp.paper.claims.evidence import Times
 from cdspp.report.tables.table import write_tables
 from cdspp.study.plan import BenchmarkPlan
+
+CLAIMS = Path(snakemake.scriptdir, "../../resources/paper/claims.yaml")
 
 with job(snakemake.log[0]):
     plans = [BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans]
     times = measure_times(read_fit_records(snakemake.input.records).outcomes, plans)
-    table = build_time_claims_table(check_time_claims(times, plans))
-    write_tables([table], list(snakemake.output))
+    findings = check_claims([Times(plan, times) for plan in plans], read_claims(CLAIMS))
+    write_tables([build_time_claims_table(findings)], list(snakemake.output))

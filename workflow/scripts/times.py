@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from cdspp.analysis.fit_records import read_fit_records
-from cdspp.analysis.times import measure_times
+from cdspp.analysis.fit_records import measure_times, read_fit_records
 from cdspp.core.jobs import job
 from cdspp.paper.printed import paper_times
 from cdspp.report.tables.table import write_tables

@@ -31,13 +31,17 @@ _OF_GAIN = ("gain", "low", "high", "p_above", "p_below")
 
 
 def conclude(found: HoldOut, margin: float, wanted: float, scale: str) -> Comparison:
-    """Judge what was found, and say it.
-
-    The margin and the gain that is wanted, to which the number of labelled rows that
-    would be needed refers, are shares; `scale` is how features were scaled.
-    """
+    """Judge held-out rows, and say the result; margin and wanted gain are shares."""
     judged = judge(found, margin)
-    parts = [_finding(found, judged, wanted), _fallen(judged), _doubled(found, judged)]
+    parts = [_finding(found, judged, wanted), _doubled(found, judged)]
+    fallen = judged.verdicts[judged.verdicts["verdict"] == COLLAPSED]
+    if not fallen.empty:
+        told = (
+            f"Excluded, because fits have collapsed or diverged: "
+            f"{', '.join(fallen['display_name'])}. Scale the features (standardise or "
+            "pca)."
+        )
+        parts.insert(1, told)
     return Comparison(
         pd.DataFrame(_accuracies(found)),
         pd.DataFrame(_gains(judged, margin)),
@@ -56,9 +60,9 @@ def of_twice_the_labels(found: HoldOut, fit: Fit) -> float:
 
     The error is taken as ``a + b / n`` with `n` labelled rows per class, by two points:
     all labels of a fit and half of them. Twice as many then add half of what the last
-    doubling added; never less than nothing. It is an extrapolation: on planted problems
-    right for methods with a source or unlabelled rows, and about half of what SVM_t,
-    whose curve stays steep, then gains. It is NaN without fits with fewer labels.
+    doubling added, never less than nothing. On planted problems this extrapolation is
+    right for methods with a source or unlabelled rows, and about half of the gain of
+    SVM_t, whose curve stays steep. It is NaN without fits with fewer labels.
     """
     same = [other for other in found.right if other[:2] == fit[:2]]
     fewer = [other for other in same if other.labels < fit.labels]
@@ -137,17 +141,15 @@ def _finding(found: HoldOut, judged: Judged, wanted: float) -> str:
 
 
 def _power(found: HoldOut, judged: Judged, wanted: float) -> str:
-    """Say which gain these rows would find, and how many rows one would need.
-
-    A standard error falls with the root of the number of rows.
-    """
+    """Say which gain these rows would find, and how many rows one would need."""
     least = float(judged.verdicts["detectable"].min())
     if math.isnan(least):
         return ""
+    n_labelled = len(found.classes)
     room = 1 - found.accuracy(found.alone[judged.best_alone])
     best = method_class(judged.best_alone).display_name
-    rows = f"{found.n_labelled} labelled rows"
-    if room < 1 / found.n_labelled:
+    rows = f"{n_labelled} labelled rows"
+    if room < 1 / n_labelled:
         return f"; {best} is right on all of {rows}, which leaves no room for a gain"
     if least > room:
         text = (
@@ -157,21 +159,10 @@ def _power(found: HoldOut, judged: Judged, wanted: float) -> str:
     else:
         text = f"; {rows} detect a gain of {in_points(least)} points in 80 % of cases"
     goal = min(room, wanted)
-    needed = math.ceil(found.n_labelled * (least / goal) ** 2)
-    if needed > found.n_labelled:
+    needed = math.ceil(n_labelled * (least / goal) ** 2)
+    if needed > n_labelled:
         text += f", and one of {in_points(goal)} takes about {needed}"
     return text
-
-
-def _fallen(judged: Judged) -> str:
-    """Name the methods of which nothing is said."""
-    fallen = judged.verdicts[judged.verdicts["verdict"] == COLLAPSED]
-    if fallen.empty:
-        return ""
-    return (
-        f"Excluded, because fits have collapsed or diverged: "
-        f"{', '.join(fallen['display_name'])}. Scale the features (standardise or pca)."
-    )
 
 
 def _collapses(found: HoldOut) -> str:
@@ -198,13 +189,14 @@ def _doubled(found: HoldOut, judged: Judged) -> str:
     if len(known):
         best = str(known.loc[known["accuracy"].idxmax(), "method"])
         fits = {"with the source": Fit(best, REAL, found.labels), **fits}
-    added = {how: of_twice_the_labels(found, fit) for how, fit in fits.items()}
-    told = [
-        f"{in_points(added[how], sign=True)} points to "
-        f"{method_class(fit.method).display_name} {how}"
-        for how, fit in fits.items()
-        if not math.isnan(added[how])
-    ]
+    told = []
+    for how, fit in fits.items():
+        added, name = (
+            of_twice_the_labels(found, fit),
+            method_class(fit.method).display_name,
+        )
+        if not math.isnan(added):
+            told.append(f"{in_points(added, sign=True)} points to {name} {how}")
     if not told:
         return ""
     return f"Twice the labels would add about {' and '.join(told)} (extrapolated)."

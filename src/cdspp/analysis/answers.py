@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from cdspp.analysis.paired import ZERO, PairedGain
+from cdspp.analysis.paired import PairedGain
 from cdspp.analysis.rivals import ALL_COLUMNS
 from cdspp.analysis.source_help import by_default, matrix, of_reference, on_average
 from cdspp.analysis.verdicts import (
@@ -29,7 +29,6 @@ from cdspp.core.wording import counted, in_points, sentence
 
 __all__ = [
     "answer",
-    "excludes_zero",
     "gain_without_source",
     "interval_text",
     "overall_answer",
@@ -71,16 +70,8 @@ _OF_OTHERS = {
 }
 
 
-def excludes_zero(gain: PairedGain) -> bool:
-    """Whether the interval lies on one side of zero; False without an interval."""
-    return bool(gain.low > ZERO or gain.high < -ZERO)
-
-
 def interval_text(gain: PairedGain) -> str:
-    """Write a gain in points, as in a sentence, with its interval if it has one.
-
-    A row of comparisons, which names the same three numbers, serves as well.
-    """
+    """Write a gain, or that of a row of comparisons, in points with its interval."""
     if math.isnan(gain.low):
         return f"{in_points(gain.gain)} points"
     low, high = (in_points(value) for value in (gain.low, gain.high))
@@ -112,12 +103,12 @@ def _of_tasks(word: str, counts: Counter[str]) -> str:
 def answer(comparisons: pd.DataFrame) -> str:
     """Answer the question for the methods of one benchmark, in a few sentences.
 
-    The reference comes first. Where hyper-parameters were selected too, the verdict of
-    that form is said where it differs, and the default's beside it. The others follow
-    by their verdicts, which are corrected for the number of methods; last those that
-    use more than labels.
+    The reference comes first: where its selected form has another verdict, that form,
+    and the default beside it. The others follow by their verdicts, corrected for the
+    number of methods; methods with a bridge come last.
     """
-    others, bridges = _others(comparisons, in_short=False), _bridges(comparisons)
+    averages = matrix(comparisons, corrected=True)
+    others, bridges = _others(averages, in_short=False), _bridges(averages)
     told = (reference_answer(comparisons), others, bridges and sentence(f"{bridges}."))
     return " ".join(filter(None, told))
 
@@ -155,7 +146,8 @@ def overall_answer(groups: Mapping[str, pd.DataFrame]) -> str:
     """Answer the question for all benchmarks by title: one sentence, or a line each."""
     parts, joint = [], "; "
     for title, comparisons in groups.items():
-        bridges, alone = _bridges(comparisons), _labels_alone(comparisons)
+        averages = matrix(comparisons, corrected=True)
+        bridges, alone = _bridges(averages), _labels_alone(comparisons, averages)
         where = f"on {title}, with labels alone," if bridges else f"on {title}"
         told = f"{where} {alone}" if alone or not bridges else ""
         told = told.rstrip() if comparisons["state"].any() else f"not asked on {title}"
@@ -166,10 +158,10 @@ def overall_answer(groups: Mapping[str, pd.DataFrame]) -> str:
     return f"{sentence(text)}." if text else "Nothing was run yet."
 
 
-def _labels_alone(comparisons: pd.DataFrame) -> str:
+def _labels_alone(comparisons: pd.DataFrame, averages: pd.DataFrame) -> str:
     """Say in short what is said of methods that use labels alone."""
     default, ours = of_reference(comparisons), said_form(comparisons)
-    others = _others(comparisons, in_short=True)
+    others = _others(averages, in_short=True)
     if not ours["state"].any():
         return others
     said = _SAID[_word(ours)].format(default["display_name"].iloc[0]) + _apart(ours)
@@ -178,34 +170,31 @@ def _labels_alone(comparisons: pd.DataFrame) -> str:
     return f"{said}, and {others}" if others else said
 
 
-def _bridges(comparisons: pd.DataFrame) -> str:
+def _bridges(averages: pd.DataFrame) -> str:
     """Say by bridge what methods reach through it, and what the target alone does."""
     reached: dict[str, list[str]] = {}
-    alone = [math.nan]
-    for average in by_default(matrix(comparisons, corrected=True)):
+    alone = []
+    for average in by_default(averages):
         first = average.iloc[0]
         if not first["bridge"] or math.isnan(first["accuracy"]):
             continue
         name = str(first["display_name"]).rstrip("*")
         text = f"{name} {in_points(first['accuracy'])} % ({first['verdict']})"
         reached.setdefault(str(first["bridge"]), []).append(text)
-        alone += average[~average["state"]]["rival_accuracy"].tolist()
-    if not reached:
-        return ""
-    best = max((value for value in alone if not math.isnan(value)), default=math.nan)
-    known = "" if math.isnan(best) else f"; the target alone: {in_points(best)} %"
-    told = (f"through {bridge}: {', '.join(n)}" for bridge, n in reached.items())
-    return f"{'; '.join(told)}{known}"
+        alone += average[~average["state"]]["rival_accuracy"].dropna().tolist()
+    told = [f"through {bridge}: {', '.join(n)}" for bridge, n in reached.items()]
+    if alone:
+        told.append(f"the target alone: {in_points(max(alone))} %")
+    return "; ".join(told)
 
 
-def _others(comparisons: pd.DataFrame, *, in_short: bool) -> str:
-    """Say what is said of the methods but the reference, those with a bridge left out.
+def _others(averages: pd.DataFrame, *, in_short: bool) -> str:
+    """Say by verdict which methods have it, in short how many.
 
-    In short it is of how many methods, else of which ones, by verdict.
+    The reference and methods with a bridge are left out.
     """
     found: dict[str, list[str]] = {}
-    labels_alone = comparisons[comparisons["bridge"] == ""]
-    for average in by_default(matrix(labels_alone, corrected=True)):
+    for average in by_default(averages[averages["bridge"] == ""]):
         first = average.iloc[0]
         if first["role"] != REFERENCE and average["state"].any():
             name = str(first["display_name"]).rstrip("*")
@@ -215,8 +204,8 @@ def _others(comparisons: pd.DataFrame, *, in_short: bool) -> str:
     if n_methods < 2:
         said = "".join(_SAID[word].format(*names) for word, names in found.items())
         return said if in_short or not said else sentence(f"{said}.")
-    other = "other " * bool(len(of_reference(comparisons)))
-    many = counted(n_methods, f"{other}method")
+    noun = "method" if of_reference(averages).empty else "other method"
+    many = counted(n_methods, noun)
     told = {w: _OF_OTHERS[w][len(n) > 1].format(len(n)) for w, n in found.items()}
     if in_short:
         parts = [told.get(HELPS, "the source helps none")]
@@ -229,8 +218,8 @@ def _others(comparisons: pd.DataFrame, *, in_short: bool) -> str:
 def said_form(comparisons: pd.DataFrame) -> pd.DataFrame:
     """Return the comparisons of the reference whose verdict is said.
 
-    They are those with hyper-parameters selected on the labelled rows where that was
-    run and says otherwise, else those with the defaults.
+    They are those with selected hyper-parameters where these have another verdict than
+    the defaults, else those with the defaults.
     """
     default, selected = _forms(comparisons)
     same = selected.empty or _word(default) == _word(selected)
@@ -245,9 +234,9 @@ def _forms(comparisons: pd.DataFrame) -> list[pd.DataFrame]:
 def without_source(comparisons: pd.DataFrame) -> list[str]:
     """Say how much of each method's gain over the baseline needs no source.
 
-    A part such as ``CDSPP +12.7 of +12.9`` has the gain over the baseline without a
-    source, of the gain with it, in points, averaged over tasks. Methods with fewer than
-    `MIN_TRIALS` trials of either are left out.
+    A part such as ``CDSPP +12.7 of +12.9`` has the gain without a source, of the gain
+    with it, in points, averaged over tasks. Methods with fewer than `MIN_TRIALS` trials
+    are left out.
     """
     parts = []
     for group in by_default(comparisons):
@@ -260,10 +249,7 @@ def without_source(comparisons: pd.DataFrame) -> list[str]:
 
 
 def gain_without_source(comparisons: pd.DataFrame) -> tuple[float, float] | None:
-    """Return what a method gains over the baseline without a source, and with it.
-
-    None where it was not run without a source, or there is no baseline.
-    """
+    """Return the gain over the baseline without a source and with it, if known."""
     others = ~comparisons["state"] & (comparisons["rival"] != ALL_COLUMNS)
     over_baseline = comparisons[others]["gain"].tolist()
     over_none = comparisons[comparisons["rival"] == ALONE]["gain"].tolist()
@@ -304,7 +290,7 @@ def _numbers(average: pd.DataFrame) -> str:
         if state in rows
     ]
     text = f": {', '.join(parts)}" if parts else ""
-    return text + _missed(average) + _disagreement(rows) + _as_noise(rows)
+    return text + _missed(average) + _remarks(rows)
 
 
 def _by_measure(average: pd.DataFrame, rows: Mapping[Any, Any]) -> str:
@@ -327,27 +313,24 @@ def _missed(average: pd.DataFrame) -> str:
     least = float(average["detectable"].iloc[0])
     if least > 1 - float(average[average["state"]]["rival_accuracy"].max()):
         return "; there is no room for a gain that these trials would find"
-    found = "would be found in 4 of 5 such studies"
-    return f"; a gain of {in_points(least)} points {found}"
-
-
-def _disagreement(rows: Mapping[Any, Any]) -> str:
-    """Say where the two states without a source lead to different words."""
-    pairs = {rows[state].pair for state in (ALONE, MATCHED) if state in rows}
-    if len(pairs) < 2 or not pairs & {HELPS, HURTS}:
-        return ""
     return (
-        ". The two forms of no source disagree: only matched class sizes leave the "
-        "regularisation and the class shares as they are with the source"
+        f"; a gain of {in_points(least)} points would be found in 4 of 5 such studies"
     )
 
 
-def _as_noise(rows: Mapping[Any, Any]) -> str:
-    """Say where the source is better than none, but not than noise with classes."""
-    alone, noise = rows.get(ALONE), rows.get(CLASS_NOISE)
-    if alone is None or noise is None or alone.pair != HELPS or noise.pair == HELPS:
-        return ""
-    other = "whether it is better than noise with classes is open"
-    if noise.pair in (EQUAL, HURTS):
-        other = "noise with classes does as well"
-    return f". It is better than no source, but {other}"
+def _remarks(rows: Mapping[Any, Any]) -> str:
+    """Say where the forms of no source disagree, or noise with classes does as well."""
+    alone, matched, noise = map(rows.get, (ALONE, MATCHED, CLASS_NOISE))
+    text = ""
+    pairs = {row.pair for row in (alone, matched) if row}
+    if len(pairs) == 2 and pairs & {HELPS, HURTS}:
+        text = (
+            ". The two forms of no source disagree: only matched class sizes leave the "
+            "regularisation and the class shares as they are with the source"
+        )
+    if alone and noise and alone.pair == HELPS and noise.pair != HELPS:
+        other = "whether it is better than noise with classes is open"
+        if noise.pair in (EQUAL, HURTS):
+            other = "noise with classes does as well"
+        text += f". It is better than no source, but {other}"
+    return text

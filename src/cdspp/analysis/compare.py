@@ -1,9 +1,7 @@
 """Should I use A for B? Repeated hold-out of the few labelled rows that one has.
 
-In a study target rows are fully labelled and trials are many. Here a few rows have a
-label, and the same question is put to them: is a method better with the source than in
-every other source state, and than every method without one. Held-out rows are in no
-fit, not even without their label.
+Is a method better with the source than in every other source state, and than every
+method without one? Held-out rows are in no fit, not even without their label.
 """
 
 from __future__ import annotations
@@ -32,7 +30,7 @@ from cdspp.core.errors import (
 )
 from cdspp.core.labels import require_common
 from cdspp.core.names import ALONE, PCA, REAL, STANDARDISE, SWAPPED
-from cdspp.core.scaling import Scaling, check_scale, fit_scaling
+from cdspp.core.scaling import Scaling, fit_scaling
 from cdspp.core.seeding import generator, integer_seed
 from cdspp.core.wording import counted, shortened
 from cdspp.methods import (
@@ -63,7 +61,7 @@ TOLD_APART = BridgeWarning, CollapseWarning, CostWarning, LabelWarning
 class _Problem(NamedTuple):
     """Rows and class codes; -1 where a target row has no label.
 
-    The source is scaled, as are its sides of pairs; columns are shared by number.
+    The source and its sides of pairs are scaled; columns are shared by number.
     """
 
     X: Floats
@@ -165,7 +163,6 @@ def compare(
     two classes the state swapped-classes is left out: mirrored, they say the same. Of
     methods that use a bridge, it is shuffled in one state more.
     """
-    check_scale(scale)
     problem = _problem(X, y, source, scale)
     chosen = [name_of(method) for method in methods or usual_methods(problem)]
     _check(chosen, repeats, problem.source)
@@ -194,9 +191,9 @@ def usual_methods(problem: Any) -> list[str]:
 
     They are the supervised methods without a source, the method that has a form of its
     own for the target alone, the cheapest methods of two other families, and that form:
-    few, since each one more asks the others for larger gains. Of a source with a bridge
-    also the method that makes most of it, by labels and unlabelled rows. The problem
-    has `X`, `codes` (-1 where unlabelled) and `source`.
+    few, since each one more asks the others for larger gains. A source with a bridge
+    adds the methods that make most of it. The problem has `X`, `codes` (-1 where
+    unlabelled) and `source`.
     """
     size = _size(problem)
     known = {name: method_class(name) for name in available()}
@@ -346,13 +343,8 @@ def _folds(
         for number, held in enumerate(parts[:repeats]):
             test[number].append(held)
             others = rng.permutation(np.setdiff1d(rows, held))
-            train[number].append(others[: _part(len(rows), n_labelled, max_rows)])
+            train[number].append(others[: math.ceil(len(rows) * max_rows / n_labelled)])
     return [_Fold(*each) for each in zip(train, map(np.concatenate, test), strict=True)]
-
-
-def _part(n_class: int, n: int, max_rows: int) -> int:
-    """Return how many rows of a class are in a fit, of `n` rows of all classes."""
-    return math.ceil(n_class * max_rows / n)
 
 
 def _asked(method: str, most: int, problem: _Problem) -> Iterator[Fit]:
@@ -452,6 +444,6 @@ class _Fits:
         kept = []
         for code in np.unique(y):
             rows = rng.permutation(np.flatnonzero(y == code))
-            kept.append(rows[: _part(len(rows), len(y), self.max_rows)])
+            kept.append(rows[: math.ceil(len(rows) * self.max_rows / len(y))])
         chosen = np.sort(np.concatenate(kept))
         return replace(self.problem.source, X=X[chosen], y=y[chosen])

@@ -30,10 +30,9 @@ _TITLES = {
 
 @dataclass(frozen=True, eq=False)
 class CurveScores:
-    """Scores of some methods along one value.
+    """Accuracy by row, task, value and trial along one value, at the last iteration.
 
-    The accuracy is by row, task, value and trial, at the last iteration; NaN where a
-    cell is missing, failed or dropped.
+    It is NaN where a cell is missing, failed or dropped.
     """
 
     plan: CurvePlan
@@ -71,10 +70,7 @@ class CurveScores:
         return main[0] if main else None
 
     def with_average(self) -> tuple[tuple[str, ...], Floats]:
-        """Return tasks and accuracy, with the average where there are several tasks.
-
-        There is none at a value that was dropped for a task.
-        """
+        """Return tasks and accuracy, the average appended where there are several."""
         return with_average(self.tasks, self.accuracy)
 
 

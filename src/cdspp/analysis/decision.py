@@ -1,22 +1,19 @@
 r"""From held-out rows to a decision whether to use the source.
 
-Each labelled row is held out several times. Its differences between two rivals are
-averaged, and Student's t judges the means of the rows: rows are what is drawn, and more
-repeats of the same rows are no new data. No standard error is below what one row
-changes. To *use* the source, a method has to be better with it than in every other
-source state **and** than every method that was tried without a source, itself among
-them: the largest one-sided p value counts, after Holm's correction over the methods
-with a source, so that choosing the best of many costs something. A method is out where
-the source hurts it or makes no difference, or where some method without a source is
-surely better.
+Each labelled row is held out several times, its differences between two rivals are
+averaged, and Student's t judges the means of the rows: more repeats of the same rows
+are no new data. No standard error is below the change by one row. To *use* the source,
+a method has to be better with it than in every other source state **and** than every
+method without a source, itself among them: the largest one-sided p value counts, after
+Holm's correction over the methods with a source. A method is out where the source hurts
+it or makes no difference, or where some method without a source is surely better.
 
 The best of several gains is too large by chance. The gain that is said is therefore
 shrunk: with a standard error `e`, it is the posterior mean under gains of N(0, s²),
 
 .. math:: \hat g \; s^2 / (s^2 + e^2), \qquad s = 7 \text{ points},
 
-which averages near the truth on planted problems (`python -m benchmarks verdicts` in
-the repository). All gains are those of fits with the labels that a repeat leaves.
+which averages near the truth on planted problems (`python -m benchmarks verdicts`).
 """
 
 from __future__ import annotations
@@ -131,7 +128,7 @@ class Comparison:
 
 
 class Both(NamedTuple):
-    """A gain by both measures; with as many rows of each class they are the same."""
+    """A gain by both measures; equal where all classes have as many rows."""
 
     plain: PairedGain
     balanced: PairedGain
@@ -153,10 +150,10 @@ class HoldOut:
     """What repeated hold-out found.
 
     `classes` are those of the labelled rows, `least` and `labels` the fewest and most
-    labelled rows per class in a fit. `right` is by repeat and labelled row: 1 where a
-    held-out row is predicted rightly, else 0; NaN where a row is not held out or the
-    method failed. `collapsed` is the share of fits that have collapsed or diverged,
-    `bridge` what the source has of shared columns and paired rows, in words.
+    labelled rows per class in a fit. `right` is by repeat and labelled row: 1 for a
+    right prediction, 0 for a wrong one, NaN where a row is not held out or the method
+    failed. `collapsed` is the share of fits that collapsed or diverged, `bridge` names
+    what the source has of shared columns and paired rows.
     """
 
     classes: Int
@@ -166,11 +163,6 @@ class HoldOut:
     right: Mapping[Fit, Floats]
     collapsed: Mapping[Fit, float]
     bridge: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def n_labelled(self) -> int:
-        """Number of labelled target rows."""
-        return len(self.classes)
 
     @cached_property
     def asked(self) -> list[str]:
@@ -183,20 +175,17 @@ class HoldOut:
 
         Nor of those that use a bridge: without a source it joins the target to itself.
         """
-        fits = (
-            Fit(name, ALONE if name in self.asked else REAL, self.labels)
-            for name in self.methods
-            if not method_class(name).bridges
-        )
-        return {
-            fit.method: self.right[fit]
-            for fit in fits
-            if self.by_row(self.right[fit])[0].size >= MIN_TRIALS
-            and not self.fallen(fit)
-        }
+        found = {}
+        for name in self.methods:
+            fit = Fit(name, ALONE if name in self.asked else REAL, self.labels)
+            if method_class(name).bridges or self.fallen(fit):
+                continue
+            if self.by_row(self.right[fit])[0].size >= MIN_TRIALS:
+                found[name] = self.right[fit]
+        return found
 
     def over(self, method: str, rivals: Mapping[str, Floats]) -> dict[str, Both]:
-        """Return what a method with source and all labels gains over each of others."""
+        """Return the gains of a method with source and all labels over others."""
         ours = self.right[Fit(method, REAL, self.labels)]
         return {name: self.gains(ours, rival) for name, rival in rivals.items()}
 
@@ -215,7 +204,7 @@ class HoldOut:
         by_row, classes = self.by_row(right - rival)
         sizes = np.bincount(classes)
         weights = len(classes) / (np.count_nonzero(sizes) * sizes[classes])
-        least = 1 / self.n_labelled
+        least = 1 / len(self.classes)
         plain = gain_of(by_row, resolution=least)
         return Both(plain, gain_of(weights * by_row, resolution=least))
 
@@ -231,10 +220,9 @@ class HoldOut:
 
 
 class Judged(NamedTuple):
-    """What is decided, as in `Comparison`, and the numbers behind it.
+    """A decision as in `Comparison`, and the gains behind it.
 
-    By method, its gains over its own states, and over others without a source.
-    `best_alone` is the best of the latter, empty where all have collapsed.
+    `best_alone` is the best method without a source, empty where all have collapsed.
     """
 
     over_states: Gains
@@ -283,55 +271,52 @@ def shrunk(gain: PairedGain) -> PairedGain:
 def _verdicts(found: HoldOut, own: Gains, rivals: Gains, margin: float) -> pd.DataFrame:
     """Judge the methods together: Holm's correction covers all that were tried."""
     fallen = [any(map(found.fallen, found.states(name))) for name in own]
-    words = _by_measure(own, margin, fallen)
     every = {name: {**own[name], **rivals[name]} for name in own}
-    use = _by_measure(every, margin, fallen)
+    judged = [_by_measure(gains, margin, fallen) for gains in (own, every)]
     lost = holm([_p_lost(rivals[name]) for name in own])
-    each = zip(own, words, use, lost, strict=True)
-    return pd.DataFrame(_verdict(found, *method) for method in each)
+    records = []
+    for name, words, use, p_lost in zip(own, *judged, lost, strict=True):
+        word = agreed(*(each.word for each in words))
+        with_source, alone = (
+            found.accuracy(found.right[Fit(name, state, found.labels)])
+            for state in (REAL, ALONE)
+        )
+        lost_to_one = word != COLLAPSED and p_lost < ALPHA
+        records.append(
+            {
+                "method": name,
+                "display_name": method_class(name).display_name,
+                "accuracy": with_source,
+                "alone": alone,
+                "verdict": word,
+                "p_helps": max(each.p_helps for each in words),
+                "p_hurts": max(each.p_hurts for each in words),
+                "hardest": words[0].hardest,
+                "wins": all(each.word == HELPS for each in use),
+                "p_use": max(each.p_helps for each in use),
+                "out": word in (HURTS, EQUAL) or lost_to_one,
+                "detectable": max(each.detectable for each in use),
+            }
+        )
+    return pd.DataFrame(records)
 
 
 def _by_measure(
     gains: Gains, margin: float, fallen: Sequence[bool]
-) -> list[tuple[Verdict, ...]]:
+) -> list[tuple[Verdict, Verdict]]:
     """Return the verdicts on each method by both measures."""
-    judged = []
-    for at in (0, 1):
-        asked = [{key: both[at] for key, both in own.items()} for own in gains.values()]
-        judged.append(judge_tasks(asked, margin=margin, collapsed=fallen))
-    return list(zip(*judged, strict=True))
+    plain, balanced = (
+        judge_tasks(
+            [{key: both[at] for key, both in own.items()} for own in gains.values()],
+            margin=margin,
+            collapsed=fallen,
+        )
+        for at in (0, 1)
+    )
+    return list(zip(plain, balanced, strict=True))
 
 
 def _p_lost(rivals: Mapping[str, Both]) -> float:
     """Return the p value of being worse than some rival, whichever it is."""
     worst = [max(g.p_below for g in both) for both in rivals.values()]
     return min([1.0, *(len(worst) * p for p in worst if not math.isnan(p))])
-
-
-def _verdict(
-    found: HoldOut,
-    name: str,
-    words: Sequence[Verdict],
-    use: Sequence[Verdict],
-    lost: float,
-) -> dict[str, object]:
-    word = agreed(words[0].word, words[1].word)
-    with_source, alone = (
-        found.accuracy(found.right[Fit(name, state, found.labels)])
-        for state in (REAL, ALONE)
-    )
-    lost_to_one = word != COLLAPSED and lost < ALPHA
-    return {
-        "method": name,
-        "display_name": method_class(name).display_name,
-        "accuracy": with_source,
-        "alone": alone,
-        "verdict": word,
-        "p_helps": max(v.p_helps for v in words),
-        "p_hurts": max(v.p_hurts for v in words),
-        "hardest": words[0].hardest,
-        "wins": all(v.word == HELPS for v in use),
-        "p_use": max(v.p_helps for v in use),
-        "out": word in (HURTS, EQUAL) or lost_to_one,
-        "detectable": max(v.detectable for v in use),
-    }

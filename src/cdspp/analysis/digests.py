@@ -1,7 +1,4 @@
-"""The digests that a report states of the files behind it, and what differs from them.
-
-The page lists them for people; `cdspp verify` reads them there.
-"""
+"""The digests that a report states of the files behind it, and changes since."""
 
 from __future__ import annotations
 
@@ -11,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from html import unescape
 from pathlib import Path
 
+from cdspp.core.names import PathLike
 from cdspp.core.provenance import file_digest
 from cdspp.core.whole_files import atomic
 from cdspp.core.wording import counted
@@ -27,12 +25,13 @@ __all__ = [
 REPORT = "report/index.html"  # in the folder of a study
 
 NAMED = 3  # of changed files, in a note
-_FORMS = "npz|parquet|csv|md|tex|html|svg|png"
-_STATED = re.compile(rf"<dt>([^<]+\.(?:{_FORMS}))</dt><dd>([0-9a-f]{{64}})</dd>")
+_STATED = re.compile(
+    r"<dt>([^<]+\.(?:npz|parquet|csv|md|tex|html|svg|png))</dt><dd>([0-9a-f]{64})</dd>"
+)
 
 
 def stated_digests(
-    files: Iterable[str | os.PathLike[str]], results: str | os.PathLike[str]
+    files: Iterable[PathLike], results: PathLike
 ) -> list[tuple[str, str]]:
     """Return name and sha256 digest of files, named as they lie in ``results``."""
     return [
@@ -47,19 +46,6 @@ def write_page(page: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
     with atomic(page.with_suffix(".sha256")) as temporary:
         temporary.write_text(f"{file_digest(page)}  {page.name}\n", encoding="utf-8")
-
-
-def _page_fault(page: Path) -> str:
-    """Say what is wrong with a page: cut short, or not what its digest is of."""
-    beside = page.with_suffix(".sha256")
-    if not page.read_bytes().rstrip().endswith(b"</html>"):
-        return "it is no whole page. Delete it and run the study again"
-    known = beside.read_text("utf-8", errors="replace") if beside.is_file() else ""
-    changed = (
-        "it is not the page that its digest beside it (index.sha256) is of: it was "
-        "changed by hand. Delete it and run the study again"
-    )
-    return "" if known.startswith(file_digest(page)) else changed
 
 
 def read_digests(page: Path) -> dict[str, str]:
@@ -91,19 +77,26 @@ def changed_note(root: Path) -> str:
 def changed_files(root: Path, stated: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
     """Yield the files that the report of ``results/<study>`` was not made of.
 
-    These have another content than the digests that are `stated`, or are gone; the page
-    itself may be cut short or changed. With each comes what is wrong, and what to do.
+    They differ from the digests that are `stated`, or are gone; the page itself may be
+    cut short. With each comes the fault, and what to do.
     """
     page = root / REPORT
-    if page.is_file() and (told := _page_fault(page)):
-        yield page, told
+    beside = page.with_suffix(".sha256")
+    known = beside.read_text("utf-8", errors="replace") if beside.is_file() else ""
+    if page.is_file() and not page.read_bytes().rstrip().endswith(b"</html>"):
+        yield page, "it is no whole page. Delete it and run the study again"
+    elif page.is_file() and not known.startswith(file_digest(page)):
+        wrong = (
+            "it is not the page that its digest beside it (index.sha256) is of: it was "
+            "changed by hand. Delete it and run the study again"
+        )
+        yield page, wrong
     for name, digest in stated.items():
         path = Path(os.path.normpath(root.parent / name))
         # What lies elsewhere, predictions of another program, no run makes again.
         remedy = "Run" if name.startswith("..") else "Delete it and run"
         if not path.is_file():
-            wrong = "the report was made of it, but it is gone. Run the study again"
-            yield path, wrong
+            yield path, "the report was made of it, but it is gone. Run the study again"
         elif (found := file_digest(path)) != digest:
             wrong = (
                 f"the report was made of another content (sha256 {digest[:12]}, now "

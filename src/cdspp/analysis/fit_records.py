@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -14,32 +14,34 @@ import pandas as pd
 
 from cdspp.analysis.summary import read_scores
 from cdspp.core.errors import DataError
-from cdspp.core.names import FitKey, fit_key
+from cdspp.core.names import MAIN, REFERENCE, FitKey, PathLike, fit_key
 from cdspp.core.provenance import Usage, numeric
 from cdspp.core.wording import counted
 from cdspp.stages.fit_files import read_record
+from cdspp.study.plan import BenchmarkPlan
 
 __all__ = [
     "OUTCOME_COLUMNS",
+    "TIMED_TRIALS",
     "FitRecords",
     "failure_text",
     "failures_of_scores",
+    "measure_times",
     "mixed_versions",
     "read_fit_records",
     "versions_note",
 ]
 
-PathLike = str | os.PathLike[str]
-
-MIXED = "Fits were made by different versions"
-ALIKE = (
-    "The study's run with -- --forceall makes those of other versions again, and what "
-    "they rest on."
-)
 _MEASURED = tuple(Usage().as_dict())
 OUTCOME_COLUMNS = (
     *(*FitKey._fields, "trial", "status", "reason"),
     *(*_MEASURED, "selected"),
+)
+TIMED_TRIALS = 3  # that the seconds are told for, as the paper does
+_TIMES = (
+    *("benchmark", "title", "row", "display_name", "supervised", "shortened"),
+    *("seconds", "ratio", "trials", "failed", "tasks", "n_tasks"),
+    *("paper_seconds", "paper_ratio"),
 )
 
 
@@ -47,11 +49,10 @@ OUTCOME_COLUMNS = (
 class FitRecords:
     """The records of a study's fits.
 
-    `outcomes` have a row a trial: which fit it belongs to, its number, `status` ("ok"
-    or "failed") with `reason`, `seconds` of wall clock and `cpu_seconds`,
-    `peak_memory_mb` of the process, and the options that were `selected`, where the fit
-    selects. What was not measured is NaN. `jobs` are what each job says of itself:
-    seed, threads, versions, platform.
+    `outcomes` have a row a trial: its fit and number, `status` ("ok" or "failed") with
+    `reason`, `seconds` of wall clock, `cpu_seconds` and `peak_memory_mb` of the process
+    (NaN where not measured), and the options that the fit `selected`. `jobs` hold seed,
+    threads, versions and platform of each job.
     """
 
     outcomes: pd.DataFrame
@@ -61,11 +62,6 @@ class FitRecords:
     def failed(self) -> pd.DataFrame:
         """The outcomes of trials that failed."""
         return self.outcomes[self.outcomes["status"] != "ok"]
-
-    @property
-    def mixed(self) -> str:
-        """A sentence where they were made by different versions of packages."""
-        return mixed_versions(self.jobs)
 
     def common(self, name: str) -> Any:
         """Return what all jobs say of `name`, all values where they differ."""
@@ -77,10 +73,7 @@ class FitRecords:
 
 
 def read_fit_records(paths: Iterable[PathLike]) -> FitRecords:
-    """Read fit records; each belongs to what its path says, and says so itself.
-
-    A record that is damaged, of an older version, or of another fit is a DataError.
-    """
+    """Read fit records; DataError where one is damaged, outdated or of another fit."""
     jobs, outcomes = [], []
     for path in paths:
         job = read_record(path)
@@ -91,19 +84,22 @@ def read_fit_records(paths: Iterable[PathLike]) -> FitRecords:
 
 
 def mixed_versions(records: Iterable[Mapping[str, Any]]) -> str:
-    """Say which versions of numeric packages made fits, and what makes them alike.
-
-    It is empty where every package has one version.
-    """
+    """Say which versions of a numeric package made fits, if several, and what to do."""
     seen: dict[str, Counter[str]] = {}
     for record in records:
         for name, version in numeric(record.get("versions", {})).items():
             seen.setdefault(name, Counter())[version] += 1
     parts = []
     for name, found in seen.items():
-        told = [f"{version} ({counted(n, 'fit')})" for version, n in found.items()]
-        parts += [f"{name} {', '.join(told)}"] * (len(found) > 1)
-    return f"{MIXED}: {'; '.join(parts)}. {ALIKE}" if parts else ""
+        told = (f"{each} ({counted(n, 'fit')})" for each, n in sorted(found.items()))
+        if len(found) > 1:
+            parts.append(f"{name} {', '.join(told)}")
+    if not parts:
+        return ""
+    return (
+        f"Fits were made by different versions: {'; '.join(parts)}. The study's run "
+        "with -- --forceall makes those of other versions again, and what they rest on."
+    )
 
 
 def versions_note(paths: Iterable[PathLike]) -> str:
@@ -131,3 +127,66 @@ def failures_of_scores(paths: Iterable[PathLike]) -> str:
     files = [path for path in map(Path, paths) if path.is_file()]
     scores = [read_scores(path).assign(benchmark=path.stem) for path in files]
     return failure_text(pd.concat(scores)) if scores else ""
+
+
+def measure_times(
+    outcomes: pd.DataFrame,
+    plans: Sequence[BenchmarkPlan],
+    paper: Mapping[str, Mapping[str, float]] | None = None,
+) -> pd.DataFrame:
+    """Return the time of every method on every benchmark, in table order.
+
+    The frame has by benchmark and row of the main setting: processor `seconds` of three
+    trials over all tasks, from the mean of all that ran (NaN unless every task ran),
+    and their `ratio` to those of the reference; `trials` measured in every task that
+    ran; trials that `failed`, over all tasks; `tasks` with a measured trial, of
+    `n_tasks`; the seconds of the `paper`, by benchmark and display name.
+    """
+    main = outcomes[outcomes["setting"] == MAIN]
+    found = [
+        _of_benchmark(main, plan, (paper or {}).get(plan.benchmark, {}))
+        for plan in plans
+    ]
+    return pd.concat(found, ignore_index=True).reindex(columns=list(_TIMES))
+
+
+def _of_benchmark(
+    outcomes: pd.DataFrame, plan: BenchmarkPlan, paper: Mapping[str, float]
+) -> pd.DataFrame:
+    here = outcomes[outcomes["benchmark"] == plan.benchmark]
+    times = pd.DataFrame(
+        {
+            "benchmark": plan.benchmark,
+            "title": plan.title,
+            "row": row.key,
+            "display_name": row.display_name,
+            "supervised": row.supervised,
+            "shortened": row.shortened,
+            **_measured(here[here["method"] == row.method], plan.tasks),
+            "n_tasks": len(plan.tasks),
+            "paper_seconds": paper.get(row.method_name, math.nan),
+        }
+        for row in plan.main_rows
+    )
+    if times.empty:
+        return times
+    unit = times[[row.role == REFERENCE for row in plan.main_rows]].squeeze()
+    for name, ratio in (("seconds", "ratio"), ("paper_seconds", "paper_ratio")):
+        own = float(unit[name]) if len(unit) else math.nan
+        times[ratio] = times[name] / (own or math.nan)
+    return times
+
+
+def _measured(outcomes: pd.DataFrame, tasks: Sequence[str]) -> dict[str, float]:
+    """Sum up a method's trials over the tasks of a benchmark."""
+    ok = outcomes["status"] == "ok"
+    known = ok & outcomes["cpu_seconds"].notna()  # of predictions made elsewhere none
+    spent = outcomes[known].groupby("task")["cpu_seconds"].apply(list).to_dict()
+    ran = [spent[task] for task in tasks if task in spent]
+    each = (TIMED_TRIALS * sum(seconds) / len(seconds) for seconds in ran)
+    return {
+        "seconds": sum(each) if ran and len(ran) == len(tasks) else math.nan,
+        "trials": min(map(len, ran), default=0),
+        "failed": int((~ok).sum()),
+        "tasks": len(ran),
+    }

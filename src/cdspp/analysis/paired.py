@@ -1,29 +1,51 @@
-"""How sure a mean over trials is: Student's t on values, and on paired differences.
+r"""How sure a gain is: Student's t over trials, and over trials *and* target rows.
 
 Trials are few, so intervals come from the t distribution: a percentile bootstrap of ten
-trials is too narrow. They say how a number moves with the labelled samples; of other
-target rows, too, where `cdspp.analysis.crossed` makes the standard error. With fewer
-than `INTERVAL_TRIALS` there is none: from two trials, t is 12.7 and the interval as
-wide as chance has it.
+trials is too narrow. With fewer than `INTERVAL_TRIALS` there is none: from two trials,
+t is 12.7 and the interval as wide as chance has it. Trials share their test rows, so
+that their scatter alone holds for other labelled samples of the same rows.
+
+For other target rows, too, let ``D[t, i]`` be the difference of two fits on row i in
+trial t, 1, 0 or -1, and missing where the row is labelled. With trial means `c`, row
+means `r` and residuals `e` of the two-way layout, the variance of the mean is by
+moments
+
+.. math::
+
+    v = \max(v_t + v_r - v_e, \; v_t, \; v_r), \qquad
+    v_t = \frac{s^2(c)}{T}, \quad v_r = \frac{s^2(r)}{n}, \quad
+    v_e = \frac{s^2(e)}{\text{cells}}
+
+with Satterthwaite's degrees of freedom, T - 1 at least. Rows come in *strata* whose
+means add up: target domains of several tasks, and for balanced accuracy their classes.
+
+References
+----------
+Searle, Casella and McCulloch, Variance Components, Wiley 1992,
+doi:10.1002/9780470316856. Owen, The pigeonhole bootstrap, Annals of Applied Statistics
+1 (2007), doi:10.1214/07-AOAS122.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr, stdtrit
 
 from cdspp.analysis.summary import Floats, mean_sd, present
 
 __all__ = [
     "INTERVAL_TRIALS",
-    "LEVEL",
     "ZERO",
     "PairedGain",
+    "Stratum",
+    "by_class",
+    "crossed_gain",
     "gain_of",
     "interval_note",
     "mean_interval",
@@ -43,11 +65,10 @@ class PairedGain:
     """How much one row is better than another, trial by trial, as a fraction.
 
     `gain` is the mean difference over the `trials` that both have, `error` its standard
-    error with `df` degrees of freedom (NaN with fewer than two trials). In `losses` of
-    the trials the difference is negative, `least` is the least one. `one_decides` where
-    a one-sided test at 5 % says otherwise without the trial that lies farthest from
-    the median, if that is an outlier (`OUTLIER`) among `OUTLIER_TRIALS` or more. `row`
-    is what one test row changes in a trial, 0 where rows are not known.
+    error with `df` degrees of freedom (NaN with fewer than two trials). `losses` counts
+    negative differences, `least` is the least one. `one_decides` where a one-sided test
+    at 5 % changes without the trial farthest from the median, if that is an outlier.
+    `row` is the weight of one test row in a trial, 0 where rows are not known.
     """
 
     gain: float
@@ -109,19 +130,21 @@ def paired_gain(values: ArrayLike, rival: ArrayLike) -> PairedGain:
 
 
 def gain_of(differences: ArrayLike, *, resolution: float = 0.0) -> PairedGain:
-    """Return what the differences of a trial each say; missing ones are left out.
+    """Return the gain of the differences of trials; missing ones are left out.
 
     The standard error is `resolution` at least. Of n rows that are tested, 1 / n is
-    what one of them more or less would change: that no trial tells two rivals apart
+    the change that one of them more or less makes: that no trial tells two rivals apart
     does not say that they are equal to the last row.
     """
     found = present(differences)
     gain = _gain_of_all(found, resolution)
-    others = _without_outlier(found)
-    if len(others) in (found.size, 0):
+    far = (
+        np.abs(found - np.median(found)) if found.size >= OUTLIER_TRIALS else found[:0]
+    )
+    if not far.size or far.max() <= OUTLIER * 1.4826 * np.median(far):
         return gain
-    rest = _gain_of_all(others, resolution)
-    return replace(gain, one_decides=_words(gain) != _words(rest))
+    others = _gain_of_all(np.delete(found, far.argmax()), resolution)
+    return replace(gain, one_decides=_words(gain) != _words(others))
 
 
 def _gain_of_all(found: Floats, resolution: float) -> PairedGain:
@@ -132,25 +155,12 @@ def _gain_of_all(found: Floats, resolution: float) -> PairedGain:
     return PairedGain(mean, error, losses, found.size, least, df=found.size - 1.0)
 
 
-def _without_outlier(differences: Floats) -> Floats:
-    """Leave out the trial farthest from the median, where it is an outlier."""
-    if differences.size < OUTLIER_TRIALS:
-        return differences
-    far = np.abs(differences - np.median(differences))
-    if far.max() <= OUTLIER * 1.4826 * np.median(far):
-        return differences
-    return np.delete(differences, far.argmax())
-
-
 def _words(gain: PairedGain) -> tuple[bool, bool]:
     return gain.p_above < 1 - LEVEL, gain.p_below < 1 - LEVEL
 
 
 def mean_interval(values: ArrayLike, level: float = LEVEL) -> tuple[float, float]:
-    """Return the t interval of a mean accuracy; NaN from too few trials.
-
-    It ends where accuracies do, at zero and one.
-    """
+    """Return the t interval of a mean accuracy, cut at 0 and 1; NaN from few trials."""
     low, high = np.clip(gain_of(present(values)).interval(level), 0.0, 1.0)
     return float(low), float(high)
 
@@ -159,3 +169,65 @@ def interval_note(trials: Iterable[int]) -> str:
     """Return what a caption says of means of so many trials that lack an interval."""
     lacking = any(0 < number < INTERVAL_TRIALS for number in trials)
     return f" Fewer than {INTERVAL_TRIALS} trials have no interval." if lacking else ""
+
+
+class Stratum(NamedTuple):
+    """Differences by trial and row (NaN if missing), and the weight of their mean."""
+
+    weight: float
+    values: Floats
+
+
+def by_class(stratum: Stratum, codes: NDArray[np.integer]) -> list[Stratum]:
+    """Split rows by their class codes; classes that a trial does not test are out."""
+    ran = np.isfinite(stratum.values).any(axis=1)
+    parts = [stratum.values[:, codes == code] for code in np.unique(codes)]
+    whole = [part for part in parts if np.isfinite(part[ran]).any(axis=1).all()]
+    return [Stratum(stratum.weight / len(whole), part) for part in whole]
+
+
+def crossed_gain(strata: Sequence[Stratum]) -> PairedGain:
+    """Return the mean difference with its standard error over trials and rows.
+
+    The difference of a trial is the sum over strata of the weighted mean over rows;
+    trials that a stratum lacks are left out. One test row less or more in each trial
+    bounds the standard error from below.
+    """
+    known = [np.isfinite(part.values).any(axis=1) for part in strata]
+    shared = np.logical_and.reduce(known)
+    parts = [Stratum(w, values[shared]) for w, values in strata]
+    # Rows that no trial tests are left out.
+    parts = [Stratum(w, v[:, np.isfinite(v).any(axis=0)]) for w, v in parts]
+    means = [w * np.nanmean(values, axis=1) for w, values in parts]
+    by_trial = np.sum(means, axis=0)
+    # What a test row weighs in a trial; the heaviest counts.
+    weights = [w / np.isfinite(v).sum(axis=1).mean() for w, v in parts if v.size]
+    row = max(weights, default=math.inf)
+    plain = gain_of(by_trial, resolution=row / max(len(by_trial), 1) ** 0.5)
+    if not plain.known:
+        return plain
+    of_trials = float(by_trial.var(ddof=1)) / plain.trials
+    whole, residuals = zip(*map(_spread, parts), strict=True)
+    most = max((part for part, _ in whole if not math.isnan(part)), default=0.0)
+    # A stratum of a single row gets the largest row part of the others.
+    rows = [(most, 1.0) if math.isnan(part) else (part, df) for part, df in whole]
+    of_rows, residual = (sum(part for part, _ in each) for each in (rows, residuals))
+    variance = max(of_trials + of_rows - residual, of_trials, of_rows)
+    least_df = plain.trials - 1.0
+    spread = [(of_trials, least_df), *rows, *residuals]
+    below = sum(part**2 / df for part, df in spread if part > 0 and df > 0)
+    df = max(variance**2 / below, least_df) if below else least_df
+    return replace(plain, error=max(plain.error, variance**0.5), df=df, row=row)
+
+
+def _spread(part: Stratum) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return variance and df that rows, and residuals, add; NaN of a single row."""
+    values = part.weight * part.values
+    n_trials, n_rows = values.shape
+    of_trial, of_row = np.nanmean(values, axis=1), np.nanmean(values, axis=0)
+    n_cells = int(np.isfinite(values).sum())
+    left = values - of_trial[:, None] - of_row + np.nanmean(of_trial)
+    df = n_cells - n_trials - n_rows + 1
+    residual = float(np.nansum(left**2)) / df / n_cells if df > 0 else 0.0
+    rows = float(of_row.var(ddof=1)) / n_rows if n_rows > 1 else math.nan
+    return (rows, n_rows - 1.0), (residual, float(df))

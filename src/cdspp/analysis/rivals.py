@@ -1,17 +1,28 @@
-"""Whom a method is compared with, and what it gains over each, by both measures."""
+"""A method against its rivals: who they are, what it gains over each, the verdicts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from cdspp.analysis.crossed import Stratum, by_class, crossed_gain
-from cdspp.analysis.paired import PairedGain, paired_gain
-from cdspp.analysis.summary import MOST_COLLAPSED, Floats, Summary
-from cdspp.core.names import ALONE, BASELINE, MAIN
+from cdspp.analysis.paired import (
+    INTERVAL_TRIALS,
+    PairedGain,
+    Stratum,
+    by_class,
+    crossed_gain,
+    gain_of,
+    paired_gain,
+)
+from cdspp.analysis.summary import MOST_COLLAPSED, Floats, Summary, mean_sd
+from cdspp.analysis.verdicts import COLLAPSED, Verdict, agreed, judge_pair, judge_tasks
+from cdspp.core.names import ALONE, AVERAGE, BASELINE, MAIN
 from cdspp.methods import method_class
 from cdspp.stages.row_scores import RowScores
 from cdspp.study.plan import Row
@@ -30,15 +41,17 @@ __all__ = [
 # What a bridged method has to beat, too: the target alone, on all of its columns.
 ALL_COLUMNS = "all-columns"
 MEASURES = ACCURACY, BALANCED = ("accuracy", "balanced")
+# Fewer target domains say nothing of others.
+_FEWEST_DOMAINS = 4
+_OF_GAIN = (
+    *("gain", "low", "high", "p_above", "p_below"),
+    *("losses", "trials", "least", "one_decides"),
+)
+_OF_VERDICT = ("p_helps", "p_hurts", "hardest", "detectable")
 
 
-@dataclass(frozen=True)
-class Rival:
-    """What a method is compared with: the baseline, or itself in another state.
-
-    `key` is that of the baseline or the state, or `ALL_COLUMNS` of the method without
-    source that a bridged one is held against; `place` is that of its row in a summary.
-    """
+class Rival(NamedTuple):
+    """The baseline, the method itself in another state, or `ALL_COLUMNS`, by key."""
 
     key: str
     name: str
@@ -50,37 +63,92 @@ class Rival:
 class Contest:
     """A row of a summary against its rivals, the baseline first, then states in order.
 
-    A position beyond the tasks is the average over them. With scores by test row
-    standard errors hold for other rows as well; without them those over trials stand.
+    A position beyond the tasks is the average over them. Without scores by test row
+    standard errors are over trials alone.
     """
 
+    row: Row
     place: int
     summary: Summary
     by_row: RowScores | None
 
     @cached_property
-    def row(self) -> Row:
-        """The row."""
-        return self.summary.rows[self.place]
+    def _rivals(self) -> list[Rival]:
+        summary, row, found = self.summary, self.row, []
+        places = {(r.setting, r.method): i for i, r in enumerate(summary.rows)}
+        for at, other in enumerate(summary.rows):
+            if row.method == other.stands_for:  # one fit, under another name
+                twin = places.get((row.setting, other.method), at)
+                places[in_state(row.setting, ALONE), row.method] = twin
+        if (own := summary.place(BASELINE)) is not None:
+            baseline = summary.rows[own]
+            found.append(Rival(baseline.key, baseline.display_name, False, own))
+        for at, other in enumerate(summary.rows if row.bridge else ()):
+            if other.setting == MAIN and method_class(other.method).without_source_of:
+                found.append(Rival(ALL_COLUMNS, other.display_name, False, at))
+        for state in summary.plan.states:
+            place = places.get((in_state(row.setting, state), row.method))
+            if place is not None:
+                found.append(Rival(state, state, True, place))
+        return found
 
     @cached_property
-    def rivals(self) -> list[Rival]:
-        """Its rivals."""
-        return list(_rivals(self.summary, self.row))
+    def _values(self) -> dict[str, Floats]:
+        """Scores of rows by tasks and trials, averages over tasks among them."""
+        summary = self.summary
+        scores = summary.accuracy, summary.class_accuracy, summary.macro_f1
+        names = ("accuracy", "balanced_accuracy", "macro_f1")
+        both = zip(names, scores, strict=True)
+        return {name: summary.with_average(values)[1] for name, values in both}
 
-    def gains(self, at: int, measure: str) -> dict[str, PairedGain]:
-        """Return the gain by a measure over each rival at a position."""
-        return {rival.key: self._gain(rival, at, measure) for rival in self.rivals}
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Yield a record a task and rival, by `COMPARISON_COLUMNS` and more."""
+        plan, row = self.summary.plan, self.row
+        tasks, _ = self.summary.with_average(self.summary.accuracy)
+        places = range(len(tasks))
+        collapsed = [self._collapsed(at) for at in places]
+        gains = [
+            [{r.key: self._gain(r, at, measure) for r in self._rivals} for at in places]
+            for measure in MEASURES
+        ]
+        verdicts = [self._verdicts(each, collapsed) for each in gains]
+        for at, rival in product(places, self._rivals):
+            words = [each[at].word for each in verdicts]
+            record = {
+                "benchmark": plan.benchmark,
+                "title": plan.title,
+                "row": row.key,
+                "display_name": row.display_name + row.marks,
+                "role": row.role,
+                "bridge": row.bridge,
+                "task": tasks[at],
+                "rival": rival.key,
+                "rival_name": rival.name,
+                "state": rival.state,
+                **self._means(rival, at),
+                **self._over_domains(rival, tasks[at], gains[0][at][rival.key].trials),
+                "verdict": agreed(*words),
+                **{f"{m}_verdict": w for m, w in zip(MEASURES, words, strict=True)},
+            }
+            for i, prefix in enumerate(("", "balanced_")):
+                gain, verdict = gains[i][at][rival.key], verdicts[i][at]
+                word = judge_pair(gain, plan.margin / 100)
+                word = COLLAPSED if rival.key in collapsed[at] else word
+                record |= {prefix + name: getattr(gain, name) for name in _OF_GAIN}
+                record |= {
+                    prefix + name: getattr(verdict, name) for name in _OF_VERDICT
+                }
+                record[f"{prefix}pair"] = word
+            yield record
 
     def _gain(self, rival: Rival, at: int, measure: str) -> PairedGain:
-        summary, balanced = self.summary, measure == BALANCED
-        scores = summary.class_accuracy if balanced else summary.accuracy
-        _, values = summary.with_average(scores)
+        balanced = measure == BALANCED
+        values = self._values["balanced_accuracy" if balanced else "accuracy"]
         plain = paired_gain(values[self.place, at], values[rival.place, at])
         if self.by_row is None or not plain.trials:
             return plain
-        pair = self.row, summary.rows[rival.place]
-        tasks = summary.tasks[self._chosen(at)]
+        pair = self.row, self.summary.rows[rival.place]
+        tasks = self.summary.tasks[self._chosen(at)]
         return crossed_gain(row_strata(self.by_row, pair, tasks, balanced))
 
     def _chosen(self, at: int) -> slice:
@@ -88,20 +156,51 @@ class Contest:
         beyond = at >= len(self.summary.tasks)
         return slice(None) if beyond else slice(at, at + 1)
 
-    def collapsed(self, at: int) -> set[str]:
-        """Return the rivals that no word compares with: too many fits collapsed.
-
-        Of the trials that both have, those of the worse side count.
-        """
+    def _collapsed(self, at: int) -> set[str]:
+        """Return the rivals of whom too many fits have collapsed, or of the method."""
         summary, chosen, found = self.summary, self._chosen(at), set()
-        for rival in self.rivals:
+        for rival in self._rivals:
             places = [self.place, rival.place]
             both = np.isfinite(summary.accuracy[places][:, chosen]).all(axis=0)
-            sides = summary.collapsed[places][:, chosen]
-            most = max(float((side & both).sum()) for side in sides)
-            if most / max(int(both.sum()), 1) > MOST_COLLAPSED:
+            sides = summary.collapsed[places][:, chosen] & both
+            if sides.sum(axis=(1, 2)).max() / max(both.sum(), 1) > MOST_COLLAPSED:
                 found.add(rival.key)
         return found
+
+    def _verdicts(
+        self, gains: Sequence[Mapping[str, PairedGain]], collapsed: Sequence[set[str]]
+    ) -> list[Verdict]:
+        """Judge the tasks together, and the average over them alone."""
+        bridged, margin = bool(self.row.bridge), self.summary.plan.margin / 100
+        states = [rival.key for rival in self._rivals if rival.state or bridged]
+        asked = [{state: gain[state] for state in states} for gain in gains]
+        silent = [not fallen.isdisjoint(states) for fallen in collapsed]
+        n_tasks = len(self.summary.tasks)
+        return [
+            *judge_tasks(asked[:n_tasks], margin=margin, collapsed=silent[:n_tasks]),
+            *judge_tasks(asked[n_tasks:], margin=margin, collapsed=silent[n_tasks:]),
+        ]
+
+    def _means(self, rival: Rival, at: int) -> dict[str, float]:
+        """Return the means over trials of both sides, by all measures."""
+        return {
+            f"{side}{name}": mean_sd(values[place, at])[0]
+            for name, values in self._values.items()
+            for side, place in (("", self.place), ("rival_", rival.place))
+        }
+
+    def _over_domains(self, rival: Rival, task: str, trials: int) -> dict[str, float]:
+        """Return the interval of an average over the means of target domains."""
+        low = high = np.nan
+        if task == AVERAGE and trials >= INTERVAL_TRIALS:
+            means = defaultdict(list)
+            sides = self.summary.accuracy[[self.place, rival.place]]
+            for name, ours, theirs in zip(self.summary.tasks, *sides, strict=True):
+                means[name.partition("_")[2]].append(paired_gain(ours, theirs).gain)
+            found = gain_of([float(np.mean(each)) for each in means.values()])
+            if found.trials >= _FEWEST_DOMAINS:
+                low, high = found.interval()
+        return {"domain_low": low, "domain_high": high}
 
 
 def row_strata(
@@ -109,8 +208,7 @@ def row_strata(
 ) -> list[Stratum]:
     """Return the gain of a row over another by target row, averaged over tasks.
 
-    There is a stratum for each target domain, or for each of its classes where all
-    classes are to weigh the same (`balanced`).
+    There is a stratum a target domain or, `balanced`, a class of it.
     """
     found: dict[str, Floats] = {}
     classes = {}
@@ -128,22 +226,3 @@ def row_strata(
     if not balanced:
         return list(whole.values())
     return [s for k, part in whole.items() for s in by_class(part, classes[k])]
-
-
-def _rivals(summary: Summary, row: Row) -> Iterator[Rival]:
-    """Yield what a method is compared with: the baseline, then its states in order."""
-    places = {(r.setting, r.method): i for i, r in enumerate(summary.rows)}
-    for at, other in enumerate(summary.rows):
-        if row.method == other.stands_for:  # one fit, under another name
-            twin = places.get((row.setting, other.method), at)
-            places[in_state(row.setting, ALONE), row.method] = twin
-    if (own := summary.place(BASELINE)) is not None:
-        baseline = summary.rows[own]
-        yield Rival(baseline.key, baseline.display_name, False, own)
-    for at, other in enumerate(summary.rows if row.bridge else ()):
-        if other.setting == MAIN and method_class(other.method).without_source_of:
-            yield Rival(ALL_COLUMNS, other.display_name, False, at)
-    for state in summary.plan.states:
-        place = places.get((in_state(row.setting, state), row.method))
-        if place is not None:
-            yield Rival(state, state, True, place)

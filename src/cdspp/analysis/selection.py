@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +14,7 @@ from cdspp.analysis.answers import verdict_of
 from cdspp.analysis.curves import CurveScores, arrange_curves, value_text
 from cdspp.analysis.source_help import of_method, on_average, read_comparisons
 from cdspp.analysis.summary import Floats, accuracy_of, mean_sd, read_scores
-from cdspp.core.names import ALONE, MAIN, MATCHED, REAL, SELECTED
+from cdspp.core.names import ALONE, MAIN, MATCHED, REAL, SELECTED, PathLike
 from cdspp.methods import method_class
 from cdspp.study.plan import CHOOSING, METHOD, BenchmarkPlan, Row
 from cdspp.study.settings import in_state
@@ -37,12 +36,10 @@ def compare_selections(
 ) -> pd.DataFrame:
     """Compare defaults with what was selected, and with the best in hindsight.
 
-    Comparisons are those of `cdspp.analysis.source_help`, outcomes those of
-    `cdspp.analysis.fit_records`. The frame has a row a method that selects, and source
-    state (the real one and those without a source): accuracies averaged over tasks and
-    over the trials that all three forms have. *Hindsight* is the value, of the curve
-    over what is selected, whose test accuracy is highest, which nobody can know; no
-    verdict reads it.
+    The frame has a row a method that selects and source state (the real one and those
+    without a source): accuracies averaged over tasks and over the trials that all three
+    forms have. *Hindsight* is the value, of the curve over what is selected, whose test
+    accuracy is highest, which nobody can know; no verdict reads it.
     """
     curves = arrange_curves(scores, plan)
     ran = {(row.setting, row.method) for row in plan.rows}
@@ -57,16 +54,15 @@ def compare_selections(
 
 
 def read_selections(
-    scores: Sequence[str | os.PathLike[str]],
-    comparisons: Sequence[str | os.PathLike[str]],
+    scores: Sequence[PathLike],
+    comparisons: Sequence[PathLike],
     plans: Sequence[BenchmarkPlan],
     outcomes: pd.DataFrame,
 ) -> pd.DataFrame:
     """Read scores and comparisons of benchmarks; see `compare_selections`."""
-    found = [
-        compare_selections(read_scores(path), plan, read_comparisons(told), outcomes)
-        for path, told, plan in zip(scores, comparisons, plans, strict=True)
-    ]
+    told = map(read_comparisons, comparisons)
+    read = zip(map(read_scores, scores), plans, told, strict=True)
+    found = [compare_selections(*each, outcomes) for each in read]
     return pd.concat(found, ignore_index=True)
 
 

@@ -1,37 +1,29 @@
 """Did the source help? Every method against itself in every other source state.
 
-The comparisons are made here from the scores of a benchmark: `cdspp.analysis.rivals`
-has the gains, `cdspp.analysis.verdicts` the rule by which they are judged, and
-`cdspp.analysis.answers` says it in words.
+`cdspp.analysis.rivals` has the gains, `cdspp.analysis.verdicts` the rule that judges
+them, and `cdspp.analysis.answers` the words.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import product
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from cdspp.analysis.paired import INTERVAL_TRIALS, PairedGain, gain_of, paired_gain
-from cdspp.analysis.rivals import ALL_COLUMNS, MEASURES, Contest, Rival
-from cdspp.analysis.summary import mean_sd, summarise
+from cdspp.analysis.rivals import ALL_COLUMNS, Contest
+from cdspp.analysis.summary import summarise
 from cdspp.analysis.verdicts import (
     ALPHA,
-    COLLAPSED,
     HELPS,
     HURTS,
     STATEMENTS,
     UNDECIDED,
-    Verdict,
     agreed,
     holm,
-    judge_pair,
-    judge_tasks,
 )
-from cdspp.core.names import AVERAGE, REFERENCE, SELECTED
+from cdspp.core.names import AVERAGE, REFERENCE, SELECTED, PathLike
 from cdspp.core.wording import STATE_TITLES
 from cdspp.methods import method_class
 from cdspp.stages.artifacts import read_csv
@@ -52,8 +44,6 @@ __all__ = [
     "rivals_of",
 ]
 
-# Fewer target domains say nothing of others.
-_FEWEST_DOMAINS = 4
 COMPARISON_COLUMNS = {
     name: kind
     for kind, names in (
@@ -76,11 +66,6 @@ COMPARISON_COLUMNS = {
     )
     for name in names.split()
 }
-# What is said of a gain and of a verdict; of balanced accuracy as well, then of
-# accuracy alone.
-_OF_GAIN = ("gain", "low", "high", "p_above", "p_below")
-_OF_ACCURACY = ("losses", "trials", "least", "one_decides")
-_OF_VERDICT = ("p_helps", "p_hurts")
 
 
 def compare_with_rivals(
@@ -91,21 +76,21 @@ def compare_with_rivals(
     Informed methods and controls are left out. Without scores by test row standard
     errors are over trials alone, and hold for other labelled samples of the same rows.
 
-    The frame has a row a method, task and rival, the average over tasks last (where
-    there are several): mean accuracies, the paired gain with its 95 % interval,
-    one-sided p values, trials lost and shared, the least gain of a trial and whether
-    one trial decides the test; the word of the pair; the same of balanced accuracy; and
-    the verdict on the task, which is the same in all its rows. The average over tasks
-    also has the interval over the means of target domains (`domain_low`,
-    `domain_high`), where there are four of them and `INTERVAL_TRIALS` trials.
+    The frame has a row a method, task and rival, the average over several tasks last:
+    mean accuracies, the paired gain with its 95 % interval, one-sided p values, trials
+    lost and shared, the least gain of a trial and whether one trial decides the test;
+    the word of the pair; the same of balanced accuracy; and the verdict on the task,
+    equal in all its rows. The average has an interval over the means of four target
+    domains or more (`domain_low`, `domain_high`).
     """
     summary = summarise(scores, plan, plan.rows)
-    records: list[dict[str, Any]] = []
-    for place, row in enumerate(plan.rows):
-        asked = row.kind in (METHOD, BRIDGED, CHOOSING)
-        if asked and method_class(row.method).uses_source:
-            records += _records(Contest(place, summary, by_row))
-    return _typed(records)
+    return _typed(
+        record
+        for place, row in enumerate(plan.rows)
+        if row.kind in (METHOD, BRIDGED, CHOOSING)
+        and method_class(row.method).uses_source
+        for record in Contest(row, place, summary, by_row).records()
+    )
 
 
 def no_comparisons() -> pd.DataFrame:
@@ -113,12 +98,12 @@ def no_comparisons() -> pd.DataFrame:
     return _typed([])
 
 
-def _typed(records: Sequence[dict[str, Any]]) -> pd.DataFrame:
+def _typed(records: Iterable[dict[str, Any]]) -> pd.DataFrame:
     frame = pd.DataFrame(records, columns=list(COMPARISON_COLUMNS))
     return frame.astype(COMPARISON_COLUMNS)
 
 
-def read_comparisons(path: str | os.PathLike[str]) -> pd.DataFrame:
+def read_comparisons(path: PathLike) -> pd.DataFrame:
     """Read the comparisons of a ``source-help_<benchmark>.csv``."""
     return read_csv(path, COMPARISON_COLUMNS)
 
@@ -153,8 +138,7 @@ def by_task(comparisons: pd.DataFrame) -> dict[str, pd.DataFrame]:
 def rivals_of(groups: Iterable[pd.DataFrame]) -> dict[str, str]:
     """Return the rivals that occur with their titles: the baseline, states in order.
 
-    What bridged methods alone are held against is left out. The order is that of
-    `STATE_TITLES`, whatever some methods run in.
+    Rivals of bridged methods alone are left out.
     """
     found: dict[str, str] = {}
     for group in groups:
@@ -174,9 +158,8 @@ def on_average(comparisons: pd.DataFrame) -> pd.DataFrame:
 def matrix(comparisons: pd.DataFrame, *, corrected: bool) -> pd.DataFrame:
     """Return the averages over tasks of all methods of a benchmark.
 
-    Words may be corrected for the number of methods: *undecided* where one does not
-    outlast Holm's correction. Methods with a bridge are counted apart, so that they
-    change no word on the others.
+    Words may be `corrected` for the number of methods by Holm's procedure, those of
+    methods with a bridge apart.
     """
     parts = [on_average(part) for _, part in comparisons.groupby("row", sort=False)]
     found = pd.concat(parts, ignore_index=True) if parts else no_comparisons()
@@ -211,95 +194,3 @@ def _correct(
     for said, name in zip((HELPS, HURTS), p_values, strict=True):
         lost = np.array(holm(asked[name].tolist())) >= ALPHA
         found.loc[asked.index[lost & (asked[word] == said)], word] = UNDECIDED
-
-
-def _records(contest: Contest) -> Iterator[dict[str, Any]]:
-    """Yield what is said of a method and each rival, task by task."""
-    summary, row = contest.summary, contest.row
-    plan, margin = summary.plan, summary.plan.margin / 100
-    tasks, _ = summary.with_average(summary.accuracy)
-    places = range(len(tasks))
-    collapsed = [contest.collapsed(at) for at in places]
-    gains = [[contest.gains(at, measure) for at in places] for measure in MEASURES]
-    judged = [_judged(contest, each, collapsed) for each in gains]
-    for at, rival in product(places, contest.rivals):
-        gain, balanced = both = [each[at][rival.key] for each in gains]
-        verdict, other = (each[at] for each in judged)
-        fallen = rival.key in collapsed[at]
-        pairs = [COLLAPSED if fallen else judge_pair(each, margin) for each in both]
-        yield {
-            "benchmark": plan.benchmark,
-            "title": plan.title,
-            "row": row.key,
-            "display_name": row.display_name + row.marks,
-            "role": row.role,
-            "bridge": row.bridge,
-            "task": tasks[at],
-            "rival": rival.key,
-            "rival_name": rival.name,
-            "state": rival.state,
-            **_means(contest, rival, at),
-            **_told(gain, (*_OF_GAIN, *_OF_ACCURACY)),
-            **_over_domains(contest, rival, gain, tasks[at]),
-            "pair": pairs[0],
-            **_told(balanced, _OF_GAIN, "balanced_"),
-            "balanced_pair": pairs[1],
-            "verdict": agreed(verdict.word, other.word),
-            "accuracy_verdict": verdict.word,
-            "balanced_verdict": other.word,
-            **_told(verdict, (*_OF_VERDICT, "hardest", "detectable")),
-            **_told(other, _OF_VERDICT, "balanced_"),
-        }
-
-
-def _told(of: object, names: Sequence[str], prefix: str = "") -> dict[str, Any]:
-    return {prefix + name: getattr(of, name) for name in names}
-
-
-def _judged(
-    contest: Contest,
-    gains: Sequence[Mapping[str, PairedGain]],
-    collapsed: Sequence[set[str]],
-) -> list[Verdict]:
-    """Judge the tasks together, and the average over them alone."""
-    plan, bridged = contest.summary.plan, bool(contest.row.bridge)
-    states = [rival.key for rival in contest.rivals if rival.state or bridged]
-    asked = [{state: gain[state] for state in states} for gain in gains]
-    silent = [not fallen.isdisjoint(states) for fallen in collapsed]
-    n_tasks, margin = len(plan.tasks), plan.margin / 100
-    return [
-        *judge_tasks(asked[:n_tasks], margin=margin, collapsed=silent[:n_tasks]),
-        *judge_tasks(asked[n_tasks:], margin=margin, collapsed=silent[n_tasks:]),
-    ]
-
-
-def _means(contest: Contest, rival: Rival, at: int) -> dict[str, float]:
-    """Return the means over trials of both sides, by all measures."""
-    summary, found = contest.summary, {}
-    measures = summary.accuracy, summary.class_accuracy, summary.macro_f1
-    names = ("accuracy", "balanced_accuracy", "macro_f1")
-    for name, values in zip(names, measures, strict=True):
-        of_tasks = summary.with_average(values)[1][:, at]
-        found[name] = mean_sd(of_tasks[contest.place])[0]
-        found[f"rival_{name}"] = mean_sd(of_tasks[rival.place])[0]
-    return found
-
-
-def _over_domains(
-    contest: Contest, rival: Rival, gain: PairedGain, task: str
-) -> dict[str, float]:
-    """Return the interval of an average over the means of target domains.
-
-    It is NaN elsewhere, and with too few domains or trials.
-    """
-    summary, low, high = contest.summary, np.nan, np.nan
-    if task == AVERAGE and gain.trials >= INTERVAL_TRIALS:
-        means: dict[str, list[float]] = {}
-        for at, name in enumerate(summary.tasks):
-            ours, theirs = summary.accuracy[[contest.place, rival.place], at]
-            of_task = paired_gain(ours, theirs).gain
-            means.setdefault(name.partition("_")[2], []).append(of_task)
-        found = gain_of([float(np.mean(each)) for each in means.values()])
-        if found.trials >= _FEWEST_DOMAINS:
-            low, high = found.interval()
-    return {"domain_low": low, "domain_high": high}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pandas as pd
 
 from cdspp.core.errors import DataError
+from cdspp.core.names import PathLike
 from cdspp.stages.artifacts import SPLIT_COLUMNS, read_frame
 
 __all__ = ["Splits", "read_splits", "split_of"]
@@ -18,7 +18,7 @@ Splits = Mapping[tuple[str, str], pd.DataFrame]
 _ROLES = ("source", "target")
 
 
-def read_splits(paths: Iterable[str | os.PathLike[str]]) -> Splits:
+def read_splits(paths: Iterable[PathLike]) -> Splits:
     """Read ``.../<role>/<domain>/<block>.parquet`` by role and domain, in one frame."""
     blocks: dict[tuple[str, str], list[pd.DataFrame]] = {}
     for path in map(Path, paths):

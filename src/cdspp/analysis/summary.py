@@ -7,7 +7,6 @@ Trials are the unit of all statistics here.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +16,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from cdspp.core.errors import DataError
-from cdspp.core.names import AVERAGE, MAIN
+from cdspp.core.names import AVERAGE, MAIN, PathLike
 from cdspp.stages.artifacts import SCORE_COLUMNS, read_frame
 from cdspp.study.plan import BenchmarkPlan, Row
 
@@ -45,8 +44,8 @@ _BY_ROW = "accuracy", "class_accuracy", "macro_f1", "by_iteration", "collapsed"
 def mean_sd(values: ArrayLike) -> tuple[float, float]:
     """Return mean and standard deviation over trials, missing trials (NaN) left out.
 
-    The deviation divides by n - 1, as MATLAB's ``std`` and so the paper's tables do.
-    NaN stands for the mean of no trial, and for the deviation of fewer than two.
+    The deviation divides by n - 1, as MATLAB's ``std`` and so the paper's tables do. No
+    trial has no mean, fewer than two have no deviation (NaN).
     """
     found = present(values)
     mean = float(found.mean()) if found.size else float("nan")
@@ -68,10 +67,9 @@ def n_present(values: ArrayLike) -> int:
 def with_average(
     tasks: tuple[str, ...], values: Floats
 ) -> tuple[tuple[str, ...], Floats]:
-    """Append the average over tasks to values by row, task and trial, if several.
+    """Append the average over tasks, if several, to values by row, task and trial.
 
-    A trial counts only where every task has it: an average over fewer tasks would be a
-    different quantity.
+    A trial counts only where every task has it.
     """
     if len(tasks) < 2:
         return tasks, values
@@ -84,9 +82,9 @@ class Summary:
     """Scores of one benchmark, dense; NaN where a cell is missing or failed.
 
     Arrays are by row, task and trial, in the order of the plan, at the last iteration;
-    `by_iteration` has the accuracy at each of the `iterations` that occur anywhere.
-    `class_accuracy`, the balanced accuracy, and `macro_f1` are means over classes.
-    `collapsed` is False where a cell is missing or failed.
+    `by_iteration` has the accuracy at each of the `iterations`. `class_accuracy`, the
+    balanced accuracy, and `macro_f1` are means over classes. `collapsed` is False where
+    a cell is missing or failed.
     """
 
     plan: BenchmarkPlan
@@ -147,13 +145,13 @@ def score_files(folder: Path) -> list[Path]:
     return files
 
 
-def read_scores(path: str | os.PathLike[str]) -> pd.DataFrame:
+def read_scores(path: PathLike) -> pd.DataFrame:
     """Read a score file: a row a setting, task, method, trial and iteration."""
     return read_frame(path, SCORE_COLUMNS)
 
 
 def read_summaries(
-    scores: Sequence[str | os.PathLike[str]], plans: Sequence[BenchmarkPlan]
+    scores: Sequence[PathLike], plans: Sequence[BenchmarkPlan]
 ) -> list[Summary]:
     """Read the score files of several benchmarks, in the order of their plans."""
     pairs = zip(map(read_scores, scores), plans, strict=True)
@@ -163,10 +161,7 @@ def read_summaries(
 def summarise(
     scores: pd.DataFrame, plan: BenchmarkPlan, rows: Sequence[Row] | None = None
 ) -> Summary:
-    """Arrange a score file by the rows that a plan shows, or by other ones.
-
-    Cells that are not among them are ignored.
-    """
+    """Arrange a score file by the rows that a plan shows, or by other ones."""
     chosen = plan.shown_rows if rows is None else tuple(rows)
     good = _placed(scores, chosen, plan.tasks)
     iterations, step = np.unique(good["iteration"], return_inverse=True)

@@ -2,21 +2,18 @@
 
 A method is run with the real source and with others in its place: its *source states*.
 The gains of the real one over each, on paired trials, are judged by Student's t with
-standard errors over trials and target rows (`cdspp.analysis.crossed`):
+standard errors over trials and target rows (`cdspp.analysis.paired`):
 
-* *helps*: better than every state. The largest one-sided p value over the states
-  (all must fall) is below 5 % after Holm's correction.
-  A method that uses a bridge must beat the baseline and target-only as well.
+* *helps*: better than every state, by the largest one-sided p value (5 %, Holm). A
+  method that uses a bridge must beat the baseline and target-only as well.
 * *hurts*: worse than both states without a source, likewise.
 * *equal*: the 90 % intervals of the gains over both lie within the margin (two
   one-sided tests at 5 %), widened by what three test rows may hide.
-* *undecided*: anything else, with the gain that these trials would have shown with a
-  power of 80 %.
+* *undecided*: anything else, with the gain that a power of 80 % would have shown.
 
-Holm's correction covers the tasks of a benchmark, and in a matrix the methods
-(`cdspp.analysis.source_help.matrix`). Each word is asked of accuracy and of
-balanced accuracy. Where they differ, the verdict *depends on the measure*. With fewer
-than five trials there is none, and none where fits have collapsed or diverged.
+Holm's correction covers the tasks of a benchmark, and in a matrix the methods. Where
+accuracy and balanced accuracy have different words, the verdict *depends on the
+measure*. Too few trials have none, and neither have collapsed or diverged fits.
 """
 
 from __future__ import annotations
@@ -40,7 +37,6 @@ __all__ = [
     "HURTS",
     "MIN_TRIALS",
     "NOT_ASKED",
-    "POWER",
     "RULE",
     "STATEMENTS",
     "TOO_FEW",
@@ -78,12 +74,12 @@ RULE = (
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is said of a task, or of the average over tasks.
+    """The word on a task, or on the average over tasks, and the numbers behind it.
 
     The word is one of `STATEMENTS`, or why there is none: `TOO_FEW`, `COLLAPSED`,
-    `NOT_ASKED`. P values are Holm's. `hardest` is the state over which the gain is
-    least sure, `detectable` the mean gain over every state that would be called *helps*
-    with `POWER`, did trials and rows spread as they do.
+    `NOT_ASKED`. P values are Holm's. The gain over the state `hardest` is least sure;
+    `detectable` is the mean gain over every state that would be called *helps* with
+    `POWER`.
     """
 
     word: str
@@ -98,8 +94,7 @@ def judge_tasks(
 ) -> list[Verdict]:
     """Judge the tasks of a benchmark together, each by its gains over source states.
 
-    Gains within the margin, a fraction, count as equal. The average over tasks is
-    judged as one task of its own.
+    Gains within the margin, a fraction, count as equal.
     """
     fallen = collapsed or [False] * len(tasks)
     silent = [_silence(*pair) for pair in zip(tasks, fallen, strict=True)]
@@ -120,10 +115,7 @@ def agreed(word: str, balanced: str) -> str:
 
 
 def judge_pair(gain: PairedGain, margin: float) -> str:
-    """Judge one gain alone, by the same tests: the cell of a matrix.
-
-    Here `HELPS` is better than this state, and `HURTS` worse.
-    """
+    """Judge one gain alone: `HELPS` is better than this state, `HURTS` worse."""
     if gain.trials < MIN_TRIALS:
         return TOO_FEW
     if gain.p_above < ALPHA:

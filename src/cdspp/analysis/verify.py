@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from cdspp.analysis.digests import REPORT, changed_files, read_digests
 from cdspp.analysis.fit_records import mixed_versions
 from cdspp.analysis.summary import read_scores, score_files
 from cdspp.core.errors import DataError
-from cdspp.core.names import UNLABELLED_ROLE, FitKey, fit_key, trials_of_block
+from cdspp.core.names import UNLABELLED_ROLE, FitKey, PathLike, fit_key, trials_of_block
 from cdspp.core.provenance import file_digest, ids_digest
 from cdspp.core.wording import counted
 from cdspp.stages.artifacts import SCORE_COLUMNS, SPLIT_COLUMNS, labels_by_id, read_rows
@@ -27,7 +26,6 @@ __all__ = ["Verified", "verify"]
 
 Trial = tuple[str, str, str, int]  # setting, task, method, trial
 Rows = list[tuple[Any, ...]]
-Files = Mapping[str, Path]  # by digest
 
 # The files that every fit reads.
 READ = ("source_features", "target_features", "source_split", "target_split")
@@ -36,38 +34,24 @@ MADE = {name: f"{name}/[!.]*" for name in ("tables", "figures", "timings")}
 MADE["predictions"] = "predictions/*/*/[!.]*"
 
 
-@dataclass(frozen=True)
-class Verified:
+class Verified(NamedTuple):
     """What differs, a sentence or two each, and one line on what was checked."""
 
     faults: tuple[str, ...]
     told: str
 
 
-@dataclass
-class _Fits:
-    """What the fits of a benchmark give: rows of scores by trial, and their records.
-
-    `doubtful` are the trials of fits that are refused, `faults` say why they are.
-    """
-
-    rows: dict[FitKey, dict[Trial, Rows]] = field(default_factory=dict)
-    records: dict[FitKey, Mapping[str, Any]] = field(default_factory=dict)
-    doubtful: set[Trial] = field(default_factory=set)
-    faults: list[str] = field(default_factory=list)
-
-
 def verify(
-    folder: str | os.PathLike[str], expected: Mapping[str, Expected] | None = None
+    folder: PathLike, expected: Mapping[str, Expected] | None = None
 ) -> Verified:
     """Compare the files of ``results/<study>`` with each other.
 
-    Fits are checked against their records, their paths, and the features and splits
-    in ``results``; scores against fits and labels; and all that the report rests on and
-    shows, tables and figures among it, against the digests that it states. Fits of
-    settings that the study no longer has are checked too, and counted apart. `expected`
-    tells by benchmark what fits have to be made of; its paths refer to the working
-    folder. A folder without scores is a DataError.
+    Fits are checked against their records, their paths, and the features and splits in
+    ``results``; scores against fits and labels; and all that the report rests on and
+    shows against the digests that it states. Fits of settings that the study no longer
+    has are checked too, and counted apart. `expected` tells by benchmark what fits have
+    to be made of; its paths refer to the working folder. A folder without scores is a
+    DataError.
     """
     root = Path(folder)
     if root.name in ("", ".."):  # such as ``.``, which is not the folder's name
@@ -79,7 +63,7 @@ def verify(
     n_fits = n_trials = unused = 0
     jobs: list[Mapping[str, Any]] = []
     for file in files:
-        fits = _read_fits(root, file.stem, changed, stated)
+        fits = _Fits(root, file.stem, changed, stated.values())
         faults += [*_unexpected(fits, (expected or {}).get(file.stem)), *fits.faults]
         n_fits += len(fits.rows)
         n_trials += sum(map(len, fits.rows.values()))
@@ -89,7 +73,7 @@ def verify(
             faults.append(str(error))
             continue
         found = _by_trial(scores.itertuples(index=False, name=None))
-        used = _used(fits, found)
+        used = sorted(_used(fits, found))
         jobs += [fits.records[key] for key in used]
         unused += len(fits.rows) - len(used)
         faults += _score_faults(file, fits, used, found)
@@ -118,44 +102,60 @@ def _unchecked(root: Path, stated: Iterable[str]) -> str:
     return f" Not checked, since the report does not name them: {told}." * bool(told)
 
 
-class _Inputs:
-    """The files that lie in a study's folders for the fits of a benchmark.
+class _Fits:
+    """Scores that the fits of a benchmark give by trial, and the records of these fits.
 
-    A file whose digest the report has `stated` and that lies there no longer is its own
-    fault, and none of the fits that were made of it.
+    `doubtful` are the trials of fits that are refused, `faults` say why they are. What
+    changed since the report is named already: a fit made of files as they were, whose
+    digests are `stated`, is sound, and labels that changed score none.
     """
 
-    def __init__(self, root: Path, benchmark: str, stated: Collection[str]) -> None:
-        self._stated = stated
-        self._results = root.parent
+    def __init__(
+        self, root: Path, name: str, changed: Container[Path], stated: Iterable[str]
+    ) -> None:
+        self.rows: dict[FitKey, dict[Trial, Rows]] = {}
+        self.records: dict[FitKey, Mapping[str, Any]] = {}
+        self.doubtful: set[Trial] = set()
+        self.faults: list[str] = []
+        self._stated, self._results = set(stated), root.parent
         splits, shares = (
-            _by_digest((root / name / benchmark).rglob("[!.]*.parquet"))
-            for name in ("splits", "test-shares")
+            _by_digest((root / kind / name).rglob("[!.]*.parquet"))
+            for kind in ("splits", "test-shares")
         )
+        self._splits = splits
         self._places = dict.fromkeys(("source_split", "target_split", "pairs"), splits)
         self._places["prior"] = shares
         features = root.parent / "features"
         self._features = cache(
-            lambda name: _by_digest(features.glob(f"{name}/[!.]*.npz"))
+            lambda dataset: _by_digest(features.glob(f"{dataset}/[!.]*.npz"))
         )
         self._labels = cache(labels_by_id)
         self._tested = cache(self._test_ids)
+        fits = (root / "fits" / name).glob("*/*/*/[!.]*.*")
+        # A record without predictions is a fault of its own.
+        for file in sorted({path.with_suffix(".parquet") for path in fits}):
+            self._read(file, changed)
 
-    def labels(self, fit: FitFile) -> Mapping[str, str]:
-        """Return the label of each id of a fit's target domain."""
-        return self._labels(self.label_file(fit))
+    def _read(self, file: Path, changed: Container[Path]) -> None:
+        """Score a fit that is as its record says."""
+        key = fit_key(file)
+        try:
+            fit = read_fit(file)
+            self._check(fit)
+            target = f"{key.task.split('_')[1]}.parquet"
+            labels = self._results.joinpath("labels", fit.record["dataset"], target)
+            if labels not in changed:
+                self.rows[key] = _by_trial(score_fit(fit, self._labels(labels)))
+                self.records[key] = fit.record
+        except DataError as error:
+            self.faults.append(str(error))
+        if key not in self.rows:
+            with suppress(ValueError):  # no block has such a name
+                numbers, cell = trials_of_block(key.block), key[1:4]
+                self.doubtful |= {(*cell, number) for number in numbers}
 
-    def label_file(self, fit: FitFile) -> Path:
-        """Return the file of these labels."""
-        name = f"{fit.key.task.split('_')[1]}.parquet"
-        return self._results.joinpath("labels", fit.record["dataset"], name)
-
-    def check(self, fit: FitFile) -> None:
-        """Check that what a fit was made of lies there, and that it tests what it says.
-
-        It is a DataError if features or splits are others by now, or if its record
-        names other test samples than the splits do.
-        """
+    def _check(self, fit: FitFile) -> None:
+        """Raise DataError where features, splits or test samples are others by now."""
         inputs = {**dict.fromkeys(READ, "none"), **fit.record["inputs"]}
         for name, digest in inputs.items():
             if digest in self._stated or name == "predictions":
@@ -170,7 +170,7 @@ class _Inputs:
                     "data. Delete it and its record and run the study again."
                 )
         both = inputs["source_split"], inputs["target_split"]
-        if not set(both) <= self._places["source_split"].keys():
+        if not set(both) <= self._splits.keys():
             return
         tested = self._tested(*both, fit.record["overlap"])
         for outcome in fit.record["trials"]:
@@ -183,8 +183,10 @@ class _Inputs:
 
     def _test_ids(self, source: str, target: str, overlap: str) -> dict[int, str]:
         """Return a digest of the test samples of each trial, from the splits alone."""
-        splits = self._places["source_split"]
-        drawn, given = (read_rows(splits[i], SPLIT_COLUMNS) for i in (source, target))
+        drawn, given = (
+            read_rows(self._splits[digest], SPLIT_COLUMNS)
+            for digest in (source, target)
+        )
         found = {}
         for trial in np.unique(given["trial"]).tolist():
             of_trial = given["trial"] == trial
@@ -196,37 +198,8 @@ class _Inputs:
         return found
 
 
-def _by_digest(files: Iterable[Path]) -> Files:
+def _by_digest(files: Iterable[Path]) -> dict[str, Path]:
     return {file_digest(path): path for path in sorted(files)}
-
-
-def _read_fits(
-    root: Path, benchmark: str, changed: Container[Path], stated: Mapping[str, str]
-) -> _Fits:
-    """Read the fits of a benchmark and score those that are as their records say.
-
-    Features, splits and labels that changed since the report are named already. A fit
-    made of what they were is sound, and labels that changed score none.
-    """
-    found = _Fits()
-    inputs = _Inputs(root, benchmark, set(stated.values()))
-    place = root / "fits" / benchmark
-    # A record without predictions is a fault of its own.
-    files = {path.with_suffix(".parquet") for path in place.glob("*/*/*/[!.]*.*")}
-    for file in sorted(files):
-        key = fit_key(file)
-        try:
-            fit = read_fit(file)
-            inputs.check(fit)
-            if inputs.label_file(fit) in changed:
-                found.doubtful |= set(_trials(key))
-                continue
-            found.rows[key] = _by_trial(score_fit(fit, inputs.labels(fit)))
-            found.records[key] = fit.record
-        except DataError as error:
-            found.faults.append(str(error))
-            found.doubtful |= set(_trials(key))
-    return found
 
 
 def _unexpected(fits: _Fits, expected: Expected | None) -> Iterator[str]:
@@ -239,21 +212,11 @@ def _unexpected(fits: _Fits, expected: Expected | None) -> Iterator[str]:
             yield f"{'/'.join(key)}: {told}. Run the study again."
 
 
-def _trials(key: FitKey) -> Iterator[Trial]:
-    try:
-        numbers = trials_of_block(key.block)
-    except ValueError:  # named as no block is
-        return
-    for number in numbers:
-        yield key.setting, key.task, key.method, number
-
-
 def _by_trial(rows: Iterable[tuple[Any, ...]]) -> dict[Trial, Rows]:
     """Return rows of scores by trial; numbers that are missing are None."""
     found: dict[Trial, Rows] = defaultdict(list)
     for row in rows:
-        values = (None if value != value else value for value in row)
-        found[row[:4]].append(tuple(values))
+        found[row[:4]].append(tuple(None if x != x else x for x in row))
     return dict(found)
 
 
@@ -273,7 +236,7 @@ def _used(fits: _Fits, found: dict[Trial, Rows]) -> set[FitKey]:
 
 
 def _score_faults(
-    file: Path, fits: _Fits, used: set[FitKey], found: dict[Trial, Rows]
+    file: Path, fits: _Fits, used: Iterable[FitKey], found: dict[Trial, Rows]
 ) -> Iterator[str]:
     """Yield a sentence a setting, task and method with scores that no fit gives."""
     expected: dict[Trial, list[Rows]] = defaultdict(list)

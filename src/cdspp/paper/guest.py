@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cdspp.core.yaml_files import read_yaml
-from cdspp.paper.readings import NAME, READINGS, PaperPlan
+from cdspp.paper.readings import NAME, READINGS, PaperPlan, ReadingPlan
 from cdspp.report.outline import DETAILS, TABLE, TIMING, Fold, Item, Part
 from cdspp.study.guest_sections import GuestSection
 from cdspp.study.inheritance import Scissors
@@ -120,9 +120,6 @@ class Paper(GuestSection):
                     continue
                 methods = entry.get("methods", readings[name]["methods"])
                 yield from run_faults(known, where, entry, methods)
-        yield from self._printed_faults(known)
-
-    def _printed_faults(self, known: KnownNames) -> Iterator[str]:
         names, seen = list(read_yaml(self.folder / "benchmarks.yaml")), set()
         for where, entry in known.entries("benchmarks"):
             if (name := entry.get("printed")) is None:
@@ -160,7 +157,21 @@ class Paper(GuestSection):
 
     def plan(self, study: Study, config: Config, benchmark: str) -> dict[str, Any]:
         """Return the `cdspp.paper.readings.PaperPlan` of a benchmark as a mapping."""
-        return asdict(PaperPlan.of_study(study, config, benchmark))
+        entries = {entry["id"]: entry for entry in config.get("benchmarks", ())}
+        printed = entries.get(benchmark, {}).get("printed")
+        plans: dict[str, list[ReadingPlan]] = {section: [] for section in READINGS}
+        for section, opening in READINGS.items():
+            for entry in config.get(section, ()):
+                setting = f"{opening}-{entry['id']}"
+                tasks = study.setting_tasks(benchmark, setting)
+                for method in (
+                    study.setting_methods(benchmark, setting) if tasks else ()
+                ):
+                    trials = study.setting_trials(setting, method)
+                    plan = ReadingPlan(entry["id"], setting, method, tasks, trials)
+                    plans[section].append(plan)
+        found = {section: tuple(made) for section, made in plans.items()}
+        return asdict(PaperPlan(config.get("paper", True), printed, **found))
 
     @staticmethod
     def parts(outline: tuple[Part, ...]) -> tuple[Part, ...]:

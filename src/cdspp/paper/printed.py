@@ -1,13 +1,8 @@
-"""What the paper prints, our accuracies beside its own with a verdict, and tables.
-
-A benchmark of a study whose plan names a printed one (key `printed`) is compared with
-it cell by cell; every other cell says why there is nothing to compare.
-"""
+"""Printed accuracies beside ours, cell by cell, with a verdict or a reason."""
 
 from __future__ import annotations
 
 import math
-import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +14,7 @@ import pandas as pd
 from cdspp.analysis.summary import Floats, Summary, mean_sd, n_present
 from cdspp.analysis.verdicts import MIN_TRIALS, TOO_FEW
 from cdspp.core.errors import DataError
-from cdspp.core.names import AVERAGE
+from cdspp.core.names import AVERAGE, PathLike
 from cdspp.core.wording import DASH, counted, in_points, marks, percent, task_title
 from cdspp.core.yaml_files import read_yaml
 from cdspp.methods import seed_option
@@ -41,8 +36,6 @@ __all__ = [
     "read_printed",
 ]
 
-PathLike = str | os.PathLike[str]
-
 PRINTED_TRIALS = 10
 RULE = (
     "A cell is exact where our ten trials have the printed mean and standard deviation "
@@ -61,10 +54,6 @@ _PRINTED_TO = 0.0005  # half of the last printed digit, as a fraction
 _AGREES_WITHIN, _ERRORS, _CLOSE_WITHIN = 0.01, 2.0, 0.03
 # Printed percentages are no exact fractions: a border belongs to the inner verdict.
 _ROUNDING = 1e-9
-_TYPES = {
-    **dict.fromkeys(("method", "setting", "benchmark", "task"), "str"),
-    **dict.fromkeys(("mean_percent", "std_percent"), "float64"),
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,13 +71,12 @@ class Printed:
 
 
 def read_printed(folder: PathLike) -> Printed:
-    """Read ``accuracy.csv`` (percent, as printed) and ``benchmarks.yaml`` of a folder.
-
-    A cell of a benchmark or task that the latter does not know is a DataError.
-    """
+    """Read the printed cells of a folder; DataError where its benchmarks lack one."""
     benchmarks = read_yaml(Path(folder, "benchmarks.yaml"))
     path = Path(folder, "accuracy.csv")
-    found = read_csv(path, _TYPES, SHIPPED)
+    types = dict.fromkeys(("method", "setting", "benchmark", "task"), "str")
+    types |= dict.fromkeys(("mean_percent", "std_percent"), "float64")
+    found = read_csv(path, types, SHIPPED)
     for name, task in zip(found["benchmark"], found["task"], strict=True):
         if name not in benchmarks or task not in benchmarks[name]["tasks"]:
             raise DataError(
@@ -139,11 +127,7 @@ def paper_seconds(path: PathLike) -> dict[str, dict[str, float]]:
 def printed_verdict(
     mean: float, sd: float, ours: float, our_sd: float, our_trials: int
 ) -> str:
-    """Compare a printed mean with ours by `RULE`.
-
-    All are fractions; NaN where no deviation is printed, where we have no number, or no
-    deviation of a single trial.
-    """
+    """Compare a printed mean with ours by `RULE`: fractions, NaN where none is."""
     if math.isnan(ours):
         return NOT_RUN
     border = _PRINTED_TO + _ROUNDING
@@ -162,12 +146,12 @@ def printed_verdict(
 def compare_printed(printed: Printed, summaries: Sequence[Summary]) -> pd.DataFrame:
     """Put our numbers beside the printed ones.
 
-    The frame has every printed cell, in order: the columns of `Printed.cells`, how our
-    row is shown, whether it is `shortened`, our `mean` and `sd` over our `trials`, the
-    `difference` (ours minus the printed mean), the `verdict` by `RULE`, and the
-    `reason` why there is no number of ours. The numbers are those of the main run;
-    settings of the plan that change `random_state` alone are its other seeds. A plan
-    that names a benchmark that is not printed is a DataError, as are two of the same.
+    The frame has the columns of `Printed.cells`, how our row is shown, whether it is
+    `shortened`, our `mean` and `sd` over our `trials`, the `difference` (ours minus the
+    printed mean), the `verdict` by `RULE`, and the `reason` why there is no number of
+    ours. The numbers are those of the main run; settings of the plan that change
+    `random_state` alone are its other seeds. A plan that names a benchmark that is not
+    printed is a DataError, as are two of the same.
     """
     reproduced: dict[str, Summary] = {}
     for summary in summaries:
@@ -196,46 +180,35 @@ def _ours(
 ) -> dict[str, object]:
     """Return our numbers beside a row of `Printed.cells`."""
     if summary is None:
-        reason = f"inputs not available to this study: {benchmark['needs']}"
-        return _beside(cell, reason=reason)
+        needs = benchmark["needs"]
+        return _beside(cell, f"inputs not available to this study: {needs}")
     shown = [row for row in summary.rows if row.kind in ("method", "informed")]
     main = {row.method_name: row for row in shown}.get(cell.method)
     if main is None:
-        return _beside(cell, reason="method is not in this study")
+        return _beside(cell, "method is not in this study")
+    if cell.task in summary.tasks:
+        values = summary.accuracy[:, summary.tasks.index(cell.task)]
+    elif cell.task != AVERAGE:
+        return _beside(cell, "task is not in this study")
+    # An average over other tasks would be another quantity.
+    elif {*summary.tasks, AVERAGE} != {*benchmark["tasks"].values(), AVERAGE}:
+        return _beside(cell, "some of its tasks are not in this study")
+    else:
+        values = summary.accuracy.mean(axis=1)
     seeds = [
-        i
-        for i, row in enumerate(summary.rows)
+        of_row
+        for row, of_row in zip(summary.rows, values, strict=True)
         if row == main or (row.reseeded and row.method == main.method)
     ]
-    printed_tasks = set(benchmark["tasks"].values()) - {AVERAGE}
-    values = _values(summary, seeds, cell.task, printed_tasks)
-    if values is None:
-        tasks = "some of its tasks are" if cell.task == AVERAGE else "task is"
-        return _beside(cell, reason=f"{tasks} not in this study")
-    reason = "" if n_present(values[0]) else "no trial that counts"
-    return _beside(cell, values, row=main, reason=reason)
-
-
-def _values(
-    summary: Summary, rows: Sequence[int], task: str, printed_tasks: set[str]
-) -> Floats | None:
-    """Return our values by row and trial, None where the study has no such task."""
-    if task != AVERAGE:
-        tasks = summary.tasks
-        return summary.accuracy[rows, tasks.index(task)] if task in tasks else None
-    # An average over other tasks would be another quantity.
-    if set(summary.tasks) != printed_tasks:
-        return None
-    average: Floats = summary.accuracy[rows].mean(axis=1)
-    return average
+    reason = "" if n_present(seeds[0]) else "no trial that counts"
+    return _beside(cell, reason, seeds, main)
 
 
 def _beside(
     cell: Any,
-    seeds: Sequence[Sequence[float]] | Floats = ((),),
-    *,
-    row: Row | None = None,
     reason: str,
+    seeds: Sequence[Sequence[float] | Floats] = ((),),
+    row: Row | None = None,
 ) -> dict[str, object]:
     """Return what stands beside a cell; the first of `seeds` is the main run."""
     mean, sd = mean_sd(seeds[0])
@@ -266,14 +239,9 @@ def build_printed_counts(cells: pd.DataFrame) -> Table:
     """Build the table ``printed-methods``: how many of its numbers each method met."""
     compared = cells[cells["verdict"] != NOT_RUN]
     keys = ["benchmark", "title", "method", "display_name", "supervised", "shortened"]
-    counts = (
-        compared.groupby(keys, sort=False)["verdict"]
-        .value_counts()
-        .unstack(fill_value=0)
-        .reindex(columns=list(_VERDICTS), fill_value=0)
-        .reset_index()
-        .rename_axis(columns=None)
-    )
+    counts = compared.groupby(keys, sort=False)["verdict"].value_counts()
+    counts = counts.unstack(fill_value=0).reindex(columns=list(_VERDICTS), fill_value=0)
+    counts = counts.reset_index().rename_axis(columns=None)
     numbers = counts[list(_VERDICTS)]
     counts["cells"] = numbers.sum(axis=1)
     counts["trials"] = compared.groupby(keys, sort=False)["trials"].min().to_numpy()
@@ -313,6 +281,12 @@ def _fewer(trials: int) -> str:
 
 def build_printed_table(cells: pd.DataFrame) -> Table:
     """Build the table ``printed`` of the cells that `compare_printed` returned."""
+    found = Counter(cells["verdict"])
+    compared = len(cells) - found[NOT_RUN]
+    counts = f"None of the {len(cells)} printed cells could be compared in this study."
+    if compared:
+        told = ", ".join(f"{verdict}: {found[verdict]}" for verdict in _VERDICTS)
+        counts = f"Cells compared: {compared} of {len(cells)}; {told}."
     return Table(
         name="printed",
         title="Printed against reproduced",
@@ -320,7 +294,7 @@ def build_printed_table(cells: pd.DataFrame) -> Table:
             f"The paper's accuracies, over {PRINTED_TRIALS} trials, and ours: percent, "
             "mean (standard deviation, n − 1) over trials. Difference: ours minus the "
             "printed mean, in points. "
-            f"{_counts(cells['verdict'])} The CSV has every printed cell, with "
+            f"{counts} The CSV has every printed cell, with "
             "ours or the reason why there is none. * supervised; † shortened run."
         ),
         columns=(
@@ -336,15 +310,6 @@ def build_printed_table(cells: pd.DataFrame) -> Table:
         text_columns=4,
         prose=(0, 3),
     )
-
-
-def _counts(verdicts: pd.Series) -> str:
-    found, every = Counter(verdicts), len(verdicts)
-    compared = every - found[NOT_RUN]
-    if not compared:
-        return f"None of the {every} printed cells could be compared in this study."
-    told = ", ".join(f"{verdict}: {found[verdict]}" for verdict in _VERDICTS)
-    return f"Cells compared: {compared} of {every}; {told}."
 
 
 def _block_lines(block: pd.DataFrame) -> list[Line]:

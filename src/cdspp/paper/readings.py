@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
-import pandas as pd
+from cdspp.study.plan import BenchmarkPlan
 
-from cdspp.analysis.summary import Floats, accuracy_of
-from cdspp.core.names import MAIN
-from cdspp.study.model import Study
-from cdspp.study.plan import BenchmarkPlan, Row
-
-__all__ = ["NAME", "READINGS", "PaperPlan", "ReadingPlan", "reading_values"]
+__all__ = ["NAME", "READINGS", "PaperPlan", "ReadingPlan"]
 
 NAME = "paper"
 # Keys of a configuration that name other readings, and what opens their settings.
@@ -35,8 +29,8 @@ class ReadingPlan:
 class PaperPlan:
     """What a study has of the paper on one benchmark.
 
-    With `claims` the report speaks of the paper's claims and readings. `printed` is the
-    paper's benchmark whose printed numbers stand beside.
+    With `claims` the report has the paper's claims and readings; `printed` names the
+    benchmark whose printed numbers stand beside.
     """
 
     claims: bool = False
@@ -52,36 +46,3 @@ class PaperPlan:
             entries = told.get(section, ())
             told[section] = tuple(ReadingPlan(**entry) for entry in entries)
         return cls(**told)
-
-    @classmethod
-    def of_study(cls, study: Study, config: Mapping[str, Any], benchmark: str) -> Self:
-        """Return what a study has of the paper on a benchmark."""
-        entries = {entry["id"]: entry for entry in config.get("benchmarks", ())}
-        printed = entries.get(benchmark, {}).get("printed")
-        plans = {
-            name: tuple(_plans(study, config, benchmark, name)) for name in READINGS
-        }
-        return cls(config.get("paper", True), printed, **plans)
-
-
-def _plans(
-    study: Study, config: Mapping[str, Any], benchmark: str, section: str
-) -> Iterator[ReadingPlan]:
-    for entry in config.get(section, ()):
-        setting = f"{READINGS[section]}-{entry['id']}"
-        tasks = study.setting_tasks(benchmark, setting)
-        for method in study.setting_methods(benchmark, setting) if tasks else ():
-            trials = study.setting_trials(setting, method)
-            yield ReadingPlan(entry["id"], setting, method, tasks, trials)
-
-
-def reading_values(scores: pd.DataFrame, entry: ReadingPlan) -> Floats:
-    """Return accuracies of a method run the other way, and then of its main run.
-
-    They are by setting, task and trial; NaN where a trial is missing.
-    """
-    rows = [
-        Row(setting, setting, setting, entry.method, entry.trials_asked)
-        for setting in (entry.setting, MAIN)
-    ]
-    return accuracy_of(scores, rows, entry.tasks, entry.trials_asked)

@@ -5,27 +5,28 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import pytest
-from support.claim_data import LUCK, curve_of, evidence, times
+from support.claim_data import LUCK, Check, check_of, curve_of, evidence, times
 
 from cdspp.analysis.verdicts import TOO_FEW
-from cdspp.paper.claims.checks import Best, Cheapest, Elsewhere, Flat, Superior, Trend
+from cdspp.paper.claims.checks import judge
 from cdspp.paper.claims.evidence import (
     CONTRARY,
     SUPPORTED,
-    Check,
     Evidence,
     NotTestable,
     Times,
-    judge,
 )
 
-SUPERIOR = Superior("cdspp", "svm-t")
-FLAT = Flat("cdspp", "alpha", low=10, high=100)
-RISING = Trend("cdspp", "labels")
-GAIN = Trend("cdspp", "labels", rival="svm-t")
-CHEAPEST = Cheapest("cdspp", ("dama", "cdls", "stn", "ssan"))
+SUPERIOR = check_of("superior", method="cdspp", rival="svm-t")
+BEST = check_of("best", method="cdspp")
+FLAT = check_of("flat", method="cdspp", parameter="alpha", low=10, high=100)
+RISING = check_of("trend", method="cdspp", parameter="labels")
+GAIN = check_of("trend", method="cdspp", parameter="labels", rival="svm-t")
+RIVALS = ("dama", "cdls", "stn", "ssan")
+CHEAPEST = check_of("cheapest", method="cdspp", rivals=RIVALS)
 
 
 def along(parameter: str, levels: Mapping[float, float], **others: float) -> Evidence:
@@ -102,7 +103,7 @@ def test_a_method_is_the_best_where_it_beats_the_best_complete_row() -> None:
         "cdspp": 0.8 + LUCK / 10,
         "cdspp-pca": 0.97,
     }
-    check = Best("cdspp", apart=("cdspp-pca",))
+    check = check_of("best", method="cdspp", apart=("cdspp-pca",))
     verdict, numbers = check(evidence(values, shortened=["ssan"]))
     assert verdict == SUPPORTED
     assert numbers.startswith("CDSPP 80.1 %; best of 2 others DDACL, 79.0 %: a gain of")
@@ -116,7 +117,7 @@ def test_a_method_that_another_equals_or_beats_is_not_the_best(
     best: float, word: str
 ) -> None:
     values = {"cdls": 0.5, "ddacl": best, "cdspp": 0.8 + LUCK}
-    assert Best("cdspp")(evidence(values)).verdict == word
+    assert BEST(evidence(values)).verdict == word
 
 
 def test_means_within_a_point_are_flat_whatever_lies_outside_the_range() -> None:
@@ -148,7 +149,7 @@ def test_three_trials_settle_nothing_along_a_curve() -> None:
 
 def test_the_range_may_start_at_the_number_of_classes() -> None:
     known = along("n_components", {2: 0.3, 9: 0.7, 10: 0.8, 20: 0.8})
-    verdict, numbers = Flat("cdspp", "n_components")(known)
+    verdict, numbers = check_of("flat", method="cdspp", parameter="n_components")(known)
     assert verdict == SUPPORTED
     assert "for d = 10, 20: 0.0 points apart" in numbers
 
@@ -176,7 +177,7 @@ def test_an_accuracy_that_ends_where_it_begins_leaves_it_open() -> None:
 
 def test_a_gain_over_a_rival_may_fall() -> None:
     known = along("labels", {1: 0.6, 5: 0.55, 9: 0.52}, svm_t=0.5)
-    assert replace(GAIN, rises=False)(known) == (
+    assert partial(GAIN, rises=False)(known) == (
         SUPPORTED,
         "Gain of CDSPP over SVM_t: 10.0 points at labels per class = 1, 2.0 points at "
         "9; a change of −8.0 points (95 % interval −8.0 to −8.0), as claimed in 2 of 2 "
@@ -248,13 +249,13 @@ NO_TRIAL = [math.nan] * 5
             "no trial with all tasks",
         ),
         (
-            Best("cdspp"),
+            BEST,
             evidence({"svm-t": 0.5, "cdspp": 0.8}),
             "no other complete row beside CDSPP",
         ),
-        (Best("cdspp"), evidence({"cdls": 0.5}), "cdspp does not run"),
+        (BEST, evidence({"cdls": 0.5}), "cdspp does not run"),
         (
-            Best("cdspp"),
+            BEST,
             evidence({"cdls": 0.5, "cdspp": [0.8, 0.8, 0.8, 0.8, math.nan]}),
             "CDSPP has not all trials",
         ),
@@ -284,7 +285,7 @@ NO_TRIAL = [math.nan] * 5
             times({"stn": 5.0, "cdspp": 1.0}, shortened=["stn"]),
             "no rival",
         ),
-        (Elsewhere("see the figure"), evidence(), "see the figure"),
+        (check_of("elsewhere", where="see the figure"), evidence(), "see the figure"),
     ],
 )
 def test_a_check_says_what_it_lacks(

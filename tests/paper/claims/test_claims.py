@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from support.claim_data import curve_of, evidence
 from support.report_data import (
+    RESOURCES,
     make_plan,
     write_comparisons,
     write_fit_records,
@@ -17,45 +20,45 @@ from support.report_data import (
     write_scores,
 )
 
-from cdspp.analysis.fit_records import read_fit_records
+from cdspp.analysis.fit_records import measure_times, read_fit_records
 from cdspp.analysis.summary import read_scores
-from cdspp.analysis.times import measure_times
 from cdspp.analysis.verdicts import TOO_FEW
+from cdspp.core.errors import DataError
 from cdspp.methods import available
+from cdspp.paper.claims.checks import CHECKS, judge_gain
 from cdspp.paper.claims.claims import (
     CLAIM_COLUMNS,
-    CLAIMS,
-    TIME_CLAIMS,
-    Claim,
     build_claims_table,
     build_time_claims_table,
     build_verdicts_table,
     check_claims,
-    check_time_claims,
+    read_claims,
 )
 from cdspp.paper.claims.evidence import (
     BY_CONSTRUCTION,
     CONTRARY,
     SUPPORTED,
     UNTESTABLE,
-    judge_gain,
+    Times,
     read_evidence,
 )
 from cdspp.report.tables.table import write_tables
 from cdspp.stages.artifacts import read_csv
 from cdspp.stages.row_scores import RowScores
 
+EVERY = read_claims(RESOURCES / "paper/claims.yaml")
+CLAIMS = [claim for claim in EVERY if claim.check != "cheapest"]
+
 
 def test_every_claim_is_told_once_and_names_methods_that_exist() -> None:
-    claims: list[Claim] = [*CLAIMS, *TIME_CLAIMS]
-    names = [claim.identifier for claim in claims]
+    names = [claim.id for claim in EVERY]
     assert len(names) == len(set(names))
     known = set(available())
-    for claim in claims:
-        parts = vars(claim.check)
+    for claim in EVERY:
+        parts = claim.options
         named = {*parts.get("rivals", ()), *parts.get("apart", ())}
         named |= {parts.get("method"), parts.get("rival")} - {None}
-        assert named <= known, claim.identifier
+        assert named <= known, claim.id
 
 
 @pytest.fixture
@@ -86,7 +89,7 @@ def test_every_claim_is_put_to_every_benchmark(findings: pd.DataFrame) -> None:
 
 
 def test_what_the_source_is_good_for_is_asked_in_three_claims() -> None:
-    kinds = {claim.identifier: claim.kind for claim in CLAIMS}
+    kinds = {claim.id: claim.kind for claim in CLAIMS}
     asked = {name: kind for name, kind in kinds.items() if kind != "paper"}
     assert asked == {
         "class-noise": "others",
@@ -165,7 +168,7 @@ def test_the_file_has_a_line_for_every_claim_and_none_of_seconds(
     output = tmp_path / "claims.csv"
     write_tables([build_claims_table(found)], [output])
     assert list(read_csv(output, CLAIM_COLUMNS)["text"]) == list(found["text"])
-    assert list(found["claim"].unique()) == [claim.identifier for claim in CLAIMS]
+    assert list(found["claim"].unique()) == [claim.id for claim in CLAIMS]
     assert verdicts(found, "baseline") == [SUPPORTED] * 2
 
 
@@ -194,7 +197,9 @@ def test_claims_on_time_are_apart_and_of_the_seconds_of_each_benchmark(
     methods = ("svm-t", "cdspp-sup", "dama", "cdspp")
     plans = [make_plan(methods=methods), make_plan(benchmark="docs", methods=methods)]
     records = read_fit_records(write_fit_records(tmp_path, plans[0]))
-    found = check_time_claims(measure_times(records.outcomes, plans), plans)
+    times = measure_times(records.outcomes, plans)
+    found = check_claims([Times(plan, times) for plan in plans], EVERY)
+    assert set(found["claim"]) == {"cheapest"}
     assert verdicts(found, "cheapest") == [CONTRARY, UNTESTABLE]
     assert found["numbers"].iloc[0].startswith("CDSPP 6 s; cheaper are DAMA (1 ×)")
     table = build_time_claims_table(found)
@@ -206,5 +211,27 @@ def test_without_a_benchmark_there_is_nothing_to_say() -> None:
     assert build_claims_table(check_claims([], CLAIMS)).lines == ()
 
 
-def test_a_check_is_its_own_rule() -> None:
-    assert all(claim.check.rule.endswith(".") for claim in CLAIMS)
+def test_every_kind_of_check_has_a_rule() -> None:
+    assert all(check.rule.endswith(".") for check in CHECKS.values())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"check": "worst"},
+        {"txet": "A"},
+        {"options": {"rivals": "svm-t"}},
+        {"text": None},
+    ],
+    ids=["unknown check", "unknown key", "unknown option", "missing key"],
+)
+def test_a_wrong_list_is_refused_by_name(
+    change: dict[str, Any], tmp_path: Path
+) -> None:
+    entry = {"id": "best", "text": "It is.", "check": "best"}
+    entry |= {"options": {"method": "cdspp"}, **change}
+    entry = {name: value for name, value in entry.items() if value}
+    path = tmp_path / "claims.yaml"
+    path.write_text(yaml.safe_dump([entry]))
+    with pytest.raises(DataError, match="best: expected the keys id, text and check"):
+        read_claims(path)

@@ -7,20 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.claim_data import evidence
+from support.claim_data import Check, check_of, evidence
 
 from cdspp.analysis.verdicts import TOO_FEW
 from cdspp.paper.claims.evidence import (
     CONTRARY,
     SUPPORTED,
-    Check,
     Evidence,
     NotTestable,
-)
-from cdspp.paper.claims.source_checks import (
-    NOISE_DOES,
-    WITHOUT_SOURCE,
-    Transfer,
 )
 
 # Five trials; a difference of SHAKY trials has a standard error of 2.5 points.
@@ -28,6 +22,8 @@ FLAT = np.zeros(5)
 SHAKY = np.array([-0.04, 0.08, -0.04, -0.04, 0.04])
 NOISE, ALONE = "class-noise", "none"
 Rows = dict[Any, Any]
+TRANSFER, NOISE_DOES = check_of("transfer"), check_of("class-noise")
+WITHOUT_SOURCE = check_of("without-source")
 
 
 def methods(state: str, **gains: Any) -> Rows:
@@ -41,7 +37,7 @@ def methods(state: str, **gains: Any) -> Rows:
 
 def test_transfer_is_supported_where_the_source_beats_every_state() -> None:
     rows = {"cdspp": FLAT + 0.8, "target-only": FLAT + 0.7, ("noise", "cdspp"): 0.75}
-    verdict, numbers = Transfer()(evidence(rows))
+    verdict, numbers = TRANSFER(evidence(rows))
     assert verdict == SUPPORTED
     assert numbers.startswith(
         "On average over 2 tasks the source helps CDSPP: over no source it gains 10.0 "
@@ -56,7 +52,7 @@ def test_transfer_is_supported_where_the_source_beats_every_state() -> None:
 def test_a_source_that_hurts_or_makes_no_difference_is_contrary_to_transfer(
     alone: float, word: str
 ) -> None:
-    verdict, numbers = Transfer()(evidence({"cdspp": FLAT + 0.8, "target-only": alone}))
+    verdict, numbers = TRANSFER(evidence({"cdspp": FLAT + 0.8, "target-only": alone}))
     assert verdict == CONTRARY
     assert word in numbers
     assert numbers.endswith(" 5 trials.")
@@ -64,7 +60,7 @@ def test_a_source_that_hurts_or_makes_no_difference_is_contrary_to_transfer(
 
 def test_what_the_trials_leave_undecided_does_not_settle_transfer() -> None:
     rows = {"cdspp": FLAT + 0.8, "target-only": 0.8 + SHAKY}
-    verdict, numbers = Transfer()(evidence(rows))
+    verdict, numbers = TRANSFER(evidence(rows))
     assert verdict == TOO_FEW
     assert "undecided" in numbers
 
@@ -72,7 +68,7 @@ def test_what_the_trials_leave_undecided_does_not_settle_transfer() -> None:
 def test_transfer_is_a_matter_of_the_average() -> None:
     better = [list(FLAT + 0.9), list(FLAT + 0.8)]
     known = evidence({"cdspp": better, "target-only": 0.8})
-    verdict, numbers = Transfer()(known)
+    verdict, numbers = TRANSFER(known)
     assert verdict == SUPPORTED
     assert "helps on 1, equal on 1" in numbers
 
@@ -148,7 +144,7 @@ def test_collapsed_and_short_rows_take_no_part() -> None:
 @pytest.mark.parametrize(
     ("check", "gains"),
     [
-        (Transfer(), "Gains over none +10.0, class-noise +10.0. 4 trials."),
+        (TRANSFER, "Gains over none +10.0, class-noise +10.0. 4 trials."),
         (NOISE_DOES, "On 4 trials, gains with the real source over class-noise: "),
         (WITHOUT_SOURCE, "On 4 trials, gains with the real source over none: "),
     ],
@@ -170,8 +166,8 @@ BARE = evidence({"svm-t": 0.6, "cdspp": FLAT + 0.8})
 @pytest.mark.parametrize(
     ("check", "known", "message"),
     [
-        (Transfer(), BARE, "no other source state was run"),
-        (Transfer(), evidence({"svm-t": 0.6}), "no other source state was run"),
+        (TRANSFER, BARE, "no other source state was run"),
+        (TRANSFER, evidence({"svm-t": 0.6}), "no other source state was run"),
         (NOISE_DOES, BARE, "no method has a trial in the state class-noise"),
         (WITHOUT_SOURCE, BARE, "no method has a trial in the state none"),
         (
@@ -194,4 +190,4 @@ def test_of_collapsed_fits_nothing_is_claimed() -> None:
     with pytest.raises(
         NotTestable, match="no statement on CDSPP, since fits have collapsed"
     ):
-        Transfer()(evidence(rows, collapsed=fallen))
+        TRANSFER(evidence(rows, collapsed=fallen))

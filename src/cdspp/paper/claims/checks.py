@@ -1,112 +1,127 @@
-"""Kinds of checks on scores, curves and times, from superior to cheapest."""
+"""Kinds of checks: of scores, curves and times, and of the source."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from cdspp.analysis.answers import interval_text
+from cdspp.analysis.answers import (
+    interval_text,
+    reference_answer,
+    verdict_of,
+    without_source,
+)
 from cdspp.analysis.curves import CurveScores, value_text
-from cdspp.analysis.paired import ZERO, paired_gain
+from cdspp.analysis.paired import ZERO, PairedGain, paired_gain
+from cdspp.analysis.source_help import by_default, of_reference, on_average
 from cdspp.analysis.summary import Floats, mean_sd, n_present
-from cdspp.analysis.verdicts import MIN_TRIALS
-from cdspp.core.names import LABELS
+from cdspp.analysis.verdicts import (
+    ALPHA,
+    COLLAPSED,
+    EQUAL,
+    HELPS,
+    HURTS,
+    MIN_TRIALS,
+    RULE,
+    TOO_FEW,
+    holm,
+)
+from cdspp.core.names import ALONE, CLASS_NOISE, LABELS
 from cdspp.core.wording import counted, in_points
 from cdspp.paper.claims.evidence import (
+    CONTRARY,
+    SUPPORTED,
     Evidence,
     Judgement,
     NotTestable,
     Times,
-    find_row,
-    judge,
-    judge_gain,
-    tested_gain,
 )
 from cdspp.study.plan import METHOD, Row
 
-__all__ = ["Best", "Cheapest", "Elsewhere", "Flat", "Superior", "Trend"]
+__all__ = ["CHECKS", "Kind", "judge", "judge_gain"]
 
 _TOLERANCE = 0.01  # largest difference of means that counts as flat
 _NAMES = {LABELS: "labels per class", "n_components": "d", "max_iter": "T"}
 
 
-@dataclass(frozen=True)
-class Superior:
-    """One method is better than another."""
+def find_row(rows: Iterable[Row], key: str, where: str) -> Row:
+    """Return the row of a method that ran as the study asks, not shortened."""
+    for row in rows:
+        if row.key == key and not row.shortened:
+            return row
+        if row.key == key:
+            raise NotTestable(f"the runs of {row.display_name} were shortened")
+    raise NotTestable(f"{key} does not run {where}")
 
-    method: str
-    rival: str
-    rule: ClassVar[str] = (
-        "Supported where the 95 % interval of the paired gain, averaged over tasks, "
-        "for other labelled samples and test rows lies above zero, contrary where it "
-        f"lies below (at least {MIN_TRIALS} trials of both)."
+
+def judge(trials: int, *, holds: bool, opposite: bool) -> str:
+    """Return the word for a claim: the one place that decides it.
+
+    Neither holds where the trials do not settle the claim.
+    """
+    if trials < MIN_TRIALS or not (holds or opposite):
+        return TOO_FEW
+    return SUPPORTED if holds else CONTRARY
+
+
+def judge_gain(gain: PairedGain) -> str:
+    """Return the word for a gain that is claimed to be positive, by its interval."""
+    return judge(gain.trials, holds=gain.low > ZERO, opposite=gain.high < -ZERO)
+
+
+def superior(evidence: Evidence, method: str, rival: str) -> Judgement:
+    """Check that one method is better than another."""
+    ours, theirs = (
+        find_row(evidence.methods, key, "in this study") for key in (method, rival)
+    )
+    values, others = evidence.average(ours), evidence.average(theirs)
+    gain = evidence.gain(ours, theirs)
+    shared = np.isfinite(values - others)
+    gains = evidence.tasks(ours) - evidence.tasks(theirs)
+    better = sum(mean_sd(task)[0] > 0 for task in gains)
+    return Judgement(
+        judge_gain(gain),
+        f"{ours.display_name} {_percent(values[shared])}, "
+        f"{theirs.display_name} {_percent(others[shared])}: a gain of "
+        f"{interval_text(gain)}, better on {better} of "
+        f"{counted(len(gains), 'task')}, {counted(gain.trials, 'trial')}.",
     )
 
-    def __call__(self, evidence: Evidence) -> Judgement:
-        """Compare the averages over tasks, on the trials that both have."""
-        ours, theirs = (
-            find_row(evidence.methods, key, "in this study")
-            for key in (self.method, self.rival)
-        )
-        values, rival = evidence.average(ours), evidence.average(theirs)
-        gain = evidence.gain(ours, theirs)
-        shared = np.isfinite(values - rival)
-        gains = evidence.tasks(ours) - evidence.tasks(theirs)
-        better = sum(mean_sd(task)[0] > 0 for task in gains)
-        return Judgement(
-            judge_gain(gain),
-            f"{_mean(ours, values[shared])}, {_mean(theirs, rival[shared])}: a gain of "
-            f"{interval_text(gain)}, better on {better} of "
-            f"{counted(len(gains), 'task')}, {counted(gain.trials, 'trial')}.",
-        )
 
-
-@dataclass(frozen=True)
-class Best:
-    """A method is the best of its block, variants of itself (`apart`) left aside."""
-
-    method: str
-    apart: tuple[str, ...] = ()
-    rule: ClassVar[str] = (
-        "Supported where the 95 % interval of the paired gain over the best other "
-        "complete row, averaged over tasks, for other labelled samples and test rows "
-        f"lies above zero, contrary where it lies below (at least {MIN_TRIALS} "
-        "trials). Rows that are shortened or have fewer trials are left out and named, "
-        "with the gain over them on shared trials."
+def best(evidence: Evidence, method: str, apart: Sequence[str] = ()) -> Judgement:
+    """Check that a method is the best of its block, but for those `apart`."""
+    ours = find_row(evidence.methods, method, "in this study")
+    values, asked = evidence.average(ours), evidence.plan.trials_asked
+    if _lack(ours, values, asked):
+        raise NotTestable(f"{ours.display_name} has not all trials")
+    complete, left_out = [], []
+    for row in evidence.methods:
+        aside = row.key in (method, *apart)
+        if aside or row.supervised != ours.supervised:
+            continue
+        average = evidence.average(row)
+        if lack := _lack(row, average, asked):
+            gain = paired_gain(values, average).gain
+            over = "" if math.isnan(gain) else f", {in_points(gain, sign=True)}"
+            left_out.append(f"{row.display_name} ({lack}{over})")
+        else:
+            complete.append((row, average))
+    if not complete:
+        raise NotTestable(f"no other complete row beside {ours.display_name}")
+    leader, rival = max(complete, key=lambda other: float(np.nanmean(other[1])))
+    lead = evidence.gain(ours, leader)
+    return Judgement(
+        judge_gain(lead),
+        f"{ours.display_name} {_percent(values)}; best of "
+        f"{counted(len(complete), 'other')} {leader.display_name}, "
+        f"{_percent(rival)}: a gain of {interval_text(lead)}, "
+        f"{counted(lead.trials, 'trial')}.{_listed('Left out', left_out)}",
     )
-
-    def __call__(self, evidence: Evidence) -> Judgement:
-        """Compare with the best of the complete rows."""
-        ours = find_row(evidence.methods, self.method, "in this study")
-        values, asked = evidence.average(ours), evidence.plan.trials_asked
-        if _lack(ours, values, asked):
-            raise NotTestable(f"{ours.display_name} has not all trials")
-        complete, left_out = [], []
-        for row in evidence.methods:
-            aside = row.key in (self.method, *self.apart)
-            if aside or row.supervised != ours.supervised:
-                continue
-            average = evidence.average(row)
-            if lack := _lack(row, average, asked):
-                gain = paired_gain(values, average).gain
-                over = "" if math.isnan(gain) else f", {in_points(gain, sign=True)}"
-                left_out.append(f"{row.display_name} ({lack}{over})")
-            else:
-                complete.append((row, average))
-        if not complete:
-            raise NotTestable(f"no other complete row beside {ours.display_name}")
-        best, rival = max(complete, key=lambda other: float(np.nanmean(other[1])))
-        lead = evidence.gain(ours, best)
-        return Judgement(
-            judge_gain(lead),
-            f"{_mean(ours, values)}; best of {counted(len(complete), 'other')} "
-            f"{best.display_name}, {_percent(rival)}: a gain of {interval_text(lead)}, "
-            f"{counted(lead.trials, 'trial')}.{_listed('Left out', left_out)}",
-        )
 
 
 def _lack(row: Row, average: Floats, asked: int) -> str:
@@ -117,108 +132,84 @@ def _lack(row: Row, average: Floats, asked: int) -> str:
     return f"{n_trials} of {asked} trials" if n_trials < asked else ""
 
 
-def _mean(row: Row, values: Floats) -> str:
-    return f"{row.display_name} {_percent(values)}"
-
-
 def _percent(values: Floats) -> str:
     """Write the mean of accuracies in percent, missing ones left out."""
     return f"{100 * float(np.nanmean(values)):.1f} %"
 
 
-@dataclass(frozen=True)
-class Flat:
-    """The accuracy hardly changes within a range of a parameter.
-
-    As the lower end of the range, NaN stands for the number of classes.
-    """
-
-    method: str
-    parameter: str
-    low: float = math.nan
-    high: float = math.inf
-    rule: ClassVar[str] = (
-        "Supported where the means within the range, over trials and tasks, differ by "
-        f"at most {in_points(_TOLERANCE)} points, contrary where by more (at least "
-        f"{MIN_TRIALS} trials)."
+def flat(
+    evidence: Evidence,
+    method: str,
+    parameter: str,
+    low: float = math.nan,
+    high: float = math.inf,
+) -> Judgement:
+    """Check that accuracy hardly changes in a range; NaN is the number of classes."""
+    course = _course(evidence, parameter, method)
+    low = course.curve.plan.n_classes if math.isnan(low) else low
+    inside = [low <= value <= high for value in course.values]
+    if sum(inside) < 2:
+        end = "" if math.isinf(high) else f" to {value_text(high)}"
+        raise NotTestable(
+            f"the curve over {course.name} has {counted(sum(inside), 'value')} "
+            f"from {value_text(low)}{end}"
+        )
+    means = course.averages[inside].mean(axis=1)
+    spread = float(means.max() - means.min())
+    values, holds = np.array(course.values)[inside], spread <= _TOLERANCE + ZERO
+    trials = course.averages.shape[1]
+    return Judgement(
+        judge(trials, holds=holds, opposite=not holds),
+        f"{course.what} between {in_points(float(means.min()))} and "
+        f"{in_points(float(means.max()))} % for {course.name} = "
+        f"{', '.join(map(value_text, values))}: {in_points(spread)} points apart, "
+        f"{course.size}.",
     )
 
-    def __call__(self, evidence: Evidence) -> Judgement:
-        """Take the difference between the highest and the lowest mean."""
-        course = _course(evidence, self.parameter, self.method)
-        low = course.n_classes if math.isnan(self.low) else self.low
-        inside = [low <= value <= self.high for value in course.values]
-        if sum(inside) < 2:
-            end = "" if math.isinf(self.high) else f" to {value_text(self.high)}"
-            raise NotTestable(
-                f"the curve over {course.name} has {counted(sum(inside), 'value')} "
-                f"from {value_text(low)}{end}"
-            )
-        means = course.averages[inside].mean(axis=1)
-        spread = float(means.max() - means.min())
-        values, flat = np.array(course.values)[inside], spread <= _TOLERANCE + ZERO
-        return Judgement(
-            judge(course.trials, holds=flat, opposite=not flat),
-            f"{course.what} between {in_points(float(means.min()))} and "
-            f"{in_points(float(means.max()))} % for {course.name} = "
-            f"{', '.join(map(value_text, values))}: {in_points(spread)} points apart, "
-            f"{course.size}.",
-        )
 
-
-@dataclass(frozen=True)
-class Trend:
-    """An accuracy, or a gain over a rival, rises (or falls) with a parameter."""
-
-    method: str
-    parameter: str
-    rival: str | None = None
-    rises: bool = True
-    rule: ClassVar[str] = (
-        "Supported where the 95 % t interval over trials of the paired "
-        "difference between the two ends of the curve, averaged over tasks, lies above "
-        f"zero, contrary where it lies below (at least {MIN_TRIALS} trials)."
+def trend(
+    evidence: Evidence,
+    method: str,
+    parameter: str,
+    rival: str | None = None,
+    rises: bool = True,
+) -> Judgement:
+    """Check that an accuracy, or a gain, rises (or falls) with a parameter."""
+    course = _course(evidence, parameter, method, rival)
+    if len(course.values) < 2:
+        raise NotTestable(f"the curve over {course.name} has fewer than two values")
+    first, last = course.averages[0], course.averages[-1]
+    change, sign = paired_gain(last, first), 1 if rises else -1
+    claimed = change if rises else paired_gain(first, last)
+    steps = sign * np.diff(course.averages.mean(axis=1))
+    means = (in_points(float(end.mean())) for end in (first, last))
+    ends = [f"{mean} {course.unit}" for mean in means]
+    return Judgement(
+        judge_gain(claimed),
+        f"{course.what}: {ends[0]} at {course.name} = "
+        f"{value_text(course.values[0])}, {ends[1]} at "
+        f"{value_text(course.values[-1])}; a change of "
+        f"{interval_text(change)}, as claimed in "
+        f"{np.count_nonzero(steps > ZERO)} of {counted(len(steps), 'step')}, "
+        f"{course.size}.",
     )
 
-    def __call__(self, evidence: Evidence) -> Judgement:
-        """Compare the two ends of the curve."""
-        course = _course(evidence, self.parameter, self.method, self.rival)
-        if len(course.values) < 2:
-            raise NotTestable(f"the curve over {course.name} has fewer than two values")
-        first, last = course.averages[0], course.averages[-1]
-        claimed = tested_gain(last, first) if self.rises else tested_gain(first, last)
-        sign = 1 if self.rises else -1
-        steps = sign * np.diff(course.averages.mean(axis=1))
-        means = (in_points(float(end.mean())) for end in (first, last))
-        ends = [f"{mean} {course.unit}" for mean in means]
-        return Judgement(
-            judge_gain(claimed),
-            f"{course.what}: {ends[0]} at {course.name} = "
-            f"{value_text(course.values[0])}, {ends[1]} at "
-            f"{value_text(course.values[-1])}; a change of "
-            f"{interval_text(tested_gain(last, first))}, as claimed in "
-            f"{np.count_nonzero(steps > ZERO)} of {counted(len(steps), 'step')}, "
-            f"{course.size}.",
-        )
 
+class _Course(NamedTuple):
+    """An average over tasks along a curve, by value and trial, where all have both."""
 
-@dataclass(frozen=True, eq=False)
-class _Course:
-    """An average over tasks along a curve, at the values that all tasks have.
-
-    `averages` are by value and trial, of the `trials` that every value has; `name` is
-    that of the parameter, and `what` and `unit` those of the averages; `size` says on
-    how many tasks and trials they rest.
-    """
-
-    name: str
-    what: str
+    curve: CurveScores
+    name: str  # of what varies
+    what: str  # the average is of
     unit: str
-    values: tuple[float, ...]
+    values: list[float]
     averages: Floats
-    trials: int
-    size: str
-    n_classes: int
+
+    @property
+    def size(self) -> str:
+        """On how much the averages rest."""
+        tasks = counted(len(self.curve.tasks), "task")
+        return f"{tasks}, {counted(self.averages.shape[1], 'trial')}"
 
 
 def _course(
@@ -238,12 +229,10 @@ def _course(
     known = np.flatnonzero(np.isfinite(averages).any(axis=1))
     averages = averages[known]
     averages = averages[:, np.isfinite(averages).all(axis=0)]
-    if not (trials := int(averages.shape[1])):
+    if not averages.shape[1]:
         raise NotTestable(f"no trial has every value of the curve over {name}")
-    values = tuple(curve.values[place] for place in known)
-    size = f"{counted(len(curve.tasks), 'task')}, {counted(trials, 'trial')}"
-    told = trials, size, curve.plan.n_classes
-    return _Course(name, what, unit, values, averages, *told)
+    values = [curve.values[place] for place in known]
+    return _Course(curve, name, what, unit, values, averages)
 
 
 def _averages(curve: CurveScores, method: str) -> tuple[Row, Floats]:
@@ -252,44 +241,33 @@ def _averages(curve: CurveScores, method: str) -> tuple[Row, Floats]:
     return row, curve.accuracy[curve.rows.index(row)].mean(axis=0)
 
 
-@dataclass(frozen=True)
-class Cheapest:
-    """A method takes less processor time than each of its rivals."""
-
-    method: str
-    rivals: tuple[str, ...]
-    rule: ClassVar[str] = (
-        "Supported where its processor time over all tasks is below that of every "
-        "rival that was measured, otherwise contrary (at least "
-        f"{MIN_TRIALS} trials of it and of a rival that decides); shortened rivals are "
-        "left out and named."
+def cheapest(evidence: Times, method: str, rivals: Sequence[str]) -> Judgement:
+    """Check that a method takes less processor time than each of its rivals."""
+    seconds, plan = evidence.seconds, evidence.plan
+    times = seconds[seconds["benchmark"] == plan.benchmark]
+    times = times.dropna(subset="seconds").set_index("row")
+    if method not in times.index or times.loc[method, "shortened"]:
+        raise NotTestable(f"{method} was not timed on all tasks")
+    ours = times.loc[method]
+    methods = {row.key for row in plan.main_rows if row.kind == METHOD}
+    known = methods & set(times.index)
+    timed = times.loc[[key for key in rivals if key in known]]
+    short = timed["shortened"].astype(bool)
+    whole = timed[~short].sort_values("seconds", kind="stable")
+    if whole.empty:
+        raise NotTestable(f"no rival of {ours.display_name} was timed on all tasks")
+    cheaper = whole[whole["seconds"] <= ours.seconds]
+    told = whole.iloc[[0, -1]] if cheaper.empty else cheaper
+    deciding = whole.head(1) if cheaper.empty else cheaper
+    trials = int(min(ours.trials, deciding["trials"].max()))
+    opening = "cheapest and dearest rival" if cheaper.empty else "cheaper are"
+    return Judgement(
+        judge(trials, holds=cheaper.empty, opposite=not cheaper.empty),
+        f"{ours.display_name} {ours.seconds:.3g} s; {opening} "
+        f"{', '.join(_multiples(told, ours))}, of "
+        f"{counted(len(whole), 'rival')}, {counted(trials, 'trial')}."
+        f"{_listed('Left out, shortened', _multiples(timed[short], ours))}",
     )
-
-    def __call__(self, evidence: Times) -> Judgement:
-        """Compare with the cheapest rival, and name all that are cheaper."""
-        times = evidence.seconds.dropna(subset="seconds").set_index("row")
-        if self.method not in times.index or times.loc[self.method, "shortened"]:
-            raise NotTestable(f"{self.method} was not timed on all tasks")
-        ours = times.loc[self.method]
-        rows = evidence.plan.main_rows
-        known = {row.key for row in rows if row.kind == METHOD} & set(times.index)
-        rivals = times.loc[[key for key in self.rivals if key in known]]
-        short = rivals["shortened"].astype(bool)
-        whole = rivals[~short].sort_values("seconds", kind="stable")
-        if whole.empty:
-            raise NotTestable(f"no rival of {ours.display_name} was timed on all tasks")
-        cheaper = whole[whole["seconds"] <= ours.seconds]
-        told = whole.iloc[[0, -1]] if cheaper.empty else cheaper
-        deciding = whole.head(1) if cheaper.empty else cheaper
-        trials = int(min(ours.trials, deciding["trials"].max()))
-        opening = "cheapest and dearest rival" if cheaper.empty else "cheaper are"
-        return Judgement(
-            judge(trials, holds=cheaper.empty, opposite=not cheaper.empty),
-            f"{ours.display_name} {ours.seconds:.3g} s; {opening} "
-            f"{', '.join(_multiples(told, ours))}, of "
-            f"{counted(len(whole), 'rival')}, {counted(trials, 'trial')}."
-            f"{_listed('Left out, shortened', _multiples(rivals[short], ours))}",
-        )
 
 
 def _multiples(times: pd.DataFrame, unit: Any) -> list[str]:
@@ -303,13 +281,170 @@ def _listed(opening: str, parts: list[str]) -> str:
     return f" {opening}: {', '.join(parts)}." if parts else ""
 
 
-@dataclass(frozen=True)
-class Elsewhere:
-    """No number of a study speaks to the claim; something else may."""
+def elsewhere(evidence: Evidence, where: str) -> Judgement:
+    """Say where to look: no number of a study speaks to the claim."""
+    raise NotTestable(where)
 
-    where: str
-    rule: ClassVar[str] = "Not decided by the numbers of a study."
 
-    def __call__(self, evidence: Evidence) -> Judgement:
-        """Say where to look."""
-        raise NotTestable(self.where)
+def transfer(evidence: Evidence) -> Judgement:
+    """Check that the source helps the reference, on the average over tasks."""
+    ours = of_reference(evidence.comparisons)
+    if not ours["state"].any():
+        raise NotTestable("no other source state was run")
+    average = on_average(ours)
+    states = list(average[average["state"]].itertuples())
+    told = reference_answer(evidence.comparisons)
+    word = verdict_of(average)
+    trials = min(state.trials for state in states)
+    if not trials or word == COLLAPSED:
+        raise NotTestable(told.rstrip("."))
+    if word == TOO_FEW:
+        told += f" Gains over {_gains(states, 'rival_name')}."
+    return Judgement(
+        judge(trials, holds=word == HELPS, opposite=word in (HURTS, EQUAL)),
+        f"{told} {_trials(states)}.",
+    )
+
+
+def no_better(
+    evidence: Evidence, state: str, tell: Callable[[pd.DataFrame, Sequence[Any]], str]
+) -> Judgement:
+    """Check that no method does better with the real source than in one state.
+
+    Methods with too few trials take no part, and are named where no other has run.
+    `tell` says what comparisons, and pairs of a method and itself in that state, show.
+    """
+    known = _pairs(evidence.comparisons, state, least=1)
+    if not known:
+        raise NotTestable(f"no method has a trial in the state {state}")
+    pairs = [pair for pair in known if pair.trials >= MIN_TRIALS]
+    ahead = _ahead(pairs)
+    level = [pair for pair in pairs if pair.pair in (EQUAL, HURTS)]
+    told = f"gains with the real source over {state}: {_gains(known, 'display_name')}"
+    if pairs:
+        told = tell(evidence.comparisons, pairs)
+    trials = min((pair.trials for pair in pairs), default=0)
+    holds = not ahead and 2 * len(level) > len(pairs)
+    return Judgement(
+        judge(trials, holds=holds, opposite=bool(ahead)),
+        f"On {_trials(pairs or known)}, {told}.",
+    )
+
+
+def _pairs(comparisons: pd.DataFrame, rival: str, least: int = MIN_TRIALS) -> list[Any]:
+    """Return every method against itself in one state, on the average over tasks."""
+    return [
+        pair
+        for group in by_default(comparisons)
+        for pair in on_average(group).itertuples()
+        if pair.rival == rival and pair.trials >= least and pair.pair != COLLAPSED
+    ]
+
+
+def _ahead(pairs: Sequence[Any]) -> list[Any]:
+    """Return those that are better with the real source, Holm's correction made."""
+    sure = holm([pair.p_above for pair in pairs])
+    return [pair for pair, p in zip(pairs, sure, strict=True) if p < ALPHA]
+
+
+def _as_noise(comparisons: pd.DataFrame, pairs: Sequence[Any]) -> str:
+    """Count the methods that are better with the source, than without any as well."""
+    ahead, alone = _ahead(pairs), _pairs(comparisons, ALONE)
+    names = f" ({_gains(ahead, 'display_name')})" if ahead else ""
+    words = [pair.pair for pair in pairs]
+    told = (
+        f"of {counted(len(pairs), 'method')}, better with the real source: "
+        f"{len(ahead)}{names}; equal: {words.count(EQUAL)}; "
+        f"better with class noise: {words.count(HURTS)}"
+    )
+    if not alone:
+        return told
+    better = f"{len(_ahead(alone))} of {len(alone)}"
+    return f"{told}. Better with the real source than without any: {better}"
+
+
+def _kept(comparisons: pd.DataFrame, pairs: Sequence[Any]) -> str:
+    """Say how much of each gain over the baseline is there without any source."""
+    told = without_source(comparisons)
+    if not told:
+        raise NotTestable("the baseline does not run in this study")
+    return f"gain over SVM_t without a source, of the gain with it: {', '.join(told)}"
+
+
+def _gains(pairs: Sequence[Any], name: str) -> str:
+    return ", ".join(
+        f"{getattr(pair, name)} {in_points(pair.gain, sign=True)}" for pair in pairs
+    )
+
+
+def _trials(pairs: Sequence[Any]) -> str:
+    least, most = (f(pair.trials for pair in pairs) for f in (min, max))
+    return counted(most, "trial") if least == most else f"{least} to {most} trials"
+
+
+class Kind(NamedTuple):
+    """A kind of check: how the verdict is found, and the function that finds it."""
+
+    rule: str
+    apply: Callable[..., Judgement]
+    of_time: bool = False
+
+
+_NO_BETTER = (
+    "Contrary where some method does better with the real source than {0} (one-sided "
+    "t test on the average over tasks at 5 %, Holm's correction over methods); "
+    "supported where none does, and most are equal within the margin or do better {0}. "
+    f"Methods with at least {MIN_TRIALS} trials."
+)
+# By name in the list of claims. With class noise every method does as well as with the
+# source; without a source the gain over the baseline is there, too.
+CHECKS = {
+    "superior": Kind(
+        "Supported where the 95 % interval of the paired gain, averaged over tasks, "
+        "for other labelled samples and test rows lies above zero, contrary where it "
+        f"lies below (at least {MIN_TRIALS} trials of both).",
+        superior,
+    ),
+    "best": Kind(
+        "Supported where the 95 % interval of the paired gain over the best other "
+        "complete row, averaged over tasks, for other labelled samples and test rows "
+        f"lies above zero, contrary where it lies below (at least {MIN_TRIALS} "
+        "trials). Rows that are shortened or have fewer trials are left out and named, "
+        "with the gain over them on shared trials.",
+        best,
+    ),
+    "flat": Kind(
+        "Supported where the means within the range, over trials and tasks, differ by "
+        f"at most {in_points(_TOLERANCE)} points, contrary where by more (at least "
+        f"{MIN_TRIALS} trials).",
+        flat,
+    ),
+    "trend": Kind(
+        "Supported where the 95 % t interval over trials of the paired "
+        "difference between the two ends of the curve, averaged over tasks, lies above "
+        f"zero, contrary where it lies below (at least {MIN_TRIALS} trials).",
+        trend,
+    ),
+    "transfer": Kind(
+        f"{RULE} Here it is applied to the average over tasks: supported where the "
+        "source helps, contrary where it hurts or the two are equal.",
+        transfer,
+    ),
+    "class-noise": Kind(
+        _NO_BETTER.format("with class noise"),
+        partial(no_better, state=CLASS_NOISE, tell=_as_noise),
+    ),
+    "without-source": Kind(
+        _NO_BETTER.format("without one"),
+        partial(no_better, state=ALONE, tell=_kept),
+    ),
+    "cheapest": Kind(
+        "Supported where its processor time over all tasks is below that of every "
+        "rival that was measured, otherwise contrary (at least "
+        f"{MIN_TRIALS} trials of it and of a rival that decides); shortened rivals are "
+        "left out and named.",
+        cheapest,
+        of_time=True,
+    ),
+    "elsewhere": Kind("Not decided by the numbers of a study.", elsewhere),
+}

@@ -3,47 +3,45 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from inspect import signature
+from typing import Any
 
 import pandas as pd
 
 from cdspp.analysis.verdicts import MIN_TRIALS, TOO_FEW
-from cdspp.core.names import LABELS
+from cdspp.core.errors import DataError
+from cdspp.core.names import PathLike
 from cdspp.core.wording import DASH, sentence
-from cdspp.paper.claims.checks import Best, Cheapest, Elsewhere, Flat, Superior, Trend
+from cdspp.core.yaml_files import read_yaml
+from cdspp.paper.claims.checks import CHECKS
 from cdspp.paper.claims.evidence import (
     BY_CONSTRUCTION,
     CONTRARY,
     SUPPORTED,
     UNTESTABLE,
-    Check,
     Evidence,
     Judgement,
     NotTestable,
     Times,
 )
-from cdspp.paper.claims.source_checks import NOISE_DOES, WITHOUT_SOURCE, Transfer
 from cdspp.report.tables.table import Cell, Line, Table
-from cdspp.study.plan import BenchmarkPlan
 
 __all__ = [
-    "CLAIMS",
     "CLAIM_COLUMNS",
-    "TIME_CLAIMS",
     "Claim",
     "build_claims_table",
     "build_time_claims_table",
     "build_verdicts_table",
     "check_claims",
-    "check_time_claims",
+    "read_claims",
 ]
 
-PAPER, OTHERS, OURS = "paper", "others", "ours"
+PAPER, OURS = "paper", "ours"
 CLAIM_COLUMNS = dict.fromkeys(
     ("claim", "text", "kind", "benchmark", "verdict", "numbers", "rule"), "str"
 )
-COUNTED = (SUPPORTED, CONTRARY, TOO_FEW)
 _WORDS = (
     "Supported: these data show what is claimed; contrary: they show the opposite; "
     f"too few trials: fewer than {MIN_TRIALS}, or trials that do not settle it; by "
@@ -55,160 +53,60 @@ _WORDS = (
 class Claim:
     """A claim, in our words, and the check that it is put to on every benchmark.
 
-    The paper claims it, another one does, or it is a question that we add (`kind`).
-    `construction` says why it cannot fail on this implementation, in half a sentence,
-    and is empty where it can.
+    Its `kind` is the paper's, others' or our question. `construction` says why it
+    cannot fail on this implementation, in half a sentence, and is empty where it can.
     """
 
-    identifier: str
+    id: str
     text: str
-    check: Check
+    check: str
     kind: str = PAPER
     construction: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
-CLAIMS = (
-    Claim(
-        "sup-baseline",
-        "From labelled samples alone, CDSPP_sup does better than SVM_t, which sees "
-        "the target only.",
-        Superior("cdspp-sup", "svm-t"),
-    ),
-    Claim(
-        "sup-best",
-        "CDSPP_sup is the best of the supervised methods.",
-        Best("cdspp-sup"),
-    ),
-    Claim("baseline", "CDSPP does better than SVM_t.", Superior("cdspp", "svm-t")),
-    Claim(
-        "best",
-        "CDSPP is the best of the semi-supervised methods (CDSPP+PCA apart).",
-        Best("cdspp", apart=("cdspp-pca",)),
-    ),
-    Claim(
-        "unlabelled",
-        "Unlabelled target samples help: CDSPP does better than CDSPP_sup.",
-        Superior("cdspp", "cdspp-sup"),
-    ),
-    Claim(
-        "dama-plus",
-        "Selective pseudo-labels improve another method as well: DAMA+ does better "
-        "than DAMA.",
-        Superior("dama-plus", "dama"),
-    ),
-    Claim(
-        "subspace",
-        "With the same pseudo-labelling, CDSPP's subspace is the better one: CDSPP "
-        "does better than DAMA+.",
-        Superior("cdspp", "dama-plus"),
-    ),
-    Claim(
-        "pca",
-        "PCA beforehand improves CDSPP (claimed of words and tags; tested wherever "
-        "both ran).",
-        Superior("cdspp-pca", "cdspp"),
-    ),
-    Claim(
-        "labels",
-        "CDSPP's accuracy grows with the number of labelled target samples.",
-        Trend("cdspp", LABELS),
-    ),
-    Claim(
-        "few-labels",
-        "CDSPP's gain over SVM_t is the larger, the fewer target samples are labelled.",
-        Trend("cdspp", LABELS, rival="svm-t", rises=False),
-    ),
-    Claim(
-        "dimension",
-        "A dimension d beyond the number of classes changes nothing.",
-        Flat("cdspp", "n_components"),
-        construction="at most one direction a class has a positive eigenvalue, and "
-        "CDSPP takes no others",
-    ),
-    Claim(
-        "alpha",
-        "CDSPP hardly depends on alpha between 10 and 100.",
-        Flat("cdspp", "alpha", low=10, high=100),
-    ),
-    Claim(
-        "rounds",
-        "CDSPP is stable from T = 5 rounds on.",
-        Flat("cdspp", "max_iter", low=5),
-    ),
-    Claim(
-        "deterministic",
-        "CDSPP has no luck in it: equal data give equal predictions.",
-        Elsewhere(
-            "no fit runs twice in a study; tests/workflow/test_workflow.py runs one "
-            "again and compares the scores byte by byte"
-        ),
-        construction="no step of CDSPP draws a random number",
-    ),
-    Claim(
-        "aligned",
-        "In the common subspace classes stay together and the domains are aligned.",
-        Elsewhere("a picture rather than a number: see the figure of the subspace"),
-    ),
-    Claim(
-        "class-noise",
-        "Noise with class structure does as well as a real source (Yao et al. 2025, "
-        "arXiv 2502.13573, of other methods).",
-        NOISE_DOES,
-        OTHERS,
-    ),
-    Claim(
-        "transfer",
-        "CDSPP's gain comes from the source: it does better than without one, or with "
-        "one that says nothing.",
-        Transfer(),
-        OURS,
-    ),
-    Claim(
-        "without-source",
-        "What methods gain over SVM_t is there without any source.",
-        WITHOUT_SOURCE,
-        OURS,
-    ),
-)
-_RIVALS = ("dama", "shfa", "cdls", "pa", "tit", "stn", "ddacl", "ssan", "dama-plus")
-# They rest on seconds, and so are in no other table.
-TIME_CLAIMS = (
-    Claim(
-        "cheapest",
-        "CDSPP takes the least time of the semi-supervised methods.",
-        Cheapest("cdspp", _RIVALS),
-    ),
-)
+def read_claims(path: PathLike) -> list[Claim]:
+    """Read the list of claims; DataError where a check or key is unknown or missing."""
+    claims = []
+    for entry in read_yaml(path):
+        try:
+            claim = Claim(**entry)
+            signature(CHECKS[claim.check].apply).bind(None, **claim.options)
+        except (KeyError, TypeError) as error:
+            raise DataError(
+                f"{path}, {entry.get('id', entry)}: expected the keys id, text and "
+                f"check, perhaps kind, construction and options, with a check of "
+                f"{', '.join(CHECKS)} and its own options."
+            ) from error
+        claims.append(claim)
+    return claims
 
 
 def check_claims(
     evidence: Sequence[Evidence] | Sequence[Times], claims: Sequence[Claim]
 ) -> pd.DataFrame:
-    """Put every claim to every benchmark.
+    """Put every claim to every benchmark: those on time to times, all others to scores.
 
     The frame has by claim, then by benchmark: the `verdict` ('supported', 'contrary',
     'too few trials' or 'by construction'; 'cannot be tested here' where there is none),
-    the `numbers` behind it, or what is missing, and the `rule` by which it was decided.
-    A claim that holds by construction is 'contrary' where the numbers contradict it all
-    the same.
+    the `numbers` behind it, or what is missing, and the `rule` that decided it. A claim
+    by construction is 'contrary' where the numbers contradict it all the same.
     """
-    return pd.DataFrame(
-        [_finding(claim, known) for claim in claims for known in evidence],
-        columns=list(CLAIM_COLUMNS),
-    )
-
-
-def check_time_claims(
-    times: pd.DataFrame, plans: Sequence[BenchmarkPlan]
-) -> pd.DataFrame:
-    """Put every claim on time to every benchmark, see `cdspp.analysis.times`."""
-    known = [Times(p, times[times["benchmark"] == p.benchmark]) for p in plans]
-    return check_claims(known, TIME_CLAIMS)
+    found = [
+        _finding(claim, known)
+        for claim in claims
+        for known in evidence
+        if CHECKS[claim.check].of_time == isinstance(known, Times)
+    ]
+    return pd.DataFrame(found, columns=list(CLAIM_COLUMNS))
 
 
 def build_verdicts_table(findings: pd.DataFrame) -> Table:
     """Build the table ``claims-overview``: a line a claim, a column a benchmark."""
-    titles = tuple(findings["benchmark"].unique())
+    titles, groups = (
+        findings["benchmark"].unique(),
+        findings.groupby("claim", sort=False),
+    )
     return Table(
         name="claims-overview",
         title="What the paper claims, and what these data say",
@@ -220,7 +118,7 @@ def build_verdicts_table(findings: pd.DataFrame) -> Table:
             "seconds."
         ),
         columns=("Claim", *titles),
-        lines=tuple(map(_overview_line, _by_claim(findings))),
+        lines=tuple(_overview_line(group) for _, group in groups),
         data=findings[["claim", "text", "kind", "benchmark", "verdict"]],
         prose=(0,),
     )
@@ -238,13 +136,9 @@ def _overview_line(findings: pd.DataFrame) -> Line:
     return Line((claim, *shown))
 
 
-def _by_claim(findings: pd.DataFrame) -> list[pd.DataFrame]:
-    return [group for _, group in findings.groupby("claim", sort=False)]
-
-
 def _counts(findings: pd.DataFrame) -> str:
-    tally = Counter(findings["verdict"])
-    return f"In all, {', '.join(f'{tally[word]} {word}' for word in COUNTED)}."
+    tally, words = Counter(findings["verdict"]), (SUPPORTED, CONTRARY, TOO_FEW)
+    return f"In all, {', '.join(f'{tally[word]} {word}' for word in words)}."
 
 
 def _asked(kind: str) -> str:
@@ -253,6 +147,7 @@ def _asked(kind: str) -> str:
 
 def build_claims_table(findings: pd.DataFrame) -> Table:
     """Build the table ``claims``: a line a claim and benchmark."""
+    groups = findings.groupby("claim", sort=False)
     return Table(
         name="claims",
         title="The numbers behind each verdict",
@@ -262,7 +157,7 @@ def build_claims_table(findings: pd.DataFrame) -> Table:
             "paper's, so a claim that they contradict is not refuted there."
         ),
         columns=("Claim", "Benchmark", "Verdict", "Numbers"),
-        lines=tuple(line for group in _by_claim(findings) for line in _lines(group)),
+        lines=tuple(line for _, group in groups for line in _lines(group)),
         data=findings,
         text_columns=4,
         prose=(0, 3),
@@ -283,16 +178,16 @@ def build_time_claims_table(findings: pd.DataFrame) -> Table:
 
 
 def _finding(claim: Claim, evidence: Evidence | Times) -> dict[str, str]:
+    rule, apply, _ = CHECKS[claim.check]
     try:
-        judgement = claim.check(evidence)
+        judgement = apply(evidence, **claim.options)
     except NotTestable as missing:
         judgement = Judgement(UNTESTABLE, f"{sentence(str(missing))}.")
-    rule = claim.check.rule
     if claim.construction and judgement.verdict != CONTRARY:
         judgement = judgement._replace(verdict=BY_CONSTRUCTION)
         rule = f"By construction: {claim.construction}."
     return {
-        "claim": claim.identifier,
+        "claim": claim.id,
         "text": claim.text,
         "kind": claim.kind,
         "benchmark": evidence.plan.title,

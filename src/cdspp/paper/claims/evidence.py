@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 import pandas as pd
-from numpy.typing import ArrayLike
 
-from cdspp.analysis.answers import excludes_zero
-from cdspp.analysis.crossed import crossed_gain
 from cdspp.analysis.curves import CurveScores, arrange_curves
-from cdspp.analysis.paired import PairedGain, paired_gain
+from cdspp.analysis.paired import PairedGain, crossed_gain, paired_gain
 from cdspp.analysis.rivals import row_strata
 from cdspp.analysis.source_help import read_comparisons
 from cdspp.analysis.summary import Floats, Summary, read_scores, summarise
-from cdspp.analysis.verdicts import MIN_TRIALS, TOO_FEW
+from cdspp.core.names import PathLike
 from cdspp.stages.row_scores import RowScores
 from cdspp.study.plan import METHOD, BenchmarkPlan, Row
 
@@ -26,16 +22,11 @@ __all__ = [
     "CONTRARY",
     "SUPPORTED",
     "UNTESTABLE",
-    "Check",
     "Evidence",
     "Judgement",
     "NotTestable",
     "Times",
-    "find_row",
-    "judge",
-    "judge_gain",
     "read_evidence",
-    "tested_gain",
 ]
 
 SUPPORTED, CONTRARY = "supported", "contrary"
@@ -56,11 +47,7 @@ class Judgement(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What is known of one benchmark.
-
-    The comparisons are those of `cdspp.analysis.source_help`. With scores by target row
-    gains are sure for other rows, too.
-    """
+    """Scores, curves and comparisons of one benchmark, perhaps by target row."""
 
     summary: Summary
     curves: Sequence[CurveScores]
@@ -90,7 +77,9 @@ class Evidence:
 
     def gain(self, row: Row, rival: Row) -> PairedGain:
         """Return the gain of a row over another one, averaged over tasks."""
-        gain = tested_gain(self.average(row), self.average(rival))
+        gain = paired_gain(self.average(row), self.average(rival))
+        if not gain.trials:
+            raise NotTestable("no trial with all tasks")
         if self.by_row is None:
             return gain
         tasks = self.summary.tasks
@@ -99,19 +88,20 @@ class Evidence:
 
 @dataclass(frozen=True, eq=False)
 class Times:
-    """What the methods of one benchmark take (`cdspp.analysis.times`)."""
+    """Seconds of the methods of all benchmarks (`measure_times`), one asked for."""
 
     plan: BenchmarkPlan
     seconds: pd.DataFrame
 
 
 def read_evidence(
-    scores: Sequence[str | os.PathLike[str]],
-    comparisons: Sequence[str | os.PathLike[str]],
-    rows: Sequence[str | os.PathLike[str]],
+    scores: Sequence[PathLike],
+    comparisons: Sequence[PathLike],
+    rows: Sequence[PathLike],
     plans: Sequence[BenchmarkPlan],
 ) -> list[Evidence]:
     """Read what is known of each benchmark: scores, comparisons, scores by row."""
+    read = zip(map(read_scores, scores), comparisons, rows, plans, strict=True)
     return [
         Evidence(
             summarise(found, plan),
@@ -119,55 +109,5 @@ def read_evidence(
             read_comparisons(compared),
             RowScores(by_row),
         )
-        for found, compared, by_row, plan in zip(
-            map(read_scores, scores), comparisons, rows, plans, strict=True
-        )
+        for found, compared, by_row, plan in read
     ]
-
-
-class Check(Protocol):
-    """A kind of check with its parameters filled in, on `Evidence` or on `Times`."""
-
-    @property
-    def rule(self) -> str:
-        """How the verdict is found, in a sentence."""
-
-    def __call__(self, evidence: Any) -> Judgement:
-        """Put the claim to the data of one benchmark."""
-
-
-def find_row(rows: Iterable[Row], key: str, where: str) -> Row:
-    """Return the row of a method that ran as the study asks, not shortened."""
-    for row in rows:
-        if row.key == key and not row.shortened:
-            return row
-        if row.key == key:
-            raise NotTestable(f"the runs of {row.display_name} were shortened")
-    raise NotTestable(f"{key} does not run {where}")
-
-
-def tested_gain(values: ArrayLike, rival: ArrayLike) -> PairedGain:
-    """Return the paired gain, if any trial is shared."""
-    gain = paired_gain(values, rival)
-    if not gain.trials:
-        raise NotTestable("no trial with all tasks")
-    return gain
-
-
-def judge(trials: int, *, holds: bool, opposite: bool) -> str:
-    """Return the word for a claim: the one place that decides it.
-
-    The test of the claim finds what is claimed, or the opposite; neither, where the
-    trials on which it rests do not settle it.
-    """
-    if trials < MIN_TRIALS or not (holds or opposite):
-        return TOO_FEW
-    return SUPPORTED if holds else CONTRARY
-
-
-def judge_gain(gain: PairedGain) -> str:
-    """Return the word for a gain that is claimed to be positive, by its interval."""
-    sure = excludes_zero(gain)
-    return judge(
-        gain.trials, holds=sure and gain.gain > 0, opposite=sure and gain.gain < 0
-    )

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from cdspp.analysis.times import TIMED_TRIALS
+from cdspp.analysis.fit_records import TIMED_TRIALS
 from cdspp.core.wording import DASH, counted, marks
 from cdspp.report.tables.table import Cell, Line, Table
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cdspp.analysis.crossed import Stratum, by_class, crossed_gain
-from cdspp.analysis.paired import PairedGain, gain_of
+from cdspp.analysis.paired import PairedGain, Stratum, by_class, crossed_gain, gain_of
 
 NAN = float("nan")
 

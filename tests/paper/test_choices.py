@@ -9,7 +9,7 @@ import pytest
 from support.report_data import make_plan
 from support.score_data import as_frame
 
-from cdspp.paper.choices import measure_choices
+from cdspp.paper.effects import measure_choices
 from cdspp.paper.printed import Printed
 from cdspp.paper.readings import PaperPlan, ReadingPlan
 

@@ -1,0 +1,272 @@
+"""What another reading of a paper changes: deviations of its code, and choices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from cdspp.analysis.paired import ZERO, PairedGain, interval_note, paired_gain
+from cdspp.analysis.summary import Floats, accuracy_of
+from cdspp.core.errors import DataError
+from cdspp.core.names import MAIN, PathLike
+from cdspp.core.wording import DASH, counted
+from cdspp.core.yaml_files import read_yaml
+from cdspp.methods import method_class
+from cdspp.paper.printed import EXACT, Printed, cell_verdict
+from cdspp.paper.readings import PaperPlan, ReadingPlan
+from cdspp.report.tables.table import Cell, Line, Table, effect_cell
+from cdspp.study.plan import BenchmarkPlan, Row
+
+__all__ = [
+    "build_choices_table",
+    "build_deviation_table",
+    "measure_choices",
+    "measure_effects",
+    "read_choices",
+    "read_deviations",
+]
+
+Reading = Mapping[str, Any]  # a deviation or a choice, as it stands in its list
+
+_DEVIATION = {"id", "method", "topic", "paper", "code", "default", "options"}
+_DEFAULTS = ("code", "paper", "neither")
+_CHOICE = ("id", "methods", "topic", "printed", "otherwise")
+_SWITCHES = ("options", "without")
+_DEVIATION_COLUMNS = (
+    *("id", "method", "display_name", "topic", "paper"),
+    *("unchecked", "code", "default", "switch"),
+    *("benchmark", "title", "effect", "low", "high", "losses", "tasks", "trials"),
+)
+_CHOICE_COLUMNS = (
+    *("choice", "benchmark", "title", "method", "display_name"),
+    *("effect", "low", "high", "tasks", "trials"),
+    *("cells", "exact", "exact_otherwise"),
+)
+_DEVIATIONS = (
+    "What the text of a paper says and what the code that its authors released does. "
+    "The paper is the method's own; the comparison is the paper of CDSPP, which "
+    "describes its rivals too. In small print: the options that give the other "
+    "reading, where there are any, and which of the two the class here follows by "
+    "default. Effect: accuracy with these options minus accuracy without them, in "
+    "points, on the same trials and tasks: mean over trials of the average over the "
+    "tasks counted here, with its 95 % t interval over trials, which speaks of "
+    "other labelled samples, not of other tasks. Bold: the interval excludes zero."
+)
+_CHOICES = (
+    "Choices that the text of the paper leaves open or does not tell, found by running "
+    "the methods on its inputs, and what each is worth: accuracy with the choice minus "
+    "accuracy without it, in points, on the same trials; mean over trials of the "
+    "average over tasks, with its 95 % t interval over trials. Exact: how many "
+    "printed cells are met to the digit with the choice, and without it. A choice that "
+    "is worth much is part of the printed result, whatever the method."
+)
+
+
+def read_deviations(path: PathLike) -> list[Reading]:
+    """Read the list of deviations; DataError where a key, default or name is wrong.
+
+    `paper` and `code` say in a sentence each what they do, `default` which of them the
+    class follows; `options` switch to the other reading, where there are any. A
+    deviation is `unchecked` where the full text of the paper was not at hand.
+    """
+    entries: list[Reading] = read_yaml(path)
+    for entry in entries:
+        fits = _DEVIATION <= set(entry) <= {*_DEVIATION, "unchecked"}
+        if not fits or entry["default"] not in _DEFAULTS:
+            raise DataError(
+                f"{path}, {entry.get('id', entry)}: expected the keys "
+                f"{', '.join(sorted(_DEVIATION))}, perhaps unchecked, and as default "
+                f"one of {', '.join(_DEFAULTS)}."
+            )
+    names = [entry["id"] for entry in entries]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise DataError(f"{path}: named more than once: {', '.join(sorted(twice))}.")
+    return entries
+
+
+def read_choices(path: PathLike) -> list[Reading]:
+    """Read the list of choices; DataError where a key is unknown or missing.
+
+    `printed` gives the printed numbers, `otherwise` is the plain choice. A run without
+    the choice sets `options`, or takes away what `without` names.
+    """
+    entries: list[Reading] = read_yaml(path)
+    for entry in entries:
+        if not set(_CHOICE) <= set(entry) <= {*_CHOICE, *_SWITCHES}:
+            raise DataError(
+                f"{path}, {entry.get('id', entry)}: expected the keys "
+                f"{', '.join(_CHOICE)} and one of {', '.join(_SWITCHES)}."
+            )
+    return entries
+
+
+def _both_ways(scores: pd.DataFrame, entry: ReadingPlan) -> Floats:
+    """Return accuracies by setting (the other way, then main), task and trial."""
+    rows = [
+        Row(setting, setting, setting, entry.method, entry.trials_asked)
+        for setting in (entry.setting, MAIN)
+    ]
+    return accuracy_of(scores, rows, entry.tasks, entry.trials_asked)
+
+
+def measure_effects(scores: pd.DataFrame, plan: BenchmarkPlan) -> dict[str, Reading]:
+    """Measure what each deviation of a benchmark changes, by its name.
+
+    It is the setting minus the main run of the same method, over trials that all tasks
+    of the setting have.
+    """
+    return {
+        entry.identifier: _effect(
+            plan.benchmark,
+            plan.title,
+            len(entry.tasks),
+            paired_gain(*_both_ways(scores, entry).mean(axis=1)),
+        )
+        for entry in PaperPlan.of(plan).deviations
+    }
+
+
+def _effect(benchmark: str, title: str, tasks: int, gain: PairedGain) -> Reading:
+    return {
+        "benchmark": benchmark,
+        "title": title,
+        "effect": gain.gain,
+        **{name: getattr(gain, name) for name in ("low", "high", "losses")},
+        "tasks": tasks,
+        "trials": gain.trials,
+    }
+
+
+def measure_choices(
+    scores: Sequence[pd.DataFrame], plans: Sequence[BenchmarkPlan], printed: Printed
+) -> pd.DataFrame:
+    """Measure what each choice behind the printed numbers changes.
+
+    The frame has by choice, benchmark and method: `effect`, the accuracy with the
+    choice minus the one without, averaged over tasks and trials, with its 95 % interval
+    over trials (`low`, `high`); its printed `cells`, and how many of them are `exact`
+    with the choice and without it (`exact_otherwise`).
+    """
+    found = []
+    for frame, plan in zip(scores, plans, strict=True):
+        paper = PaperPlan.of(plan)
+        for entry in paper.choices:
+            name = method_class(entry.method).display_name
+            values = _both_ways(frame, entry)
+            otherwise, main = values.mean(axis=1)
+            gain = paired_gain(main, otherwise)
+            told = {"choice": entry.identifier, "method": entry.method}
+            effect = _effect(plan.benchmark, plan.title, len(entry.tasks), gain)
+            own = {"benchmark": paper.printed, "method": name}
+            cells = printed.cells[(printed.cells[list(own)] == own).all(axis=1)]
+            exact = _exact(cells, entry.tasks, values)
+            found.append({**told, "display_name": name, **effect, **exact})
+    return pd.DataFrame(found, columns=list(_CHOICE_COLUMNS))
+
+
+def _exact(
+    cells: pd.DataFrame, tasks: Sequence[str], values: Floats
+) -> Mapping[str, int]:
+    """Count the cells of a method that are met without a choice, and with it."""
+    asked = cells.set_index("task").reindex(tasks).dropna(subset="printed_mean")
+    otherwise, exact = (
+        sum(
+            cell_verdict(cell, of_setting[tasks.index(cell.Index)]) == EXACT
+            for cell in asked.itertuples()
+        )
+        for of_setting in values
+    )
+    return {"cells": len(asked), "exact": exact, "exact_otherwise": otherwise}
+
+
+def build_deviation_table(
+    effects: Sequence[Mapping[str, Reading]], deviations: Sequence[Reading]
+) -> Table:
+    """Build the table of deviations: a line for each and every benchmark measured."""
+    unmeasured = _effect("", "", 0, PairedGain(math.nan, math.nan, 0, 0))
+    found = []
+    for entry in deviations:
+        method = method_class(entry["method"]).display_name
+        told = {"unchecked": False, **entry, "display_name": method}
+        measured = [part[entry["id"]] for part in effects if entry["id"] in part]
+        for effect in measured or [unmeasured]:
+            found.append({**told, "switch": _switch(entry), **effect})
+    found.sort(key=lambda each: not each["tasks"])
+    data = pd.DataFrame(found, columns=list(_DEVIATION_COLUMNS))
+    twice = data["id"].duplicated()
+    pairs = zip(data.itertuples(), twice, strict=True)
+    return Table(
+        name="deviations",
+        title="Where paper and released code differ",
+        caption=_DEVIATIONS + interval_note(data["trials"]),
+        columns=("Method", "Topic", "Paper", "Released code", "Benchmark", "Effect"),
+        lines=tuple(_deviation_line(each, first=not again) for each, again in pairs),
+        data=data,
+        text_columns=5,
+        prose=(1, 2, 3),
+        headings=True,
+    )
+
+
+def _switch(deviation: Reading) -> str:
+    """Write the options of a deviation as in a configuration."""
+    given = {
+        name: str(value).lower() if isinstance(value, bool) else value
+        for name, value in (deviation["options"] or {}).items()
+    }
+    return ", ".join(f"{name}: {value}" for name, value in given.items())
+
+
+def _deviation_line(each: Any, *, first: bool) -> Line:
+    switch = f"{each.switch}. " if each.switch else ""
+    text = [
+        Cell(each.display_name, name=True),
+        Cell(each.topic, note=f"{switch}Followed: {each.default}."),
+        Cell(each.paper, note="full text not at hand" if each.unchecked else ""),
+        Cell(each.code),
+    ]
+    told = text if first else [Cell("")] * len(text)
+    if not each.tasks:
+        return Line((*told, Cell(DASH), Cell(DASH)), "Not measured in this study")
+    sure = each.low > ZERO or each.high < -ZERO
+    change = effect_cell(each.effect, each.low, each.high, bold=sure)
+    where = Cell(each.title, note=_size(each))
+    return Line((*told, where, change), "Measured in this study")
+
+
+def _size(measured: Any) -> str:
+    return f"{counted(measured.tasks, 'task')}, {counted(measured.trials, 'trial')}"
+
+
+def build_choices_table(effects: pd.DataFrame, choices: Sequence[Reading]) -> Table:
+    """Build the table ``printed-choices``: a line a choice and method measured."""
+    lines = []
+    for choice in choices:
+        found = effects[effects["choice"] == choice["id"]].itertuples()
+        lines += [
+            _choice_line(choice, each, first=not i) for i, each in enumerate(found)
+        ]
+    return Table(
+        name="printed-choices",
+        title="What the printed numbers rest on",
+        caption=_CHOICES + interval_note(effects["trials"]),
+        columns=("Topic", "Printed", "Otherwise", "Method", "Worth", "Exact"),
+        lines=tuple(lines),
+        data=effects,
+        text_columns=4,
+        prose=(0, 1, 2),
+    )
+
+
+def _choice_line(choice: Reading, measured: Any, *, first: bool) -> Line:
+    told = (choice[key] if first else "" for key in ("topic", "printed", "otherwise"))
+    name = Cell(measured.display_name, note=_size(measured), name=True)
+    effect = effect_cell(measured.effect, measured.low, measured.high)
+    exact = Cell(DASH)
+    if measured.cells:
+        without = f"without {measured.exact_otherwise}"
+        exact = Cell(f"{measured.exact} of {measured.cells}", note=without)
+    return Line((*map(Cell, told), name, effect, exact))
