@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,13 +30,13 @@ class NotThereError(DataError):
 
 
 def download(url: str, path: Path, name: str, size: int | None = None) -> None:
-    """Write what an http(s) address gives to `path`; passing faults are tried again.
+    """Write the content of an http(s) address to `path`, in three attempts at most.
 
-    The file is called `name` in the log, and has `size` bytes, or `MOST_BYTES` at most
-    where that is not known. On failure `path` may hold a part. NotThereError says that
-    the server does not have it (404), another DataError that more came than it may
-    have, or that the transfer was slower than `LEAST_SPEED`, or what else went wrong;
-    errors of writing are those of `cdspp.core.faults.tell_fault`.
+    The log calls the file `name`. It has `size` bytes, or `MOST_BYTES` at most where
+    that is not known; on failure `path` may hold a part. NotThereError says that the
+    server does not have it (404), another DataError that it is too long, or the
+    transfer too slow, or what else went wrong; errors of writing are those of
+    `cdspp.core.faults.tell_fault`.
     """
     from urllib3.exceptions import HTTPError
 
@@ -72,21 +71,17 @@ def _transfer(url: str, path: Path, name: str, size: int | None) -> None:
     )
     with response, path.open("wb") as stream:
         response.raise_for_status()
-        progress = _Progress(name, size, _stated_length(response.headers))
+        stated = response.headers.get("Content-Length", "0").strip()
+        if not (stated.isascii() and stated.isdigit()):
+            raise DataError(
+                f"the server says Content-Length: {stated!r}, expected a number of "
+                "bytes."
+            )
+        progress = _Progress(name, size, int(stated))
         # What has arrived, at once: a block of fixed size may take a slow server hours.
         while block := response.raw.read1(CHUNK, decode_content=False):
             progress.add(len(block))
             stream.write(block)
-
-
-def _stated_length(headers: Mapping[str, str]) -> int:
-    """Return the length that a server states, 0 where it states none."""
-    stated = headers.get("Content-Length", "0").strip()
-    if not (stated.isascii() and stated.isdigit()):
-        raise DataError(
-            f"the server says Content-Length: {stated!r}, expected a number of bytes."
-        )
-    return int(stated)
 
 
 def _explain(error: Exception) -> tuple[DataError, bool]:
@@ -110,7 +105,7 @@ def _explain(error: Exception) -> tuple[DataError, bool]:
 
 
 class _Progress:
-    """Counts what arrives: says so now and then, and ends what is too much or slow."""
+    """Logs progress now and then, and ends a transfer that is too long or too slow."""
 
     def __init__(self, name: str, size: int | None, stated: int) -> None:
         self.name, self.size = name, size
