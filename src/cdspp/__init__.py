@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from cdspp.analysis.compare import compare
     from cdspp.core.file_rows import ParquetRows
     from cdspp.core.labels import keep_labels
-    from cdspp.datasets.read_table import read_table
+    from cdspp.datasets.tables import read_table
     from cdspp.datasets.table_encoder import TableEncoder
     from cdspp.methods import available, make
     from cdspp.methods.base import SourceDomain
@@ -45,7 +45,7 @@ _PLACES = {
     "labelled_accuracy": "cdspp.methods.selection",
     "load_model": "cdspp.methods.model_file",
     "load_results": "cdspp.report.results",
-    "read_table": "cdspp.datasets.read_table",
+    "read_table": "cdspp.datasets.tables",
     "save_model": "cdspp.methods.model_file",
 }
 
