@@ -335,9 +335,8 @@ def check_contents(dataset: Dataset, index: Index | None = None) -> None:
 
 def check_index(index: Index) -> None:
     """Raise DataError where an index is not whole, or a file of it does not exist."""
-    name = f"data set {index.dataset}"
+    name, kinds = f"data set {index.dataset}", ", ".join(KINDS)
     if index.kind not in KINDS:
-        kinds = ", ".join(KINDS)
         raise DataError(f"{name}: kind must be one of {kinds}, got {index.kind!r}.")
     for what, found in (("classes", index.classes), ("domains", index.domains)):
         if not found or len(set(found)) != len(found):
