@@ -324,8 +324,8 @@ def check_contents(dataset: Dataset, index: Index | None = None) -> None:
             f"contents() must give class sizes by domain, of {dataset.domains} and "
             f"{dataset.classes}, got {sizes}."
         )
-    for domain, samples in index.domains.items() if index else ():
-        found = Counter(sample.label for sample in samples if not sample.paired)
+    for domain in index.domains if index else ():
+        found = Counter(sample.label for sample in index.unpaired(domain))
         if found != Counter(sizes[domain]):
             raise DataError(
                 f"data set {dataset.identifier}, domain {domain}: contents() says "

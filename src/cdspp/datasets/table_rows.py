@@ -179,7 +179,7 @@ def _from_table(
         ids=[*map(as_text, rows[id_] if has_ids else range(1, len(rows) + 1))],
         labels=_texts(labels),
         features=tuple(encoder.get_feature_names_out()),
-        records=[int(number) + 1 for number in rows.index],
+        records=[int(k) + 1 for k in rows.index],
         has_ids=has_ids,
         dropped=matched,
         notes=(*notes, *encoder.notes(), *unseen),
