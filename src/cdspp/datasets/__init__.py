@@ -13,7 +13,6 @@ from cdspp.datasets.base import (
     Memory,
     Sample,
     check_contents,
-    check_index,
     read_index,
 )
 from cdspp.datasets.folder import FolderDataset
@@ -28,7 +27,6 @@ __all__ = [
     "Sample",
     "TablesDataset",
     "available_datasets",
-    "check_index",
     "dataset_recipe",
     "make_dataset",
     "open_dataset",
@@ -60,9 +58,12 @@ def dataset_recipe(
     the content, the `fingerprint` is of what is not code.
     """
     made = open_dataset(name, own, entry, memory)
-    given = None if own is None else dict(own)
-    recipe = {"own": given, "module": type(made).__module__}
-    return {**recipe, "versions": made.versions(), "fingerprint": made.fingerprint()}
+    return {
+        "own": None if own is None else dict(own),
+        "module": type(made).__module__,
+        "versions": made.versions(),
+        "fingerprint": made.fingerprint(),
+    }
 
 
 def open_dataset(name: str, own: Given, entry: Given, memory: Memory = None) -> Dataset:

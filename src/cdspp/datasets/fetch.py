@@ -14,9 +14,10 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
@@ -195,20 +196,23 @@ def fetch_file(
             except DataError as error:
                 log.warning("%s Fetching it again.", error)
                 target.unlink()
-        return _from_first([*_places(file, mirror)], file, target, check)
+        return _from_first(_places(file, mirror), file, target, check)
 
 
 def _from_first(
-    places: list[tuple[str, str]], file: RemoteFile, target: Path, check: Check
+    places: Iterable[tuple[Path | str, str]],
+    file: RemoteFile,
+    target: Path,
+    check: Check,
 ) -> str:
     reasons = []
     for where, origin in places:
         try:
             with atomic(target) as temporary:
-                if _on_the_web(where):
-                    _download(where, temporary, file.name, file.size)
-                else:
+                if isinstance(where, Path):
                     _copy(where, temporary)
+                else:
+                    _download(where, temporary, file.name, file.size)
                 check(temporary)
             log.info("%s: from %s", file.name, origin)
             return origin
@@ -226,7 +230,7 @@ def _from_first(
     )
 
 
-def _copy(where: str, path: Path) -> None:
+def _copy(where: Path, path: Path) -> None:
     try:
         shutil.copyfile(where, path)
     except FileNotFoundError as error:
@@ -236,38 +240,32 @@ def _copy(where: str, path: Path) -> None:
         raise DataError(f"cannot be read ({error}).") from error
 
 
-def _places(file: RemoteFile, mirror: str | None) -> Iterator[tuple[str, str]]:
-    """Yield the addresses and paths where a file may be, each with its origin."""
+def _places(file: RemoteFile, mirror: str | None) -> Iterator[tuple[Path | str, str]]:
+    """Yield the paths and addresses where a file may be, each with its origin."""
     if mirror:
-        where = f"{mirror.rstrip('/')}/{quote(file.mirror_path)}"
-        if not _on_the_web(mirror):
-            folder = _local(mirror)
-            if not folder.is_dir():
-                log.warning("The mirror %s is no folder.", folder)
-            where = str(folder / file.mirror_path)
-        yield where, f"{MIRROR}{file.mirror_path}"
+        folder = _place(mirror)
+        if isinstance(folder, Path) and not folder.is_dir():
+            log.warning("The mirror %s is no folder.", folder)
+        yield _place(mirror, file.mirror_path), f"{MIRROR}{file.mirror_path}"
     for url in file.urls:
-        if urlsplit(url).scheme == "file":
-            yield str(_local(url)), f"file:{PurePosixPath(url).name}"
-        else:
-            yield url, url
+        where = _place(url)
+        local = isinstance(where, Path)
+        yield where, f"file:{PurePosixPath(url).name}" if local else url
+
+
+def _place(root: str, path: str = "") -> Path | str:
+    """Return where a path below a folder or an address is: a path, or an address."""
+    parts = urlsplit(root)
+    if parts.scheme in ("http", "https"):
+        return f"{root.rstrip('/')}/{quote(path)}" if path else root
+    folder = unquote(parts.path) if parts.scheme == "file" else root
+    return Path(folder).expanduser() / path
 
 
 def in_mirror(file: RemoteFile, mirror: str | None) -> bool:
     """Return whether `mirror` is a folder that has the file."""
-    if not mirror or _on_the_web(mirror):
-        return False
-    return (_local(mirror) / file.mirror_path).is_file()
-
-
-def _on_the_web(place: str) -> bool:
-    return urlsplit(place).scheme in ("http", "https")
-
-
-def _local(place: str) -> Path:
-    parts = urlsplit(place)
-    path = unquote(parts.path) if parts.scheme == "file" else place
-    return Path(path).expanduser()
+    where = _place(mirror, file.mirror_path) if mirror else None
+    return isinstance(where, Path) and where.is_file()
 
 
 @contextmanager
@@ -315,14 +313,11 @@ class _NotThereError(DataError):
     """A place does not have the file; nothing else is wrong with the place."""
 
 
-def _download(url: str, path: Path, name: str, size: int | None = None) -> None:
+def _download(url: str, path: Path, name: str, size: int | None) -> None:
     """Write the content of an http(s) address to `path`, in three attempts at most.
 
-    The log calls the file `name`. It has `size` bytes, or `MOST_BYTES` at most where
-    that is not known; on failure `path` may hold a part. _NotThereError says that the
-    server does not have it (404), another DataError that it is too long, or the
-    transfer too slow, or what else went wrong; errors of writing are those of
-    `cdspp.core.faults.tell_fault`.
+    The file, `name` in the log, has `size` bytes, or `MOST_BYTES` at most where that is
+    not known; on failure `path` may hold a part.
     """
     from urllib3.exceptions import HTTPError
 
@@ -363,10 +358,9 @@ def _transfer(url: str, path: Path, name: str, size: int | None) -> None:
                 f"the server says Content-Length: {stated!r}, expected a number of "
                 "bytes."
             )
-        progress = _Progress(name, size, int(stated))
         # What has arrived, at once: a block of fixed size may take a slow server hours.
-        while block := response.raw.read1(MIB, decode_content=False):
-            progress.add(len(block))
+        blocks = iter(partial(response.raw.read1, MIB, decode_content=False), b"")
+        for block in _watched(blocks, name, size, size or int(stated)):
             stream.write(block)
 
 
@@ -390,29 +384,27 @@ def _explain(error: Exception) -> tuple[DataError, bool]:
     return DataError(f"cannot be fetched ({error})."), False
 
 
-class _Progress:
-    """Logs progress now and then, and ends a transfer that is too long or too slow."""
-
-    def __init__(self, name: str, size: int | None, stated: int) -> None:
-        self.name, self.size = name, size
-        self.total = size or stated
-        self.done = self.done_before = 0
-        self.reported = self.began = time.monotonic()
-
-    def add(self, n: int) -> None:
-        self.done += n
+def _watched(
+    blocks: Iterable[bytes], name: str, size: int | None, total: int
+) -> Iterator[bytes]:
+    """Yield blocks; log progress, and end a transfer that is too long or too slow."""
+    done = done_before = 0
+    reported = began = time.monotonic()
+    for block in blocks:
+        done += len(block)
         now = time.monotonic()
-        if self.done > (self.size or MOST_BYTES):
+        if done > (size or MOST_BYTES):
             limit = f"{MOST_BYTES / 2**30:.3g} GiB, the most of a file of unknown size"
-            expected = f"{self.size} bytes" if self.size else limit
+            expected = f"{size} bytes" if size else limit
             raise DataError(f"expected {expected}, got more.")
-        if now - self.began >= SLOW_FOR:
-            if self.done - self.done_before < LEAST_SPEED * SLOW_FOR:
+        if now - began >= SLOW_FOR:
+            if done - done_before < LEAST_SPEED * SLOW_FOR:
                 speed = f"{LEAST_SPEED} bytes a second over {SLOW_FOR:g} s"
                 raise DataError(f"the transfer is slower than {speed}.")
-            self.began, self.done_before = now, self.done
-        if now - self.reported >= REPORT_EVERY:
-            self.reported = now
-            whole = f" of {self.total / MIB:.1f}" if self.total else ""
-            share = f" ({self.done / self.total:.0%})" if self.total else ""
-            log.info("%s: %.1f%s MiB%s", self.name, self.done / MIB, whole, share)
+            began, done_before = now, done
+        if now - reported >= REPORT_EVERY:
+            reported = now
+            whole = f" of {total / MIB:.1f}" if total else ""
+            share = f" ({done / total:.0%})" if total else ""
+            log.info("%s: %.1f%s MiB%s", name, done / MIB, whole, share)
+        yield block
