@@ -24,8 +24,6 @@ IMAGES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tif
 TEXTS = (".csv", ".htm", ".html", ".md", ".rst", ".tex", ".txt", ".xml")
 CODE = (".c", ".cpp", ".go", ".h", ".java", ".jl", ".js", ".m", ".py", ".r", ".rs")
 SUFFIXES = {"images": {*IMAGES, ".webp"}, "texts": {*TEXTS, *CODE}}
-NAMED = 5  # of files in a sentence
-UNREADABLE = 20  # of images in an error
 SHRINK = 8  # the most by which JPEG files are decoded smaller, which is quicker
 
 
@@ -98,7 +96,7 @@ class FolderDataset(Dataset):
         if self.skipped:
             names = [p.relative_to(self.folder).as_posix() for p in self.skipped]
             skipped = f"{counted(len(names), 'file')} skipped, not {self.kind}"
-            listed = shortened(names, NAMED)
+            listed = shortened(names, 5)
             notes.insert(0, f"{self.folder}: {skipped} by suffix: {listed}")
         return notes
 
@@ -178,9 +176,8 @@ def check_images(files: Sequence[Path]) -> None:
     """Read images once, so that no fit waits for one; DataError names the damaged."""
     faults = [str(path) for path in files if not _is_readable(path)]
     if faults:
-        told = shortened(faults, UNREADABLE)
-        message = f"{len(faults)} of {len(files)} images cannot be read: {told}"
-        raise DataError(f"{message}. Replace or remove them.")
+        message = f"{len(faults)} of {len(files)} images cannot be read"
+        raise DataError(f"{message}: {shortened(faults, 20)}. Replace or remove them.")
 
 
 def _is_readable(path: Path) -> bool:

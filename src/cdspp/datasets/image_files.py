@@ -7,6 +7,7 @@ and are compared with a manifest or, where there is none, counted.
 from __future__ import annotations
 
 import re
+import shutil
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -129,6 +130,15 @@ class ImageSet:
         for folder in by_folder:
             raise DataError(f"{folder}: no folder of a class of the data set.")
         return ordered
+
+    def move(self, made: Path, root: Path, name: str) -> None:
+        """Put images, once they are complete, in place of those below `root`."""
+        try:
+            self.check(made)
+        except DataError as error:
+            raise type(error)(f"{name}: {error}") from error
+        shutil.rmtree(root / FOLDER, ignore_errors=True)
+        (made / FOLDER).rename(root / FOLDER)
 
 
 def check_parquet(path: Path, name: str) -> None:

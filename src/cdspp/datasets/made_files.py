@@ -33,7 +33,6 @@ Entry = Mapping[str, Any]
 Paths = dict[str, list[str]]
 
 TEXTS, BOTH = "texts", "paired"
-MISSING = "?"
 MOST_MISSING = 0.5  # of a domain's rows; a column where more lack a number is left out
 
 
@@ -131,7 +130,7 @@ def _numbers(path: Path, width: int) -> Iterator[list[float]]:
     for number, line in enumerate(lines, start=1):
         cells = line.split(",")
         try:
-            values = [np.nan if cell == MISSING else float(cell) for cell in cells]
+            values = [np.nan if cell == "?" else float(cell) for cell in cells]
         except ValueError as error:
             raise unfit(path, f"line {number}: not a number ({error})") from error
         if len(values) != width:

@@ -227,7 +227,7 @@ class _Resource:
         if self.images is not None and way.tree is not None:
             place = self.images.wanted(way.tree, way.folders)
             extract(path, made, place, self.images.most_bytes, name=name)
-            self._move_images(name)
+            self.images.move(made, self.folder, name)
             return
         if way.inner is not None:
             outer = self.work / "outer"
@@ -250,24 +250,13 @@ class _Resource:
         paths, made = [folder / name for name in origin], self.work / "out"
         try:
             image_files.write_parquet_images(paths, made, self.images, way.folders)
-            self._move_images(", ".join(origin))
+            self.images.move(made, self.folder, ", ".join(origin))
         except DataError:
             for file in way.downloads:
                 if not file.digests:
                     (folder / file.name).unlink()
             raise
         return origin
-
-    def _move_images(self, name: str) -> None:
-        """Put the images in place of those that were there, once they are complete."""
-        assert self.images is not None
-        made = self.work / "out"
-        try:
-            self.images.check(made)
-        except DataError as error:
-            raise type(error)(f"{name}: {error}") from error
-        shutil.rmtree(self.folder / FOLDER, ignore_errors=True)
-        (made / FOLDER).rename(self.folder / FOLDER)
 
 
 def _extract_all(

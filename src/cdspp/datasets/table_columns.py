@@ -106,20 +106,16 @@ def column_faults(
         elif column.sign == AMBIGUOUS:
             first = next(text for text in texts(cells) if text)
             yield column, f"{what}: {first!r} may begin with the day or the month"
-        elif odd := _odd_cells(column, cells):
+        elif column.kind != TEXT:
+            gaps = np.flatnonzero(np.isnan(column.encode(cells)[:, 0]))
+            odd = [int(k) for k in gaps if not is_null(cells.iloc[k])]
+            if not odd:
+                continue
             kind = "true or false" if column.kind == BOOLEAN else f"a {column.kind}"
             more = f" (of {len(odd)} such)" if len(odd) > 1 else ""
             shown = textwrap.shorten(repr(cells.iloc[odd[0]]), 40, placeholder="...")
             record = int(cells.index[odd[0]]) + 1
             yield column, f"record {record}, {what}: {shown} is not {kind}{more}"
-
-
-def _odd_cells(column: EncodedColumn, cells: pd.Series) -> list[int]:
-    """Return the places of cells that are there and not of the kind of their column."""
-    if column.kind == TEXT:
-        return []
-    empty = np.flatnonzero(np.isnan(column.encode(cells)[:, 0]))
-    return [int(k) for k in empty if not is_null(cells.iloc[k])]
 
 
 def is_null(cell: Any) -> bool:

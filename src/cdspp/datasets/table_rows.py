@@ -20,17 +20,8 @@ from cdspp.core.errors import DataError
 from cdspp.core.labels import UNLABELLED, as_text, is_missing, null_words
 from cdspp.core.names import ERROR
 from cdspp.core.wording import counted, shortened
-from cdspp.datasets.table_columns import (
-    AMBIGUOUS,
-    DATE,
-    TEXT,
-    EncodedColumn,
-    column_faults,
-    column_kind,
-    is_null,
-    number,
-    texts,
-)
+from cdspp.datasets import table_columns as kinds
+from cdspp.datasets.table_columns import EncodedColumn, column_faults
 from cdspp.datasets.table_files import Arrays, Columns, no_column, read_file
 
 if TYPE_CHECKING:
@@ -44,7 +35,7 @@ __all__ = ["DomainRows", "complete", "read_domain", "require_dropped"]
 ARRAYS = {"label": ("y", "label", "labels"), "id": ("ids", "id")}
 # Kinds of columns that may be left out.
 CONSTANT = "constant"
-KINDS = {"text": TEXT, "dates": DATE, CONSTANT: ""}
+KINDS = {"text": kinds.TEXT, "dates": kinds.DATE, CONSTANT: ""}
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0*")
 
 
@@ -110,7 +101,9 @@ class DomainRows:
         """Raise DataError where names are numbers, other than a count of columns."""
         names, n = list(self.features), len(self.features)
         counted_up = [[str(k + first) for k in range(n)] for first in (0, 1)]
-        numbers = (is_null(k) or not math.isnan(number(k)) for k in names)
+        numbers = (
+            kinds.is_null(name) or not math.isnan(kinds.number(name)) for name in names
+        )
         if names and names not in counted_up and all(numbers):
             raise DataError(
                 f"{self.path}: the first row holds numbers ({names[0]}, ...), expected "
@@ -231,8 +224,8 @@ def _dropped(rows: pd.DataFrame, columns: Columns) -> tuple[set[str], tuple[str,
 
 def _is_of_kind(cells: pd.Series, asked: str, columns: Columns) -> bool:
     if asked == CONSTANT:
-        return len({*texts(cells)}) <= 1
-    return column_kind(cells, columns.decimal)[0] == KINDS[asked]
+        return len({*kinds.texts(cells)}) <= 1
+    return kinds.column_kind(cells, columns.decimal)[0] == KINDS[asked]
 
 
 def _feature_names(
@@ -273,13 +266,13 @@ def _learned(cells: pd.DataFrame, path: str, columns: Columns) -> TableEncoder:
 def _told(faults: Sequence[tuple[EncodedColumn, str]]) -> str:
     """Name the faults of columns, and what the user can do about each kind."""
     found = [column for column, _ in faults]
-    kinds = {column.kind for column in found if column.form == ERROR}
+    refused = {column.kind for column in found if column.form == ERROR}
     remedies = ""
-    if TEXT in kinds:
+    if kinds.TEXT in refused:
         remedies += "encode text by --categories one-hot or frequency, "
-    if DATE in kinds:
+    if kinds.DATE in refused:
         remedies += "encode dates by --dates number or parts, "
-    if any(column.sign == AMBIGUOUS for column in found):
+    if any(column.sign == kinds.AMBIGUOUS for column in found):
         remedies += "say how dates are written by --date-format (%d/%m/%Y), "
     names = " ".join(f"--drop {shlex.quote(column.name)}" for column in found[:5])
     told = "; ".join(fault for _, fault in faults[:5])
@@ -378,8 +371,8 @@ def complete(
 ) -> DomainRows:
     """Return rows whose features are all finite, or raise DataError.
 
-    With `impute`, a number that is missing or not finite becomes the mean of its
-    column: of `means` (d,), or of the finite numbers in the file.
+    With `impute`, other numbers become the mean of their column: of `means` (d,), or of
+    the finite numbers in the file.
     """
     holes = ~np.isfinite(rows.X)
     if not holes.any():

@@ -117,14 +117,9 @@ class Extractor(ABC):
         return None
 
     def seconds(self, n_rows: int, width: int) -> float:
-        """Return about how many processor seconds a domain takes.
+        """Return about how many processor seconds a domain of `n_rows` takes.
 
-        Parameters
-        ----------
-        n_rows : int
-            Its rows.
-        width : int
-            Features that are read or made, whichever are more.
+        The `width` is the number of features read or made, whichever is larger.
         """
         return 2e-3 * n_rows
 
