@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from cdspp.analysis.compare import compare
     from cdspp.core.file_rows import ParquetRows
     from cdspp.core.labels import keep_labels
-    from cdspp.datasets.tables import read_table
     from cdspp.datasets.table_encoder import TableEncoder
+    from cdspp.datasets.tables import read_table
     from cdspp.methods import available, make
     from cdspp.methods.base import SourceDomain
     from cdspp.methods.model_file import load_model, save_model

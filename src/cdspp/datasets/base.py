@@ -324,7 +324,9 @@ def check_contents(dataset: Dataset, index: Index | None = None) -> None:
             f"contents() must give class sizes by domain, of {dataset.domains} and "
             f"{dataset.classes}, got {sizes}."
         )
-    for domain in index.domains if index else ():
+    if index is None:
+        return
+    for domain in index.domains:
         found = Counter(sample.label for sample in index.unpaired(domain))
         if found != Counter(sizes[domain]):
             raise DataError(

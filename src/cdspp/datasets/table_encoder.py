@@ -217,7 +217,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             encoder = cls(**{k: value for k, value in kept.items() if k != "columns"})
             encoder.columns_ = [
                 EncodedColumn(
-                    *(str(entry[key]) for key in ("name", "kind", "form", "sign")),
+                    **{
+                        key: str(entry[key]) for key in ("name", "kind", "form", "sign")
+                    },
                     values=tuple(map(str, entry["values"])),
                     shares=tuple(map(float, entry["shares"])),
                 )

@@ -290,7 +290,7 @@ def _read_npz(path: Path) -> Arrays:
         sound = isinstance(value, np.ndarray)
         if sound and value.dtype.kind == "U":  # NumPy takes any code for a letter
             codes = np.ascontiguousarray(value, value.dtype.newbyteorder("="))
-            sound = (codes.reshape(-1).view(np.uint32) <= sys.maxunicode).all()
+            sound = bool((codes.reshape(-1).view(np.uint32) <= sys.maxunicode).all())
         if not sound:
             raise DataError(f"{path}: {name} in it is no array of NumPy, or damaged.")
     return found

@@ -196,7 +196,7 @@ class TablesDataset(Dataset):
 
     def _read(self, domain: str) -> DomainRows:
         path = self.tables[domain]
-        how = {
+        how: dict[str, Any] = {
             key: value.get(domain) if isinstance(value, Mapping) else value
             for key, value in self.columns.items()
         }
