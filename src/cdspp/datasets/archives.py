@@ -62,12 +62,14 @@ def extract(
     device, or would overwrite another. Nothing is left then.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+    prefix = f".{folder.name}."
     try:
-        taken = _extract_into(temporary, archive, name, wanted, most_bytes)
-        shutil.rmtree(folder, ignore_errors=True)
-        temporary.chmod(0o755)
-        temporary.rename(folder)
+        with tempfile.TemporaryDirectory(prefix=prefix, dir=folder.parent) as beside:
+            made = Path(beside, "members")
+            made.mkdir()
+            taken = _extract_into(made, archive, name, wanted, most_bytes)
+            shutil.rmtree(folder, ignore_errors=True)
+            made.rename(folder)
     except DataError:
         raise
     except DAMAGE as error:
@@ -76,8 +78,6 @@ def extract(
         reason = (str(error) or type(error).__name__).splitlines()[0]
         message = f"{name}: damaged, or no tar or zip archive ({reason})"
         raise DataError(f"{message}. Get it again.") from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
     return taken
 
 

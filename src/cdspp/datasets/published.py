@@ -6,12 +6,11 @@ ordered by id all the same, so that no row number tells the class.
 
 Trial t of a published study is the t-th mask over the samples of a domain in this
 order. A rule draws the masks from the labels alone, so they can be drawn for any copy
-of the data (`draw_published`) and compared with the digests of the stored masks, which
-the project ships (`check_published_splits`). Other class sizes, or another order of the
-class ids or of the blocks, move the numbers of the random stream and show. The
-comparison cannot show the order of the samples inside a block, their features, two
-swapped samples that no trial labels, or the order of classes that are labelled as a
-whole.
+of the data (`draw_published`) and compared with digests of the stored masks
+(`check_published_splits`). Other class sizes, or another order of the class ids or of
+the blocks, move the numbers of the random stream and show. The order of the samples
+inside a block, their features, two swapped samples that no trial labels, and the order
+of classes that are labelled as a whole do not show.
 """
 
 from __future__ import annotations

@@ -276,10 +276,8 @@ def _declare_missing_operators() -> Any:
     # The cache keeps the library object alive, and with it the declarations.
     torch: Any = import_module("torch")
     library = import_module("torch.library").Library("torchvision", "DEF")
+    schema = "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
     for name in ("nms", "qnms"):
-        try:
-            torch._C._get_schema(f"torchvision::{name}", "")
-        except RuntimeError:
-            schema = "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
+        if not hasattr(torch.ops.torchvision, name):
             library.define(f"{name}{schema}")
     return library
