@@ -134,6 +134,10 @@ def read_domain(
     """
     columns = columns or Columns()
     content, where = read_file(Path(path), columns), str(path)
+    for option in columns.required:
+        asked = getattr(columns, option)
+        if asked and asked not in content:
+            raise DataError(no_column(path, option, asked, content))
     if isinstance(content, dict):
         rows = _from_arrays(content, where, columns)
     else:
@@ -184,13 +188,9 @@ def _from_table(
 def _named(
     table: pd.DataFrame, path: str, columns: Columns
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Return a table whose columns all have a name, and notes; it has the required."""
+    """Return a table whose columns all have a name of their own, and notes."""
     id_, header = columns.named["id"], list(table)
-    notes = [*filter(None, [table.attrs.get("note")])]
-    for option in columns.required:
-        asked = getattr(columns, option)
-        if asked and asked not in header:
-            raise DataError(no_column(path, option, asked, header))
+    notes = [table.attrs["note"]] if "note" in table.attrs else []
     if header[0] == "":  # the index of a data frame, as pandas writes it
         if id_ in header:
             table, header = table.iloc[:, 1:], header[1:]
@@ -329,8 +329,6 @@ def _array_name(arrays: Arrays, path: str, columns: Columns, option: str) -> str
     asked: str | None = getattr(columns, option)
     if asked in arrays:
         return asked
-    if asked and option in columns.required:
-        raise DataError(no_column(path, option, asked, arrays))
     found = [n for n in ARRAYS[option] if n in arrays and n not in columns.drop]
     if len(found) > 1:
         raise DataError(
