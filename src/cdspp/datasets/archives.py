@@ -51,11 +51,11 @@ def extract(
 ) -> dict[str, str]:
     """Take members out of an archive; return their paths there by path in `folder`.
 
-    The content decides what the archive is: zip, or tar as it is or compressed by gzip,
-    bzip2 or xz. It is read to its end, so that damage anywhere is noticed. Resource
-    forks of macOS (``._*``) are passed over. `wanted` turns a member's path into its
-    path below `folder`, which the whole of them replaces, or None to leave it. `name`
-    is what messages call the archive.
+    The content tells the form: zip, or tar as it is or compressed by gzip, bzip2 or xz.
+    The archive is read to its end, so that damage anywhere is noticed. Resource forks
+    of macOS (``._*``) are passed over. `wanted` turns a member's path into its path
+    below `folder`, which the whole of them replaces, or None to leave it. `name` stands
+    for the archive in messages.
 
     DataError says that the archive is damaged or none, holds more than `most_bytes`,
     or that a wanted member has an absolute path or one with ``..``, is a link or a

@@ -1,4 +1,4 @@
-"""What every data set offers, and the index that says which files it holds."""
+"""The interface of every data set, and the index of its files."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ class Dataset(ABC):
         return {name: metadata.version(name) for name in self.packages}
 
     def fingerprint(self) -> str:
-        """Return a digest of what decides the samples and is no code; maybe empty."""
+        """Return a digest of causes of the samples other than code; maybe empty."""
         return ""
 
     def prepare(self, folder: str | Path) -> Index:
@@ -265,7 +265,7 @@ def digests_path(data: str | Path | None, dataset: str) -> Path | None:
 def file_digests(files: Sequence[Path], memory: Memory = None) -> dict[str, str]:
     """Return a digest of the content of each file, by its path.
 
-    The JSON file `memory` keeps what the last call found: a file of equal size and time
+    The JSON file `memory` keeps those of the last call: a file of equal size and time
     of change is not read again.
     """
     kept = read_kept(memory).items()
@@ -284,7 +284,7 @@ def file_digests(files: Sequence[Path], memory: Memory = None) -> dict[str, str]
 
 
 def read_kept(path: Memory) -> dict[str, Any]:
-    """Return the content of a JSON file, nothing where that is damaged."""
+    """Return the content of a JSON file, an empty one where it is damaged."""
     try:
         known = {} if path is None else read_json(path)
     except (OSError, ValueError):

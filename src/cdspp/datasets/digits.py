@@ -17,8 +17,8 @@ SIDE = 64
 EVERY = 17  # image of a class is drawn in all looks
 # How hard each look is was set by hand, to come near the accuracies of a prototype: at
 # first those of the baseline alone, then with those of CDSPP in view as well. Absolute
-# accuracies on this data set are therefore no evidence for a method; comparisons on
-# equal splits are what it is for.
+# accuracies on this data set are therefore no evidence for a method; it serves
+# comparisons on equal splits.
 LINE_HALF_WIDTH = 2.5
 GRAIN = 2.0
 TEXTURE = 0.08

@@ -100,7 +100,7 @@ def _counts(function: Function) -> bool:
 
 
 def _body(function: Function, lines: Sequence[str]) -> str:
-    """Return the lines after the docstring, less what nested functions give."""
+    """Return the lines after the docstring, less those that nested functions give."""
     first, *statements = function.body
     dropped: set[int] = set()
     for node in (n for statement in statements for n in ast.walk(statement)):

@@ -86,7 +86,7 @@ class RemoteFile:
 
     @classmethod
     def from_entry(cls, entry: Mapping[str, Any]) -> RemoteFile:
-        """Make one from the mapping in a catalogue; DataError says what is wrong."""
+        """Make one from the mapping in a catalogue; DataError names a fault."""
         known = [field.name for field in fields(cls)]
         if not isinstance(entry, Mapping) or not entry.get("name"):
             raise DataError(f"expected a file with a name, got {entry!r}.")
@@ -188,7 +188,7 @@ def fetch_file(
     with writing_told(target), sole_user(target) as alone:
         if alone:
             for left in target.parent.glob(f".{glob.escape(target.name)}.*"):
-                left.unlink()  # what a killed run left
+                left.unlink()  # by a killed run
         if target.is_file():
             try:
                 check(target)

@@ -58,7 +58,7 @@ class PublishedDataset(Dataset):
         return {domain: self._samples(domain) for domain in self.domains}
 
     def fingerprint(self) -> str:
-        """Return a digest of what decides the samples and their order."""
+        """Return a digest of the facts that decide the samples and their order."""
         decisive = {key: self.entry.get(key) for key in DECISIVE}
         return hashlib.sha256(json.dumps(decisive).encode()).hexdigest()[:16]
 

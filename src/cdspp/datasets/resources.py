@@ -1,6 +1,6 @@
 """Resources of published data sets: fetched, unpacked, verified, and recorded.
 
-A resource is what the catalogue lets one download together. It names ways to get it:
+A resource is a part of a data set that is fetched as one. It names ways to get it:
 plain files, members of an archive, a tree of images in an archive, or Parquet files of
 images. The ways are tried in order until one succeeds. Where a file holds many samples,
 the resource says how files of them are made (`cdspp.datasets.made_files`).

@@ -214,8 +214,8 @@ def _is_date(cell: Any) -> bool:
 def date_form(cells: pd.Series) -> str:
     """Return the format of dates written as text: ISO, or an order of day and month.
 
-    Days stand first where one is above 12, or where points part them; `AMBIGUOUS` where
-    nothing tells.
+    Days stand first where one is above 12, or where points part them; `AMBIGUOUS` is
+    returned where neither order shows.
     """
     found = [_DATE.fullmatch(text) for text in texts(cells) if text]
     parts = [match.group(1, 2, 3, 4) for match in found if match]

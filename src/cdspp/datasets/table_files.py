@@ -75,7 +75,7 @@ def no_column(path: object, option: str, name: str, known: Iterable[str]) -> str
 
 
 def read_file(path: Path, columns: Columns) -> pd.DataFrame | Arrays:
-    """Read cells or arrays by a file's ending; DataError says what else the file is.
+    """Read cells or arrays by a file's ending; DataError says why they cannot be read.
 
     The index of a table holds the number of each record less one, and its `attrs` may
     have a note on the encoding.
@@ -132,7 +132,7 @@ def _read_text(path: Path, suffix: str, columns: Columns) -> pd.DataFrame:
 
 
 def _encoding(path: Path) -> str:
-    """Return UTF-8, or UTF-16 where the file begins so, or what else can be read."""
+    """Return UTF-8, or UTF-16 where the file begins so, or Windows-1252."""
     with _opened(path, None) as stream:
         if stream.read(2) in (b"\xff\xfe", b"\xfe\xff"):
             return "utf-16"
@@ -150,7 +150,7 @@ def _encoding(path: Path) -> str:
 
 
 def _separator(path: Path, encoding: str, label: str) -> str:
-    """Return what separates the header's names, the label among them; else a comma."""
+    """Return the separator of the header's names, the label among them, or a comma."""
     headers: dict[str, list[str]] = dict.fromkeys(SEPARATORS, [])
     for separator in SEPARATORS:
         # A cell may be too long to be one.

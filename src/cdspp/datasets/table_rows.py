@@ -264,7 +264,7 @@ def _learned(cells: pd.DataFrame, path: str, columns: Columns) -> TableEncoder:
 
 
 def _told(faults: Sequence[tuple[EncodedColumn, str]]) -> str:
-    """Name the faults of columns, and what the user can do about each kind."""
+    """Name the faults of columns, and a remedy for each kind."""
     found = [column for column, _ in faults]
     refused = {column.kind for column in found if column.form == ERROR}
     remedies = ""
@@ -354,7 +354,7 @@ def _matrix(arrays: Arrays, path: str, others: Sequence[str | None]) -> NDArray[
 
 
 def _texts(labels: Iterable[Any]) -> list[str]:
-    """Return labels as text: 7 and 7.0 are "7", what means that there is none is ""."""
+    """Return labels as text: 7 and 7.0 are "7", and a word for nothing is ""."""
     found = []
     for value in labels:
         text = "" if is_missing(value) else as_text(value).strip()

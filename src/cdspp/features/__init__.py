@@ -1,4 +1,4 @@
-"""Feature extractors: one module each, and from outside; importing this loads none.
+"""Feature extractors of the package and from outside; importing this loads none.
 
 One from outside is a class path (``extractor: "mine:Histogram"``) or an entry point
 ``cdspp.extractors`` of an installed package.

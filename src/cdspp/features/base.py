@@ -1,4 +1,4 @@
-"""What every feature extractor offers: checked options and a record of itself."""
+"""The interface of every feature extractor: checked options and a record of itself."""
 
 from __future__ import annotations
 
@@ -160,4 +160,4 @@ class ViewExtractor(Extractor):
 
     @abstractmethod
     def reduce(self, X: Any) -> tuple[np.ndarray, Mapping[str, Any]]:
-        """Return the new features and what to record about them."""
+        """Return the new features and a record of them."""

@@ -121,7 +121,7 @@ class Cnn(FileExtractor):
 
     @property
     def megabytes(self) -> float:
-        """What the network takes."""
+        """Memory of the network."""
         return NETWORKS[self.network].megabytes
 
     def seconds(self, n_rows: int, width: int) -> float:

@@ -82,7 +82,7 @@ class Published(Extractor):
         return X[rows]
 
     def record(self, folder: str | Path, storage: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what to record of the file: its name, storage and sha256 digest."""
+        """Return a record of the file: its storage and sha256 digest."""
         path = Path(folder) / storage["file"]
         return {"storage": dict(storage), "sha256": file_digest(path)}
 
