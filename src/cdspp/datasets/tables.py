@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -145,11 +146,7 @@ class TablesDataset(Dataset):
                 "Name their column (columns: {id: ...}), or leave out paired."
             )
         unlabelled = (
-            {
-                name
-                for name, label in zip(rows.ids, rows.labels, strict=True)
-                if not label
-            }
+            {*rows.ids} - {*compress(rows.ids, rows.labels)}
             for rows in self._rows.values()
         )
         found = set.intersection(*unlabelled)
