@@ -135,7 +135,7 @@ def draw_published(
 def masks_digest(labels: ArrayLike, per_class: int, class_order: Sequence[str]) -> str:
     """Return the `packed_digest` of the masks of the ten published trials."""
     masks = np.zeros((TRIALS, np.size(labels)), dtype=bool)
-    for mask, trial in zip(masks, range(1, TRIALS + 1), strict=True):
+    for trial, mask in enumerate(masks, start=1):
         rows, _ = draw_published(labels, per_class, trial, class_order=class_order)
         mask[rows] = True
     return packed_digest(masks)

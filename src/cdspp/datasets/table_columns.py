@@ -192,8 +192,7 @@ def _numbers(cells: pd.Series, decimal: str) -> NDArray[np.float64]:
     if pd.api.types.is_numeric_dtype(cells.dtype):
         return np.asarray(cells.to_numpy(dtype=np.float64, na_value=np.nan))
     values = cells.to_numpy(dtype=object)
-    found = _floats(values)
-    if found is None:
+    if (found := _floats(values)) is None:
         found = np.array([number(cell, decimal) for cell in values])
     return found
 

@@ -101,10 +101,9 @@ class DomainRows:
         """Raise DataError where names are numbers, other than a count of columns."""
         names, n = list(self.features), len(self.features)
         counted_up = [[str(k + first) for k in range(n)] for first in (0, 1)]
-        numbers = (
-            kinds.is_null(name) or not math.isnan(kinds.number(name)) for name in names
-        )
-        if names and names not in counted_up and all(numbers):
+        words = [k for k in names if not kinds.is_null(k)]
+        is_word = any(math.isnan(kinds.number(k)) for k in words)
+        if names and names not in counted_up and not is_word:
             raise DataError(
                 f"{self.path}: the first row holds numbers ({names[0]}, ...), expected "
                 "the names of the columns. Put a row of names above it."
