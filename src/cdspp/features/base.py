@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
@@ -122,11 +122,6 @@ class Extractor(ABC):
         The `width` is the number of features read or made, whichever is larger.
         """
         return 2e-3 * n_rows
-
-    @classmethod
-    def defaults(cls) -> Mapping[str, Any]:
-        """Return the options and their default values."""
-        return {field.name: field.default for field in fields(cls)}
 
 
 class FileExtractor(Extractor):
