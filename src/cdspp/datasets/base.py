@@ -8,6 +8,7 @@ import shutil
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -268,16 +269,12 @@ def file_digests(files: Sequence[Path], memory: Memory = None) -> dict[str, str]
     The JSON file `memory` keeps those of the last call: a file of equal size and time
     of change is not read again.
     """
-    kept = read_kept(memory).items()
-    known = {path: entry for path, entry in kept if isinstance(entry, list)}
-    found: dict[str, list[Any]] = {}
+    known, found = read_kept(memory), dict[str, list[Any]]()
     for path in files:
-        status = path.stat()
+        status, entry = path.stat(), known.get(str(path))
         state = [status.st_size, status.st_mtime_ns]
-        entry = known.get(str(path), [])
-        if entry[:2] != state:
-            entry = [*state, file_digest(path)]
-        found[str(path)] = entry
+        same = isinstance(entry, list) and entry[:2] == state
+        found[str(path)] = entry if same else [*state, file_digest(path)]
     if memory is not None and found != known:
         write_json(memory, found)
     return {path: content for path, (*_, content) in found.items()}
@@ -285,11 +282,10 @@ def file_digests(files: Sequence[Path], memory: Memory = None) -> dict[str, str]
 
 def read_kept(path: Memory) -> dict[str, Any]:
     """Return the content of a JSON file, an empty one where it is damaged."""
-    try:
-        known = {} if path is None else read_json(path)
-    except (OSError, ValueError):
-        return {}
-    return known if isinstance(known, dict) else {}
+    with suppress(OSError, ValueError):
+        if path is not None and isinstance(kept := read_json(path), dict):
+            return kept
+    return {}
 
 
 def read_fetched(path: str | Path) -> Mapping[str, Any]:
@@ -381,9 +377,8 @@ def _as_json(index: Index) -> dict[str, Any]:
 
 def lonely_classes(where: str, classes: Mapping[str, set[str]]) -> list[str]:
     """Say which classes of one's own data are in some domains only."""
-    every = sorted(set().union(*classes.values()))
     some = []
-    for name in every:
+    for name in sorted(set().union(*classes.values())):
         found = [domain for domain, names in classes.items() if name in names]
         if len(found) < len(classes):
             some.append(f"{name} ({', '.join(found)})")

@@ -94,9 +94,8 @@ def _in_node(node: ast.AST, prefix: str, lines: Sequence[str]) -> Iterator[_Func
 
 
 def _counts(function: Function) -> bool:
-    docstring = ast.get_docstring(function) or ""
-    n_statements = len(function.body) - 1
-    return len(docstring) >= SHORTEST_DOCSTRING and n_statements >= FEWEST_STATEMENTS
+    enough = len(function.body) - 1 >= FEWEST_STATEMENTS
+    return enough and len(ast.get_docstring(function) or "") >= SHORTEST_DOCSTRING
 
 
 def _body(function: Function, lines: Sequence[str]) -> str:
