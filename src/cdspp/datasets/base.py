@@ -271,7 +271,7 @@ def file_digests(files: Sequence[Path], memory: Memory = None) -> dict[str, str]
     """
     known, found = read_kept(memory), dict[str, list[Any]]()
     for path in files:
-        status, entry = path.stat(), known.get(str(path))
+        status, entry = path.stat(), known.get(str(path), [])
         state = [status.st_size, status.st_mtime_ns]
         same = isinstance(entry, list) and entry[:2] == state
         found[str(path)] = entry if same else [*state, file_digest(path)]
