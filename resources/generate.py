@@ -26,7 +26,7 @@ from cdspp.core.errors import DataError
 from cdspp.core.whole_files import atomic, write_json
 from cdspp.datasets.archives import extract
 from cdspp.datasets.catalogue import load_catalogue
-from cdspp.datasets.fetch import RemoteFile, git_blob_id, verify_file
+from cdspp.datasets.fetch import RemoteFile, digest_of, verify_file
 from cdspp.datasets.published import packed_digest
 
 RESOURCES = Path(__file__).parent
@@ -91,10 +91,14 @@ def write_manifest(images: Path, entry: Entry, output: Path) -> None:
         if not images.is_dir():
             tree = Path(temporary)
             extract(
-                images, tree, lambda member: _below(member, way["tree"]), MOST_BYTES
+                images,
+                tree,
+                lambda member: _below(member, way["tree"]),
+                MOST_BYTES,
+                name=images.name,
             )
         lines = [
-            f"{place}\t{file.stat().st_size}\t{git_blob_id(file)}\n"
+            f"{place}\t{file.stat().st_size}\t{digest_of(file, 'git_blob')}\n"
             for place, file in _photographs(tree, entry, way.get("folders", {}))
         ]
     with atomic(output) as partial:

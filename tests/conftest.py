@@ -74,11 +74,11 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """Serve files on this machine, to be fetched without a pause or a mirror."""
     from support.loopback import serving
 
-    from cdspp.datasets import transfer
+    from cdspp.datasets import fetch
 
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.delenv("CDSPP_MIRROR", raising=False)
-    monkeypatch.setattr(transfer, "PAUSE", 0.0)
+    monkeypatch.setattr(fetch, "PAUSE", 0.0)
     with serving() as running:
         yield running
 

@@ -47,6 +47,7 @@ OTHERS = (
 # Of a module that holds more than users need.
 ONLY = {
     "cdspp.core.file_rows": ["FileRows"],
+    "cdspp.datasets.tables": ["TablesDataset"],
     "cdspp.methods.networks.networks": ["NetworkClassifier"],
 }
 TOP = """\

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from cdspp.analysis.compare import compare
     from cdspp.core.file_rows import ParquetRows
     from cdspp.core.labels import keep_labels
-    from cdspp.datasets.read_table import read_table
     from cdspp.datasets.table_encoder import TableEncoder
+    from cdspp.datasets.tables import read_table
     from cdspp.methods import available, make
     from cdspp.methods.base import SourceDomain
     from cdspp.methods.model_file import load_model, save_model
@@ -48,7 +48,7 @@ _PLACES = {
     "labelled_accuracy": "cdspp.methods.selection",
     "load_model": "cdspp.methods.model_file",
     "load_results": "cdspp.report.results",
-    "read_table": "cdspp.datasets.read_table",
+    "read_table": "cdspp.datasets.tables",
     "save_model": "cdspp.methods.model_file",
 }
 

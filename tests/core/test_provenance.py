@@ -126,7 +126,7 @@ def test_a_job_that_people_wait_for_shows_its_log(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with job(tmp_path / "one.log", echo=True):
-        logger = logging.getLogger("cdspp.datasets.transfer")
+        logger = logging.getLogger("cdspp.datasets.fetch")
         logger.info("photos.zip: 12.0 of 50.0 MiB")
         logger.error("photos.zip: gone")
     shown = capsys.readouterr().err

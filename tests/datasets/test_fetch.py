@@ -17,7 +17,7 @@ from support.loopback import Answer, Server, serving
 from support.toy_download import put
 
 from cdspp.core.errors import DataError, DiskFullError
-from cdspp.datasets import fetch, transfer
+from cdspp.datasets import fetch
 from cdspp.datasets.fetch import (
     KEPT,
     RemoteFile,
@@ -129,7 +129,7 @@ def test_a_fault_that_may_pass_is_met_three_times_and_leaves_nothing(
     answer: Answer,
     message: str,
 ) -> None:
-    monkeypatch.setattr(transfer, "TIMEOUT", (0.3, 0.3))
+    monkeypatch.setattr(fetch, "TIMEOUT", (0.3, 0.3))
     url = client.offer("x.mat", answer)
     client.refuse(f"{url}: {message}", url)
     assert client.requests == ["x.mat"] * 3
@@ -148,7 +148,7 @@ def test_pauses_between_attempts_grow(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pauses: list[float] = []
-    monkeypatch.setattr(transfer, "PAUSE", 2.0)
+    monkeypatch.setattr(fetch, "PAUSE", 2.0)
     monkeypatch.setattr(time, "sleep", pauses.append)
     client.refuse("503", client.offer("x.mat", Answer(b"", 503)))
     assert [pause for pause in pauses if pause] == [2.0, 4.0]
@@ -179,7 +179,7 @@ def test_a_full_disk_ends_a_download_at_once(
     def full(url: str, path: Path, *_: object) -> None:
         run_out_of_space(path, number)
 
-    monkeypatch.setattr(transfer, "_transfer", full)
+    monkeypatch.setattr(fetch, "_transfer", full)
     second = client.offer("second.mat", CONTENT)
     first = f"{client.server.address}/first.mat"
     message = "data: no space left on this disk .* Make room and run again"
@@ -310,7 +310,7 @@ def test_progress_is_logged_with_name_and_size(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.INFO, "cdspp")
-    monkeypatch.setattr(transfer, "REPORT_EVERY", 0.0)
+    monkeypatch.setattr(fetch, "REPORT_EVERY", 0.0)
     client.fetch(client.offer("x.mat", bytes(3 << 20)))
     assert "features/x.mat: 3.0 of 3.0 MiB (100%)" in caplog.messages
 
@@ -343,8 +343,8 @@ def test_a_transfer_that_cannot_be_right_is_given_up_for_the_next_place(
     size: int | None,
     message: str,
 ) -> None:
-    monkeypatch.setattr(transfer, "MOST_BYTES", 1 << 20)
-    monkeypatch.setattr(transfer, "SLOW_FOR", 0.2)
+    monkeypatch.setattr(fetch, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(fetch, "SLOW_FOR", 0.2)
     first, second = client.offer("a.mat", answer), client.offer("b.mat", b"")
     said = client.refuse(message, first, second, size=size)
     assert f"{second}: features/x.mat: " in said

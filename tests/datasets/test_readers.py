@@ -59,13 +59,13 @@ def test_every_published_matlab_form_is_read(
 
 def test_counts_stored_in_one_byte_do_not_wrap(tmp_path: Path) -> None:
     full = np.full((N_ROWS, WIDTH), 255, np.uint8)
-    X = read_matrix(*write_mat(tmp_path, SURF, fts=full), CLASSES).X
+    X = read_matrix(*write_mat(tmp_path, SURF, fts=full), CLASSES)[0]
     assert X.sum() == 255 * N_ROWS * WIDTH
 
 
 def test_a_sparse_variable_stays_sparse(tmp_path: Path) -> None:
     file = write_mat(tmp_path, "Office-Caltech DeCAF6", feas=sparse.csc_array(REAL))
-    X = read_matrix(*file, CLASSES).X
+    X = read_matrix(*file, CLASSES)[0]
     assert (X.format, X.dtype) == ("csr", np.float32)
     np.testing.assert_array_equal(X.toarray(), REAL)
 
@@ -82,14 +82,14 @@ def test_documents_become_rows_and_those_without_words_are_zero(
 
 def test_words_of_a_line_may_stand_in_any_order(tmp_path: Path) -> None:
     lines = ["apple 3:1.25 1:-4.5", *WORD_LINES[1:]]
-    X = read_matrix(*write_words(tmp_path, lines), CLASSES).X
+    X = read_matrix(*write_words(tmp_path, lines), CLASSES)[0]
     assert X.indices[:2].tolist() == [0, 2]
     assert X.data[:2].tolist() == [-4.5, 1.25]
 
 
 @pytest.mark.parametrize("end", ["", "\n", "\r\n", "\n\n \n"])
 def test_empty_lines_at_the_end_are_no_documents(end: str, tmp_path: Path) -> None:
-    assert read_matrix(*write_words(tmp_path, end=end), CLASSES).X.shape[0] == N_ROWS
+    assert read_matrix(*write_words(tmp_path, end=end), CLASSES)[0].shape[0] == N_ROWS
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_of_a_csv_file_the_lines_of_one_domain_are_taken(
 
 def test_a_class_whose_name_is_a_number_is_a_name_in_csv(tmp_path: Path) -> None:
     path, storage = write_csv(tmp_path, [1, 1, 2, 2, 2, 3])
-    names = read_matrix(path, storage, ["1", "2", "3"]).labels
+    names = read_matrix(path, storage, ["1", "2", "3"])[1]
     assert names.tolist() == ["1", "1", "2", "2", "2", "3"]
 
 
@@ -266,7 +266,7 @@ def test_words_are_read_at_10_megabytes_a_second_of_cpu_time(tmp_path: Path) -> 
         lines.append(f"{CLASSES[number % 3]} {pairs}")
     path, storage = write_words(tmp_path, lines)
     start = time.process_time()
-    X = read_matrix(path, storage | {"width": 20_000}, CLASSES).X
+    X = read_matrix(path, storage | {"width": 20_000}, CLASSES)[0]
     seconds = time.process_time() - start
     assert X.nnz == 2000 * 90
     assert seconds < path.stat().st_size / 10e6 + 1

@@ -11,7 +11,7 @@ from support.published_files import write_words
 
 from cdspp.datasets.catalogue import load_catalogue, published_storage
 from cdspp.datasets.published import published_labels
-from cdspp.datasets.readers import PublishedRows, read_matrix
+from cdspp.datasets.readers import read_matrix
 
 ENTRIES = load_catalogue(Path(__file__).parents[2] / "resources/datasets.yaml")
 OFFICE, NUS = ENTRIES["office-caltech-10"], ENTRIES["nus-imagenet"]
@@ -24,7 +24,7 @@ FOLDERS = {
 }
 
 
-def read(mirror: Path, entry: dict[str, Any], view: str, domain: str) -> PublishedRows:
+def read(mirror: Path, entry: dict[str, Any], view: str, domain: str) -> Any:
     """Read a view of a domain as the catalogue says that it is stored."""
     storage = published_storage(entry, view, domain)
     path = mirror / FOLDERS[view] / Path(storage["file"]).name
@@ -67,14 +67,14 @@ def test_the_published_reuters_sample_is_read(
 def test_real_documents_written_as_lines_of_words_are_read_back(
     tmp_path: Path, mirror_folder: Path
 ) -> None:
-    expected = read(mirror_folder, REUTERS, "words", "en")
+    X, labels = read(mirror_folder, REUTERS, "words", "en")
     lines = []
-    for row, label in enumerate(expected.labels):
-        words = expected.X[[row]].tocoo()
+    for row, label in enumerate(labels):
+        words = X[[row]].tocoo()
         pairs = zip(words.coords[1] + 1, words.data, strict=True)
         lines.append(" ".join([label, *(f"{a}:{b}" for a, b in pairs)]))
     path, storage = write_words(tmp_path, lines)
-    wide = storage | {"width": expected.X.shape[1]}
-    found = read_matrix(path, wide, REUTERS["classes"])
-    assert abs(found.X - expected.X).max() == 0
-    assert found.labels.tolist() == expected.labels.tolist()
+    wide = storage | {"width": X.shape[1]}
+    found, names = read_matrix(path, wide, REUTERS["classes"])
+    assert abs(found - X).max() == 0
+    assert names.tolist() == labels.tolist()

@@ -233,7 +233,7 @@ def test_words_are_counted_on_the_grid(photos: list[Path]) -> None:
 
 
 def test_a_digit_has_eighty_one_keypoints() -> None:
-    places = [point.pt for point in VisualWords()._grid((64, 64))]
+    places = [point.pt for point in VisualWords()._grid(64, 64)]
     assert (len(places), places[0], places[-1]) == (81, (8, 8), (56, 56))
 
 

@@ -9,7 +9,7 @@ from scipy import sparse
 from cdspp.core import components
 from cdspp.core.components import principal_components
 from cdspp.core.errors import DataError
-from cdspp.features.pca import Pca
+from cdspp.features.views import Pca
 
 SHAPES = [(30, 12), (12, 30), (15, 15)]
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse, stats
 
 from cdspp.core.errors import DataError
-from cdspp.features.shares_zscore import SharesZscore
+from cdspp.features.views import SharesZscore
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])

@@ -12,6 +12,7 @@ import pytest
 from PIL import Image
 from support.toy_download import put
 
+from cdspp.core.discovery import defaults_of
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.datasets import FolderDataset, read_index
 from cdspp.datasets.base import KINDS
@@ -224,5 +225,5 @@ def test_each_extractor_tells_about_itself(name: str) -> None:
     assert issubclass(found, WordExtractor) == (name == "visual-words")
     needed = {"pca": {"energy": 0.5}, "published": {"name": "surf"}}
     made = make_extractor(name, **needed.get(name, {}))
-    assert set(made.recorded_options()) == set(found.defaults())
+    assert set(made.recorded_options()) == set(defaults_of(found))
     assert set(made.versions()) >= {"numpy"}

@@ -1,4 +1,4 @@
-"""Data sets: what generates or finds the files of each, one module a data set."""
+"""Data sets: classes that generate or find the files, one module a data set."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from cdspp.datasets.base import (
     Memory,
     Sample,
     check_contents,
-    check_index,
     read_index,
 )
 from cdspp.datasets.folder import FolderDataset
@@ -28,7 +27,6 @@ __all__ = [
     "Sample",
     "TablesDataset",
     "available_datasets",
-    "check_index",
     "dataset_recipe",
     "make_dataset",
     "open_dataset",
@@ -54,23 +52,26 @@ def make_dataset(name: str) -> Dataset:
 def dataset_recipe(
     name: str, own: Given = None, entry: Given = None, memory: Memory = None
 ) -> dict[str, Any]:
-    """Return what decides the samples of `open_dataset`, for a workflow to compare.
+    """Return the causes of the samples of `open_dataset`, for a workflow to compare.
 
     The `module` lists or makes the samples, the `versions` are of packages that decide
-    the content, the `fingerprint` is of what is not code.
+    the content, the `fingerprint` is of causes other than code.
     """
     made = open_dataset(name, own, entry, memory)
-    given = None if own is None else dict(own)
-    recipe = {"own": given, "module": type(made).__module__}
-    return {**recipe, "versions": made.versions(), "fingerprint": made.fingerprint()}
+    return {
+        "own": None if own is None else dict(own),
+        "module": type(made).__module__,
+        "versions": made.versions(),
+        "fingerprint": made.fingerprint(),
+    }
 
 
 def open_dataset(name: str, own: Given, entry: Given, memory: Memory = None) -> Dataset:
     """Return a data set: a user's, a published one, or one that is generated.
 
-    `own` is what `own_dataset` takes, `entry` that of the catalogue, and `memory` where
-    digests of the user's files are kept, so that none is read twice. ConfigError names
-    the nearest data set there is, DataError says how the user's files should lie.
+    `own` goes to `own_dataset`, `entry` is that of the catalogue, and the file `memory`
+    keeps digests of the user's files, so that none is read twice. ConfigError names the
+    nearest data set there is; DataError says how the user's files should lie.
     """
     if own is not None:
         return own_dataset(name, own, memory)
@@ -82,10 +83,10 @@ def open_dataset(name: str, own: Given, entry: Given, memory: Memory = None) -> 
 def own_dataset(name: str, own: Mapping[str, Any], memory: Memory = None) -> Dataset:
     """Return a data set of the user's: a folder of files, tables, or a class.
 
-    `own` has a `folder`, with what else `FolderDataset` takes; `tables` by domain, with
-    what else `TablesDataset` takes; or a `class` that makes its files, ``module:Class``
-    or what an installed package offers (entry point ``cdspp.datasets``), with its
-    `options`. ConfigError says what is missing, or belongs to another kind.
+    `own` has a `folder`, with other arguments of `FolderDataset`; `tables` by domain,
+    with those of `TablesDataset`; or a `class` that makes its files, ``module:Class``
+    or an entry point ``cdspp.datasets`` of an installed package, with its `options`.
+    ConfigError names a key that is missing, or belongs to another kind.
     """
     how = {key: value for key, value in own.items() if key != "id"}
     if sum(key in how for key in ("folder", "tables", "class")) != 1:

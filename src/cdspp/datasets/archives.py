@@ -51,23 +51,25 @@ def extract(
 ) -> dict[str, str]:
     """Take members out of an archive; return their paths there by path in `folder`.
 
-    The content decides what the archive is: zip, or tar as it is or compressed by gzip,
-    bzip2 or xz. It is read to its end, so that damage anywhere is noticed. Resource
-    forks of macOS (``._*``) are passed over. `wanted` turns a member's path into its
-    path below `folder`, which the whole of them replaces, or None to leave it. `name`
-    is what messages call the archive.
+    The content tells the form: zip, or tar as it is or compressed by gzip, bzip2 or xz.
+    The archive is read to its end, so that damage anywhere is noticed. Resource forks
+    of macOS (``._*``) are passed over. `wanted` turns a member's path into its path
+    below `folder`, which the whole of them replaces, or None to leave it. `name` stands
+    for the archive in messages.
 
     DataError says that the archive is damaged or none, holds more than `most_bytes`,
     or that a wanted member has an absolute path or one with ``..``, is a link or a
     device, or would overwrite another. Nothing is left then.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+    prefix = f".{folder.name}."
     try:
-        taken = _extract_into(temporary, archive, name, wanted, most_bytes)
-        shutil.rmtree(folder, ignore_errors=True)
-        temporary.chmod(0o755)
-        temporary.rename(folder)
+        with tempfile.TemporaryDirectory(prefix=prefix, dir=folder.parent) as beside:
+            made = Path(beside, "members")
+            made.mkdir()
+            taken = _extract_into(made, archive, name, wanted, most_bytes)
+            shutil.rmtree(folder, ignore_errors=True)
+            made.rename(folder)
     except DataError:
         raise
     except DAMAGE as error:
@@ -76,8 +78,6 @@ def extract(
         reason = (str(error) or type(error).__name__).splitlines()[0]
         message = f"{name}: damaged, or no tar or zip archive ({reason})"
         raise DataError(f"{message}. Get it again.") from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
     return taken
 
 

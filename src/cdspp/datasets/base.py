@@ -1,4 +1,4 @@
-"""What every data set offers, and the index that says which files it holds."""
+"""The interface of every data set, and the index of its files."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import shutil
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -176,7 +177,7 @@ class Dataset(ABC):
         return {name: metadata.version(name) for name in self.packages}
 
     def fingerprint(self) -> str:
-        """Return a digest of what decides the samples and is no code; maybe empty."""
+        """Return a digest of causes of the samples other than code; maybe empty."""
         return ""
 
     def prepare(self, folder: str | Path) -> Index:
@@ -265,31 +266,26 @@ def digests_path(data: str | Path | None, dataset: str) -> Path | None:
 def file_digests(files: Sequence[Path], memory: Memory = None) -> dict[str, str]:
     """Return a digest of the content of each file, by its path.
 
-    The JSON file `memory` keeps what the last call found: a file of equal size and time
+    The JSON file `memory` keeps those of the last call: a file of equal size and time
     of change is not read again.
     """
-    kept = read_kept(memory).items()
-    known = {path: entry for path, entry in kept if isinstance(entry, list)}
-    found: dict[str, list[Any]] = {}
+    known, found = read_kept(memory), dict[str, list[Any]]()
     for path in files:
-        status = path.stat()
+        status, entry = path.stat(), known.get(str(path), [])
         state = [status.st_size, status.st_mtime_ns]
-        entry = known.get(str(path), [])
-        if entry[:2] != state:
-            entry = [*state, file_digest(path)]
-        found[str(path)] = entry
+        same = isinstance(entry, list) and entry[:2] == state
+        found[str(path)] = entry if same else [*state, file_digest(path)]
     if memory is not None and found != known:
         write_json(memory, found)
     return {path: content for path, (*_, content) in found.items()}
 
 
 def read_kept(path: Memory) -> dict[str, Any]:
-    """Return the content of a JSON file, nothing where that is damaged."""
-    try:
-        known = {} if path is None else read_json(path)
-    except (OSError, ValueError):
-        return {}
-    return known if isinstance(known, dict) else {}
+    """Return the content of a JSON file, an empty one where it is damaged."""
+    with suppress(OSError, ValueError):
+        if path is not None and isinstance(kept := read_json(path), dict):
+            return kept
+    return {}
 
 
 def read_fetched(path: str | Path) -> Mapping[str, Any]:
@@ -324,8 +320,10 @@ def check_contents(dataset: Dataset, index: Index | None = None) -> None:
             f"contents() must give class sizes by domain, of {dataset.domains} and "
             f"{dataset.classes}, got {sizes}."
         )
-    for domain, samples in index.domains.items() if index else ():
-        found = Counter(sample.label for sample in samples if not sample.paired)
+    if index is None:
+        return
+    for domain in index.domains:
+        found = Counter(sample.label for sample in index.unpaired(domain))
         if found != Counter(sizes[domain]):
             raise DataError(
                 f"data set {dataset.identifier}, domain {domain}: contents() says "
@@ -335,9 +333,8 @@ def check_contents(dataset: Dataset, index: Index | None = None) -> None:
 
 def check_index(index: Index) -> None:
     """Raise DataError where an index is not whole, or a file of it does not exist."""
-    name = f"data set {index.dataset}"
+    name, kinds = f"data set {index.dataset}", ", ".join(KINDS)
     if index.kind not in KINDS:
-        kinds = ", ".join(KINDS)
         raise DataError(f"{name}: kind must be one of {kinds}, got {index.kind!r}.")
     for what, found in (("classes", index.classes), ("domains", index.domains)):
         if not found or len(set(found)) != len(found):
@@ -380,9 +377,8 @@ def _as_json(index: Index) -> dict[str, Any]:
 
 def lonely_classes(where: str, classes: Mapping[str, set[str]]) -> list[str]:
     """Say which classes of one's own data are in some domains only."""
-    every = sorted(set().union(*classes.values()))
     some = []
-    for name in every:
+    for name in sorted(set().union(*classes.values())):
         found = [domain for domain, names in classes.items() if name in names]
         if len(found) < len(classes):
             some.append(f"{name} ({', '.join(found)})")

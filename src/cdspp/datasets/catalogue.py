@@ -1,4 +1,4 @@
-"""The catalogue: what is known beforehand about each data set."""
+"""The catalogue: facts about each data set that are known beforehand."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def load_catalogue(path: str | Path) -> dict[str, dict[str, Any]]:
     An entry has `title`, `kind`, `licence`, `source`, `content` (on what it depends)
     and, for data, `classes` (ordered), `class_sizes` (by domain, in the order of the
     classes) and the number of `paired` objects; where sizes depend on packages, their
-    `versions`. For downloads: `resources` (places, and checks of what comes),
+    `versions`. For downloads: `resources` (places and checks of files),
     `published` (ready-made views), `order` of the samples in them, `protocol` (labelled
     samples per class of the published splits) and `cite`. DataError names entry and key
     of a fault.
@@ -96,7 +96,7 @@ def refuse_unknown_keys(
 
 
 def unfit(path: Path, found: str) -> DataError:
-    """Return the error of a fetched file that is not what the catalogue says."""
+    """Return the error of a fetched file that differs from its catalogue entry."""
     return DataError(f"{path}: {found}. {REMEDY}")
 
 
@@ -114,9 +114,9 @@ def published_storage(
 
 
 def checks_of(path: str, name: str, resource: str) -> dict[str, Any]:
-    """Return by what a fetched resource is recognised, for a workflow to compare.
+    """Return the checks of a fetched resource, for a workflow to compare.
 
-    Addresses are no part of it: a new one is no reason to fetch again.
+    Addresses are no part of them: a new one is no reason to fetch again.
     """
     entry = _load_once(path)[name]
     resource_entry = entry["resources"][resource]
@@ -134,10 +134,10 @@ def checks_of(path: str, name: str, resource: str) -> dict[str, Any]:
 
 
 def check_catalogued(index: Index, catalogue: Mapping[str, Mapping[str, Any]]) -> None:
-    """Raise DataError where the catalogue says something else of a data set it knows.
+    """Raise DataError where a data set differs from its entry in the catalogue.
 
-    Where the files were made with other versions of the packages on which the sizes
-    depend, the difference is logged and not an error.
+    Where other versions of the packages made the files on which the sizes depend, a
+    warning is logged instead.
     """
     entry = catalogue.get(index.dataset)
     if entry is None:

@@ -27,22 +27,16 @@ class DocsToCode(Dataset):
     A function or method counts if its docstring, without indentation, has 200
     characters or more and at least three statements follow it; private and nested
     ones are in, tests are out. In the order of qualified names, every fourth of each
-    class gives both, as a pair without a label; of the others, the first gives its
-    docstring, the second its body without docstring, and so on.
+    class gives both, as a pair without a label; the others give their docstring or
+    their body without docstring in turn.
     """
 
     identifier = "docs-to-code"
     kind = "texts"
     domains = ("docs", "code")
     classes = (
-        "interpolate",
-        "linalg",
-        "optimize",
-        "signal",
-        "sparse",
-        "spatial",
-        "special",
-        "stats",
+        *("interpolate", "linalg", "optimize", "signal"),
+        *("sparse", "spatial", "special", "stats"),
     )
     packages = ("scipy",)
 
@@ -67,18 +61,16 @@ class DocsToCode(Dataset):
 
 def _sample(folder: Path, domain: str, label: str, function: _Function) -> Sample:
     """Write one side of a function, as one of a pair where it has no label."""
-    sides = {"docs": (function.docstring, ".txt"), "code": (function.code, ".py")}
-    text, suffix = sides[domain]
+    suffix = {"docs": ".txt", "code": ".py"}[domain]
     path = Path(domain, label or "paired", function.name + suffix)
     (folder / path).parent.mkdir(parents=True, exist_ok=True)
-    (folder / path).write_text(text + "\n", encoding="utf-8")
-    id_ = opaque_id(function.name)
-    return Sample(id_, path.as_posix(), label, paired=not label)
+    (folder / path).write_text(getattr(function, domain) + "\n", encoding="utf-8")
+    return Sample(opaque_id(function.name), path.as_posix(), label, paired=not label)
 
 
 class _Function(NamedTuple):
     name: str
-    docstring: str
+    docs: str
     code: str
 
 
@@ -102,13 +94,12 @@ def _in_node(node: ast.AST, prefix: str, lines: Sequence[str]) -> Iterator[_Func
 
 
 def _counts(function: Function) -> bool:
-    docstring = ast.get_docstring(function) or ""
-    n_statements = len(function.body) - 1
-    return len(docstring) >= SHORTEST_DOCSTRING and n_statements >= FEWEST_STATEMENTS
+    enough = len(function.body) - 1 >= FEWEST_STATEMENTS
+    return enough and len(ast.get_docstring(function) or "") >= SHORTEST_DOCSTRING
 
 
 def _body(function: Function, lines: Sequence[str]) -> str:
-    """Return the lines after the docstring, less what nested functions give."""
+    """Return the lines after the docstring, less those that nested functions give."""
     first, *statements = function.body
     dropped: set[int] = set()
     for node in (n for statement in statements for n in ast.walk(statement)):

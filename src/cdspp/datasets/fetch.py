@@ -13,18 +13,20 @@ import logging
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from cdspp.core.errors import ChecksumError, DataError
 from cdspp.core.faults import tell_fault, writing_told
+from cdspp.core.provenance import versions
 from cdspp.core.whole_files import atomic
 from cdspp.datasets.catalogue import refuse_unknown_keys
-from cdspp.datasets.transfer import NotThereError, download
 
 __all__ = [
     "KEPT",
@@ -44,6 +46,15 @@ log = logging.getLogger(__name__)
 
 # Origins: of a file that needed no fetching, and how that of a mirror begins.
 KEPT, MIRROR = "found on disk", "mirror:"
+
+ATTEMPTS = 3
+PAUSE = 2.0  # seconds after the first attempt; twice that after the second
+TIMEOUT = (20.0, 60.0)  # seconds to connect, and between two pieces of the content
+REPORT_EVERY = 10.0  # seconds between two lines of progress
+MIB = 1 << 20
+MOST_BYTES = 20 << 30  # of a file whose size is not known
+# A transfer below so many bytes a second over so many seconds is given up.
+LEAST_SPEED, SLOW_FOR = 1000, 60.0
 
 # Hexadecimal digits of each kind of digest that a catalogue may give.
 DIGESTS = {"sha256": 64, "md5": 32, "git_blob": 40, "sha256_prefix": 8}
@@ -75,7 +86,7 @@ class RemoteFile:
 
     @classmethod
     def from_entry(cls, entry: Mapping[str, Any]) -> RemoteFile:
-        """Make one from the mapping in a catalogue; DataError says what is wrong."""
+        """Make one from the mapping in a catalogue; DataError names a fault."""
         known = [field.name for field in fields(cls)]
         if not isinstance(entry, Mapping) or not entry.get("name"):
             raise DataError(f"expected a file with a name, got {entry!r}.")
@@ -177,7 +188,7 @@ def fetch_file(
     with writing_told(target), sole_user(target) as alone:
         if alone:
             for left in target.parent.glob(f".{glob.escape(target.name)}.*"):
-                left.unlink()  # what a killed run left
+                left.unlink()  # by a killed run
         if target.is_file():
             try:
                 check(target)
@@ -185,26 +196,29 @@ def fetch_file(
             except DataError as error:
                 log.warning("%s Fetching it again.", error)
                 target.unlink()
-        return _from_first([*_places(file, mirror)], file, target, check)
+        return _from_first(_places(file, mirror), file, target, check)
 
 
 def _from_first(
-    places: list[tuple[str, str]], file: RemoteFile, target: Path, check: Check
+    places: Iterable[tuple[Path | str, str]],
+    file: RemoteFile,
+    target: Path,
+    check: Check,
 ) -> str:
     reasons = []
     for where, origin in places:
         try:
             with atomic(target) as temporary:
-                if _on_the_web(where):
-                    download(where, temporary, file.name, file.size)
-                else:
+                if isinstance(where, Path):
                     _copy(where, temporary)
+                else:
+                    _download(where, temporary, file.name, file.size)
                 check(temporary)
             log.info("%s: from %s", file.name, origin)
             return origin
         except DataError as error:
             # A mirror need not have everything; a dead address should be noticed.
-            quiet = isinstance(error, NotThereError) and origin.startswith(MIRROR)
+            quiet = isinstance(error, _NotThereError) and origin.startswith(MIRROR)
             level = logging.DEBUG if quiet else logging.WARNING
             log.log(level, "%s: %s: %s", file.name, where, error)
             reasons.append(f"  {where}: {error}")
@@ -216,48 +230,42 @@ def _from_first(
     )
 
 
-def _copy(where: str, path: Path) -> None:
+def _copy(where: Path, path: Path) -> None:
     try:
         shutil.copyfile(where, path)
     except FileNotFoundError as error:
-        raise NotThereError("no such file.") from error
+        raise _NotThereError("no such file.") from error
     except OSError as error:
         tell_fault(error, path)
         raise DataError(f"cannot be read ({error}).") from error
 
 
-def _places(file: RemoteFile, mirror: str | None) -> Iterator[tuple[str, str]]:
-    """Yield the addresses and paths where a file may be, each with its origin."""
+def _places(file: RemoteFile, mirror: str | None) -> Iterator[tuple[Path | str, str]]:
+    """Yield the paths and addresses where a file may be, each with its origin."""
     if mirror:
-        where = f"{mirror.rstrip('/')}/{quote(file.mirror_path)}"
-        if not _on_the_web(mirror):
-            folder = _local(mirror)
-            if not folder.is_dir():
-                log.warning("The mirror %s is no folder.", folder)
-            where = str(folder / file.mirror_path)
-        yield where, f"{MIRROR}{file.mirror_path}"
+        folder = _place(mirror)
+        if isinstance(folder, Path) and not folder.is_dir():
+            log.warning("The mirror %s is no folder.", folder)
+        yield _place(mirror, file.mirror_path), f"{MIRROR}{file.mirror_path}"
     for url in file.urls:
-        if urlsplit(url).scheme == "file":
-            yield str(_local(url)), f"file:{PurePosixPath(url).name}"
-        else:
-            yield url, url
+        where = _place(url)
+        local = isinstance(where, Path)
+        yield where, f"file:{PurePosixPath(url).name}" if local else url
+
+
+def _place(root: str, path: str = "") -> Path | str:
+    """Return where a path below a folder or an address is: a path, or an address."""
+    parts = urlsplit(root)
+    if parts.scheme in ("http", "https"):
+        return f"{root.rstrip('/')}/{quote(path)}" if path else root
+    folder = unquote(parts.path) if parts.scheme == "file" else root
+    return Path(folder).expanduser() / path
 
 
 def in_mirror(file: RemoteFile, mirror: str | None) -> bool:
     """Return whether `mirror` is a folder that has the file."""
-    if not mirror or _on_the_web(mirror):
-        return False
-    return (_local(mirror) / file.mirror_path).is_file()
-
-
-def _on_the_web(place: str) -> bool:
-    return urlsplit(place).scheme in ("http", "https")
-
-
-def _local(place: str) -> Path:
-    parts = urlsplit(place)
-    path = unquote(parts.path) if parts.scheme == "file" else place
-    return Path(path).expanduser()
+    where = _place(mirror, file.mirror_path) if mirror else None
+    return isinstance(where, Path) and where.is_file()
 
 
 @contextmanager
@@ -299,3 +307,104 @@ def _held(lock: Path, what: str) -> int:
             os.close(handle)
             raise
         os.close(handle)
+
+
+class _NotThereError(DataError):
+    """A place does not have the file; nothing else is wrong with the place."""
+
+
+def _download(url: str, path: Path, name: str, size: int | None) -> None:
+    """Write the content of an http(s) address to `path`, in three attempts at most.
+
+    The file, `name` in the log, has `size` bytes, or `MOST_BYTES` at most where that is
+    not known; on failure `path` may hold a part.
+    """
+    from urllib3.exceptions import HTTPError
+
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            _transfer(url, path, name, size)
+            return
+        except DataError:
+            raise
+        except (OSError, ValueError, HTTPError) as error:  # of requests, addresses
+            if isinstance(error, OSError):
+                tell_fault(error, path)
+            reason, passing = _explain(error)
+            if not passing or attempt == ATTEMPTS:
+                raise reason from error
+        log.info("%s: %s Attempt %d of %d failed.", name, reason, attempt, ATTEMPTS)
+        time.sleep(PAUSE * attempt)
+
+
+def _transfer(url: str, path: Path, name: str, size: int | None) -> None:
+    import requests
+
+    def no_body(response: requests.Response, **_: Any) -> None:
+        if response.is_redirect:  # requests would read it, however long
+            response.close()
+
+    # Some servers announce .tar.gz as an encoding, which would then be undone.
+    version = versions().get("cdspp", "")
+    headers = {"User-Agent": f"cdspp/{version}", "Accept-Encoding": "identity"}
+    response = requests.get(
+        url, headers=headers, timeout=TIMEOUT, stream=True, hooks={"response": no_body}
+    )
+    with response, path.open("wb") as stream:
+        response.raise_for_status()
+        stated = response.headers.get("Content-Length", "0").strip()
+        if not (stated.isascii() and stated.isdigit()):
+            raise DataError(
+                f"the server says Content-Length: {stated!r}, expected a number of "
+                "bytes."
+            )
+        # What has arrived, at once: a block of fixed size may take a slow server hours.
+        blocks = iter(partial(response.raw.read1, MIB, decode_content=False), b"")
+        for block in _watched(blocks, name, size, size or int(stated)):
+            stream.write(block)
+
+
+def _explain(error: Exception) -> tuple[DataError, bool]:
+    """Return a fault of a transfer in words, and whether it may pass."""
+    import requests
+    import urllib3
+
+    if isinstance(error, requests.HTTPError) and error.response is not None:
+        status = error.response.status_code
+        passing = status >= 500 or status in (408, 429)
+        kind = _NotThereError if status == 404 else DataError
+        return kind(f"the server says {status} {error.response.reason}."), passing
+    if isinstance(error, requests.Timeout):
+        return DataError("no answer in time."), True
+    if isinstance(error, urllib3.exceptions.HTTPError):
+        return DataError("the transfer broke off."), True
+    if isinstance(error, requests.ConnectionError):
+        cause = getattr(error.args[0], "reason", error) if error.args else error
+        return DataError(f"the connection failed ({cause})."), True
+    return DataError(f"cannot be fetched ({error})."), False
+
+
+def _watched(
+    blocks: Iterable[bytes], name: str, size: int | None, total: int
+) -> Iterator[bytes]:
+    """Yield blocks; log progress, and end a transfer that is too long or too slow."""
+    done = done_before = 0
+    reported = began = time.monotonic()
+    for block in blocks:
+        done += len(block)
+        now = time.monotonic()
+        if done > (size or MOST_BYTES):
+            limit = f"{MOST_BYTES / 2**30:.3g} GiB, the most of a file of unknown size"
+            expected = f"{size} bytes" if size else limit
+            raise DataError(f"expected {expected}, got more.")
+        if now - began >= SLOW_FOR:
+            if done - done_before < LEAST_SPEED * SLOW_FOR:
+                speed = f"{LEAST_SPEED} bytes a second over {SLOW_FOR:g} s"
+                raise DataError(f"the transfer is slower than {speed}.")
+            began, done_before = now, done
+        if now - reported >= REPORT_EVERY:
+            reported = now
+            whole = f" of {total / MIB:.1f}" if total else ""
+            share = f" ({done / total:.0%})" if total else ""
+            log.info("%s: %.1f%s MiB%s", name, done / MIB, whole, share)
+        yield block

@@ -23,23 +23,17 @@ log = logging.getLogger(__name__)
 IMAGES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff")
 TEXTS = (".csv", ".htm", ".html", ".md", ".rst", ".tex", ".txt", ".xml")
 CODE = (".c", ".cpp", ".go", ".h", ".java", ".jl", ".js", ".m", ".py", ".r", ".rs")
-SUFFIXES: Mapping[str, frozenset[str]] = {
-    "images": frozenset({*IMAGES, ".webp"}),
-    "texts": frozenset({*TEXTS, *CODE}),
-}
-NAMED = 5  # of files in a sentence
-UNREADABLE = 20  # of images in an error
+SUFFIXES = {"images": {*IMAGES, ".webp"}, "texts": {*TEXTS, *CODE}}
 SHRINK = 8  # the most by which JPEG files are decoded smaller, which is quicker
 
 
 class FolderDataset(Dataset):
     """Files sorted into ``<domain>/<class>/``; hidden files are left out.
 
-    The kind of most files is that of the data set; others are skipped. The folder
-    `paired` in each domain holds paired files: those of one name, whatever their
-    suffix, describe one object, of no known class. `keep_labels` are classes that
-    differ from others in capitals alone, `memory` is where digests of the files are
-    kept from one `fingerprint` to the next.
+    The kind of most files is that of the data set; others are skipped. In the folder
+    `paired` of each domain, files of one name, whatever their suffix, describe one
+    object, of no known class. `keep_labels` are classes that differ from others in
+    capitals alone; `memory` keeps digests of the files.
 
     ConfigError refuses a name that cannot be part of a path; DataError a folder that is
     missing, an empty class, as many images as texts, or a paired file that is not in
@@ -72,6 +66,8 @@ class FolderDataset(Dataset):
         self.kind = self._most_common_kind(every)
         self.skipped = [path for path in every if _kind(path) != self.kind]
         self._samples = self._as_samples(files)
+        samples = chain.from_iterable(self._samples.values())
+        self._paths = [self.folder / sample.path for sample in samples]
         self.n_paired = self._count_pairs()
 
     def _count_pairs(self) -> int:
@@ -90,19 +86,19 @@ class FolderDataset(Dataset):
         for note in self.notes():
             log.warning("%s", note)
         if self.kind == "images":
-            check_images(self._paths())
+            check_images(self._paths)
         return self._samples
 
     def notes(self) -> list[str]:
-        """Return what the user should know: files that are skipped, classes missing."""
-        told = []
+        """Return sentences on skipped files and missing classes for the user."""
+        classes = {d: {*found} - {self.paired} for d, found in self._classes_of.items()}
+        notes = base.lonely_classes(str(self.folder), classes)
         if self.skipped:
             names = [p.relative_to(self.folder).as_posix() for p in self.skipped]
-            listed = shortened(names, NAMED)
             skipped = f"{counted(len(names), 'file')} skipped, not {self.kind}"
-            told.append(f"{self.folder}: {skipped} by suffix: {listed}")
-        classes = {d: {*found} - {self.paired} for d, found in self._classes_of.items()}
-        return told + base.lonely_classes(str(self.folder), classes)
+            listed = shortened(names, 5)
+            notes.insert(0, f"{self.folder}: {skipped} by suffix: {listed}")
+        return notes
 
     def contents(self) -> dict[str, dict[str, int]]:
         """Return the number of files of each class by domain, in order."""
@@ -115,21 +111,15 @@ class FolderDataset(Dataset):
     def fingerprint(self) -> str:
         """Return a digest of the files' paths and content; their times do not count."""
         digest = hashlib.sha256()
-        digests = base.file_digests(self._paths(), self.memory).values()
-        for path, content in zip(self._names(), digests, strict=True):
-            digest.update(f"{path} {content}\n".encode())
+        for path, content in base.file_digests(self._paths, self.memory).items():
+            name = Path(path).relative_to(self.folder).as_posix()
+            digest.update(f"{name} {content}\n".encode())
         return digest.hexdigest()[:16]
-
-    def _names(self) -> list[str]:
-        return [s.path for found in self._samples.values() for s in found]
-
-    def _paths(self) -> list[Path]:
-        return [self.folder / name for name in self._names()]
 
     def _most_common_kind(self, files: Sequence[Path]) -> str:
         counts = Counter(kind for path in files if (kind := _kind(path)))
         if not counts:
-            known = " ".join(sorted(frozenset().union(*SUFFIXES.values())))
+            known = " ".join(sorted(set().union(*SUFFIXES.values())))
             message = f"{files[0]}: neither an image nor a text by its suffix"
             raise DataError(f"{message}, as all others; known are {known}.")
         [(first, most), *others] = counts.most_common()
@@ -186,9 +176,8 @@ def check_images(files: Sequence[Path]) -> None:
     """Read images once, so that no fit waits for one; DataError names the damaged."""
     faults = [str(path) for path in files if not _is_readable(path)]
     if faults:
-        told = shortened(faults, UNREADABLE)
-        message = f"{len(faults)} of {len(files)} images cannot be read: {told}"
-        raise DataError(f"{message}. Replace or remove them.")
+        message = f"{len(faults)} of {len(files)} images cannot be read"
+        raise DataError(f"{message}: {shortened(faults, 20)}. Replace or remove them.")
 
 
 def _is_readable(path: Path) -> bool:

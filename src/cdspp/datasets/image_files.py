@@ -7,6 +7,7 @@ and are compared with a manifest or, where there is none, counted.
 from __future__ import annotations
 
 import re
+import shutil
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -51,11 +52,9 @@ def manifest_rows(path: str | Path) -> list[RemoteFile]:
 
 @dataclass(frozen=True)
 class ImageSet:
-    """Which images a data set must have, and how its places call the domains.
+    """Which images a data set must have: classes in order, with sizes by domain.
 
-    Classes, which are the names of folders, too, stand in order; their sizes go by
-    domain. The manifest names all files with their content; it is empty where that is
-    not known.
+    The manifest lists all files with digests; it is empty where there is none.
     """
 
     classes: Sequence[str]
@@ -64,7 +63,7 @@ class ImageSet:
 
     @property
     def most_bytes(self) -> int:
-        """What all images together cannot exceed."""
+        """Bytes that all images together cannot exceed."""
         if self.manifest:
             return sum(row.size or 0 for row in self.manifest)
         return IMAGE_BYTES * sum(map(sum, self.class_sizes.values()))
@@ -77,7 +76,7 @@ class ImageSet:
         return {folders.get(name, name).casefold(): name for name in self.class_sizes}
 
     def wanted(self, tree: str, folders: Mapping[str, str]) -> Wanted:
-        """Return what tells `cdspp.datasets.archives.extract` which members are images.
+        """Return a function for `extract` that places members that are images.
 
         `tree` is the pattern of the folder that holds ``<domain>/<class>/<file>``,
         `folders` has the names of domains' folders where they differ from theirs.
@@ -102,13 +101,14 @@ class ImageSet:
     def check(self, root: Path) -> dict[str, list[str]]:
         """Check the images below `root`; return their paths in the published order.
 
-        By domain, paths go class by class, then by file name. ChecksumError says that
-        an image has not the content that the manifest names, DataError that there are
-        too few, or too many.
+        By domain, paths go class by class, then by file name. ChecksumError: an image
+        differs from the manifest; DataError: there are too few images, or too many.
         """
-        below = (root / FOLDER).rglob("*")
-        files = (p for p in below if p.is_file() and not p.name.startswith("."))
-        found = {path.relative_to(root).as_posix() for path in files}
+        found = {
+            path.relative_to(root).as_posix()
+            for path in (root / FOLDER).rglob("[!.]*")
+            if path.is_file()
+        }
         listed = [row.name for row in self.manifest]
         if missing := [path for path in listed if path not in found]:
             message = f"{len(missing)} of {len(listed)} images are missing"
@@ -131,11 +131,20 @@ class ImageSet:
             raise DataError(f"{folder}: no folder of a class of the data set.")
         return ordered
 
+    def move(self, made: Path, root: Path, name: str) -> None:
+        """Put images, once they are complete, in place of those below `root`."""
+        try:
+            self.check(made)
+        except DataError as error:
+            raise type(error)(f"{name}: {error}") from error
+        shutil.rmtree(root / FOLDER, ignore_errors=True)
+        (made / FOLDER).rename(root / FOLDER)
+
 
 def check_parquet(path: Path, name: str) -> None:
     """Raise DataError, which says `name`, unless `path` is a Parquet file of images."""
     with _opened(path, name, path) as file:
-        columns = [file.schema.column(k).path for k in range(len(file.schema))]
+        columns = [column.path for column in file.schema]
     if missing := [column for column in COLUMNS if column not in columns]:
         message = f"{name}: no column {', '.join(missing)}"
         raise DataError(f"{message}; there are {', '.join(columns)}.")
@@ -146,10 +155,10 @@ def write_parquet_images(
 ) -> None:
     """Write the images of Parquet files as ``images/<domain>/<class>/<file>``.
 
-    Columns are `image` (bytes, path), `domain`, as `folders` calls it where that is not
-    its name, and `label` (position in the order of the classes, or a name). Rows of a
-    class keep their order: files are called as ``image.path`` says where that is five
-    digits and ``.jpg``, once in its class, and ``00001.jpg``, ... otherwise.
+    Columns are `image` (bytes, path), `domain`, under its name in `folders` if any, and
+    `label` (position in the order of the classes, or a name). Files are called by
+    ``image.path`` where all paths of a class are distinct, five digits and ``.jpg``,
+    and ``00001.jpg``, ... in the order of the rows otherwise.
     """
     rows = [row for path in paths for row in _rows(path, images, folders)]
     names = iter(_file_names(rows))
@@ -177,9 +186,11 @@ def _rows(
             label = images.classes[label]
         domain = domains.get(str(row["domain"]).casefold())
         if domain is None or label not in images.classes:
-            found = f"domain {row['domain']!r}, label {row['label']!r}"
-            message = f"{path.name}: unknown {found}; expected the domains"
-            raise DataError(f"{message} {', '.join(domains)} and a class or its place.")
+            raise DataError(
+                f"{path.name}: unknown domain {row['domain']!r}, label "
+                f"{row['label']!r}; expected the domains {', '.join(domains)} and a "
+                "class or its place."
+            )
         name = PurePosixPath((row["image"] or {}).get("path") or "").name
         yield f"{FOLDER}/{domain}/{label}", name
 
@@ -197,7 +208,7 @@ def _file_names(rows: Sequence[tuple[str, str]]) -> list[str]:
 
 @contextmanager
 def _opened(path: Path, name: str, used: Path) -> Iterator[Any]:
-    """Open a Parquet file; a fault of the machine is told of what is `used`."""
+    """Open a Parquet file; an error names it `name`, one of the disk names `used`."""
     import pyarrow.lib
     from pyarrow.parquet import ParquetFile
 

@@ -35,11 +35,12 @@ class _Laboratories(Dataset):
 
         table = getattr(datasets, self.loader)()
         names = np.asarray(table.feature_names, dtype=np.str_)
+        classes = [self.classes[code] for code in table.target]
         rows: dict[str, list[int]] = {domain: [] for domain in self.domains}
-        dealt: Counter[int] = Counter()
-        for row, code in enumerate(table.target):
-            rows[self.domains[dealt[code] % 2]].append(row)
-            dealt[code] += 1
+        dealt: Counter[str] = Counter()
+        for row, label in enumerate(classes):
+            rows[self.domains[dealt[label] % 2]].append(row)
+            dealt[label] += 1
         samples = {}
         for domain, columns in self.columns.items():
             (folder / domain).mkdir()
@@ -47,9 +48,8 @@ class _Laboratories(Dataset):
             np.savez(folder / domain / ROWS_NAME, X=X, features=names[columns])
             # Numbers of rows would show the class, by which a table is ordered.
             samples[domain] = [
-                Sample(opaque_id(f"{self.identifier}/{row}"), "", self.classes[code])
-                for row, code in enumerate(table.target)
-                if row in rows[domain]
+                Sample(opaque_id(f"{self.identifier}/{row}"), "", classes[row])
+                for row in rows[domain]
             ]
         return samples
 

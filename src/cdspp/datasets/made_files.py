@@ -1,14 +1,14 @@
 """Files of samples, made where one published file holds many: texts, and rows.
 
-`make` of a resource in the catalogue says how.
+The forms of `make`, of a resource in the catalogue, are
 
 ``format: lists``
     `file` is JSON: lists of ``[text, class]``, of which `lists` names those to use.
 ``format: columns``
     `file` names a file a domain, a row a line: numbers separated by commas, ``?`` where
-    one is missing. They are `columns` and, last, the code of the class; every code
-    above that of the last class is the last class, too. In the columns `no_zero`, a
-    zero is a missing number.
+    one is missing. They are `columns` and, last, the code of the class; codes above the
+    last class are the last class, too. In the columns `no_zero`, a zero is a missing
+    number.
 """
 
 from __future__ import annotations
@@ -33,18 +33,16 @@ Entry = Mapping[str, Any]
 Paths = dict[str, list[str]]
 
 TEXTS, BOTH = "texts", "paired"
-MISSING = "?"
 MOST_MISSING = 0.5  # of a domain's rows; a column where more lack a number is left out
 
 
 def make_files(how: Entry, entry: Entry, folder: Path, work: Path) -> Paths:
     """Write the files of the samples from those that were fetched into `folder`.
 
-    `how` is `make` in the catalogue, and `entry` has `classes`, `class_sizes` and
-    perhaps `paired`; `work` is a folder for what is not whole yet. By domain, paths
-    relative to `folder` are returned: of the texts in the published order, or of the
-    one file of rows, which stand in that order. DataError says that a fetched file is
-    not what `how` says, or that its classes have other sizes.
+    `how` is `make` in the catalogue, `entry` the entry of the data set, `work` a folder
+    for files that are not whole yet. Paths relative to `folder` are returned by domain:
+    of texts in the published order, or of the one file of rows in that order. DataError
+    says that a fetched file differs from `how`, or its classes from their sizes.
     """
     if how["format"] == "lists":
         return _make_texts(how, entry, folder, work)
@@ -87,8 +85,8 @@ def _by_class(path: Path, lists: Sequence[str], classes: Sequence[str]) -> Paths
 def _dealt(path: Path, texts: Mapping[str, Sequence[str]], entry: Entry) -> Paths:
     """Give the first texts of each class to the pairs, the others to domains in turn.
 
-    Pairs, which have no label, are equally many of all classes but for the remainder,
-    of which each of the first classes gives one.
+    All classes give equally many to the pairs; of the remainder, each of the first
+    classes gives one.
     """
     sizes, n_paired = entry["class_sizes"], entry.get("paired", 0)
     dealt: dict[str, list[str]] = {name: [] for name in (*sizes, BOTH)}
@@ -107,8 +105,8 @@ def _dealt(path: Path, texts: Mapping[str, Sequence[str]], entry: Entry) -> Path
 def _make_rows(how: Entry, entry: Entry, folder: Path, domain: str) -> str:
     """Write the rows of a domain, class by class, with the names of their columns.
 
-    A column that more than half of the rows lack is left out; what else is missing
-    becomes the mean of its column.
+    A column that more than half of the rows lack is left out; other numbers that are
+    missing become the mean of their column.
     """
     path, names = folder / how["file"][domain], np.array(how["columns"], np.str_)
     rows = np.array(list(_numbers(path, len(names) + 1)))
@@ -132,7 +130,7 @@ def _numbers(path: Path, width: int) -> Iterator[list[float]]:
     for number, line in enumerate(lines, start=1):
         cells = line.split(",")
         try:
-            values = [np.nan if cell == MISSING else float(cell) for cell in cells]
+            values = [np.nan if cell == "?" else float(cell) for cell in cells]
         except ValueError as error:
             raise unfit(path, f"line {number}: not a number ({error})") from error
         if len(values) != width:

@@ -6,12 +6,11 @@ ordered by id all the same, so that no row number tells the class.
 
 Trial t of a published study is the t-th mask over the samples of a domain in this
 order. A rule draws the masks from the labels alone, so they can be drawn for any copy
-of the data (`draw_published`) and compared with the digests of the stored masks, which
-the project ships (`check_published_splits`). Other class sizes, or another order of the
-class ids or of the blocks, move the numbers of the random stream and show. The
-comparison cannot show the order of the samples inside a block, their features, two
-swapped samples that no trial labels, or the order of classes that are labelled as a
-whole.
+of the data (`draw_published`) and compared with digests of the stored masks
+(`check_published_splits`). Other class sizes, or another order of the class ids or of
+the blocks, move the numbers of the random stream and show. The order of the samples
+inside a block, their features, two swapped samples that no trial labels, and the order
+of classes that are labelled as a whole do not show.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ class PublishedDataset(Dataset):
         return {domain: self._samples(domain) for domain in self.domains}
 
     def fingerprint(self) -> str:
-        """Return a digest of what decides the samples and their order."""
+        """Return a digest of the facts that decide the samples and their order."""
         decisive = {key: self.entry.get(key) for key in DECISIVE}
         return hashlib.sha256(json.dumps(decisive).encode()).hexdigest()[:16]
 
@@ -136,7 +135,7 @@ def draw_published(
 def masks_digest(labels: ArrayLike, per_class: int, class_order: Sequence[str]) -> str:
     """Return the `packed_digest` of the masks of the ten published trials."""
     masks = np.zeros((TRIALS, np.size(labels)), dtype=bool)
-    for mask, trial in zip(masks, range(1, TRIALS + 1), strict=True):
+    for trial, mask in enumerate(masks, start=1):
         rows, _ = draw_published(labels, per_class, trial, class_order=class_order)
         mask[rows] = True
     return packed_digest(masks)

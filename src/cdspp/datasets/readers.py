@@ -12,7 +12,7 @@ import zlib
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -22,7 +22,7 @@ from cdspp.core.errors import DataError
 from cdspp.core.matrix import is_sparse, require_finite
 from cdspp.datasets.catalogue import REMEDY, unfit
 
-__all__ = ["PublishedRows", "check_storage", "read_matrix"]
+__all__ = ["check_storage", "read_matrix"]
 
 Storage = Mapping[str, Any]
 Content = tuple[Any, np.ndarray]
@@ -35,25 +35,14 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 }
 OPTIONAL: Mapping[str, tuple[str, ...]] = {"mat": ("orientation",)}
 ALWAYS_OPTIONAL = ("resource", "rows")
-ORIENTATIONS = ("rows", "columns")
-SHOWN = 5
-SHOWN_CHARACTERS = 40
-
-
-class PublishedRows(NamedTuple):
-    """A published view: ``X`` (n, d) float32, dense or CSR, and n class names."""
-
-    X: Any
-    labels: np.ndarray
 
 
 def check_storage(where: str, storage: Storage) -> None:
     """Raise DataError unless a storage has a known format and all keys of that."""
     kind = str(storage.get("format"))
     if kind not in KEYS:
-        hint = did_you_mean(kind, KEYS)
-        message = f"{where}: format must be one of {', '.join(KEYS)}"
-        raise DataError(f"{message}, got {kind!r}{hint}")
+        message = f"{where}: format must be one of {', '.join(KEYS)}, got {kind!r}"
+        raise DataError(f"{message}{did_you_mean(kind, KEYS)}")
     if missing := [key for key in KEYS[kind] if key not in storage]:
         raise DataError(f"{where}: format {kind} needs {', '.join(missing)} as well.")
     known = ("format", *KEYS[kind], *OPTIONAL.get(kind, ()), *ALWAYS_OPTIONAL)
@@ -63,12 +52,10 @@ def check_storage(where: str, storage: Storage) -> None:
             raise DataError(f"{where}: format {kind} knows no key {key!r}{hint}")
 
 
-def read_matrix(
-    path: str | Path, storage: Mapping[str, Any], classes: Sequence[str]
-) -> PublishedRows:
-    """Read a published view and check that it is what its storage says.
+def read_matrix(path: str | Path, storage: Storage, classes: Sequence[str]) -> Content:
+    """Return a published view, X (n, d) float32, and the n names of its classes.
 
-    Its ``format`` is one of
+    The ``format`` of its storage is one of
 
     ``mat``
         MATLAB 5: variable `X` (n, d), with ``orientation: columns`` (d, n), dense or
@@ -76,18 +63,17 @@ def read_matrix(
         column of codes.
     ``triplets``
         MATLAB 5: variable `X` (k, 3), rows document, word, value, numbered from 1;
-        `rows` says how many documents; variable `labels` as above.
+        variable `labels` as above.
     ``words``
         Text, a document a line: ``<class> <word>:<value> <word>:<value> ...``, words
         numbered from 1. A line without words is a row of zeros.
     ``csv``
-        A header; then d values, a label (code or class name) and a domain a line. Only
-        lines of the domain `domain` are taken, letter case aside.
+        A header; then d values, a label (code or class name) and a domain a line, of
+        which those of `domain` are read, letter case aside.
 
-    `width` is the number of columns d, `label_base` the code of the first of the
-    `classes`, `rows` (optional but for ``triplets``) the number of rows n. Rows stand
-    in the order of the file, sparse ones (``triplets``, ``words``, sparse variables) in
-    a CSR array. DataError says that the file is damaged, or not what the storage says.
+    `width` is d, `label_base` the code of the first of the `classes`, `rows` (required
+    for ``triplets``) is n. Rows keep the order of the file; sparse ones are a CSR
+    array. DataError: the file is missing or damaged, or differs from its storage.
     """
     file = Path(path)
     check_storage(f"storage of {file}", storage)
@@ -109,12 +95,12 @@ def read_matrix(
         raise unfit(file, f"{len(labels)} labels for {n_rows} rows")
     rows = [f"row {number}" for number in range(1, n_rows + 1)]
     require_finite(X, rows, str(file), REMEDY)
-    return PublishedRows(X, labels)
+    return X, labels
 
 
 def _read_mat(file: Path, storage: Storage, classes: Sequence[str]) -> Content:
     orientation = storage.get("orientation", "rows")
-    if orientation not in ORIENTATIONS:
+    if orientation not in ("rows", "columns"):
         message = f"storage of {file}: orientation must be rows or columns"
         raise DataError(f"{message}, got {orientation!r}.")
     X, codes = _load_variables(file, storage["X"], storage["labels"])
@@ -184,10 +170,9 @@ def _class_names(
     codes = codes.ravel()
     unknown = codes[~np.isin(codes, np.arange(len(classes)) + base)]
     if len(unknown):
-        shown = ", ".join(f"{code:g}" for code in np.unique(unknown)[:SHOWN])
+        shown = ", ".join(f"{code:g}" for code in np.unique(unknown)[:5])
         message = f"{len(unknown)} labels are no class (codes {shown})"
-        last = base + len(classes) - 1
-        raise unfit(file, f"{message}; codes are {base} to {last}")
+        raise unfit(file, f"{message}; codes are {base} to {base + len(classes) - 1}")
     return np.array(classes, dtype=object)[codes.astype(np.intp) - base]
 
 
@@ -232,8 +217,8 @@ def _read_pairs(
             found = f"line {number}: expected <word>:<value>, got {_shown(pair)}"
             raise unfit(file, found) from error
     if wrong := [word for word in words if not 1 <= word <= width]:
-        found = f"word {wrong[0]}, but words are 1 to {width}"
-        raise unfit(file, f"line {number}: {found}")
+        found = f"line {number}: word {wrong[0]}, but words are 1 to {width}"
+        raise unfit(file, found)
     if len(set(words)) < len(words):
         raise unfit(file, f"line {number}: a word stands there more than once")
     return words, values
@@ -249,45 +234,37 @@ def _read_csv(file: Path, storage: Storage, classes: Sequence[str]) -> Content:
             if header[-1].casefold() == wanted:
                 raise unfit(file, "the first line must be a header, not a sample")
             for fields in lines:
+                line = f"line {lines.line_num}"
                 if len(fields) != width + 2:
-                    found = f"line {lines.line_num}: {len(fields)} fields"
-                    raise unfit(file, f"{found} instead of {width} + 2")
+                    found = f"{len(fields)} fields instead of {width} + 2"
+                    raise unfit(file, f"{line}: {found}")
                 domains.add(fields[-1])
-                if fields[-1].casefold() == wanted:
-                    rows.append(_floats(file, lines.line_num, fields[:width]))
-                    labels.append(fields[-2])
+                if fields[-1].casefold() != wanted:
+                    continue
+                labels.append(fields[-2])
+                try:
+                    rows.append(np.array(fields[:width], dtype=np.float32))
+                except ValueError as error:
+                    raise unfit(file, f"{line}: not a number ({error})") from error
     except (OSError, UnicodeError, csv.Error) as error:
         raise unfit(file, f"cannot be read as CSV ({error})") from error
     if not rows:
         found = ", ".join(sorted(domains)) or "none"
         raise unfit(file, f"no line of domain {storage['domain']}; it has {found}")
-    names = _named_or_coded(file, labels, storage["label_base"], classes)
-    return np.array(rows, dtype=np.float32), names
-
-
-def _floats(file: Path, number: int, fields: list[str]) -> np.ndarray:
-    try:
-        return np.array(fields, dtype=np.float32)
-    except ValueError as error:
-        raise unfit(file, f"line {number}: not a number ({error})") from error
-
-
-def _named_or_coded(
-    file: Path, labels: list[str], base: int, classes: Sequence[str]
-) -> np.ndarray:
+    X = np.array(rows, dtype=np.float32)
     if set(labels) <= set(classes):
-        return np.array(labels, dtype=object)
+        return X, np.array(labels, dtype=object)
     try:
         codes = np.array(labels, dtype=np.float64)
     except ValueError as error:
         unknown = next(label for label in labels if label not in classes)
         hint = did_you_mean(unknown, classes)
         raise unfit(file, f"unknown class {unknown!r}{hint[:-1]}") from error
-    return _class_names(file, codes, base, classes)
+    return X, _class_names(file, codes, storage["label_base"], classes)
 
 
 def _shown(text: bytes) -> str:
-    return repr(text[:SHOWN_CHARACTERS].decode(errors="replace"))
+    return repr(text[:40].decode(errors="replace"))
 
 
 READERS: Mapping[str, Callable[[Path, Storage, Sequence[str]], Content]] = {

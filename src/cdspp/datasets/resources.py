@@ -1,6 +1,6 @@
 """Resources of published data sets: fetched, unpacked, verified, and recorded.
 
-A resource is what the catalogue lets one download together. It names ways to get it:
+A resource is a part of a data set that is fetched as one. It names ways to get it:
 plain files, members of an archive, a tree of images in an archive, or Parquet files of
 images. The ways are tried in order until one succeeds. Where a file holds many samples,
 the resource says how files of them are made (`cdspp.datasets.made_files`).
@@ -44,7 +44,7 @@ KEYS_OF_WAYS = {
 
 @dataclass(frozen=True)
 class _Way:
-    """One way to a resource: what is downloaded, and what becomes of it."""
+    """One way to a resource: downloads, and how they give its files."""
 
     kind: str
     downloads: tuple[RemoteFile, ...]
@@ -59,7 +59,7 @@ class _Way:
 
     @property
     def files(self) -> dict[str, RemoteFile]:
-        """Files it gives by path, with what is known of each; images not among them."""
+        """The files that it gives, by path, without images."""
         if self.kind == "files":
             return {file.name: file for file in self.downloads}
         return {name: RemoteFile.from_entry({"name": name}) for name in self.members}
@@ -175,7 +175,7 @@ class _Resource:
     mirror: str | None
 
     def kept(self) -> dict[str, str] | None:
-        """Return the origins, if everything is there and is what it should be."""
+        """Return the origins, if everything is there and verifies."""
         try:
             if self.images is not None:
                 self.images.check(self.folder)
@@ -213,9 +213,7 @@ class _Resource:
 
     def _archive(self, way: _Way) -> dict[str, str]:
         (archive,) = way.downloads
-        folder = self.folder.parent / ARCHIVES
-        how = self._take_members if way.tree is None else self._take_images
-        take = partial(how, way)
+        folder, take = self.folder.parent / ARCHIVES, partial(self._take, way)
         # Known by its checksum, an archive stays even if it lacks a member: no other
         # copy would have it. Of any other the next place may have a better one.
         origin = self._fetch(archive, folder, None if archive.digests else take)
@@ -223,16 +221,14 @@ class _Resource:
             take(folder / archive.name)
         return {archive.name: origin}
 
-    def _take_images(self, way: _Way, path: Path) -> None:
-        assert self.images is not None
-        assert way.tree is not None
-        name = way.downloads[0].name
-        place = self.images.wanted(way.tree, way.folders)
-        extract(path, self.work / "out", place, self.images.most_bytes, name=name)
-        self._move_images(name)
-
-    def _take_members(self, way: _Way, path: Path) -> None:
+    def _take(self, way: _Way, path: Path) -> None:
+        """Unpack an archive: its images, or its members."""
         name, made = way.downloads[0].name, self.work / "out"
+        if self.images is not None and way.tree is not None:
+            place = self.images.wanted(way.tree, way.folders)
+            extract(path, made, place, self.images.most_bytes, name=name)
+            self.images.move(made, self.folder, name)
+            return
         if way.inner is not None:
             outer = self.work / "outer"
             _extract_all(path, outer, {"inner": way.inner}, name)
@@ -251,28 +247,16 @@ class _Resource:
         for file in way.downloads:
             check = partial(image_files.check_parquet, name=file.name)
             origin[file.name] = self._fetch(file, folder, check)
+        paths, made = [folder / name for name in origin], self.work / "out"
         try:
-            paths = [folder / file.name for file in way.downloads]
-            made = self.work / "out"
             image_files.write_parquet_images(paths, made, self.images, way.folders)
-            self._move_images(", ".join(origin))
+            self.images.move(made, self.folder, ", ".join(origin))
         except DataError:
             for file in way.downloads:
                 if not file.digests:
                     (folder / file.name).unlink()
             raise
         return origin
-
-    def _move_images(self, name: str) -> None:
-        """Put the images in place of those that were there, once they are complete."""
-        assert self.images is not None
-        made = self.work / "out"
-        try:
-            self.images.check(made)
-        except DataError as error:
-            raise type(error)(f"{name}: {error}") from error
-        shutil.rmtree(self.folder / FOLDER, ignore_errors=True)
-        (made / FOLDER).rename(self.folder / FOLDER)
 
 
 def _extract_all(

@@ -37,7 +37,9 @@ def shared_columns(
         return [_named_pair(text, source, target) for text in asked.split(",")], ""
     theirs = set(target.features)
     both = [name for name in source.features if name in theirs]
-    if asked is None and (not both or _is_counted(both)):
+    opened = [re.fullmatch(r"(.*?)\d+", name) for name in both]
+    only_count = all(opened) and len({each[1] for each in opened if each}) == 1
+    if asked is None and (not both or only_count):
         return None, ""
     if not both:
         raise DataError(
@@ -50,12 +52,6 @@ def shared_columns(
         f"{shortened(both)} (--shared {NONE} leaves them apart)"
     )
     return [*zip(source.places(both), target.places(both), strict=True)], note
-
-
-def _is_counted(names: Sequence[str]) -> bool:
-    """Whether names only count columns: one opening, then a number."""
-    found = [re.fullmatch(r"(.*?)(\d+)", name) for name in names]
-    return all(found) and len({each[1] for each in found if each}) == 1
 
 
 def _named_pair(text: str, source: DomainRows, target: DomainRows) -> tuple[int, int]:

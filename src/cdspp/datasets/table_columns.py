@@ -108,20 +108,16 @@ def column_faults(
         elif column.sign == AMBIGUOUS:
             first = next(text for text in texts(cells) if text)
             yield column, f"{what}: {first!r} may begin with the day or the month"
-        elif odd := _odd_cells(column, cells):
+        elif column.kind != TEXT:
+            gaps = np.flatnonzero(np.isnan(column.encode(cells)[:, 0]))
+            odd = [int(k) for k in gaps if not is_null(cells.iloc[k])]
+            if not odd:
+                continue
             kind = "true or false" if column.kind == BOOLEAN else f"a {column.kind}"
             more = f" (of {len(odd)} such)" if len(odd) > 1 else ""
             shown = textwrap.shorten(repr(cells.iloc[odd[0]]), 40, placeholder="...")
             record = int(cells.index[odd[0]]) + 1
             yield column, f"record {record}, {what}: {shown} is not {kind}{more}"
-
-
-def _odd_cells(column: EncodedColumn, cells: pd.Series) -> list[int]:
-    """Return the places of cells that are there and not of the kind of their column."""
-    if column.kind == TEXT:
-        return []
-    empty = np.flatnonzero(np.isnan(column.encode(cells)[:, 0]))
-    return [int(k) for k in empty if not is_null(cells.iloc[k])]
 
 
 def is_null(cell: Any) -> bool:
@@ -198,8 +194,7 @@ def _numbers(cells: pd.Series, decimal: str) -> NDArray[np.float64]:
     if pd.api.types.is_numeric_dtype(cells.dtype):
         return np.asarray(cells.to_numpy(dtype=np.float64, na_value=np.nan))
     values = cells.to_numpy(dtype=object)
-    found = _floats(values)
-    if found is None:
+    if (found := _floats(values)) is None:
         found = np.array([number(cell, decimal) for cell in values])
     return found
 
@@ -220,8 +215,8 @@ def _is_date(cell: Any) -> bool:
 def date_form(cells: pd.Series) -> str:
     """Return the format of dates written as text: ISO, or an order of day and month.
 
-    Days stand first where one is above 12, or where points part them; `AMBIGUOUS` where
-    nothing tells.
+    Days stand first where one is above 12, or where points part them; `AMBIGUOUS` is
+    returned where neither order shows.
     """
     found = [_DATE.fullmatch(text) for text in texts(cells) if text]
     parts = [match.group(1, 2, 3, 4) for match in found if match]

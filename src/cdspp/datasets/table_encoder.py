@@ -268,11 +268,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def from_dict(cls, kept: Mapping[str, Any]) -> Self:
         """Return the encoder of `to_dict`; ValueError where it is damaged."""
         try:
-            options = {key: value for key, value in kept.items() if key != "columns"}
-            encoder = cls(**options)
+            encoder = cls(**{k: value for k, value in kept.items() if k != "columns"})
             encoder.columns_ = [
                 EncodedColumn(
-                    *(str(entry[key]) for key in ("name", "kind", "form", "sign")),
+                    **{
+                        key: str(entry[key]) for key in ("name", "kind", "form", "sign")
+                    },
                     values=tuple(map(str, entry["values"])),
                     shares=tuple(map(float, entry["shares"])),
                 )

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -76,7 +76,7 @@ def no_column(path: object, option: str, name: str, known: Iterable[str]) -> str
 
 
 def read_file(path: Path, columns: Columns) -> pd.DataFrame | Arrays:
-    """Read cells or arrays by a file's ending; DataError says what else the file is.
+    """Read cells or arrays by a file's ending; DataError says why they cannot be read.
 
     The index of a table holds the number of each record less one, and its `attrs` may
     have a note on the encoding.
@@ -103,9 +103,9 @@ def read_file(path: Path, columns: Columns) -> pd.DataFrame | Arrays:
 def _opened(path: Path, encoding: str | None) -> IO[Any]:
     """Open a file, perhaps compressed, as text, or as bytes without an encoding."""
     opener: Any = gzip.open if path.suffix.lower() == ".gz" else open
-    if encoding is None:
-        return opener(path, "rb")  # type: ignore[no-any-return]
-    return opener(path, "rt", encoding=encoding, newline="")  # type: ignore[no-any-return]
+    text = {} if encoding is None else {"encoding": encoding, "newline": ""}
+    opened: IO[Any] = opener(path, "rt" if text else "rb", **text)
+    return opened
 
 
 def _read_text(path: Path, suffix: str, columns: Columns) -> pd.DataFrame:
@@ -133,7 +133,7 @@ def _read_text(path: Path, suffix: str, columns: Columns) -> pd.DataFrame:
 
 
 def _encoding(path: Path) -> str:
-    """Return UTF-8, or UTF-16 where the file begins so, or what else can be read."""
+    """Return UTF-8, or UTF-16 where the file begins so, or Windows-1252."""
     with _opened(path, None) as stream:
         if stream.read(2) in (b"\xff\xfe", b"\xfe\xff"):
             return "utf-16"
@@ -151,7 +151,7 @@ def _encoding(path: Path) -> str:
 
 
 def _separator(path: Path, encoding: str, label: str) -> str:
-    """Return what separates the header's names, the label among them; else a comma."""
+    """Return the separator of the header's names, the label among them, or a comma."""
     headers: dict[str, list[str]] = dict.fromkeys(SEPARATORS, [])
     for separator in SEPARATORS:
         # A cell may be too long to be one.
@@ -193,19 +193,6 @@ def _text_cells(path: Path, encoding: str, separator: str) -> pd.DataFrame:
     return cells
 
 
-def _records(
-    path: Path, encoding: str, separator: str
-) -> Iterator[tuple[int, list[str]]]:
-    """Yield the records that are not blank, each with the line where it begins."""
-    csv.field_size_limit(2**31 - 1)  # a stray quote may take in a whole file
-    with _opened(path, encoding) as stream:
-        lines, line = csv.reader(stream, delimiter=separator), 1
-        for cells in lines:
-            if len(cells) > 1 or "".join(cells).strip():
-                yield line, cells
-            line = lines.line_num + 1
-
-
 def _check_records(
     path: Path, encoding: str, separator: str, *, open_quote: bool = False
 ) -> None:
@@ -214,19 +201,25 @@ def _check_records(
     A stray quote makes one cell of all cells up to the next quote, or to the end.
     """
     quote = "Remove it, or double it where it is part of a cell."
-    width = 0
-    records = _records(path, encoding, separator)
-    for number, (line, cells) in enumerate(records, start=1):
-        width = width or len(cells)
-        for cell in cells:
-            _, *rest = cell.split("\n")
-            n_rows = 1 + sum(bool(part.strip()) for part in rest[:-1])
-            if rest and cell.count(separator) == n_rows * (width - 1):
-                fault = f"a quote in line {line} takes in line {line + len(rest)}, too"
-                raise DataError(f"{path}: {fault}. {quote}")
-        if len(cells) != width and not open_quote:
-            fault = f"record {number} has {len(cells)} cells, the header {width}"
-            raise DataError(f"{path}: {fault}.")
+    csv.field_size_limit(2**31 - 1)  # a stray quote may take in a whole file
+    width = number = line = after = 0
+    with _opened(path, encoding) as stream:
+        records = csv.reader(stream, delimiter=separator)
+        for cells in records:
+            first, after = after + 1, records.line_num
+            if len(cells) < 2 and not "".join(cells).strip():
+                continue
+            number, line, width = number + 1, first, width or len(cells)
+            for cell in cells:
+                _, *rest = cell.split("\n")
+                n_rows = 1 + sum(bool(part.strip()) for part in rest[:-1])
+                if rest and cell.count(separator) == n_rows * (width - 1):
+                    last = line + len(rest)
+                    fault = f"a quote in line {line} takes in line {last}, too"
+                    raise DataError(f"{path}: {fault}. {quote}")
+            if len(cells) != width and not open_quote:
+                fault = f"record {number} has {len(cells)} cells, the header {width}"
+                raise DataError(f"{path}: {fault}.")
     if open_quote:
         raise DataError(f"{path}: a quote in line {line} has no end. {quote}")
 
@@ -291,7 +284,7 @@ def _read_npz(path: Path) -> Arrays:
         sound = isinstance(value, np.ndarray)
         if sound and value.dtype.kind == "U":  # NumPy takes any code for a letter
             codes = np.ascontiguousarray(value, value.dtype.newbyteorder("="))
-            sound = (codes.reshape(-1).view(np.uint32) <= sys.maxunicode).all()
+            sound = bool((codes.reshape(-1).view(np.uint32) <= sys.maxunicode).all())
         if not sound:
             raise DataError(f"{path}: {name} in it is no array of NumPy, or damaged.")
     return found

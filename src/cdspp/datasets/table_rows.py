@@ -20,17 +20,8 @@ from cdspp.core.errors import DataError
 from cdspp.core.labels import UNLABELLED, as_text, is_missing, null_words
 from cdspp.core.names import ERROR
 from cdspp.core.wording import counted, shortened
-from cdspp.datasets.table_columns import (
-    AMBIGUOUS,
-    DATE,
-    TEXT,
-    EncodedColumn,
-    column_faults,
-    column_kind,
-    is_null,
-    number,
-    texts,
-)
+from cdspp.datasets import table_columns as kinds
+from cdspp.datasets.table_columns import EncodedColumn, column_faults
 from cdspp.datasets.table_files import Arrays, Columns, no_column, read_file
 
 if TYPE_CHECKING:
@@ -44,7 +35,7 @@ __all__ = ["DomainRows", "complete", "read_domain", "require_dropped"]
 ARRAYS = {"label": ("y", "label", "labels"), "id": ("ids", "id")}
 # Kinds of columns that may be left out.
 CONSTANT = "constant"
-KINDS = {"text": TEXT, "dates": DATE, CONSTANT: ""}
+KINDS = {"text": kinds.TEXT, "dates": kinds.DATE, CONSTANT: ""}
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0*")
 
 
@@ -110,8 +101,9 @@ class DomainRows:
         """Raise DataError where names are numbers, other than a count of columns."""
         names, n = list(self.features), len(self.features)
         counted_up = [[str(k + first) for k in range(n)] for first in (0, 1)]
-        numbers = (is_null(k) or not math.isnan(number(k)) for k in names)
-        if names and names not in counted_up and all(numbers):
+        words = [k for k in names if not kinds.is_null(k)]
+        is_word = any(math.isnan(kinds.number(k)) for k in words)
+        if names and names not in counted_up and not is_word:
             raise DataError(
                 f"{self.path}: the first row holds numbers ({names[0]}, ...), expected "
                 "the names of the columns. Put a row of names above it."
@@ -141,6 +133,10 @@ def read_domain(
     """
     columns = columns or Columns()
     content, where = read_file(Path(path), columns), str(path)
+    for option in columns.required:
+        asked = getattr(columns, option)
+        if asked and asked not in content:
+            raise DataError(no_column(path, option, asked, content))
     if isinstance(content, dict):
         rows = _from_arrays(content, where, columns)
     else:
@@ -179,7 +175,7 @@ def _from_table(
         ids=[*map(as_text, rows[id_] if has_ids else range(1, len(rows) + 1))],
         labels=_texts(labels),
         features=tuple(encoder.get_feature_names_out()),
-        records=[int(number) + 1 for number in rows.index],
+        records=[int(k) + 1 for k in rows.index],
         has_ids=has_ids,
         dropped=matched,
         notes=(*notes, *encoder.notes(), *unseen),
@@ -191,13 +187,9 @@ def _from_table(
 def _named(
     table: pd.DataFrame, path: str, columns: Columns
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Return a table whose columns all have a name, and notes; it has the required."""
+    """Return a table whose columns all have a name of their own, and notes."""
     id_, header = columns.named["id"], list(table)
-    notes = [*filter(None, [table.attrs.get("note")])]
-    for option in columns.required:
-        asked = getattr(columns, option)
-        if asked and asked not in header:
-            raise DataError(no_column(path, option, asked, header))
+    notes = [table.attrs["note"]] if "note" in table.attrs else []
     if header[0] == "":  # the index of a data frame, as pandas writes it
         if id_ in header:
             table, header = table.iloc[:, 1:], header[1:]
@@ -231,8 +223,8 @@ def _dropped(rows: pd.DataFrame, columns: Columns) -> tuple[set[str], tuple[str,
 
 def _is_of_kind(cells: pd.Series, asked: str, columns: Columns) -> bool:
     if asked == CONSTANT:
-        return len({*texts(cells)}) <= 1
-    return column_kind(cells, columns.decimal)[0] == KINDS[asked]
+        return len({*kinds.texts(cells)}) <= 1
+    return kinds.column_kind(cells, columns.decimal)[0] == KINDS[asked]
 
 
 def _feature_names(
@@ -272,15 +264,15 @@ def _learned(cells: pd.DataFrame, path: str, columns: Columns) -> TableEncoder:
 
 
 def _told(faults: Sequence[tuple[EncodedColumn, str]]) -> str:
-    """Name the faults of columns, and what the user can do about each kind."""
+    """Name the faults of columns, and a remedy for each kind."""
     found = [column for column, _ in faults]
-    kinds = {column.kind for column in found if column.form == ERROR}
+    refused = {column.kind for column in found if column.form == ERROR}
     remedies = ""
-    if TEXT in kinds:
+    if kinds.TEXT in refused:
         remedies += "encode text by --categories one-hot or frequency, "
-    if DATE in kinds:
+    if kinds.DATE in refused:
         remedies += "encode dates by --dates number or parts, "
-    if any(column.sign == AMBIGUOUS for column in found):
+    if any(column.sign == kinds.AMBIGUOUS for column in found):
         remedies += "say how dates are written by --date-format (%d/%m/%Y), "
     names = " ".join(f"--drop {shlex.quote(column.name)}" for column in found[:5])
     told = "; ".join(fault for _, fault in faults[:5])
@@ -337,8 +329,6 @@ def _array_name(arrays: Arrays, path: str, columns: Columns, option: str) -> str
     asked: str | None = getattr(columns, option)
     if asked in arrays:
         return asked
-    if asked and option in columns.required:
-        raise DataError(no_column(path, option, asked, arrays))
     found = [n for n in ARRAYS[option] if n in arrays and n not in columns.drop]
     if len(found) > 1:
         raise DataError(
@@ -364,7 +354,7 @@ def _matrix(arrays: Arrays, path: str, others: Sequence[str | None]) -> NDArray[
 
 
 def _texts(labels: Iterable[Any]) -> list[str]:
-    """Return labels as text: 7 and 7.0 are "7", what means that there is none is ""."""
+    """Return labels as text: 7 and 7.0 are "7", and a word for nothing is ""."""
     found = []
     for value in labels:
         text = "" if is_missing(value) else as_text(value).strip()
@@ -379,8 +369,8 @@ def complete(
 ) -> DomainRows:
     """Return rows whose features are all finite, or raise DataError.
 
-    With `impute`, a number that is missing or not finite becomes the mean of its
-    column: of `means` (d,), or of the finite numbers in the file.
+    With `impute`, other numbers become the mean of their column: of `means` (d,), or of
+    the finite numbers in the file.
     """
     holes = ~np.isfinite(rows.X)
     if not holes.any():

@@ -1,20 +1,25 @@
-"""Tables of one's own: a file a domain, some rows of which may have no label."""
+"""Tables of one's own: a data set of a file a domain, and a file as a data frame."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
-from cdspp.core.labels import keep_labels, require_distinct
+from cdspp.core.labels import UNLABELLED, keep_labels, require_distinct
+from cdspp.core.names import ERROR
 from cdspp.core.whole_files import write_json
 from cdspp.core.wording import counted
 from cdspp.datasets import base
@@ -22,7 +27,12 @@ from cdspp.datasets.base import Dataset, Memory, Sample
 from cdspp.datasets.table_files import Columns
 from cdspp.datasets.table_rows import DomainRows, complete, read_domain, require_dropped
 
-__all__ = ["TablesDataset"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from cdspp.datasets.table_encoder import TableEncoder
+
+__all__ = ["LabelledTable", "TablesDataset", "read_table"]
 
 
 class TablesDataset(Dataset):
@@ -136,11 +146,7 @@ class TablesDataset(Dataset):
                 "Name their column (columns: {id: ...}), or leave out paired."
             )
         unlabelled = (
-            {
-                name
-                for name, label in zip(rows.ids, rows.labels, strict=True)
-                if not label
-            }
+            {*rows.ids} - {*compress(rows.ids, rows.labels)}
             for rows in self._rows.values()
         )
         found = set.intersection(*unlabelled)
@@ -187,7 +193,7 @@ class TablesDataset(Dataset):
 
     def _read(self, domain: str) -> DomainRows:
         path = self.tables[domain]
-        how = {
+        how: dict[str, Any] = {
             key: value.get(domain) if isinstance(value, Mapping) else value
             for key, value in self.columns.items()
         }
@@ -210,3 +216,109 @@ def _in_a_study(message: str) -> str:
     message = re.sub(r"--drop ([^\s,.]+)", r"drop: [\1]", message)
     message = message.replace("--impute", "impute: true").replace("--drop", "drop")
     return message.replace("--label", "columns.label").replace("--id", "columns.id")
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledTable:
+    """Rows of a file, as `fit` and `SourceDomain` take them.
+
+    Attributes
+    ----------
+    X : DataFrame of shape (n, d)
+        Features as numbers, with names.
+    y : ndarray of object of shape (n,)
+        Labels as text; -1 where a row has none.
+    ids : list of str
+        Identifiers; the row numbers from 1 where the file has none.
+    notes : str
+        One line: rows, labels, and how the columns were read.
+    encoder : TableEncoder or None
+        How the columns became numbers; None for files of arrays.
+    """
+
+    X: pd.DataFrame
+    y: NDArray[Any]
+    ids: list[str]
+    notes: str
+    encoder: TableEncoder | None
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    label: str | None = None,
+    id: str | None = None,
+    drop: Sequence[str] = (),
+    impute: bool = False,
+    categories: str = ERROR,
+    dates: str = ERROR,
+    date_format: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    vectorise: str | None = None,
+    encoder: TableEncoder | None = None,
+) -> LabelledTable:
+    r"""Read a table as the commands do.
+
+    Parameters
+    ----------
+    path : path
+        CSV, TSV, Parquet, XLSX, NPZ or .mat.
+    label, id : str, optional
+        Columns of labels and identifiers, `label` and `id` by default.
+    drop : sequence of str, default=()
+        Columns to leave out: names, patterns (``site*``), or kinds (text, dates,
+        constant).
+    impute : bool, default=False
+        Whether missing numbers become the mean of their column.
+    categories, dates, date_format, decimal, vectorise
+        As in `TableEncoder`.
+    encoding : str, optional
+        Of a text file; by default UTF-8, else UTF-16 or Windows-1252, which `notes`
+        says.
+    encoder : TableEncoder, optional
+        That of another table, whose columns this one has: rows to predict.
+
+    Returns
+    -------
+    LabelledTable
+        Features, labels, identifiers and notes.
+
+    Raises
+    ------
+    DataError
+        The file is missing, malformed or empty, or a column cannot be read; the message
+        names every such column.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from cdspp import read_table
+    >>> text = "age;site;kind\n41,5;A;cat\n52;B;\n"
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "lab.csv")
+    ...     _ = path.write_text(text)
+    ...     table = read_table(path, label="kind", categories="one-hot")
+    >>> list(table.X.columns), table.y.tolist()
+    (['age', 'site=A', 'site=B'], ['cat', -1])
+    """
+    import pandas as pd
+
+    columns = Columns(
+        label=label,
+        id=id,
+        drop=tuple(drop),
+        required=("label", "id"),
+        encoding=encoding,
+        decimal=decimal,
+        categories=categories,
+        dates=dates,
+        date_format=date_format,
+        vectorise=vectorise,
+    )
+    rows = complete(read_domain(Path(path), columns, encoder), impute=impute)
+    y = np.empty(len(rows.labels), dtype=object)
+    y[:] = [text or UNLABELLED for text in rows.labels]
+    X = pd.DataFrame(rows.X, columns=list(rows.features) or None)
+    return LabelledTable(X, y, list(rows.ids), rows.told(str(path)), rows.encoder)

@@ -1,4 +1,4 @@
-"""Feature extractors: one module each, and from outside; importing this loads none.
+"""Feature extractors of the package and from outside; importing this loads none.
 
 One from outside is a class path (``extractor: "mine:Histogram"``) or an entry point
 ``cdspp.extractors`` of an installed package.
@@ -68,7 +68,7 @@ def extractor_class(name: str) -> type[Extractor]:
 def pretrained_network(name: str, options: Mapping[str, Any]) -> str | None:
     """Return the network whose published weights the extractor `name` needs, if any."""
     extractor = extractor_class(name)
-    return extractor.pretrained({**extractor.defaults(), **options})
+    return extractor.pretrained({**discovery.defaults_of(extractor), **options})
 
 
 def own_digests(name: str, options: Mapping[str, Any]) -> list[str]:
@@ -85,5 +85,6 @@ def make_extractor(name: str, /, **options: Any) -> Extractor:
     0.6
     """
     extractor = extractor_class(name)
-    discovery.check_options(f"extractor {name}", options, extractor.defaults())
+    known = discovery.defaults_of(extractor)
+    discovery.check_options(f"extractor {name}", options, known)
     return extractor(**options)

@@ -1,11 +1,11 @@
-"""What every feature extractor offers: checked options and a record of itself."""
+"""The interface of every feature extractor: checked options and a record of itself."""
 
 from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
@@ -117,21 +117,11 @@ class Extractor(ABC):
         return None
 
     def seconds(self, n_rows: int, width: int) -> float:
-        """Return about how many processor seconds a domain takes.
+        """Return about how many processor seconds a domain of `n_rows` takes.
 
-        Parameters
-        ----------
-        n_rows : int
-            Its rows.
-        width : int
-            Features that are read or made, whichever are more.
+        The `width` is the number of features read or made, whichever is larger.
         """
         return 2e-3 * n_rows
-
-    @classmethod
-    def defaults(cls) -> Mapping[str, Any]:
-        """Return the options and their default values."""
-        return {field.name: field.default for field in fields(cls)}
 
 
 class FileExtractor(Extractor):
@@ -165,4 +155,4 @@ class ViewExtractor(Extractor):
 
     @abstractmethod
     def reduce(self, X: Any) -> tuple[np.ndarray, Mapping[str, Any]]:
-        """Return the new features and what to record about them."""
+        """Return the new features and a record of them."""

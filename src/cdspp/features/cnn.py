@@ -43,10 +43,8 @@ NETWORKS = {
 }
 FULLY_CONNECTED = 4096
 PRETRAINED = "IMAGENET1K_V1"
-MEAN = (0.485, 0.456, 0.406)
-DEVIATION = (0.229, 0.224, 0.225)
-SIDE = 224
-CROP_FROM = 256
+MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+SIDE, CROP_FROM = 224, 256
 IMAGES_PER_PASS = 8
 PROGRESS_EVERY = 128
 
@@ -117,13 +115,13 @@ class Cnn(FileExtractor):
 
     @property
     def own_files(self) -> tuple[Path, ...]:
-        """The file of weights, where it is none that is published."""
+        """The file of weights, unless torchvision publishes it."""
         own = self.weights not in (UNTRAINED, PRETRAINED)
         return (Path(self.weights),) if own else ()
 
     @property
     def megabytes(self) -> float:
-        """What the network takes."""
+        """Memory of the network."""
         return NETWORKS[self.network].megabytes
 
     def seconds(self, n_rows: int, width: int) -> float:
@@ -207,7 +205,19 @@ class Cnn(FileExtractor):
                 return self._truncate(build(weights=None))
         with torch.device("meta"):
             model = build(weights=None)
-        return self._fill(model, self._stored_weights())
+        stored = self._stored_weights()
+        kept = {*map(id, self._truncate(model).state_dict(keep_vars=True).values())}
+        wanted = {}
+        for name, value in model.state_dict(keep_vars=True).items():
+            if id(value) not in kept:
+                continue
+            if name not in stored or stored[name].shape != value.shape:
+                found = tuple(stored[name].shape) if name in stored else "nothing"
+                message = f"weights {self.weights} do not fit {self.network}: {name}"
+                raise DataError(f"{message} needs {tuple(value.shape)}, got {found}.")
+            wanted[name] = stored[name].to(value.dtype)
+        model.load_state_dict(wanted, strict=False, assign=True)
+        return self._truncate(model)
 
     def _stored_weights(self) -> Mapping[str, torch.Tensor]:
         import torch
@@ -223,26 +233,6 @@ class Cnn(FileExtractor):
         if isinstance(stored, Mapping):
             return stored
         raise DataError(f"{path}: expected a state dict, got {type(stored).__name__}.")
-
-    def _fill(
-        self, model: torch.nn.Module, stored: Mapping[str, torch.Tensor]
-    ) -> torch.nn.Sequential:
-        """Assign stored weights and insist that no wanted layer is left without."""
-        expected = model.state_dict()
-        fitting = {
-            name: stored[name].to(value.dtype)
-            for name, value in expected.items()
-            if name in stored and stored[name].shape == value.shape
-        }
-        model.load_state_dict(fitting, strict=False, assign=True)
-        truncated = self._truncate(model)
-        wanted = {id(value) for value in truncated.state_dict(keep_vars=True).values()}
-        for name, value in model.state_dict(keep_vars=True).items():
-            if id(value) in wanted and value.is_meta:
-                found = tuple(stored[name].shape) if name in stored else "nothing"
-                message = f"weights {self.weights} do not fit {self.network}: {name}"
-                raise DataError(f"{message} needs {tuple(value.shape)}, got {found}.")
-        return truncated
 
     def _truncate(self, model: torch.nn.Module) -> torch.nn.Sequential:
         import torch
@@ -286,10 +276,8 @@ def _declare_missing_operators() -> Any:
     # The cache keeps the library object alive, and with it the declarations.
     torch: Any = import_module("torch")
     library = import_module("torch.library").Library("torchvision", "DEF")
+    schema = "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
     for name in ("nms", "qnms"):
-        try:
-            torch._C._get_schema(f"torchvision::{name}", "")
-        except RuntimeError:
-            schema = "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
+        if not hasattr(torch.ops.torchvision, name):
             library.define(f"{name}{schema}")
     return library

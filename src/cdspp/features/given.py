@@ -19,7 +19,6 @@ from cdspp.features.base import Extractor
 
 __all__ = ["Published", "TableColumns"]
 
-SHOWN_RUNS = 8
 MISMATCH = (
     "this copy is ordered or labelled differently, its results cannot be paired with "
     "the published trials. Fetch it from another source of the catalogue."
@@ -72,11 +71,18 @@ class Published(Extractor):
                 f"{path}: {X.shape[0]} rows for {expected} samples; {MISMATCH}"
             )
         order = np.argsort(rows)
-        _compare(path, rows[order], found[rows[order]], np.array(labels, object)[order])
+        there, known = found[rows[order]], np.array(labels, object)[order]
+        if len(wrong := np.flatnonzero(there != known)):
+            first = wrong[0]
+            raise DataError(
+                f"{path}: {len(wrong)} of {len(rows)} labels differ, the first in row "
+                f"{rows[order][first] + 1}: {there[first]}, expected {known[first]}. "
+                f"Found {_runs(there)}; expected {_runs(known)}: {MISMATCH}"
+            )
         return X[rows]
 
     def record(self, folder: str | Path, storage: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what to record of the file: its name, storage and sha256 digest."""
+        """Return a record of the file: its storage and sha256 digest."""
         path = Path(folder) / storage["file"]
         return {"storage": dict(storage), "sha256": file_digest(path)}
 
@@ -106,21 +112,7 @@ class TableColumns(Extractor):
             raise DataError(f"{message}. Delete it and run again.") from error
 
 
-def _compare(
-    path: Path, rows: np.ndarray, found: np.ndarray, expected: np.ndarray
-) -> None:
-    """Raise DataError at the first row whose class is not the expected one."""
-    wrong = np.flatnonzero(found != expected)
-    if len(wrong):
-        first = wrong[0]
-        raise DataError(
-            f"{path}: {len(wrong)} of {len(rows)} labels differ, the first in row "
-            f"{rows[first] + 1}: {found[first]}, expected {expected[first]}. "
-            f"Found {_runs(found)}; expected {_runs(expected)}: {MISMATCH}"
-        )
-
-
 def _runs(labels: np.ndarray) -> str:
     runs = [f"{len(list(run))} x {label}" for label, run in groupby(labels)]
-    more = f", and {len(runs) - SHOWN_RUNS} more runs" if len(runs) > SHOWN_RUNS else ""
-    return ", ".join(runs[:SHOWN_RUNS]) + more
+    more = f", and {len(runs) - 8} more runs" if len(runs) > 8 else ""
+    return ", ".join(runs[:8]) + more

@@ -31,8 +31,8 @@ class Text(FileExtractor):
     ----------
     tokens : {'letters', 'words', 'characters'}, default='letters'
         ``letters``: runs of two letters or more, so that ``snake_case`` is two
-        tokens; ``words``: digits and underscores join; ``characters``: each one, where
-        terms end with the word.
+        tokens; ``words``: digits and underscores join; ``characters``: each one, with
+        terms inside words.
     lowercase : bool, default=True
         Whether capital and small letters are the same.
     stop_words : {'english'} or None, default=None
@@ -97,7 +97,7 @@ class Text(FileExtractor):
     def extract_named(self, files: Sequence[Path]) -> tuple[sparse.csr_array, Any]:
         """Return the weights of the terms, one row a file, CSR float32, and the terms.
 
-        DataError says that a file cannot be decoded, or that no term is left.
+        DataError: a file cannot be decoded, or no term is left.
         """
         import cdspp.core.light_sklearn  # noqa: F401
 

@@ -31,7 +31,7 @@ class VisualWords(WordExtractor):
     n_words : int, default=200
         Size of the codebook.
     codebook_domain : str or None, default=None
-        Domain from whose images the words are learned (by the workflow).
+        Domain from whose images the workflow learns the words.
     sampling : {'dense', 'detected'}, default='dense'
         Keypoints on a regular grid, or where SIFT finds them.
     step, size, margin : int, default=6, 12, 8
@@ -40,8 +40,8 @@ class VisualWords(WordExtractor):
     max_side : int or None, default=256
         Images whose longer side exceeds this are shrunk to it first.
     max_descriptors : int, default=100000
-        The codebook is learned from about so many descriptors at most: each image
-        gives an equal share of them at most, drawn at random.
+        Descriptors for the codebook, about: each image gives an equal share at most,
+        drawn at random.
     seed : int, default=0
         Seed of that draw and of the clustering.
 
@@ -144,7 +144,7 @@ class VisualWords(WordExtractor):
 
     def _descriptors(self, sift: Any, pixels: np.ndarray) -> np.ndarray:
         if self.sampling == "dense":
-            keypoints = self._grid(pixels.shape)
+            keypoints = self._grid(*pixels.shape)
             found = sift.compute(pixels, keypoints)[1] if keypoints else None
         else:
             found = sift.detectAndCompute(pixels, None)[1]
@@ -152,21 +152,18 @@ class VisualWords(WordExtractor):
             return np.empty((0, DESCRIPTOR_LENGTH))
         return np.asarray(found, dtype=np.float64)
 
-    def _grid(self, shape: tuple[int, ...]) -> list[Any]:
+    def _grid(self, height: int, width: int) -> list[Any]:
         import cv2
 
-        rows, columns = (
-            range(self.margin, side - self.margin + 1, self.step) for side in shape
-        )
+        first, size = self.margin, float(self.size)
         return [
-            cv2.KeyPoint(float(x), float(y), float(self.size), 0.0)
-            for y in rows
-            for x in columns
+            cv2.KeyPoint(float(x), float(y), size, 0.0)
+            for y in range(first, height - first + 1, self.step)
+            for x in range(first, width - first + 1, self.step)
         ]
 
 
 def _draw(rows: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
     if len(rows) <= count:
         return rows
-    drawn = rng.choice(len(rows), count, replace=False)
-    return np.asarray(rows[np.sort(drawn)])
+    return np.asarray(rows[np.sort(rng.choice(len(rows), count, replace=False))])
