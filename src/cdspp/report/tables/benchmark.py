@@ -172,7 +172,7 @@ def _scores(summary: Summary, values: Floats) -> list[dict[str, Any]]:
                 row,
                 padded[i, place],
                 task,
-                len(summary.tasks),
+                summary.tasks,
                 collapsed=summary.collapsed_share(i, task) > MOST_COLLAPSED,
             ),
         }
@@ -182,14 +182,23 @@ def _scores(summary: Summary, values: Floats) -> list[dict[str, Any]]:
 
 
 def trial_note(
-    row: Row, values: Floats, task: str, n_tasks: int = 1, *, collapsed: bool = False
+    row: Row,
+    values: Floats,
+    task: str,
+    tasks: Sequence[str],
+    *,
+    collapsed: bool = False,
 ) -> str:
-    """Say how many trials or tasks of a row ran, where not all did, and a collapse."""
+    """Say how many trials or tasks of a row ran, where not all did, and a collapse.
+
+    The values are of one of the tasks, or of their average.
+    """
     ran, notes = n_present(values[: row.trials_asked]), []
+    n_tasks = len(set(row.tasks or tasks).intersection(tasks))
     if 0 < ran < row.trials_asked:
         notes.append(f"{ran} of {row.trials_asked} trials")
-    elif task == AVERAGE and row.tasks:
-        notes.append(f"{len(row.tasks)} of {counted(n_tasks, 'task')}")
+    elif task == AVERAGE and n_tasks < len(tasks):
+        notes.append(f"{n_tasks} of {counted(len(tasks), 'task')}")
     return ", ".join(notes + ["collapsed or diverged"] * collapsed)
 
 

@@ -65,7 +65,7 @@ def _scores(curve: CurveScores, benchmark: str) -> pd.DataFrame:
             "of": curve.rows[row],
             "asked": curve.plan.trials_asked,
             "note": trial_note(
-                curve.rows[row], accuracy[row, task, value], tasks[task]
+                curve.rows[row], accuracy[row, task, value], tasks[task], curve.tasks
             ),
         }
         for row, task, value in np.ndindex(accuracy.shape[:3])
