@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from cdspp.analysis.verdicts import HELPS, HURTS, TOO_FEW
 from cdspp.core.names import REAL
-from cdspp.core.wording import DASH, STATE_TITLES, in_points
-from cdspp.report.tables.table import Cell, Line, Table, effect_cell
+from cdspp.core.wording import DASH, STATE_TITLES
+from cdspp.report.tables.table import Cell, Line, Table, effect_cell, fraction_cell
 
 if TYPE_CHECKING:
     from cdspp.analysis.decision import Comparison
@@ -36,7 +36,7 @@ def comparison_table(found: Comparison) -> Table:
         word = verdicts.get(entry.method, "no source")
         cells = (
             Cell(entry.display_name, name=True),
-            Cell(in_points(entry.mean), value=entry.mean),
+            fraction_cell(entry.mean),
             Cell(word, bold=word in (HELPS, HURTS)),
             *(_gain(gains.get((entry.method, state))) for state in states),
         )
