@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from cdspp.analysis.fit_records import FitRecords, failure_text, mixed_versions
 from cdspp.core.jobs import processor_time
-from cdspp.core.wording import DASH
+from cdspp.core.wording import DASH, duration
 from cdspp.report.tables.table import Cell, Line, Table, html_name, to_fragment
 from cdspp.study.model import RunDescription
 from cdspp.study.plan import BenchmarkPlan
@@ -93,7 +93,7 @@ def _description(records: FitRecords, study: RunDescription) -> Pairs:
         ("Trials", study.config.get("trials")),
         ("Numeric threads", study.config.get("numeric_threads")),
         ("Fits", fits if len(outcomes) else None),
-        ("Time in fits", _duration(outcomes["seconds"].sum())),
+        ("Time in fits", duration(outcomes["seconds"].sum())),
         ("Start-up", _start_up(study.logs)),
         ("Versions", _listed(records.common("versions"))),
         ("Hardware", _listed(records.common("platform"))),
@@ -106,7 +106,7 @@ def _start_up(logs: Sequence[str]) -> str | None:
     if not spent.total:
         return None
     share = f"{100 * spent.start_up / spent.total:.0f} % of the CPU time of all jobs"
-    return f"{share} ({_duration(spent.start_up)} of {_duration(spent.total)})"
+    return f"{share} ({duration(spent.start_up)} of {duration(spent.total)})"
 
 
 def _listed(value: Any) -> str | None:
@@ -119,11 +119,3 @@ def _listed(value: Any) -> str | None:
 
 def _cell(value: float, form: str) -> Cell:
     return Cell(DASH if math.isnan(value) else form.format(value), value=value)
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    if seconds < 7200:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"
