@@ -9,7 +9,7 @@ from support.curve_data import TASKS, curve_entry, curve_plan, curve_scores
 
 from cdspp.analysis.curves import arrange_curves
 from cdspp.core.wording import DASH
-from cdspp.report.tables.curves import build_curve_tables
+from cdspp.report.tables.benchmark import build_curve_tables
 from cdspp.report.tables.table import Table
 
 
