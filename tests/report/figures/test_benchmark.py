@@ -162,9 +162,9 @@ def test_confusions_count_the_last_iteration_of_every_trial(tmp_path: Path) -> N
     rows += [(2, 1, "t-b-1", "b", 1.0)]
     fit = tmp_path / "goods/main/s_t/cdspp/1-2.parquet"
     write_fit(fit, pd.DataFrame(rows, columns=list(FIT_COLUMNS)))
-    classes, counts = count_confusions([fit], labels)
-    assert classes == ["a", "b"]
-    assert counts.tolist() == [[1, 0], [1, 1]]
+    counts = count_confusions([fit], labels)
+    assert list(counts.index) == list(counts.columns) == ["a", "b"]
+    assert counts.to_numpy().tolist() == [[1, 0], [1, 1]]
 
 
 def test_a_fit_that_is_not_what_its_record_says_is_refused(tmp_path: Path) -> None:
@@ -226,11 +226,10 @@ def test_counts_are_written_only_where_there_is_room(
     classes = [f"class{i}" for i in range(n_classes)]
     paths = write_showcase(tmp_path, classes=classes, each=13, steps=1)
     output = tmp_path / "confusion.svg"
-    given = {"fits": paths["fits"], "labels": paths["target_labels"]}
-    draw_confusion(**given, plan=make_plan(), outputs=[output])
+    counts = count_confusions(paths["fits"], paths["target_labels"])
+    draw_confusion(counts, make_plan(), [output])
     shown = texts(output.read_text())
     assert {"CDSPP, print → sketch", "class3", "true class"} <= set(shown)
-    _, counts = count_confusions(**given)
     diagonal = {str(n) for n in np.diag(counts)} - {"0", "20"}
     assert bool(diagonal & set(shown)) == counted
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import string
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -45,23 +45,18 @@ def draw_showcase(
     outputs: style.Outputs,
 ) -> None:
     """Draw the figures of the showcase task, by their names: confusion, subspace."""
-    labels = {"source_labels": source_labels, "target_labels": target_labels}
     for kind, paths in style.by_kind(outputs, ("confusion", "subspace")).items():
         if kind == "confusion":
-            draw_confusion(fits=fits, labels=target_labels, plan=plan, outputs=paths)
+            draw_confusion(count_confusions(fits, target_labels), plan, paths)
         else:
-            draw_subspace(subspace=subspace, **labels, outputs=paths)
+            draw_subspace(subspace, source_labels, target_labels, paths)
 
 
 def draw_confusion(
-    *,
-    fits: Sequence[style.PathLike],
-    labels: style.PathLike,
-    plan: BenchmarkPlan,
-    outputs: style.Outputs,
+    confusions: pd.DataFrame, plan: BenchmarkPlan, outputs: style.Outputs
 ) -> None:
     """Draw the confusion matrix of the showcase task, summed over trials."""
-    classes, counts = count_confusions(fits, labels)
+    classes, counts = list(confusions), confusions.to_numpy()
     n_classes = len(classes)
     side = float(np.clip(0.4 * n_classes + 1.5, 3.8, style.WIDTH - 0.6))
     with style.canvas(side + 0.6, side, outputs) as figure:
@@ -91,37 +86,33 @@ def draw_confusion(
 
 def count_confusions(
     fits: Sequence[style.PathLike], labels: style.PathLike
-) -> tuple[list[str], NDArray[np.int64]]:
-    """Count predictions by true class, at each trial's last iteration.
+) -> pd.DataFrame:
+    """Count the samples of a class (row) predicted as each class, over all trials.
 
-    `fits` are files of predictions, each with its record beside it. Returns all
-    classes, sorted, and ``counts[i, j]``: samples of class i predicted as class j, over
-    all trials. `DataError` says that a fit is not what its record and path say, or that
-    a sample is not in `labels`, those of the target domain.
+    The predictions are those of a trial's last iteration, the labels of the target
+    domain. `DataError` says that a sample has none, or that a fit is not what its
+    record and path say.
     """
     truth = labels_by_id(labels)
-    pairs: Counter[tuple[str, str]] = Counter()
+    found = []
     for path in fits:
-        rows = read_fit(path).columns
-        for trial in np.unique(rows["trial"]):
-            own = rows["trial"] == trial
-            last = own & (rows["iteration"] == rows["iteration"][own].max())
-            ids, predicted = rows["id"][last], rows["predicted"][last]
-            unknown = [name for name in ids if name not in truth]
-            if unknown:
-                raise DataError(
-                    f"{path}: no label for the sample {unknown[0]} in {labels}. "
-                    "Give the labels of the task's target domain."
-                )
-            known = zip((truth[name] for name in ids), predicted, strict=True)
-            pairs.update(pair for pair in known if pair[0])
-    classes = sorted({*truth.values(), *(guess for _, guess in pairs)} - {""})
-    counts = [[pairs[true, guess] for guess in classes] for true in classes]
-    return classes, np.array(counts, dtype=np.int64).reshape(2 * [len(classes)])
+        rows = pd.DataFrame(read_fit(path).columns)
+        steps = rows.groupby("trial")["iteration"].transform("max")
+        last = rows[rows["iteration"] == steps]
+        unknown = last["id"][~last["id"].isin(truth)]
+        if len(unknown):
+            raise DataError(
+                f"{path}: no label for the sample {unknown.iloc[0]} in {labels}. "
+                "Give the labels of the task's target domain."
+            )
+        found.append(last.assign(true=last["id"].map(truth)))
+    pairs = pd.concat(found).query("true != ''")
+    classes = sorted({*truth.values(), *pairs["predicted"]} - {""})
+    counts = pd.crosstab(pairs["true"], pairs["predicted"])
+    return counts.reindex(index=classes, columns=classes, fill_value=0)
 
 
 def draw_subspace(
-    *,
     subspace: style.PathLike,
     source_labels: style.PathLike,
     target_labels: style.PathLike,

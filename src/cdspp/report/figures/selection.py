@@ -11,8 +11,6 @@ from cdspp.report.figures import style
 
 __all__ = ["draw_selections"]
 
-_LINE_HEIGHT = 0.21
-_FRAME = 0.5
 # The form of a fit: its column, its name, and marker, colour and fill.
 _FORMS = (
     ("default", "default", "s", style.MUTED, "white"),
@@ -25,9 +23,8 @@ def draw_selections(found: pd.DataFrame, outputs: style.Outputs) -> None:
     """Draw what `compare_selections` found, a line a method and source state."""
     groups = dict(iter(found.groupby("title", sort=False)))
     lengths = [len(group) for group in groups.values()]
-    height = sum(_LINE_HEIGHT * length + _FRAME for length in lengths) + 0.6
-    with style.canvas(style.WIDTH, height, outputs) as figure:
-        panels = style.stacked(figure, list(groups), lengths)
+    room = {"line": 0.21, "frame": 0.5, "rest": 0.6}
+    with style.stacked(list(groups), lengths, outputs, **room) as (figure, panels):
         for group, axes in zip(groups.values(), panels, strict=True):
             _panel(axes, group)
         style.equal_windows(panels)

@@ -33,12 +33,6 @@ _PITCH = 1.6
 VERDICT_COLOURS = {HELPS: "#0067a8", HURTS: "#c9431d", EQUAL: "#22262b"}
 _MARKERS = {HELPS: "o", HURTS: "D", EQUAL: "s"}
 _BASELINE = "#4b5563"
-_LINE_HEIGHT = 0.23
-_FRAME = 0.5
-# Narrow, so that a telephone shows it without shrinking the numbers.
-_WIDTH, _COLUMN, _NAMES = 5.0, 0.62, 1.6
-_MATRIX_LINE = 0.245
-_MATRIX_FRAME = 0.75
 # Fill and ink by the verdict on a pair; in grey the signs tell the light ones apart.
 _CELLS = {
     HELPS: ("#0b5394", "white"),
@@ -62,10 +56,10 @@ def draw_source_help(
     if not few_tasks([summary.plan for summary in summaries]):
         _draw_gains(summaries, groups, outputs)
         return
+    titles = [summary.plan.title for summary in summaries]
     lengths = [max(1, len(summary.tasks)) for summary in summaries]
-    height = sum(length * 0.88 + 0.48 for length in lengths) + 0.85
-    with style.canvas(style.WIDTH, height, outputs) as figure:
-        panels = style.stacked(figure, [s.plan.title for s in summaries], lengths)
+    room = {"line": 0.88, "frame": 0.48, "rest": 0.85}
+    with style.stacked(titles, lengths, outputs, **room) as (figure, panels):
         for summary, group, axes in zip(summaries, groups, panels, strict=True):
             _source_panel(axes, summary, group)
         style.equal_windows(panels)
@@ -140,11 +134,10 @@ def _draw_gains(
     outputs: style.Outputs,
 ) -> None:
     """Draw what the reference gains over baseline and hardest state, a line a task."""
+    titles = [summary.plan.title for summary in summaries]
     lengths = [max(1, len(group)) for group in groups]
-    height = sum(_LINE_HEIGHT * length + _FRAME for length in lengths) + 0.7
-    with style.canvas(style.WIDTH, height, outputs) as figure:
-        titles = [summary.plan.title for summary in summaries]
-        panels = style.stacked(figure, titles, lengths, sharex=True)
+    room: Any = {"line": 0.23, "frame": 0.5, "rest": 0.7, "sharex": True}
+    with style.stacked(titles, lengths, outputs, **room) as (figure, panels):
         for group, axes in zip(groups, panels, strict=True):
             _gain_panel(axes, group)
         figure.supxlabel("gain, points", fontsize=9)
@@ -208,12 +201,13 @@ def draw_source_states(
     ]
     groups = [found[found["state"]] for found in matrices]
     lengths = [max(1, group["row"].nunique()) for group in groups]
-    height = sum(_MATRIX_LINE * length + _MATRIX_FRAME for length in lengths) + 0.3
     widest = max((len(rivals_of([group])) for group in groups), default=0)
-    width = max(_WIDTH, _NAMES + _COLUMN * widest)
-    with style.canvas(width, height, outputs) as figure:
-        titles = [plan.title for plan in plans]
-        panels = style.stacked(figure, titles, [length + 1 for length in lengths])
+    # Narrow, so that a telephone shows it without shrinking the numbers.
+    room: Any = {"line": 0.245, "frame": 0.75, "rest": 0.3}
+    room |= {"width": max(5.0, 1.6 + 0.62 * widest)}
+    room |= {"height_ratios": [length + 1 for length in lengths]}
+    titles = [plan.title for plan in plans]
+    with style.stacked(titles, lengths, outputs, **room) as (figure, panels):
         for group, axes in zip(groups, panels, strict=True):
             _matrix(axes, group)
         signs = ", ".join(f"{sign} {_WORDS[word]}" for word, sign in _SIGNS.items())

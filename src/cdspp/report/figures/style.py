@@ -343,12 +343,26 @@ def canvas(width: float, height: float, outputs: Outputs) -> Iterator[Figure]:
                 figure.savefig(temporary, dpi=_DPI, metadata=metadata)
 
 
+@contextmanager
 def stacked(
-    figure: Figure, titles: Sequence[str], heights: Sequence[int], **options: Any
-) -> list[Axes]:
-    """Return a panel for each title, one below the other, in these ratios of height."""
-    options = {"squeeze": False, "height_ratios": heights, **options}
-    panels = list(figure.subplots(len(titles), **options)[:, 0])
-    for axes, title in zip(panels, titles, strict=True):
-        axes.set_title(plain_text(title), fontweight="bold", fontsize=9.5)
-    return panels
+    titles: Sequence[str],
+    lengths: Sequence[int],
+    outputs: Outputs,
+    *,
+    line: float,
+    frame: float,
+    rest: float,
+    width: float = WIDTH,
+    **options: Any,
+) -> Iterator[tuple[Figure, list[Axes]]]:
+    """Yield a figure and its panels, one below the other, which have these titles.
+
+    In inches, a panel is as high as its lines and its frame; `rest` is for all others.
+    """
+    height = sum(line * length + frame for length in lengths) + rest
+    options = {"squeeze": False, "height_ratios": lengths, **options}
+    with canvas(width, height, outputs) as figure:
+        panels = list(figure.subplots(len(titles), **options)[:, 0])
+        for axes, title in zip(panels, titles, strict=True):
+            axes.set_title(plain_text(title), fontweight="bold", fontsize=9.5)
+        yield figure, panels
