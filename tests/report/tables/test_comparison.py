@@ -6,7 +6,7 @@ import pandas as pd
 
 from cdspp.analysis.decision import Comparison
 from cdspp.core.wording import DASH
-from cdspp.report.tables.comparison import comparison_table
+from cdspp.report.tables.source_help import comparison_table
 
 NAN = float("nan")
 SHOWN = {"cdspp": "CDSPP", "pa": "PA"}

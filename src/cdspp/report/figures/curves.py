@@ -1,7 +1,7 @@
 """The figures of the curves: accuracy by labels, by options, and by paired rows.
 
-Dots are means over trials, bands their 95 % t intervals; without a bridge, the reference
-method alone has a band.
+Dots are means over trials, bands their 95 % t intervals. Without a bridge, the
+reference method alone has a band.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from cdspp.core.names import ALONE, MATCHED, REAL
 from cdspp.core.whole_files import atomic
 from cdspp.core.wording import in_points
 from cdspp.report.page.page import environment, template_file
-from cdspp.report.tables.comparison import comparison_table
+from cdspp.report.tables.source_help import comparison_table
 from cdspp.report.tables.table import to_fragment
 from cdspp.stages.source_states import BRIDGE_STATES
 

@@ -7,7 +7,6 @@ reads from the tables that it shows.
 from __future__ import annotations
 
 import base64
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import resources
@@ -26,7 +25,7 @@ from cdspp.analysis.fit_records import read_fit_records
 from cdspp.analysis.paired import INTERVAL_TRIALS
 from cdspp.analysis.source_help import no_comparisons, on_average, read_comparisons
 from cdspp.analysis.verdicts import RULE
-from cdspp.core.names import BASELINE, REFERENCE
+from cdspp.core.names import BASELINE, REFERENCE, PathLike
 from cdspp.core.wording import task_title
 from cdspp.report import outline
 from cdspp.report.page.graph import EDGES, STAGES
@@ -38,11 +37,6 @@ from cdspp.study.plan import BenchmarkPlan
 
 __all__ = ["environment", "inline_svg", "template_file", "write_report"]
 
-PathLike = str | os.PathLike[str]
-
-_SVG_BUDGET = 3_000_000
-_MAX_SVG = 800_000
-_TEMPLATES = "cdspp.report.page", "templates"
 _MIME = {".csv": "text/csv", ".md": "text/markdown", ".tex": "application/x-tex"}
 _FORMS = (*_MIME, ".html", ".svg", ".png")
 # Screen pixels a point: 9 pt labels show at the size of the page's small print.
@@ -63,25 +57,24 @@ def write_report(
 
     `tables` and `figures` are any form of the study's tables and figures; other forms
     of the same name are looked for beside it, absent ones are left out. `fit_records`
-    are the JSON files beside the predictions, `files` what the page rests on and shows:
-    the digest of each is stated once, by its place in the folder that holds the
-    study's.
+    are the JSON files beside the predictions; `files` are those that the page rests on,
+    and it states the digest of each by its place in the folder that holds the study's.
     """
     shown = _files_beside([*tables, *figures])
+    # All figures together, and each of them, may have so many bytes as SVG.
     n_figures = len({Path(figure).stem for figure in figures})
-    max_bytes = min(_MAX_SVG, _SVG_BUDGET // max(1, n_figures))
+    max_bytes = min(800_000, 3_000_000 // max(1, n_figures))
     comparisons = {}
     for plan in plans:
         path = shown.get(f"source-help_{plan.benchmark}.csv")
         found = read_comparisons(path) if path else no_comparisons()
         comparisons[plan.benchmark] = found
-    records = read_fit_records(fit_records)
     digests = stated_digests(files, Path(output).absolute().parents[2])
     context = {
         "study": study,
         "stages": STAGES,
         "edges": EDGES,
-        "run": describe_run(records, plans, study, digests),
+        "run": describe_run(read_fit_records(fit_records), plans, study, digests),
         **_told(plans, comparisons),
     }
     templates = environment(plans)
@@ -106,21 +99,25 @@ def _told(
     informed = [row.display_name for row in rows if row.kind == "informed"]
     pairs = [(plan.title, comparisons[plan.benchmark]) for plan in plans]
     without = [(title, answers.without_source(found)) for title, found in pairs]
-    words = [answers.verdict_of(on_average(answers.said_form(f))) for _, f in pairs]
-    words = [word.replace(" ", "-") for word in words]
     return {
         "rule": RULE,
         "margin": plans[0].margin if plans else 1.0,
         "kept": [plan.title for plan in plans if plan.overlap == "keep"],
         "told": list(dict.fromkeys(informed)),
-        "comparisons": comparisons,
         "without": [(title, parts) for title, parts in without if parts],
         "answer": answers.overall_answer(dict(pairs)),
-        "cards": [
-            {"title": title, "answer": answers.answer(found), "verdict": word}
-            for (title, found), word in zip(pairs, words, strict=True)
-        ],
+        "cards": {
+            plan.benchmark: _card(plan.title, comparisons[plan.benchmark])
+            for plan in plans
+        },
     }
+
+
+def _card(title: str, comparisons: pd.DataFrame) -> dict[str, str]:
+    """Return the answer on a benchmark, and its verdict as a class of the page."""
+    word = answers.verdict_of(on_average(answers.said_form(comparisons)))
+    answer = answers.answer(comparisons)
+    return {"title": title, "answer": answer, "verdict": word.replace(" ", "-")}
 
 
 def environment(plans: Sequence[BenchmarkPlan] = ()) -> Environment:
@@ -129,26 +126,24 @@ def environment(plans: Sequence[BenchmarkPlan] = ()) -> Environment:
     Their filter `named` puts the names of reference and baseline into a sentence.
     """
     templates = Environment(
-        loader=PackageLoader(*_TEMPLATES),
+        loader=PackageLoader(__package__, "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     templates.globals["interval_trials"] = INTERVAL_TRIALS
-    names = {REFERENCE: [plan.role_name(REFERENCE) for plan in plans]}
-    names[BASELINE] = [plan.role_name(BASELINE) for plan in plans]
-    shown = {
-        role: Markup(html_name(next(filter(None, found), f"the {role}")))
-        for role, found in names.items()
-    }
+    shown = {}
+    for role in (REFERENCE, BASELINE):
+        found = [plan.role_name(role) for plan in plans]
+        shown[role] = Markup(html_name(next(filter(None, found), f"the {role}")))
     templates.filters["named"] = lambda text: escape(text).format(**shown)
     return templates
 
 
 def template_file(name: str) -> str:
     """Return a file that lies beside the templates."""
-    folder = resources.files(_TEMPLATES[0]) / _TEMPLATES[1]
+    folder = resources.files(__package__) / "templates"
     return (folder / name).read_text(encoding="utf-8")
 
 
@@ -156,28 +151,25 @@ def _sections(
     plans: Sequence[BenchmarkPlan],
     embedder: _Embedder,
     templates: Environment,
-    context: dict[str, Any],
+    context: Mapping[str, Any],
 ) -> Iterator[dict[str, Any]]:
     """Yield the sections of the page that have something to show."""
-    shown = context["comparisons"].items()
-    said = {name: answers.answer(found) for name, found in shown}
     for part in outline.outline():
         name = part.anchor.partition("-{")[0]
         names = [f"sections/{name}.html.j2", "sections/items.html.j2"]
         template = templates.select_template(names)
-        for chosen in outline.part_plans(part, plans):
-            plan = chosen[0] if len(chosen) == 1 else None
-            own: dict[str, Any] = {
-                "plan": plan,
-                "folds": _folds(part, chosen, embedder),
-            }
-            if plan is not None:
+        each = [[plan] for plan in plans] if name != part.anchor else [plans]
+        for chosen in each:
+            own: dict[str, Any] = {"folds": _folds(part, chosen, embedder)}
+            where: Mapping[str, Any] = {}
+            if name != part.anchor:
+                [plan] = chosen
                 contents = embedder.files.get(f"contents_{plan.benchmark}.csv")
                 own["untrained"] = untrained_text(contents) if contents else ""
-                own["answer"] = said[plan.benchmark]
+                own |= {"plan": plan, "card": context["cards"][plan.benchmark]}
+                where = vars(plan)
             content = Markup(template.render(context, **own)).strip()
             if content:
-                where = {} if plan is None else vars(plan)
                 yield {
                     "anchor": part.anchor.format_map(where),
                     "heading": part.heading.format_map(where),

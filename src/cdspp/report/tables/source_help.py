@@ -1,11 +1,14 @@
-"""Did the source help: every method by source state, and the reference by task."""
+"""Did the source help: every method by source state, and the reference by task.
+
+The first holds for the benchmarks of a study, and for a comparison on one's own rows.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -20,16 +23,27 @@ from cdspp.analysis.source_help import (
     on_average,
     rivals_of,
 )
+from cdspp.core.names import REAL
 from cdspp.core.wording import DASH, STATE_TITLES, counted, in_points, task_title
 from cdspp.report.tables.table import Cell, Line, Table, effect_cell, fraction_cell
 
-__all__ = ["build_matrix_table", "build_task_table"]
+if TYPE_CHECKING:
+    from cdspp.analysis.decision import Comparison
+
+__all__ = ["build_matrix_table", "build_task_table", "comparison_table"]
 
 _BOLD = {verdicts.HELPS, verdicts.HURTS}
 _GAIN = (
     "Accuracy with the real source minus that of the other, on equal splits, in "
     "points: mean over trials, with a 95 % t interval for other labelled samples and "
     "other rows of this kind. Bold: better or worse by a one-sided test at 5 %, "
+)
+_COMPARISON = (
+    "Accuracy on held-out labelled target rows, percent; then the gain of the real "
+    "source over each state, and over the method without a source that is hardest to "
+    "beat, in points with a 95 % interval of Student's t over rows. Bold: better or "
+    "worse by a one-sided test at 5 %. The verdict, on the method's own states, is "
+    "corrected for the number of methods (Holm)."
 )
 
 
@@ -166,3 +180,39 @@ def _verdict(found: pd.DataFrame, alone: str = "") -> Cell:
         detectable = in_points(first["detectable"], sign=True)
         note = f"helps from {detectable} on in 4 of 5 such studies"
     return Cell(word, bold=word in _BOLD, note=note)
+
+
+def comparison_table(found: Comparison) -> Table:
+    """Build the table of a comparison: a line a method, a column a source state."""
+    states = list(dict.fromkeys(found.gains["state"]))
+    gains = {(gain.method, gain.state): gain for gain in found.gains.itertuples()}
+    words = dict(found.verdicts[["method", "verdict"]].itertuples(index=False))
+    whole = found.accuracies[found.accuracies["state"] == REAL]
+    most = whole.groupby("method", sort=False)["labels"].idxmax()
+    lines = []
+    for entry in whole.loc[most].itertuples():
+        word = words.get(entry.method, "no source")
+        cells = (
+            Cell(entry.display_name, name=True),
+            fraction_cell(entry.mean),
+            Cell(word, bold=word in _BOLD),
+            *(_compared(gains.get((entry.method, state))) for state in states),
+        )
+        lines.append(Line(cells))
+    over = [f"Over {STATE_TITLES.get(state, state)}" for state in states]
+    return Table(
+        name="comparison",
+        title="Every method in every source state",
+        caption=_COMPARISON,
+        columns=("Method", "Accuracy", "Verdict", *over),
+        lines=tuple(lines),
+        data=found.gains,
+    )
+
+
+def _compared(gain: Any | None) -> Cell:
+    if gain is None:
+        return Cell(DASH)
+    # An interval of too few repeats is none.
+    low = math.nan if gain.pair == verdicts.TOO_FEW else gain.low
+    return effect_cell(gain.gain, low, gain.high, bold=gain.pair in _BOLD)
