@@ -82,5 +82,4 @@ def _chart(found: Comparison) -> dict[str, Any]:
         "best": best,
         "height": _LINE * (len(marks) + 2),
         "ticks": [{"x": place(tick / 10), "text": 10 * tick} for tick in ticks],
-        "right": _RIGHT,
     }
