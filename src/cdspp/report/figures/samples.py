@@ -16,6 +16,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
+from cdspp.core.names import PathLike
 from cdspp.report.figures import style
 from cdspp.stages.artifacts import labels_by_id, read_subspace
 from cdspp.stages.fit_files import read_fit
@@ -37,10 +38,10 @@ _DOTS: Mapping[str, Any] = {"color": style.MUTED, "linestyle": "none"}
 
 def draw_showcase(
     *,
-    fits: Sequence[style.PathLike],
-    subspace: style.PathLike,
-    source_labels: style.PathLike,
-    target_labels: style.PathLike,
+    fits: Sequence[PathLike],
+    subspace: PathLike,
+    source_labels: PathLike,
+    target_labels: PathLike,
     plan: BenchmarkPlan,
     outputs: style.Outputs,
 ) -> None:
@@ -84,9 +85,7 @@ def draw_confusion(
         bar.outline.set_visible(False)
 
 
-def count_confusions(
-    fits: Sequence[style.PathLike], labels: style.PathLike
-) -> pd.DataFrame:
+def count_confusions(fits: Sequence[PathLike], labels: style.PathLike) -> pd.DataFrame:
     """Count the samples of a class (row) predicted as each class, over all trials.
 
     The predictions are those of a trial's last iteration, the labels of the target
@@ -113,9 +112,9 @@ def count_confusions(
 
 
 def draw_subspace(
-    subspace: style.PathLike,
-    source_labels: style.PathLike,
-    target_labels: style.PathLike,
+    subspace: PathLike,
+    source_labels: PathLike,
+    target_labels: PathLike,
     outputs: style.Outputs,
 ) -> None:
     """Draw the common subspace at each iteration, all panels in one view.

@@ -70,7 +70,11 @@ def draw_source_help(
         panels[0].annotate(head, (1.02, 1), (0, 6), *where, color=style.MUTED)
         figure.supxlabel("accuracy, percent", fontsize=9)
         rows = {s.rows[i].key: s.rows[i] for s in summaries for i in _rows(s)}
-        if handles := style.method_handles(rows.values()):
+        names = [style.figure_name(row.display_name) for row in rows.values()]
+        looks = [style.style_of(key).look(5) | style.ALONE for key in rows]
+        pairs = zip(names, looks, strict=True)
+        handles = [Line2D([], [], label=name, **look) for name, look in pairs]
+        if handles:
             figure.legend(handles=handles, loc="outside upper center", ncols=3)
 
 

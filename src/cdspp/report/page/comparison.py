@@ -11,7 +11,7 @@ from markupsafe import Markup
 from cdspp.core.names import ALONE, MATCHED, REAL
 from cdspp.core.whole_files import atomic
 from cdspp.core.wording import in_points
-from cdspp.report.page.page import environment, template_file
+from cdspp.report.page.page import environment
 from cdspp.report.tables.source_help import comparison_table
 from cdspp.report.tables.table import to_fragment
 from cdspp.stages.source_states import BRIDGE_STATES
@@ -29,10 +29,7 @@ _LEFT, _RIGHT, _LINE = 250, 690, 22
 def write_comparison(
     found: Comparison, rows: list[str], output: str | os.PathLike[str]
 ) -> None:
-    """Write a comparison as a single HTML file that needs nothing else.
-
-    `rows` say what was read, a line a file.
-    """
+    """Write a comparison as a single HTML file; `rows` tell what was read, by file."""
     template = environment().get_template("comparison.html.j2")
     page = template.render(
         answer=found.finding,
@@ -41,14 +38,13 @@ def write_comparison(
         shuffled=found.gains["state"].isin(BRIDGE_STATES).any(),
         chart=_chart(found),
         table=Markup(to_fragment(comparison_table(found))),
-        style=Markup(template_file("report.css")),
     )
     with atomic(output) as temporary:
         temporary.write_text(page, encoding="utf-8")
 
 
 def _chart(found: Comparison) -> dict[str, Any]:
-    """Return what the template draws: marks with the source and without."""
+    """Return the marks, with the source and without, and the axis below them."""
     accuracies, own = found.accuracies, set(found.verdicts["method"])
     whole = accuracies[accuracies["labels"] == accuracies["labels"].max()]
     drawn = whole[whole["state"].isin(_DRAWN) & whole["mean"].notna()]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib import resources
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -35,12 +34,10 @@ from cdspp.report.tables.table import html_name
 from cdspp.study.model import RunDescription
 from cdspp.study.plan import BenchmarkPlan
 
-__all__ = ["environment", "inline_svg", "template_file", "write_report"]
+__all__ = ["environment", "inline_svg", "write_report"]
 
 _MIME = {".csv": "text/csv", ".md": "text/markdown", ".tex": "application/x-tex"}
 _FORMS = (*_MIME, ".html", ".svg", ".png")
-# Screen pixels a point: 9 pt labels show at the size of the page's small print.
-_SCALE = 1.6
 
 
 def write_report(
@@ -85,8 +82,6 @@ def write_report(
         context,
         sections=sections,
         contents=[(group, list(members)) for group, members in groups],
-        style=Markup(template_file("report.css")),
-        script=Markup(template_file("report.js")),
     )
     write_page(Path(output), page)
 
@@ -137,14 +132,12 @@ def environment(plans: Sequence[BenchmarkPlan] = ()) -> Environment:
     for role in (REFERENCE, BASELINE):
         found = [plan.role_name(role) for plan in plans]
         shown[role] = Markup(html_name(next(filter(None, found), f"the {role}")))
-    templates.filters["named"] = lambda text: escape(text).format(**shown)
+    templates.filters |= {
+        "named": lambda text: escape(text).format(**shown),
+        "task_title": task_title,
+        "base64": lambda path: base64.b64encode(path.read_bytes()).decode(),
+    }
     return templates
-
-
-def template_file(name: str) -> str:
-    """Return a file that lies beside the templates."""
-    folder = resources.files(__package__) / "templates"
-    return (folder / name).read_text(encoding="utf-8")
 
 
 def _sections(
@@ -218,14 +211,12 @@ class _Embedder:
         """Show what `plans` have under a name."""
         if kind != outline.FIGURE:
             return self._table(name)
-        of, showcase = name.partition("_")[0], plans[0].showcase
+        of = name.partition("_")[0]
         if of == name:
             caption = self.captions.study(name, outline.few_tasks(plans))
         else:
             method = Markup(html_name(plans[0].role_name(REFERENCE)))
-            task = "" if showcase is None else task_title(showcase.task)
-            trial = "" if showcase is None else showcase.trial
-            caption = self.captions.benchmark(of, method, task, trial)
+            caption = self.captions.benchmark(of, method, plans[0].showcase)
         return self._figure(name, Markup(caption).strip())
 
     def _table(self, name: str) -> Markup:
@@ -233,16 +224,11 @@ class _Embedder:
         fragment = self.files.get(f"{name}.html")
         if fragment is None:
             return Markup()
-        downloads = [
-            {
-                "name": path.name,
-                "form": suffix[1:],
-                "mime": mime,
-                "data": base64.b64encode(path.read_bytes()).decode(),
-            }
+        downloads = {
+            path: mime
             for suffix, mime in _MIME.items()
             if (path := self.files.get(f"{name}{suffix}"))
-        ]
+        }
         content = Markup(fragment.read_text(encoding="utf-8"))
         return Markup(self.frames.table(name, content, downloads)).strip()
 
@@ -253,8 +239,7 @@ class _Embedder:
         if svg and (svg.stat().st_size <= self.max_bytes or not png):
             picture = inline_svg(svg.read_text("utf-8"), prefix=name, label=label)
         elif png:
-            data = base64.b64encode(png.read_bytes()).decode()
-            picture = Markup(self.frames.image(data, label)).strip()
+            picture = Markup(self.frames.image(png, label)).strip()
         else:
             return Markup()
         return Markup(self.frames.figure(name, picture, caption)).strip()
@@ -274,7 +259,8 @@ def inline_svg(text: str, *, prefix: str, label: str) -> Markup:
     text = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", text)
     head, rest = text.split(">", 1)
     size = re.search(r'viewBox="0 0 ([\d.]+)', head)
-    wide = round(_SCALE * float(size.group(1))) if size else 900
+    # Pixels a point: 9 pt labels show at the size of the page's small print.
+    wide = round(1.6 * float(size.group(1))) if size else 900
     head = re.sub(r'\s(?:width|height)="[^"]*"', "", head)
     return Markup(
         f'{head} role="img" aria-label="{escape(label)}" '
