@@ -14,7 +14,9 @@ from support.page_reader import read_page
 from support.report_data import make_plan
 from support.written_study import WrittenStudy, write_page
 
+from cdspp.analysis.answers import answer
 from cdspp.analysis.digests import read_digests
+from cdspp.analysis.source_help import read_comparisons
 from cdspp.analysis.verdicts import RULE
 from cdspp.report.outline import Fold, Item, Part, outline
 from cdspp.report.page import page as page_module
@@ -89,18 +91,33 @@ def test_what_is_not_folded_is_the_answer_the_chart_and_two_tables(page: Path) -
 
 def test_every_benchmark_has_a_card_with_its_verdict_and_answer(page: Path) -> None:
     text, _ = read_page(page)
-    cards = re.findall(r'<li class="(\S+)"><b>(.*?)</b> (.*?)</li>', text)
-    assert [(word, title) for word, title, _ in cards] == [
-        ("helps", "Digits"),
-        ("undecided", "Docs to code"),
+    pattern = r'<li class="(\S+)"><b>(.*?)</b> (.*?)\n(<ul>.*?</ul>)</li>'
+    cards = re.findall(pattern, text)
+    assert [card[:3] for card in cards] == [
+        ("helps", "Digits", "On average over 4 tasks the source helps CDSPP."),
+        (
+            *("undecided", "Docs to code"),
+            "The trials leave open whether the source helps CDSPP.",
+        ),
     ]
-    told = "On average over 4 tasks the source helps CDSPP: over no source it gains"
-    assert cards[0][2].startswith(told)
-    for word, title, answer in cards:
+    assert cards[0][3].startswith("<ul><li>Over no source it gains 4.9 points")
+    assert "<li>Task by task: helps on 4.</li>" in cards[0][3]
+    for word, title, said, reasons in cards:
         section = text[
             text.index(f'id="benchmark-{title.lower().replace(" ", "-")}"') :
         ]
-        assert f"<p>{answer}</p>" in section[: section.index("</section>")], word
+        section = section[: section.index("</section>")]
+        assert f"<p>{said}</p>\n{reasons}" in section, word
+
+
+def test_a_card_keeps_every_word_of_the_answer(study: WrittenStudy) -> None:
+    for path in sorted(study.folder.glob("tables/source-help_*.csv")):
+        found = read_comparisons(path)
+        card = page_module._card("", found)
+        told = " ".join([card["answer"], *card["reasons"]])
+        assert re.findall(r"[\w%]+", told.lower()) == re.findall(
+            r"[\w%]+", answer(found).lower()
+        )
 
 
 def text_of(folder: Path, *plans: BenchmarkPlan) -> str:

@@ -119,7 +119,7 @@ def _label_panel(axes: Axes, curve: CurveScores, task: str, values: Floats) -> i
     for value in {v for v, name in curve.plan.dropped if task in (name, AVERAGE)}:
         if value in curve.values:
             reason = "not for every task" if task == AVERAGE else "no test sample left"
-            where = {"transform": axes.get_xaxis_transform()}
+            where: Any = {"transform": axes.get_xaxis_transform()}
             axes.text(value, 0.03, reason, **where, **_REASON)
     _scale(axes, curve)
     style.quiet(axes, grid="y")

@@ -85,7 +85,7 @@ def draw_confusion(
         bar.outline.set_visible(False)
 
 
-def count_confusions(fits: Sequence[PathLike], labels: style.PathLike) -> pd.DataFrame:
+def count_confusions(fits: Sequence[PathLike], labels: PathLike) -> pd.DataFrame:
     """Count the samples of a class (row) predicted as each class, over all trials.
 
     The predictions are those of a trial's last iteration, the labels of the target

@@ -25,7 +25,7 @@ from cdspp.analysis.paired import INTERVAL_TRIALS
 from cdspp.analysis.source_help import no_comparisons, on_average, read_comparisons
 from cdspp.analysis.verdicts import RULE
 from cdspp.core.names import BASELINE, REFERENCE, PathLike
-from cdspp.core.wording import task_title
+from cdspp.core.wording import sentence, task_title
 from cdspp.report import outline
 from cdspp.report.page.graph import EDGES, STAGES
 from cdspp.report.page.run import describe_run
@@ -108,11 +108,20 @@ def _told(
     }
 
 
-def _card(title: str, comparisons: pd.DataFrame) -> dict[str, str]:
-    """Return the answer on a benchmark, and its verdict as a class of the page."""
+def _card(title: str, comparisons: pd.DataFrame) -> dict[str, Any]:
+    """Return the answer on a benchmark, its reasons, and its verdict as a class."""
     word = answers.verdict_of(on_average(answers.said_form(comparisons)))
-    answer = answers.answer(comparisons)
-    return {"title": title, "answer": answer, "verdict": word.replace(" ", "-")}
+    first, *others = re.split(r"(?<=\.) (?=[A-Z])", answers.answer(comparisons))
+    # The numbers of the first sentence follow its colon.
+    colon = r": (?=over |no other |[a-z ]+ by accuracy )"
+    answer, *numbers = re.split(colon, first.removesuffix("."), maxsplit=1)
+    parts = [sentence(part) for each in numbers for part in each.split("; ")]
+    return {
+        "title": title,
+        "answer": f"{answer}." if answer else "",
+        "reasons": [*(f"{part}." for part in parts), *others],
+        "verdict": word.replace(" ", "-"),
+    }
 
 
 def environment(plans: Sequence[BenchmarkPlan] = ()) -> Environment:
