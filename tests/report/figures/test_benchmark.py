@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -103,15 +104,22 @@ def test_what_would_squash_the_others_is_told(
 
 
 @pytest.mark.parametrize(
-    ("kind", "text"), [(draw_methods, "◂ 10"), (draw_iterations, "▾ CDSPP+PCA 10")]
+    ("kind", "far", "fallen"),
+    [
+        (draw_methods, "◂ 10", "(10)"),
+        (draw_iterations, "▾ CDSPP+PCA 10", "(CDSPP+PCA 10)"),
+    ],
 )
-def test_a_row_far_below_the_others_is_named_with_its_value(
-    draw: Callable[..., str], kind: Callable[..., None], text: str
+def test_a_row_far_below_the_others_or_collapsed_is_named_with_its_value(
+    tmp_path: Path, kind: Callable[..., None], far: str, fallen: str
 ) -> None:
-    plan = make_plan(tasks=DIGIT_TASKS[:1])
-    assert not any(t.startswith(("◂", "▾")) for t in texts(draw(kind, plan)))
-    svg = draw(kind, plan, collapsed=("cdspp-pca",))
-    assert text in texts(svg)
+    plan, output = make_plan(tasks=DIGIT_TASKS[:1]), tmp_path / "figure.svg"
+    low = draw_summary(plan, collapsed=("cdspp-pca",))
+    lower = replace(low, collapsed=np.zeros_like(low.collapsed))
+    for summary, told in ((draw_summary(plan), ""), (lower, far), (low, fallen)):
+        kind(summary, [output])
+        marked = [t for t in texts(output.read_text()) if t[0] in "◂▾("]
+        assert marked == ([told] if told else [])
 
 
 @pytest.mark.parametrize(("trials", "drawn"), [(1, False), (2, False), (3, True)])

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from support.page_reader import read_page
-from support.report_data import make_plan
+from support.report_data import draw_comparisons, make_plan
 from support.written_study import WrittenStudy, write_page
 
 from cdspp.analysis.answers import answer
@@ -20,6 +20,7 @@ from cdspp.analysis.source_help import read_comparisons
 from cdspp.analysis.verdicts import RULE
 from cdspp.report.outline import Fold, Item, Part, outline
 from cdspp.report.page import page as page_module
+from cdspp.report.tables.source_help import build_matrix_table
 from cdspp.study.plan import BenchmarkPlan, Showcase
 
 OF_DIGITS = ("methods", "iterations", "subspace", "confusion")
@@ -118,6 +119,17 @@ def test_a_card_keeps_every_word_of_the_answer(study: WrittenStudy) -> None:
         assert re.findall(r"[\w%]+", told.lower()) == re.findall(
             r"[\w%]+", answer(found).lower()
         )
+
+
+def test_a_collapsed_method_has_no_share_of_its_gain_without_a_source() -> None:
+    plan = make_plan(methods=("svm-t", "dama", "cdspp"))
+    for collapsed, named in (((), {"DAMA", "CDSPP"}), (("dama",), {"CDSPP"})):
+        found = draw_comparisons(plan, collapsed=collapsed)
+        [(_, parts)] = page_module._told([plan], {plan.benchmark: found})["without"]
+        assert {part.split()[0] for part in parts} == named
+        table = build_matrix_table([found], plan.margin)
+        shown = {line.cells[0].text: line.cells[-3].text != "–" for line in table.lines}
+        assert {name for name, known in shown.items() if known} == named
 
 
 def text_of(folder: Path, *plans: BenchmarkPlan) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from cdspp.analysis.summary import Floats, Summary, mean_sd
+from cdspp.analysis.summary import MOST_COLLAPSED, Floats, Summary, mean_sd
 from cdspp.core.names import BASELINE, REFERENCE
 from cdspp.report.figures import style
 
@@ -44,7 +44,7 @@ def draw_methods(summary: Summary, outputs: style.Outputs) -> None:
         for axes in grid.flat[len(titles) :]:
             axes.set_visible(False)
         for place, axes in enumerate(panels):
-            _method_panel(axes, summary, values[:, place])
+            _method_panel(axes, summary, tasks[place], values[:, place])
             weight = "bold" if place == len(summary.tasks) else "normal"
             axes.set_title(titles[place], fontweight=weight)
         style.equal_windows(panels)
@@ -80,16 +80,23 @@ def draw_iterations(summary: Summary, outputs: style.Outputs) -> None:
             figure.legend(handles, labels, loc="outside upper center", ncols=columns)
 
 
-def _method_panel(axes: Axes, summary: Summary, values: Floats) -> None:
+def _fallen(summary: Summary, row: int, task: str) -> bool:
+    """Whether so many fits have collapsed that the row says nothing of the task."""
+    return summary.collapsed_share(row, task) > MOST_COLLAPSED
+
+
+def _method_panel(axes: Axes, summary: Summary, task: str, values: Floats) -> None:
     means = np.array([100 * mean_sd(of_row)[0] for of_row in values])
     far = style.far_below(means)
     for place, row in enumerate(summary.rows):
-        if far[place]:
-            text, colour = f"◂ {means[place]:.0f}", style.style_of(row.key).colour
-            where = axes.get_yaxis_transform()
-            axes.text(0.02, place, text, color=colour, va="center", transform=where)
-        else:
+        text, colour = f"◂ {means[place]:.0f}", style.style_of(row.key).colour
+        if np.isfinite(means[place]) and _fallen(summary, place, task):
+            text, colour = f"({means[place]:.0f})", style.MUTED
+        elif not far[place]:
             style.dots(axes, row.key, values[place], place)
+            continue
+        where = axes.get_yaxis_transform()
+        axes.text(0.02, place, text, color=colour, va="center", transform=where)
     names = [style.figure_name(row.display_name) + row.marks for row in summary.rows]
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.4, -0.6)
@@ -108,9 +115,11 @@ def _iteration_panel(axes: Axes, summary: Summary, task: int, *, bands: bool) ->
     rows = [summary.rows[i] for i in places]
     last = np.array([100 * mean_sd(summary.accuracy[i, task])[0] for i in places])
     far = style.far_below(last)
-    for height, i in enumerate(np.flatnonzero(far).tolist()):
-        style.note_far(axes, rows[i], last[[i]], height, transform=axes.transAxes)
-    for i in np.flatnonzero(~far).tolist():
+    fallen = np.array([_fallen(summary, i, summary.tasks[task]) for i in places], bool)
+    for height, i in enumerate(np.flatnonzero(far | fallen).tolist()):
+        where = {"transform": axes.transAxes, "collapsed": bool(fallen[i])}
+        style.note_far(axes, rows[i], last[[i]], height, **where)
+    for i in np.flatnonzero(~(far | fallen)).tolist():
         leading = places[i] == reference
         band, values = bands or leading, summary.by_iteration[places[i], task].T
         look = {"linewidth": 1.5 if band else 1.0, "zorder": 3 if leading else 2}
@@ -119,11 +128,8 @@ def _iteration_panel(axes: Axes, summary: Summary, task: int, *, bands: bool) ->
     if baseline is not None and np.isfinite(summary.accuracy[baseline, task]).any():
         row = summary.rows[baseline]
         mean = 100 * mean_sd(summary.accuracy[baseline, task])[0]
-        colour, name = (
-            style.style_of(row.key).colour,
-            style.figure_name(row.display_name),
-        )
-        axes.axhline(mean, color=colour, lw=1.2, ls=style.DASHES, label=name)
+        look = {"color": style.style_of(row.key).colour, "ls": style.DASHES, "lw": 1.2}
+        axes.axhline(mean, label=style.figure_name(row.display_name), **look)
     if len(steps) and steps[-1] > 20:
         axes.set_xscale("log")
     else:

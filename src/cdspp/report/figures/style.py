@@ -246,12 +246,21 @@ def draw_line(
 
 
 def note_far(
-    axes: Axes, row: Row, means: Floats, height: int, *, x: float = 0.02, **look: Any
+    axes: Axes,
+    row: Row,
+    means: Floats,
+    height: int,
+    *,
+    x: float = 0.02,
+    collapsed: bool = False,
+    **look: Any,
 ) -> None:
     """Name a row above `height` others, with its lowest and highest mean in percent."""
     ends = dict.fromkeys(f"{end:.0f}" for end in (np.nanmin(means), np.nanmax(means)))
-    text = f"▾ {figure_name(row.display_name)} {' to '.join(ends)}"
-    axes.text(x, 0.02 + 0.08 * height, text, color=style_of(row.key).colour, **look)
+    text = f"{figure_name(row.display_name)} {' to '.join(ends)}"
+    text = f"({text})" if collapsed else f"▾ {text}"
+    colour = MUTED if collapsed else style_of(row.key).colour
+    axes.text(x, 0.02 + 0.08 * height, text, color=colour, **look)
 
 
 def equal_windows(

@@ -23,7 +23,7 @@ from cdspp.analysis.digests import stated_digests, write_page
 from cdspp.analysis.fit_records import read_fit_records
 from cdspp.analysis.paired import INTERVAL_TRIALS
 from cdspp.analysis.source_help import no_comparisons, on_average, read_comparisons
-from cdspp.analysis.verdicts import RULE
+from cdspp.analysis.verdicts import COLLAPSED, RULE
 from cdspp.core.names import BASELINE, REFERENCE, PathLike
 from cdspp.core.wording import sentence, task_title
 from cdspp.report import outline
@@ -93,7 +93,7 @@ def _told(
     rows = [row for plan in plans for row in plan.main_rows]
     informed = [row.display_name for row in rows if row.kind == "informed"]
     pairs = [(plan.title, comparisons[plan.benchmark]) for plan in plans]
-    without = [(title, answers.without_source(found)) for title, found in pairs]
+    without = [(title, answers.without_source(_standing(f))) for title, f in pairs]
     return {
         "rule": RULE,
         "margin": plans[0].margin if plans else 1.0,
@@ -106,6 +106,13 @@ def _told(
             for plan in plans
         },
     }
+
+
+def _standing(comparisons: pd.DataFrame) -> pd.DataFrame:
+    """Leave out the methods whose fits have collapsed or diverged on average."""
+    averages = on_average(comparisons)
+    fallen = averages[averages["verdict"] == COLLAPSED]["row"]
+    return comparisons[~comparisons["row"].isin(fallen)]
 
 
 def _card(title: str, comparisons: pd.DataFrame) -> dict[str, Any]:

@@ -28,6 +28,7 @@ _NUMBERS = (
     "Percent, mean (standard deviation, n − 1) over trials. "
     "Bold: best of the column among complete methods. * supervised; † shortened run."
 )
+_FALLEN = "collapsed or diverged"
 _MOST_ITERATIONS = 12
 _MOMENTS = ("mean", "sd", "trials")
 _SCORES = (
@@ -103,7 +104,7 @@ def _common(summaries: Sequence[Summary]) -> list[Summary]:
 
 def _below_baseline(scores: Sequence[Score]) -> list[str]:
     """Name the methods that do worse than the baseline, which sees no source."""
-    methods = [score for score in scores if score["of"].kind == METHOD]
+    methods = [s for s in scores if s["of"].kind == METHOD and not s["collapsed"]]
     baseline = next((score for score in methods if score["of"].role == BASELINE), None)
     if baseline is None:
         return []
@@ -127,8 +128,10 @@ def _iteration_table(summary: Summary) -> Table:
     for i in summary.iterative():
         row = summary.rows[i]
         ran = [step for step in steps if np.isfinite(curves[i, ..., step]).any()]
+        fallen = _FALLEN * (summary.collapsed_share(i, AVERAGE) > MOST_COLLAPSED)
         for place, step in enumerate(ran):
-            name = Cell("" if place else row.display_name, name=True)
+            name = Cell("" if place else row.display_name, note=fallen, name=True)
+            fallen = ""  # said once
             cells = [Cell(percent(*mean_sd(values))) for values in curves[i, ..., step]]
             iteration = Cell(str(summary.iterations[step]))
             lines.append(Line((name, iteration, *cells), row.key))
@@ -252,9 +255,10 @@ def _score(
         notes.append(f"{ran} of {row.trials_asked} trials")
     elif task == AVERAGE and n_tasks < len(tasks):
         notes.append(f"{n_tasks} of {counted(len(tasks), 'task')}")
-    note = ", ".join(notes + ["collapsed or diverged"] * collapsed)
+    note = ", ".join(notes + [_FALLEN] * collapsed)
     score = {"task": task, "row": row.key, "display_name": row.display_name}
-    return score | {"mean": mean, "sd": sd, "trials": ran, "of": row, "note": note}
+    score |= {"of": row, "collapsed": collapsed, "note": note}
+    return score | {"mean": mean, "sd": sd, "trials": ran}
 
 
 def _moments(values: Floats) -> tuple[float, float, int]:
@@ -286,7 +290,8 @@ def _column(score: Score, names: Sequence[str]) -> tuple[Any, ...]:
 
 def _competes(score: Score) -> bool:
     row, complete = score["of"], score["trials"] >= score["asked"]
-    return complete and row.kind == METHOD and not row.shortened
+    whole = complete and not row.shortened and not score["collapsed"]
+    return whole and row.kind == METHOD
 
 
 def _grid_table(
