@@ -36,7 +36,7 @@ KINDS = TABLE, FIGURE, TIMING = ("table", "figure", "timing")
 
 @dataclass(frozen=True)
 class Fold:
-    """What the page folds away: its heading, and a sentence of what to see.
+    """A part that the page folds away: its heading, and a sentence on its content.
 
     ``{reference}`` in any sentence of the outline is the name of that method.
     """
@@ -173,7 +173,7 @@ OWN: tuple[Part, ...] = (
         "Did the source help each method?",
         DETAILS,
         (Item(TABLE, "source-help"),),
-        "What each method gains by its real source over every other state of it, in "
+        "The gain of each method by its real source over every other state of it, in "
         "points: where a number is negative, the method did better without.",
     ),
     Part(
@@ -194,7 +194,7 @@ OWN: tuple[Part, ...] = (
         DETAILS,
         (Item(TIMING, "times"),),
         "Processor time of three trials over all tasks, as a multiple of that of "
-        "{reference}, beside what the paper printed.",
+        "{reference}, beside the seconds that the paper printed.",
     ),
     Part(
         "graph",
@@ -207,13 +207,13 @@ OWN: tuple[Part, ...] = (
         "numbers",
         "How the numbers are made",
         AUDIT,
-        sentence="What a trial, an average, an interval and a dash mean.",
+        sentence="The meaning of a trial, an average, an interval and a dash.",
     ),
     Part(
         "data",
         "Data, sources, licences",
         AUDIT,
-        sentence="Where the data come from, under which licence, and what to cite.",
+        sentence="Sources and licences of the data, and the works to cite.",
     ),
     Part(
         "run",

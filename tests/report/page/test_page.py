@@ -194,8 +194,8 @@ def test_a_method_that_is_told_of_the_test_samples_is_named(tmp_path: Path) -> N
     plan = make_plan()
     rows = (replace(row, kind="informed") for row in plan.rows if row.key == "cdspp")
     told = replace(plan, rows=(*plan.rows[:2], *rows))
-    assert "has a name: CDSPP is told" in text_of(tmp_path, told)
-    assert "has a name" not in text_of(tmp_path, plan)
+    assert "One exception: CDSPP receives" in text_of(tmp_path, told)
+    assert "One exception:" not in text_of(tmp_path, plan)
 
 
 def test_tables_come_from_their_files_with_all_forms(make_page: MakePage) -> None:
@@ -295,7 +295,7 @@ def test_texts_of_the_configuration_are_escaped_in_captions_too(
         assert part not in text, part
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
     assert "make &lt;study&gt;" in text
-    assert "Who is mistaken for whom: &lt;u&gt;cdspp" in text
+    assert "Which class is mistaken for which: &lt;u&gt;cdspp" in text
 
 
 def test_the_page_says_what_was_run_and_what_failed(
@@ -361,7 +361,10 @@ def test_the_overlap_audit_shows_the_tasks_that_share_samples(
     some = "No other task shares a sample in any trial"
     assert (some in text, none in text) == (shared, not shared)
     assert ("within one domain</small>" in text) == shared
-    assert "are kept in Digits; the overlap table counts them" in text
+    assert (
+        "Digits keeps test samples that the source has labelled; the overlap table"
+        in text
+    )
     assert "Digits: test samples that the source has labelled" in text
 
 
