@@ -1,7 +1,4 @@
-"""The figures of a study that are drawn from its scores; all show percent.
-
-Dots are means over trials, bars and bands 95 % t intervals over trials.
-"""
+"""The figures of methods and of iterations: means with 95 % t intervals over trials."""
 
 from __future__ import annotations
 
@@ -17,8 +14,6 @@ from cdspp.core.names import BASELINE, REFERENCE
 from cdspp.report.figures import style
 
 __all__ = ["draw_benchmark", "draw_iterations", "draw_methods"]
-
-_MAX_BANDS = 6
 
 
 def draw_benchmark(summary: Summary, outputs: style.Outputs) -> None:
@@ -58,7 +53,7 @@ def draw_iterations(summary: Summary, outputs: style.Outputs) -> None:
         for i, row in enumerate(summary.rows)
         if row.kind != "variant" and row.key not in summary.plan.states
     )
-    crowded = len(summary.iterative()) > _MAX_BANDS
+    crowded = len(summary.iterative()) > 6  # bands
     n_columns = max(1, min(len(summary.tasks), 2 if crowded else 4))
     n_lines = max(1, math.ceil(len(summary.tasks) / n_columns))
     width = style.WIDTH if n_columns > 1 else 5.0
@@ -117,7 +112,7 @@ def _iteration_panel(axes: Axes, summary: Summary, task: int, *, bands: bool) ->
     far = style.far_below(last)
     fallen = np.array([_fallen(summary, i, summary.tasks[task]) for i in places], bool)
     for height, i in enumerate(np.flatnonzero(far | fallen).tolist()):
-        where = {"transform": axes.transAxes, "collapsed": bool(fallen[i])}
+        where: Any = {"transform": axes.transAxes, "collapsed": bool(fallen[i])}
         style.note_far(axes, rows[i], last[[i]], height, **where)
     for i in np.flatnonzero(~(far | fallen)).tolist():
         leading = places[i] == reference
@@ -128,8 +123,13 @@ def _iteration_panel(axes: Axes, summary: Summary, task: int, *, bands: bool) ->
     if baseline is not None and np.isfinite(summary.accuracy[baseline, task]).any():
         row = summary.rows[baseline]
         mean = 100 * mean_sd(summary.accuracy[baseline, task])[0]
-        look = {"color": style.style_of(row.key).colour, "ls": style.DASHES, "lw": 1.2}
-        axes.axhline(mean, label=style.figure_name(row.display_name), **look)
+        axes.axhline(
+            mean,
+            color=style.style_of(row.key).colour,
+            ls=style.DASHES,
+            lw=1.2,
+            label=style.figure_name(row.display_name),
+        )
     if len(steps) and steps[-1] > 20:
         axes.set_xscale("log")
     else:

@@ -24,10 +24,7 @@ from cdspp.study.plan import BenchmarkPlan
 
 __all__ = ["count_confusions", "draw_confusion", "draw_showcase", "draw_subspace"]
 
-_MAX_COUNTED = 20
 _LONGEST = 32  # letters of a class
-_MAX_PANELS = 6
-_MOST_VECTOR_DOTS = 6000
 _GROUPS: Mapping[str, Mapping[str, Any]] = {
     "source": {"marker": "s", "s": 9, "alpha": 0.4, "linewidths": 0},
     "unlabelled": {"marker": "o", "s": 9, "alpha": 0.75, "linewidths": 0},
@@ -65,7 +62,7 @@ def draw_confusion(
         shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
         image = axes.imshow(100 * shares, cmap="Blues", vmin=0, vmax=100)
         for (i, j), count in np.ndenumerate(counts):
-            if count and n_classes <= _MAX_COUNTED:
+            if count and n_classes <= 20:
                 ink = "white" if shares[i, j] > 0.55 else style.INK
                 axes.text(j, i, str(count), ha="center", va="center", color=ink)
         every = math.ceil(n_classes / 30)
@@ -117,10 +114,7 @@ def draw_subspace(
     target_labels: PathLike,
     outputs: style.Outputs,
 ) -> None:
-    """Draw the common subspace at each iteration, all panels in one view.
-
-    Titles give the accuracy of the round's predictions for the unlabelled rows.
-    """
+    """Draw the common subspace at each iteration, with accuracies, in one view."""
     shown = read_subspace(subspace)
     labels = {"source": labels_by_id(source_labels)}
     labels["unlabelled"] = labels["labelled"] = labels_by_id(target_labels)
@@ -130,7 +124,7 @@ def draw_subspace(
     )
     steps = np.unique(shown["iteration"])
     # The first and the last have a panel in any case.
-    places = np.linspace(0, len(steps) - 1, min(len(steps), _MAX_PANELS))
+    places = np.linspace(0, len(steps) - 1, min(len(steps), 6))
     steps = steps[places.round().astype(int)]
     n_columns = min(3, len(steps)) or 1
     n_lines = math.ceil(len(steps) / n_columns) or 1
@@ -163,7 +157,7 @@ def _subspace_panel(axes: Axes, shown: Mapping[str, NDArray[Any]], step: int) ->
     for group, look in _GROUPS.items():
         used = now & (shown["group"] == group)
         colour = [colours[name] for name in shown["class"][used]] or None
-        raster = len(shown["id"]) > _MOST_VECTOR_DOTS
+        raster = len(shown["id"]) > 6000  # dots that a page draws quickly as vectors
         x, y = shown["xy"][used].T
         axes.scatter(x, y, c=colour, rasterized=raster, **look)
     # One square view over all panels, with a margin.

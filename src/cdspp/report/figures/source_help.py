@@ -1,8 +1,4 @@
-"""The opening chart, whether the source helped on each task, and the matrix below.
-
-Comparisons are what `cdspp.analysis.source_help.compare_with_rivals` says of each
-benchmark.
-"""
+"""The charts of gains: by task, by method and source state, and of selected options."""
 
 from __future__ import annotations
 
@@ -21,13 +17,13 @@ from cdspp.analysis.paired import PairedGain
 from cdspp.analysis.source_help import by_task, matrix, of_reference, rivals_of
 from cdspp.analysis.summary import Summary
 from cdspp.analysis.verdicts import COLLAPSED, EQUAL, HELPS, HURTS, TOO_FEW, UNDECIDED
-from cdspp.core.names import AVERAGE, BASELINE, REFERENCE
-from cdspp.core.wording import DASH, in_points
+from cdspp.core.names import AVERAGE, BASELINE, REAL, REFERENCE
+from cdspp.core.wording import DASH, STATE_TITLES, in_points
 from cdspp.report.figures import style
 from cdspp.report.outline import few_tasks
 from cdspp.study.plan import BenchmarkPlan
 
-__all__ = ["draw_source_help", "draw_source_states"]
+__all__ = ["draw_selections", "draw_source_help", "draw_source_states"]
 
 _PITCH = 1.6
 VERDICT_COLOURS = {HELPS: "#0067a8", HURTS: "#c9431d", EQUAL: "#22262b"}
@@ -44,6 +40,12 @@ _CELLS = {
 }
 _SIGNS = {HELPS: "▲", HURTS: "▼", EQUAL: "="}
 _WORDS = {HELPS: "better", HURTS: "worse", EQUAL: "equal"}
+# The form of a fit: its column, its name, and marker, colour and fill.
+_FORMS = (
+    ("default", "default", "s", style.MUTED, "white"),
+    ("selected", "selected on the labelled rows", "o", "#0067a8", "#0067a8"),
+    ("hindsight", "best in hindsight, which nobody can know", "|", "#c9431d", "none"),
+)
 
 
 def draw_source_help(
@@ -79,10 +81,9 @@ def draw_source_help(
 
 
 def _rows(summary: Summary) -> list[int]:
-    """Positions of baseline, other source states and reference, top to bottom."""
-    baseline, reference = summary.place(BASELINE), summary.place(REFERENCE)
+    """Return the places of baseline, other source states and reference, in order."""
     controls = [i for i, row in enumerate(summary.rows) if row.control]
-    found = [baseline, *controls, reference]
+    found = [summary.place(BASELINE), *controls, summary.place(REFERENCE)]
     return list(dict.fromkeys(i for i in found if i is not None))
 
 
@@ -245,3 +246,35 @@ def _cell(axes: Axes, x: int, y: int, pair: Any | None) -> None:
     corner = (x - 0.47, y - 0.45)
     axes.add_patch(Rectangle(corner, 0.94, 0.9, facecolor=fill, edgecolor="#e4e6e9"))
     axes.text(x, y, text, color=ink, ha="center", va="center", fontsize=8.5)
+
+
+def draw_selections(found: pd.DataFrame, outputs: style.Outputs) -> None:
+    """Draw what `compare_selections` found, a line a method and source state."""
+    groups = dict(iter(found.groupby("title", sort=False)))
+    lengths = [len(group) for group in groups.values()]
+    room = {"line": 0.21, "frame": 0.5, "rest": 0.6}
+    with style.stacked(list(groups), lengths, outputs, **room) as (figure, panels):
+        for group, axes in zip(groups.values(), panels, strict=True):
+            _selection_panel(axes, group)
+        style.equal_windows(panels)
+        figure.supxlabel("accuracy, percent", fontsize=9)
+        handles, names = panels[0].get_legend_handles_labels()
+        figure.legend(handles, names, loc="outside upper center", ncols=len(_FORMS))
+
+
+def _selection_panel(axes: Axes, group: pd.DataFrame) -> None:
+    forms = 100 * group[[column for column, *_ in _FORMS]]
+    places = range(len(group))
+    axes.hlines(places, forms.min(axis=1), forms.max(axis=1), color="#b9bdc3", lw=1)
+    for column, label, marker, colour, fill in _FORMS:
+        size = 9 if marker == "|" else 5
+        (line,) = axes.plot(forms[column], places, marker, label=label, mew=1.6)
+        line.set(color=colour, markerfacecolor=fill, markersize=size)
+    sources = [{REAL: "real source", **STATE_TITLES}[state] for state in group["state"]]
+    names = [style.figure_name(name) for name in group["display_name"]]
+    names = [f"{name}, {source}" for name, source in zip(names, sources, strict=True)]
+    axes.set_yticks(places, names)
+    for text, state in zip(axes.get_yticklabels(), group["state"], strict=True):
+        text.set_color(style.INK if state == REAL else style.MUTED)
+    axes.set_ylim(len(group) - 0.4, -0.6)
+    style.quiet(axes)

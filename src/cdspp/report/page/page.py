@@ -1,7 +1,6 @@
 """The report: one page that asks whether the source helped, from templates.
 
-The order of its sections is that of `cdspp.report.outline`; what it says of gains, it
-reads from the tables that it shows.
+It reads gains from the tables that it shows.
 """
 
 from __future__ import annotations
@@ -132,10 +131,7 @@ def _card(title: str, comparisons: pd.DataFrame) -> dict[str, Any]:
 
 
 def environment(plans: Sequence[BenchmarkPlan] = ()) -> Environment:
-    """Return the templates of the page.
-
-    Their filter `named` puts the names of reference and baseline into a sentence.
-    """
+    """Return the templates; `named` puts reference and baseline into a sentence."""
     templates = Environment(
         loader=PackageLoader(__package__, "templates"),
         autoescape=True,
@@ -210,10 +206,7 @@ def _files_beside(paths: Iterable[PathLike]) -> dict[str, Path]:
 
 
 class _Embedder:
-    """Writes a table or figure as HTML; nothing where it is absent.
-
-    An SVG of more than `max_bytes` is left out where there is a PNG.
-    """
+    """Writes a table or figure as HTML, nothing where it is absent."""
 
     def __init__(
         self, files: Mapping[str, Path], max_bytes: int, environment: Environment
@@ -264,8 +257,7 @@ class _Embedder:
 def inline_svg(text: str, *, prefix: str, label: str) -> Markup:
     """Make an SVG file part of a page: own identifiers, own styles, no addresses.
 
-    `prefix` stands before each identifier, so that several figures do not clash;
-    `label` is the text that stands for the picture.
+    `prefix` stands before each identifier, `label` is read in place of the picture.
     """
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)

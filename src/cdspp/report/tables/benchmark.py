@@ -256,7 +256,7 @@ def _score(
     elif task == AVERAGE and n_tasks < len(tasks):
         notes.append(f"{n_tasks} of {counted(len(tasks), 'task')}")
     note = ", ".join(notes + [_FALLEN] * collapsed)
-    score = {"task": task, "row": row.key, "display_name": row.display_name}
+    score: Score = {"task": task, "row": row.key, "display_name": row.display_name}
     score |= {"of": row, "collapsed": collapsed, "note": note}
     return score | {"mean": mean, "sd": sd, "trials": ran}
 

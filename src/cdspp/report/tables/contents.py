@@ -175,11 +175,10 @@ def _overlap(task: str, splits: Splits, benchmark: str) -> dict[str, object]:
             f"{', '.join(map(str, trials))}. Give the splits of equal blocks."
         )
     tested = ours[ours["role"] == UNLABELLED_ROLE]
-    both = tested.merge(labelled[["trial", "id"]].drop_duplicates(), on=["trial", "id"])
-    number, shared = (
-        part.groupby("trial").size().reindex(trials, fill_value=0).to_numpy()
-        for part in (tested, both)
-    )
+    known = pd.MultiIndex.from_frame(labelled[["trial", "id"]])
+    both = pd.MultiIndex.from_frame(tested[["trial", "id"]]).isin(known)
+    counts = pd.Series(both).groupby(tested["trial"].to_numpy()).agg(["size", "sum"])
+    number, shared = counts.reindex(trials, fill_value=0).to_numpy().T
     if not number.all():
         empty = trials[int(number.argmin())]
         raise DataError(

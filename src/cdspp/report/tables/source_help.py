@@ -1,6 +1,7 @@
 """Did the source help: every method by source state, and the reference by task.
 
-The first holds for the benchmarks of a study, and for a comparison on one's own rows.
+The first holds for the benchmarks of a study, and for a comparison on one's own rows;
+beside them stands whether hyper-parameters are the reason.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import pandas as pd
 from cdspp.analysis import verdicts
 from cdspp.analysis.answers import gain_without_source, tally, verdict_of
 from cdspp.analysis.paired import interval_note
+from cdspp.analysis.selection import without_grid
 from cdspp.analysis.source_help import (
     by_task,
     matrix,
@@ -26,11 +28,18 @@ from cdspp.analysis.source_help import (
 from cdspp.core.names import REAL
 from cdspp.core.wording import DASH, STATE_TITLES, counted, in_points, task_title
 from cdspp.report.tables.table import Cell, Line, Table, effect_cell, fraction_cell
+from cdspp.stages.selection import FOLDS
+from cdspp.study.plan import BenchmarkPlan
 
 if TYPE_CHECKING:
     from cdspp.analysis.decision import Comparison
 
-__all__ = ["build_matrix_table", "build_task_table", "comparison_table"]
+__all__ = [
+    "build_matrix_table",
+    "build_selection_table",
+    "build_task_table",
+    "comparison_table",
+]
 
 _BOLD = {verdicts.HELPS, verdicts.HURTS}
 _GAIN = (
@@ -44,6 +53,13 @@ _COMPARISON = (
     "beat, in points with a 95 % interval of Student's t over rows. Bold: better or "
     "worse by a one-sided test at 5 %. The verdict, on the method's own states, is "
     "corrected for the number of methods (Holm)."
+)
+_SELECTION = (
+    "Accuracy in percent, averaged over tasks, on the trials that all forms have. "
+    f"Selected: inside each trial and source state, by {FOLDS}-fold cross-validation "
+    "on the labelled target rows; beside it how often each value was. Best in "
+    "hindsight: the value with the highest test accuracy, which nobody can know "
+    "beforehand; no verdict reads it."
 )
 
 
@@ -152,7 +168,7 @@ def _gain(comparison: Any | None) -> Cell:
         return Cell(DASH)
     ends = comparison.low, comparison.high
     cell = effect_cell(comparison.gain, *ends, bold=comparison.pair in _BOLD)
-    notes = [cell.note] if cell.note else []
+    notes = [cell.note] * bool(cell.note)
     if not math.isnan(comparison.domain_low):
         low, high = in_points(comparison.domain_low), in_points(comparison.domain_high)
         notes.append(f"domains {low} to {high}")
@@ -168,9 +184,8 @@ def _gain(comparison: Any | None) -> Cell:
 
 def _verdict(found: pd.DataFrame, alone: str = "") -> Cell:
     """Return the verdict; where it is another one `alone`, uncorrected, that too."""
-    word, first = verdict_of(found), found.iloc[0]
-    note, p_values = "", {verdicts.HELPS: first["p_helps"]}
-    p_values[verdicts.HURTS] = first["p_hurts"]
+    word, first, note = verdict_of(found), found.iloc[0], ""
+    p_values = {verdicts.HELPS: first["p_helps"], verdicts.HURTS: first["p_hurts"]}
     if alone not in ("", word):
         note = f"alone {alone}, p {p_values.get(alone, first['p_hurts']):.2g}"
     elif word in p_values:
@@ -218,3 +233,38 @@ def _compared(gain: Any | None) -> Cell:
     # An interval of too few repeats is none.
     low = math.nan if gain.pair == verdicts.TOO_FEW else gain.low
     return effect_cell(gain.gain, low, gain.high, bold=gain.pair in _BOLD)
+
+
+def build_selection_table(found: pd.DataFrame, plans: Sequence[BenchmarkPlan]) -> Table:
+    """Build the table ``selection``, of what `compare_selections` found."""
+    kept = dict.fromkeys(name for plan in plans for name in without_grid(plan))
+    others = f" With their defaults alone: {', '.join(kept)}." if kept else ""
+    columns = {
+        "Method": lambda entry: Cell(entry.display_name, name=True),
+        "Source": lambda entry: Cell({REAL: "real", **STATE_TITLES}[entry.state]),
+        "Default": lambda entry: fraction_cell(entry.default),
+        "Selected": lambda entry: fraction_cell(entry.selected),
+        "Best in hindsight": lambda entry: fraction_cell(
+            entry.hindsight, f"at {entry.hindsight_value}" * bool(entry.hindsight_value)
+        ),
+        "Values selected": lambda entry: Cell(entry.chosen or DASH),
+        "Verdict by default": lambda entry: _word(entry, entry.verdict),
+        "Verdict as selected": lambda entry: _word(entry, entry.selected_verdict),
+    }
+    return Table.of(
+        "selection",
+        "Hyper-parameters: default, selected, best in hindsight",
+        _SELECTION + others,
+        columns,
+        found.itertuples(),
+        block=lambda entry: str(entry.title),
+        data=found,
+        text_columns=2,
+        headings=True,
+        empty="No method has a grid of values to select of.",
+    )
+
+
+def _word(entry: Any, word: str) -> Cell:
+    word = word if entry.state == REAL else ""
+    return Cell(word or DASH, bold=word in _BOLD)

@@ -33,27 +33,23 @@ __all__ = [
     "write_tables",
 ]
 
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "`": r"\textasciigrave{}",
-    "→": r"$\rightarrow$",
-    "−": "$-$",
-    "–": "--",
-    "†": r"$^\dagger$",
-    "×": r"$\times$",
-}
+_LATEX = str.maketrans(
+    {
+        **{letter: rf"\{letter}" for letter in "&%$#_{}"},
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        "`": r"\textasciigrave{}",
+        "→": r"$\rightarrow$",
+        "−": "$-$",
+        "–": "--",
+        "†": r"$^\dagger$",
+        "×": r"$\times$",
+    }
+)
 # What opens something in Markdown, HTML or mathematics within a line; at the start of a
 # paragraph, a list or a heading.
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|~$&#])")
@@ -216,7 +212,7 @@ def to_latex(table: Table) -> str:
 
 
 def _latex_escape(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in visible(text))
+    return visible(text).translate(_LATEX)
 
 
 def _named(name: str, escaped: Callable[[str], str], subscript: str) -> str:
@@ -258,7 +254,7 @@ def html_name(name: str) -> str:
 
 
 def _html_line(line: Line, kinds: Sequence[str]) -> str:
-    parts = []
+    parts: list[str] = []
     for kind, cell in zip(kinds, line.cells, strict=True):
         text = html_name(cell.text) if cell.name else escape(cell.text)
         text = f"<strong>{text}</strong>" if cell.bold else text
