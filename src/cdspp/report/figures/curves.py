@@ -89,7 +89,7 @@ def _by_task(curve: CurveScores) -> list[tuple[str, Floats]]:
 
 
 def _label_panel(axes: Axes, curve: CurveScores, task: str, values: Floats) -> int:
-    """Draw one panel; return how many names stand one above another at its bottom."""
+    """Draw one panel; return the number of names one above another at its bottom."""
     weight = "bold" if task == AVERAGE else "normal"
     axes.set_title(style.task_text(task), fontweight=weight)
     means = 100 * np.array([[mean_sd(trials)[0] for trials in row] for row in values])
@@ -224,8 +224,7 @@ def draw_bridges(
 ) -> None:
     """Draw a line of panels a benchmark: accuracy by pairs, and by labels.
 
-    Beside the methods that use pairs lie, as lines across, those without: the
-    reference, which has labels alone, the target alone, and shared columns.
+    Lines across are the methods that use no pairs.
     """
     with style.canvas(style.WIDTH, 2.7 * len(parts) + 0.5, outputs) as figure:
         shared: Any = {"squeeze": False, "width_ratios": [1.25, 1], "sharey": "row"}
@@ -265,7 +264,7 @@ def _pair_panel(axes: Axes, summary: Summary, curve: CurveScores) -> None:
 
 
 def _across_look(row: Row) -> dict[str, Any]:
-    """Return how a line across looks, and what it says of what the method uses."""
+    """Return the look of a line across, and its label, which says what is used."""
     used = "labels alone" if row.role == REFERENCE else "no source"
     name = style.figure_name(row.display_name)
     return {

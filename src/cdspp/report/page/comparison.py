@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["write_comparison"]
 
 _DRAWN = {REAL: "with the source", ALONE: "without", MATCHED: "without, matched"}
-# Of the chart, in its own units: where the axis starts and ends, and a line's height.
+# Ends of the axis and height of a line, in units of the chart.
 _LEFT, _RIGHT, _LINE = 250, 690, 22
 
 

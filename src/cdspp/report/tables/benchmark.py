@@ -6,9 +6,10 @@ Each is a list of scores, a cell each, from which data and cells of the table fo
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -166,7 +167,7 @@ def _curve_table(curve: CurveScores, plan: BenchmarkPlan) -> Table:
         | {"curve": curve.plan.identifier, "parameter": curve.parameter}
         for row, task, value in np.ndindex(accuracy.shape[:3])
     ]
-    cells = _cells(scores, ("task", "value"))
+    cells = _cells(scores, itemgetter("task", "value"))
     lines = []
     for task in tasks[-1:] if curve.in_states else tasks:
         title = task_title(task)
@@ -265,27 +266,21 @@ def _moments(values: Floats) -> tuple[float, float, int]:
     return *mean_sd(values), n_present(values)
 
 
-def _cells(scores: Sequence[Score], names: Sequence[str]) -> dict[Any, Cell]:
-    """Return the cells, such as ``92.3 (1.2)``, by row and what names their column.
-
-    Bold is the best of a column among complete methods, where there are two at least.
-    """
+def _cells(
+    scores: Sequence[Score], column: Callable[[Score], tuple[Any, ...]]
+) -> dict[Any, Cell]:
+    """Return the cells by row and column, the best of several complete ones in bold."""
     rivals: dict[Any, list[float]] = defaultdict(list)
     for score in filter(_competes, scores):
-        rivals[_column(score, names)].append(round(100 * score["mean"], 1))
+        rivals[column(score)].append(round(100 * score["mean"], 1))
     cells = {}
     for score in scores:
-        column, mean = _column(score, names), score["mean"]
-        best = _competes(score) and len(rivals[column]) > 1
-        bold = best and round(100 * mean, 1) == max(rivals[column])
-        text = percent(mean, score["sd"])
-        key = (score["row"], *column)
+        place, mean = column(score), score["mean"]
+        several = _competes(score) and len(rivals[place]) > 1
+        bold = several and round(100 * mean, 1) == max(rivals[place])
+        text, key = percent(mean, score["sd"]), (score["row"], *place)
         cells[key] = Cell(text, bold=bold, note=score["note"], value=mean)
     return cells
-
-
-def _column(score: Score, names: Sequence[str]) -> tuple[Any, ...]:
-    return tuple(score[name] for name in names)
 
 
 def _competes(score: Score) -> bool:
@@ -309,7 +304,7 @@ def _grid_table(
         known = rows.setdefault(row.key, row)
         rows[row.key] = replace(known, shortened=known.shortened or row.shortened)
         fewer[row.key] |= {row.trials_asked} - {score["asked"]}
-    cells = _cells(scores, ("benchmark", "task"))
+    cells = _cells(scores, itemgetter("benchmark", "task"))
     lines = []
     for row in rows.values():
         numbers = [cells.get((row.key, *column), Cell(DASH)) for column in headings]

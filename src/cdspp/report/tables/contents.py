@@ -1,8 +1,7 @@
 """The tables of what the data hold: of each domain, and on both sides of a task.
 
 In the published splits of photographs, a task from a domain to itself has the same
-photographs on both sides, in two views. Most of its test samples may then be among the
-labelled source samples, which a reader of its accuracy should know.
+photographs on both sides, and the source may have labelled most of its test samples.
 """
 
 from __future__ import annotations
@@ -228,7 +227,7 @@ def _domain(
 
 
 def _told(provenance: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what a reader has to know of a view: untrained networks, the scale."""
+    """Yield the notes on a view: untrained networks, the scale."""
     if "view" in provenance:
         yield from _told(provenance["view"])
     if provenance.get("options", {}).get("weights") == UNTRAINED:

@@ -68,8 +68,7 @@ def build_matrix_table(
 ) -> Table:
     """Build the table ``source-help``: methods by source states, a block a benchmark.
 
-    `margin` are the points within which a gain counts as equal; words are `corrected`
-    for the number of methods.
+    Gains within `margin` points are equal; words may be `corrected` for many methods.
     """
     rivals = rivals_of(groups)
     matrices = [matrix(group, corrected=corrected) for group in groups]
@@ -111,7 +110,7 @@ def _matrix_caption(rivals: Mapping[str, str], margin: float, corrected: bool) -
 def build_task_table(comparisons: pd.DataFrame, benchmark: str, title: str) -> Table:
     """Build the table ``source-help_<benchmark>``: the reference, task by task.
 
-    All of `comparisons`, what `compare_with_rivals` returned, is in the CSV.
+    The CSV has the comparisons of all methods.
     """
     ours = of_reference(comparisons)
     rivals = rivals_of([ours])
