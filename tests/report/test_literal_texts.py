@@ -15,7 +15,11 @@ from support.report_data import make_plan, write_showcase
 from support.written_study import WrittenStudy
 
 from cdspp.methods import method_class
-from cdspp.report.figures.samples import draw_confusion, draw_subspace
+from cdspp.report.figures.samples import (
+    count_confusions,
+    draw_confusion,
+    draw_subspace,
+)
 from cdspp.report.figures.style import canvas, figure_name, plain_text
 from cdspp.report.page.page import write_report
 from cdspp.report.tables.table import Cell, Line, Table, to_latex, to_markdown
@@ -91,9 +95,8 @@ def test_the_matrix_of_confusions_names_any_class(tmp_path: Path) -> None:
     paths = write_showcase(tmp_path, classes=sorted(ODD), each=6)
     outputs = [tmp_path / "f.svg", tmp_path / "f.png"]
     plan = replace(make_plan(), showcase=Showcase(TASKS[0], "svm-t", 1))
-    draw_confusion(
-        fits=paths["fits"], labels=paths["target_labels"], plan=plan, outputs=outputs
-    )
+    counts = count_confusions(paths["fits"], paths["target_labels"])
+    draw_confusion(counts, plan, outputs)
     found = shown(outputs[0])
     assert all(found.count(text) == 2 for text in ODD.values())
     assert any(r"$\frac{$→50%" in text.replace("\xa0", "") for text in found)

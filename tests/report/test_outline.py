@@ -5,7 +5,7 @@ from __future__ import annotations
 from support.curve_data import curve_entry, curve_plan
 from support.report_data import make_plan
 
-from cdspp.report.outline import outline, outline_names, part_plans
+from cdspp.report.outline import outline, outline_names
 
 
 def of_digits(kind: str, plan: object) -> list[str]:
@@ -68,10 +68,3 @@ def test_a_study_need_not_speak_of_the_paper() -> None:
 def test_every_fold_says_what_to_see() -> None:
     folds = {item.fold for part in outline() for item in part.items if item.fold}
     assert all(fold.sentence.endswith(".") for fold in folds)
-
-
-def test_a_part_has_a_section_a_benchmark_where_its_anchor_says_so() -> None:
-    plans = [make_plan(), make_plan(benchmark="docs")]
-    sections = {part.anchor: part_plans(part, plans) for part in outline()}
-    assert sections["benchmark-{benchmark}"] == [[plan] for plan in plans]
-    assert sections["overview"] == [plans]

@@ -3,7 +3,7 @@
 from cdspp.analysis.curves import arrange_curves
 from cdspp.analysis.summary import read_scores, summarise
 from cdspp.core.jobs import job
-from cdspp.report.figures.bridges import draw_bridges
+from cdspp.report.figures.curves import draw_bridges
 from cdspp.study.plan import BenchmarkPlan
 
 with job(snakemake.log[0]):

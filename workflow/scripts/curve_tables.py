@@ -3,7 +3,7 @@
 from cdspp.analysis.curves import arrange_curves
 from cdspp.analysis.summary import read_scores
 from cdspp.core.jobs import job
-from cdspp.report.tables.curves import build_curve_tables
+from cdspp.report.tables.benchmark import build_curve_tables
 from cdspp.report.tables.table import write_tables
 from cdspp.study.plan import BenchmarkPlan
 

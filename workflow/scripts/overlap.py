@@ -2,7 +2,7 @@
 
 from cdspp.analysis.splits import read_splits
 from cdspp.core.jobs import job
-from cdspp.report.tables.overlap import build_overlap_table, count_overlap
+from cdspp.report.tables.contents import build_overlap_table, count_overlap
 from cdspp.report.tables.table import write_tables
 from cdspp.study.plan import BenchmarkPlan
 

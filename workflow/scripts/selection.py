@@ -3,7 +3,7 @@
 from cdspp.analysis.fit_records import read_fit_records
 from cdspp.analysis.selection import read_selections
 from cdspp.core.jobs import job
-from cdspp.report.tables.selection import build_selection_table
+from cdspp.report.tables.source_help import build_selection_table
 from cdspp.report.tables.table import write_tables
 from cdspp.study.plan import BenchmarkPlan
 

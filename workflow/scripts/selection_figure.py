@@ -3,7 +3,7 @@
 import pandas as pd
 
 from cdspp.core.jobs import job
-from cdspp.report.figures.selection import draw_selections
+from cdspp.report.figures.source_help import draw_selections
 
 with job(snakemake.log[0]):
     draw_selections(pd.read_csv(snakemake.input[0]), list(snakemake.output))

@@ -108,7 +108,7 @@ def _next_step(arguments: argparse.Namespace, found: Comparison) -> str:
 def _table(found: Comparison) -> list[str]:
     """Return a line a method: accuracy, gains over every state, and the verdict."""
     from cdspp.core.wording import aligned
-    from cdspp.report.tables.comparison import comparison_table
+    from cdspp.report.tables.source_help import comparison_table
 
     table = comparison_table(found)
     grid = [list(table.columns)]

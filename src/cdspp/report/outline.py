@@ -28,19 +28,17 @@ __all__ = [
     "item_names",
     "outline",
     "outline_names",
-    "part_plans",
 ]
 
 DETAILS, AUDIT = "Details", "Audit"
 KINDS = TABLE, FIGURE, TIMING = ("table", "figure", "timing")
-_MOST_TASKS = 10
 
 
 @dataclass(frozen=True)
 class Fold:
-    """What the page folds away: its heading, and a sentence of what to see.
+    """A part that the page folds away: its heading, and a sentence on its content.
 
-    ``{reference}`` in the sentence is the name of that method.
+    ``{reference}`` in any sentence of the outline is the name of that method.
     """
 
     heading: str
@@ -49,18 +47,10 @@ class Fold:
 
 @dataclass(frozen=True)
 class Item:
-    """A table, a figure, or a table of measured seconds.
+    """A table, a figure, or a table of measured seconds, of one of `KINDS`.
 
-    Attributes
-    ----------
-    kind : {'table', 'figure', 'timing'}
-        Which of the three.
-    name : str
-        Stem of its files, with ``{benchmark}`` or ``{curve}`` for each of these.
-    needs : callable
-        Whether the plan of a benchmark has what it shows.
-    fold : Fold or None
-        Under which the page folds it away.
+    The name is the stem of its files, with ``{benchmark}`` or ``{curve}`` for each of
+    these. It is made where the plan of a benchmark has what it needs.
     """
 
     kind: str
@@ -71,11 +61,10 @@ class Item:
 
 @dataclass(frozen=True)
 class Part:
-    """A section of the page: anchor, heading, its group in the contents, its items.
+    """A section of the page, or with ``{benchmark}`` in its anchor one for each.
 
-    An anchor with ``{benchmark}`` makes a section for each benchmark. The template of
-    its prose is named after it, where there is one. A section with a sentence shows
-    that, and the rest on request.
+    The template of its prose is named after it, where there is one. A section with a
+    sentence shows that, and the rest on request.
     """
 
     anchor: str
@@ -92,7 +81,7 @@ def has_pairs(plan: BenchmarkPlan) -> bool:
 
 def few_tasks(plans: Sequence[BenchmarkPlan]) -> bool:
     """Whether the opening chart has room for every task, or for gains alone."""
-    return sum(len(plan.tasks) for plan in plans) <= _MOST_TASKS
+    return sum(len(plan.tasks) for plan in plans) <= 10
 
 
 def _varied(plan: BenchmarkPlan) -> set[str]:
@@ -143,13 +132,16 @@ CONTENTS = Fold(
     "sides of a task.",
 )
 
-CHARTS = (
-    Item(FIGURE, "bridges", has_pairs),
-    Item(FIGURE, "source-help"),
-    Item(FIGURE, "source-states"),
-)
 OWN: tuple[Part, ...] = (
-    Part("chart", "With the source, and without", items=CHARTS),
+    Part(
+        "chart",
+        "With the source, and without",
+        items=(
+            Item(FIGURE, "bridges", has_pairs),
+            Item(FIGURE, "source-help"),
+            Item(FIGURE, "source-states"),
+        ),
+    ),
     Part("overview", "All methods at a glance", items=(Item(TABLE, "overview"),)),
     Part(
         "benchmark-{benchmark}",
@@ -181,7 +173,7 @@ OWN: tuple[Part, ...] = (
         "Did the source help each method?",
         DETAILS,
         (Item(TABLE, "source-help"),),
-        "What each method gains by its real source over every other state of it, in "
+        "The gain of each method by its real source over every other state of it, in "
         "points: where a number is negative, the method did better without.",
     ),
     Part(
@@ -202,7 +194,7 @@ OWN: tuple[Part, ...] = (
         DETAILS,
         (Item(TIMING, "times"),),
         "Processor time of three trials over all tasks, as a multiple of that of "
-        "{reference}, beside what the paper printed.",
+        "{reference}, beside the seconds that the paper printed.",
     ),
     Part(
         "graph",
@@ -215,13 +207,13 @@ OWN: tuple[Part, ...] = (
         "numbers",
         "How the numbers are made",
         AUDIT,
-        sentence="What a trial, an average, an interval and a dash mean.",
+        sentence="The meaning of a trial, an average, an interval and a dash.",
     ),
     Part(
         "data",
         "Data, sources, licences",
         AUDIT,
-        sentence="Where the data come from, under which licence, and what to cite.",
+        sentence="Sources and licences of the data, and the works to cite.",
     ),
     Part(
         "run",
@@ -256,10 +248,3 @@ def item_names(item: Item, plans: Sequence[BenchmarkPlan]) -> list[str]:
         for curve in curves if "{curve}" in item.name else [""]:
             names.append(item.name.format(benchmark=plan.benchmark, curve=curve))
     return list(dict.fromkeys(names))
-
-
-def part_plans(
-    part: Part, plans: Sequence[BenchmarkPlan]
-) -> list[Sequence[BenchmarkPlan]]:
-    """Return the benchmarks of each section that a part makes: one each, or all."""
-    return [[plan] for plan in plans] if "{benchmark}" in part.anchor else [plans]

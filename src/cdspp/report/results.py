@@ -29,10 +29,10 @@ class Results:
     fits : DataFrame
         Outcome of every fit: status and reason, seconds, memory.
     comparisons : DataFrame
-        By benchmark, method and task: what the method gains over the baseline and over
+        By benchmark, method and task: the gain of the method over the baseline and over
         itself in every other source state, and the verdict on its source.
     folder : Path
-        Of the study.
+        Folder of the study.
     """
 
     scores: pd.DataFrame

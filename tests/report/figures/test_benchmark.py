@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -103,15 +104,22 @@ def test_what_would_squash_the_others_is_told(
 
 
 @pytest.mark.parametrize(
-    ("kind", "text"), [(draw_methods, "◂ 10"), (draw_iterations, "▾ CDSPP+PCA 10")]
+    ("kind", "far", "fallen"),
+    [
+        (draw_methods, "◂ 10", "(10)"),
+        (draw_iterations, "▾ CDSPP+PCA 10", "(CDSPP+PCA 10)"),
+    ],
 )
-def test_a_row_far_below_the_others_is_named_with_its_value(
-    draw: Callable[..., str], kind: Callable[..., None], text: str
+def test_a_row_far_below_the_others_or_collapsed_is_named_with_its_value(
+    tmp_path: Path, kind: Callable[..., None], far: str, fallen: str
 ) -> None:
-    plan = make_plan(tasks=DIGIT_TASKS[:1])
-    assert not any(t.startswith(("◂", "▾")) for t in texts(draw(kind, plan)))
-    svg = draw(kind, plan, collapsed=("cdspp-pca",))
-    assert text in texts(svg)
+    plan, output = make_plan(tasks=DIGIT_TASKS[:1]), tmp_path / "figure.svg"
+    low = draw_summary(plan, collapsed=("cdspp-pca",))
+    lower = replace(low, collapsed=np.zeros_like(low.collapsed))
+    for summary, told in ((draw_summary(plan), ""), (lower, far), (low, fallen)):
+        kind(summary, [output])
+        marked = [t for t in texts(output.read_text()) if t[0] in "◂▾("]
+        assert marked == ([told] if told else [])
 
 
 @pytest.mark.parametrize(("trials", "drawn"), [(1, False), (2, False), (3, True)])
@@ -162,9 +170,9 @@ def test_confusions_count_the_last_iteration_of_every_trial(tmp_path: Path) -> N
     rows += [(2, 1, "t-b-1", "b", 1.0)]
     fit = tmp_path / "goods/main/s_t/cdspp/1-2.parquet"
     write_fit(fit, pd.DataFrame(rows, columns=list(FIT_COLUMNS)))
-    classes, counts = count_confusions([fit], labels)
-    assert classes == ["a", "b"]
-    assert counts.tolist() == [[1, 0], [1, 1]]
+    counts = count_confusions([fit], labels)
+    assert list(counts.index) == list(counts.columns) == ["a", "b"]
+    assert counts.to_numpy().tolist() == [[1, 0], [1, 1]]
 
 
 def test_a_fit_that_is_not_what_its_record_says_is_refused(tmp_path: Path) -> None:
@@ -226,11 +234,10 @@ def test_counts_are_written_only_where_there_is_room(
     classes = [f"class{i}" for i in range(n_classes)]
     paths = write_showcase(tmp_path, classes=classes, each=13, steps=1)
     output = tmp_path / "confusion.svg"
-    given = {"fits": paths["fits"], "labels": paths["target_labels"]}
-    draw_confusion(**given, plan=make_plan(), outputs=[output])
+    counts = count_confusions(paths["fits"], paths["target_labels"])
+    draw_confusion(counts, make_plan(), [output])
     shown = texts(output.read_text())
     assert {"CDSPP, print → sketch", "class3", "true class"} <= set(shown)
-    _, counts = count_confusions(**given)
     diagonal = {str(n) for n in np.diag(counts)} - {"0", "20"}
     assert bool(diagonal & set(shown)) == counted
 

@@ -11,7 +11,7 @@ from support.curve_data import curve_entry, curve_plan, curve_scores
 
 from cdspp.analysis.curves import arrange_curves
 from cdspp.analysis.summary import summarise
-from cdspp.report.figures.bridges import draw_bridges
+from cdspp.report.figures.curves import draw_bridges
 from cdspp.report.outline import has_pairs
 
 METHODS = ("svm-t", "cdspp", "shared-columns-plus", "paired-map-plus")

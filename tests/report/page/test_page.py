@@ -11,13 +11,16 @@ from pathlib import Path
 
 import pytest
 from support.page_reader import read_page
-from support.report_data import make_plan
+from support.report_data import draw_comparisons, make_plan
 from support.written_study import WrittenStudy, write_page
 
+from cdspp.analysis.answers import answer
 from cdspp.analysis.digests import read_digests
+from cdspp.analysis.source_help import read_comparisons
 from cdspp.analysis.verdicts import RULE
 from cdspp.report.outline import Fold, Item, Part, outline
 from cdspp.report.page import page as page_module
+from cdspp.report.tables.source_help import build_matrix_table
 from cdspp.study.plan import BenchmarkPlan, Showcase
 
 OF_DIGITS = ("methods", "iterations", "subspace", "confusion")
@@ -89,18 +92,44 @@ def test_what_is_not_folded_is_the_answer_the_chart_and_two_tables(page: Path) -
 
 def test_every_benchmark_has_a_card_with_its_verdict_and_answer(page: Path) -> None:
     text, _ = read_page(page)
-    cards = re.findall(r'<li class="(\S+)"><b>(.*?)</b> (.*?)</li>', text)
-    assert [(word, title) for word, title, _ in cards] == [
-        ("helps", "Digits"),
-        ("undecided", "Docs to code"),
+    pattern = r'<li class="(\S+)"><b>(.*?)</b> (.*?)\n(<ul>.*?</ul>)</li>'
+    cards = re.findall(pattern, text)
+    assert [card[:3] for card in cards] == [
+        ("helps", "Digits", "On average over 4 tasks the source helps CDSPP."),
+        (
+            *("undecided", "Docs to code"),
+            "The trials leave open whether the source helps CDSPP.",
+        ),
     ]
-    told = "On average over 4 tasks the source helps CDSPP: over no source it gains"
-    assert cards[0][2].startswith(told)
-    for word, title, answer in cards:
+    assert cards[0][3].startswith("<ul><li>Over no source it gains 4.9 points")
+    assert "<li>Task by task: helps on 4.</li>" in cards[0][3]
+    for word, title, said, reasons in cards:
         section = text[
             text.index(f'id="benchmark-{title.lower().replace(" ", "-")}"') :
         ]
-        assert f"<p>{answer}</p>" in section[: section.index("</section>")], word
+        section = section[: section.index("</section>")]
+        assert f"<p>{said}</p>\n{reasons}" in section, word
+
+
+def test_a_card_keeps_every_word_of_the_answer(study: WrittenStudy) -> None:
+    for path in sorted(study.folder.glob("tables/source-help_*.csv")):
+        found = read_comparisons(path)
+        card = page_module._card("", found)
+        told = " ".join([card["answer"], *card["reasons"]])
+        assert re.findall(r"[\w%]+", told.lower()) == re.findall(
+            r"[\w%]+", answer(found).lower()
+        )
+
+
+def test_a_collapsed_method_has_no_share_of_its_gain_without_a_source() -> None:
+    plan = make_plan(methods=("svm-t", "dama", "cdspp"))
+    for collapsed, named in (((), {"DAMA", "CDSPP"}), (("dama",), {"CDSPP"})):
+        found = draw_comparisons(plan, collapsed=collapsed)
+        [(_, parts)] = page_module._told([plan], {plan.benchmark: found})["without"]
+        assert {part.split()[0] for part in parts} == named
+        table = build_matrix_table([found], plan.margin)
+        shown = {line.cells[0].text: line.cells[-3].text != "–" for line in table.lines}
+        assert {name for name, known in shown.items() if known} == named
 
 
 def text_of(folder: Path, *plans: BenchmarkPlan) -> str:
@@ -165,8 +194,8 @@ def test_a_method_that_is_told_of_the_test_samples_is_named(tmp_path: Path) -> N
     plan = make_plan()
     rows = (replace(row, kind="informed") for row in plan.rows if row.key == "cdspp")
     told = replace(plan, rows=(*plan.rows[:2], *rows))
-    assert "has a name: CDSPP is told" in text_of(tmp_path, told)
-    assert "has a name" not in text_of(tmp_path, plan)
+    assert "One exception: CDSPP receives" in text_of(tmp_path, told)
+    assert "One exception:" not in text_of(tmp_path, plan)
 
 
 def test_tables_come_from_their_files_with_all_forms(make_page: MakePage) -> None:
@@ -266,7 +295,7 @@ def test_texts_of_the_configuration_are_escaped_in_captions_too(
         assert part not in text, part
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
     assert "make &lt;study&gt;" in text
-    assert "Who is mistaken for whom: &lt;u&gt;cdspp" in text
+    assert "Which class is mistaken for which: &lt;u&gt;cdspp" in text
 
 
 def test_the_page_says_what_was_run_and_what_failed(
@@ -332,7 +361,10 @@ def test_the_overlap_audit_shows_the_tasks_that_share_samples(
     some = "No other task shares a sample in any trial"
     assert (some in text, none in text) == (shared, not shared)
     assert ("within one domain</small>" in text) == shared
-    assert "are kept in Digits; the overlap table counts them" in text
+    assert (
+        "Digits keeps test samples that the source has labelled; the overlap table"
+        in text
+    )
     assert "Digits: test samples that the source has labelled" in text
 
 

@@ -24,7 +24,7 @@ def described(seconds: float, *jobs: dict[str, Any]) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "told"), [(119.4, "119 s"), (121, "2 min"), (9000, "2.5 h")]
+    ("seconds", "told"), [(89.4, "89 s"), (119.4, "2 min"), (9000, "2.5 h")]
 )
 def test_durations_are_told_in_a_unit_of_their_size(seconds: float, told: str) -> None:
     assert described(seconds)["Time in fits"] == told

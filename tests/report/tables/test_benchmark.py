@@ -157,6 +157,23 @@ def test_a_cell_without_any_trial_is_a_dash() -> None:
     assert "nan" not in to_csv(table) + to_html(table)
 
 
+def test_collapsed_rows_are_marked_and_out_of_every_comparison() -> None:
+    plan = make_plan(methods=(*FEW, "dama"))
+    summary = draw_summary(plan, collapsed=("cdspp",))
+    table = table_of(summary, "accuracy")
+    assert {cell.note for cell in cells(table, "CDSPP")[1:]} == {
+        "collapsed or diverged"
+    }
+    high = replace(summary, accuracy=summary.accuracy.copy())
+    high.accuracy[place_of(summary, "cdspp")] = 0.99
+    assert not any(c.bold for c in cells(table_of(high, "accuracy"), "CDSPP")[1:])
+    assert "below SVM_t" not in build_overview([summary]).caption
+    lines = [line.cells[0] for line in table_of(summary, "iterations").lines]
+    assert [(c.text, c.note) for c in lines if c.note] == [
+        ("CDSPP", "collapsed or diverged")
+    ]
+
+
 def test_csv_is_tidy_and_exact() -> None:
     summary = draw_summary(make_plan())
     data = table_of(summary, "accuracy").data

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.curve_data import curve_entry, curve_plan, curve_scores
+from support.curve_data import TASKS, curve_entry, curve_plan, curve_scores
 
 from cdspp.analysis.curves import arrange_curves
 from cdspp.core.wording import DASH
-from cdspp.report.tables.curves import build_curve_tables
+from cdspp.report.tables.benchmark import build_curve_tables
 from cdspp.report.tables.table import Table
 
 
@@ -35,6 +35,16 @@ def test_a_line_has_the_means_of_a_method_on_a_task() -> None:
 def test_fewer_trials_are_told_beside_the_name() -> None:
     (table,) = tables_of(curve_entry(), shortened={"cdspp": 2})
     assert table.lines[1].cells[0].note == "2 trials"
+
+
+def test_a_method_of_some_tasks_has_their_number_at_the_average() -> None:
+    plan = curve_plan(curve_entry(), fewer_tasks={"cdspp": 1})
+    scores = curve_scores(plan)
+    other = (scores["method"] == "cdspp") & (scores["task"] == TASKS[1])
+    curves = arrange_curves(scores[~other], plan)
+    (table,) = build_curve_tables(curves, plan)
+    notes = [[cell.note for cell in line.cells[2:]] for line in table.lines]
+    assert notes == [[""] * 3] * 5 + [["1 of 2 tasks"] * 3]
 
 
 def test_what_was_dropped_is_a_dash_and_told() -> None:

@@ -16,7 +16,7 @@ from cdspp.analysis.splits import read_splits
 from cdspp.core.errors import DataError
 from cdspp.datasets.catalogue import load_catalogue
 from cdspp.datasets.published import draw_published, published_labels
-from cdspp.report.tables.overlap import (
+from cdspp.report.tables.contents import (
     build_overlap_table,
     count_overlap,
 )

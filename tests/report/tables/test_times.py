@@ -73,6 +73,16 @@ def test_printed_seconds_stand_beside_those_of_the_benchmark_that_has_them(
     assert 'data-value="inf"' not in to_html(table)
 
 
+def test_benchmarks_of_one_title_keep_their_own_columns() -> None:
+    few = {"tasks": TASKS, "methods": ("cdspp",)}
+    plans = [make_plan(**few), make_plan(benchmark="more", title="Digits", **few)]
+    table = build_times_table(
+        measure_times(as_outcomes(equal_trials({"cdspp": 2.0})), plans)
+    )
+    assert table.columns == ("Method", "Digits, s", "Digits, s")
+    assert [cell.text for cell in table.lines[0].cells] == ["CDSPP", "12.0", "–"]
+
+
 def test_a_benchmark_without_a_method_has_a_dash() -> None:
     plans = [
         make_plan(),

@@ -1,7 +1,4 @@
-"""The figures of a study that are drawn from its scores; all show percent.
-
-Dots are means over trials, bars and bands 95 % t intervals over trials.
-"""
+"""The figures of methods and of iterations: means with 95 % t intervals over trials."""
 
 from __future__ import annotations
 
@@ -12,13 +9,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from cdspp.analysis.summary import Floats, Summary, mean_sd
+from cdspp.analysis.summary import MOST_COLLAPSED, Floats, Summary, mean_sd
 from cdspp.core.names import BASELINE, REFERENCE
 from cdspp.report.figures import style
 
 __all__ = ["draw_benchmark", "draw_iterations", "draw_methods"]
-
-_MAX_BANDS = 6
 
 
 def draw_benchmark(summary: Summary, outputs: style.Outputs) -> None:
@@ -44,7 +39,7 @@ def draw_methods(summary: Summary, outputs: style.Outputs) -> None:
         for axes in grid.flat[len(titles) :]:
             axes.set_visible(False)
         for place, axes in enumerate(panels):
-            _method_panel(axes, summary, values[:, place])
+            _method_panel(axes, summary, tasks[place], values[:, place])
             weight = "bold" if place == len(summary.tasks) else "normal"
             axes.set_title(titles[place], fontweight=weight)
         style.equal_windows(panels)
@@ -58,7 +53,7 @@ def draw_iterations(summary: Summary, outputs: style.Outputs) -> None:
         for i, row in enumerate(summary.rows)
         if row.kind != "variant" and row.key not in summary.plan.states
     )
-    crowded = len(summary.iterative()) > _MAX_BANDS
+    crowded = len(summary.iterative()) > 6  # bands
     n_columns = max(1, min(len(summary.tasks), 2 if crowded else 4))
     n_lines = max(1, math.ceil(len(summary.tasks) / n_columns))
     width = style.WIDTH if n_columns > 1 else 5.0
@@ -80,16 +75,23 @@ def draw_iterations(summary: Summary, outputs: style.Outputs) -> None:
             figure.legend(handles, labels, loc="outside upper center", ncols=columns)
 
 
-def _method_panel(axes: Axes, summary: Summary, values: Floats) -> None:
+def _fallen(summary: Summary, row: int, task: str) -> bool:
+    """Whether so many fits have collapsed that the row says nothing of the task."""
+    return summary.collapsed_share(row, task) > MOST_COLLAPSED
+
+
+def _method_panel(axes: Axes, summary: Summary, task: str, values: Floats) -> None:
     means = np.array([100 * mean_sd(of_row)[0] for of_row in values])
     far = style.far_below(means)
     for place, row in enumerate(summary.rows):
-        if far[place]:
-            text, colour = f"◂ {means[place]:.0f}", style.style_of(row.key).colour
-            where = axes.get_yaxis_transform()
-            axes.text(0.02, place, text, color=colour, va="center", transform=where)
-        else:
+        text, colour = f"◂ {means[place]:.0f}", style.style_of(row.key).colour
+        if np.isfinite(means[place]) and _fallen(summary, place, task):
+            text, colour = f"({means[place]:.0f})", style.MUTED
+        elif not far[place]:
             style.dots(axes, row.key, values[place], place)
+            continue
+        where = axes.get_yaxis_transform()
+        axes.text(0.02, place, text, color=colour, va="center", transform=where)
     names = [style.figure_name(row.display_name) + row.marks for row in summary.rows]
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.4, -0.6)
@@ -108,9 +110,11 @@ def _iteration_panel(axes: Axes, summary: Summary, task: int, *, bands: bool) ->
     rows = [summary.rows[i] for i in places]
     last = np.array([100 * mean_sd(summary.accuracy[i, task])[0] for i in places])
     far = style.far_below(last)
-    for height, i in enumerate(np.flatnonzero(far).tolist()):
-        style.note_far(axes, rows[i], last[[i]], height, transform=axes.transAxes)
-    for i in np.flatnonzero(~far).tolist():
+    fallen = np.array([_fallen(summary, i, summary.tasks[task]) for i in places], bool)
+    for height, i in enumerate(np.flatnonzero(far | fallen).tolist()):
+        where: Any = {"transform": axes.transAxes, "collapsed": bool(fallen[i])}
+        style.note_far(axes, rows[i], last[[i]], height, **where)
+    for i in np.flatnonzero(~(far | fallen)).tolist():
         leading = places[i] == reference
         band, values = bands or leading, summary.by_iteration[places[i], task].T
         look = {"linewidth": 1.5 if band else 1.0, "zorder": 3 if leading else 2}
@@ -119,11 +123,13 @@ def _iteration_panel(axes: Axes, summary: Summary, task: int, *, bands: bool) ->
     if baseline is not None and np.isfinite(summary.accuracy[baseline, task]).any():
         row = summary.rows[baseline]
         mean = 100 * mean_sd(summary.accuracy[baseline, task])[0]
-        colour, name = (
-            style.style_of(row.key).colour,
-            style.figure_name(row.display_name),
+        axes.axhline(
+            mean,
+            color=style.style_of(row.key).colour,
+            ls=style.DASHES,
+            lw=1.2,
+            label=style.figure_name(row.display_name),
         )
-        axes.axhline(mean, color=colour, lw=1.2, ls=style.DASHES, label=name)
     if len(steps) and steps[-1] > 20:
         axes.set_xscale("log")
     else:

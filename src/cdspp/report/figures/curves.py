@@ -1,7 +1,7 @@
-"""The figures of the curves: accuracy by labelled samples, and sensitivity to options.
+"""The figures of the curves: accuracy by labels, by options, and by paired rows.
 
-Dots are means over trials; the reference method alone has a band, the 95 % t interval
-over trials.
+Dots are means over trials, bands their 95 % t intervals. Without a bridge, the
+reference method alone has a band.
 """
 
 from __future__ import annotations
@@ -15,20 +15,21 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from cdspp.analysis.curves import CurveScores, parameter_title, value_text
-from cdspp.analysis.summary import Floats, mean_sd
-from cdspp.core.names import AVERAGE, BASELINE, LABELS, REAL, REFERENCE
+from cdspp.analysis.summary import Floats, Summary, mean_sd
+from cdspp.core.names import AVERAGE, BASELINE, LABELS, MAIN, REAL, REFERENCE
+from cdspp.core.wording import task_title
 from cdspp.methods.bridge import PAIRS
 from cdspp.report.figures import style
+from cdspp.study.plan import BRIDGED, SHARED_ALONE, Row
 
-__all__ = ["draw_curves"]
+__all__ = ["draw_bridges", "draw_curves"]
 
-_COLUMNS = 3
-_LOG_RATIO = 50.0
-_LEAST_SPAN = 10.0  # points; what varies less looks flat
-_CROWDED = 6
 _MAIN: dict[str, Any] = {"color": "#dde1e6", "lw": 5, "zorder": 1}
-_REASON: dict[str, Any] = {"color": style.MUTED, "fontsize": 8, "rotation": 90}
-_BOX = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+_REASON: dict[str, Any] = {
+    **{"color": style.MUTED, "fontsize": 8, "rotation": 90, "ha": "center"},
+    "va": "bottom",
+    "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1},
+}
 _DASHES: Any = ("solid", (0, (5, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)))
 
 
@@ -45,14 +46,12 @@ def draw_curves(curves: Sequence[CurveScores], outputs: style.Outputs) -> None:
 def _draw_labels(curves: Sequence[CurveScores], outputs: style.Outputs) -> None:
     """Draw a panel a task and one for the average; the legend stands beside it."""
     panels = [
-        (curve, task, values)
-        for curve in curves
-        for task, values in zip(*_by_task(curve), strict=True)
+        (curve, task, values) for curve in curves for task, values in _by_task(curve)
     ]
     n_columns = _columns(len(panels) + 1)
     n_lines = math.ceil((len(panels) + 1) / n_columns)
     width = {3: style.WIDTH, 2: 5.4}.get(n_columns, 3.0)
-    height = 2.9 if any(len(c.rows) > _CROWDED for c in curves) else 2.5
+    height = 2.9 if any(len(c.rows) > 6 for c in curves) else 2.5
     ratios = [1.9, 1] if len(panels) == 1 else [1] * n_columns
     with style.canvas(width, height * n_lines + 0.2, outputs) as figure:
         grid = figure.subplots(n_lines, n_columns, squeeze=False, width_ratios=ratios)
@@ -68,29 +67,29 @@ def _draw_labels(curves: Sequence[CurveScores], outputs: style.Outputs) -> None:
             low, high = axes.get_ylim()
             lowered = low - 0.09 * max(far) * (high - low)
             axes.set_ylim(max(lowered, min(low, 0.0)), high)
+
+        def end(line: Line2D) -> float:
+            return max(np.ravel(line.get_ydata())[-1:], default=0.0)
+
         # In the order in which the last lines end.
-        handles = sorted(_by_name(drawn).values(), key=_end, reverse=True)
+        handles = sorted(_by_name(drawn).values(), key=end, reverse=True)
         look = {"loc": "center left", "labelspacing": 0.45}
         grid.flat[len(panels)].legend(handles=handles, **look)
         figure.supylabel("accuracy, percent", fontsize=9)
 
 
-def _end(line: Line2D) -> float:
-    return max(np.ravel(line.get_ydata())[-1:], default=0.0)
-
-
 def _columns(n_cells: int) -> int:
-    return 2 if n_cells == 4 else max(1, min(_COLUMNS, n_cells))
+    return 2 if n_cells == 4 else max(1, min(3, n_cells))
 
 
-def _by_task(curve: CurveScores) -> tuple[tuple[str, ...], Floats]:
-    """Return the tasks, the average last, and accuracy by task, row, value, trial."""
+def _by_task(curve: CurveScores) -> list[tuple[str, Floats]]:
+    """Return accuracy by row, value and trial of each task, the average last."""
     tasks, accuracy = curve.with_average()
-    return tasks, accuracy.swapaxes(0, 1)
+    return list(zip(tasks, accuracy.swapaxes(0, 1), strict=True))
 
 
 def _label_panel(axes: Axes, curve: CurveScores, task: str, values: Floats) -> int:
-    """Draw one panel; return how many names stand one above another at its bottom."""
+    """Draw one panel; return the number of names one above another at its bottom."""
     weight = "bold" if task == AVERAGE else "normal"
     axes.set_title(style.task_text(task), fontweight=weight)
     means = 100 * np.array([[mean_sd(trials)[0] for trials in row] for row in values])
@@ -102,9 +101,9 @@ def _label_panel(axes: Axes, curve: CurveScores, task: str, values: Floats) -> i
         if apart[i]:
             continue
         leading = row.role == REFERENCE and row.state == REAL
-        look: dict[str, Any] = {"linewidth": 1.8, "zorder": 3}
-        if not leading:
-            look = {"linewidth": 1.1, "markersize": 3.8, "zorder": 2}
+        look: dict[str, Any] = {"linewidth": 1.1, "markersize": 3.8, "zorder": 2}
+        if leading:
+            look = {"linewidth": 1.8, "zorder": 3}
         if row.role == BASELINE:
             look["linestyle"] = style.DASHES
         near = np.where(far[i, :, None], np.nan, values[i])
@@ -120,8 +119,8 @@ def _label_panel(axes: Axes, curve: CurveScores, task: str, values: Floats) -> i
     for value in {v for v, name in curve.plan.dropped if task in (name, AVERAGE)}:
         if value in curve.values:
             reason = "not for every task" if task == AVERAGE else "no test sample left"
-            look = {"ha": "center", "va": "bottom", "bbox": _BOX, **_REASON}
-            axes.text(value, 0.03, reason, transform=axes.get_xaxis_transform(), **look)
+            where: Any = {"transform": axes.get_xaxis_transform()}
+            axes.text(value, 0.03, reason, **where, **_REASON)
     _scale(axes, curve)
     style.quiet(axes, grid="y")
     return max(int(apart.sum()), int(far[~apart].sum(axis=0).max(initial=0)))
@@ -145,7 +144,8 @@ def _draw_sensitivity(curves: Sequence[CurveScores], outputs: style.Outputs) -> 
             _sensitivity_panel(axes, curve, looks)
             axes.set_xlabel(parameter_title(curve.parameter))
         low, high = grid.flat[0].get_ylim()
-        room = max(0.0, _LEAST_SPAN - (high - low)) / 2
+        # Curves that vary by less than ten points look flat.
+        room = max(0.0, 10.0 - (high - low)) / 2
         grid.flat[0].set_ylim(low - room, high + room)
         figure.supylabel("accuracy, percent", fontsize=9)
         if handles := _sensitivity_handles(curves, looks, list(grid.flat)):
@@ -158,9 +158,9 @@ def _sensitivity_panel(
 ) -> None:
     if curve.main is not None:
         axes.axvline(curve.main, **_MAIN)
-    tasks, by_task = _by_task(curve)
-    for task, values in zip(tasks, by_task, strict=True):
-        thick = task == tasks[-1]
+    by_task = _by_task(curve)
+    for task, values in by_task:
+        thick = task == by_task[-1][0]
         for row, trials in zip(curve.rows, values, strict=True):
             asked = thick and (row.role == REFERENCE or row.stands_for)
             if curve.in_states and not asked:
@@ -202,7 +202,7 @@ def _by_name(panels: Sequence[Axes]) -> dict[str, Line2D]:
 def _scale(axes: Axes, curve: CurveScores) -> None:
     """Span the values, by their logarithms where they differ much, and tick them."""
     values = np.asarray(curve.values)
-    log = values[0] > 0 and values[-1] / values[0] >= _LOG_RATIO
+    log = values[0] > 0 and values[-1] / values[0] >= 50
     axes.set_xscale("log" if log else "linear")
     places = np.log(values) if log else values
     margin = 0.05 * float(np.ptp(places)) or 0.5
@@ -217,3 +217,74 @@ def _scale(axes: Axes, curve: CurveScores) -> None:
     ticks = values[sorted(kept)].tolist()
     axes.set_xticks(ticks, [value_text(tick) for tick in ticks])
     axes.minorticks_off()
+
+
+def draw_bridges(
+    parts: Sequence[tuple[Summary, Sequence[CurveScores]]], outputs: style.Outputs
+) -> None:
+    """Draw a line of panels a benchmark: accuracy by pairs, and by labels.
+
+    Lines across are the methods that use no pairs.
+    """
+    with style.canvas(style.WIDTH, 2.7 * len(parts) + 0.5, outputs) as figure:
+        shared: Any = {"squeeze": False, "width_ratios": [1.25, 1], "sharey": "row"}
+        grid = figure.subplots(len(parts), 2, **shared)
+        for panels, (summary, curves) in zip(grid, parts, strict=True):
+            pairs = next(curve for curve in curves if curve.parameter == PAIRS)
+            of_labels = [curve for curve in curves if curve.parameter == LABELS]
+            title = f"{summary.plan.title}: {task_title(pairs.tasks[0])}"
+            panels[0].set_title(style.plain_text(title), fontweight="bold", loc="left")
+            _pair_panel(panels[0], summary, pairs)
+            if of_labels:
+                methods = [row.method for row in pairs.rows]
+                _beside_pairs(panels[1], of_labels[0], methods)
+            else:
+                panels[1].set_axis_off()
+            panels[0].set_ylabel("accuracy, percent")
+        named: dict[str, Any] = {}
+        for axes in grid.flat:
+            handles, names = axes.get_legend_handles_labels()
+            named = {**dict(zip(names, handles, strict=True)), **named}
+        figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=3)
+
+
+def _pair_panel(axes: Axes, summary: Summary, curve: CurveScores) -> None:
+    task = summary.tasks.index(curve.tasks[0])
+    ends = [0.0, curve.values[-1]]
+    for i, row in enumerate(summary.rows):
+        alone = row.role in (REFERENCE, BASELINE) or row.stands_for
+        if row.setting == MAIN and (alone or row.bridge == SHARED_ALONE):
+            values = summary.accuracy[i, task, : curve.plan.trials_asked]
+            twice, look = np.stack([values] * 2), _across_look(row)
+            style.draw_line(axes, row, ends, twice, band=False, **look)
+    for row, values in zip(curve.rows, curve.accuracy[:, 0], strict=True):
+        style.draw_line(axes, row, curve.values, values, band=True, lw=1.7, zorder=3)
+    axes.set_xscale("symlog", linthresh=curve.values[0])
+    _bridge_axis(axes, (0.0, *curve.values), curve)
+
+
+def _across_look(row: Row) -> dict[str, Any]:
+    """Return the look of a line across, and its label, which says what is used."""
+    used = "labels alone" if row.role == REFERENCE else "no source"
+    name = style.figure_name(row.display_name)
+    return {
+        "lw": 1.2,
+        "ls": style.DASHES if row.role == BASELINE else "-",
+        "label": name if row.bridge else f"{name}: {used}",
+    }
+
+
+def _beside_pairs(axes: Axes, curve: CurveScores, methods: Sequence[str]) -> None:
+    for row, values in zip(curve.rows, curve.accuracy[:, 0], strict=True):
+        shown = row.kind == BRIDGED or row.role or row.method in methods
+        if shown or row.stands_for:
+            look = {"lw": 1.7} if row.method in methods else _across_look(row)
+            style.draw_line(axes, row, curve.values, values, band=False, **look)
+    _bridge_axis(axes, curve.values, curve)
+
+
+def _bridge_axis(axes: Axes, values: Sequence[float], curve: CurveScores) -> None:
+    axes.set_xticks(values, [value_text(value) for value in values])
+    axes.minorticks_off()
+    axes.set_xlabel(parameter_title(curve.parameter))
+    style.quiet(axes, grid="y")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import string
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -16,6 +16,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
+from cdspp.core.names import PathLike
 from cdspp.report.figures import style
 from cdspp.stages.artifacts import labels_by_id, read_subspace
 from cdspp.stages.fit_files import read_fit
@@ -23,10 +24,7 @@ from cdspp.study.plan import BenchmarkPlan
 
 __all__ = ["count_confusions", "draw_confusion", "draw_showcase", "draw_subspace"]
 
-_MAX_COUNTED = 20
 _LONGEST = 32  # letters of a class
-_MAX_PANELS = 6
-_MOST_VECTOR_DOTS = 6000
 _GROUPS: Mapping[str, Mapping[str, Any]] = {
     "source": {"marker": "s", "s": 9, "alpha": 0.4, "linewidths": 0},
     "unlabelled": {"marker": "o", "s": 9, "alpha": 0.75, "linewidths": 0},
@@ -37,31 +35,26 @@ _DOTS: Mapping[str, Any] = {"color": style.MUTED, "linestyle": "none"}
 
 def draw_showcase(
     *,
-    fits: Sequence[style.PathLike],
-    subspace: style.PathLike,
-    source_labels: style.PathLike,
-    target_labels: style.PathLike,
+    fits: Sequence[PathLike],
+    subspace: PathLike,
+    source_labels: PathLike,
+    target_labels: PathLike,
     plan: BenchmarkPlan,
     outputs: style.Outputs,
 ) -> None:
     """Draw the figures of the showcase task, by their names: confusion, subspace."""
-    labels = {"source_labels": source_labels, "target_labels": target_labels}
     for kind, paths in style.by_kind(outputs, ("confusion", "subspace")).items():
         if kind == "confusion":
-            draw_confusion(fits=fits, labels=target_labels, plan=plan, outputs=paths)
+            draw_confusion(count_confusions(fits, target_labels), plan, paths)
         else:
-            draw_subspace(subspace=subspace, **labels, outputs=paths)
+            draw_subspace(subspace, source_labels, target_labels, paths)
 
 
 def draw_confusion(
-    *,
-    fits: Sequence[style.PathLike],
-    labels: style.PathLike,
-    plan: BenchmarkPlan,
-    outputs: style.Outputs,
+    confusions: pd.DataFrame, plan: BenchmarkPlan, outputs: style.Outputs
 ) -> None:
     """Draw the confusion matrix of the showcase task, summed over trials."""
-    classes, counts = count_confusions(fits, labels)
+    classes, counts = list(confusions), confusions.to_numpy()
     n_classes = len(classes)
     side = float(np.clip(0.4 * n_classes + 1.5, 3.8, style.WIDTH - 0.6))
     with style.canvas(side + 0.6, side, outputs) as figure:
@@ -69,7 +62,7 @@ def draw_confusion(
         shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
         image = axes.imshow(100 * shares, cmap="Blues", vmin=0, vmax=100)
         for (i, j), count in np.ndenumerate(counts):
-            if count and n_classes <= _MAX_COUNTED:
+            if count and n_classes <= 20:
                 ink = "white" if shares[i, j] > 0.55 else style.INK
                 axes.text(j, i, str(count), ha="center", va="center", color=ink)
         every = math.ceil(n_classes / 30)
@@ -89,48 +82,39 @@ def draw_confusion(
         bar.outline.set_visible(False)
 
 
-def count_confusions(
-    fits: Sequence[style.PathLike], labels: style.PathLike
-) -> tuple[list[str], NDArray[np.int64]]:
-    """Count predictions by true class, at each trial's last iteration.
+def count_confusions(fits: Sequence[PathLike], labels: PathLike) -> pd.DataFrame:
+    """Count the samples of a class (row) predicted as each class, over all trials.
 
-    `fits` are files of predictions, each with its record beside it. Returns all
-    classes, sorted, and ``counts[i, j]``: samples of class i predicted as class j, over
-    all trials. `DataError` says that a fit is not what its record and path say, or that
-    a sample is not in `labels`, those of the target domain.
+    The predictions are those of a trial's last iteration, the labels of the target
+    domain. `DataError` says that a sample has none, or that a fit is not what its
+    record and path say.
     """
     truth = labels_by_id(labels)
-    pairs: Counter[tuple[str, str]] = Counter()
+    found = []
     for path in fits:
-        rows = read_fit(path).columns
-        for trial in np.unique(rows["trial"]):
-            own = rows["trial"] == trial
-            last = own & (rows["iteration"] == rows["iteration"][own].max())
-            ids, predicted = rows["id"][last], rows["predicted"][last]
-            unknown = [name for name in ids if name not in truth]
-            if unknown:
-                raise DataError(
-                    f"{path}: no label for the sample {unknown[0]} in {labels}. "
-                    "Give the labels of the task's target domain."
-                )
-            known = zip((truth[name] for name in ids), predicted, strict=True)
-            pairs.update(pair for pair in known if pair[0])
-    classes = sorted({*truth.values(), *(guess for _, guess in pairs)} - {""})
-    counts = [[pairs[true, guess] for guess in classes] for true in classes]
-    return classes, np.array(counts, dtype=np.int64).reshape(2 * [len(classes)])
+        rows = pd.DataFrame(read_fit(path).columns)
+        steps = rows.groupby("trial")["iteration"].transform("max")
+        last = rows[rows["iteration"] == steps]
+        unknown = last["id"][~last["id"].isin(truth)]
+        if len(unknown):
+            raise DataError(
+                f"{path}: no label for the sample {unknown.iloc[0]} in {labels}. "
+                "Give the labels of the task's target domain."
+            )
+        found.append(last.assign(true=last["id"].map(truth)))
+    pairs = pd.concat(found).query("true != ''")
+    classes = sorted({*truth.values(), *pairs["predicted"]} - {""})
+    counts = pd.crosstab(pairs["true"], pairs["predicted"])
+    return counts.reindex(index=classes, columns=classes, fill_value=0)
 
 
 def draw_subspace(
-    *,
-    subspace: style.PathLike,
-    source_labels: style.PathLike,
-    target_labels: style.PathLike,
+    subspace: PathLike,
+    source_labels: PathLike,
+    target_labels: PathLike,
     outputs: style.Outputs,
 ) -> None:
-    """Draw the common subspace at each iteration, all panels in one view.
-
-    Titles give the accuracy of the round's predictions for the unlabelled rows.
-    """
+    """Draw the common subspace at each iteration, with accuracies, in one view."""
     shown = read_subspace(subspace)
     labels = {"source": labels_by_id(source_labels)}
     labels["unlabelled"] = labels["labelled"] = labels_by_id(target_labels)
@@ -140,7 +124,7 @@ def draw_subspace(
     )
     steps = np.unique(shown["iteration"])
     # The first and the last have a panel in any case.
-    places = np.linspace(0, len(steps) - 1, min(len(steps), _MAX_PANELS))
+    places = np.linspace(0, len(steps) - 1, min(len(steps), 6))
     steps = steps[places.round().astype(int)]
     n_columns = min(3, len(steps)) or 1
     n_lines = math.ceil(len(steps) / n_columns) or 1
@@ -173,7 +157,7 @@ def _subspace_panel(axes: Axes, shown: Mapping[str, NDArray[Any]], step: int) ->
     for group, look in _GROUPS.items():
         used = now & (shown["group"] == group)
         colour = [colours[name] for name in shown["class"][used]] or None
-        raster = len(shown["id"]) > _MOST_VECTOR_DOTS
+        raster = len(shown["id"]) > 6000  # dots that a page draws quickly as vectors
         x, y = shown["xy"][used].T
         axes.scatter(x, y, c=colour, rasterized=raster, **look)
     # One square view over all panels, with a margin.

@@ -1,8 +1,4 @@
-"""The opening chart, whether the source helped on each task, and the matrix below.
-
-Comparisons are what `cdspp.analysis.source_help.compare_with_rivals` says of each
-benchmark.
-"""
+"""The charts of gains: by task, by method and source state, and of selected options."""
 
 from __future__ import annotations
 
@@ -21,24 +17,18 @@ from cdspp.analysis.paired import PairedGain
 from cdspp.analysis.source_help import by_task, matrix, of_reference, rivals_of
 from cdspp.analysis.summary import Summary
 from cdspp.analysis.verdicts import COLLAPSED, EQUAL, HELPS, HURTS, TOO_FEW, UNDECIDED
-from cdspp.core.names import AVERAGE, BASELINE, REFERENCE
-from cdspp.core.wording import DASH, in_points
+from cdspp.core.names import AVERAGE, BASELINE, REAL, REFERENCE
+from cdspp.core.wording import DASH, STATE_TITLES, in_points
 from cdspp.report.figures import style
 from cdspp.report.outline import few_tasks
 from cdspp.study.plan import BenchmarkPlan
 
-__all__ = ["draw_source_help", "draw_source_states"]
+__all__ = ["draw_selections", "draw_source_help", "draw_source_states"]
 
 _PITCH = 1.6
 VERDICT_COLOURS = {HELPS: "#0067a8", HURTS: "#c9431d", EQUAL: "#22262b"}
 _MARKERS = {HELPS: "o", HURTS: "D", EQUAL: "s"}
 _BASELINE = "#4b5563"
-_LINE_HEIGHT = 0.23
-_FRAME = 0.5
-# Narrow, so that a telephone shows it without shrinking the numbers.
-_WIDTH, _COLUMN, _NAMES = 5.0, 0.62, 1.6
-_MATRIX_LINE = 0.245
-_MATRIX_FRAME = 0.75
 # Fill and ink by the verdict on a pair; in grey the signs tell the light ones apart.
 _CELLS = {
     HELPS: ("#0b5394", "white"),
@@ -50,6 +40,12 @@ _CELLS = {
 }
 _SIGNS = {HELPS: "▲", HURTS: "▼", EQUAL: "="}
 _WORDS = {HELPS: "better", HURTS: "worse", EQUAL: "equal"}
+# The form of a fit: its column, its name, and marker, colour and fill.
+_FORMS = (
+    ("default", "default", "s", style.MUTED, "white"),
+    ("selected", "selected on the labelled rows", "o", "#0067a8", "#0067a8"),
+    ("hindsight", "best in hindsight, which nobody can know", "|", "#c9431d", "none"),
+)
 
 
 def draw_source_help(
@@ -62,10 +58,10 @@ def draw_source_help(
     if not few_tasks([summary.plan for summary in summaries]):
         _draw_gains(summaries, groups, outputs)
         return
+    titles = [summary.plan.title for summary in summaries]
     lengths = [max(1, len(summary.tasks)) for summary in summaries]
-    height = sum(length * 0.88 + 0.48 for length in lengths) + 0.85
-    with style.canvas(style.WIDTH, height, outputs) as figure:
-        panels = style.stacked(figure, [s.plan.title for s in summaries], lengths)
+    room = {"line": 0.88, "frame": 0.48, "rest": 0.85}
+    with style.stacked(titles, lengths, outputs, **room) as (figure, panels):
         for summary, group, axes in zip(summaries, groups, panels, strict=True):
             _source_panel(axes, summary, group)
         style.equal_windows(panels)
@@ -76,15 +72,18 @@ def draw_source_help(
         panels[0].annotate(head, (1.02, 1), (0, 6), *where, color=style.MUTED)
         figure.supxlabel("accuracy, percent", fontsize=9)
         rows = {s.rows[i].key: s.rows[i] for s in summaries for i in _rows(s)}
-        if handles := style.method_handles(rows.values()):
+        names = [style.figure_name(row.display_name) for row in rows.values()]
+        looks = [style.style_of(key).look(5) | style.ALONE for key in rows]
+        pairs = zip(names, looks, strict=True)
+        handles = [Line2D([], [], label=name, **look) for name, look in pairs]
+        if handles:
             figure.legend(handles=handles, loc="outside upper center", ncols=3)
 
 
 def _rows(summary: Summary) -> list[int]:
-    """Positions of baseline, other source states and reference, top to bottom."""
-    baseline, reference = summary.place(BASELINE), summary.place(REFERENCE)
+    """Return the places of baseline, other source states and reference, in order."""
     controls = [i for i, row in enumerate(summary.rows) if row.control]
-    found = [baseline, *controls, reference]
+    found = [summary.place(BASELINE), *controls, summary.place(REFERENCE)]
     return list(dict.fromkeys(i for i in found if i is not None))
 
 
@@ -140,11 +139,10 @@ def _draw_gains(
     outputs: style.Outputs,
 ) -> None:
     """Draw what the reference gains over baseline and hardest state, a line a task."""
+    titles = [summary.plan.title for summary in summaries]
     lengths = [max(1, len(group)) for group in groups]
-    height = sum(_LINE_HEIGHT * length + _FRAME for length in lengths) + 0.7
-    with style.canvas(style.WIDTH, height, outputs) as figure:
-        titles = [summary.plan.title for summary in summaries]
-        panels = style.stacked(figure, titles, lengths, sharex=True)
+    room: Any = {"line": 0.23, "frame": 0.5, "rest": 0.7, "sharex": True}
+    with style.stacked(titles, lengths, outputs, **room) as (figure, panels):
         for group, axes in zip(groups, panels, strict=True):
             _gain_panel(axes, group)
         figure.supxlabel("gain, points", fontsize=9)
@@ -208,12 +206,13 @@ def draw_source_states(
     ]
     groups = [found[found["state"]] for found in matrices]
     lengths = [max(1, group["row"].nunique()) for group in groups]
-    height = sum(_MATRIX_LINE * length + _MATRIX_FRAME for length in lengths) + 0.3
     widest = max((len(rivals_of([group])) for group in groups), default=0)
-    width = max(_WIDTH, _NAMES + _COLUMN * widest)
-    with style.canvas(width, height, outputs) as figure:
-        titles = [plan.title for plan in plans]
-        panels = style.stacked(figure, titles, [length + 1 for length in lengths])
+    # Narrow, so that a telephone shows it without shrinking the numbers.
+    room: Any = {"line": 0.245, "frame": 0.75, "rest": 0.3}
+    room |= {"width": max(5.0, 1.6 + 0.62 * widest)}
+    room |= {"height_ratios": [length + 1 for length in lengths]}
+    titles = [plan.title for plan in plans]
+    with style.stacked(titles, lengths, outputs, **room) as (figure, panels):
         for group, axes in zip(groups, panels, strict=True):
             _matrix(axes, group)
         signs = ", ".join(f"{sign} {_WORDS[word]}" for word, sign in _SIGNS.items())
@@ -247,3 +246,35 @@ def _cell(axes: Axes, x: int, y: int, pair: Any | None) -> None:
     corner = (x - 0.47, y - 0.45)
     axes.add_patch(Rectangle(corner, 0.94, 0.9, facecolor=fill, edgecolor="#e4e6e9"))
     axes.text(x, y, text, color=ink, ha="center", va="center", fontsize=8.5)
+
+
+def draw_selections(found: pd.DataFrame, outputs: style.Outputs) -> None:
+    """Draw what `compare_selections` found, a line a method and source state."""
+    groups = dict(iter(found.groupby("title", sort=False)))
+    lengths = [len(group) for group in groups.values()]
+    room = {"line": 0.21, "frame": 0.5, "rest": 0.6}
+    with style.stacked(list(groups), lengths, outputs, **room) as (figure, panels):
+        for group, axes in zip(groups.values(), panels, strict=True):
+            _selection_panel(axes, group)
+        style.equal_windows(panels)
+        figure.supxlabel("accuracy, percent", fontsize=9)
+        handles, names = panels[0].get_legend_handles_labels()
+        figure.legend(handles, names, loc="outside upper center", ncols=len(_FORMS))
+
+
+def _selection_panel(axes: Axes, group: pd.DataFrame) -> None:
+    forms = 100 * group[[column for column, *_ in _FORMS]]
+    places = range(len(group))
+    axes.hlines(places, forms.min(axis=1), forms.max(axis=1), color="#b9bdc3", lw=1)
+    for column, label, marker, colour, fill in _FORMS:
+        size = 9 if marker == "|" else 5
+        (line,) = axes.plot(forms[column], places, marker, label=label, mew=1.6)
+        line.set(color=colour, markerfacecolor=fill, markersize=size)
+    sources = [{REAL: "real source", **STATE_TITLES}[state] for state in group["state"]]
+    names = [style.figure_name(name) for name in group["display_name"]]
+    names = [f"{name}, {source}" for name, source in zip(names, sources, strict=True)]
+    axes.set_yticks(places, names)
+    for text, state in zip(axes.get_yticklabels(), group["state"], strict=True):
+        text.set_color(style.INK if state == REAL else style.MUTED)
+    axes.set_ylim(len(group) - 0.4, -0.6)
+    style.quiet(axes)

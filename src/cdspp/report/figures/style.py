@@ -1,11 +1,10 @@
 """How every figure looks: a colour and marker a method, one type size, fixed bytes.
 
-Accuracies are drawn in percent: dots and lines of means, and what lies far off.
+Accuracies are drawn in percent.
 """
 
 from __future__ import annotations
 
-import os
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,23 +16,23 @@ import numpy as np
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike, NDArray
 
 from cdspp.analysis.paired import mean_interval
 from cdspp.analysis.summary import Floats, mean_sd
 from cdspp.core.errors import DataError
+from cdspp.core.names import PathLike
 from cdspp.core.whole_files import atomic
 from cdspp.core.wording import split_name, task_title, visible
 from cdspp.study.plan import Row
 
 __all__ = [
+    "ALONE",
     "CLASS_COLOURS",
     "DASHES",
     "INK",
     "MUTED",
     "Outputs",
-    "PathLike",
     "STYLES",
     "WIDTH",
     "Style",
@@ -44,7 +43,6 @@ __all__ = [
     "equal_windows",
     "far_below",
     "figure_name",
-    "method_handles",
     "note_far",
     "plain_text",
     "quiet",
@@ -53,7 +51,6 @@ __all__ = [
     "task_text",
 ]
 
-PathLike = str | os.PathLike[str]
 Outputs = Sequence[PathLike]
 
 INK = "#22262b"
@@ -61,10 +58,7 @@ MUTED = "#6b7280"
 GRID = "#e4e6e9"
 WIDTH = 7.4
 DASHES = (0, (4, 2))
-_ALONE: Any = {"markeredgewidth": 1.2, "linestyle": "none"}
-_DPI = 132
-CLOSE = 5.0
-_LONGEST = 64  # letters that fit above a figure
+ALONE: Any = {"markeredgewidth": 1.2, "linestyle": "none"}
 
 
 @dataclass(frozen=True)
@@ -165,7 +159,7 @@ _SETTINGS: Any = {
 
 
 def style_of(key: str) -> Style:
-    """Return the style of a method or control; one that follows its name for others.
+    """Return the style of a method or control, by its name where it has none.
 
     Methods in other settings are grey.
     """
@@ -179,8 +173,6 @@ def style_of(key: str) -> Style:
 def figure_name(name: str) -> str:
     r"""Write a method's name for a figure, a subscript behind its first underscore.
 
-    Examples
-    --------
     >>> print(figure_name("SVM_t"))
     SVM$_\mathrm{t}$
     """
@@ -192,15 +184,12 @@ def figure_name(name: str) -> str:
     return plain_text(base) + tail + plain_text(rest)
 
 
-def plain_text(text: str, most: int = _LONGEST) -> str:
-    r"""Write any text so that a figure shows it letter by letter, on one line.
+def plain_text(text: str, most: int = 64) -> str:
+    r"""Write a text that a user chose so that a figure shows it letter by letter.
 
-    Every text that a user chose goes through here: class, benchmark, domain, method.
     What cannot be seen is shown as Python writes it; the middle of a text of more than
     `most` letters is left out.
 
-    Examples
-    --------
     >>> print(plain_text("5 $ of\n\\frac{$"))
     5 \$ of\n\frac{\$
     >>> plain_text("a" * 9 + "z", most=4)
@@ -235,7 +224,7 @@ def dots(axes: Axes, key: str, values: Floats, y: float) -> float:
     if np.isfinite(low):
         axes.plot([100 * low, 100 * high], [y, y], color=style.colour, lw=1.6)
     if np.isfinite(mean):
-        axes.plot([mean], [y], **style.look(5), **_ALONE)
+        axes.plot([mean], [y], **style.look(5), **ALONE)
     return mean
 
 
@@ -244,8 +233,8 @@ def draw_line(
 ) -> None:
     """Draw a row's means over trials and, with `band`, their 95 % intervals.
 
-    `values` are fractions by place along the axis and trial; places without a trial are
-    left out. `look` has properties of the line in place of the usual ones.
+    `values` are fractions by place along the axis and trial; `look` has properties of
+    the line in place of the usual ones.
     """
     seen = np.isfinite(values).any(axis=1)
     places, shown, style = np.asarray(x)[seen], 100 * values[seen], style_of(row.key)
@@ -257,15 +246,21 @@ def draw_line(
 
 
 def note_far(
-    axes: Axes, row: Row, means: Floats, height: int, *, x: float = 0.02, **look: Any
+    axes: Axes,
+    row: Row,
+    means: Floats,
+    height: int,
+    *,
+    x: float = 0.02,
+    collapsed: bool = False,
+    **look: Any,
 ) -> None:
-    """Name a row far below the others, with the lowest and highest of its means.
-
-    They are in percent; `height` is how many such names stand below.
-    """
+    """Name a row above `height` others, with its lowest and highest mean in percent."""
     ends = dict.fromkeys(f"{end:.0f}" for end in (np.nanmin(means), np.nanmax(means)))
-    text = f"▾ {figure_name(row.display_name)} {' to '.join(ends)}"
-    axes.text(x, 0.02 + 0.08 * height, text, color=style_of(row.key).colour, **look)
+    text = f"{figure_name(row.display_name)} {' to '.join(ends)}"
+    text = f"({text})" if collapsed else f"▾ {text}"
+    colour = MUTED if collapsed else style_of(row.key).colour
+    axes.text(x, 0.02 + 0.08 * height, text, color=colour, **look)
 
 
 def equal_windows(
@@ -277,8 +272,8 @@ def equal_windows(
 ) -> None:
     """Give all panels the same number of points an inch, each around its own data.
 
-    Room beyond the data is `pad`, a share of the widest; no window leaves `within`, but
-    for that room.
+    `pad` is room beyond the data, a share of the widest; but for it, no window leaves
+    `within`.
     """
     limits = [getattr(axes.dataLim, f"interval{side}") for axes in panels]
     known = [(low, high) for low, high in limits if np.isfinite([low, high]).all()]
@@ -293,20 +288,13 @@ def equal_windows(
 def far_below(means: Floats) -> NDArray[np.bool_]:
     """Tell which means, in percent, would squash the others, far below their median.
 
-    Their distance to the median is more than three times that of the best one, which
-    counts as `CLOSE` points at least.
+    They are more than three times as far from it as the best, and than five points.
     """
     if not np.isfinite(means).any():
         return np.zeros(len(means), dtype=bool)
     median = np.nanmedian(means)
-    floor = median - 3 * max(np.nanmax(means) - median, CLOSE)
+    floor = median - 3 * max(np.nanmax(means) - median, 5.0)
     return np.asarray(means < floor)
-
-
-def method_handles(rows: Iterable[Row]) -> list[Line2D]:
-    """Build legend entries, one a row."""
-    looks = [(figure_name(row.display_name), style_of(row.key).look(5)) for row in rows]
-    return [Line2D([], [], label=name, **look, **_ALONE) for name, look in looks]
 
 
 def by_kind(outputs: Outputs, kinds: Iterable[str]) -> dict[str, list[PathLike]]:
@@ -324,10 +312,9 @@ def by_kind(outputs: Outputs, kinds: Iterable[str]) -> dict[str, list[PathLike]]
 
 @contextmanager
 def canvas(width: float, height: float, outputs: Outputs) -> Iterator[Figure]:
-    """Yield a figure of the house style (inches) and write it to `outputs`.
+    """Yield a figure of the house style (inches) and write it to SVG or PNG files.
 
-    They are SVG or PNG by suffix; equal figures give equal bytes. A PNG of the full
-    width has less than 1000 pixels.
+    Equal figures give equal bytes.
     """
     paths = [Path(output) for output in outputs]
     for path in paths:
@@ -338,17 +325,31 @@ def canvas(width: float, height: float, outputs: Outputs) -> Iterator[Figure]:
         yield figure
         for path in paths:
             with atomic(path) as temporary:
-                svg = path.suffix == ".svg"
-                metadata = {"Date": None} if svg else {"Software": None}
-                figure.savefig(temporary, dpi=_DPI, metadata=metadata)
+                metadata = {{".svg": "Date", ".png": "Software"}[path.suffix]: None}
+                # So that a PNG of the full width has less than 1000 pixels.
+                figure.savefig(temporary, dpi=132, metadata=metadata)
 
 
+@contextmanager
 def stacked(
-    figure: Figure, titles: Sequence[str], heights: Sequence[int], **options: Any
-) -> list[Axes]:
-    """Return a panel for each title, one below the other, in these ratios of height."""
-    options = {"squeeze": False, "height_ratios": heights, **options}
-    panels = list(figure.subplots(len(titles), **options)[:, 0])
-    for axes, title in zip(panels, titles, strict=True):
-        axes.set_title(plain_text(title), fontweight="bold", fontsize=9.5)
-    return panels
+    titles: Sequence[str],
+    lengths: Sequence[int],
+    outputs: Outputs,
+    *,
+    line: float,
+    frame: float,
+    rest: float,
+    width: float = WIDTH,
+    **options: Any,
+) -> Iterator[tuple[Figure, list[Axes]]]:
+    """Yield a figure and its panels, one below the other, which have these titles.
+
+    In inches, a panel is as high as its lines and its frame; `rest` is for all others.
+    """
+    height = sum(line * length + frame for length in lengths) + rest
+    options = {"squeeze": False, "height_ratios": lengths, **options}
+    with canvas(width, height, outputs) as figure:
+        panels = list(figure.subplots(len(titles), **options)[:, 0])
+        for axes, title in zip(panels, titles, strict=True):
+            axes.set_title(plain_text(title), fontweight="bold", fontsize=9.5)
+        yield figure, panels

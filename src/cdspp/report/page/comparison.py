@@ -11,8 +11,8 @@ from markupsafe import Markup
 from cdspp.core.names import ALONE, MATCHED, REAL
 from cdspp.core.whole_files import atomic
 from cdspp.core.wording import in_points
-from cdspp.report.page.page import environment, template_file
-from cdspp.report.tables.comparison import comparison_table
+from cdspp.report.page.page import environment
+from cdspp.report.tables.source_help import comparison_table
 from cdspp.report.tables.table import to_fragment
 from cdspp.stages.source_states import BRIDGE_STATES
 
@@ -22,17 +22,14 @@ if TYPE_CHECKING:
 __all__ = ["write_comparison"]
 
 _DRAWN = {REAL: "with the source", ALONE: "without", MATCHED: "without, matched"}
-# Of the chart, in its own units: where the axis starts and ends, and a line's height.
+# Ends of the axis and height of a line, in units of the chart.
 _LEFT, _RIGHT, _LINE = 250, 690, 22
 
 
 def write_comparison(
     found: Comparison, rows: list[str], output: str | os.PathLike[str]
 ) -> None:
-    """Write a comparison as a single HTML file that needs nothing else.
-
-    `rows` say what was read, a line a file.
-    """
+    """Write a comparison as a single HTML file; `rows` tell what was read, by file."""
     template = environment().get_template("comparison.html.j2")
     page = template.render(
         answer=found.finding,
@@ -41,14 +38,13 @@ def write_comparison(
         shuffled=found.gains["state"].isin(BRIDGE_STATES).any(),
         chart=_chart(found),
         table=Markup(to_fragment(comparison_table(found))),
-        style=Markup(template_file("report.css")),
     )
     with atomic(output) as temporary:
         temporary.write_text(page, encoding="utf-8")
 
 
 def _chart(found: Comparison) -> dict[str, Any]:
-    """Return what the template draws: marks with the source and without."""
+    """Return the marks, with the source and without, and the axis below them."""
     accuracies, own = found.accuracies, set(found.verdicts["method"])
     whole = accuracies[accuracies["labels"] == accuracies["labels"].max()]
     drawn = whole[whole["state"].isin(_DRAWN) & whole["mean"].notna()]
@@ -82,5 +78,4 @@ def _chart(found: Comparison) -> dict[str, Any]:
         "best": best,
         "height": _LINE * (len(marks) + 2),
         "ticks": [{"x": place(tick / 10), "text": 10 * tick} for tick in ticks],
-        "right": _RIGHT,
     }

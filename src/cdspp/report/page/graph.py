@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-__all__ = ["EDGES", "STAGES", "Edge", "Stage", "reached_by_test_labels"]
+__all__ = ["EDGES", "STAGES", "Edge", "Stage"]
 
-ALL = "all labels"
-KNOWN = "known labels"
-_KINDS = {ALL: "secret", KNOWN: "known"}
+# The labels of test samples are among all labels.
+ALL, KNOWN = "all labels", "known labels"
 
 
 @dataclass(frozen=True)
@@ -22,10 +21,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Edge:
-    """What one stage hands to another, and the corners of its line.
-
-    In all labels those of test samples are among them.
-    """
+    """What one stage hands to another, and the corners of its line."""
 
     tail: str
     head: str
@@ -35,7 +31,7 @@ class Edge:
     @property
     def kind(self) -> str:
         """How the line looks: with test labels, with known ones, without any."""
-        return _KINDS.get(self.carries, "plain")
+        return {ALL: "secret", KNOWN: "known"}.get(self.carries, "plain")
 
     @property
     def path(self) -> str:
@@ -80,8 +76,3 @@ EDGES: tuple[Edge, ...] = (
     Edge("figures", "report", "figures", ((1002, 84), (1118, 84), (1118, 110))),
     Edge("tables", "report", "tables", ((1002, 192), (1118, 192), (1118, 166))),
 )
-
-
-def reached_by_test_labels() -> set[str]:
-    """Return the stages that are handed test labels."""
-    return {edge.head for edge in EDGES if edge.carries == ALL}

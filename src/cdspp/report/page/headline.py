@@ -27,10 +27,9 @@ _WHY = (
 
 
 def headline(results_dir: str | os.PathLike[str]) -> str:
-    """Write the overview for a terminal, the answers, and where the report lies.
+    """Write the overview for a terminal, the answers, failures, and the report's path.
 
-    Where fits failed, a line says how many, and where to read why. `DataError` says
-    that the study has no overview table yet, or that a file is damaged.
+    `DataError` says that the study has no overview table yet, or a file is damaged.
     """
     folder = Path(results_dir)
     path = folder / "tables" / "overview.csv"
@@ -62,7 +61,7 @@ def headline(results_dir: str | os.PathLike[str]) -> str:
 
 
 def _told(folder: Path, benchmark: str) -> Iterator[str]:
-    """Yield what is to be said of a benchmark."""
+    """Yield the answer on a benchmark, and notes on its features and predictions."""
     path = folder / "tables" / f"contents_{benchmark}.csv"
     if path.is_file() and (told := untrained_text(path)):
         yield told

@@ -1,16 +1,13 @@
 """The report: one page that asks whether the source helped, from templates.
 
-The order of its sections is that of `cdspp.report.outline`; what it says of gains, it
-reads from the tables that it shows.
+It reads gains from the tables that it shows.
 """
 
 from __future__ import annotations
 
 import base64
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib import resources
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -25,9 +22,9 @@ from cdspp.analysis.digests import stated_digests, write_page
 from cdspp.analysis.fit_records import read_fit_records
 from cdspp.analysis.paired import INTERVAL_TRIALS
 from cdspp.analysis.source_help import no_comparisons, on_average, read_comparisons
-from cdspp.analysis.verdicts import RULE
-from cdspp.core.names import BASELINE, REFERENCE
-from cdspp.core.wording import task_title
+from cdspp.analysis.verdicts import COLLAPSED, RULE
+from cdspp.core.names import BASELINE, REFERENCE, PathLike
+from cdspp.core.wording import sentence, task_title
 from cdspp.report import outline
 from cdspp.report.page.graph import EDGES, STAGES
 from cdspp.report.page.run import describe_run
@@ -36,17 +33,10 @@ from cdspp.report.tables.table import html_name
 from cdspp.study.model import RunDescription
 from cdspp.study.plan import BenchmarkPlan
 
-__all__ = ["environment", "inline_svg", "template_file", "write_report"]
+__all__ = ["environment", "inline_svg", "write_report"]
 
-PathLike = str | os.PathLike[str]
-
-_SVG_BUDGET = 3_000_000
-_MAX_SVG = 800_000
-_TEMPLATES = "cdspp.report.page", "templates"
 _MIME = {".csv": "text/csv", ".md": "text/markdown", ".tex": "application/x-tex"}
 _FORMS = (*_MIME, ".html", ".svg", ".png")
-# Screen pixels a point: 9 pt labels show at the size of the page's small print.
-_SCALE = 1.6
 
 
 def write_report(
@@ -63,25 +53,24 @@ def write_report(
 
     `tables` and `figures` are any form of the study's tables and figures; other forms
     of the same name are looked for beside it, absent ones are left out. `fit_records`
-    are the JSON files beside the predictions, `files` what the page rests on and shows:
-    the digest of each is stated once, by its place in the folder that holds the
-    study's.
+    are the JSON files beside the predictions; `files` are those that the page rests on,
+    and it states the digest of each by its place in the folder that holds the study's.
     """
     shown = _files_beside([*tables, *figures])
+    # All figures together, and each of them, may have so many bytes as SVG.
     n_figures = len({Path(figure).stem for figure in figures})
-    max_bytes = min(_MAX_SVG, _SVG_BUDGET // max(1, n_figures))
+    max_bytes = min(800_000, 3_000_000 // max(1, n_figures))
     comparisons = {}
     for plan in plans:
         path = shown.get(f"source-help_{plan.benchmark}.csv")
         found = read_comparisons(path) if path else no_comparisons()
         comparisons[plan.benchmark] = found
-    records = read_fit_records(fit_records)
     digests = stated_digests(files, Path(output).absolute().parents[2])
     context = {
         "study": study,
         "stages": STAGES,
         "edges": EDGES,
-        "run": describe_run(records, plans, study, digests),
+        "run": describe_run(read_fit_records(fit_records), plans, study, digests),
         **_told(plans, comparisons),
     }
     templates = environment(plans)
@@ -92,8 +81,6 @@ def write_report(
         context,
         sections=sections,
         contents=[(group, list(members)) for group, members in groups],
-        style=Markup(template_file("report.css")),
-        script=Markup(template_file("report.js")),
     )
     write_page(Path(output), page)
 
@@ -105,79 +92,89 @@ def _told(
     rows = [row for plan in plans for row in plan.main_rows]
     informed = [row.display_name for row in rows if row.kind == "informed"]
     pairs = [(plan.title, comparisons[plan.benchmark]) for plan in plans]
-    without = [(title, answers.without_source(found)) for title, found in pairs]
-    words = [answers.verdict_of(on_average(answers.said_form(f))) for _, f in pairs]
-    words = [word.replace(" ", "-") for word in words]
+    without = [(title, answers.without_source(_standing(f))) for title, f in pairs]
     return {
         "rule": RULE,
         "margin": plans[0].margin if plans else 1.0,
         "kept": [plan.title for plan in plans if plan.overlap == "keep"],
         "told": list(dict.fromkeys(informed)),
-        "comparisons": comparisons,
         "without": [(title, parts) for title, parts in without if parts],
         "answer": answers.overall_answer(dict(pairs)),
-        "cards": [
-            {"title": title, "answer": answers.answer(found), "verdict": word}
-            for (title, found), word in zip(pairs, words, strict=True)
-        ],
+        "cards": {
+            plan.benchmark: _card(plan.title, comparisons[plan.benchmark])
+            for plan in plans
+        },
+    }
+
+
+def _standing(comparisons: pd.DataFrame) -> pd.DataFrame:
+    """Leave out the methods whose fits have collapsed or diverged on average."""
+    averages = on_average(comparisons)
+    fallen = averages[averages["verdict"] == COLLAPSED]["row"]
+    return comparisons[~comparisons["row"].isin(fallen)]
+
+
+def _card(title: str, comparisons: pd.DataFrame) -> dict[str, Any]:
+    """Return the answer on a benchmark, its reasons, and its verdict as a class."""
+    word = answers.verdict_of(on_average(answers.said_form(comparisons)))
+    first, *others = re.split(r"(?<=\.) (?=[A-Z])", answers.answer(comparisons))
+    # The numbers of the first sentence follow its colon.
+    colon = r": (?=over |no other |[a-z ]+ by accuracy )"
+    answer, *numbers = re.split(colon, first.removesuffix("."), maxsplit=1)
+    parts = [sentence(part) for each in numbers for part in each.split("; ")]
+    return {
+        "title": title,
+        "answer": f"{answer}." if answer else "",
+        "reasons": [*(f"{part}." for part in parts), *others],
+        "verdict": word.replace(" ", "-"),
     }
 
 
 def environment(plans: Sequence[BenchmarkPlan] = ()) -> Environment:
-    """Return the templates of the page.
-
-    Their filter `named` puts the names of reference and baseline into a sentence.
-    """
+    """Return the templates; `named` puts reference and baseline into a sentence."""
     templates = Environment(
-        loader=PackageLoader(*_TEMPLATES),
+        loader=PackageLoader(__package__, "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     templates.globals["interval_trials"] = INTERVAL_TRIALS
-    names = {REFERENCE: [plan.role_name(REFERENCE) for plan in plans]}
-    names[BASELINE] = [plan.role_name(BASELINE) for plan in plans]
-    shown = {
-        role: Markup(html_name(next(filter(None, found), f"the {role}")))
-        for role, found in names.items()
+    shown = {}
+    for role in (REFERENCE, BASELINE):
+        found = [plan.role_name(role) for plan in plans]
+        shown[role] = Markup(html_name(next(filter(None, found), f"the {role}")))
+    templates.filters |= {
+        "named": lambda text: escape(text).format(**shown),
+        "task_title": task_title,
+        "base64": lambda path: base64.b64encode(path.read_bytes()).decode(),
     }
-    templates.filters["named"] = lambda text: escape(text).format(**shown)
     return templates
-
-
-def template_file(name: str) -> str:
-    """Return a file that lies beside the templates."""
-    folder = resources.files(_TEMPLATES[0]) / _TEMPLATES[1]
-    return (folder / name).read_text(encoding="utf-8")
 
 
 def _sections(
     plans: Sequence[BenchmarkPlan],
     embedder: _Embedder,
     templates: Environment,
-    context: dict[str, Any],
+    context: Mapping[str, Any],
 ) -> Iterator[dict[str, Any]]:
     """Yield the sections of the page that have something to show."""
-    shown = context["comparisons"].items()
-    said = {name: answers.answer(found) for name, found in shown}
     for part in outline.outline():
         name = part.anchor.partition("-{")[0]
         names = [f"sections/{name}.html.j2", "sections/items.html.j2"]
         template = templates.select_template(names)
-        for chosen in outline.part_plans(part, plans):
-            plan = chosen[0] if len(chosen) == 1 else None
-            own: dict[str, Any] = {
-                "plan": plan,
-                "folds": _folds(part, chosen, embedder),
-            }
-            if plan is not None:
+        each = [[plan] for plan in plans] if name != part.anchor else [plans]
+        for chosen in each:
+            own: dict[str, Any] = {"folds": _folds(part, chosen, embedder)}
+            where: Mapping[str, Any] = {}
+            if name != part.anchor:
+                [plan] = chosen
                 contents = embedder.files.get(f"contents_{plan.benchmark}.csv")
                 own["untrained"] = untrained_text(contents) if contents else ""
-                own["answer"] = said[plan.benchmark]
+                own |= {"plan": plan, "card": context["cards"][plan.benchmark]}
+                where = vars(plan)
             content = Markup(template.render(context, **own)).strip()
             if content:
-                where = {} if plan is None else vars(plan)
                 yield {
                     "anchor": part.anchor.format_map(where),
                     "heading": part.heading.format_map(where),
@@ -209,10 +206,7 @@ def _files_beside(paths: Iterable[PathLike]) -> dict[str, Path]:
 
 
 class _Embedder:
-    """Writes a table or figure as HTML; nothing where it is absent.
-
-    An SVG of more than `max_bytes` is left out where there is a PNG.
-    """
+    """Writes a table or figure as HTML, nothing where it is absent."""
 
     def __init__(
         self, files: Mapping[str, Path], max_bytes: int, environment: Environment
@@ -226,14 +220,12 @@ class _Embedder:
         """Show what `plans` have under a name."""
         if kind != outline.FIGURE:
             return self._table(name)
-        of, showcase = name.partition("_")[0], plans[0].showcase
+        of = name.partition("_")[0]
         if of == name:
             caption = self.captions.study(name, outline.few_tasks(plans))
         else:
             method = Markup(html_name(plans[0].role_name(REFERENCE)))
-            task = "" if showcase is None else task_title(showcase.task)
-            trial = "" if showcase is None else showcase.trial
-            caption = self.captions.benchmark(of, method, task, trial)
+            caption = self.captions.benchmark(of, method, plans[0].showcase)
         return self._figure(name, Markup(caption).strip())
 
     def _table(self, name: str) -> Markup:
@@ -241,16 +233,11 @@ class _Embedder:
         fragment = self.files.get(f"{name}.html")
         if fragment is None:
             return Markup()
-        downloads = [
-            {
-                "name": path.name,
-                "form": suffix[1:],
-                "mime": mime,
-                "data": base64.b64encode(path.read_bytes()).decode(),
-            }
+        downloads = {
+            path: mime
             for suffix, mime in _MIME.items()
             if (path := self.files.get(f"{name}{suffix}"))
-        ]
+        }
         content = Markup(fragment.read_text(encoding="utf-8"))
         return Markup(self.frames.table(name, content, downloads)).strip()
 
@@ -261,8 +248,7 @@ class _Embedder:
         if svg and (svg.stat().st_size <= self.max_bytes or not png):
             picture = inline_svg(svg.read_text("utf-8"), prefix=name, label=label)
         elif png:
-            data = base64.b64encode(png.read_bytes()).decode()
-            picture = Markup(self.frames.image(data, label)).strip()
+            picture = Markup(self.frames.image(png, label)).strip()
         else:
             return Markup()
         return Markup(self.frames.figure(name, picture, caption)).strip()
@@ -271,8 +257,7 @@ class _Embedder:
 def inline_svg(text: str, *, prefix: str, label: str) -> Markup:
     """Make an SVG file part of a page: own identifiers, own styles, no addresses.
 
-    `prefix` stands before each identifier, so that several figures do not clash;
-    `label` is the text that stands for the picture.
+    `prefix` stands before each identifier, `label` is read in place of the picture.
     """
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
@@ -282,7 +267,8 @@ def inline_svg(text: str, *, prefix: str, label: str) -> Markup:
     text = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", text)
     head, rest = text.split(">", 1)
     size = re.search(r'viewBox="0 0 ([\d.]+)', head)
-    wide = round(_SCALE * float(size.group(1))) if size else 900
+    # Pixels a point: 9 pt labels show at the size of the page's small print.
+    wide = round(1.6 * float(size.group(1))) if size else 900
     head = re.sub(r'\s(?:width|height)="[^"]*"', "", head)
     return Markup(
         f'{head} role="img" aria-label="{escape(label)}" '

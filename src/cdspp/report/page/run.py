@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -12,12 +12,12 @@ from markupsafe import Markup
 
 from cdspp.analysis.fit_records import FitRecords, failure_text, mixed_versions
 from cdspp.core.jobs import processor_time
-from cdspp.core.wording import DASH
-from cdspp.report.tables.table import Cell, Line, Table, html_name, to_fragment
+from cdspp.core.wording import DASH, duration
+from cdspp.report.tables.table import Cell, Table, html_name, to_fragment
 from cdspp.study.model import RunDescription
 from cdspp.study.plan import BenchmarkPlan
 
-__all__ = ["build_time_table", "describe_run"]
+__all__ = ["describe_run"]
 
 Pairs = Sequence[tuple[str, str]]
 
@@ -28,17 +28,14 @@ def describe_run(
     study: RunDescription,
     digests: Pairs = (),
 ) -> dict[str, Any]:
-    """Say what was run, where, for how long, and what failed, as the page shows it."""
+    """Describe a run as the page shows it: jobs, failures, time, versions, digests."""
     rows = [row for plan in plans for row in plan.rows if row.key == row.method]
     names = {row.method: row.display_name for row in rows}
-    time_table = Markup()
-    if len(records.outcomes):
-        fragment = Markup(to_fragment(build_time_table(records.outcomes, names)))
-        frame = Markup('<figure class="table" id="table-time">\n{}\n</figure>')
-        time_table = frame.format(fragment)
+    outcomes = records.outcomes
+    table = to_fragment(_time_table(outcomes, names)) if len(outcomes) else ""
     return {
         "description": _description(records, study),
-        "failed": failure_text(records.outcomes),
+        "failed": failure_text(outcomes),
         "mixed": mixed_versions(records.jobs),
         "failures": [
             f"{trial.benchmark}, {trial.setting}, {trial.task}, "
@@ -46,7 +43,7 @@ def describe_run(
             f"{trial.reason or 'no reason recorded'}"
             for trial in records.failed.itertuples()
         ],
-        "time_table": time_table,
+        "time_table": Markup(table),
         "digests": digests,
         "cites": [
             (Markup(html_name(names.get(entry["id"], entry["id"]))), entry["cites"])
@@ -57,34 +54,35 @@ def describe_run(
     }
 
 
-def build_time_table(outcomes: pd.DataFrame, names: Mapping[str, str]) -> Table:
-    """Build the table of time and memory by method, over all settings."""
-    lines = []
-    for method, fits in outcomes.groupby("method", sort=False):
-        cells = (
-            Cell(names.get(method, method), name=True),
-            _cell(len(fits), "{}"),
-            _cell(int((fits["status"] != "ok").sum()), "{}"),
-            _cell(fits["seconds"].median(), "{:.2f}"),
-            _cell(fits["seconds"].sum(min_count=1), "{:.1f}"),
-            _cell(fits["peak_memory_mb"].max(), "{:.0f}"),
-        )
-        lines.append(Line(cells))
-    return Table(
-        name="time",
-        title="Time and memory of the fits",
-        caption=(
-            "All settings together. Start-up of the jobs not included; memory: the "
-            "highest of any trial."
-        ),
-        columns=("Method", "Fits", "Failed", "Median s", "Total s", "Peak MB"),
-        lines=tuple(lines),
-        headings=True,
+def _time_table(outcomes: pd.DataFrame, names: Mapping[str, str]) -> Table:
+    fits = outcomes.assign(failed=outcomes["status"] != "ok")
+    found = fits.groupby("method", sort=False).agg(
+        fits=("status", "size"),
+        failed=("failed", "sum"),
+        median=("seconds", "median"),
+        total=("seconds", lambda seconds: seconds.sum(min_count=1)),
+        peak=("peak_memory_mb", "max"),
+    )
+    columns: dict[str, Callable[[Any], Cell]] = {
+        "Method": lambda method: Cell(names.get(method.Index, method.Index), name=True),
+        "Fits": lambda method: _cell(method.fits, "{}"),
+        "Failed": lambda method: _cell(method.failed, "{}"),
+        "Median s": lambda method: _cell(method.median, "{:.2f}"),
+        "Total s": lambda method: _cell(method.total, "{:.1f}"),
+        "Peak MB": lambda method: _cell(method.peak, "{:.0f}"),
+    }
+    return Table.of(
+        "time",
+        "Time and memory of the fits",
+        "All settings together. Start-up of the jobs not included; memory: the highest "
+        "of any trial.",
+        columns,
+        found.itertuples(),
     )
 
 
 def _description(records: FitRecords, study: RunDescription) -> Pairs:
-    """State the run as pairs of a name and a value; unknown ones are left out."""
+    """Return the run as pairs of a name and a value; unknown ones are left out."""
     outcomes = records.outcomes
     fits = f"{len(outcomes)} in {len(records.jobs)} jobs, {len(records.failed)} failed"
     pairs = [
@@ -93,7 +91,7 @@ def _description(records: FitRecords, study: RunDescription) -> Pairs:
         ("Trials", study.config.get("trials")),
         ("Numeric threads", study.config.get("numeric_threads")),
         ("Fits", fits if len(outcomes) else None),
-        ("Time in fits", _duration(outcomes["seconds"].sum())),
+        ("Time in fits", duration(outcomes["seconds"].sum())),
         ("Start-up", _start_up(study.logs)),
         ("Versions", _listed(records.common("versions"))),
         ("Hardware", _listed(records.common("platform"))),
@@ -106,7 +104,7 @@ def _start_up(logs: Sequence[str]) -> str | None:
     if not spent.total:
         return None
     share = f"{100 * spent.start_up / spent.total:.0f} % of the CPU time of all jobs"
-    return f"{share} ({_duration(spent.start_up)} of {_duration(spent.total)})"
+    return f"{share} ({duration(spent.start_up)} of {duration(spent.total)})"
 
 
 def _listed(value: Any) -> str | None:
@@ -119,11 +117,3 @@ def _listed(value: Any) -> str | None:
 
 def _cell(value: float, form: str) -> Cell:
     return Cell(DASH if math.isnan(value) else form.format(value), value=value)
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    if seconds < 7200:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"

@@ -1,45 +1,46 @@
-"""The tables of scores, rows by tasks: accuracies, iterations, the overview.
+"""The tables of scores: accuracies, iterations, the overview, curves.
 
-Each is a frame of scores, a cell a line, from which data and cells of the table follow.
-Columns of the frame that no file has are `HIDDEN`.
+Each is a list of scores, a cell each, from which data and cells of the table follow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from cdspp.analysis.curves import CurveScores, parameter_title, value_text
 from cdspp.analysis.summary import MOST_COLLAPSED, Floats, Summary, mean_sd, n_present
 from cdspp.core.names import AVERAGE, BASELINE
 from cdspp.core.wording import DASH, counted, in_points, percent, task_title
+from cdspp.methods import method_class
 from cdspp.report.tables.table import Cell, Line, Table
-from cdspp.study.plan import METHOD, Row
+from cdspp.study.plan import METHOD, BenchmarkPlan, Row
 
-__all__ = [
-    "HIDDEN",
-    "build_benchmark_tables",
-    "build_overview",
-    "moments",
-    "score_cells",
-    "trial_note",
-]
+__all__ = ["build_benchmark_tables", "build_curve_tables", "build_overview"]
 
 _NUMBERS = (
     "Percent, mean (standard deviation, n − 1) over trials. "
     "Bold: best of the column among complete methods. * supervised; † shortened run."
 )
+_FALLEN = "collapsed or diverged"
 _MOST_ITERATIONS = 12
-_ITERATION_DATA = ("benchmark", "task", "row", "display_name", "iteration")
-# The row, the number of trials that are asked of complete ones, and small print.
-HIDDEN = ["of", "asked", "note"]
-_SCORES = [
+_MOMENTS = ("mean", "sd", "trials")
+_SCORES = (
     *("benchmark", "title", "task", "row", "display_name", "kind", "shortened"),
-    *("mean", "sd", "trials", "expected_trials", *HIDDEN),
-]
+    *(*_MOMENTS, "expected_trials"),
+)
+_ITERATIONS = ("benchmark", "task", "row", "display_name", "iteration", *_MOMENTS)
+_CURVES = (
+    *("benchmark", "curve", "parameter", "task", "row", "display_name", "value"),
+    *_MOMENTS,
+)
 _BLOCKS = {
     "supervised": "Supervised",
     "method": "Semi-supervised",
@@ -48,6 +49,9 @@ _BLOCKS = {
     "control": "Controls",
     "variant": "Other settings",
 }
+# The columns of the data; of the cell its row, the trials that complete rows have, and
+# small print.
+Score = dict[str, Any]
 
 
 def build_benchmark_tables(summary: Summary) -> list[Table]:
@@ -70,10 +74,9 @@ def build_benchmark_tables(summary: Summary) -> list[Table]:
 
 def build_overview(summaries: Sequence[Summary]) -> Table:
     """Build the table of averages: rows and controls by benchmark."""
-    chosen = _common([summary.of_all_tasks() for summary in summaries])
     headings, scores = {}, []
     caption = [f"Average accuracy over the tasks of each benchmark. {_NUMBERS}"]
-    for summary in chosen:
+    for summary in _common([summary.of_all_tasks() for summary in summaries]):
         plan, (tasks, _) = summary.plan, summary.with_average(summary.accuracy)
         headings[plan.benchmark, tasks[-1]] = plan.title
         found = [
@@ -100,9 +103,9 @@ def _common(summaries: Sequence[Summary]) -> list[Summary]:
     ]
 
 
-def _below_baseline(scores: Sequence[dict[str, Any]]) -> list[str]:
+def _below_baseline(scores: Sequence[Score]) -> list[str]:
     """Name the methods that do worse than the baseline, which sees no source."""
-    methods = [score for score in scores if score["of"].kind == METHOD]
+    methods = [s for s in scores if s["of"].kind == METHOD and not s["collapsed"]]
     baseline = next((score for score in methods if score["of"].role == BASELINE), None)
     if baseline is None:
         return []
@@ -116,6 +119,7 @@ def _below_baseline(scores: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _iteration_table(summary: Summary) -> Table:
+    benchmark = summary.plan.benchmark
     tasks, curves = summary.with_average(summary.by_iteration)
     count = len(summary.iterations)
     # Evenly spread, both ends among them.
@@ -125,97 +129,164 @@ def _iteration_table(summary: Summary) -> Table:
     for i in summary.iterative():
         row = summary.rows[i]
         ran = [step for step in steps if np.isfinite(curves[i, ..., step]).any()]
+        fallen = _FALLEN * (summary.collapsed_share(i, AVERAGE) > MOST_COLLAPSED)
         for place, step in enumerate(ran):
-            name = Cell("" if place else row.display_name, name=True)
+            name = Cell("" if place else row.display_name, note=fallen, name=True)
+            fallen = ""  # said once
             cells = [Cell(percent(*mean_sd(values))) for values in curves[i, ..., step]]
             iteration = Cell(str(summary.iterations[step]))
             lines.append(Line((name, iteration, *cells), row.key))
         data += [
-            {
-                "benchmark": summary.plan.benchmark,
-                "task": task,
-                "row": row.key,
-                "display_name": row.display_name,
-                "iteration": int(iteration),
-                **moments(values),
-            }
+            (benchmark, task, row.key, row.display_name, iteration, *_moments(values))
             for task, by_trial in zip(tasks, curves[i], strict=True)
             for iteration, values in zip(summary.iterations, by_trial.T, strict=True)
         ]
     return Table(
-        name=f"iterations_{summary.plan.benchmark}",
+        name=f"iterations_{benchmark}",
         title=f"{summary.plan.title}: accuracy by iteration",
         caption="Percent, mean (standard deviation, n − 1) over trials.",
         columns=("Method", "Iteration", *map(task_title, tasks)),
         lines=tuple(lines),
-        data=pd.DataFrame(data, columns=[*_ITERATION_DATA, *moments(np.empty(0))]),
+        data=pd.DataFrame(data, columns=list(_ITERATIONS)),
     )
 
 
-def _scores(summary: Summary, values: Floats) -> list[dict[str, Any]]:
+def build_curve_tables(
+    curves: Sequence[CurveScores], plan: BenchmarkPlan
+) -> list[Table]:
+    """Build a table a curve, in order."""
+    return [_curve_table(curve, plan) for curve in curves]
+
+
+def _curve_table(curve: CurveScores, plan: BenchmarkPlan) -> Table:
+    tasks, accuracy = curve.with_average()
+    asked = curve.plan.trials_asked
+    scores = [
+        _score(curve.rows[row], accuracy[row, task, value], tasks[task], curve.tasks)
+        | {"benchmark": plan.benchmark, "asked": asked, "value": curve.values[value]}
+        | {"curve": curve.plan.identifier, "parameter": curve.parameter}
+        for row, task, value in np.ndindex(accuracy.shape[:3])
+    ]
+    cells = _cells(scores, itemgetter("task", "value"))
+    lines = []
+    for task in tasks[-1:] if curve.in_states else tasks:
+        title = task_title(task)
+        for row in curve.rows:
+            note = counted(row.trials_asked, "trial") * (row.trials_asked < asked)
+            name = Cell(row.display_name + row.marks, note=note, name=True)
+            numbers = [cells[row.key, task, value] for value in curve.values]
+            block = row.method_name if curve.in_states else title
+            lines.append(Line((name, Cell(title), *numbers), block))
+    return Table(
+        name=f"curve-{curve.plan.identifier}_{plan.benchmark}",
+        title=f"{plan.title}: accuracy by {parameter_title(curve.parameter)}",
+        caption=_curve_caption(curve),
+        columns=("Method", "Task", *map(value_text, curve.values)),
+        lines=tuple(lines),
+        data=pd.DataFrame(scores, columns=list(_CURVES)),
+        text_columns=2,
+        headings=True,
+    )
+
+
+def _curve_caption(curve: CurveScores) -> str:
+    several = len(curve.tasks) > 1
+    parts = [
+        "Percent, mean (standard deviation, n − 1) over "
+        f"{counted(curve.plan.trials_asked, 'trial')}. "
+        f"Columns: {parameter_title(curve.parameter)}."
+    ]
+    if curve.main is not None:
+        value = value_text(curve.main)
+        parts.append(f"At {value} these are the first trials of the main run.")
+    if curve.in_states:
+        parts.append("Every method with its real source first, then in other states.")
+        if several:
+            parts.append("Averages over tasks; single tasks are in the CSV file.")
+    elif len(curve.rows) > 1:
+        parts.append(
+            "Bold: best of a task and value among complete methods. * supervised; "
+            "† shortened run."
+        )
+    known = (method_class(row.method).option_notes for row in curve.rows)
+    for note in dict.fromkeys(notes.get(curve.parameter, "") for notes in known):
+        parts.append(note.format(n_classes=curve.plan.n_classes))
+    if curve.plan.dropped:
+        groups = groupby(sorted(curve.plan.dropped), key=lambda pair: pair[0])
+        told = [
+            f"{value_text(value)} ({', '.join(task_title(task) for _, task in pairs)})"
+            for value, pairs in groups
+        ]
+        parts.append(
+            "Left out, as a class of the target would have no test sample: "
+            f"{'; '.join(told)}{'; there is no average there' * several}."
+        )
+    return " ".join(filter(None, parts))
+
+
+def _scores(summary: Summary, values: Floats) -> list[Score]:
     """Return the scores of `values`, rows by tasks by trials, and of their average."""
-    tasks, padded = summary.with_average(values)
+    plan, (tasks, padded) = summary.plan, summary.with_average(values)
     return [
-        {
-            "benchmark": summary.plan.benchmark,
-            "title": task_title(task),
-            "task": task,
-            "row": row.key,
-            "display_name": row.display_name,
-            "kind": _block(row).lower(),
-            "shortened": row.shortened,
-            **moments(padded[i, place, : row.trials_asked]),
-            "expected_trials": row.trials_asked,
-            "of": row,
-            "asked": summary.plan.trials_asked,
-            "note": trial_note(
-                row,
-                padded[i, place],
-                task,
-                len(summary.tasks),
-                collapsed=summary.collapsed_share(i, task) > MOST_COLLAPSED,
-            ),
-        }
+        _score(row, padded[i, place], task, summary.tasks, collapsed=collapsed)
+        | {"benchmark": plan.benchmark, "title": task_title(task)}
+        | {"kind": _block(row).lower(), "shortened": row.shortened}
+        | {"expected_trials": row.trials_asked, "asked": plan.trials_asked}
         for place, task in enumerate(tasks)
         for i, row in enumerate(summary.rows)
+        for collapsed in [summary.collapsed_share(i, task) > MOST_COLLAPSED]
     ]
 
 
-def trial_note(
-    row: Row, values: Floats, task: str, n_tasks: int = 1, *, collapsed: bool = False
-) -> str:
-    """Say how many trials or tasks of a row ran, where not all did, and a collapse."""
-    ran, notes = n_present(values[: row.trials_asked]), []
+def _score(
+    row: Row,
+    values: Floats,
+    task: str,
+    tasks: Sequence[str],
+    *,
+    collapsed: bool = False,
+) -> Score:
+    """Return the score of a row by trial, on one of the tasks or on their average.
+
+    Small print says how many trials or tasks ran, where not all did, and a collapse.
+    """
+    mean, sd, ran = _moments(values[: row.trials_asked])
+    n_tasks, notes = len(set(row.tasks or tasks).intersection(tasks)), []
     if 0 < ran < row.trials_asked:
         notes.append(f"{ran} of {row.trials_asked} trials")
-    elif task == AVERAGE and row.tasks:
-        notes.append(f"{len(row.tasks)} of {counted(n_tasks, 'task')}")
-    return ", ".join(notes + ["collapsed or diverged"] * collapsed)
+    elif task == AVERAGE and n_tasks < len(tasks):
+        notes.append(f"{n_tasks} of {counted(len(tasks), 'task')}")
+    note = ", ".join(notes + [_FALLEN] * collapsed)
+    score: Score = {"task": task, "row": row.key, "display_name": row.display_name}
+    score |= {"of": row, "collapsed": collapsed, "note": note}
+    return score | {"mean": mean, "sd": sd, "trials": ran}
 
 
-def moments(values: Floats) -> dict[str, float]:
-    """Return what the data of a table say of the trials of one cell."""
-    mean, sd = mean_sd(values)
-    return {"mean": mean, "sd": sd, "trials": n_present(values)}
+def _moments(values: Floats) -> tuple[float, float, int]:
+    return *mean_sd(values), n_present(values)
 
 
-def score_cells(scores: pd.DataFrame, columns: Sequence[str]) -> dict[Any, Cell]:
-    """Return the cells, such as ``92.3 (1.2)``, by row and what names their column.
-
-    Bold is the best of a column among complete methods, where there are two at least.
-    """
-    shown = scores["mean"].map(lambda mean: round(100 * mean, 1))
-    competes = scores["of"].map(lambda row: row.kind == METHOD and not row.shortened)
-    competes = competes.astype(bool) & (scores["trials"] >= scores["asked"])
-    rivals = shown.where(competes).groupby([scores[name] for name in columns])
-    top, number = rivals.transform("max"), rivals.transform("count")
-    best = competes & (number > 1) & (shown == top)
+def _cells(
+    scores: Sequence[Score], column: Callable[[Score], tuple[Any, ...]]
+) -> dict[Any, Cell]:
+    """Return the cells by row and column, the best of several complete ones in bold."""
+    rivals: dict[Any, list[float]] = defaultdict(list)
+    for score in filter(_competes, scores):
+        rivals[column(score)].append(round(100 * score["mean"], 1))
     cells = {}
-    for score, bold in zip(scores.itertuples(), best.tolist(), strict=True):
-        key = (score.row, *(getattr(score, name) for name in columns))
-        text = percent(score.mean, score.sd)
-        cells[key] = Cell(text, bold=bold, note=score.note, value=score.mean)
+    for score in scores:
+        place, mean = column(score), score["mean"]
+        several = _competes(score) and len(rivals[place]) > 1
+        bold = several and round(100 * mean, 1) == max(rivals[place])
+        text, key = percent(mean, score["sd"]), (score["row"], *place)
+        cells[key] = Cell(text, bold=bold, note=score["note"], value=mean)
     return cells
+
+
+def _competes(score: Score) -> bool:
+    row, complete = score["of"], score["trials"] >= score["asked"]
+    whole = complete and not row.shortened and not score["collapsed"]
+    return whole and row.kind == METHOD
 
 
 def _grid_table(
@@ -223,20 +294,21 @@ def _grid_table(
     title: str,
     caption: str,
     headings: Mapping[tuple[str, str], str],
-    scores: Sequence[dict[str, Any]],
+    scores: Sequence[Score],
 ) -> Table:
     """Build a table: supervised, semi-supervised, controls, other settings."""
     rows: dict[str, Row] = {}
-    for row in (score["of"] for score in scores):
+    fewer: dict[str, set[int]] = defaultdict(set)
+    for score in scores:
+        row = score["of"]
         known = rows.setdefault(row.key, row)
         rows[row.key] = replace(known, shortened=known.shortened or row.shortened)
-    frame = pd.DataFrame(scores, columns=_SCORES)
-    cells = score_cells(frame, ["benchmark", "task"])
+        fewer[row.key] |= {row.trials_asked} - {score["asked"]}
+    cells = _cells(scores, itemgetter("benchmark", "task"))
     lines = []
     for row in rows.values():
         numbers = [cells.get((row.key, *column), Cell(DASH)) for column in headings]
-        label = _label(row, frame[frame["row"] == row.key])
-        lines.append(Line((label, *numbers), _block(row)))
+        lines.append(Line((_label(row, sorted(fewer[row.key])), *numbers), _block(row)))
     order = list(_BLOCKS.values())
     return Table(
         name=name,
@@ -244,16 +316,16 @@ def _grid_table(
         caption=caption,
         columns=("Method", *headings.values()),
         lines=tuple(sorted(lines, key=lambda line: order.index(line.block))),
-        data=frame.drop(columns=HIDDEN),
+        data=pd.DataFrame(scores, columns=list(_SCORES)),
         headings=True,
     )
 
 
-def _label(row: Row, scores: pd.DataFrame) -> Cell:
-    fewer = sorted({*scores.query("expected_trials != asked")["expected_trials"]})
-    noun = "trial" if fewer == [1] else "trials"
+def _label(row: Row, trials: Sequence[int]) -> Cell:
+    """Name a row, with the numbers of trials of a benchmark that asks fewer of it."""
+    noun = "trial" if trials == [1] else "trials"
     notes = [row.bridge] if row.bridge else []
-    notes += [f"{' or '.join(map(str, fewer))} {noun}"] if fewer else []
+    notes += [f"{' or '.join(map(str, trials))} {noun}"] if trials else []
     return Cell(row.display_name + row.marks, note=", ".join(notes), name=True)
 
 

@@ -1,28 +1,39 @@
-"""Table 1, counted from the data: domains, samples, classes, features, labels."""
+"""The tables of what the data hold: of each domain, and on both sides of a task.
+
+In the published splits of photographs, a task from a domain to itself has the same
+photographs on both sides, and the source may have labelled most of its test samples.
+"""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from cdspp.analysis.splits import read_splits, split_of
+from cdspp.analysis.splits import Splits, read_splits, split_of
 from cdspp.core.errors import DataError
-from cdspp.core.names import UNLABELLED_ROLE, UNTRAINED, within_domain
-from cdspp.core.wording import DASH
-from cdspp.report.tables.table import Cell, Table
+from cdspp.core.names import UNLABELLED_ROLE, UNTRAINED, PathLike, within_domain
+from cdspp.core.wording import DASH, task_title
+from cdspp.report.tables.table import Cell, Table, fraction_cell
 from cdspp.stages.artifacts import labels_by_id, read_csv, read_features
 from cdspp.study.plan import BenchmarkPlan
 
-__all__ = ["build_contents_table", "count_contents", "untrained_text"]
-
-PathLike = str | os.PathLike[str]
+__all__ = [
+    "build_contents_table",
+    "build_overlap_table",
+    "count_contents",
+    "count_overlap",
+    "untrained_text",
+]
 
 _ROLES = ("source", "target")
 _RANDOM_WEIGHTS = "random weights"
+_TREATMENT = {
+    "keep": "They stay in the test, as in the published trials.",
+    "exclude": "The fits leave them out of the test.",
+}
 
 
 def count_contents(
@@ -31,15 +42,12 @@ def count_contents(
     features: Sequence[PathLike],
     splits: Sequence[PathLike],
 ) -> pd.DataFrame:
-    """Count what a benchmark holds: a row a role and domain, sources first.
+    """Count what a benchmark holds: a row a role and domain, as the tasks name them.
 
-    The order is that in which the tasks name domains. Files of labels are named
-    ``.../<dataset>/<domain>.parquet``, those of features
+    Files of labels are named ``.../<dataset>/<domain>.parquet``, those of features
     ``.../<dataset>/<domain>.<view>.npz``; of splits all blocks of all domains are
-    needed. Counted are samples, classes and features of the domain, and over trials the
-    fewest and most labelled samples of a class, labelled samples, and unlabelled ones,
-    which are the test samples. `DataError` says that the file of a domain is missing,
-    or that features and labels have other samples.
+    needed. Unlabelled samples of a target are its test samples. `DataError` says that
+    the file of a domain is missing, or that features and labels have other samples.
     """
     label_files = {path.stem: path for path in map(Path, labels)}
     feature_files = {path.stem: path for path in map(Path, features)}
@@ -48,12 +56,13 @@ def count_contents(
     for place, role in enumerate(_ROLES):
         view = plan.views[role]
         for domain in dict.fromkeys(task.split("_")[place] for task in plan.tasks):
-            names = _file(label_files, domain)
-            described = _file(feature_files, f"{domain}.{view}")
+            path = _file(label_files, domain)
+            known = labels_by_id(path)
             entry: dict[str, Any] = {"benchmark": plan.benchmark, "role": role}
-            entry |= {"dataset": names.parent.name, "domain": domain}
-            entry |= _domain(names, described, view)
-            found.append(entry | _trials(split_of(blocks, role, domain), names))
+            entry |= {"dataset": path.parent.name, "domain": domain}
+            described = _file(feature_files, f"{domain}.{view}")
+            entry |= _domain(path, known, described, view)
+            found.append(entry | _trials(split_of(blocks, role, domain), known))
     return pd.DataFrame(found)
 
 
@@ -61,9 +70,8 @@ def build_contents_table(contents: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     """Build the table ``contents_<benchmark>``: a line a domain and role."""
     paired = bool(contents["paired"].any())
     pairs = " Paired samples are in every domain, and none of these." * paired
-    exception = ""
-    if any(map(within_domain, plan.tasks)) and plan.overlap == "exclude":
-        exception = ", save those that the task has labelled in its source"
+    excludes = any(map(within_domain, plan.tasks)) and plan.overlap == "exclude"
+    exception = ", save those that the task has labelled in its source" * excludes
     trials = contents["trials"].max()
     columns = {
         "Domain": lambda entry: Cell(entry.domain),
@@ -94,7 +102,7 @@ def build_contents_table(contents: pd.DataFrame, plan: BenchmarkPlan) -> Table:
 
 
 def untrained_text(path: PathLike) -> str:
-    """Say, by a ``contents_*.csv``, which features untrained networks made, if any."""
+    """Name the features that untrained networks made, by a ``contents_*.csv``."""
     contents = read_csv(path, dict.fromkeys(("role", "domain", "view"), "str"))
     random = contents["view"].str.split(", ").map(lambda told: _RANDOM_WEIGHTS in told)
     parts = []
@@ -108,6 +116,87 @@ def untrained_text(path: PathLike) -> str:
     return told if parts else ""
 
 
+def count_overlap(splits: Splits, plan: BenchmarkPlan) -> pd.DataFrame:
+    """Count the test samples that are labelled in the source too: a row a task.
+
+    The numbers of samples are means over trials. `DataError` says that a domain has no
+    splits, source and target other trials, or that a trial has no test sample.
+    """
+    return pd.DataFrame([_overlap(task, splits, plan.benchmark) for task in plan.tasks])
+
+
+def build_overlap_table(overlap: pd.DataFrame, plan: BenchmarkPlan) -> Table:
+    """Build the table ``overlap_<benchmark>``: one line a task that shares samples."""
+    shared = overlap[overlap["shared_samples"] > 0]
+    caption = (
+        "Test samples of a trial, those of them that are labelled source samples as "
+        "well, and their share in percent: mean, lowest and highest over trials. "
+        f"{_TREATMENT[plan.overlap]}"
+    )
+    if shared.empty:
+        caption = (
+            "None: no test sample of any task and trial is a labelled source sample."
+        )
+    elif len(shared) < len(overlap):
+        caption += " No other task shares a sample in any trial."
+    columns = {
+        "Task": lambda entry: Cell(
+            task_title(entry.task), note="within one domain" * entry.within_domain
+        ),
+        "Test samples": lambda entry: Cell(
+            f"{entry.test_samples:.1f}".removesuffix(".0")
+        ),
+        "In the source": lambda entry: Cell(f"{entry.shared_samples:.1f}"),
+        "Share": lambda entry: fraction_cell(entry.share),
+        "Lowest": lambda entry: fraction_cell(entry.lowest_share),
+        "Highest": lambda entry: fraction_cell(entry.highest_share),
+    }
+    return Table.of(
+        f"overlap_{plan.benchmark}",
+        f"{plan.title}: test samples that the source has labelled",
+        caption,
+        columns,
+        shared.itertuples(),
+        data=overlap,
+        empty="",
+    )
+
+
+def _overlap(task: str, splits: Splits, benchmark: str) -> dict[str, object]:
+    source, target = task.split("_")
+    labelled = split_of(splits, "source", source)
+    ours = split_of(splits, "target", target)
+    trials, others = (sorted(set(part["trial"])) for part in (ours, labelled))
+    if trials != others:
+        raise DataError(
+            f"task {task}: the source has splits for trials "
+            f"{', '.join(map(str, others))}, the target for trials "
+            f"{', '.join(map(str, trials))}. Give the splits of equal blocks."
+        )
+    tested = ours[ours["role"] == UNLABELLED_ROLE]
+    known = pd.MultiIndex.from_frame(labelled[["trial", "id"]])
+    both = pd.MultiIndex.from_frame(tested[["trial", "id"]]).isin(known)
+    counts = pd.Series(both).groupby(tested["trial"].to_numpy()).agg(["size", "sum"])
+    number, shared = counts.reindex(trials, fill_value=0).to_numpy().T
+    if not number.all():
+        empty = trials[int(number.argmin())]
+        raise DataError(
+            f"task {task}: trial {empty} has no test sample. Lower labels.target."
+        )
+    shares = shared / number
+    return {
+        "benchmark": benchmark,
+        "task": task,
+        "within_domain": within_domain(task),
+        "trials": len(trials),
+        "test_samples": float(number.mean()),
+        "shared_samples": float(shared.mean()),
+        "share": float(shares.mean()),
+        "lowest_share": float(shares.min()),
+        "highest_share": float(shares.max()),
+    }
+
+
 def _file(files: dict[str, Path], key: str) -> Path:
     if key not in files:
         known = ", ".join(files) or "none"
@@ -118,8 +207,10 @@ def _file(files: dict[str, Path], key: str) -> Path:
     return files[key]
 
 
-def _domain(labels: Path, features: Path, view: str) -> dict[str, object]:
-    known, described = labels_by_id(labels), read_features(features)
+def _domain(
+    labels: Path, known: Mapping[str, str], features: Path, view: str
+) -> dict[str, object]:
+    described = read_features(features)
     # Paired samples come last, and have no label.
     if known.keys() != set(described.ids[: len(known)]):
         raise DataError(
@@ -136,7 +227,7 @@ def _domain(labels: Path, features: Path, view: str) -> dict[str, object]:
 
 
 def _told(provenance: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what a reader has to know of a view: untrained networks, the scale."""
+    """Yield the notes on a view: untrained networks, the scale."""
     if "view" in provenance:
         yield from _told(provenance["view"])
     if provenance.get("options", {}).get("weights") == UNTRAINED:
@@ -145,9 +236,8 @@ def _told(provenance: Mapping[str, Any]) -> Iterator[str]:
         yield f"scale {provenance['scale']}"
 
 
-def _trials(split: pd.DataFrame, labels: Path) -> dict[str, int]:
+def _trials(split: pd.DataFrame, known: Mapping[str, str]) -> dict[str, int]:
     """Count samples by trial: labelled ones of each class, labelled, tested."""
-    known = labels_by_id(labels)
     scored = split["id"].map(known).fillna("") != ""
     unlabelled = (split["role"] == UNLABELLED_ROLE) & scored
     labelled = split[split["role"] != UNLABELLED_ROLE]

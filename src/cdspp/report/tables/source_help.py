@@ -1,17 +1,22 @@
-"""Did the source help: every method by source state, and the reference by task."""
+"""Did the source help: every method by source state, and the reference by task.
+
+The first holds for the benchmarks of a study, and for a comparison on one's own rows;
+beside them stands whether hyper-parameters are the reason.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from cdspp.analysis import verdicts
 from cdspp.analysis.answers import gain_without_source, tally, verdict_of
 from cdspp.analysis.paired import interval_note
+from cdspp.analysis.selection import without_grid
 from cdspp.analysis.source_help import (
     by_task,
     matrix,
@@ -20,16 +25,41 @@ from cdspp.analysis.source_help import (
     on_average,
     rivals_of,
 )
+from cdspp.core.names import REAL
 from cdspp.core.wording import DASH, STATE_TITLES, counted, in_points, task_title
 from cdspp.report.tables.table import Cell, Line, Table, effect_cell, fraction_cell
+from cdspp.stages.selection import FOLDS
+from cdspp.study.plan import BenchmarkPlan
 
-__all__ = ["build_matrix_table", "build_task_table"]
+if TYPE_CHECKING:
+    from cdspp.analysis.decision import Comparison
+
+__all__ = [
+    "build_matrix_table",
+    "build_selection_table",
+    "build_task_table",
+    "comparison_table",
+]
 
 _BOLD = {verdicts.HELPS, verdicts.HURTS}
 _GAIN = (
     "Accuracy with the real source minus that of the other, on equal splits, in "
     "points: mean over trials, with a 95 % t interval for other labelled samples and "
     "other rows of this kind. Bold: better or worse by a one-sided test at 5 %, "
+)
+_COMPARISON = (
+    "Accuracy on held-out labelled target rows, percent; then the gain of the real "
+    "source over each state, and over the method without a source that is hardest to "
+    "beat, in points with a 95 % interval of Student's t over rows. Bold: better or "
+    "worse by a one-sided test at 5 %. The verdict, on the method's own states, is "
+    "corrected for the number of methods (Holm)."
+)
+_SELECTION = (
+    "Accuracy in percent, averaged over tasks, on the trials that all forms have. "
+    f"Selected: inside each trial and source state, by {FOLDS}-fold cross-validation "
+    "on the labelled target rows; beside it how often each value was. Best in "
+    "hindsight: the value with the highest test accuracy, which nobody can know "
+    "beforehand; no verdict reads it."
 )
 
 
@@ -38,8 +68,7 @@ def build_matrix_table(
 ) -> Table:
     """Build the table ``source-help``: methods by source states, a block a benchmark.
 
-    `margin` are the points within which a gain counts as equal; words are `corrected`
-    for the number of methods.
+    Gains within `margin` points are equal; words may be `corrected` for many methods.
     """
     rivals = rivals_of(groups)
     matrices = [matrix(group, corrected=corrected) for group in groups]
@@ -81,7 +110,7 @@ def _matrix_caption(rivals: Mapping[str, str], margin: float, corrected: bool) -
 def build_task_table(comparisons: pd.DataFrame, benchmark: str, title: str) -> Table:
     """Build the table ``source-help_<benchmark>``: the reference, task by task.
 
-    All of `comparisons`, what `compare_with_rivals` returned, is in the CSV.
+    The CSV has the comparisons of all methods.
     """
     ours = of_reference(comparisons)
     rivals = rivals_of([ours])
@@ -114,6 +143,8 @@ def _method_line(
     told = ", ".join(f"{counts[word]} {word}" for word in words if counts[word])
     # What the method gains over the baseline without any source.
     gain, whole = gain_without_source(average) or (math.nan, math.nan)
+    if alone == verdicts.COLLAPSED:
+        gain = math.nan
     n_tasks, title = counts.total(), found["title"].iloc[0]
     cells = (
         Cell(found["display_name"].iloc[0], name=True),
@@ -136,7 +167,7 @@ def _gain(comparison: Any | None) -> Cell:
         return Cell(DASH)
     ends = comparison.low, comparison.high
     cell = effect_cell(comparison.gain, *ends, bold=comparison.pair in _BOLD)
-    notes = [cell.note] if cell.note else []
+    notes = [cell.note] * bool(cell.note)
     if not math.isnan(comparison.domain_low):
         low, high = in_points(comparison.domain_low), in_points(comparison.domain_high)
         notes.append(f"domains {low} to {high}")
@@ -152,9 +183,8 @@ def _gain(comparison: Any | None) -> Cell:
 
 def _verdict(found: pd.DataFrame, alone: str = "") -> Cell:
     """Return the verdict; where it is another one `alone`, uncorrected, that too."""
-    word, first = verdict_of(found), found.iloc[0]
-    note, p_values = "", {verdicts.HELPS: first["p_helps"]}
-    p_values[verdicts.HURTS] = first["p_hurts"]
+    word, first, note = verdict_of(found), found.iloc[0], ""
+    p_values = {verdicts.HELPS: first["p_helps"], verdicts.HURTS: first["p_hurts"]}
     if alone not in ("", word):
         note = f"alone {alone}, p {p_values.get(alone, first['p_hurts']):.2g}"
     elif word in p_values:
@@ -166,3 +196,74 @@ def _verdict(found: pd.DataFrame, alone: str = "") -> Cell:
         detectable = in_points(first["detectable"], sign=True)
         note = f"helps from {detectable} on in 4 of 5 such studies"
     return Cell(word, bold=word in _BOLD, note=note)
+
+
+def comparison_table(found: Comparison) -> Table:
+    """Build the table of a comparison: a line a method, a column a source state."""
+    states = list(dict.fromkeys(found.gains["state"]))
+    gains = {(gain.method, gain.state): gain for gain in found.gains.itertuples()}
+    words = dict(found.verdicts[["method", "verdict"]].itertuples(index=False))
+    whole = found.accuracies[found.accuracies["state"] == REAL]
+    most = whole.groupby("method", sort=False)["labels"].idxmax()
+    lines = []
+    for entry in whole.loc[most].itertuples():
+        word = words.get(entry.method, "no source")
+        cells = (
+            Cell(entry.display_name, name=True),
+            fraction_cell(entry.mean),
+            Cell(word, bold=word in _BOLD),
+            *(_compared(gains.get((entry.method, state))) for state in states),
+        )
+        lines.append(Line(cells))
+    over = [f"Over {STATE_TITLES.get(state, state)}" for state in states]
+    return Table(
+        name="comparison",
+        title="Every method in every source state",
+        caption=_COMPARISON,
+        columns=("Method", "Accuracy", "Verdict", *over),
+        lines=tuple(lines),
+        data=found.gains,
+    )
+
+
+def _compared(gain: Any | None) -> Cell:
+    if gain is None:
+        return Cell(DASH)
+    # An interval of too few repeats is none.
+    low = math.nan if gain.pair == verdicts.TOO_FEW else gain.low
+    return effect_cell(gain.gain, low, gain.high, bold=gain.pair in _BOLD)
+
+
+def build_selection_table(found: pd.DataFrame, plans: Sequence[BenchmarkPlan]) -> Table:
+    """Build the table ``selection``, of what `compare_selections` found."""
+    kept = dict.fromkeys(name for plan in plans for name in without_grid(plan))
+    others = f" With their defaults alone: {', '.join(kept)}." if kept else ""
+    columns = {
+        "Method": lambda entry: Cell(entry.display_name, name=True),
+        "Source": lambda entry: Cell({REAL: "real", **STATE_TITLES}[entry.state]),
+        "Default": lambda entry: fraction_cell(entry.default),
+        "Selected": lambda entry: fraction_cell(entry.selected),
+        "Best in hindsight": lambda entry: fraction_cell(
+            entry.hindsight, f"at {entry.hindsight_value}" * bool(entry.hindsight_value)
+        ),
+        "Values selected": lambda entry: Cell(entry.chosen or DASH),
+        "Verdict by default": lambda entry: _word(entry, entry.verdict),
+        "Verdict as selected": lambda entry: _word(entry, entry.selected_verdict),
+    }
+    return Table.of(
+        "selection",
+        "Hyper-parameters: default, selected, best in hindsight",
+        _SELECTION + others,
+        columns,
+        found.itertuples(),
+        block=lambda entry: str(entry.title),
+        data=found,
+        text_columns=2,
+        headings=True,
+        empty="No method has a grid of values to select of.",
+    )
+
+
+def _word(entry: Any, word: str) -> Cell:
+    word = word if entry.state == REAL else ""
+    return Cell(word or DASH, bold=word in _BOLD)

@@ -33,29 +33,23 @@ __all__ = [
     "write_tables",
 ]
 
-_PROSE_WIDTH = 0.22  # of a line of a LaTeX page
-
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "`": r"\textasciigrave{}",
-    "→": r"$\rightarrow$",
-    "−": "$-$",
-    "–": "--",
-    "†": r"$^\dagger$",
-    "×": r"$\times$",
-}
+_LATEX = str.maketrans(
+    {
+        **{letter: rf"\{letter}" for letter in "&%$#_{}"},
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        "`": r"\textasciigrave{}",
+        "→": r"$\rightarrow$",
+        "−": "$-$",
+        "–": "--",
+        "†": r"$^\dagger$",
+        "×": r"$\times$",
+    }
+)
 # What opens something in Markdown, HTML or mathematics within a line; at the start of a
 # paragraph, a list or a heading.
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|~$&#])")
@@ -64,20 +58,10 @@ _OPENING = re.compile(r"^(\d*)([-+.)])(?=\s)")
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell.
+    """One cell, its small print in `note`.
 
-    Attributes
-    ----------
-    text : str
-        What it shows.
-    bold : bool
-        Best of its column.
-    note : str
-        Small print behind it, such as "9 of 10 trials".
-    name : bool
-        Whether `text` is a method's name, whose first underscore opens a subscript.
-    value : float
-        What it is sorted by; NaN for text.
+    The first underscore of a method's `name` opens a subscript. Readers sort lines by
+    `value`, which is NaN for text.
     """
 
     text: str
@@ -97,26 +81,12 @@ class Line:
 
 @dataclass(frozen=True)
 class Table:
-    """What is shown (columns, lines, caption) and the tidy data behind it.
+    """What a table shows, and the tidy data behind it.
 
-    Attributes
-    ----------
-    name, title, caption : str
-        File stem, heading, and what a reader must know to read the numbers.
-    columns : tuple of str
-        Headings.
-    lines : tuple of Line
-        Body, in order.
-    data : DataFrame
-        The CSV form: fractions at full precision, NaN where missing.
-    text_columns : int
-        How many leading columns hold text (aligned left).
-    headings : bool
-        Whether the names of the blocks are shown.
-    prose : tuple of int
-        Places of the text columns that hold sentences, whose lines are broken.
-    empty : str
-        What the report says in place of a table without lines.
+    The caption holds what a reader needs to read the numbers, the `data` are the CSV
+    form: fractions at full precision, NaN where missing. The first `text_columns` are
+    aligned left; `prose` are the places of those that hold sentences. `headings` shows
+    the names of blocks, and the page shows `empty` in place of a table without lines.
     """
 
     name: str
@@ -142,7 +112,7 @@ class Table:
         block: Callable[[Any], str] = lambda entry: "",
         **look: Any,
     ) -> Table:
-        """Make a line of each entry; columns are headings and what makes the cells."""
+        """Make a line of each entry; `columns` are headings with makers of cells."""
         lines = (
             Line(tuple(cell(entry) for cell in columns.values()), block(entry))
             for entry in entries
@@ -153,11 +123,6 @@ class Table:
     def heading(self) -> str:
         """The title as a sentence."""
         return self.title if self.title.endswith(("?", "!", ".")) else f"{self.title}."
-
-    @property
-    def legend(self) -> str:
-        """Title and caption as running text."""
-        return f"{self.heading} {self.caption}"
 
 
 def fraction_cell(
@@ -200,7 +165,8 @@ def to_markdown(table: Table) -> str:
             body.append([f"**{_markdown_escape(heading)}**", *[""] * (len(head) - 1)])
         body += [[cell(value) for value in line.cells] for line in lines]
     grid = ["| " + " | ".join(parts) + " |" for parts in (head, rule, *body)]
-    return "\n".join([_markdown_escape(table.legend), "", *grid, ""])
+    legend = _markdown_escape(f"{table.heading} {table.caption}")
+    return "\n".join([legend, "", *grid, ""])
 
 
 def _markdown_escape(text: str) -> str:
@@ -211,7 +177,9 @@ def to_latex(table: Table) -> str:
     """Write a ``booktabs`` table, a thin rule between blocks, headings in italics."""
 
     def cell(value: Cell) -> str:
-        text = _latex_name(value.text) if value.name else _latex_escape(value.text)
+        text = _latex_escape(value.text)
+        if value.name:
+            text = _named(value.text, _latex_escape, r"\textsubscript{{{}}}")
         text = rf"\textbf{{{text}}}" if value.bold else text
         if value.note:
             text += rf" {{\scriptsize {_latex_escape(value.note)}}}"
@@ -222,14 +190,14 @@ def to_latex(table: Table) -> str:
         head = [rf"{span}{{\emph{{{_latex_escape(heading)}}}}} \\"] if heading else []
         return "\n".join([*head, *(_latex_row(map(cell, r.cells)) for r in lines)])
 
-    prose, text = rf"p{{{_PROSE_WIDTH}\linewidth}}", table.text_columns
-    places = range(len(table.columns))
-    align = [prose if i in table.prose else "l" if i < text else "r" for i in places]
+    align = ["l" if i < table.text_columns else "r" for i in range(len(table.columns))]
+    for place in table.prose:
+        align[place] = r"p{0.22\linewidth}"
     lines = [
         r"% needs \usepackage{booktabs}",
         r"\begin{table}",
         r"\centering",
-        rf"\caption{{{_latex_escape(table.legend)}}}",
+        rf"\caption{{{_latex_escape(f'{table.heading} {table.caption}')}}}",
         rf"\label{{tab:{table.name.replace('_', '-')}}}",
         rf"\begin{{tabular}}{{{''.join(align)}}}",
         r"\toprule",
@@ -244,13 +212,13 @@ def to_latex(table: Table) -> str:
 
 
 def _latex_escape(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in visible(text))
+    return visible(text).translate(_LATEX)
 
 
-def _latex_name(name: str) -> str:
-    base, subscript, rest = split_name(name)
-    tail = rf"\textsubscript{{{_latex_escape(subscript)}}}" if subscript else ""
-    return _latex_escape(base) + tail + _latex_escape(rest)
+def _named(name: str, escaped: Callable[[str], str], subscript: str) -> str:
+    """Write a method's name in a form, a subscript behind its first underscore."""
+    base, below, rest = map(escaped, split_name(name))
+    return base + (subscript.format(below) if below else "") + rest
 
 
 def _latex_row(cells: Iterable[str]) -> str:
@@ -261,49 +229,42 @@ def _latex_row(cells: Iterable[str]) -> str:
 
 def to_html(table: Table) -> str:
     """Write an HTML table, one ``tbody`` a block, with values to sort by."""
-    head = "".join(
-        f'<th scope="col"{_text_class(table, place)}>{escape(column)}</th>'
-        for place, column in enumerate(table.columns)
-    )
+    text = ' class="text"'
+    kinds = [text * (i < table.text_columns) for i in range(len(table.columns))]
+    for place in table.prose:
+        kinds[place] = ' class="text prose"'
+    pairs = zip(kinds, table.columns, strict=True)
+    head = "".join(f'<th scope="col"{kind}>{escape(name)}</th>' for kind, name in pairs)
     parts = [f"<thead><tr>{head}</tr></thead>"]
+    kinds[0] *= 0 in table.prose  # a heading of a line is text in any case
     for heading, lines in _blocks(table):
         parts.append("<tbody>")
         if heading:
             span = f'<th scope="rowgroup" colspan="{len(table.columns)}">'
             parts.append(f'<tr class="block">{span}{escape(heading)}</th></tr>')
-        parts += [_html_line(table, line) for line in lines]
+        parts += [_html_line(line, kinds) for line in lines]
         parts.append("</tbody>")
-    kind = ' class="sortable"' if _sortable(table) else ""
-    return f"<table{kind}>" + "\n".join(parts) + "</table>"
+    sortable = ' class="sortable"' * _sortable(table)
+    return f"<table{sortable}>" + "\n".join(parts) + "</table>"
 
 
 def html_name(name: str) -> str:
     """Write a method's name as HTML, a subscript behind its first underscore."""
-    base, subscript, rest = split_name(name)
-    tail = f"<sub>{escape(subscript)}</sub>" if subscript else ""
-    return escape(base) + tail + escape(rest)
+    return _named(name, escape, "<sub>{}</sub>")
 
 
-def _html_line(table: Table, line: Line) -> str:
-    parts = []
-    for place, cell in enumerate(line.cells):
+def _html_line(line: Line, kinds: Sequence[str]) -> str:
+    parts: list[str] = []
+    for kind, cell in zip(kinds, line.cells, strict=True):
         text = html_name(cell.text) if cell.name else escape(cell.text)
         text = f"<strong>{text}</strong>" if cell.bold else text
         if cell.note:
             text += f' <small class="note">{escape(cell.note)}</small>'
-        if place == 0:
-            kind = _text_class(table, place) if place in table.prose else ""
-            parts.append(f'<th scope="row"{kind}>{text}</th>')
-            continue
         value = "" if math.isnan(cell.value) else f' data-value="{cell.value:.6f}"'
-        parts.append(f"<td{_text_class(table, place)}{value}>{text}</td>")
+        tag = "td" if parts else "th"
+        opening = f"td{kind}{value}" if parts else f'th scope="row"{kind}'
+        parts.append(f"<{opening}>{text}</{tag}>")
     return f"<tr>{''.join(parts)}</tr>"
-
-
-def _text_class(table: Table, place: int) -> str:
-    if place in table.prose:
-        return ' class="text prose"'
-    return ' class="text"' if place < table.text_columns else ""
 
 
 def _sortable(table: Table) -> bool:
@@ -341,20 +302,9 @@ _FORMS: Mapping[str, Callable[[Table], str]] = {
 def write_tables(
     tables: Sequence[Table], outputs: Sequence[str | os.PathLike[str]]
 ) -> None:
-    """Write tables to the files that are named after them.
+    """Write tables to files: the stem is a table's name, the suffix its form.
 
-    Parameters
-    ----------
-    tables : sequence of Table
-        What may be written.
-    outputs : sequence of path
-        Files to write: the stem is the name of a table, the suffix (csv, md, tex,
-        html) its form.
-
-    Raises
-    ------
-    DataError
-        A file has another name; nothing is written then.
+    `DataError` says that a file has another name; nothing is written then.
     """
     known = {table.name: table for table in tables}
     files = [Path(output) for output in outputs]
@@ -366,6 +316,6 @@ def write_tables(
                 f"suffixes {forms}. Take the names from cdspp.report.outline."
             )
     for output in files:
+        text = _FORMS[output.suffix](known[output.stem])
         with atomic(output) as temporary:
-            text = _FORMS[output.suffix](known[output.stem])
             temporary.write_text(text, encoding="utf-8")

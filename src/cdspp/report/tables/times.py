@@ -28,20 +28,19 @@ _PRINTED = (
 
 def build_times_table(times: pd.DataFrame) -> Table:
     """Build the table ``times``: methods by benchmarks, printed seconds beside ours."""
-    columns: dict[str, dict[str, Cell]] = {}
+    columns: list[tuple[str, dict[str, Cell]]] = []
     for _, group in times.groupby("benchmark", sort=False):
         title = group["title"].iloc[0]
         whole = group[~group["shortened"].astype(bool)]
         least = whole.groupby("supervised")["seconds"].min().to_dict()
-        own = columns[f"{title}, s"] = {}
+        own, paper = {}, {}
         for time in group.itertuples():
             bold = not time.shortened and time.seconds == least[time.supervised]
             own[time.row] = _cell(time.seconds, time.ratio, *_caveats(time), bold=bold)
+            paper[time.row] = _cell(time.paper_seconds, time.paper_ratio)
+        columns.append((f"{title}, s", own))
         if group["paper_seconds"].notna().any():
-            columns[f"{title}, paper, s"] = {
-                time.row: _cell(time.paper_seconds, time.paper_ratio)
-                for time in group.itertuples()
-            }
+            columns.append((f"{title}, paper, s", paper))
     printed = bool(times["paper_seconds"].notna().any())
     # The methods of all benchmarks, the supervised ones first.
     rows = times.drop_duplicates("row").copy()
@@ -51,14 +50,14 @@ def build_times_table(times: pd.DataFrame) -> Table:
     for time in rows.itertuples():
         signs = marks(supervised=time.supervised, shortened=time.shortened)
         name = Cell(time.display_name + signs, name=True)
-        cells = [found.get(time.row, Cell(DASH)) for found in columns.values()]
+        cells = [found.get(time.row, Cell(DASH)) for _, found in columns]
         block = "Supervised" if time.supervised else "Semi-supervised"
         lines.append(Line((name, *cells), block))
     return Table(
         name="times",
         title="Computation time",
         caption=_CAPTION + (_PRINTED if printed else ""),
-        columns=("Method", *columns),
+        columns=("Method", *(heading for heading, _ in columns)),
         lines=tuple(lines),
         data=times.drop(columns="supervised"),
         headings=True,
