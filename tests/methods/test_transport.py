@@ -12,7 +12,7 @@ from cdspp import COOT, KPGRL, KPGRLGW, KPGRLKP, PCACoral, SemiRelaxedFGW, Sourc
 from cdspp.core import memory
 from cdspp.core.errors import DataError, LabelWarning, MethodFailed
 from cdspp.core.linalg import row_normalise
-from cdspp.methods.transport.sinkhorn import potentials, sinkhorn
+from cdspp.methods.transport.plans import potentials, sinkhorn
 
 
 def unit(problem: ToyProblem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -149,7 +149,7 @@ def test_shared_columns_decide_where_the_guide_weighs_next_to_nothing() -> None:
 
 def test_potentials_give_the_plan_of_sinkhorn() -> None:
     cost = np.random.default_rng(1).random((6, 9))
-    plan, f = sinkhorn(cost, 0.05, 5000), potentials(cost, 0.05, 5000)
+    plan, (f, _) = sinkhorn(cost, 0.05, 5000), potentials(cost, 0.05, 5000)
     columns = np.exp((f[:, None] - cost) / 0.05)
     np.testing.assert_allclose(plan, columns / columns.sum(axis=0) / 9, rtol=1e-9)
 

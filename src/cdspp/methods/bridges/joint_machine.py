@@ -17,14 +17,13 @@ from cdspp.core.storage import storable
 from cdspp.methods.base import ConfidentClassifier, Float, Int, Problem, Round
 from cdspp.methods.bridge import Bridge
 from cdspp.methods.shared.common_subspace import CommonSpaceMethod
-from cdspp.methods.shared.constraints import COUNT, POSITIVE
+from cdspp.methods.shared.constraints import POSITIVE
 from cdspp.methods.shared.pseudo_labelling import selective_pseudo_labelling
 
-__all__ = ["ROUNDS", "JointMachine", "LinearMachine", "stacked", "unit_rows"]
+__all__ = ["JointMachine", "LinearMachine", "lacks", "stacked", "unit_rows"]
 
 # The labelled target rows together weigh this share of the source, or their number.
 TARGET_SHARE = 0.25
-ROUNDS: dict[str, list[Any]] = {"max_iter": [COUNT]}
 
 
 def unit_rows(X: Any) -> Any:
@@ -44,6 +43,14 @@ def stacked(parts: list[Any], *, columns: bool = False) -> Any:
             joined.indptr = joined.indptr.astype(np.int32, copy=False)
         return joined
     return np.hstack(parts) if columns else np.vstack(parts)
+
+
+def lacks(model: Any, kind: str, example: str, option: str) -> ValueError:
+    """Return the error of a model whose source has no bridge of this kind."""
+    return ValueError(
+        f"{type(model).__name__} needs {kind}: SourceDomain(X, y, {example}), or "
+        f"{option} of the commands."
+    )
 
 
 @storable
@@ -152,9 +159,3 @@ class JointMachine(CommonSpaceMethod, ConfidentClassifier):
 
     def _probabilities(self, X: Any) -> Float:
         return self._machine.probabilities(self._prepare_target(X))
-
-    def _lacks(self, what: str, example: str, option: str) -> ValueError:
-        return ValueError(
-            f"{type(self).__name__} needs {what}: SourceDomain(X, y, {example}), or "
-            f"{option} of the commands."
-        )

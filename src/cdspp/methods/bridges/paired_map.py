@@ -13,7 +13,7 @@ from cdspp.core.errors import DataError, MethodFailed
 from cdspp.core.linalg import row_normalise
 from cdspp.methods.base import Float, Problem
 from cdspp.methods.bridge import PAIRS, Bridge
-from cdspp.methods.bridges.joint_machine import ROUNDS, JointMachine, stacked, unit_rows
+from cdspp.methods.bridges.joint_machine import JointMachine, lacks, stacked, unit_rows
 from cdspp.methods.shared.constraints import COUNT
 
 __all__ = ["PairedMap", "PairedMapPlus", "Procrustes", "ridge_map"]
@@ -142,7 +142,7 @@ class PairedMap(JointMachine):
             target.append(bridge.pairs_target)
         elif not bridge.one_domain:
             given = "paired_rows=(rows_source, rows_target)"
-            raise self._lacks("paired rows", given, "--paired")
+            raise lacks(self, "paired rows", given, "--paired")
         self._axes_target = self._axes(target)
         if bridge.one_domain:
             self._axes_source = self._axes_target
@@ -205,7 +205,7 @@ class PairedMapPlus(PairedMap):
     display_name = "paired map+"
     supervised = False
 
-    _parameter_constraints = PairedMap._parameter_constraints | ROUNDS
+    _parameter_constraints = PairedMap._parameter_constraints | {"max_iter": [COUNT]}
 
     def __init__(
         self, C: float = 1.0, n_components: int = 100, max_iter: int = 5

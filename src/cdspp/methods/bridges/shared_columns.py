@@ -10,7 +10,8 @@ from scipy import sparse
 from cdspp.core.matrix import is_sparse
 from cdspp.methods.base import Problem
 from cdspp.methods.bridge import SHARED, Bridge
-from cdspp.methods.bridges.joint_machine import ROUNDS, JointMachine, stacked, unit_rows
+from cdspp.methods.bridges.joint_machine import JointMachine, lacks, stacked, unit_rows
+from cdspp.methods.shared.constraints import COUNT
 
 __all__ = ["EasyAdapt", "SharedColumns", "SharedColumnsPlus"]
 
@@ -92,7 +93,7 @@ class SharedColumns(JointMachine):
     def _build(self, problem: Problem, bridge: Bridge) -> None:
         if not len(bridge.source):
             given = 'shared_columns="same-names"'
-            raise self._lacks("shared columns", given, "--shared")
+            raise lacks(self, "shared columns", given, "--shared")
         self.columns_source_, self.columns_ = bridge.source, bridge.target
         every = np.arange(problem.X_labelled.shape[1])
         self._own = np.setdiff1d(every, bridge.target)
@@ -135,7 +136,9 @@ class SharedColumnsPlus(SharedColumns):
     display_name = "shared columns+"
     supervised = False
 
-    _parameter_constraints = SharedColumns._parameter_constraints | ROUNDS
+    _parameter_constraints = SharedColumns._parameter_constraints | {
+        "max_iter": [COUNT]
+    }
 
     def __init__(self, C: float = 1.0, max_iter: int = 5) -> None:
         super().__init__(C)

@@ -14,9 +14,9 @@ from cdspp.methods.shared.constraints import COUNT, POSITIVE
 from cdspp.methods.transport.plans import (
     PlanClassifier,
     label_cost,
+    potentials,
     transport_library,
 )
-from cdspp.methods.transport.sinkhorn import potentials
 
 __all__ = ["COOT"]
 
@@ -124,7 +124,7 @@ class COOT(PlanClassifier):
                 nits_bcd=self.max_iter,
             )
         cost = self._costs(target) + self.label_cost * labels
-        self._potentials = potentials(cost, self.epsilon, 1000)
+        self._potentials, _ = potentials(cost, self.epsilon, 1000)
 
     def _costs(self, target: Float) -> Float:
         """Return what it costs to tie scaled target rows to each source row."""
