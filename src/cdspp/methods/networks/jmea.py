@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from cdspp.methods.base import Problem
-from cdspp.methods.networks.networks import Batch, Layer, train
+from cdspp.methods.networks.networks import (
+    Batch,
+    Layer,
+    Trained,
+    class_means,
+    cross_entropy,
+)
 from cdspp.methods.networks.site import Site
 from cdspp.methods.networks.stn import STN, SoftTransferNetwork, class_gaps, cut_normal
-from cdspp.methods.networks.trained_network import Trained
 from cdspp.methods.shared.constraints import COUNT, NON_NEGATIVE
 
 if TYPE_CHECKING:
@@ -33,10 +37,14 @@ class JointNetwork(SoftTransferNetwork):
         first = SoftTransferNetwork.draw(
             d_source, d_target, n_components, n_classes, site
         )
-        weight = site.parameter(2.0 * cut_normal(site, n_components, n_classes).T)
-        second = Layer(weight, site.parameter(2.0 * cut_normal(site, n_classes)))
+        weight = 2.0 * cut_normal(site, n_components, n_classes).T
+        second = Layer.of(site, weight, 2.0 * cut_normal(site, n_classes))
         layers = [*first.layers, second]
         return cls(first.source, first.target, first.classifier, layers, second)
+
+    def trained(self, losses: list[float]) -> Trained:
+        """Return the network in arrays, with the classifier of the target."""
+        return replace(super().trained(losses), classifier=self.second.trained())
 
     def joint_loss(
         self, batch: Batch, share: float, n_selected: int, weights: tuple[float, ...]
@@ -54,10 +62,8 @@ class JointNetwork(SoftTransferNetwork):
         first = self.classifier(torch.cat([Z_source, Z_target])).log_softmax(dim=1)
         second = self.second(Z_target).log_softmax(dim=1)
         known = torch.cat([batch.Y_source, batch.Y_labelled])
-        fits = [
-            -(Y * found[: len(Y)]).sum() / len(Y)
-            for Y, found in ((known, first), (batch.Y_labelled, second))
-        ]
+        fit = cross_entropy(first[: len(known)], known)
+        own_fit = cross_entropy(second[:n_labelled], batch.Y_labelled)
         Z_labelled, Z = Z_target[:n_labelled], Z_target[n_labelled:]
         P_first, P_second = first[len(known) :].exp(), second[n_labelled:].exp()
         by_second, by_first = (
@@ -70,16 +76,15 @@ class JointNetwork(SoftTransferNetwork):
         )
         within = torch.zeros_like(across)
         if n_selected:
-            found = Z[by_first], share * P_first[by_first]
-            within = _within(Z_labelled, *found, batch)
+            softly = share * P_first[by_first]
+            within = _within(Z_labelled, Z[by_first], softly, batch)
         distances = weights[0] * across + weights[1] * within
-        return fits[0] + distances + weights[2] * fits[1]
+        return fit + distances + weights[2] * own_fit
 
 
 def _within(Z_labelled: Tensor, Z: Tensor, softly: Tensor, batch: Batch) -> Tensor:
     """Return the squared distances of labelled means to those of selected rows."""
-    Y = batch.Y_labelled
-    means = Y.T @ Z_labelled / Y.sum(dim=0)[:, None]
+    means = class_means(batch.Y_labelled, Z_labelled)
     # As released, one more in the size draws the mean of few rows towards zero.
     others = softly.T @ Z / (softly.sum(dim=0) + 1.0)[:, None]
     marginal = (Z_labelled.mean(dim=0) - Z.mean(dim=0)).square().sum()
@@ -156,6 +161,7 @@ class JMEA(STN):
     identifier = "jmea"
     display_name = "JMEA"
     in_compare = False
+    network = JointNetwork
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
         **STN._parameter_constraints,
@@ -182,20 +188,10 @@ class JMEA(STN):
         self.target_weight, self.second_weight = target_weight, second_weight
         self.start = start
 
-    def _train(self, problem: Problem, site: Site) -> Trained:
-        widths = problem.X_source.shape[1], problem.X_labelled.shape[1]
-        network = JointNetwork.draw(*widths, self.n_components, problem.n_classes, site)
-        batch, optimiser = Batch.of(problem, site), self._optimiser(network, site)
-        n_unlabelled = len(problem.X_unlabelled)
+    def _loss(self, network: Any, batch: Batch, iteration: int) -> Tensor:
         weights = self.beta, self.beta * self.target_weight, self.second_weight
-
-        def loss(iteration: int) -> Tensor:
-            self._correct(optimiser, iteration)
-            part = min((iteration + self.start) / self.max_iter, 1.0)
-            selected, share = int(part * n_unlabelled), iteration / self.max_iter
-            differentiated = network.joint_loss(batch, share, selected, weights)
-            return differentiated + self.tau * network.penalty()
-
-        losses = train(loss, optimiser, self.max_iter)
-        encoders = network.source.trained(), network.target.trained()
-        return Trained(*encoders, network.second.trained(), losses)
+        n_unlabelled = batch.X_target.shape[0] - len(batch.Y_labelled)
+        part = min((iteration + self.start) / self.max_iter, 1.0)
+        selected, share = int(part * n_unlabelled), iteration / self.max_iter
+        loss: Tensor = network.joint_loss(batch, share, selected, weights)
+        return loss

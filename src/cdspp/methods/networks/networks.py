@@ -1,4 +1,7 @@
-"""What the networks share: tensors of a problem, layers, the training loop."""
+"""What the networks share: tensors of a problem, layers, the training loop.
+
+A trained network is kept in arrays: it can be stored, copied and used without torch.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +19,10 @@ from numpy.typing import NDArray
 
 from cdspp.core.discovery import defaults_of
 from cdspp.core.errors import MethodFailed
-from cdspp.core.linalg import one_hot
+from cdspp.core.linalg import one_hot, softmax
+from cdspp.core.storage import storable
 from cdspp.methods.base import ConfidentClassifier, Float, Problem, Round
-from cdspp.methods.networks.site import Site, product, rectify
-from cdspp.methods.networks.trained_network import Trained, TrainedEncoder, TrainedLayer
+from cdspp.methods.networks.site import LEAKY_SLOPE, Site, product, rectify
 from cdspp.methods.shared.common_subspace import CommonSpaceMethod
 from cdspp.methods.shared.constraints import COUNT, POSITIVE, require_every_class
 
@@ -35,6 +38,10 @@ __all__ = [
     "Layer",
     "Network",
     "NetworkClassifier",
+    "Trained",
+    "TrainedLayer",
+    "class_means",
+    "cross_entropy",
     "rows_cost_less",
     "train",
 ]
@@ -50,7 +57,7 @@ SPIKE, USUAL_OVER = 1.5, 100
 class Batch:
     """All rows of a problem as tensors, of the target the labelled ones first.
 
-    By class indicators (n, n_classes) sums of classes are products.
+    Labels are class indicators (n, n_classes), so that sums of classes are products.
     """
 
     X_source: Tensor
@@ -77,6 +84,61 @@ def rows_cost_less(n: int, d: int) -> bool:
     return n < 2 * d
 
 
+def class_means(Y: Tensor, Z: Tensor) -> Tensor:
+    """Return the mean of the rows of `Z` of each class, by class indicators `Y`."""
+    return Y.T @ Z / Y.sum(dim=0)[:, None]
+
+
+def cross_entropy(log_probabilities: Tensor, Y: Tensor) -> Tensor:
+    """Return the mean cross entropy with class indicators `Y`."""
+    return -(Y * log_probabilities).sum() / len(Y)
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class TrainedLayer:
+    """A `Layer` in arrays."""
+
+    weight: NDArray[Any]
+    bias: NDArray[Any]
+
+    def __call__(self, X: Float) -> Float:
+        """Return float64: a row's output hardly depends on the rows beside it."""
+        outputs = X @ self.weight.T.astype(np.float64) + self.bias
+        return np.asarray(np.maximum(outputs, LEAKY_SLOPE * outputs))
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class TrainedEncoder:
+    """An `Encoder` in arrays."""
+
+    first: TrainedLayer
+    second: TrainedLayer
+    floor: float
+
+    def __call__(self, X: Float) -> Float:
+        """Return the codes of rows."""
+        Z = self.second(self.first(X))
+        lengths = np.linalg.norm(Z, axis=1, keepdims=True)
+        return np.asarray(Z / np.maximum(lengths, self.floor))
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A `Network` in arrays, and the loss before each iteration."""
+
+    source: TrainedEncoder
+    target: TrainedEncoder
+    classifier: TrainedLayer
+    losses: list[float]
+
+    def probabilities(self, X: Float) -> Float:
+        """Return class probabilities of prepared target rows."""
+        return softmax(self.classifier(self.target(X)))
+
+
 @dataclass(frozen=True, eq=False)
 class Layer:
     """An affine map followed by a leaky rectifier; `weight` is (n_out, n_in)."""
@@ -84,17 +146,22 @@ class Layer:
     weight: Tensor
     bias: Tensor
 
+    @classmethod
+    def of(cls, site: Site, weight: Tensor, bias: Tensor) -> Layer:
+        """Return a layer to be trained from first values."""
+        return cls(site.parameter(weight), site.parameter(bias))
+
     def __call__(self, X: Tensor) -> Tensor:
-        """Return the layer's output for the rows of `X`."""
+        """Return the output for rows."""
         return rectify(product(X, self.weight, self.bias))
 
     @property
     def parameters(self) -> list[Tensor]:
-        """What is trained."""
+        """The weights and biases."""
         return [self.weight, self.bias]
 
     def inputs(self, X: Float) -> Float:
-        """Return what the layer takes for rows: themselves."""
+        """Return the rows themselves, which the layer takes."""
         return X
 
     def trained(self) -> TrainedLayer:
@@ -112,14 +179,14 @@ class Encoder:
     floor: float
 
     def __call__(self, X: Tensor) -> Tensor:
-        """Return the codes of the rows of `X`."""
+        """Return the codes of rows."""
         from torch.nn import functional
 
         return functional.normalize(self.second(self.first(X)), dim=1, eps=self.floor)
 
     @property
     def parameters(self) -> list[Tensor]:
-        """What is trained in both layers."""
+        """The weights and biases of both layers."""
         return [*self.first.parameters, *self.second.parameters]
 
     def trained(self) -> TrainedEncoder:
@@ -270,7 +337,7 @@ class NetworkClassifier(CommonSpaceMethod, ConfidentClassifier):
         with site.arithmetic():
             self._trained = self._train(self._prepare(problem), site)
         self.loss_curve_ = self._trained.losses
-        return [self._single_round(problem.X_unlabelled)]
+        return []
 
     def _finish(self, problem: Problem, labelled: NDArray[np.bool_]) -> None:
         super()._finish(problem, labelled)

@@ -18,11 +18,13 @@ from cdspp.methods.networks.networks import (
     Layer,
     Network,
     NetworkClassifier,
+    Trained,
+    class_means,
+    cross_entropy,
     rows_cost_less,
     train,
 )
 from cdspp.methods.networks.site import Site
-from cdspp.methods.networks.trained_network import Trained
 from cdspp.methods.shared.constraints import NON_NEGATIVE, POSITIVE
 
 if TYPE_CHECKING:
@@ -57,11 +59,12 @@ class AlignmentNetwork(Network):
         Z_source, Z_target = self.source(batch.X_source), self.target(batch.X_target)
         O_source, O_target = self.classifier(Z_source), self.classifier(Z_target)
         O_labelled = O_target[: len(batch.Y_labelled)]
-        hard = _cross_entropy(O_labelled, batch.Y_labelled)
+        known = cross_entropy(O_source.log_softmax(dim=1), batch.Y_source)
+        hard = cross_entropy(O_labelled.log_softmax(dim=1), batch.Y_labelled)
         soft = _soft_label_loss(O_source, O_labelled, batch, model.temperature)
         explicit = _centroid_loss(Z_source, Z_target, O_target, batch)
         return (
-            _cross_entropy(O_source, batch.Y_source)
+            known
             + (1.0 - model.alpha) * hard
             + model.alpha * soft
             + model.gamma * self._domain_loss(Z_source, Z_target, reversal)
@@ -86,20 +89,14 @@ class AlignmentNetwork(Network):
         return functional.binary_cross_entropy_with_logits(logits, truth)
 
 
-def _cross_entropy(logits: Tensor, Y: Tensor) -> Tensor:
-    return -(Y * logits.log_softmax(dim=1)).sum() / len(Y)
-
-
 def _soft_label_loss(
     O_source: Tensor, O_labelled: Tensor, batch: Batch, temperature: float
 ) -> Tensor:
     """Return the cross entropy with the source's mean prediction for each class."""
-    Y_source, Y_labelled = batch.Y_source, batch.Y_labelled
-    sums = Y_source.T @ (O_source / temperature).softmax(dim=1)
-    expected = sums / Y_source.sum(dim=0)[:, None]
+    soft = (O_source / temperature).softmax(dim=1)
     logarithms = (O_labelled.softmax(dim=1) + PROBABILITY_FLOOR).log()
-    means = Y_labelled.T @ logarithms / Y_labelled.sum(dim=0)[:, None]
-    return -(expected * means).sum()
+    expected = class_means(batch.Y_source, soft)
+    return -(expected * class_means(batch.Y_labelled, logarithms)).sum()
 
 
 def _centroid_loss(
@@ -144,12 +141,8 @@ def _draw_encoder(X: Float, n_components: int, site: Site) -> Encoder:
     hidden = (d + n_components) // 2
     first, second = _draw_layers(site, (d, hidden), (hidden, n_components))
     summed = rows_cost_less(n, d)
-    lower = RowLayer.of(X, *first, site) if summed else _layer(site, *first)
-    return Encoder(lower, _layer(site, *second), LENGTH_FLOOR)
-
-
-def _layer(site: Site, weight: Tensor, bias: Tensor) -> Layer:
-    return Layer(site.parameter(weight), site.parameter(bias))
+    lower = RowLayer.of(X, *first, site) if summed else Layer.of(site, *first)
+    return Encoder(lower, Layer.of(site, *second), LENGTH_FLOOR)
 
 
 def _draw_layers(site: Site, *shapes: tuple[int, int]) -> list[tuple[Tensor, Tensor]]:
@@ -273,8 +266,8 @@ class SSAN(NetworkClassifier):
         k, n_classes = self.n_components, problem.n_classes
         source = _draw_encoder(problem.X_source, k, site)
         target = _draw_encoder(X_target, k, site)
-        classifier = _layer(site, *_draw_layers(site, (k, n_classes))[0])
-        discriminator = _layer(site, *_draw_layers(site, (k, 1))[0])
+        classifier = Layer.of(site, *_draw_layers(site, (k, n_classes))[0])
+        discriminator = Layer.of(site, *_draw_layers(site, (k, 1))[0])
         network = AlignmentNetwork(source, target, classifier, discriminator)
         inputs = problem.map_rows(source.first.inputs, target.first.inputs)
         return network.trained(self._descend(network, Batch.of(inputs, site), site))

@@ -14,10 +14,12 @@ from cdspp.methods.networks.networks import (
     Layer,
     Network,
     NetworkClassifier,
+    Trained,
+    class_means,
+    cross_entropy,
     train,
 )
 from cdspp.methods.networks.site import FIRST_SCALE, Site
-from cdspp.methods.networks.trained_network import Trained
 from cdspp.methods.shared.constraints import NON_NEGATIVE
 
 if TYPE_CHECKING:
@@ -46,9 +48,9 @@ class SoftTransferNetwork(Network):
         of_source = (d_source, h_source), (h_source, n_components)
         of_target = (d_target, h_target), (h_target, n_components)
         shapes = *of_source, *of_target, (n_components, n_classes)
-        weights = [site.parameter(cut_normal(site, *shape).T) for shape in shapes]
-        biases = [site.parameter(cut_normal(site, n_out)) for _, n_out in shapes]
-        layers = [Layer(w, b) for w, b in zip(weights, biases, strict=True)]
+        weights = [cut_normal(site, *shape).T for shape in shapes]
+        biases = [cut_normal(site, n_out) for _, n_out in shapes]
+        layers = [Layer.of(site, w, b) for w, b in zip(weights, biases, strict=True)]
         source = Encoder(layers[0], layers[1], LENGTH_FLOOR)
         target = Encoder(layers[2], layers[3], LENGTH_FLOOR)
         return cls(source, target, layers[4], layers)
@@ -65,7 +67,7 @@ class SoftTransferNetwork(Network):
         Z_source, Z_target = self.source(batch.X_source), self.target(batch.X_target)
         logits = self.classifier(torch.cat([Z_source, Z_target]))
         log_probabilities = logits.log_softmax(dim=1)
-        fit = -(known * log_probabilities[: len(known)]).sum() / len(known)
+        fit = cross_entropy(log_probabilities[: len(known)], known)
         marginal = (Z_source.mean(dim=0) - Z_target.mean(dim=0)).square().sum()
         P = log_probabilities[len(known) :].exp()
         conditional = class_gaps(Z_source, Z_target, share * P, batch)
@@ -88,8 +90,8 @@ def class_gaps(
     n_labelled = len(Y_labelled)
     sums = Y_labelled.T @ Z_target[:n_labelled] + softly.T @ Z_target[n_labelled:]
     sizes = Y_labelled.sum(dim=0) + softly.sum(dim=0)
-    source_means = Y_source.T @ Z_source / Y_source.sum(dim=0)[:, None]
-    return (source_means - sums / sizes[:, None]).square().sum()
+    gaps = class_means(Y_source, Z_source) - sums / sizes[:, None]
+    return gaps.square().sum()
 
 
 def cut_normal(site: Site, *shape: int) -> Tensor:
@@ -168,6 +170,7 @@ class STN(NetworkClassifier):
 
     identifier = "stn"
     display_name = "STN"
+    network: ClassVar[type[SoftTransferNetwork]] = SoftTransferNetwork
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
         **NetworkClassifier._parameter_constraints,
@@ -186,32 +189,26 @@ class STN(NetworkClassifier):
         random_state: Any = None,
     ) -> None:
         super().__init__(n_components, learning_rate, max_iter, device, random_state)
-        self.beta = beta
-        self.tau = tau
+        self.beta, self.tau = beta, tau
 
     def _train(self, problem: Problem, site: Site) -> Trained:
-        widths = (
-            problem.X_source.shape[1],
-            problem.X_labelled.shape[1],
-            self.n_components,
-        )
-        network = SoftTransferNetwork.draw(*widths, problem.n_classes, site)
-        batch = Batch.of(problem, site)
-        optimiser = self._optimiser(network, site)
+        widths = problem.X_source.shape[1], problem.X_labelled.shape[1]
+        network = self.network.draw(*widths, self.n_components, problem.n_classes, site)
+        batch, optimiser = Batch.of(problem, site), self._optimiser(network, site)
 
         def loss(iteration: int) -> Tensor:
-            self._correct(optimiser, iteration)
-            differentiated = network.loss(batch, iteration / self.max_iter, self.beta)
-            return differentiated + self.tau * network.penalty()
+            # TensorFlow adds epsilon before it corrects the second moment.
+            correction = math.sqrt(1.0 - DECAY_RATES[1] ** (iteration + 1))
+            for group in optimiser.param_groups:
+                group["eps"] = EPSILON / correction
+            return self._loss(network, batch, iteration) + self.tau * network.penalty()
 
         return network.trained(train(loss, optimiser, self.max_iter))
 
-    @staticmethod
-    def _correct(optimiser: torch.optim.Adam, iteration: int) -> None:
-        """Add epsilon before the second moment is corrected, as TensorFlow does."""
-        correction = math.sqrt(1.0 - DECAY_RATES[1] ** (iteration + 1))
-        for group in optimiser.param_groups:
-            group["eps"] = EPSILON / correction
+    def _loss(self, network: Any, batch: Batch, iteration: int) -> Tensor:
+        """Return the loss without the regulariser, of a network of the class's own."""
+        loss: Tensor = network.loss(batch, iteration / self.max_iter, self.beta)
+        return loss
 
     def _optimiser(self, network: SoftTransferNetwork, site: Site) -> torch.optim.Adam:
         """Return the optimiser, which adds the gradient of the regulariser itself."""
