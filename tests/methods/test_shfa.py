@@ -18,7 +18,7 @@ from cdspp import SHFA
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import row_normalise
 from cdspp.methods.hfa import hfa as module
-from cdspp.methods.hfa.labelling_machine import (
+from cdspp.methods.hfa.shfa import (
     ExactSolver,
     LabellingKernels,
     LabellingMachine,
