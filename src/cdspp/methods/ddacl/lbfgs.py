@@ -15,7 +15,7 @@ import numpy as np
 
 from cdspp.methods.base import Float
 
-__all__ = ["Minimum", "Objective", "minimise"]
+__all__ = ["Objective", "minimise"]
 
 Objective = Callable[[Float], tuple[float, Float]]
 
@@ -30,17 +30,12 @@ EXTRAPOLATION = 5.0
 MAX_GROWTH = 100.0
 
 
-class Minimum(NamedTuple):
-    """Where the optimiser stopped, and the objective at first and after each search."""
-
-    x: Float
-    trace: list[float]
-    n_evaluations: int
-
-
-def minimise(objective: Objective, x: Float, n_line_searches: int) -> Minimum:
+def minimise(
+    objective: Objective, x: Float, n_line_searches: int
+) -> tuple[Float, list[float]]:
     """Minimise a differentiable function by at most `n_line_searches` line searches.
 
+    Returns the last point, and the values at first and after each search.
     ``objective(x)`` returns value and gradient. A value that is not finite marks a
     point that the line search has to shrink back from; at the start it is finite. A
     failed search counts. Two failures in a row, or a zero gradient, end earlier. Time
@@ -48,8 +43,7 @@ def minimise(objective: Objective, x: Float, n_line_searches: int) -> Minimum:
     """
     pairs: deque[tuple[Float, Float, float]] = deque(maxlen=N_PAIRS)
     value, gradient = objective(x)
-    trace, n_evaluations = [value], 1
-    trusted, last_change = False, -1.0 / MAX_GROWTH
+    trace, trusted, last_change = [value], False, -1.0 / MAX_GROWTH
     for _ in range(n_line_searches):
         if not gradient @ gradient > 0.0:
             break
@@ -61,7 +55,6 @@ def minimise(objective: Objective, x: Float, n_line_searches: int) -> Minimum:
             trusted = False
         search = _LineSearch(objective, x, direction, _Point(0, value, slope, gradient))
         end = search.run(min(1.0, MAX_GROWTH * abs(last_change) / abs(slope)))
-        n_evaluations += search.n_evaluations
         succeeded = search.accepts(end)
         if succeeded:
             step, change = end.step * direction, end.gradient - gradient
@@ -75,14 +68,13 @@ def minimise(objective: Objective, x: Float, n_line_searches: int) -> Minimum:
                 break
             trusted = False
             pairs.clear()
-    return Minimum(x, trace, n_evaluations)
+    return x, trace
 
 
 def _direction(pairs: Sequence[tuple[Float, Float, float]], gradient: Float) -> Float:
     """Return the quasi-Newton direction, by the two-loop recursion.
 
-    From the latest pairs of a step and the change of the gradient along it, each with
-    their product.
+    A pair is a step, the change of the gradient along it, and their product.
     """
     if not pairs:
         return -gradient / (gradient @ gradient)
