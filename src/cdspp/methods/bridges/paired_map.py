@@ -184,21 +184,14 @@ class PairedMap(JointMachine):
 class PairedMapPlus(PairedMap):
     """The paired map with selective pseudo-labels on the unlabelled target rows.
 
-    Attributes are those of `PairedMap`.
-
     Parameters
     ----------
-    C : float, default=1.0
-        Cost of a margin violation.
-    n_components : int, default=100
-        As in `PairedMap`; unlabelled target rows take part in their components.
+    C, n_components
+        As in `PairedMap`, which has the attributes, too; unlabelled target rows take
+        part in the components.
     max_iter : int, default=5
         Number of rounds, as in
         `cdspp.methods.bridges.shared_columns.SharedColumnsPlus`.
-
-    See Also
-    --------
-    PairedMap : Its first round alone.
     """
 
     identifier = "paired-map-plus"
@@ -225,10 +218,6 @@ class Procrustes(PairedMap):
 
         \max_W \operatorname{tr} \bigl(W^T P_s^T P_t\bigr) = U V^T
         \quad \text{for} \quad P_s^T P_t = U \Sigma V^T
-
-    See Also
-    --------
-    PairedMap : With a ridge regression.
 
     References
     ----------

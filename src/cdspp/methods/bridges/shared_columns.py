@@ -17,6 +17,7 @@ __all__ = ["EasyAdapt", "SharedColumns", "SharedColumnsPlus"]
 
 
 def _zeros(X: Any, width: int) -> Any:
+    """Return as many rows of zeros as `X` has, sparse ones where it is sparse."""
     shape = (X.shape[0], width)
     return sparse.csr_array(shape) if is_sparse(X) else np.zeros(shape)
 
@@ -98,11 +99,22 @@ class SharedColumns(JointMachine):
         every = np.arange(problem.X_labelled.shape[1])
         self._own = np.setdiff1d(every, bridge.target)
 
+    @staticmethod
+    def _parts(shared: Any, of_source: Any, of_target: Any, own: Any) -> list[Any]:
+        """Return the parts of joint rows; those of the other domain are zero."""
+        return [shared]
+
     def _prepare_source(self, X: Any) -> Any:
-        return unit_rows(X[:, self.columns_source_])
+        shared = X[:, self.columns_source_]
+        empty, no_own = _zeros(shared, shared.shape[1]), _zeros(shared, len(self._own))
+        parts = self._parts(shared, shared, empty, no_own)
+        return unit_rows(stacked(parts, columns=True))
 
     def _prepare_target(self, X: Any) -> Any:
-        return unit_rows(X[:, self.columns_])
+        shared = X[:, self.columns_]
+        empty = _zeros(shared, shared.shape[1])
+        parts = self._parts(shared, empty, shared, X[:, self._own])
+        return unit_rows(stacked(parts, columns=True))
 
 
 class SharedColumnsPlus(SharedColumns):
@@ -111,19 +123,14 @@ class SharedColumnsPlus(SharedColumns):
     As `SharedColumns`, but beside the shared columns stand the other columns of the
     target, which are zero in the source, and the machine is fitted `max_iter` times: it
     predicts the unlabelled rows, takes the most confident predictions of each class as
-    labels, the share ``k / max_iter`` after round k, and is fitted again. Attributes
-    are those of `SharedColumns`.
+    labels, the share ``k / max_iter`` after round k, and is fitted again.
 
     Parameters
     ----------
     C : float, default=1.0
-        Cost of a margin violation.
+        As in `SharedColumns`, which has the attributes, too.
     max_iter : int, default=5
         Number of rounds. Each number is another fit, since the shares depend on it.
-
-    See Also
-    --------
-    SharedColumns : The shared columns alone, supervised.
 
     References
     ----------
@@ -144,14 +151,9 @@ class SharedColumnsPlus(SharedColumns):
         super().__init__(C)
         self.max_iter = max_iter
 
-    def _prepare_source(self, X: Any) -> Any:
-        shared = X[:, self.columns_source_]
-        own = _zeros(shared, len(self._own))
-        return unit_rows(stacked([shared, own], columns=True))
-
-    def _prepare_target(self, X: Any) -> Any:
-        parts = [X[:, self.columns_], X[:, self._own]]
-        return unit_rows(stacked(parts, columns=True))
+    @staticmethod
+    def _parts(shared: Any, of_source: Any, of_target: Any, own: Any) -> list[Any]:
+        return [shared, own]
 
 
 class EasyAdapt(SharedColumns):
@@ -172,12 +174,6 @@ class EasyAdapt(SharedColumns):
     identifier = "easy-adapt"
     display_name = "EasyAdapt"
 
-    def _prepare_source(self, X: Any) -> Any:
-        shared = X[:, self.columns_source_]
-        empty = _zeros(shared, shared.shape[1] + len(self._own))
-        return unit_rows(stacked([shared, shared, empty], columns=True))
-
-    def _prepare_target(self, X: Any) -> Any:
-        shared = X[:, self.columns_]
-        parts = [shared, _zeros(shared, shared.shape[1]), shared, X[:, self._own]]
-        return unit_rows(stacked(parts, columns=True))
+    @staticmethod
+    def _parts(shared: Any, of_source: Any, of_target: Any, own: Any) -> list[Any]:
+        return [shared, of_source, of_target, own]

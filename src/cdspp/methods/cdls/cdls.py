@@ -241,7 +241,7 @@ class CDLS(CDLSSup):
     Parameters
     ----------
     n_components, ridge, nu, source_weight
-        As in `CDLSSup`.
+        As in `CDLSSup`, which has the reference, too.
     delta : float, default=0.5
         Share of the weight of each class; 1 selects nothing.
     max_iter : int, default=5
@@ -263,10 +263,6 @@ class CDLS(CDLSSup):
         As in `CDLSSup`; the axes come from all target rows. `history_` has an entry
         for each round; `n_selected` counts unlabelled rows of positive weight.
 
-    See Also
-    --------
-    CDLSSup : Without unlabelled rows and weights.
-
     Notes
     -----
     Beside the cost of `CDLSSup`, with all target rows for the axes, a round solves the
@@ -276,10 +272,6 @@ class CDLS(CDLSSup):
     released code, though a start from `CDLSSup` is described. Pairs are weighted
     linearly in the landmark weights. From the second round on the source weighs `delta`
     times as much in the machine: ``delta=1`` is better on some data.
-
-    References
-    ----------
-    See `CDLSSup`.
 
     Examples
     --------

@@ -128,10 +128,6 @@ class JMEA(STN):
     classes_, transduction_, history_, n_iter_, n_features_in_, n_features_source_
         As in every network; each class needs a source row and a labelled target row.
 
-    See Also
-    --------
-    STN : One classifier, all unlabelled rows.
-
     Notes
     -----
     Cost as for `STN`. The release chooses the weights by benchmark, in a comment of its
