@@ -13,10 +13,8 @@ from cdspp import HFA
 from cdspp.core.linalg import row_normalise
 from cdspp.methods.hfa.hfa import (
     GaussianKernel,
-    Schedule,
     Solution,
     gaussian,
-    generate_columns,
     next_weights,
     root_sums,
 )
@@ -172,7 +170,7 @@ class Countdown:
 
 def test_weights_restart_from_equal_ones_after_each_column() -> None:
     problem = Countdown([9.0, 5.0, 5.0, 4.0, 3.0, 3.0, 2.99, 2.99])
-    solution = generate_columns(problem, Schedule(1.0, 50, 100, 0.01))
+    solution = HFA(tol=0.01)._generate_columns(problem)
     assert problem.objectives == []
     assert problem.n_columns == 3
     assert solution.objective == 2.99
@@ -189,6 +187,7 @@ def test_the_loops_stop_at_their_limits_and_without_another_column(
 ) -> None:
     falling = [float(10.0**-k) for k in range(40)]
     problem = Countdown(list(falling), n_extensions)
-    solution = generate_columns(problem, Schedule(1.0, max_iter, 4, 1e-3))
+    model = HFA(max_iter=max_iter, max_inner_iter=4)
+    solution = model._generate_columns(problem)
     assert (problem.n_columns, len(problem.starts)) == (n_columns, n_solved)
     assert solution.objective == falling[n_solved - 1]

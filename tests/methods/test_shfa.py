@@ -17,7 +17,6 @@ from support.toy_problem import ToyProblem, some_rows, toy_problem, variant
 from cdspp import SHFA
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import row_normalise
-from cdspp.methods.hfa import hfa as module
 from cdspp.methods.hfa.shfa import (
     ExactSolver,
     LabellingKernels,
@@ -254,14 +253,14 @@ def test_objectives_are_those_of_the_authors_case(
 ) -> None:
     problem = authors_problem(reference_folder, "oc_surf-amazon_GoogleNet1024-dslr")
     first = []
-    original = module.generate_columns
+    original = SHFA._generate_columns
 
-    def watch(problem: Any, schedule: Any) -> Any:
-        solution = original(problem, schedule)
+    def watch(model: Any, machine: Any) -> Any:
+        solution = original(model, machine)
         first.append(solution)
         return solution
 
-    monkeypatch.setattr(module, "generate_columns", watch)
+    monkeypatch.setattr(SHFA, "_generate_columns", watch)
     truth = problem.truth[problem.unlabelled]
     shares = np.bincount(truth) / len(truth)
     problem.fit(SHFA(prior=shares, solver="exact", max_iter=1))

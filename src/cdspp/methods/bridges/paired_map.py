@@ -81,15 +81,8 @@ class PairedMap(JointMachine):
         From components of the source to those of the target.
     penalty_ : float
         Penalty of the ridge regression, by generalised cross-validation.
-    n_features_source_
-        As in `cdspp.methods.shared.common_subspace.CommonSpaceMethod`.
-    classes_, transduction_, history_, n_iter_, n_features_in_
+    classes_, transduction_, history_, n_iter_, n_features_in_, n_features_source_
         As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
-
-    See Also
-    --------
-    PairedMapPlus : Uses the unlabelled target rows, too.
-    Procrustes : With an orthogonal map.
 
     Notes
     -----

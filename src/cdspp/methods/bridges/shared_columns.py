@@ -45,15 +45,8 @@ class SharedColumns(JointMachine):
     ----------
     columns_source_, columns_ : ndarray of shape (n_shared,)
         The shared columns of the source and of the target.
-    n_features_source_
-        As in `cdspp.methods.shared.common_subspace.CommonSpaceMethod`.
-    classes_, transduction_, history_, n_iter_, n_features_in_
+    classes_, transduction_, history_, n_iter_, n_features_in_, n_features_source_
         As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
-
-    See Also
-    --------
-    SharedColumnsPlus : Uses the target's other columns and its unlabelled rows, too.
-    SVMT : The target alone, on all its columns.
 
     Notes
     -----

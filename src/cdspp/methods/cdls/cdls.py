@@ -115,10 +115,6 @@ class CDLSSup(SubspaceMethod):
     classes_, transduction_, history_, n_iter_, n_features_in_
         As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
 
-    See Also
-    --------
-    CDLS : Semi-supervised, with landmark weights.
-
     Notes
     -----
     Cost O(n d min(n, d) + min(n, d)^3) for the axes and for the map, with n labelled
@@ -200,7 +196,7 @@ class CDLSSup(SubspaceMethod):
     ) -> Float:
         """Fit the map and the machine; return the mapped source rows."""
         mapped, self.projection_source_ = source.fit(weights, goals)
-        size = len if self.source_weight == "rows" else _largest_class
+        size: Any = len if self.source_weight == "rows" else _largest_class
         own = weights * size(target.codes) / size(source.codes)
         self._machine = WeightedMachine.fit(
             np.vstack([mapped, target.labelled]),

@@ -24,14 +24,7 @@ from cdspp.methods.shared.constraints import (
     require_every_class,
 )
 
-__all__ = [
-    "DDACL",
-    "AlignmentObjective",
-    "AlignmentTerm",
-    "Parameters",
-    "Reduced",
-    "stacked_means",
-]
+__all__ = ["DDACL"]
 
 INITIAL_SCALE = 0.01
 

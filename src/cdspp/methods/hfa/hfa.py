@@ -25,18 +25,7 @@ from cdspp.methods.base import Float, HeterogeneousClassifier, Int, Problem, Rou
 from cdspp.methods.hfa.libsvm import two_sides
 from cdspp.methods.shared.constraints import COUNT, NON_NEGATIVE, POSITIVE
 
-__all__ = [
-    "HFA",
-    "AugmentedMachine",
-    "GaussianKernel",
-    "Schedule",
-    "Solution",
-    "add_columns",
-    "gaussian",
-    "generate_columns",
-    "next_weights",
-    "root_sums",
-]
+__all__ = ["HFA", "AugmentedMachine", "GaussianKernel", "Solution", "add_columns"]
 
 log = logging.getLogger(__name__)
 
@@ -77,20 +66,6 @@ class TargetExpansion:
         """Return the code of the largest decision value, ties to the first class."""
         kernel = gaussian(X, self.rows, self.gamma)
         return np.asarray((kernel @ self.coefficients + self.intercepts).argmax(axis=1))
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """When to stop: ``|d|_p <= 1``, columns, steps a column, relative changes."""
-
-    p: float
-    max_iter: int
-    max_inner_iter: int
-    tol: float
-
-    def converged(self, objective: float, previous: float) -> bool:
-        """Return whether the objective has stopped changing."""
-        return abs(objective - previous) <= self.tol * abs(objective)
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,35 +133,6 @@ def next_weights(weights: Float, strengths: Float, p: float) -> Float:
     powers = (weights * np.sqrt(np.maximum(strengths, 0.0))) ** (2.0 / (p + 1.0))
     norm = float(np.sum(powers**p) ** (1.0 / p))
     return powers / norm if norm > 0 else weights
-
-
-def _learn_weights(machine: AugmentedMachine, schedule: Schedule) -> Solution:
-    """Alternate the machine and its weights, from equal ones of p-norm one."""
-    n, p = machine.n_columns, schedule.p
-    solution = machine.solve(np.full(n, n ** (-1.0 / p)))
-    for _ in range(schedule.max_inner_iter - 1):
-        previous = solution
-        weights = next_weights(previous.weights, previous.strengths, p)
-        solution = machine.solve(weights)
-        if schedule.converged(solution.objective, previous.objective):
-            break
-    return solution
-
-
-def generate_columns(machine: AugmentedMachine, schedule: Schedule) -> Solution:
-    """Add columns until the objective settles; return the last solution.
-
-    The weights restart from equal ones after each column, hence the objective does not
-    decrease monotonically.
-    """
-    solution = _learn_weights(machine, schedule)
-    for _ in range(schedule.max_iter - 1):
-        if not machine.extend(solution):
-            break
-        previous, solution = solution, _learn_weights(machine, schedule)
-        if schedule.converged(solution.objective, previous.objective):
-            break
-    return solution
 
 
 def add_columns(K: Float, columns: Float, weights: Float) -> None:
@@ -390,17 +336,47 @@ class HFA(HeterogeneousClassifier):
         machine_of: Callable[[int], AugmentedMachine],
     ) -> None:
         """Learn a machine for each class code; a single class needs none."""
-        schedule = Schedule(self.p, self.max_iter, self.max_inner_iter, self.tol)
         coefficients = np.zeros((len(target.X), n_classes))
         intercepts = np.zeros(n_classes)
         self.n_columns_ = np.zeros(n_classes, dtype=np.intp)
         for code in range(n_classes if n_classes > 1 else 0):
             machine = machine_of(code)
-            solution = generate_columns(machine, schedule)
+            solution = self._generate_columns(machine)
             coefficients[:, code], intercepts[code] = machine.expansion(solution)
             n_columns = self.n_columns_[code] = machine.n_columns
             log.info("class %d of %d: %d columns", code + 1, n_classes, n_columns)
         self._values = TargetExpansion(target.X, target.gamma, coefficients, intercepts)
+
+    def _generate_columns(self, machine: AugmentedMachine) -> Solution:
+        """Add columns until the objective settles; return the last solution.
+
+        The weights restart from equal ones after each column, hence the objective does
+        not decrease monotonically.
+        """
+        solution = self._learn_weights(machine)
+        for _ in range(self.max_iter - 1):
+            if not machine.extend(solution):
+                break
+            previous, solution = solution, self._learn_weights(machine)
+            if self._settled(solution, previous):
+                break
+        return solution
+
+    def _learn_weights(self, machine: AugmentedMachine) -> Solution:
+        """Alternate the machine and its weights, from equal ones of p-norm one."""
+        n, p = machine.n_columns, self.p
+        solution = machine.solve(np.full(n, n ** (-1.0 / p)))
+        for _ in range(self.max_inner_iter - 1):
+            previous = solution
+            weights = next_weights(previous.weights, previous.strengths, p)
+            solution = machine.solve(weights)
+            if self._settled(solution, previous):
+                break
+        return solution
+
+    def _settled(self, solution: Solution, previous: Solution) -> bool:
+        change = abs(solution.objective - previous.objective)
+        return change <= self.tol * abs(solution.objective)
 
     def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
         return self._values.predict(row_normalise(X)), None

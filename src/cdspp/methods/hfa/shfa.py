@@ -30,15 +30,7 @@ from cdspp.methods.hfa.hfa import (
 from cdspp.methods.hfa.libsvm import one_class
 from cdspp.methods.shared.constraints import POSITIVE
 
-__all__ = [
-    "SHFA",
-    "ExactSolver",
-    "LabellingKernels",
-    "LabellingMachine",
-    "LibsvmSolver",
-    "ratio_labels",
-    "symmetric_root",
-]
+__all__ = ["SHFA"]
 
 # A share times a number of rows this close to an integer is meant to be one.
 COUNTING = 1e-9

@@ -200,10 +200,6 @@ class SSAN(NetworkClassifier):
     loss_curve_ : list of float
         Loss, without weight decay, before each iteration.
 
-    See Also
-    --------
-    STN : Soft labels in place of pseudo-labels, no discriminator.
-
     Notes
     -----
     Encoders and classifier are those of `NetworkClassifier`. Cost

@@ -142,10 +142,6 @@ class STN(NetworkClassifier):
     classes_, transduction_, history_, n_iter_, n_features_in_, n_features_source_
         As in every network; each class needs a source row and a labelled target row.
 
-    See Also
-    --------
-    SSAN : Hard pseudo-labels and an adversarial discriminator.
-
     Notes
     -----
     Encoders and classifier are those of `NetworkClassifier`. Cost O(n d^2 + n d k) an

@@ -24,7 +24,7 @@ from cdspp.methods.shared.constraints import COUNT, NON_NEGATIVE, POSITIVE
 from cdspp.methods.shared.graphs import laplacian
 from cdspp.methods.svm_t.svm_t import SVMT
 
-__all__ = ["TIT", "KernelBlock", "class_graph", "solve_alignment"]
+__all__ = ["TIT"]
 
 # Below this ratio of features to rows the orthonormal basis saves more than it costs.
 NARROW = 0.75

@@ -52,10 +52,6 @@ class COOT(PlanClassifier):
     classes_, transduction_, history_, n_iter_, n_features_in_
         As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
 
-    See Also
-    --------
-    SemiRelaxedFGW : Lets the classes of the target differ in size from the source's.
-
     Notes
     -----
     An alternation costs O(n_s n_t + d_s d_t) times Sinkhorn's iterations, and products

@@ -76,12 +76,6 @@ class _Keypoints:
             found -= xlogy(middle, middle)
         return relative(np.maximum(found, 0.0))[0]
 
-    def products(self, X_source: Float, X_target: Float) -> Float:
-        """Return, for a source row i and a target row j, the sum of ``d_ik d_jk``."""
-        left = squared_distances(X_source, self.source) / self.source_scale
-        right = squared_distances(X_target, self.target) / self.target_scale
-        return np.asarray(left @ right.T)
-
 
 def _largest_distance(*parts: Float) -> float:
     """Return the largest squared distance of two rows, 1 where all are equal."""
@@ -127,11 +121,6 @@ class KPGRL(ConfidentClassifier):
         The moved source rows, of unit length.
     classes_, transduction_, history_, n_iter_, n_features_in_
         As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
-
-    See Also
-    --------
-    KPGRLGW : Also keeps distances within the domains.
-    KPGRLKP : Also moves rows to rows with like shared columns.
 
     Notes
     -----
@@ -284,12 +273,18 @@ class KPGRLGW(KPGRL):
         self, guide: Float, problem: Problem, parts: Problem, keypoints: _Keypoints
     ) -> Float:
         X_source, X = parts.X_source, parts.X_unlabelled
-        left = squared_distances(X_source, X_source) / keypoints.source_scale
-        right = squared_distances(X, X) / keypoints.target_scale
+        left, to_source = (
+            squared_distances(X_source, rows) / keypoints.source_scale
+            for rows in (X_source, keypoints.source)
+        )
+        right, to_target = (
+            squared_distances(X, rows) / keypoints.target_scale
+            for rows in (X, keypoints.target)
+        )
         # Each keypoint takes the mass of a source row to its partner.
         n_keypoints, (n, m) = len(keypoints.source), guide.shape
         mass = n / (n_keypoints + n)
-        anchored = keypoints.products(X_source, X) / (n_keypoints + n)
+        anchored = to_source @ to_target.T / (n_keypoints + n)
         plan = np.full((n, m), mass / n / m)
         for _ in range(self.n_steps):
             gradient = (1 - self.alpha) * guide

@@ -50,10 +50,6 @@ class SemiRelaxedFGW(PlanClassifier):
     classes_, transduction_, history_, n_iter_, n_features_in_
         As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
 
-    See Also
-    --------
-    COOT : Transports rows and columns, with uniform masses.
-
     Notes
     -----
     A step costs O(n_s n_t (n_s + n_t)), in n_s^2 + n_t^2 + 8 n_s n_t numbers. Rows have
