@@ -237,7 +237,7 @@ def test_libsvm_comes_as_near_as_its_tolerance() -> None:
         Q = quadratic(30, 8, seed)
         best = simplex_minimum(Q)
         for tol, distance in ((1e-3, 0.05), (1e-8, 1e-5)):
-            found = LibsvmSolver(30, tol).minimise(Q)
+            found = LibsvmSolver(tol).minimise(Q)
             np.testing.assert_allclose(found, best, atol=distance)
             assert found.sum() == pytest.approx(1.0, abs=1e-4)
 

@@ -92,8 +92,8 @@ class JointMachine(CommonSpaceMethod, ConfidentClassifier):
 
     A subclass says in `bridges` what it uses, and gives `_prepare_source` and
     `_prepare_target`, which return rows of unit length in the joint space; `_build`
-    sets what these rest on. With ``max_iter`` rounds of selective pseudo-labelling on
-    the unlabelled rows where it is not supervised.
+    sets what these rest on. The fit is repeated in ``max_iter`` rounds of selective
+    pseudo-labelling, of which a supervised method has one.
     """
 
     accepts_sparse = True
@@ -131,31 +131,20 @@ class JointMachine(CommonSpaceMethod, ConfidentClassifier):
         assert bridge is not None
         self._build(problem, bridge)
         parts = self._prepare(problem)
-        if self.supervised:
-            self._machine = self._fit_machine(parts, [parts.X_labelled], [])
-            return []
-        X = parts.X_unlabelled
+        X_unlabelled, n_source = parts.X_unlabelled, len(parts.y_source)
 
         def fit_predict(selected: Int, codes: Int) -> Round:
-            rows = [parts.X_labelled, X[selected]]
-            self._machine = self._fit_machine(parts, rows, [codes])
-            return Round(1, *self._most_probable(self._machine.probabilities(X)))
+            X = stacked([parts.X_source, parts.X_labelled, X_unlabelled[selected]])
+            n_target = X.shape[0] - n_source
+            weights = np.ones(X.shape[0])
+            weights[n_source:] = max(TARGET_SHARE * n_source, n_target) / n_target
+            y = np.concatenate([parts.y_source, parts.y_labelled, codes])
+            self._machine = LinearMachine.fit(X, y, parts.n_classes, self.C, weights)
+            found = self._machine.probabilities(X_unlabelled)
+            return Round(1, *self._most_probable(found))
 
-        return selective_pseudo_labelling(
-            fit_predict, self.max_iter if X.shape[0] else 1
-        )
-
-    def _fit_machine(
-        self, parts: Problem, target: list[Any], codes: list[Int]
-    ) -> LinearMachine:
-        """Fit to the source and the target rows in use, which together weigh enough."""
-        X = stacked([parts.X_source, *target])
-        n_source = parts.X_source.shape[0]
-        n_target = X.shape[0] - n_source
-        weights = np.ones(X.shape[0])
-        weights[n_source:] = max(TARGET_SHARE * n_source, n_target) / n_target
-        every = np.concatenate([parts.y_source, parts.y_labelled, *codes])
-        return LinearMachine.fit(X, every, parts.n_classes, self.C, weights)
+        n_rounds = self.max_iter if X_unlabelled.shape[0] else 1
+        return selective_pseudo_labelling(fit_predict, n_rounds)
 
     def _probabilities(self, X: Any) -> Float:
         return self._machine.probabilities(self._prepare_target(X))

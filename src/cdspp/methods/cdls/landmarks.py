@@ -287,9 +287,8 @@ class _Iterate:
         longest = 1.0
         for value, change in (*bounds, *signs):
             falling = change < 0
-            if falling.any():
-                ratio = float(np.min(-value[falling] / change[falling]))
-                longest = min(longest, ratio)
+            ratios = -value[falling] / change[falling]
+            longest = float(np.min(ratios, initial=longest))
         return longest
 
     def moved(self, direction: _Iterate, step: float) -> _Iterate:

@@ -43,22 +43,21 @@ EXCHANGES = 10
 CHUNK = 256
 
 
+@dataclass(frozen=True)
 class LibsvmSolver:
     """LIBSVM's one-class machine for n rows, whose upper bounds never bind.
 
-    The sum of the solution is n times one over n as printed with five digits: that is
-    where the authors' code starts LIBSVM, and with its tolerance the start shows.
+    As in the authors' code, one over n has five digits, and the solution sums to n
+    times that: with the tolerance of LIBSVM such a start shows.
     """
 
-    def __init__(self, n: int, tol: float) -> None:
-        self._nu = float(f"{1.0 / n:.5g}")
-        self._tol = tol
+    tol: float
 
     def minimise(self, Q: Float) -> Float:
         """Return the minimiser for a positive definite `Q`, within the tolerance."""
         if len(Q) == 1:
             return np.ones(1)
-        return one_class(Q, self._nu, self._tol).dual
+        return one_class(Q, float(f"{1.0 / len(Q):.5g}"), self.tol).dual
 
 
 class ExactSolver:
@@ -387,7 +386,7 @@ class SHFA(HFA):
 
     def _solver(self, n: int) -> LibsvmSolver | ExactSolver:
         exact = self.solver == "exact"
-        return ExactSolver(n) if exact else LibsvmSolver(n, self.svm_tol)
+        return ExactSolver(n) if exact else LibsvmSolver(self.svm_tol)
 
     def _expected_counts(self, problem: Problem) -> Float:
         """Return how many unlabelled rows each class is expected to have."""

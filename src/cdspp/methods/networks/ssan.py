@@ -61,7 +61,11 @@ class AlignmentNetwork(Network):
         O_labelled = O_target[: len(batch.Y_labelled)]
         known = cross_entropy(O_source.log_softmax(dim=1), batch.Y_source)
         hard = cross_entropy(O_labelled.log_softmax(dim=1), batch.Y_labelled)
-        soft = _soft_label_loss(O_source, O_labelled, batch, model.temperature)
+        # The cross entropy with the source's mean prediction for each class.
+        softly = (O_source / model.temperature).softmax(dim=1)
+        logarithms = (O_labelled.softmax(dim=1) + PROBABILITY_FLOOR).log()
+        expected = class_means(batch.Y_source, softly)
+        soft = -(expected * class_means(batch.Y_labelled, logarithms)).sum()
         explicit = _centroid_loss(Z_source, Z_target, O_target, batch)
         return (
             known
@@ -89,16 +93,6 @@ class AlignmentNetwork(Network):
         return functional.binary_cross_entropy_with_logits(logits, truth)
 
 
-def _soft_label_loss(
-    O_source: Tensor, O_labelled: Tensor, batch: Batch, temperature: float
-) -> Tensor:
-    """Return the cross entropy with the source's mean prediction for each class."""
-    soft = (O_source / temperature).softmax(dim=1)
-    logarithms = (O_labelled.softmax(dim=1) + PROBABILITY_FLOOR).log()
-    expected = class_means(batch.Y_source, soft)
-    return -(expected * class_means(batch.Y_labelled, logarithms)).sum()
-
-
 def _centroid_loss(
     Z_source: Tensor, Z_target: Tensor, O_target: Tensor, batch: Batch
 ) -> Tensor:
@@ -107,30 +101,26 @@ def _centroid_loss(
     With the share w of the target in the rows of a class, the mean of both lies on the
     line between the others: the distances add up to 1 + w^2 + (1 - w)^2 times one.
     """
+    from torch.nn import functional
+
     n_labelled = len(batch.Y_labelled)
     Z_labelled, Z_unlabelled = Z_target[:n_labelled], Z_target[n_labelled:]
     n_source, n_target = batch.Y_source.sum(dim=0), batch.Y_labelled.sum(dim=0)
     source_sums = batch.Y_source.T @ Z_source
     target_sums = batch.Y_labelled.T @ Z_labelled
     centres = (source_sums + target_sums) / (n_source + n_target)[:, None]
-    agreed = _agreed_labels(Z_unlabelled, O_target[n_labelled:], centres)
+    # An unlabelled row counts where the network and the nearest centre agree.
+    units = functional.normalize(centres.detach(), dim=1, eps=CENTRE_FLOOR)
+    nearest = (Z_unlabelled.detach() @ units.T).argmax(dim=1)
+    predicted = O_target[n_labelled:].argmax(dim=1)
+    indicator = functional.one_hot(predicted, len(centres))
+    agreed = (indicator * (nearest == predicted)[:, None]).to(Z_target.dtype)
     target_sums = target_sums + agreed.T @ Z_unlabelled
     n_target = n_target + agreed.sum(dim=0)
     gaps = source_sums / n_source[:, None] - target_sums / n_target[:, None]
     share = n_target / (n_source + n_target)
     weights = 1.0 + share.square() + (1.0 - share).square()
     return (weights * gaps.square().sum(dim=1)).sum()
-
-
-def _agreed_labels(Z: Tensor, logits: Tensor, centres: Tensor) -> Tensor:
-    """Return class indicators, zero where network and nearest centre disagree."""
-    from torch.nn import functional
-
-    units = functional.normalize(centres.detach(), dim=1, eps=CENTRE_FLOOR)
-    nearest = (Z.detach() @ units.T).argmax(dim=1)
-    predicted = logits.argmax(dim=1)
-    indicator = functional.one_hot(predicted, len(centres))
-    return (indicator * (nearest == predicted)[:, None]).to(Z.dtype)
 
 
 def _draw_encoder(X: Float, n_components: int, site: Site) -> Encoder:
