@@ -196,8 +196,11 @@ class CDLSSup(SubspaceMethod):
     ) -> Float:
         """Fit the map and the machine; return the mapped source rows."""
         mapped, self.projection_source_ = source.fit(weights, goals)
-        size: Any = len if self.source_weight == "rows" else _largest_class
-        own = weights * size(target.codes) / size(source.codes)
+        sizes = np.bincount(source.codes), np.bincount(target.codes)
+        of_source, of_target = (
+            n.sum() if self.source_weight == "rows" else n.max() for n in sizes
+        )
+        own = weights * of_target / of_source
         self._machine = WeightedMachine.fit(
             np.vstack([mapped, target.labelled]),
             np.concatenate([source.codes, target.codes]),
@@ -210,10 +213,6 @@ class CDLSSup(SubspaceMethod):
 
     def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
         return self._machine.predict(self._place_target(self._prepare_target(X))), None
-
-
-def _largest_class(codes: Int) -> int:
-    return int(np.bincount(codes).max())
 
 
 class CDLS(CDLSSup):

@@ -54,8 +54,8 @@ def minimise(
             pairs.clear()
             trusted = False
         search = _LineSearch(objective, x, direction, _Point(0, value, slope, gradient))
-        end = search.run(min(1.0, MAX_GROWTH * abs(last_change) / abs(slope)))
-        succeeded = search.accepts(end)
+        first = min(1.0, MAX_GROWTH * abs(last_change) / abs(slope))
+        end, succeeded = search.run(first)
         if succeeded:
             step, change = end.step * direction, end.gradient - gradient
             if curvature := float(step @ change):
@@ -111,26 +111,19 @@ class _LineSearch:
     ) -> None:
         self._objective, self._x, self._direction = objective, x, direction
         self._start, self._cap = start, SLOPE_SHARE * abs(start.slope)
-        self.n_evaluations = 0
+        self._left = MAX_EVALUATIONS
 
-    def run(self, step: float) -> _Point:
-        """Return the point where the search ends, `step` being the first trial."""
-        return self._interpolate(*self._extrapolate(step))
-
-    def accepts(self, point: _Point) -> bool:
-        """Return whether the end of the search is a success."""
-        return abs(point.slope) <= self._cap and point.value <= self._bound(point.step)
+    def run(self, step: float) -> tuple[_Point, bool]:
+        """Return the end of the search from a first trial, and whether it succeeded."""
+        end = self._interpolate(*self._extrapolate(step))
+        return end, abs(end.slope) <= self._cap and end.value <= self._bound(end.step)
 
     def _bound(self, step: float) -> float:
         """Return the value that a step has to get down to."""
         return self._start.value + step * DECREASE_SHARE * self._start.slope
 
-    @property
-    def _spent(self) -> bool:
-        return self.n_evaluations >= MAX_EVALUATIONS
-
     def _evaluate(self, step: float) -> _Point:
-        self.n_evaluations += 1
+        self._left -= 1
         value, gradient = self._objective(self._x + step * self._direction)
         return _Point(step, value, float(gradient @ self._direction), gradient)
 
@@ -139,11 +132,11 @@ class _LineSearch:
         low, step = self._start, width
         while True:
             high = self._evaluate(step)
-            while not high.finite and not self._spent:
+            while not high.finite and self._left > 0:
                 step = (low.step + step) / 2.0
                 high = self._evaluate(step)
             too_far = high.slope > -self._cap or high.value > self._bound(step)
-            if too_far or self._spent:
+            if too_far or self._left < 1:
                 return low, high, width
             self._cap = max(self._cap, -SLOPE_SHARE * high.slope)
             before, low = low, high
@@ -160,7 +153,7 @@ class _LineSearch:
             best = high if low.value > high.value else low
             # The width of the last interval, not the step: as in the original.
             descends = best.value < self._bound(width)
-            if (abs(best.slope) < self._cap and descends) or self._spent:
+            if (abs(best.slope) < self._cap and descends) or self._left < 1:
                 return best
             if descends:
                 self._cap = max(self._cap, -SLOPE_SHARE * best.slope)

@@ -14,7 +14,7 @@ from cdspp.methods.networks.networks import (
     cross_entropy,
 )
 from cdspp.methods.networks.site import Site
-from cdspp.methods.networks.stn import STN, SoftTransferNetwork, class_gaps, cut_normal
+from cdspp.methods.networks.stn import STN, SoftTransferNetwork, cut_normal, mean_gaps
 from cdspp.methods.shared.constraints import COUNT, NON_NEGATIVE
 
 if TYPE_CHECKING:
@@ -62,33 +62,25 @@ class JointNetwork(SoftTransferNetwork):
         first = self.classifier(torch.cat([Z_source, Z_target])).log_softmax(dim=1)
         second = self.second(Z_target).log_softmax(dim=1)
         known = torch.cat([batch.Y_source, batch.Y_labelled])
-        fit = cross_entropy(first[: len(known)], known)
-        own_fit = cross_entropy(second[:n_labelled], batch.Y_labelled)
+        loss = cross_entropy(first[: len(known)], known)
+        own_loss = cross_entropy(second[:n_labelled], batch.Y_labelled)
         Z_labelled, Z = Z_target[:n_labelled], Z_target[n_labelled:]
         P_first, P_second = first[len(known) :].exp(), second[n_labelled:].exp()
         by_second, by_first = (
             P.max(dim=1).values.topk(n_selected).indices for P in (P_second, P_first)
         )
         target = torch.cat([Z_labelled, Z[by_second]])
-        across = (Z_source.mean(dim=0) - target.mean(dim=0)).square().sum()
-        across = across + class_gaps(
-            Z_source, target, share * P_second[by_second], batch
-        )
+        across = mean_gaps(Z_source, target, share * P_second[by_second], batch)
         within = torch.zeros_like(across)
         if n_selected:
-            softly = share * P_first[by_first]
-            within = _within(Z_labelled, Z[by_first], softly, batch)
+            Z, softly = Z[by_first], share * P_first[by_first]
+            means = class_means(batch.Y_labelled, Z_labelled)
+            # As released, one more in the size draws the mean of few rows towards zero.
+            others = softly.T @ Z / (softly.sum(dim=0) + 1.0)[:, None]
+            marginal = (Z_labelled.mean(dim=0) - Z.mean(dim=0)).square().sum()
+            within = marginal + (means - others).square().sum()
         distances = weights[0] * across + weights[1] * within
-        return fit + distances + weights[2] * own_fit
-
-
-def _within(Z_labelled: Tensor, Z: Tensor, softly: Tensor, batch: Batch) -> Tensor:
-    """Return the squared distances of labelled means to those of selected rows."""
-    means = class_means(batch.Y_labelled, Z_labelled)
-    # As released, one more in the size draws the mean of few rows towards zero.
-    others = softly.T @ Z / (softly.sum(dim=0) + 1.0)[:, None]
-    marginal = (Z_labelled.mean(dim=0) - Z.mean(dim=0)).square().sum()
-    return marginal + (means - others).square().sum()
+        return loss + distances + weights[2] * own_loss
 
 
 class JMEA(STN):

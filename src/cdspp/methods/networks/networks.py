@@ -76,11 +76,7 @@ class Batch:
 
 
 def rows_cost_less(n: int, d: int) -> bool:
-    """Return whether n x n x h multiplications are fewer than twice n x d x h.
-
-    The first is what a first layer takes in a step that is trained on products of rows
-    (`cdspp.methods.networks.row_layer`), the second any other.
-    """
+    """Return whether a `RowLayer` of n rows costs less than a `Layer` of d features."""
     return n < 2 * d
 
 
@@ -211,15 +207,13 @@ class Network:
 def train(
     loss: Callable[[int], Tensor], optimiser: torch.optim.Optimizer, max_iter: int
 ) -> list[float]:
-    """Take one step an iteration on all rows; return the loss before each step.
+    """Take one step an iteration, counted from 0; return the loss before each step.
 
-    ``loss(iteration)`` counts from 0. `MethodFailed` where a loss or, after the last
-    step, a weight is not finite.
+    `MethodFailed` where a loss or, after the last step, a weight is not finite.
     """
     import torch
 
-    losses: list[float] = []
-    shown = time.monotonic()
+    losses, shown = list[float](), time.monotonic()
     for iteration in range(max_iter):
         optimiser.zero_grad()
         value = loss(iteration)
@@ -236,12 +230,8 @@ def train(
         raise MethodFailed(f"a weight is not finite after iteration {max_iter - 1}")
     usual = float(np.median(losses[-USUAL_OVER:]))
     if losses[-1] > SPIKE * usual:
-        log.warning(
-            "the last loss, %.4f, is far above the usual %.4f: training had just "
-            "come apart, and the result is poor",
-            losses[-1],
-            usual,
-        )
+        told = "the last loss, %.4f, is far above the usual %.4f: training had just "
+        log.warning(told + "come apart, and the result is poor", losses[-1], usual)
     return losses
 
 
@@ -255,12 +245,8 @@ class NetworkClassifier(CommonSpaceMethod, ConfidentClassifier):
 
     Parameters
     ----------
-    n_components : int
-        Dimension of the common space.
-    learning_rate : float
-        Step of the optimiser, constant.
-    max_iter : int
-        Number of iterations, each one step on all rows.
+    n_components, learning_rate, max_iter
+        As a subclass describes them.
     device : str
         A torch device; ``auto`` takes CUDA where there is one.
     random_state : int, RandomState or None
@@ -271,8 +257,8 @@ class NetworkClassifier(CommonSpaceMethod, ConfidentClassifier):
     loss_curve_ : list of float
         Loss before each iteration.
     classes_, transduction_, history_, n_iter_, n_features_in_, n_features_source_
-        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`. The one
-        entry of `history_` is the result of the last iteration.
+        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`; `history_`
+        has one entry.
 
     Raises
     ------

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
-__all__ = ["STN", "SoftTransferNetwork", "class_gaps", "cut_normal"]
+__all__ = ["STN", "SoftTransferNetwork", "cut_normal", "mean_gaps"]
 
 DECAY_RATES = (0.9, 0.999)
 EPSILON = 1e-8
@@ -68,10 +68,8 @@ class SoftTransferNetwork(Network):
         logits = self.classifier(torch.cat([Z_source, Z_target]))
         log_probabilities = logits.log_softmax(dim=1)
         fit = cross_entropy(log_probabilities[: len(known)], known)
-        marginal = (Z_source.mean(dim=0) - Z_target.mean(dim=0)).square().sum()
-        P = log_probabilities[len(known) :].exp()
-        conditional = class_gaps(Z_source, Z_target, share * P, batch)
-        return fit + beta * (marginal + conditional)
+        softly = share * log_probabilities[len(known) :].exp()
+        return fit + beta * mean_gaps(Z_source, Z_target, softly, batch)
 
     def penalty(self) -> Tensor:
         """Return half the sum of all squared weights, without a gradient."""
@@ -82,16 +80,19 @@ class SoftTransferNetwork(Network):
             return torch.stack(norms).square().sum() / 2
 
 
-def class_gaps(
+def mean_gaps(
     Z_source: Tensor, Z_target: Tensor, softly: Tensor, batch: Batch
 ) -> Tensor:
-    """Return the squared distances of class means; `softly` labels unlabelled rows."""
-    Y_source, Y_labelled = batch.Y_source, batch.Y_labelled
-    n_labelled = len(Y_labelled)
-    sums = Y_labelled.T @ Z_target[:n_labelled] + softly.T @ Z_target[n_labelled:]
-    sizes = Y_labelled.sum(dim=0) + softly.sum(dim=0)
-    gaps = class_means(Y_source, Z_source) - sums / sizes[:, None]
-    return gaps.square().sum()
+    """Return the squared distances of the means of all rows and of each class.
+
+    In the target, labelled rows come first; `softly` labels the others.
+    """
+    Y = batch.Y_labelled
+    sums = Y.T @ Z_target[: len(Y)] + softly.T @ Z_target[len(Y) :]
+    sizes = Y.sum(dim=0) + softly.sum(dim=0)
+    gap = Z_source.mean(dim=0) - Z_target.mean(dim=0)
+    gaps = class_means(batch.Y_source, Z_source) - sums / sizes[:, None]
+    return gap.square().sum() + gaps.square().sum()
 
 
 def cut_normal(site: Site, *shape: int) -> Tensor:

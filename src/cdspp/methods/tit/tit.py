@@ -308,7 +308,7 @@ def solve_alignment(
     S_target, solve_target = blocks[1].resolve(J[1], weights[1], alpha)
     reduced = _Reduced(blocks, (S_source, S_target))
     X = reduced.leading(min(n_components, reduced.n - 1))
-    C_source, C_target = reduced.split(reduced.eliminate(X))
+    C_source, C_target = reduced.eliminate(X)
     A = np.vstack([solve_source(C_source), solve_target(C_target)])
     norms = np.sqrt(np.einsum("ij,ij->j", A, A))
     if not (np.isfinite(norms).all() and norms.all()):
@@ -338,14 +338,13 @@ class _Reduced:
         self._h = h / (length or 1.0)
         self._shrink = 1.0 - np.sqrt(max(0.0, 1.0 - length**2))
 
-    def split(self, V: Float) -> list[Float]:
-        """Return the source and the target part."""
+    def _split(self, V: Float) -> list[Float]:
         return np.split(V, [len(self._S[0])])
 
-    def eliminate(self, X: Float) -> Float:
-        """Return ``c`` with ``N^{-1} K H w = N_0^{-1} K Q c`` of eigenvectors `X`."""
+    def eliminate(self, X: Float) -> list[Float]:
+        """Return, by domain, ``N^{-1} K H w = N_0^{-1} K Q c`` of eigenvectors `X`."""
         C = self._centre(X)
-        return np.asarray(C - np.multiply.outer(self._e, self._s @ C / self._rho))
+        return self._split(C - np.multiply.outer(self._e, self._s @ C / self._rho))
 
     def leading(self, k: int) -> Float:
         """Return the eigenvectors of the `k` largest eigenvalues in magnitude."""
@@ -362,20 +361,18 @@ class _Reduced:
 
     def _eigenpairs(self, start: Float, k: int) -> tuple[Float, Float]:
         """Solve by Lanczos iteration, densely where that costs more or goes on."""
-        shape = len(start), len(start)
-        if len(start) > LANCZOS_FROM * k:
-            operator = LinearOperator(shape, matvec=self._apply, dtype=np.float64)
+        n = len(start)
+        if n > LANCZOS_FROM * k:
+            operator = LinearOperator((n, n), matvec=self._apply, dtype=np.float64)
             with suppress(ArpackNoConvergence):
-                values, vectors = eigsh(
-                    operator, k, which="LM", v0=start, ncv=2 * k + 1
-                )
+                values, vectors = eigsh(operator, k, v0=start, ncv=2 * k + 1)
                 return values, vectors
-        matrix = self._apply(np.eye(len(start)))
+        matrix = self._apply(np.eye(n))
         values, vectors = linalg.eigh((matrix + matrix.T) / 2.0, check_finite=False)
         return values, vectors
 
     def _blockwise(self, V: Float) -> Float:
-        V_source, V_target = self.split(V)
+        V_source, V_target = self._split(V)
         return np.concatenate([self._S[0] @ V_source, self._S[1] @ V_target])
 
     def _centre(self, V: Float) -> Float:
