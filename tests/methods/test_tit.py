@@ -105,8 +105,8 @@ def posed(shape: str) -> Posed:
     rows = [row_normalise(problem.source.X), row_normalise(problem.X)]
     source, target = problem.source.y, problem.truth
     graphs = (
-        class_graph(rows[0], source, counts(target, 4)),
-        class_graph(rows[1], target, counts(source, 4)),
+        class_graph(rows[0], source, counts(target, 4), 8),
+        class_graph(rows[1], target, counts(source, 4), 8),
     )
     return Posed(rows, graphs, tuple(rng.uniform(0.05, 1.0, len(X)) for X in rows))
 
@@ -184,9 +184,9 @@ def test_the_graph_of_each_domain_is_a_block_of_the_pooled_one(
 def test_negative_cosines_survive_where_a_class_is_small_and_both_sides_agree() -> None:
     X = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]])
     codes = np.zeros(3, dtype=np.intp)
-    alone = class_graph(X, codes, np.array([0.0])).toarray()
+    alone = class_graph(X, codes, np.array([0.0]), 8).toarray()
     assert alone[0, 1] == alone[1, 0] == -1.0
-    crowded = class_graph(X, codes, np.array([7.0])).toarray()
+    crowded = class_graph(X, codes, np.array([7.0]), 8).toarray()
     assert not crowded.any()
 
 

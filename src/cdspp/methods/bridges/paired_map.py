@@ -25,14 +25,9 @@ PENALTIES = np.logspace(-3, 2, 11)
 
 
 def ridge_map(A: Float, B: Float) -> tuple[Float, float]:
-    r"""Return the ridge regression of `B` on `A`, and its penalty.
+    """Return the ridge regression of `B` on `A`, and its penalty.
 
-    .. math::
-
-        \min_W \lVert A W - B \rVert_F^2 + \lambda \lVert W \rVert_F^2
-
-    The penalty ``lambda`` is, of 1e-3 to 1e2 times the mean squared singular value of
-    `A`, that with the least generalised cross-validation error
+    Of `PENALTIES`, that with the least generalised cross-validation error
     ``m rss / (m - df)^2``. One singular value decomposition serves all of them:
     O(m d_s min(m, d_s)).
     """
@@ -80,7 +75,8 @@ class PairedMap(JointMachine):
     map_ : ndarray
         From components of the source to those of the target.
     penalty_ : float
-        Penalty of the ridge regression, by generalised cross-validation.
+        Penalty of the ridge regression, by generalised cross-validation: of 1e-3 to 1e2
+        times the mean squared singular value of the paired source rows.
     classes_, transduction_, history_, n_iter_, n_features_in_, n_features_source_
         As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
 

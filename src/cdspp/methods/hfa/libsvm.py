@@ -32,12 +32,7 @@ class Machine(NamedTuple):
 
 
 def two_sides(kernel: Float, y: Float, costs: Float, tol: float) -> Machine:
-    r"""Return the machine that separates two sides by hinge loss.
-
-    .. math::
-
-        \max_\alpha 1^T \alpha - \tfrac12 (\alpha \circ y)^T K (\alpha \circ y),
-        \quad 0 \le \alpha_i \le C_i,\ y^T \alpha = 0
+    """Return the machine that separates two sides by hinge loss, bounded by `costs`.
 
     The `kernel` K is C-ordered. Both sides, +1.0 and -1.0, occur in `y`; LIBSVM is
     given the side +1 first. `tol` is the violation of the optimality conditions to stop

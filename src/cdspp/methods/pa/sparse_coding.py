@@ -182,17 +182,12 @@ class FeatureSignSearch:
 
 @dataclass(frozen=True, eq=False)
 class CodingProblem:
-    r"""Samples to be coded, tied to each other by a graph and by two means.
+    """Samples X (n, n_features) to be coded, by the objective of `PA`.
 
-    .. math::
-        \tfrac12 \lVert X^T - B S^T \rVert_F^2
-        + \tfrac\alpha2 \operatorname{tr}(S^T L S) + \tfrac\mu2 \lVert S^T e \rVert^2
-        + \gamma \sum_i \lVert s_i \rVert_1
-
-    with one row of `S` a sample (n, n_features) and `L` the Laplacian of `graph`, whose
-    symmetric weights have a zero diagonal. `contrast` is the vector e, no entry zero:
-    by it the mean code of one domain minus that of the other is ``S.T @ e``. A sample
-    has `cap` coefficients at most.
+    L is the Laplacian of `graph`, whose symmetric weights have a zero diagonal, and M
+    the outer product of `contrast` e with itself: the mean code of one domain minus
+    that of the other is ``S.T @ e`` for codes S (n, n_atoms). No entry of e is zero. A
+    sample has `cap` coefficients at most.
     """
 
     X: Float
@@ -232,13 +227,10 @@ class CodingProblem:
 
 
 def fit_dictionary(X: Float, codes: Float) -> Float:
-    r"""Return the dictionary that best rebuilds samples from codes, atoms at most 1.
+    """Return the dictionary that best rebuilds samples from codes, atoms at most 1.
 
-    .. math:: \min_B \lVert X^T - B S^T \rVert_F^2
-        \quad \text{s.t.} \quad \lVert b_k \rVert \le 1
-
-    by projected Newton steps on its Lagrange dual, with a sample in each row of X and
-    S; an atom that no sample uses becomes zero. Atoms are columns.
+    By projected Newton steps on its Lagrange dual, with a sample in each row of X and
+    S. Atoms are columns; one that no sample uses becomes zero.
     """
     dictionary = np.zeros((X.shape[1], codes.shape[1]))
     used = codes.any(axis=0)

@@ -195,15 +195,15 @@ def _row_lengths(A: Float) -> Float:
 
 
 def class_graph(
-    X: Float, codes: Int, absent: Float, n_neighbors: int = 8
+    X: Float, codes: Int, absent: Float, n_neighbors: int
 ) -> sparse.csr_array:
-    """Return the supervised cosine graph of the rows of one domain.
+    """Return the supervised cosine graph of the unit or zero rows of one domain.
 
-    Rows have unit length, or are zero. Only rows of one class are joined, each with
-    `n_neighbors` besides itself; equal cosines go to the lower index. The other domain
-    has `absent` rows of each class: their cosine with these rows is zero, which takes
-    the place of a negative one. The graph is symmetric with a zero diagonal: the larger
-    of the two directions, an absent one being zero. O(m^2 d) for each class of m rows.
+    Only rows of one class are joined, each with `n_neighbors` besides itself; equal
+    cosines go to the lower index. The other domain has `absent` rows of each class,
+    whose cosine with these rows is zero: that takes the place of a negative one. The
+    graph is symmetric, by the larger of two directions, with a zero diagonal. O(m^2 d)
+    for each class of m rows.
     """
     rows, columns, weights = [], [], []
     for code in np.unique(codes):
@@ -218,8 +218,7 @@ def class_graph(
         columns.append(members[order[kept]])
         weights.append(nearest[kept])
     places = (np.concatenate(rows), np.concatenate(columns))
-    shape = (len(X), len(X))
-    graph = sparse.csr_array((np.concatenate(weights), places), shape=shape)
+    graph = sparse.csr_array((np.concatenate(weights), places), shape=(len(X),) * 2)
     return sparse.csr_array(graph.maximum(graph.T))
 
 
@@ -290,17 +289,12 @@ def solve_alignment(
     beta: float,
     delta: float,
 ) -> tuple[Float, Float]:
-    r"""Solve the eigenproblem of TIT for the smallest eigenvalues in magnitude.
+    """Return the coefficients of source and target that solve the eigenproblem of TIT.
 
-    .. math::
-
-        \bigl[K (M + \beta L - R) K + \alpha G\bigr] a = \varphi K H K a
-
-    With blocks of source and target, the Laplacian L of their `graphs` and the inverse
-    diagonal of G as `weights`. R is `delta` in the target. Of `n_components` directions
-    fewer come where fewer eigenvalues are finite. The eigenvectors of both domains are
-    of unit 2-norm in all. `MethodFailed` where the kernel has no variance, or the left
-    matrix is singular.
+    The inverse diagonal of G are the `weights`. Of `n_components` directions fewer come
+    where fewer eigenvalues are finite. The eigenvectors of both domains are of unit
+    2-norm in all. `MethodFailed` where the kernel has no variance, or the left matrix
+    is singular.
     """
     J = [beta * laplacian(graph) for graph in graphs]
     J[1] = J[1] - delta * sparse.eye_array(len(blocks[1]))

@@ -48,12 +48,7 @@ def relative(values: Float) -> tuple[Float, float]:
 
 
 def sinkhorn(cost: Float, epsilon: float, max_iter: int) -> Float:
-    r"""Return the plan of least cost with an entropic term, between uniform masses.
-
-    .. math::
-
-        \min_\pi \langle \pi, C \rangle + \varepsilon \sum_{ij} \pi_{ij} \log \pi_{ij},
-        \qquad \pi 1 = 1 / n, \quad \pi^T 1 = 1 / m
+    """Return the plan of least cost with an entropic term, between uniform masses.
 
     Row sums are within `TOLERANCE` of 1 / n in total; column sums are exact.
     """
