@@ -114,7 +114,7 @@ def posed(shape: str) -> Posed:
 def eigenvectors(problem: Posed, k: int = 6, delta: float = 0.02) -> np.ndarray:
     """Return the eigenvectors of the fast path, both domains together."""
     rows, graphs, weights = problem
-    blocks = (KernelBlock.of_rows(rows[0]), KernelBlock.of_rows(rows[1]))
+    blocks = (KernelBlock(rows[0]), KernelBlock(rows[1]))
     options = {**OPTIONS, "n_components": k, "delta": delta}
     return np.vstack(solve_alignment(blocks, graphs, weights, **options))
 
@@ -230,7 +230,7 @@ def test_components_are_capped_by_the_rank_of_the_kernel() -> None:
 
 @pytest.mark.filterwarnings("error")
 def test_a_singular_left_matrix_fails_with_a_reason() -> None:
-    block, empty = KernelBlock.of_rows(np.eye(2)), sparse.csr_array((2, 2))
+    block, empty = KernelBlock(np.eye(2)), sparse.csr_array((2, 2))
     options = {"n_components": 1, "alpha": 1.0, "beta": 0.0, "delta": 1.0}
     with pytest.raises(MethodFailed, match="singular"):
         solve_alignment(

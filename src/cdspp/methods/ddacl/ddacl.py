@@ -155,7 +155,11 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
         prepared = prepared.replace_source(source.rows, prepared.y_source)
         self._placed = source.projection
         self._objectives: list[float] = []
-        self._fit_target(prepared)
+        # First the classifier and the target projection on the labelled target rows.
+        target = Reduced(prepared.X_labelled, self.projection_)
+        domains = [(target.rows, prepared.y_labelled)]
+        (projection,) = self._minimise(domains, (target.projection,))
+        self.projection_ = target.expand(projection)
         codes = self._label(prepared.X_unlabelled)[0]
         rounds = []
         for iteration in range(1, self.max_iter + 1):
@@ -191,13 +195,6 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
         projection: Float = INITIAL_SCALE * rng.standard_normal((d_source, d))
         self.projection_ = INITIAL_SCALE * rng.standard_normal((d_target, d))
         return projection
-
-    def _fit_target(self, problem: Problem) -> None:
-        """Fit the classifier and the target projection on the labelled target rows."""
-        target = Reduced(problem.X_labelled, self.projection_)
-        domains = [(target.rows, problem.y_labelled)]
-        (projection,) = self._minimise(domains, (target.projection,))
-        self.projection_ = target.expand(projection)
 
     def _fit_domains(self, problem: Problem, codes: Int) -> None:
         """Fit on both domains, from the current values, with labels `codes`."""

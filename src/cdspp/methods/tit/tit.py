@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -151,7 +150,7 @@ class TIT(SubspaceMethod):
         source, y_source = problem.X_source, problem.y_source
         labelled, unlabelled = problem.X_labelled, problem.X_unlabelled
         target = np.vstack([labelled, unlabelled])
-        blocks = (KernelBlock.of_rows(source), KernelBlock.of_rows(target))
+        blocks = (KernelBlock(source), KernelBlock(target))
         weights = (np.ones(len(source)), np.ones(len(target)))
         sizes, k = counts(y_source, problem.n_classes), self.n_neighbors
         names = ("n_components", "alpha", "beta", "delta")
@@ -222,7 +221,6 @@ def class_graph(
     return sparse.csr_array(graph.maximum(graph.T))
 
 
-@dataclass(frozen=True, eq=False)
 class KernelBlock:
     r"""One domain's block of the Gram matrix K in orthonormal coordinates Q.
 
@@ -230,16 +228,12 @@ class KernelBlock:
     the number of features is not much below n. The `image` is ``K Q``.
     """
 
-    basis: Float | None
-    image: Float
-
-    @classmethod
-    def of_rows(cls, X: Float) -> KernelBlock:
-        """Choose the smaller form."""
-        if X.shape[1] > NARROW * X.shape[0]:
-            return cls(None, X @ X.T)
-        basis, factor = linalg.qr(X, mode="economic", check_finite=False)
-        return cls(basis, X @ factor.T)
+    def __init__(self, X: Float) -> None:
+        self.basis: Float | None = None
+        other = X
+        if X.shape[1] <= NARROW * len(X):
+            self.basis, other = linalg.qr(X, mode="economic", check_finite=False)
+        self.image = X @ other.T
 
     def __len__(self) -> int:
         """Return the number of rows."""

@@ -92,9 +92,7 @@ class COOT(PlanClassifier):
     def __init__(
         self, epsilon: float = 0.1, label_cost: float = 1.0, max_iter: int = 100
     ) -> None:
-        self.epsilon = epsilon
-        self.label_cost = label_cost
-        self.max_iter = max_iter
+        self.epsilon, self.label_cost, self.max_iter = epsilon, label_cost, max_iter
 
     @classmethod
     def work(cls, size: Any, max_iter: int = 100) -> tuple[float, float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,32 +27,24 @@ __all__ = ["KPGRL", "KPGRLGW", "KPGRLKP"]
 CHUNK = 1024  # rows whose distances are held at a time
 
 
-@dataclass(frozen=True, eq=False)
 class _Keypoints:
     """Labelled target rows, each with the mean of the source rows of its class.
 
-    A labelled row whose class the source lacks is no keypoint. The scales are the
-    largest squared distances within a domain, keypoints among its rows.
+    A labelled row whose class the source lacks is no keypoint. All rows of the problem
+    have unit length. The scales are the largest squared distances within a domain,
+    keypoints among its rows.
     """
 
-    source: Float
-    target: Float
-    source_scale: float
-    target_scale: float
-
-    @classmethod
-    def of(cls, problem: Problem) -> _Keypoints:
-        """Return the keypoints of a problem with rows of unit length."""
+    def __init__(self, problem: Problem) -> None:
         sums = class_sums(problem.X_source, problem.y_source, problem.n_classes)
         sizes = counts(problem.y_source, problem.n_classes)
-        known = sizes[problem.y_labelled] > 0
+        X, known = problem.X_labelled, sizes[problem.y_labelled] > 0
         codes = problem.y_labelled[known]
         if not len(codes):
             raise MethodFailed("no keypoints: source and target share no class")
-        source, target = sums[codes] / sizes[codes, None], problem.X_labelled[known]
-        scale_source = _largest_distance(source, problem.X_source)
-        scale_target = _largest_distance(problem.X_labelled, problem.X_unlabelled)
-        return cls(source, target, scale_source, scale_target)
+        self.source, self.target = sums[codes] / sizes[codes, None], X[known]
+        self.source_scale = _largest_distance(self.source, problem.X_source)
+        self.target_scale = _largest_distance(X, problem.X_unlabelled)
 
     def guide(self, X_source: Float, X_target: Float, tau: float) -> Float:
         r"""Return how differently source and target rows lie towards the keypoints.
@@ -170,10 +161,8 @@ class KPGRL(ConfidentClassifier):
         max_iter: int = 2000,
         C: float = 1.0,
     ) -> None:
-        self.tau = tau
-        self.epsilon = epsilon
-        self.max_iter = max_iter
-        self.C = C
+        self.tau, self.epsilon = tau, epsilon
+        self.max_iter, self.C = max_iter, C
 
     @classmethod
     def work(cls, size: Any, max_iter: int = 2000) -> tuple[float, float]:
@@ -187,7 +176,7 @@ class KPGRL(ConfidentClassifier):
         require_plan(type(self).__name__, len(parts.X_source), len(parts.X_unlabelled))
         X, codes = parts.X_labelled, parts.y_labelled
         if len(parts.X_unlabelled):
-            keypoints = _Keypoints.of(parts)
+            keypoints = _Keypoints(parts)
             guide = keypoints.guide(parts.X_source, parts.X_unlabelled, self.tau)
             self.plan_ = self._plan(guide, problem, parts, keypoints)
             shares = self.plan_ / self.plan_.sum(axis=1, keepdims=True)
@@ -255,8 +244,7 @@ class KPGRLGW(KPGRL):
         n_steps: int = 5,
     ) -> None:
         super().__init__(tau, epsilon, max_iter, C)
-        self.alpha = alpha
-        self.n_steps = n_steps
+        self.alpha, self.n_steps = alpha, n_steps
 
     @classmethod
     def work(

@@ -87,9 +87,7 @@ class SemiRelaxedFGW(PlanClassifier):
     def __init__(
         self, alpha: float = 0.5, epsilon: float = 0.01, max_iter: int = 200
     ) -> None:
-        self.alpha = alpha
-        self.epsilon = epsilon
-        self.max_iter = max_iter
+        self.alpha, self.epsilon, self.max_iter = alpha, epsilon, max_iter
 
     @classmethod
     def work(cls, size: Any, max_iter: int = 200) -> tuple[float, float]:
