@@ -220,14 +220,8 @@ class _StepEquations:
         self, at: _Iterate, missing: tuple[Float, Float], lower: Float, upper: Float
     ) -> _Iterate:
         """Return the step that changes the products of bounds and multipliers so."""
-        x, rest = at.x, 1 - at.x
-        dx, dy = self._solve(missing[0] + lower / x - upper / rest, missing[1])
-        lower, upper = (lower - at.lower * dx) / x, (upper + at.upper * dx) / rest
-        return _Iterate(dx, lower, upper, dy)
-
-    def _solve(self, r: Float, p: Float) -> tuple[Float, Float]:
-        """Return dx and dy; `p` and dy have one entry for each group present."""
-        width = self.width
+        x, rest, width = at.x, 1 - at.x, self.width
+        r, p = missing[0] + lower / x - upper / rest, missing[1]
         by_group = np.zeros(2 * self.program.n_classes)
         by_group[self.present] = p
         r = r + (np.tile(self.penalty, 2) * by_group)[self.program.groups]
@@ -246,7 +240,8 @@ class _StepEquations:
             left -= half[:, :width] @ w[:width]
             left -= half[:, width:] @ w[block.equalities]
             dx[block.members] = blas.dtrsv(factor, left, lower=True, trans=True)
-        return dx, w[width:]
+        lower, upper = (lower - at.lower * dx) / x, (upper + at.upper * dx) / rest
+        return _Iterate(dx, lower, upper, w[width:])
 
 
 def _cholesky(matrix: Float, added: Float) -> Float:

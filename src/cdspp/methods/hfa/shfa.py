@@ -186,8 +186,8 @@ class LabellingMachine(AugmentedMachine):
         Q, n_known = self._buffer, self._kernels.n_known
         known, guesses = self._labels[:n_known, 0], self._labels[n_known:]
         mean = guesses @ weights
-        np.multiply(known[:, None], known * weights.sum(), out=Q[:n_known, :n_known])
-        np.multiply(known[:, None], mean, out=Q[:n_known, n_known:])
+        every = np.concatenate([known * weights.sum(), mean])
+        np.multiply(known[:, None], every, out=Q[:n_known])
         np.multiply(mean[:, None], known, out=Q[n_known:, :n_known])
         np.matmul(guesses * weights, guesses.T, out=Q[n_known:, n_known:])
         Q *= self._kernels.shifted
