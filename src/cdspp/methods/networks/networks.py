@@ -1,7 +1,4 @@
-"""What the networks share: tensors of a problem, layers, the training loop.
-
-A trained network is kept in arrays: it can be stored, copied and used without torch.
-"""
+"""What the networks share: tensors of a problem, layers, the training loop."""
 
 from __future__ import annotations
 
@@ -19,10 +16,10 @@ from numpy.typing import NDArray
 
 from cdspp.core.discovery import defaults_of
 from cdspp.core.errors import MethodFailed
-from cdspp.core.linalg import one_hot, softmax
-from cdspp.core.storage import storable
+from cdspp.core.linalg import one_hot
 from cdspp.methods.base import ConfidentClassifier, Float, Problem, Round
-from cdspp.methods.networks.site import LEAKY_SLOPE, Site, product, rectify
+from cdspp.methods.networks.site import Site, product, rectify
+from cdspp.methods.networks.trained_network import Trained, TrainedEncoder, TrainedLayer
 from cdspp.methods.shared.common_subspace import CommonSpaceMethod
 from cdspp.methods.shared.constraints import COUNT, POSITIVE, require_every_class
 
@@ -38,8 +35,6 @@ __all__ = [
     "Layer",
     "Network",
     "NetworkClassifier",
-    "Trained",
-    "TrainedLayer",
     "class_means",
     "cross_entropy",
     "rows_cost_less",
@@ -88,51 +83,6 @@ def class_means(Y: Tensor, Z: Tensor) -> Tensor:
 def cross_entropy(log_probabilities: Tensor, Y: Tensor) -> Tensor:
     """Return the mean cross entropy with class indicators `Y`."""
     return -(Y * log_probabilities).sum() / len(Y)
-
-
-@storable
-@dataclass(frozen=True, eq=False)
-class TrainedLayer:
-    """A `Layer` in arrays."""
-
-    weight: NDArray[Any]
-    bias: NDArray[Any]
-
-    def __call__(self, X: Float) -> Float:
-        """Return float64: a row's output hardly depends on the rows beside it."""
-        outputs = X @ self.weight.T.astype(np.float64) + self.bias
-        return np.asarray(np.maximum(outputs, LEAKY_SLOPE * outputs))
-
-
-@storable
-@dataclass(frozen=True, eq=False)
-class TrainedEncoder:
-    """An `Encoder` in arrays."""
-
-    first: TrainedLayer
-    second: TrainedLayer
-    floor: float
-
-    def __call__(self, X: Float) -> Float:
-        """Return the codes of rows."""
-        Z = self.second(self.first(X))
-        lengths = np.linalg.norm(Z, axis=1, keepdims=True)
-        return np.asarray(Z / np.maximum(lengths, self.floor))
-
-
-@storable
-@dataclass(frozen=True, eq=False)
-class Trained:
-    """A `Network` in arrays, and the loss before each iteration."""
-
-    source: TrainedEncoder
-    target: TrainedEncoder
-    classifier: TrainedLayer
-    losses: list[float]
-
-    def probabilities(self, X: Float) -> Float:
-        """Return class probabilities of prepared target rows."""
-        return softmax(self.classifier(self.target(X)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from cdspp.methods.base import Float
-from cdspp.methods.networks.networks import TrainedLayer
 from cdspp.methods.networks.site import Site, product, rectify
+from cdspp.methods.networks.trained_network import TrainedLayer
 
 __all__ = ["RowLayer"]
 

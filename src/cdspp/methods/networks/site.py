@@ -14,15 +14,15 @@ from sklearn.utils import check_random_state
 
 from cdspp.core.provenance import hardware
 from cdspp.methods.base import Float
+from cdspp.methods.networks.trained_network import LEAKY_SLOPE
 
 if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
-__all__ = ["FIRST_SCALE", "LEAKY_SLOPE", "Site", "product", "rectify"]
+__all__ = ["FIRST_SCALE", "Site", "product", "rectify"]
 
 FIRST_SCALE = 0.01
-LEAKY_SLOPE = 0.2
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,13 +18,13 @@ from cdspp.methods.networks.networks import (
     Layer,
     Network,
     NetworkClassifier,
-    Trained,
     class_means,
     cross_entropy,
     rows_cost_less,
     train,
 )
 from cdspp.methods.networks.site import Site
+from cdspp.methods.networks.trained_network import Trained
 from cdspp.methods.shared.constraints import NON_NEGATIVE, POSITIVE
 
 if TYPE_CHECKING:

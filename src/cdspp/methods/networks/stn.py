@@ -17,12 +17,12 @@ from cdspp.methods.networks.networks import (
     Layer,
     Network,
     NetworkClassifier,
-    Trained,
     class_means,
     cross_entropy,
     train,
 )
 from cdspp.methods.networks.site import FIRST_SCALE, Site
+from cdspp.methods.networks.trained_network import Trained
 from cdspp.methods.shared.constraints import COUNT, NON_NEGATIVE
 
 if TYPE_CHECKING:
